@@ -1,0 +1,121 @@
+/**
+ * Models as the program uses them. Built by merging config > catalog data > discovered (chat-models 11.3).
+ */
+import type { PicoPrice } from "../ledger/nano.ts";
+
+export const MODEL_TYPES = ["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"] as const;
+export type ModelType = (typeof MODEL_TYPES)[number];
+
+export const REASONING_EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+/** Capabilities of a text model. `null`: unknown (a discovered model): shown as the spec says, never refused on. */
+export interface TextCapabilities {
+	readonly optimizedForCode: boolean;
+	readonly quantization: string;
+	readonly supportsAudioInput: boolean | null;
+	readonly supportsFunctionCalling: boolean | null;
+	readonly supportsLogProbs: boolean | null;
+	readonly supportsMultipleImages: boolean | null;
+	readonly supportsReasoning: boolean | null;
+	readonly supportsReasoningEffort: boolean | null;
+	readonly supportsResponseSchema: boolean | null;
+	readonly supportsTeeAttestation: boolean;
+	readonly supportsE2EE: boolean;
+	readonly supportsVision: boolean | null;
+	readonly supportsVideoInput: boolean | null;
+	readonly supportsWebSearch: boolean;
+	readonly supportsXSearch: boolean;
+	readonly reasoningEffortOptions?: readonly ReasoningEffort[];
+	readonly defaultReasoningEffort?: ReasoningEffort;
+	readonly maxImages?: number;
+	readonly maxVideos?: number;
+}
+
+/** Prices of a text model in pico-USD per token. */
+export interface TextPrices {
+	readonly input: PicoPrice;
+	readonly output: PicoPrice;
+	readonly cacheInput?: PicoPrice;
+	readonly cacheWrite?: PicoPrice;
+	readonly extended?: {
+		readonly thresholdTokens: number;
+		readonly input: PicoPrice;
+		readonly output: PicoPrice;
+		readonly cacheInput?: PicoPrice;
+		readonly cacheWrite?: PicoPrice;
+	};
+}
+
+/** One way to run a model: an upstream and the name that it knows the model by. */
+export interface ModelTarget {
+	/** Name of the upstream in the config, or `embedded`. */
+	readonly upstream: string;
+	readonly model: string;
+	/** Share among targets of the same order; default 1. */
+	readonly weight: number;
+	/** Lower goes first; default 0. */
+	readonly order: number;
+}
+
+export interface Deprecation {
+	readonly autoRemap: boolean;
+	readonly date: string;
+	readonly removesAt: string;
+	readonly startsAt?: string;
+	readonly replacementModelId?: string;
+}
+
+interface ModelBase {
+	readonly id: string;
+	readonly name: string;
+	readonly created: number;
+	readonly traits: readonly string[];
+	/** XS, S, M, L or another tier of the config; absent: `limits.default`. */
+	readonly tier?: string;
+	readonly targets: readonly ModelTarget[];
+	/** True where nothing that is configured or built in serves it. */
+	readonly offline: boolean;
+	readonly deprecation?: Deprecation;
+	/** The object that GET /models answers for it, built once. */
+	readonly public: Readonly<Record<string, unknown>>;
+}
+
+export interface TextModel extends ModelBase {
+	readonly type: "text";
+	readonly capabilities: TextCapabilities;
+	readonly prices: TextPrices;
+	/** null: unknown (a discovered model whose server does not tell). */
+	readonly contextTokens: number | null;
+	readonly maxCompletionTokens: number | null;
+}
+
+export interface MediaModel extends ModelBase {
+	readonly type: Exclude<ModelType, "text">;
+}
+
+export type Model = TextModel | MediaModel;
+
+export interface Character {
+	readonly id: string;
+	readonly name: string;
+	readonly slug: string;
+	readonly description: string;
+	readonly author: string;
+	readonly shareUrl: string;
+	readonly photoUrl: string;
+	readonly modelId: string;
+	readonly adult: boolean;
+	readonly featured: boolean;
+	readonly webEnabled: boolean;
+	readonly createdAt: string;
+	readonly updatedAt: string;
+	readonly tags: readonly string[];
+	readonly stats: {
+		readonly averageRating: number;
+		readonly imports: number;
+		readonly ratingCount: number;
+		readonly ratingSum: number;
+		readonly userRating: number;
+	};
+}

@@ -1,0 +1,215 @@
+/**
+ * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
+ * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
+ */
+import Type, { type Static, type TObject, type TProperties } from "typebox";
+
+const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
+	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
+/** A section that may be left out as a whole: its members' defaults fill it. */
+const section = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
+	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
+const ms = (fallback: number, description?: string) =>
+	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
+const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000 });
+
+const RateLimitSchema = closed({
+	requestsPerMinute: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+	tokensPerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })),
+});
+
+const TierSchema = closed({
+	requestsPerMinute: Type.Integer({ minimum: 1 }),
+	tokensPerMinute: Type.Integer({ minimum: 1 }),
+	partnerRequestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
+	partnerTokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
+export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
+
+const UpstreamSchema = closed({
+	url: Type.String({ pattern: "^https?://", description: "Base address up to and including /v1" }),
+	key: Type.Optional(Type.String({ minLength: 1 })),
+	headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
+	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
+	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1 })),
+	firstByteMs: Type.Optional(Type.Integer({ minimum: 1 })),
+	idleMs: Type.Optional(Type.Integer({ minimum: 1 })),
+	unaryMs: Type.Optional(Type.Integer({ minimum: 1 })),
+	health: section({
+		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
+		probeEveryMs: ms(5_000),
+	}),
+});
+
+const TargetSchema = closed({
+	upstream: Type.String({ minLength: 1 }),
+	model: Type.Optional(Type.String({ minLength: 1, description: "The upstream's own name; default: the model's id" })),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
+	order: Type.Integer({ default: 0 }),
+});
+
+const EffortSchema = Type.Enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+
+const CapabilitiesSchema = closed({
+	optimizedForCode: Type.Optional(Type.Boolean()),
+	quantization: Type.Optional(Type.Enum(["fp4", "fp8", "fp16", "bf16", "int8", "int4", "not-available"])),
+	supportsAudioInput: Type.Optional(Type.Boolean()),
+	supportsFunctionCalling: Type.Optional(Type.Boolean()),
+	supportsLogProbs: Type.Optional(Type.Boolean()),
+	supportsMultipleImages: Type.Optional(Type.Boolean()),
+	supportsReasoning: Type.Optional(Type.Boolean()),
+	supportsReasoningEffort: Type.Optional(Type.Boolean()),
+	supportsResponseSchema: Type.Optional(Type.Boolean()),
+	supportsTeeAttestation: Type.Optional(Type.Boolean()),
+	supportsE2EE: Type.Optional(Type.Boolean()),
+	supportsVision: Type.Optional(Type.Boolean()),
+	supportsVideoInput: Type.Optional(Type.Boolean()),
+	supportsWebSearch: Type.Optional(Type.Boolean()),
+	supportsXSearch: Type.Optional(Type.Boolean()),
+	reasoningEffortOptions: Type.Optional(Type.Array(EffortSchema)),
+	defaultReasoningEffort: Type.Optional(EffortSchema),
+	maxImages: Type.Optional(Type.Integer({ minimum: 1 })),
+	maxVideos: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
+const TextPriceSchema = closed({
+	input: usdPrice(),
+	output: usdPrice(),
+	cacheInput: Type.Optional(usdPrice()),
+	cacheWrite: Type.Optional(usdPrice()),
+	extended: Type.Optional(
+		closed({
+			contextTokenThreshold: Type.Integer({ minimum: 1 }),
+			input: usdPrice(),
+			output: usdPrice(),
+			cacheInput: Type.Optional(usdPrice()),
+			cacheWrite: Type.Optional(usdPrice()),
+		}),
+	),
+});
+
+const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
+
+/** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
+const ModelEntrySchema = closed({
+	type: Type.Optional(Type.Enum(["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"])),
+	name: Type.Optional(Type.String({ minLength: 1 })),
+	description: Type.Optional(Type.String()),
+	modelSource: Type.Optional(Type.String()),
+	created: Type.Optional(Type.Integer({ minimum: 0 })),
+	privacy: Type.Optional(Type.Enum(["private", "anonymized"])),
+	offline: Type.Optional(Type.Boolean()),
+	hidden: Type.Optional(Type.Boolean({ description: "true removes the model from this service" })),
+	upstreams: Type.Optional(Type.Array(TargetSchema)),
+	price: Type.Optional(TextPriceSchema),
+	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+	tier: Type.Optional(Type.String({ minLength: 1 })),
+	traits: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+	capabilities: Type.Optional(CapabilitiesSchema),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+	deprecation: Type.Optional(
+		closed({
+			autoRemap: Type.Boolean(),
+			date: InstantSchema,
+			removesAt: InstantSchema,
+			startsAt: Type.Optional(InstantSchema),
+			replacementModelId: Type.Optional(Type.String()),
+		}),
+	),
+});
+
+export const ConfigSchema = closed({
+	server: section({
+		host: Type.String({ default: "127.0.0.1" }),
+		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
+		publicUrl: Type.Optional(Type.String({ pattern: "^https?://" })),
+		trustedProxies: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "Addresses or CIDR ranges" }),
+		corsOrigins: Type.Array(Type.String({ minLength: 1 }), { default: ["*"] }),
+		drainMs: ms(30_000, "How long running requests may take to finish at SIGTERM"),
+		maxRunning: Type.Integer({ minimum: 1, default: 10_000, description: "Requests under way at once" }),
+		maxBodyBytesInFlight: Type.Integer({ minimum: 1_048_576, default: 536_870_912 }),
+		uploadSilenceMs: ms(20_000),
+		uploadTotalMs: ms(300_000),
+	}),
+	data: Type.String({ default: "./turnpike-data" }),
+	accounts: section({
+		startingCreditUsd: Type.String({ pattern: "^\\d{1,7}(\\.\\d{1,9})?$", default: "10" }),
+	}),
+	journal: section({
+		durability: Type.Enum(["process", "power", "store"], { default: "process" }),
+		segmentMb: Type.Integer({ minimum: 1, maximum: 64, default: 16 }),
+		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200 }),
+		maxBacklogMb: Type.Integer({ minimum: 1, default: 256 }),
+	}),
+	log: section({
+		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], { default: "info" }),
+	}),
+	limits: section({
+		default: Type.Object(RateLimitSchema.properties, {
+			additionalProperties: false,
+			default: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 },
+		}),
+		tiers: Type.Record(Type.String(), TierSchema, {
+			default: {
+				XS: { requestsPerMinute: 500, tokensPerMinute: 1_000_000, partnerTokensPerMinute: 2_000_000 },
+				S: { requestsPerMinute: 75, tokensPerMinute: 750_000, partnerRequestsPerMinute: 150, partnerTokensPerMinute: 1_500_000 },
+				M: { requestsPerMinute: 50, tokensPerMinute: 750_000, partnerRequestsPerMinute: 100, partnerTokensPerMinute: 1_500_000 },
+				L: { requestsPerMinute: 20, tokensPerMinute: 500_000, partnerRequestsPerMinute: 60, partnerTokensPerMinute: 1_000_000 },
+			},
+		}),
+		listRequestsPerMinute: Type.Integer({ minimum: 1, default: 300 }),
+		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
+		maxCompletionTokens: Type.Integer({
+			minimum: 1,
+			default: 8192,
+			description: "Output maximum of a priced model that names none",
+		}),
+	}),
+	stream: section({
+		earlyHeadersMs: ms(15_000),
+		pingMs: ms(10_000),
+	}),
+	timeouts: section({
+		chatFirstByteMs: ms(120_000, "Streams, each try"),
+		chatIdleMs: ms(120_000, "Silence inside a stream"),
+		chatUnaryMs: ms(600_000, "Unary, all tries"),
+		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
+	}),
+	chat: section({
+		systemPrompt: Type.String({ default: "" }),
+		embedded: section({
+			enabled: Type.Boolean({ default: true }),
+			threads: Type.Optional(Type.Integer({ minimum: 1 })),
+			contextTokens: Type.Integer({ minimum: 512, default: 4096 }),
+			parallel: Type.Integer({ minimum: 1, maximum: 16, default: 2 }),
+			queue: Type.Integer({ minimum: 0, default: 16 }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048 }),
+			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+		}),
+	}),
+	upstreams: Type.Record(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }), UpstreamSchema, { default: {} }),
+	models: section({
+		public: Type.Boolean({ default: false, description: "true: the model lists need no credential" }),
+		entries: Type.Record(Type.String(), ModelEntrySchema, { default: {} }),
+		traits: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+			default: {},
+			description: "type -> trait -> model id",
+		}),
+		mappings: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+			default: {},
+			description: "type -> foreign name -> model id",
+		}),
+		discoverEveryMs: ms(30_000, "How often an upstream that was down is asked again"),
+	}),
+	characters: Type.Optional(Type.String({ description: "A JSON file of characters in place of the built-in ones" })),
+});
+
+/** The whole configuration, defaults filled in. */
+export type Config = Static<typeof ConfigSchema>;
+export type UpstreamConfig = Static<typeof UpstreamSchema>;
+export type ModelEntry = Static<typeof ModelEntrySchema>;
+export type TierConfig = Static<typeof TierSchema>;

@@ -1,0 +1,45 @@
+import { ERROR_TABLE, type ErrorCode } from "./table.ts";
+
+/** One entry of `issues` in a validation error: path into the input, machine code, text. */
+export interface Issue {
+	readonly path: readonly (string | number)[];
+	readonly code: string;
+	readonly message: string;
+}
+
+export interface ApiErrorOptions {
+	/** What happened and what to do next. Default: the table's text. */
+	readonly message?: string;
+	/** The field at fault, where there is one. */
+	readonly param?: string;
+	readonly issues?: readonly Issue[];
+	/** Seconds for Retry-After. */
+	readonly retryAfterSeconds?: number;
+	/** `error.code` in the OpenAI form, where it differs from the machine code (context_length_exceeded). */
+	readonly openAiCode?: string;
+	/** Further keys beside `error` and `code` at the top of the body. */
+	readonly extra?: Readonly<Record<string, unknown>>;
+	readonly headers?: Readonly<Record<string, string>>;
+	/** The fault behind it: for the log only, never for the caller. */
+	readonly cause?: unknown;
+}
+
+/** An error of the table on its way to the caller. Anything else that is thrown becomes UNKNOWN_ERROR. */
+export class ApiError extends Error {
+	override readonly name = "ApiError";
+	readonly status: number;
+	readonly code: ErrorCode;
+	readonly options: ApiErrorOptions;
+
+	constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
+		super(options.message ?? ERROR_TABLE[code][1], options.cause === undefined ? undefined : { cause: options.cause });
+		this.code = code;
+		this.status = ERROR_TABLE[code][0];
+		this.options = options;
+	}
+
+	/** The machine code as the caller sees it (the table tells 408 and 504 apart, the API does not). */
+	get publicCode(): string {
+		return this.code === "REQUEST_TIMEOUT_UPLOAD" ? "REQUEST_TIMEOUT" : this.code;
+	}
+}

@@ -1,0 +1,92 @@
+/**
+ * What a node writes into its journal. Each record is one JSON object on the wire; `t` names its kind.
+ * Records of one turn of the event loop are one group: one write, one CRC, one sequence number.
+ */
+import type { Nano, PicoPrice } from "../ledger/nano.ts";
+
+/** Where money of an account comes from, in spending order. */
+export type MoneySource = "diem" | "bundled" | "usd";
+
+/** One sku of a charge. `from` holds only parts above 0; the sum of `from` plus `overrun` is the line's price. */
+export interface PostLine {
+	/** For example `llama-3.2-3b-llm-input-mtoken`. */
+	readonly sku: string;
+	/** Whole units of the price: tokens, characters, credits. */
+	readonly units: number;
+	/** Frozen at the hold: pico-USD per unit. */
+	readonly picoPrice: PicoPrice;
+	readonly from: readonly { readonly source: MoneySource; readonly amount: Nano }[];
+	/** What no money was left for: borne by the operator. */
+	readonly overrun: Nano;
+}
+
+export interface TokenUsage {
+	readonly promptTokens: number;
+	readonly completionTokens: number;
+	readonly cachedTokens: number;
+	readonly cacheWriteTokens: number;
+	readonly reasoningTokens: number;
+	/** True where we counted because the upstream gave no usage. */
+	readonly counted: boolean;
+}
+
+/** The one post record of an answer of a metered route, also at price 0 (then `lines` is empty of parts). */
+export interface PostRecord {
+	readonly t: "post";
+	/** X-Request-ID, 32 characters. */
+	readonly id: string;
+	readonly accountId: string;
+	readonly keyId: string | null;
+	/** UTC day number (days since 1970-01-01) of the admission: the epoch of diem and the window of caps. */
+	readonly day: number;
+	readonly admittedAtMs: number;
+	readonly doneAtMs: number;
+	/** The endpoint's short name, for example `chat`. */
+	readonly route: string;
+	readonly model: string | null;
+	readonly upstream: string | null;
+	/** HTTP status that the caller got; 499 where the caller had left. */
+	readonly status: number;
+	readonly holdNano: Nano;
+	/** Sum of the lines. */
+	readonly priceNano: Nano;
+	readonly lines: readonly PostLine[];
+	readonly usage: TokenUsage | null;
+}
+
+/** A key was used: `lastUsedAt`, at most once a minute per key. */
+export interface TouchRecord {
+	readonly t: "touch";
+	readonly keyId: string;
+	readonly atMs: number;
+}
+
+export type JournalRecord = PostRecord | TouchRecord;
+
+export type Durability = "process" | "power" | "store";
+
+/** Why a node takes no new work (MONEY: room first). */
+export interface NoRoom {
+	readonly reason: "segment" | "disk" | "backlog" | "grace" | "closing";
+	readonly message: string;
+	readonly retryAfterSeconds: number;
+}
+
+/** The node's append file, as the rest of the program sees it. */
+export interface Journal {
+	/**
+	 * Appends a record to this turn's group. Resolves when the record is durable under the configured mode.
+	 * A failed write ends the process: nothing is ever answered over a broken journal.
+	 */
+	append(record: JournalRecord): Promise<void>;
+	/** Synchronous: null where new work may be taken. */
+	room(): NoRoom | null;
+	/** Sequence number of the last group that was written (or is being written in this turn). */
+	readonly writtenSeq: number;
+	/** Sequence number that the store has applied, as last heard. */
+	readonly appliedSeq: number;
+	/** Bytes written and not yet applied. */
+	readonly backlogBytes: number;
+	/** Writes what is gathered, fdatasyncs and closes. */
+	close(): Promise<void>;
+}

@@ -1,0 +1,126 @@
+/**
+ * What the node asks of the store. One node on SQLite answers it from the store thread; PostgreSQL later
+ * changes what is behind this interface only. Every call is ordered after the application of all journal
+ * groups up to the sequence that was written when the call was made: an answer holds exactly the posts up to
+ * that sequence, and no later one.
+ */
+import type { MoneySource } from "../journal/records.ts";
+import type { Nano } from "../ledger/nano.ts";
+
+export type AccountTier = "paid" | "partner" | "staff";
+export type KeyType = "ADMIN" | "INFERENCE";
+export type LimitPeriod = "EPOCH" | "MONTH" | "LIFETIME";
+
+export interface Account {
+	/** Opaque id: `acc_` + 24 base62 characters. */
+	readonly id: string;
+	readonly name: string;
+	readonly tier: AccountTier;
+	readonly disabled: boolean;
+	/** The operator's own account: the first one made on a store. */
+	readonly operator: boolean;
+	/** Linked wallet, lower case, or null. */
+	readonly wallet: string | null;
+	readonly createdAtMs: number;
+}
+
+/** Consumption limits as they were entered: decimal text, or null for no cap. "0" switches a currency off. */
+export interface KeyLimits {
+	readonly usd: string | null;
+	readonly diem: string | null;
+	readonly vcu: string | null;
+}
+
+export interface KeyRestrictions {
+	readonly models: readonly string[] | null;
+	readonly endpoints: readonly string[] | null;
+	readonly networks: readonly string[] | null;
+	readonly addresses: readonly string[] | null;
+}
+
+export interface ApiKey {
+	/** UUID v4. */
+	readonly id: string;
+	readonly accountId: string;
+	readonly type: KeyType;
+	readonly last6: string;
+	readonly description: string;
+	readonly limits: KeyLimits;
+	readonly limitPeriod: LimitPeriod;
+	readonly restrictions: KeyRestrictions | null;
+	readonly createdAtMs: number;
+	readonly expiresAtMs: number | null;
+	readonly lastUsedAtMs: number | null;
+}
+
+/** What a key has spent in its current window: usd covers bundled + usd. */
+export interface KeySpent {
+	readonly usd: Nano;
+	readonly diem: Nano;
+}
+
+export interface KeyLoad {
+	readonly key: ApiKey;
+	readonly account: Account;
+	/** Spent in the window that contains `day`; zero for keys without a limit. */
+	readonly spent: KeySpent;
+}
+
+/** Money of one account: `balance` is everything not yet spent, `free` the part that no node has leased. */
+export interface BudgetState {
+	readonly source: MoneySource;
+	/** UTC day number for diem, 0 for the other sources. */
+	readonly day: number;
+	readonly balance: Nano;
+	readonly free: Nano;
+}
+
+/** One grant of an acquire: this node's lease on the budget grew by `granted`. */
+export interface Grant {
+	readonly source: MoneySource;
+	readonly day: number;
+	readonly granted: Nano;
+}
+
+export interface AcquireRequest {
+	readonly accountId: string;
+	/** UTC day of the admission: the diem epoch asked for; its allotment is written at first use. */
+	readonly day: number;
+	/** What the request that asks lacks, over all sources together. */
+	readonly needNano: Nano;
+}
+
+export interface AcquireResult {
+	readonly grants: readonly Grant[];
+	/** Totals of the account after the grant. */
+	readonly budgets: readonly BudgetState[];
+}
+
+/** What changed in the store behind this node's back (a command line, another node). Cached objects are read again. */
+export type StoreChange =
+	| { readonly kind: "account"; readonly accountId: string }
+	| { readonly kind: "key"; readonly keyId: string; readonly accountId: string; readonly hash: string }
+	| { readonly kind: "reload" };
+
+export interface StorePort {
+	/** This boot's node id and epoch. */
+	readonly node: { readonly id: string; readonly epoch: number };
+	/** Reads a key by the lower-case hex sha256 of its text; null where there is none or it was revoked. */
+	loadKey(hash: string, day: number): Promise<KeyLoad | null>;
+	loadAccount(accountId: string): Promise<Account | null>;
+	/**
+	 * Leases money to this node, in one transaction. On SQLite the one node gets all that is free; the diem
+	 * allotment of (account, day) is written here at first use.
+	 */
+	acquire(request: AcquireRequest): Promise<AcquireResult>;
+	/** Totals without leasing anything. */
+	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
+	/** Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source. */
+	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult>;
+	/** Called with each change, in order. Returns the way to stop listening. */
+	onChange(listener: (change: StoreChange) => void): () => void;
+	/** Resolves when everything that was written when it was called is applied. */
+	settled(): Promise<void>;
+	/** Applies the rest of the journal, returns all leases, checkpoints, closes. */
+	close(): Promise<void>;
+}

@@ -1,0 +1,76 @@
+/**
+ * Chat forwarding as the route sees it. Everything up to the first data event may be tried on the next
+ * target; after it the stream belongs to one upstream. The table of failures: chat-models 2.9.
+ */
+
+import type { TextModel } from "../catalog/types.ts";
+import type { TokenUsage } from "../journal/records.ts";
+
+/** A top-level member of a JSON object in bytes: [valueStart, valueEnd) is the value, [start, end) key and value. */
+export interface JsonMember {
+	readonly key: string;
+	readonly start: number;
+	readonly valueStart: number;
+	readonly valueEnd: number;
+}
+
+export interface ChatForward {
+	readonly requestId: string;
+	readonly model: TextModel;
+	/** The caller's body as it came, and its top-level members. */
+	readonly raw: Uint8Array;
+	readonly members: readonly JsonMember[];
+	/**
+	 * Top-level members to change before the dialect sees them: JSON text replaces or adds, null removes.
+	 * Members that nobody edits go upstream byte for byte.
+	 */
+	readonly edits: ReadonlyMap<string, string | null>;
+	readonly stream: boolean;
+	/** Aborts when the caller leaves or the deadline passes. */
+	readonly signal: AbortSignal;
+	/** Called before each try's bytes go out: from here on leaving is billed. */
+	onSent(upstream: string): void;
+}
+
+/** A whole answer of an upstream: checked to be a chat completion, bytes untouched. */
+export interface UnaryAnswer {
+	readonly upstream: string;
+	readonly bytes: Uint8Array;
+	readonly body: Readonly<Record<string, unknown>>;
+	/** null where the upstream gave none. */
+	readonly usage: TokenUsage | null;
+	/** Tries before this one. */
+	readonly retries: number;
+}
+
+/** One SSE data event: its JSON text as bytes and parsed. */
+export interface ChatEvent {
+	readonly bytes: Uint8Array;
+	readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What one network read brought: events in order; `done` where the upstream's `[DONE]` came after them. */
+export interface EventBatch {
+	readonly events: readonly ChatEvent[];
+	readonly done: boolean;
+}
+
+export interface ChatStream {
+	/** Resolves at the first upstream headers that look good; rejects like `next` where no try gets so far. */
+	readonly headers: Promise<void>;
+	/**
+	 * The next batch; null at a proper end. Throws ApiError: before the first event as the failure table says
+	 * (after all tries), after it where the upstream broke, fell silent or sent an error event.
+	 */
+	next(): Promise<EventBatch | null>;
+	/** The upstream in use, once there is one. */
+	readonly upstream: string | null;
+	readonly retries: number;
+	/** Aborts the upstream at once. Safe to call twice. */
+	cancel(): void;
+}
+
+export interface ChatUpstreams {
+	unary(call: ChatForward): Promise<UnaryAnswer>;
+	stream(call: ChatForward): ChatStream;
+}
