@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { findBun, libc } from "./bun.mjs";
 import { takeLock } from "./install-lock.mjs";
 import { runNpm } from "./npm.mjs";
-import { linkOwnCommand } from "./own-command.mjs";
 
 /** What stands in the way of an installation, in words for the person who started us. */
 export class InstallError extends Error {
@@ -131,7 +130,6 @@ async function install(root, wanted, dev, onSpawn) {
 			`npm installed no Bun for ${wanted.platform}. Optional packages may be switched off: look for "omit" in \`npm config list\`.`,
 		);
 	}
-	linkOwnCommand(root);
 	const draft = `${stampPath(root)}.${process.pid}`;
 	writeFileSync(draft, `${JSON.stringify({ ...wanted, set: dev ? "dev" : "run" })}\n`);
 	renameSync(draft, stampPath(root));
