@@ -1,0 +1,9 @@
+/**
+ * Bytes as they travel: JSON by byte ranges and server-sent events. Promises: linear work and bounded memory
+ * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
+ * nothing of models, money or HTTP.
+ */
+export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
+export { concatBytes, type MemberEdit, spliceMembers, topLevelMembers } from "./json-members.ts";
+export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";
+export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseParser } from "./sse-parser.ts";

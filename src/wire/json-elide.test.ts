@@ -1,0 +1,75 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { elideLongStrings } from "./json-elide.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+
+describe("cutting long strings out of JSON", () => {
+	test("leaves valid JSON whose strings are beginnings of the real ones, escapes and UTF-8 whole", () => {
+		const piece = fc.constantFrom("a", "é", "€", "😀", '"', "\\", "\n", "\u0001", "\u2028");
+		const text = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(""));
+		fc.assert(
+			fc.property(
+				fc.dictionary(fc.string({ maxLength: 3 }), fc.oneof(text, fc.array(text))),
+				fc.integer({ min: 1, max: 30 }),
+				(object, keep) => {
+					const bytes = bytesOf(JSON.stringify(object));
+					const { json, elided } = elideLongStrings(bytes, 30, keep);
+					const strings = (value: unknown): string[] =>
+						typeof value === "string"
+							? [value]
+							: Object.entries(value as object).flatMap(([key, item]) => [key, ...strings(item)]);
+					const before = strings(JSON.parse(textOf(bytes)));
+					const after = strings(JSON.parse(textOf(json)));
+					expect(after.length).toBe(before.length);
+					let cuts = 0;
+					for (const [index, whole] of before.entries()) {
+						const writtenBytes = bytesOf(JSON.stringify(whole)).length - 2;
+						if (writtenBytes <= 30) expect(after[index]).toBe(whole);
+						else {
+							expect(whole.startsWith(after[index] ?? "?")).toBe(true);
+							expect(elided[cuts++]?.bytes).toBe(writtenBytes);
+						}
+					}
+					expect(elided.length).toBe(cuts);
+					for (const cut of elided) expect(cut.keptBytes).toBeGreaterThan(keep - 6);
+					for (const cut of elided) expect(cut.keptBytes).toBeLessThanOrEqual(keep);
+				},
+			),
+			{ numRuns: 600 },
+		);
+	});
+
+	test("never cuts inside a \\u escape", () => {
+		const bytes = bytesOf(`{"a":"${"\\u00e9".repeat(10)}"}`);
+		for (let keep = 1; keep <= 30; keep++) {
+			const { a } = JSON.parse(textOf(elideLongStrings(bytes, 30, keep).json)) as { a: string };
+			expect(a).toBe("é".repeat(Math.floor(keep / 6)));
+		}
+	});
+
+	test("gives the same bytes back where nothing is long", () => {
+		const bytes = bytesOf(JSON.stringify({ a: "x".repeat(1000) }));
+		expect(elideLongStrings(bytes).json).toBe(bytes);
+		const many = bytesOf(JSON.stringify(Array.from({ length: 400 }, () => "x".repeat(1000))));
+		expect(elideLongStrings(many).json).toBe(many);
+	});
+
+	test("takes any bytes without a throw", () => {
+		fc.assert(
+			fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+				elideLongStrings(bytes, 10, 5);
+			}),
+		);
+		expect(elideLongStrings(bytesOf(`{"a":"${"x".repeat(100)}`), 10, 5).elided).toEqual([]);
+	});
+
+	test("makes a body of 70 MB small enough to parse on the loop", () => {
+		const body = bytesOf(`{"messages":[{"role":"user","content":"${"QUJD".repeat(17_000_000)}"}],"z":1}`);
+		const { json, elided } = elideLongStrings(body);
+		expect(json.length).toBeLessThan(70_000);
+		expect(elided.map((cut) => cut.bytes)).toEqual([68_000_000]);
+		expect(JSON.parse(textOf(json)).z).toBe(1);
+	});
+});

@@ -1,0 +1,160 @@
+import { ApiError } from "../errors/index.ts";
+
+/** Deeper JSON than this is refused: no request of this API needs it, and parsers further on may recurse. */
+export const MAX_JSON_DEPTH = 512;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+const NEAR = 64;
+
+const decoder = new TextDecoder();
+
+/** A member of a JSON object in bytes: [start, valueEnd) is key and value, [valueStart, valueEnd) the value. */
+export interface JsonMember {
+	/** Decoded: escapes are resolved. */
+	readonly key: string;
+	readonly start: number;
+	readonly valueStart: number;
+	readonly valueEnd: number;
+}
+
+/** A range of bytes, end exclusive. */
+export interface ByteRange {
+	readonly start: number;
+	readonly end: number;
+}
+
+export function skipWhitespace(bytes: Uint8Array, from: number): number {
+	let at = from;
+	for (;;) {
+		const byte = bytes[at];
+		if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+		at++;
+	}
+}
+
+/**
+ * The index after the closing quote of the string that opens at `open`, or -1 where it never closes.
+ * Long strings are searched natively. Linear for any input: after an escaped quote it reads bytes again,
+ * so that text full of escapes does not pay a native call for each of them.
+ */
+export function endOfString(bytes: Uint8Array, open: number): number {
+	const length = bytes.length;
+	let at = open + 1;
+	for (;;) {
+		const near = Math.min(at + NEAR, length);
+		while (at < near) {
+			const byte = bytes[at];
+			if (byte === QUOTE) return at + 1;
+			at += byte === BACKSLASH ? 2 : 1;
+		}
+		if (at >= length) return -1;
+		const quote = bytes.indexOf(QUOTE, at);
+		if (quote < 0) return -1;
+		let run = quote;
+		while (run > at && bytes[run - 1] === BACKSLASH) run--;
+		if ((quote - run) % 2 === 0) return quote + 1;
+		at = quote + 1;
+	}
+}
+
+/** The index after the value that starts at `start`, or -1 where there is none. Throws INVALID_REQUEST past the depth limit. */
+export function endOfValue(bytes: Uint8Array, start: number): number {
+	const first = bytes[start];
+	if (first === QUOTE) return endOfString(bytes, start);
+	if (first === OPEN_BRACE || first === OPEN_BRACKET) return endOfContainer(bytes, start);
+	let at = start;
+	while (at < bytes.length && !endsScalar(bytes[at])) at++;
+	return at === start ? -1 : at;
+}
+
+function endsScalar(byte: number | undefined): boolean {
+	return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === undefined || byte <= 0x20;
+}
+
+function endOfContainer(bytes: Uint8Array, start: number): number {
+	let depth = 0;
+	let at = start;
+	while (at < bytes.length) {
+		const byte = bytes[at];
+		if (byte === QUOTE) {
+			at = endOfString(bytes, at);
+			if (at < 0) return -1;
+			continue;
+		}
+		at++;
+		if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+			if (++depth > MAX_JSON_DEPTH) throw tooDeep();
+		} else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
+	}
+	return -1;
+}
+
+/**
+ * The members of the object that starts at `start` (its `{`), in order, duplicates included.
+ * The JSON is expected to be valid. Throws INVALID_REQUEST for what is no object, is cut off or nests too deeply.
+ */
+export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
+	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
+	const members: JsonMember[] = [];
+	let at = skipWhitespace(bytes, start + 1);
+	if (bytes[at] === CLOSE_BRACE) return members;
+	for (;;) {
+		if (bytes[at] !== QUOTE) throw notAnObject();
+		const keyEnd = endOfString(bytes, at);
+		if (keyEnd < 0) throw notAnObject();
+		const colon = skipWhitespace(bytes, keyEnd);
+		if (bytes[colon] !== COLON) throw notAnObject();
+		const valueStart = skipWhitespace(bytes, colon + 1);
+		const valueEnd = endOfValue(bytes, valueStart);
+		if (valueEnd < 0) throw notAnObject();
+		members.push({ key: decodeKey(bytes, at, keyEnd), start: at, valueStart, valueEnd });
+		const next = skipWhitespace(bytes, valueEnd);
+		if (bytes[next] === CLOSE_BRACE) return members;
+		if (bytes[next] !== COMMA) throw notAnObject();
+		at = skipWhitespace(bytes, next + 1);
+	}
+}
+
+/** The elements of the array that starts at `start` (its `[`). Throws as `objectMembers` does. */
+export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
+	if (bytes[start] !== OPEN_BRACKET) throw notAnObject();
+	const elements: ByteRange[] = [];
+	let at = skipWhitespace(bytes, start + 1);
+	if (bytes[at] === CLOSE_BRACKET) return elements;
+	for (;;) {
+		const end = endOfValue(bytes, at);
+		if (end < 0) throw notAnObject();
+		elements.push({ start: at, end });
+		const next = skipWhitespace(bytes, end);
+		if (bytes[next] === CLOSE_BRACKET) return elements;
+		if (bytes[next] !== COMMA) throw notAnObject();
+		at = skipWhitespace(bytes, next + 1);
+	}
+}
+
+function decodeKey(bytes: Uint8Array, open: number, end: number): string {
+	const inner = bytes.subarray(open + 1, end - 1);
+	if (!inner.includes(BACKSLASH)) return decoder.decode(inner);
+	try {
+		return JSON.parse(decoder.decode(bytes.subarray(open, end))) as string;
+	} catch (cause) {
+		throw notAnObject(cause);
+	}
+}
+
+function notAnObject(cause?: unknown): ApiError {
+	return new ApiError("INVALID_REQUEST", { message: "The body must be one whole JSON object", cause });
+}
+
+function tooDeep(): ApiError {
+	return new ApiError("INVALID_REQUEST", { message: `JSON may be nested ${MAX_JSON_DEPTH} levels deep at most` });
+}

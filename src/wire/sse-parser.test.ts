@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { SseEventTooLarge, SseParser } from "./sse-parser.ts";
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+function parse(chunks: readonly Uint8Array[], maxEventBytes?: number) {
+	const parser = new SseParser(maxEventBytes);
+	const events = chunks.flatMap((chunk) => parser.feed(chunk)).map(textOf);
+	return { events, done: parser.done, pending: parser.pending };
+}
+const one = (text: string) => parse([bytesOf(text)]);
+
+/** Cuts at the given places, empty chunks among them. */
+function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+	const cuts = [0, ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+	return cuts.slice(1).map((to, index) => bytes.slice(cuts[index], to));
+}
+
+describe("server-sent events", () => {
+	test("come out the same wherever the chunks are cut, with any line ends, comments and fields", () => {
+		const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
+		const dataLines = fc.array(
+			fc.string({ unit: fc.constantFrom("a", "é", "😀", "{", ":", " ", "\t"), minLength: 1, maxLength: 8 }),
+			{
+				minLength: 1,
+				maxLength: 3,
+			},
+		);
+		const event = fc.record({
+			dataLines,
+			lineEnd,
+			noise: fc.constantFrom("", ": ping", "event: x", "id: 1", "retry: 5", "datum: no", "dat", "data2: y"),
+		});
+		fc.assert(
+			fc.property(
+				fc.array(event, { maxLength: 6 }),
+				fc.boolean(),
+				fc.array(fc.nat(), { maxLength: 12 }),
+				(events, mark, places) => {
+					const text = events.map(({ dataLines, lineEnd, noise }) => {
+						const lines = [...(noise ? [noise] : []), ...dataLines.map((line) => `data: ${line}`), ""];
+						return lines.map((line) => line + lineEnd).join("");
+					});
+					const whole = bytesOf((mark && events.length > 0 ? "\ufeff" : "") + text.join(""));
+					const expected = events.map(({ dataLines }) => dataLines.join("\n"));
+					expect(parse(cutAt(whole, places))).toEqual({ events: expected, done: false, pending: false });
+					expect(parse([...whole].map((byte) => Uint8Array.of(byte))).events).toEqual(expected);
+				},
+			),
+			{ numRuns: 400 },
+		);
+	});
+
+	test("end with [DONE], with or without a space, and nothing after it is read", () => {
+		for (const last of ["data: [DONE]\n\n", "data:[DONE]\n\n", "data: [DONE] \r\n\r\n", "data:[DONE]\r\r"])
+			expect(one(`data: 1\n\n${last}data: 2\n\n`)).toEqual({ events: ["1"], done: true, pending: false });
+		expect(one('data: "[DONE]"\n\n').done).toBe(false);
+	});
+
+	test("without a blank line at the end are incomplete", () => {
+		expect(one("data: 1\n\ndata: 2\n")).toEqual({ events: ["1"], done: false, pending: true });
+		expect(one("data: 1\n\ndata: 2")).toEqual({ events: ["1"], done: false, pending: true });
+		expect(one("data: [DONE]\n").done).toBe(false);
+	});
+
+	test("with no data are not events", () => {
+		expect(one(": hello\n\nevent: x\n\n\n\ndata\n\ndata:\n\ndata: \n\ndata: 1\n\n").events).toEqual(["1"]);
+	});
+
+	test("keep a space that belongs to the data, and lose just one after the colon", () => {
+		expect(one("data:  a \n\n").events).toEqual([" a "]);
+	});
+
+	test("treat CR LF cut between two chunks as one line end", () => {
+		expect(parse([bytesOf("data: 1\r"), bytesOf("\n"), bytesOf("\r"), bytesOf("\ndata: 2\r\n\r\n")]).events).toEqual(["1", "2"]);
+	});
+
+	test("stay what they were when later chunks come: no event is a view of a buffer in use", () => {
+		const parser = new SseParser();
+		const first = [...parser.feed(bytesOf("data: 11")), ...parser.feed(bytesOf("11\n\ndata: 2"))];
+		const second = [...parser.feed(bytesOf("222\n\ndata: 3")), ...parser.feed(bytesOf("333\n\n"))];
+		expect([...first, ...second].map(textOf)).toEqual(["1111", "2222", "3333"]);
+	});
+
+	test("over the bound throw, in one line or in many, at once or byte by byte", () => {
+		const big = `data: ${"x".repeat(200)}`;
+		expect(() => parse([bytesOf(`${big}\n\n`)], 100)).toThrow(SseEventTooLarge);
+		expect(() => parse([bytesOf(big)], 100)).toThrow(SseEventTooLarge);
+		expect(() => parse([bytesOf("data: xxxx\n".repeat(40))], 100)).toThrow(SseEventTooLarge);
+		expect(() =>
+			parse(
+				[...bytesOf(big)].map((byte) => Uint8Array.of(byte)),
+				100,
+			),
+		).toThrow(SseEventTooLarge);
+		expect(parse([bytesOf(`${"data: xxxx\n\n".repeat(400)}: ${"c".repeat(50)}\n`)], 100).events.length).toBe(400);
+	});
+
+	test("of many megabytes in small chunks take linear work", () => {
+		const parser = new SseParser();
+		const piece = new Uint8Array(1000).fill(0x61);
+		const started = performance.now();
+		parser.feed(bytesOf("data: "));
+		for (let i = 0; i < 15_000; i++) parser.feed(piece);
+		const events = parser.feed(bytesOf("\n\n"));
+		expect(events[0]?.length).toBe(15_000_000);
+		expect(performance.now() - started).toBeLessThan(5_000);
+	});
+});
