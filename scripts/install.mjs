@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findBun, libc } from "./bun.mjs";
-import { takeLock } from "./install-lock.mjs";
+import { takeLock } from "./file-lock.mjs";
 import { runNpm } from "./npm.mjs";
 
 /** What stands in the way of an installation, in words for the person who started us. */

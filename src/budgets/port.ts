@@ -7,6 +7,9 @@ import type { TokenUsage } from "../journal/records.ts";
 import type { Nano, PicoPrice } from "../ledger/nano.ts";
 import type { Account, ApiKey } from "../store/port.ts";
 
+/** What an answer used: routes take the type from here, never from the journal. */
+export type { TokenUsage } from "../journal/records.ts";
+
 /** A known caller: key and account as cached on this node. The same object for all requests of the key. */
 export interface Caller {
 	readonly key: ApiKey;

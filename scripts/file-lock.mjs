@@ -1,5 +1,5 @@
 /**
- * A lock between processes on one checkout: whoever holds it may change node_modules.
+ * A lock between processes on one checkout: whoever holds it may install into it.
  *
  * The lock is a file made with O_EXCL that names its holder; the holder touches it every second. It is taken
  * over where the holder (and the npm that it started) is gone, or has not touched it for 30 s: a machine

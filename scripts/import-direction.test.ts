@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..");
+
+/** Every room, in the order in which imports may go: down, never up. */
+const FLOORS = [
+	["commands"],
+	["routes"],
+	["server"],
+	["access", "budgets", "catalog", "upstreams", "engines"],
+	["journal", "ledger", "store"],
+	["assets"],
+	["errors", "schema", "wire", "config", "telemetry"],
+];
+
+/** [importing file, what it imports]: each must be refused. */
+const FORBIDDEN: readonly (readonly [string, string])[] = [
+	// Up: every room towards every room of every floor above, and towards the command line.
+	...FLOORS.flatMap((floor, index) =>
+		floor.flatMap((room) =>
+			FLOORS.slice(0, index)
+				.flat()
+				.map((upper) => imports(room, upper)),
+		),
+	),
+	...FLOORS.slice(1)
+		.flat()
+		.map((room): readonly [string, string] => [`src/${room}/main.ts`, "../main.ts"]),
+	// Sideways between the middle rooms.
+	...pairs(["access", "budgets", "catalog", "upstreams", "engines"]),
+	...["budgets", "catalog", "upstreams", "engines"].map((room) => imports("server", room)),
+	...["journal", "ledger", "store"].map((room) => imports(room, "assets")),
+	// Past the floor below.
+	...["journal", "ledger", "store"].map((room) => imports("routes", room)),
+	...["journal", "ledger", "store"].map((room): readonly [string, string] => [
+		`src/routes/chat/${room}.ts`,
+		`../../${room}/part.ts`,
+	]),
+	// From one route to another, also from a folder inside it.
+	["src/routes/chat/sibling.ts", "../models/part.ts"],
+	["src/routes/chat/sibling-file.ts", "../shared.ts"],
+	["src/routes/chat/inner/sibling.ts", "../../models/part.ts"],
+	["src/routes/chat/inner/sibling-file.ts", "../../shared.ts"],
+	// From a folder inside a route.
+	...["journal", "ledger", "store", "commands"].map((room): readonly [string, string] => [
+		`src/routes/chat/inner/${room}.ts`,
+		`../../../${room}/part.ts`,
+	]),
+	["src/routes/chat/commands.ts", "../../commands/part.ts"],
+	["src/routes/chat/main.ts", "../../main.ts"],
+	["src/routes/chat/inner/main.ts", "../../../main.ts"],
+	// From a folder inside a room.
+	["src/engines/chat/up.ts", "../../server/part.ts"],
+	["src/store/sqlite/up.ts", "../../budgets/port.ts"],
+];
+
+/** [importing file, what it imports]: each must pass. */
+const PERMITTED: readonly (readonly [string, string])[] = [
+	["src/main.ts", "./routes/index.ts"],
+	["src/commands/serve.ts", "../ledger/part.ts"],
+	["src/routes/index.ts", "./chat/part.ts"],
+	["src/routes/chat/down.ts", "../../server/endpoint.ts"],
+	["src/routes/chat/own.ts", "./part.ts"],
+	["src/routes/chat/inner/own.ts", "../part.ts"],
+	["src/routes/chat/inner/down.ts", "../../../server/endpoint.ts"],
+	["src/routes/chat/budgets.ts", "../../budgets/port.ts"],
+	["src/routes/chat/engines.ts", "../../engines/part.ts"],
+	["src/server/access.ts", "../access/index.ts"],
+	["src/server/budgets.ts", "../budgets/port.ts"],
+	["src/budgets/nano.ts", "../ledger/nano.ts"],
+	["src/catalog/nano.ts", "../ledger/nano.ts"],
+	["src/upstreams/types.ts", "../catalog/types.ts"],
+	["src/server/types.ts", "../catalog/types.ts"],
+	["src/access/port.ts", "../budgets/port.ts"],
+	["src/engines/chat/assets.ts", "../../assets/part.ts"],
+	["src/journal/store.ts", "../store/port.ts"],
+	["src/store/journal.ts", "../journal/records.ts"],
+	["src/ledger/errors.ts", "../errors/index.ts"],
+	["src/config/schema.ts", "../schema/index.ts"],
+	["src/telemetry/package.ts", "store/part.ts"],
+];
+
+function imports(from: string, to: string): readonly [string, string] {
+	return [`src/${from}/to-${to}.ts`, `../${to}/part.ts`];
+}
+
+function pairs(rooms: readonly string[]): (readonly [string, string])[] {
+	return rooms.flatMap((from) => rooms.filter((to) => to !== from).map((to) => imports(from, to)));
+}
+
+let folder = "";
+let refused: ReadonlySet<string> = new Set();
+
+interface Report {
+	readonly diagnostics: readonly { readonly category: string; readonly location: { readonly path: string } }[];
+}
+
+/** Lints all cases in one run of the real rules: a tree of small files beside a copy of biome.json. */
+beforeAll(async () => {
+	folder = mkdtempSync(join(tmpdir(), "turnpike-import-direction-"));
+	cpSync(join(ROOT, "biome.json"), join(folder, "biome.json"));
+	for (const [file, target] of [...FORBIDDEN, ...PERMITTED]) {
+		mkdirSync(dirname(join(folder, file)), { recursive: true });
+		writeFileSync(join(folder, file), `import { part } from "${target}";\n\nexport const own = part;\n`);
+	}
+	const biome = join(ROOT, "node_modules", ".bin", "biome");
+	const lint = Bun.spawn([biome, "lint", "--reporter=json", "--max-diagnostics=none"], { cwd: folder, stderr: "ignore" });
+	const report = JSON.parse(await new Response(lint.stdout).text()) as Report;
+	const broken = report.diagnostics.filter((diagnostic) => diagnostic.category === "lint/style/noRestrictedImports");
+	refused = new Set(broken.map((diagnostic) => diagnostic.location.path));
+}, 30_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const shown = ([file, target]: readonly [string, string]) => `${file} imports ${target}`;
+
+test("lint refuses an import across every boundary", () => {
+	expect(FORBIDDEN.filter(([file]) => !refused.has(file)).map(shown)).toEqual([]);
+});
+
+test("lint lets every import pass that goes down, or stays in its room", () => {
+	expect(PERMITTED.filter(([file]) => refused.has(file)).map(shown)).toEqual([]);
+});
+
+test("every room of src stands on a floor, so that no import of a new room goes unchecked", () => {
+	const rooms = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+	expect(rooms.map((entry) => entry.name).filter((name) => !FLOORS.flat().includes(name))).toEqual([]);
+});
