@@ -31,7 +31,7 @@ function run(command, args) {
 /** A Python of the system, or null. */
 export function systemPython() {
 	const names = process.platform === "win32" ? ["py", "python"] : ["python3", "python"];
-	return names.find((name) => spawnSync(name, ["-c", "import venv"], { stdio: "ignore" }).status === 0) ?? null;
+	return names.find((name) => spawnSync(name, ["-c", "import venv, ensurepip"], { stdio: "ignore" }).status === 0) ?? null;
 }
 
 /**
