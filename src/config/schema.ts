@@ -6,7 +6,10 @@ import Type, { type Static, type TObject, type TProperties } from "typebox";
 
 const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
 	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
-/** A section that may be left out as a whole: its members' defaults fill it. */
+/**
+ * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
+ * the validator fills the defaults of a record's values only where the value itself has one.
+ */
 const section = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 const ms = (fallback: number, description?: string) =>
@@ -18,7 +21,7 @@ const RateLimitSchema = closed({
 	tokensPerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })),
 });
 
-const TierSchema = closed({
+const TierSchema = section({
 	requestsPerMinute: Type.Integer({ minimum: 1 }),
 	tokensPerMinute: Type.Integer({ minimum: 1 }),
 	partnerRequestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -27,7 +30,7 @@ const TierSchema = closed({
 
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
-const UpstreamSchema = closed({
+const UpstreamSchema = section({
 	url: Type.String({ pattern: "^https?://", description: "Base address up to and including /v1" }),
 	key: Type.Optional(Type.String({ minLength: 1 })),
 	headers: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -93,7 +96,7 @@ const TextPriceSchema = closed({
 const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
 
 /** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
-const ModelEntrySchema = closed({
+const ModelEntrySchema = section({
 	type: Type.Optional(Type.Enum(["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"])),
 	name: Type.Optional(Type.String({ minLength: 1 })),
 	description: Type.Optional(Type.String()),

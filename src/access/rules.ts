@@ -1,0 +1,33 @@
+import { ApiError } from "../errors/index.ts";
+import type { Caller } from "../budgets/port.ts";
+
+/** What a request is about, for the rules of its key. `address` is asked only where a rule needs it. */
+export interface RuleSubject {
+	readonly endpoint: string;
+	readonly right: "ADMIN" | undefined;
+	address(): string;
+	inList(address: string, list: readonly string[]): boolean;
+}
+
+/**
+ * Account, key type, endpoint and address rules (accounts and RPC, 3): throws API_ACCESS_DISABLED or
+ * UNAUTHORIZED, naming the rule. The key's model rule comes later, when the model is known.
+ */
+export function checkRules(caller: Caller, subject: RuleSubject): void {
+	if (caller.account.disabled) throw new ApiError("API_ACCESS_DISABLED");
+	if (subject.right === "ADMIN" && caller.key.type !== "ADMIN")
+		throw new ApiError("UNAUTHORIZED", { message: "This route needs an ADMIN key; this is an INFERENCE key" });
+	const { restrictions } = caller.key;
+	if (restrictions === null) return;
+	if (restrictions.endpoints !== null && !restrictions.endpoints.includes(subject.endpoint))
+		throw new ApiError("UNAUTHORIZED", { message: `This key is restricted to the endpoints ${restrictions.endpoints.join(", ")}; this is ${subject.endpoint}` });
+	if (restrictions.addresses !== null && !subject.inList(subject.address(), restrictions.addresses))
+		throw new ApiError("UNAUTHORIZED", { message: "This key is restricted to other source addresses (rule: addresses)" });
+}
+
+/** The key's model rule: throws UNAUTHORIZED for a model that its list does not name. */
+export function checkModelRule(caller: Caller, modelId: string): void {
+	const models = caller.key.restrictions?.models ?? null;
+	if (models !== null && !models.includes(modelId))
+		throw new ApiError("UNAUTHORIZED", { message: `This key is restricted to the models ${models.join(", ")} (rule: models)`, param: "model" });
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Value } from "typebox/value";
+import { LineCounter, parseDocument } from "yaml";
+import type { Issue } from "../errors/index.ts";
+import { checker, pathText } from "../schema/index.ts";
+import { dialectOf } from "./dialect-of.ts";
+import { type Config, ConfigSchema } from "./schema.ts";
+
+/** What stops a start with exit 78: the file, the path in it and what is expected. */
+export class ConfigError extends Error {
+	override readonly name = "ConfigError";
+}
+
+/** Settings given on the command line; they win over the environment, which wins over the file. */
+export interface ConfigFlags {
+	readonly config?: string | undefined;
+	readonly port?: string | undefined;
+	readonly host?: string | undefined;
+	readonly data?: string | undefined;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface LoadedConfig {
+	readonly config: Config;
+	/** The file that was read, absolute; null where there is none. */
+	readonly file: string | null;
+	/** TURNPIKE_ADMIN_KEY, checked. */
+	readonly adminKey: string | null;
+}
+
+const DEFAULT_FILE = "turnpike.yaml";
+const ADMIN_KEY = /^[A-Za-z0-9._~+/=-]{20,200}$/;
+const configChecker = checker(ConfigSchema);
+
+/** Reads flags, environment and file into one checked configuration. Throws `ConfigError`. */
+export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.cwd()): LoadedConfig {
+	const named = flags.config ?? env["TURNPIKE_CONFIG"];
+	const path = resolve(cwd, named ?? DEFAULT_FILE);
+	const text = readFile(path, named !== undefined);
+	const tree = text === null ? {} : parseFile(path, text, env);
+	applyEnvironment(tree, flags, env);
+	const filled = Value.Default(ConfigSchema, tree);
+	if (!configChecker.check(filled)) throw faultOf(text === null ? "environment" : path, configChecker.issues(filled));
+	const config = filled as Config;
+	checkReferences(config, text === null ? "environment" : path);
+	const adminKey = env["TURNPIKE_ADMIN_KEY"] ?? null;
+	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
+		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
+	return { config: { ...config, data: resolve(cwd, config.data) }, file: text === null ? null : path, adminKey };
+}
+
+function readFile(path: string, required: boolean): string | null {
+	try {
+		return readFileSync(path, "utf8");
+	} catch (cause) {
+		const code = (cause as NodeJS.ErrnoException).code;
+		if (code === "ENOENT" && !required) return null;
+		throw new ConfigError(`${path}: cannot be read (${code ?? String(cause)})`);
+	}
+}
+
+function parseFile(path: string, text: string, env: Environment): Record<string, unknown> {
+	const lines = new LineCounter();
+	const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+	const fault = document.errors[0];
+	if (fault) {
+		const at = lines.linePos(fault.pos[0]);
+		throw new ConfigError(`${path}:${at.line}:${at.col}: ${fault.message.split("\n")[0]}`);
+	}
+	const tree: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+	if (typeof tree !== "object" || tree === null || Array.isArray(tree)) throw new ConfigError(`${path}: expected a mapping of sections`);
+	return withSecrets(tree, path, [], env) as Record<string, unknown>;
+}
+
+/** `${NAME}` in a value is that environment variable; `$${` is a literal `${`. Unset: a ConfigError. */
+function withSecrets(value: unknown, file: string, at: (string | number)[], env: Environment): unknown {
+	if (typeof value === "string")
+		return value.replace(/\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g, (_, form: string, name: string | undefined) => {
+			if (name === undefined) return form;
+			const found = env[name];
+			if (found === undefined) throw new ConfigError(`${file}: ${pathText(at)}: environment variable ${name} is not set`);
+			return found;
+		});
+	if (Array.isArray(value)) return value.map((item, index) => withSecrets(item, file, [...at, index], env));
+	if (typeof value === "object" && value !== null)
+		return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withSecrets(item, file, [...at, key], env)]));
+	return value;
+}
+
+type Tree = Record<string, unknown>;
+
+function sectionOf(tree: Tree, name: string): Tree {
+	const found = tree[name];
+	if (typeof found === "object" && found !== null) return found as Tree;
+	const made: Tree = {};
+	if (found === undefined || found === null) tree[name] = made;
+	return made;
+}
+
+function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): void {
+	for (const [name, value] of Object.entries(tree)) if (value === null) tree[name] = {};
+	const port = flags.port ?? env["TURNPIKE_PORT"];
+	if (port !== undefined) {
+		if (!/^\d{1,5}$/.test(port)) throw new ConfigError(`${flags.port !== undefined ? "--port" : "TURNPIKE_PORT"}: expected a number from 0 to 65535`);
+		sectionOf(tree, "server")["port"] = Number(port);
+	}
+	const host = flags.host ?? env["TURNPIKE_HOST"];
+	if (host !== undefined) sectionOf(tree, "server")["host"] = host;
+	const data = flags.data ?? env["TURNPIKE_DATA"];
+	if (data !== undefined) tree["data"] = data;
+	const publicUrl = env["TURNPIKE_PUBLIC_URL"];
+	if (publicUrl !== undefined) sectionOf(tree, "server")["publicUrl"] = publicUrl;
+	const url = env["TURNPIKE_OPENAI_UPSTREAM"];
+	if (url !== undefined) {
+		const key = env["TURNPIKE_OPENAI_KEY"];
+		sectionOf(tree, "upstreams")["openai"] = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
+	}
+}
+
+function checkReferences(config: Config, file: string): void {
+	for (const [name, upstream] of Object.entries(config.upstreams)) {
+		if (!URL.canParse(upstream.url)) throw new ConfigError(`${file}: upstreams.${name}.url: expected an http or https address`);
+	}
+	const known = new Set([...Object.keys(config.upstreams), "embedded"]);
+	for (const [id, entry] of Object.entries(config.models.entries)) {
+		for (const [index, target] of (entry.upstreams ?? []).entries()) {
+			if (!known.has(target.upstream))
+				throw new ConfigError(`${file}: models.entries.${id}.upstreams[${index}].upstream: expected one of ${[...known].join(", ")}, not ${target.upstream}`);
+		}
+		if (entry.tier !== undefined && !(entry.tier in config.limits.tiers))
+			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);
+	}
+}
+
+function faultOf(file: string, issues: readonly Issue[]): ConfigError {
+	const lines = issues.map((issue) => `${file}: ${pathText(issue.path) || "(top)"}: ${issue.message}`);
+	return new ConfigError(lines.join("\n"));
+}

@@ -1,0 +1,123 @@
+import type { CeilingResult, HoldContext, RateLimit } from "../../budgets/port.ts";
+import { deprecationHeaders, mergeServiceParameters, serviceParametersEcho, withinFeatures } from "../../catalog/index.ts";
+import type { TextModel } from "../../catalog/types.ts";
+import type { Config } from "../../config/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
+import { elidedMediaBytes } from "./elided-media.ts";
+import { topLevelMembers } from "../../wire/index.ts";
+import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
+import { dearestRates } from "./charge.ts";
+import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
+import { ChatMeter } from "./meter.ts";
+import type { ChatParts } from "./parts.ts";
+import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
+import type { ChatBody } from "./schema.ts";
+import type { ChatSession } from "./session.ts";
+import { answerStream } from "./stream.ts";
+import { answerUnary } from "./unary.ts";
+
+/** A context that nobody has told us of: large enough never to bound anything. */
+const UNKNOWN_CONTEXT = 1_000_000_000;
+
+/**
+ * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
+ * chat-models 14.2; reaches no upstream.
+ */
+export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: ChatParts): Admission {
+	const { body, raw } = input;
+	const config = parts.config();
+	const catalog = parts.catalog();
+	const resolved = catalog.resolve(body.model, "text", call.admittedAtMs);
+	const model = resolved.model as TextModel;
+	const merged = mergeServiceParameters(body.service_parameters, resolved.suffix);
+	const options = withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false });
+	const character = options.character_slug === undefined ? null : catalog.character(options.character_slug);
+	const facts = checkMessages(body, model);
+	checkCapabilities(body, model);
+	Object.assign(call.headers, deprecationHeaders(model, call.admittedAtMs));
+	call.headers["x-service-model-id"] = model.id;
+	call.headers["x-service-model-name"] = headerText(model.name);
+
+	const systemTexts: string[] = [];
+	if (options.include_service_system_prompt && config.chat.systemPrompt !== "") systemTexts.push(config.chat.systemPrompt);
+	if (character !== null) systemTexts.push(character.prompt);
+	const added = systemTexts.join("\n");
+	const members = topLevelMembers(raw);
+	const size = promptSize(body, members, withElided(facts, input), Buffer.byteLength(added));
+	const disableThinking = options.disable_thinking || body.reasoning?.enabled === false;
+	const overhead = promptOverheadTokens(body, facts);
+	const text = () => promptText(body, added);
+
+	let ceiling: CeilingResult | undefined;
+	const rates = dearestRates(model.prices, size.atMost);
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: rateLimit(model, call, config), promptTokens: Math.ceil(size.atMost / 4) },
+		async hold(context: HoldContext) {
+			const { caller } = call;
+			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+			ceiling = await parts.budgets.holdCeiling(caller, context, {
+				promptTokensBound: size.atMost,
+				promptTokensAtLeast: size.atLeast,
+				countPromptTokens: async () => (await parts.countTokens(text())) + overhead,
+				callerMaxTokens: callerMaxTokens(body),
+				modelMaxTokens: model.maxCompletionTokens ?? config.limits.maxCompletionTokens,
+				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
+				choices: body.n ?? 1,
+				inputPrice: rates.input,
+				outputPrice: rates.output,
+			});
+			return ceiling.hold;
+		},
+		work(settlement: Settlement) {
+			const priced = settlement.heldNano > 0;
+			const meter = new ChatMeter({ model, settlement, countTokens: parts.countTokens, promptText: text, promptOverheadTokens: overhead });
+			const session: ChatSession = {
+				call,
+				model,
+				meter,
+				echo: serviceParametersEcho(options),
+				stripThinking: options.strip_thinking_response || options.disable_thinking,
+				includeUsage: body.stream_options?.include_usage === true,
+				echoInStream: options.include_search_results_in_stream,
+				choices: body.n ?? 1,
+				maxTokens: priced && ceiling !== undefined ? ceiling.maxTokens : null,
+				forward: {
+					requestId: call.requestId,
+					model,
+					raw,
+					members,
+					edits: bodyEdits({ body, raw, members, systemTexts, spliceMaxTokens: ceiling?.spliceMaxTokens ?? null, disableThinking }),
+					stream: body.stream === true,
+					signal: call.signal,
+					onSent: (upstream) => {
+						meter.sentTo = upstream;
+					},
+				},
+			};
+			if (body.stream !== true) return answerUnary(session, parts.upstreams);
+			return answerStream(session, parts.upstreams, settlement, config.stream);
+		},
+	};
+}
+
+function withElided(facts: MessageFacts, input: Input<ChatBody, unknown>): MessageFacts {
+	return input.elided.length === 0 ? facts : { ...facts, mediaBytes: facts.mediaBytes + elidedMediaBytes(input.raw, input.elided) };
+}
+
+function rateLimit(model: TextModel, call: Call, config: Config): RateLimit {
+	const tier = model.tier === undefined ? undefined : config.limits.tiers[model.tier];
+	if (tier === undefined) return config.limits.default;
+	const partner = call.caller?.account.tier !== "paid";
+	return {
+		requestsPerMinute: (partner ? tier.partnerRequestsPerMinute : undefined) ?? tier.requestsPerMinute,
+		tokensPerMinute: (partner ? tier.partnerTokensPerMinute : undefined) ?? tier.tokensPerMinute,
+	};
+}
+
+/** Header values are Latin-1: anything else becomes a question mark. */
+function headerText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, "?");
+}

@@ -1,0 +1,37 @@
+import type { ChargeLine } from "../../budgets/port.ts";
+import type { TextModel, TextPrices } from "../../catalog/types.ts";
+import type { TokenUsage } from "../../journal/records.ts";
+
+/**
+ * The lines of a chat charge (chat-models 6.3): prompt tokens without the cached ones, cached, cache writes,
+ * completion (reasoning included, all choices). Above the extended threshold the extended rates hold for the
+ * whole request. Lines of no units are left out.
+ */
+export function chatLines(model: TextModel, usage: TokenUsage): ChargeLine[] {
+	const rates = ratesFor(model.prices, usage.promptTokens);
+	const cached = Math.min(usage.cachedTokens, usage.promptTokens);
+	const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
+	const lines: ChargeLine[] = [];
+	const add = (kind: string, units: number, picoPrice: ChargeLine["picoPrice"]): void => {
+		if (units > 0) lines.push({ sku: `${model.id}-llm-${kind}-mtoken`, units, picoPrice });
+	};
+	add("input", usage.promptTokens - cached - written, rates.input);
+	add("cache-input", cached, rates.cacheInput ?? rates.input);
+	add("cache-write", written, rates.cacheWrite ?? rates.input);
+	add("output", usage.completionTokens, rates.output);
+	return lines;
+}
+
+/** The rates of a request with so many prompt tokens. */
+export function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPrices, "extended"> {
+	const { extended } = prices;
+	return extended !== undefined && promptTokens > extended.thresholdTokens ? extended : prices;
+}
+
+/** The dearest that a prompt token and an output token can cost when the prompt has at most so many tokens. */
+export function dearestRates(prices: TextPrices, promptTokensAtMost: number): { input: ChargeLine["picoPrice"]; output: ChargeLine["picoPrice"] } {
+	const sets = prices.extended !== undefined && promptTokensAtMost > prices.extended.thresholdTokens ? [prices, prices.extended] : [prices];
+	const inputs = sets.flatMap((rates) => [rates.input, rates.cacheInput ?? rates.input, rates.cacheWrite ?? rates.input]);
+	const dearest = <T extends number>(values: T[]): T => values.reduce((a, b) => (b > a ? b : a));
+	return { input: dearest(inputs), output: dearest(sets.map((rates) => rates.output)) };
+}

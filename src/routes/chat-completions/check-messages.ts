@@ -1,0 +1,122 @@
+import type { TextModel } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import { checkImageData } from "./image-header.ts";
+import { forbiddenAddress } from "./public-url.ts";
+import type { ChatBody, ChatMessage } from "./schema.ts";
+
+/** What a pass over the messages found: sizes for the hold, and which features they use. */
+export interface MessageFacts {
+	readonly images: number;
+	readonly videos: number;
+	readonly audios: number;
+	/** Bytes of media data inside the messages (data URLs, base64): not text, so not counted as tokens by bytes. */
+	readonly mediaBytes: number;
+}
+
+type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[number], { type: string }>;
+
+/**
+ * The rules of messages that a schema cannot say (chat-models 2.2, 2.3): tool results answer an earlier call,
+ * an assistant message says something, media fit the model. Throws 400 or 422 naming the part.
+ */
+export function checkMessages(body: ChatBody, model: TextModel): MessageFacts {
+	const callIds = new Set<string>();
+	const facts = { images: 0, videos: 0, audios: 0, mediaBytes: 0 };
+	for (const [index, message] of body.messages.entries()) {
+		const at = ["messages", index] as const;
+		if (message.role === "assistant") {
+			const calls = message.tool_calls ?? [];
+			if ((message.content === undefined || message.content === null) && calls.length === 0)
+				throw invalidField([...at, "content"], "an assistant message needs content or tool_calls", "required");
+			for (const call of calls) if (typeof call.id === "string") callIds.add(call.id);
+		} else if (message.role === "tool") {
+			if (!callIds.has(message.tool_call_id))
+				throw invalidField([...at, "tool_call_id"], "matches no tool call of an earlier assistant message");
+		} else if (message.role === "user" && Array.isArray(message.content)) {
+			for (const [partIndex, part] of message.content.entries()) checkPart(part, [...at, "content", partIndex], model, facts);
+		}
+	}
+	const { maxImages, maxVideos } = model.capabilities;
+	if (maxImages !== undefined && facts.images > maxImages)
+		throw invalidField(["messages"], `${facts.images} images; ${model.id} takes at most ${maxImages} a request`);
+	if (facts.videos > (maxVideos ?? 3))
+		throw invalidField(["messages"], `${facts.videos} videos; ${model.id} takes at most ${maxVideos ?? 3} a request`);
+	return facts;
+}
+
+function checkPart(part: Part, at: (string | number)[], model: TextModel, facts: { -readonly [K in keyof MessageFacts]: number }): void {
+	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", what: string): void => {
+		if (model.capabilities[capability] === false) throw invalidField([...at, "type"], `${model.id} does not take ${what}`, "unsupported");
+	};
+	if (part.type === "image_url") {
+		lacks("supportsVision", "images");
+		facts.images++;
+		facts.mediaBytes += checkUrl(part.image_url.url, [...at, "image_url", "url"], "image/");
+	} else if (part.type === "input_audio") {
+		lacks("supportsAudioInput", "audio");
+		facts.audios++;
+		facts.mediaBytes += part.input_audio.data.length;
+	} else if (part.type === "video_url") {
+		lacks("supportsVideoInput", "video");
+		facts.videos++;
+		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/");
+	} else if (part.type === "file") {
+		throw invalidField([...at, "type"], "file parts are not available on this service yet; send the text itself in a text part", "unsupported");
+	}
+}
+
+/** A data URL of the kind or a public http(s) URL. Returns the bytes of data that the message carries. */
+function checkUrl(url: string, at: (string | number)[], kind: string): number {
+	if (url.startsWith("data:")) {
+		const comma = url.indexOf(",");
+		const head = comma < 0 ? "" : url.slice(5, comma).toLowerCase();
+		if (!head.startsWith(kind) || !head.endsWith(";base64")) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
+		if (kind === "image/") checkImageData(url.slice(comma + 1, comma + 1 + 87_384), at);
+		return url.length;
+	}
+	if (!URL.canParse(url)) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
+	const parsed = new URL(url);
+	if (parsed.protocol !== "http:" && parsed.protocol !== "https:") throw invalidField(at, "must be an http or https URL");
+	if (forbiddenAddress(parsed.hostname)) throw invalidField(at, "must be a public address, not a private, loopback or link-local one");
+	return 0;
+}
+
+/** The models' abilities that the body asks for (chat-models 2.4 to 2.6). Throws 400 where catalog or config says the model lacks one. */
+export function checkCapabilities(body: ChatBody, model: TextModel): void {
+	const { capabilities } = model;
+	const functions = (body.tools ?? []).filter((tool) => "function" in tool);
+	if (functions.length > 0 && capabilities.supportsFunctionCalling === false)
+		throw invalidField(["tools"], `${model.id} does not call functions`, "unsupported");
+	checkToolChoice(body, functions);
+	if (body.response_format?.type === "json_schema" && capabilities.supportsResponseSchema === false)
+		throw invalidField(["response_format"], `${model.id} does not take a response schema`, "unsupported");
+	const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
+	if (effort !== undefined) {
+		const at = body.reasoning_effort !== undefined ? ["reasoning_effort"] : ["reasoning", "effort"];
+		if (capabilities.supportsReasoningEffort === false) throw invalidField(at, `${model.id} does not take a reasoning effort`, "unsupported");
+		const options = capabilities.reasoningEffortOptions;
+		if (options !== undefined && !options.includes(effort)) throw invalidField(at, `must be one of ${options.join(", ")} for ${model.id}`, "enum");
+	}
+	if (body.min_temp !== undefined && body.max_temp !== undefined && body.min_temp > body.max_temp)
+		throw invalidField(["min_temp"], "must not be above max_temp");
+	if ((body.tools ?? []).some((tool) => !("function" in tool) && tool.type === "x_search") && !capabilities.supportsXSearch)
+		throw invalidField(["tools"], `${model.id} has no X search`, "unsupported");
+}
+
+function checkToolChoice(body: ChatBody, functions: readonly { function?: { name: string } }[]): void {
+	const choice = body.tool_choice;
+	if (choice === undefined) return;
+	if (typeof choice === "string") {
+		if (!["auto", "none", "required"].includes(choice)) throw invalidField(["tool_choice"], "must be one of auto, none, required", "enum");
+		if (choice === "required" && functions.length === 0) throw invalidField(["tool_choice"], "required needs at least one function tool");
+		return;
+	}
+	if (!functions.some((tool) => tool.function?.name === choice.function.name))
+		throw invalidField(["tool_choice", "function", "name"], `names no function of tools: ${choice.function.name.slice(0, 100)}`);
+}
+
+/** 400 in the OpenAI form for a prompt that cannot fit the context. */
+export function contextOverflow(message: string): ApiError {
+	return new ApiError("TOO_MANY_TOKENS", { message, param: "messages", openAiCode: "context_length_exceeded" });
+}

@@ -1,0 +1,28 @@
+/**
+ * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one
+ * call, one charge; a caller that leaves pays what was done, never more and never nothing. Never logs a prompt.
+ */
+import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { admitChat } from "./admit.ts";
+import type { ChatParts } from "./parts.ts";
+import { type ChatBody, ChatBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 72 * 1_048_576;
+
+export function chatCompletions(parts: ChatParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/chat/completions",
+		name: "chat",
+		tag: "Chat",
+		summary: "Chat completion",
+		description: "OpenAI-compatible. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
+		openAi: true,
+		callers: ["key"],
+		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES },
+		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
+		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts),
+	});
+}
+
+export type { ChatParts } from "./parts.ts";

@@ -1,0 +1,67 @@
+import type { PostInput, Posted } from "../../budgets/port.ts";
+import type { TextModel } from "../../catalog/types.ts";
+import type { TokenUsage } from "../../journal/records.ts";
+import type { Settlement } from "../../server/endpoint.ts";
+import { chatLines } from "./charge.ts";
+import type { ReceivedOutput } from "./received.ts";
+
+/** What one chat request needs to turn its end into a post. */
+export interface MeterParts {
+	readonly model: TextModel;
+	readonly settlement: Settlement;
+	readonly countTokens: (text: string) => Promise<number>;
+	/** Text of the prompt, made only when it must be counted, and the tokens that counting it does not see. */
+	readonly promptText: () => string;
+	readonly promptOverheadTokens: number;
+}
+
+/**
+ * Posts the end of a chat request exactly once: by the upstream's usage where it gave one, else by counting
+ * what was sent and received (chat-models 6.3, 7.1).
+ */
+export class ChatMeter {
+	readonly #parts: MeterParts;
+	/** Set as soon as bytes went to an upstream: from then on leaving is billed. */
+	sentTo: string | null = null;
+	usage: TokenUsage | null = null;
+
+	constructor(parts: MeterParts) {
+		this.#parts = parts;
+	}
+
+	/**
+	 * Posts what was sent and received: of a whole answer, or of one that the caller or the upstream broke off.
+	 * null where it was settled before.
+	 */
+	async post(output: ReceivedOutput, status: number): Promise<Posted | null> {
+		const usage = this.usage ?? (await this.#count(output));
+		this.usage = usage;
+		return this.#parts.settlement.post(this.#input(usage, status));
+	}
+
+	async #count(output: ReceivedOutput): Promise<TokenUsage> {
+		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
+		const [prompt, completion] = await Promise.all([countTokens(promptText()), output.empty ? 0 : countTokens(output.text)]);
+		return { promptTokens: prompt + promptOverheadTokens, completionTokens: completion, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, counted: true };
+	}
+
+	#input(usage: TokenUsage, status: number): PostInput {
+		return { lines: chatLines(this.#parts.model, usage), usage, status, upstream: this.sentTo };
+	}
+}
+
+/** A usage object in OpenAI's form, of tokens that we counted. */
+export function countedUsage(usage: TokenUsage): Record<string, unknown> {
+	return {
+		prompt_tokens: usage.promptTokens,
+		completion_tokens: usage.completionTokens,
+		total_tokens: usage.promptTokens + usage.completionTokens,
+		completion_tokens_details: null,
+		prompt_tokens_details: null,
+	};
+}
+
+/** The `cost` object of an answer: bundled credit counts as usd. */
+export function costOf(posted: Posted): { usd: number; diem: number } {
+	return { usd: posted.usd / 1e9, diem: posted.diem / 1e9 };
+}

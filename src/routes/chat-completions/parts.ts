@@ -1,0 +1,16 @@
+import type { Budgets } from "../../budgets/port.ts";
+import type { Catalog } from "../../catalog/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { Clock } from "../../telemetry/clock.ts";
+import type { ChatUpstreams } from "../../upstreams/port.ts";
+
+/** What the chat route works with: handed in once; functions where a reload changes the answer. */
+export interface ChatParts {
+	readonly budgets: Budgets;
+	readonly upstreams: ChatUpstreams;
+	readonly clock: Clock;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+	/** Tokens of a text (o200k_base), within a second whatever the text. */
+	readonly countTokens: (text: string) => Promise<number>;
+}

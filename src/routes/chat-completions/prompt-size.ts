@@ -1,0 +1,47 @@
+import type { JsonMember } from "../../upstreams/port.ts";
+import type { MessageFacts } from "./check-messages.ts";
+import type { ChatBody } from "./schema.ts";
+
+/** Tokens that one medium counts for at most, whatever its data's size. */
+const IMAGE_TOKENS = 2_000;
+const AUDIO_TOKENS = 20_000;
+const VIDEO_TOKENS = 60_000;
+const OVERHEAD_PER_ITEM = 16;
+/** No tokenizer in use packs more bytes than this into an average token of a whole prompt. */
+const MOST_BYTES_PER_TOKEN = 16;
+
+export interface PromptSize {
+	/** An upper bound of prompt tokens: no token is shorter than a byte (MONEY, hold and post 1). */
+	readonly atMost: number;
+	readonly atLeast: number;
+}
+
+/** Bounds of the prompt's tokens, from bytes alone. `addedBytes` is text that we put in (system prompt, character). */
+export function promptSize(body: ChatBody, members: readonly JsonMember[], facts: MessageFacts, addedBytes: number): PromptSize {
+	let bytes = addedBytes;
+	for (const member of members)
+		if (member.key === "messages" || member.key === "tools" || member.key === "response_format") bytes += member.valueEnd - member.valueStart;
+	const text = Math.max(0, bytes - facts.mediaBytes);
+	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
+	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS;
+	return { atMost: text + OVERHEAD_PER_ITEM * items + media, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
+}
+
+/** The prompt's text, for counting its tokens. */
+export function promptText(body: ChatBody, added: string): string {
+	const pieces: string[] = added === "" ? [] : [added];
+	for (const message of body.messages) {
+		const { content } = message;
+		if (typeof content === "string") pieces.push(content);
+		else if (Array.isArray(content)) for (const part of content) if (part.type === "text") pieces.push(part.text);
+		if ("tool_calls" in message && message.tool_calls) pieces.push(JSON.stringify(message.tool_calls));
+	}
+	if (body.tools !== undefined && body.tools.length > 0) pieces.push(JSON.stringify(body.tools));
+	if (body.response_format !== undefined) pieces.push(JSON.stringify(body.response_format));
+	return pieces.join("\n");
+}
+
+/** Tokens of message frames and media, which counting the text does not see. */
+export function promptOverheadTokens(body: ChatBody, facts: MessageFacts): number {
+	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000;
+}

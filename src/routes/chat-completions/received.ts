@@ -1,0 +1,66 @@
+/**
+ * What a model has said so far: the text for counting where the upstream gives no usage, and the two cheap
+ * measures of the stream's ceiling (content chunks, bytes / 8).
+ */
+export class ReceivedOutput {
+	readonly #pieces: string[] = [];
+	#length = 0;
+	/** Chunks that carried content. */
+	chunks = 0;
+
+	get empty(): boolean {
+		return this.#length === 0;
+	}
+
+	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (MONEY, hold and post 3). */
+	get tokensAtLeast(): number {
+		return Math.max(this.chunks, Math.floor(this.#length / 8));
+	}
+
+	get text(): string {
+		return this.#pieces.join("");
+	}
+
+	/** Takes in the choices of a chunk (`delta`) or of a whole answer (`message`). True where they had content. */
+	add(choices: unknown): boolean {
+		if (!Array.isArray(choices)) return false;
+		const before = this.#length;
+		for (const choice of choices as unknown[]) {
+			if (!isRecord(choice)) continue;
+			const said = choice["delta"] ?? choice["message"];
+			if (isRecord(said)) this.#addSaid(said);
+			else this.#addText(choice["text"]);
+		}
+		const grew = this.#length > before;
+		if (grew) this.chunks++;
+		return grew;
+	}
+
+	#addSaid(said: Record<string, unknown>): void {
+		this.#addText(said["content"]);
+		this.#addText(said["reasoning_content"] ?? said["reasoning"]);
+		this.#addText(said["refusal"]);
+		const calls = said["tool_calls"];
+		if (!Array.isArray(calls)) return;
+		for (const call of calls as unknown[]) {
+			const called = isRecord(call) ? call["function"] : undefined;
+			if (!isRecord(called)) continue;
+			this.#addText(called["name"]);
+			this.#addText(called["arguments"]);
+		}
+	}
+
+	#addText(value: unknown): void {
+		if (typeof value === "string") {
+			if (value === "") return;
+			this.#pieces.push(value);
+			this.#length += value.length;
+		} else if (Array.isArray(value)) {
+			for (const part of value as unknown[]) if (isRecord(part)) this.#addText(part["text"]);
+		}
+	}
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,255 @@
+import { ApiError } from "../../errors/index.ts";
+import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { asApiError, openAiError } from "../../server/error-body.ts";
+import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
+import { tokenUsageOf } from "../../upstreams/index.ts";
+import { concatBytes } from "../../wire/index.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import { costOf, countedUsage } from "./meter.ts";
+import { ReceivedOutput } from "./received.ts";
+import type { ChatSession } from "./session.ts";
+import { CLIENT_LEFT } from "./unary.ts";
+
+export interface StreamTimes {
+	/** Silence after which a comment line keeps the connection open. */
+	readonly pingMs: number;
+	/** Waiting after which the 200 goes out, whatever the upstream does. */
+	readonly earlyHeadersMs: number;
+}
+
+/** Past this share of the ceiling a stream is ended (MONEY, hold and post 3). */
+const CEILING_SLACK = 1.1;
+
+interface Sink {
+	write(bytes: Uint8Array): number | Promise<number>;
+	flush(): unknown;
+	close(): void;
+}
+
+/**
+ * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error;
+ * after it the stream goes on, ends with usage and `[DONE]`, or ends with an error event and neither.
+ */
+export async function answerStream(
+	session: ChatSession,
+	upstreams: ChatUpstreams,
+	settlement: Settlement,
+	times: StreamTimes,
+): Promise<MeteredAnswer> {
+	const stream = upstreams.stream(session.forward);
+	const run = new StreamRun(session, stream, settlement, times);
+	const early = await run.begin();
+	if (early === "left") return { status: CLIENT_LEFT, type: "text/plain", body: null };
+	if (stream.retries > 0) session.call.headers["x-retry-count"] = String(stream.retries);
+	if (stream.upstream !== null) session.call.headers["x-service-model-router"] = stream.upstream;
+	return {
+		status: 200,
+		type: "text/event-stream",
+		body: run.readable(),
+		headers: { "Cache-Control": "no-cache" },
+		ended: run.ended,
+	};
+}
+
+class StreamRun {
+	readonly #session: ChatSession;
+	readonly #stream: ChatStream;
+	readonly #settlement: Settlement;
+	readonly #times: StreamTimes;
+	readonly #output = new ReceivedOutput();
+	readonly #writer: ChunkWriter;
+	readonly #left: Promise<void>;
+	/** The read under way: begun before the answer's headers, finished after them. */
+	#next: Promise<EventBatch | null>;
+	#usage: Record<string, unknown> | null = null;
+	#started = false;
+	#lastWriteMs = performance.now();
+	readonly ended: Promise<void>;
+	#end: () => void = () => {};
+
+	constructor(session: ChatSession, stream: ChatStream, settlement: Settlement, times: StreamTimes) {
+		this.#session = session;
+		this.#stream = stream;
+		this.#settlement = settlement;
+		this.#times = times;
+		this.#writer = new ChunkWriter(session);
+		const { signal } = session.call;
+		this.#left = signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+		this.ended = new Promise((resolve) => {
+			this.#end = resolve;
+		});
+		this.#next = stream.next();
+		this.#next.catch(() => {});
+	}
+
+	/** Waits for the first event, or until the 200 must go out. Throws what a normal error answer is made of. */
+	async begin(): Promise<"go" | "left"> {
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const commit = new Promise<void>((resolve) => {
+			timer = setTimeout(resolve, this.#times.earlyHeadersMs);
+			this.#stream.headers.then(
+				() => {
+					clearTimeout(timer);
+					timer = setTimeout(resolve, this.#times.pingMs);
+				},
+				() => {},
+			);
+		});
+		let failure: unknown;
+		try {
+			const first = await Promise.race([this.#next, commit, this.#left]);
+			if (first === null) failure = new ApiError("INFERENCE_FAILED", { message: "The model's backend sent an empty stream; try again" });
+		} catch (error) {
+			failure = error;
+		} finally {
+			clearTimeout(timer);
+		}
+		if (failure === undefined && !this.#session.call.signal.aborted) return "go";
+		this.#stream.cancel();
+		if (this.#session.call.signal.aborted && (await this.#postLeft())) return "left";
+		throw failure ?? new ApiError("UNKNOWN_ERROR", { message: "The caller left before the request was sent on" });
+	}
+
+	/** The body. Where nobody ever reads it, the caller's leaving still settles. */
+	readable(): ReadableStream {
+		void this.#left.then(() => {
+			if (!this.#started) void this.#abandon();
+		});
+		return new ReadableStream({ type: "direct", pull: (sink) => this.#pump(sink as unknown as Sink) });
+	}
+
+	async #pump(sink: Sink): Promise<void> {
+		this.#started = true;
+		const pings = this.#pings(sink);
+		try {
+			await this.#relay(sink);
+		} catch (error) {
+			await this.#broken(sink, error);
+		} finally {
+			pings.stop();
+			this.#stream.cancel();
+			this.#settlement.void();
+			try {
+				sink.close();
+			} catch {
+				// The caller has left: there is nobody to close towards.
+			}
+			this.#end();
+		}
+	}
+
+	async #relay(sink: Sink): Promise<void> {
+		const ceiling = this.#session.maxTokens === null ? null : this.#session.maxTokens * this.#session.choices * CEILING_SLACK;
+		for (;;) {
+			const batch = await this.#next;
+			if (batch === null) return this.#finish(sink);
+			await this.#send(sink, this.#rendered(batch));
+			if (ceiling !== null && this.#output.tokensAtLeast > ceiling) {
+				this.#stream.cancel();
+				await this.#send(sink, this.#writer.lengthChunk());
+				return this.#finish(sink);
+			}
+			this.#next = this.#stream.next();
+		}
+	}
+
+	#rendered(batch: EventBatch): Uint8Array | null {
+		const pieces: Uint8Array[] = [];
+		for (const event of batch.events) {
+			const { choices, usage } = event.body;
+			if (typeof usage === "object" && usage !== null) {
+				this.#usage = usage as Record<string, unknown>;
+				if (Array.isArray(choices) && choices.length === 0) continue;
+			}
+			this.#output.add(choices);
+			this.#writer.push(event, pieces);
+		}
+		return pieces.length === 0 ? null : concatBytes(pieces);
+	}
+
+	/** A proper end: post, and only then usage and `[DONE]`. */
+	async #finish(sink: Sink): Promise<void> {
+		const { meter } = this.#session;
+		meter.usage = this.#usage === null ? null : tokenUsageOf(this.#usage);
+		const posted = await meter.post(this.#output, 200);
+		if (posted === null || meter.usage === null) return;
+		await posted.durable;
+		const last: Uint8Array[] = [];
+		if (this.#session.includeUsage) {
+			const usage = meter.usage.counted ? countedUsage(meter.usage) : this.#usage;
+			last.push(this.#writer.usageChunk(usage, costOf(posted)));
+		}
+		last.push(ChunkWriter.done);
+		await this.#send(sink, concatBytes(last));
+	}
+
+	/** The stream broke: the caller left, or the upstream failed. */
+	async #broken(sink: Sink, thrown: unknown): Promise<void> {
+		if (this.#session.call.signal.aborted) {
+			await this.#postLeft();
+			return;
+		}
+		const error = asApiError(thrown);
+		this.#stream.cancel();
+		if (!this.#output.empty) {
+			const posted = await this.#session.meter.post(this.#output, error.status);
+			await posted?.durable;
+		}
+		await this.#send(sink, ChunkWriter.errorEvent(openAiError(error)));
+	}
+
+	/** Nobody will read the answer: stop the upstream, post what it did. */
+	async #abandon(): Promise<void> {
+		this.#started = true;
+		this.#stream.cancel();
+		try {
+			await this.#postLeft();
+		} finally {
+			this.#settlement.void();
+			this.#end();
+		}
+	}
+
+	/** Prompt and output received so far, where the upstream was sent the request. */
+	async #postLeft(): Promise<boolean> {
+		const { meter } = this.#session;
+		this.#stream.cancel();
+		if (meter.sentTo === null) return false;
+		if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
+		const posted = await meter.post(this.#output, CLIENT_LEFT);
+		await posted?.durable;
+		return posted !== null;
+	}
+
+	async #send(sink: Sink, bytes: Uint8Array | null): Promise<void> {
+		if (bytes === null) return;
+		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
+		const written = sink.write(bytes);
+		sink.flush();
+		this.#lastWriteMs = performance.now();
+		if (typeof written !== "number") await Promise.race([written, this.#left]);
+	}
+
+	#pings(sink: Sink): { stop(): void } {
+		let timer: ReturnType<typeof setTimeout>;
+		const arm = (afterMs: number): void => {
+			timer = setTimeout(() => {
+				const silentMs = performance.now() - this.#lastWriteMs;
+				if (silentMs >= this.#times.pingMs) {
+					this.#lastWriteMs = performance.now();
+					try {
+						sink.write(ChunkWriter.ping);
+						sink.flush();
+					} catch {
+						return;
+					}
+					arm(this.#times.pingMs);
+				} else {
+					arm(this.#times.pingMs - silentMs);
+				}
+			}, afterMs);
+		};
+		arm(this.#times.pingMs);
+		return { stop: () => clearTimeout(timer) };
+	}
+}

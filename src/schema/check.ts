@@ -1,0 +1,43 @@
+import type { Static, TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { Settings } from "typebox/system";
+import { ApiError, type Issue } from "../errors/index.ts";
+import { issuesOf, pathText } from "./issues.ts";
+
+/** The validator stops early by default (8); a union of unions needs all of its faults to tell the one that matters. */
+Settings.Set({ maxErrors: 256 });
+
+/** A schema made ready once: `check` narrows, `issues` tells what is wrong. */
+export interface Checker<T extends TSchema> {
+	readonly schema: T;
+	check(value: unknown): value is Static<T>;
+	issues(value: unknown): Issue[];
+}
+
+/** Compiles at first use: start-up pays only for the routes that are called. */
+export function checker<T extends TSchema>(schema: T): Checker<T> {
+	let compiled: ReturnType<typeof Compile<T>> | undefined;
+	const get = () => {
+		compiled ??= Compile(schema);
+		return compiled;
+	};
+	return {
+		schema,
+		check: (value): value is Static<T> => get().Check(value),
+		issues: (value) => issuesOf(get().Errors(value)),
+	};
+}
+
+/** A 400 that names the first field and its rule in its text, and all of them in `issues`. */
+export function invalidRequest(issues: readonly Issue[]): ApiError {
+	const first = issues[0];
+	if (!first) return new ApiError("INVALID_REQUEST");
+	const at = pathText(first.path);
+	const param = first.path.length > 0 ? { param: at } : {};
+	return new ApiError("INVALID_REQUEST", { message: at ? `${at}: ${first.message}` : first.message, issues, ...param });
+}
+
+/** A 400 for one field. */
+export function invalidField(path: readonly (string | number)[], message: string, code = "invalid"): ApiError {
+	return invalidRequest([{ path, code, message }]);
+}

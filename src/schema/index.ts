@@ -1,0 +1,3 @@
+/** Schemas at the edges: compiled checks, and faults told in the API's words. Never lets an unchecked value through. */
+export { type Checker, checker, invalidField, invalidRequest } from "./check.ts";
+export { detailsOf, issuesOf, pathText } from "./issues.ts";

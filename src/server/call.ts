@@ -1,0 +1,43 @@
+import type { Caller, RateState } from "../budgets/port.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** One request on its way: what every step may know of it, and the headers gathered for its answer. */
+export class Call {
+	readonly requestId: string;
+	readonly endpoint: Endpoint;
+	readonly request: Request;
+	readonly admittedAtMs: number;
+	/** Aborts when the caller leaves. */
+	readonly signal: AbortSignal;
+	caller: Caller | null = null;
+	rate: RateState | null = null;
+	/** Balances before the request, as the headers show them. */
+	balanceUsd: number | null = null;
+	balanceDiem: number | null = null;
+	readonly headers: Record<string, string> = {};
+	readonly #address: () => string;
+	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */
+	readonly setIdleTimeout: (seconds: number) => void;
+
+	constructor(
+		requestId: string,
+		endpoint: Endpoint,
+		request: Request,
+		admittedAtMs: number,
+		address: () => string,
+		setIdleTimeout: (seconds: number) => void,
+	) {
+		this.requestId = requestId;
+		this.endpoint = endpoint;
+		this.request = request;
+		this.admittedAtMs = admittedAtMs;
+		this.signal = request.signal;
+		this.#address = address;
+		this.setIdleTimeout = setIdleTimeout;
+	}
+
+	/** The client's address (accounts and RPC, section 5). */
+	get address(): string {
+		return this.#address();
+	}
+}

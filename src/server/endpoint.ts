@@ -1,0 +1,112 @@
+/**
+ * An endpoint is a declaration; the pipeline (pipeline.ts) runs them all along one road. Plain endpoints
+ * answer at once and cost nothing. Metered ones are admitted (model, capabilities, media), rate-limited, held
+ * for their worst case, worked on and posted.
+ */
+import type { Static, TSchema } from "typebox";
+import type { Hold, HoldContext, PostInput, Posted, RateLimit } from "../budgets/port.ts";
+import type { ElidedString } from "../wire/index.ts";
+import type { Call } from "./call.ts";
+
+/** Who may call: `none` without any credential, `key` with a Bearer key. */
+export type CallerKind = "none" | "key";
+
+/** What goes back, before the pipeline adds the headers that every answer has. */
+export interface Answer {
+	readonly status: number;
+	readonly type: string;
+	readonly body: string | Uint8Array | ReadableStream | null;
+	readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer with a JSON body. */
+export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer {
+	return { status, type: "application/json", body: JSON.stringify(value), ...(headers ? { headers } : {}) };
+}
+
+/** The caller's input after its schemas. */
+export interface Input<Body, Query> {
+	readonly body: Body;
+	/** The body's bytes as they came. */
+	readonly raw: Uint8Array;
+	/** Long strings that `body` has only the beginning of (large bodies); `raw` has them whole. */
+	readonly elided: readonly ElidedString[];
+	readonly query: Query;
+	readonly params: Readonly<Record<string, string>>;
+}
+
+/** The end of a metered request's money: posted or voided once, whoever comes first. */
+export interface Settlement {
+	/** Amount held. */
+	readonly heldNano: number;
+	/** Posts the real price; null where it was settled before. The pipeline waits for its durability. */
+	post(input: PostInput): Posted | null;
+	void(): void;
+	readonly settled: boolean;
+}
+
+/** A metered request past all checks of its content. */
+export interface Admission {
+	readonly model: string | null;
+	/** Minute window: subject (usually the model's id), its limit and the prompt's estimate in tokens. */
+	readonly rate: { readonly subject: string; readonly limit: RateLimit; readonly promptTokens: number };
+	hold(context: HoldContext): Hold | Promise<Hold>;
+	/**
+	 * Does the work and settles. A whole answer must be posted when this resolves; an answer with a stream
+	 * settles by itself before its last event, and says when it has ended (`ended`).
+	 */
+	work(settlement: Settlement): Promise<MeteredAnswer>;
+}
+
+export interface MeteredAnswer extends Answer {
+	/** Present where `body` is a stream: resolves when it has ended and settled. */
+	readonly ended?: Promise<void>;
+}
+
+interface Declaration<Body extends TSchema, Query extends TSchema> {
+	readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+	/** Below /api/v1, in Hono's syntax. */
+	readonly path: string;
+	/** Short name: in post records, logs and key restrictions. */
+	readonly name: string;
+	readonly tag: string;
+	readonly summary: string;
+	readonly description?: string;
+	/** True on routes that an OpenAI SDK calls: `error` is an object there. */
+	readonly openAi: boolean;
+	readonly callers: readonly CallerKind[];
+	/** `ADMIN` where an INFERENCE key is refused. */
+	readonly right?: "ADMIN";
+	readonly body?: { readonly schema: Body; readonly maxBytes: number };
+	readonly query?: Query;
+	/** Schema of the 200 answer, for the API document. */
+	readonly answer?: { readonly type: string; readonly schema?: TSchema; readonly description: string };
+}
+
+export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema> extends Declaration<Body, Query> {
+	readonly kind: "plain";
+	/** True: counts against `limits.listRequestsPerMinute`. */
+	readonly listLimit: boolean;
+	run(input: Input<Static<Body>, Static<Query>>, call: Call): Answer | Promise<Answer>;
+}
+
+export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema> extends Declaration<Body, Query> {
+	readonly kind: "metered";
+	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
+}
+
+export type Endpoint = PlainEndpoint | MeteredEndpoint;
+
+/** Declares an endpoint that costs nothing. */
+export function plain<Body extends TSchema, Query extends TSchema>(
+	declaration: Omit<PlainEndpoint<Body, Query>, "kind">,
+): Endpoint {
+	return { ...declaration, kind: "plain" } as unknown as Endpoint;
+}
+
+/** Declares an endpoint that runs the whole metered road. */
+export function metered<Body extends TSchema, Query extends TSchema>(
+	declaration: Omit<MeteredEndpoint<Body, Query>, "kind">,
+): Endpoint {
+	return { ...declaration, kind: "metered" } as unknown as Endpoint;
+}

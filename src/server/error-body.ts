@@ -1,0 +1,48 @@
+import { ApiError } from "../errors/index.ts";
+import { detailsOf } from "../schema/index.ts";
+
+function openAiType(status: number): string {
+	if (status >= 500) return "server_error";
+	if (status === 401) return "authentication_error";
+	if (status === 402) return "insufficient_quota";
+	if (status === 403) return "permission_error";
+	if (status === 429) return "rate_limit_error";
+	return "invalid_request_error";
+}
+
+/** Anything that was thrown, as an error of the table. What is not one already becomes UNKNOWN_ERROR. */
+export function asApiError(thrown: unknown): ApiError {
+	return thrown instanceof ApiError ? thrown : new ApiError("UNKNOWN_ERROR", { cause: thrown });
+}
+
+/** The inner object that OpenAI's clients read: also the payload of an error event in a stream. */
+export function openAiError(error: ApiError): { message: string; type: string; param: string | null; code: string } {
+	return {
+		message: error.message,
+		type: openAiType(error.status),
+		param: error.options.param ?? null,
+		code: error.options.openAiCode ?? error.publicCode,
+	};
+}
+
+/**
+ * The JSON body of an error (accounts and RPC, 3.1): `error` is an object on the routes that an OpenAI SDK
+ * calls, a string elsewhere; the machine code stands beside it in both.
+ */
+export function errorBody(error: ApiError, openAi: boolean): Record<string, unknown> {
+	const { issues, extra } = error.options;
+	return {
+		error: openAi ? openAiError(error) : error.message,
+		code: error.publicCode,
+		...(issues ? { details: detailsOf(issues), issues } : {}),
+		...extra,
+	};
+}
+
+/** Headers that belong to the error itself. */
+export function errorHeaders(error: ApiError): Record<string, string> {
+	const headers: Record<string, string> = { ...error.options.headers };
+	if (error.options.retryAfterSeconds !== undefined) headers["Retry-After"] = String(Math.max(1, Math.ceil(error.options.retryAfterSeconds)));
+	if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
+	return headers;
+}

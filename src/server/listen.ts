@@ -1,0 +1,118 @@
+import { ApiError } from "../errors/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type App, errorResponse } from "./app.ts";
+import { addressList, clientAddress } from "./client-address.ts";
+import type { PipelineParts } from "./pipeline.ts";
+import { streamEnd } from "./stream-ends.ts";
+
+/** Above the largest route limit, so that our own 413 comes first (the HTTP layer's is bare). */
+const HTTP_BODY_LIMIT = 160 * 1_048_576;
+/** Seconds without traffic after which a connection is closed; the runtime's grain is 4 s. */
+export const IDLE_TIMEOUT_SECONDS = 120;
+
+export interface ListenSettings {
+	readonly host: string;
+	readonly port: number;
+	readonly maxRunning: number;
+	readonly drainMs: number;
+}
+
+export interface Listening {
+	readonly url: string;
+	readonly port: number;
+	/** Requests under way. */
+	readonly running: number;
+	/** No new requests; running ones finish, `drainMs` at most. Resolves when all have ended. */
+	drain(): Promise<void>;
+}
+
+/** The port is in use (exit 1 with this text). */
+export class PortTakenError extends Error {
+	override readonly name = "PortTakenError";
+}
+
+/** Serves an application on a socket: counts running requests, refuses above the bound, drains. */
+export function listen(
+	app: App,
+	settings: ListenSettings,
+	trustedProxies: () => readonly string[],
+	parts: Pick<PipelineParts, "settings">,
+	log: Log,
+): Listening {
+	let running = 0;
+	let draining = false;
+	let idle: (() => void) | undefined;
+	let trusted = { entries: trustedProxies(), list: addressList(trustedProxies()) };
+	const trustedNow = () => {
+		const entries = trustedProxies();
+		if (entries !== trusted.entries) trusted = { entries, list: addressList(entries) };
+		return trusted.list;
+	};
+	const leave = () => {
+		running--;
+		if (running === 0) idle?.();
+	};
+	let server: Bun.Server<undefined>;
+	try {
+		server = Bun.serve({
+			hostname: settings.host,
+			port: settings.port,
+			idleTimeout: IDLE_TIMEOUT_SECONDS,
+			maxRequestBodySize: HTTP_BODY_LIMIT,
+			development: false,
+			async fetch(request, socket) {
+				if (draining || running >= settings.maxRunning) {
+					const message = draining ? "The service is stopping; try another node or try again shortly" : "Too many requests are under way; try again shortly";
+					const error = new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 1, ...(draining ? { headers: { connection: "close" } } : {}) });
+					return errorResponse(error, false, request, parts);
+				}
+				running++;
+				let handedOver = false;
+				try {
+					const response = await app.fetch(request, {
+						address: () => clientAddress(socket.requestIP(request)?.address ?? "", request.headers, trustedNow()),
+						setIdleTimeout: (seconds) => socket.timeout(request, seconds),
+					});
+					const end = streamEnd(response);
+					handedOver = end !== undefined;
+					end?.then(leave, leave);
+					return response;
+				} finally {
+					if (!handedOver) leave();
+				}
+			},
+			error(error) {
+				log.error({ cause: error.stack ?? error.message }, "the HTTP layer caught an error");
+				return errorResponse(new ApiError("UNKNOWN_ERROR"), false, new Request("http://localhost/"), parts);
+			},
+		});
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
+			throw new PortTakenError(`Port ${settings.port} on ${settings.host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`);
+		throw error;
+	}
+	const host = settings.host === "0.0.0.0" || settings.host === "::" ? "localhost" : settings.host.includes(":") ? `[${settings.host}]` : settings.host;
+	return {
+		url: `http://${host}:${server.port}`,
+		port: server.port ?? settings.port,
+		get running() {
+			return running;
+		},
+		async drain() {
+			draining = true;
+			const stopped = server.stop();
+			let timer: ReturnType<typeof setTimeout> | undefined;
+			const limit = new Promise<void>((resolve) => {
+				timer = setTimeout(resolve, settings.drainMs);
+			});
+			const allEnded = running === 0 ? Promise.resolve() : new Promise<void>((resolve) => {
+				idle = resolve;
+			});
+			await Promise.race([allEnded, limit]);
+			clearTimeout(timer);
+			if (running > 0) log.warn({ running }, "requests were still running at the end of the drain time; they are cut");
+			await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, running > 0 ? 0 : 250))]);
+			await server.stop(true);
+		},
+	};
+}

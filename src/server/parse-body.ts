@@ -1,0 +1,76 @@
+import type { TSchema } from "typebox";
+import { ApiError } from "../errors/index.ts";
+import { type Checker, invalidRequest } from "../schema/index.ts";
+import { type ElidedJson, elideLongStrings } from "../wire/index.ts";
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** 415 unless the body is declared to be JSON. */
+export function requireJson(contentType: string | null): void {
+	const essence = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+	if (essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"))) return;
+	throw new ApiError("INVALID_CONTENT_TYPE", {
+		message: essence === "" ? "Send Content-Type: application/json" : `Content-Type ${essence.slice(0, 100)} is not taken here; send application/json`,
+	});
+}
+
+/** Bodies over this are parsed without the rest of their long strings: whole, they would stop the event loop. */
+const LARGE_BODY_BYTES = 4 * 1_048_576;
+
+/** A body for parsing: itself, or a copy with its long strings cut. */
+export function parseable(raw: Uint8Array): ElidedJson {
+	return raw.length > LARGE_BODY_BYTES ? elideLongStrings(raw) : { json: raw, elided: [] };
+}
+
+/** Bytes to a JSON object. Throws 400 with what is wrong and where: invalid UTF-8, malformed JSON, not an object. */
+export function parseJsonObject(raw: Uint8Array): Record<string, unknown> {
+	let text: string;
+	try {
+		text = decoder.decode(raw);
+	} catch {
+		throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
+	}
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch (cause) {
+		const reason = text.trim() === "" ? "it is empty" : (cause as Error).message.replace(/^JSON Parse error: /, "");
+		throw new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value))
+		throw new ApiError("INVALID_REQUEST", { message: "The body must be a JSON object" });
+	return value as Record<string, unknown>;
+}
+
+/** Null of a top-level field is the same as absent: taken out before the schema checks (chat-models 2.1). */
+export function withoutNulls(body: Record<string, unknown>, required: ReadonlySet<string>): Record<string, unknown> {
+	for (const key in body) if (body[key] === null && !required.has(key)) delete body[key];
+	return body;
+}
+
+/** Checks against the schema; throws the 400 that names every field at fault. */
+export function checkInput<T extends TSchema>(input: Checker<T>, value: unknown): void {
+	if (!input.check(value)) throw invalidRequest(input.issues(value));
+}
+
+/**
+ * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
+ * repeated or comma-separated values where it wants an array.
+ */
+export function queryObject(search: URLSearchParams, schema: TSchema): Record<string, unknown> {
+	const properties = (schema as { properties?: Record<string, Record<string, unknown>> }).properties ?? {};
+	const result: Record<string, unknown> = Object.create(null);
+	for (const key of new Set(search.keys())) {
+		const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+		const values = search.getAll(key);
+		if (property?.["type"] === "array") result[key] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
+		else result[key] = scalar(values.at(-1) ?? "", property?.["type"]);
+	}
+	return { ...result };
+}
+
+function scalar(text: string, type: unknown): unknown {
+	if (type === "integer" || type === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+	if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
+	return text;
+}

@@ -1,0 +1,224 @@
+/**
+ * The road of a request, top to bottom. The order of the checks is that of accounts and RPC, section 3:
+ *
+ *   path, method (app.ts) → credential → failure guard → account, key type, endpoint, address rules → room
+ *   → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
+ *   → rate limits → money (hold) → work → post → answer
+ *
+ * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
+ * every answer has its X-Request-ID; every error is one of the table.
+ */
+import { bearerKey, checkModelRule, checkRules, keyHash } from "../access/index.ts";
+import type { Budgets, Caller } from "../budgets/port.ts";
+import { ApiError } from "../errors/index.ts";
+import type { NoRoom } from "../journal/records.ts";
+import { type Checker, checker } from "../schema/index.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { Call } from "./call.ts";
+import { addressList } from "./client-address.ts";
+import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint } from "./endpoint.ts";
+import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
+import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutNulls } from "./parse-body.ts";
+import { type BodyMemory, declaredLength, readBody, type UploadLimits } from "./read-body.ts";
+import { newRequestId } from "./request-id.ts";
+import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
+import { settlementOf } from "./settle.ts";
+import { noteStreamEnd } from "./stream-ends.ts";
+
+/** What the pipeline works with: handed in once. */
+export interface PipelineParts {
+	readonly budgets: Budgets;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Why no new metered work may be taken; null where it may. */
+	readonly room: () => NoRoom | null;
+	readonly bodyMemory: BodyMemory;
+	/** Read for each request: a reload changes them. */
+	readonly settings: () => PipelineSettings;
+}
+
+export interface PipelineSettings extends RespondSettings {
+	readonly upload: UploadLimits;
+	readonly listRequestsPerMinute: number;
+	/** Endpoints by name that take callers without a credential now (`models.public`). */
+	readonly publicEndpoints: ReadonlySet<string>;
+}
+
+/** The connection's side of a request, from the HTTP layer. */
+export interface Connection {
+	address(): string;
+	setIdleTimeout(seconds: number): void;
+}
+
+/** An endpoint with its schemas made ready. */
+export interface Prepared {
+	readonly endpoint: Endpoint;
+	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;
+	readonly query: Checker<NonNullable<Endpoint["query"]>> | null;
+	readonly required: ReadonlySet<string>;
+}
+
+export function prepare(endpoint: Endpoint): Prepared {
+	const schema = endpoint.body?.schema as { required?: string[] } | undefined;
+	return {
+		endpoint,
+		body: endpoint.body ? checker(endpoint.body.schema) : null,
+		query: endpoint.query ? checker(endpoint.query) : null,
+		required: new Set(schema?.required ?? []),
+	};
+}
+
+/** Runs one request along the whole road. Never rejects. */
+export async function travel(
+	prepared: Prepared,
+	request: Request,
+	params: Readonly<Record<string, string>>,
+	connection: Connection,
+	parts: PipelineParts,
+): Promise<Response> {
+	const { endpoint } = prepared;
+	const call = new Call(newRequestId(), endpoint, request, parts.clock.now(), connection.address, connection.setIdleTimeout);
+	const settings = parts.settings();
+	let answer: MeteredAnswer;
+	try {
+		await identify(call, settings, parts);
+		if (call.caller !== null) checkCaller(call, call.caller);
+		if (endpoint.kind === "metered") {
+			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
+		} else {
+			takeListRequest(call, endpoint.listLimit, settings, parts);
+			answer = await endpoint.run(await readInput(prepared, params, call, settings, parts), call);
+		}
+	} catch (thrown) {
+		answer = failed(call, thrown, parts);
+	}
+	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
+	if (answer.ended !== undefined) noteStreamEnd(response, answer.ended);
+	return response;
+}
+
+async function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+	const { endpoint } = call;
+	if (!endpoint.callers.includes("key")) return;
+	const key = bearerKey(call.request.headers.get("authorization"));
+	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return;
+	const found = key ? parts.budgets.caller(keyHash(key)) : null;
+	const caller = found instanceof Promise ? await found : found;
+	if (caller === null) {
+		parts.budgets.checkGuard(`address:${call.address}`);
+		throw new ApiError("AUTHENTICATION_FAILED");
+	}
+	call.caller = caller;
+	parts.budgets.checkGuard(`key:${caller.key.id}`);
+	const balances = caller.balances();
+	call.balanceUsd = balances.usd;
+	call.balanceDiem = balances.diem;
+}
+
+function checkCaller(call: Call, caller: Caller): void {
+	checkRules(caller, {
+		endpoint: call.endpoint.name,
+		right: call.endpoint.right,
+		address: () => call.address,
+		inList: (address, list) => addressList(list).has(address),
+	});
+}
+
+async function runMetered(
+	prepared: Prepared,
+	endpoint: MeteredEndpoint,
+	params: Readonly<Record<string, string>>,
+	call: Call,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<MeteredAnswer> {
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const full = parts.room();
+	if (full !== null) throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
+	const input = await readInput(prepared, params, call, settings, parts);
+	const admission = await endpoint.admit(input, call);
+	if (admission.model !== null) checkModelRule(caller, admission.model);
+	const { rate } = admission;
+	call.rate = parts.budgets.takeRequest(caller, rate.subject, rate.limit, rate.promptTokens);
+	let hold: Awaited<ReturnType<typeof admission.hold>>;
+	try {
+		hold = await admission.hold({ requestId: call.requestId, route: endpoint.name, model: admission.model, admittedAtMs: call.admittedAtMs });
+	} catch (error) {
+		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0);
+		throw error;
+	}
+	const settlement = settlementOf(parts.budgets, caller, rate.subject, rate.promptTokens, hold);
+	let answer: MeteredAnswer | undefined;
+	try {
+		answer = await admission.work(settlement);
+		if (answer.ended !== undefined) return answer;
+		if (settlement.durable === null) throw new Error(`${endpoint.name} answered without a post`);
+		await settlement.durable;
+		return answer;
+	} finally {
+		if (answer?.ended === undefined) settlement.void();
+	}
+}
+
+async function readInput(
+	prepared: Prepared,
+	params: Readonly<Record<string, string>>,
+	call: Call,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<Input<never, never>> {
+	const { endpoint } = prepared;
+	let query: Record<string, unknown> = {};
+	if (prepared.query !== null) {
+		const start = call.request.url.indexOf("?");
+		query = queryObject(new URLSearchParams(start < 0 ? "" : call.request.url.slice(start + 1)), prepared.query.schema);
+		checkInput(prepared.query, query);
+	}
+	let raw: Uint8Array = new Uint8Array(0);
+	let body: Record<string, unknown> = {};
+	let elided: Input<never, never>["elided"] = [];
+	if (endpoint.body !== undefined && prepared.body !== null) {
+		requireJson(call.request.headers.get("content-type"));
+		const length = declaredLength(call.request, endpoint.body.maxBytes) ?? 0;
+		const release = parts.bodyMemory.take(length);
+		try {
+			raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call.setIdleTimeout);
+		} finally {
+			release();
+		}
+		const small = parseable(raw);
+		elided = small.elided;
+		body = withoutNulls(parseJsonObject(small.json), prepared.required);
+		checkInput(prepared.body, body);
+	}
+	return { body, raw, elided, query, params } as unknown as Input<never, never>;
+}
+
+function takeListRequest(call: Call, limited: boolean, settings: PipelineSettings, parts: PipelineParts): void {
+	if (limited && call.caller !== null)
+		call.rate = parts.budgets.takeRequest(call.caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0);
+}
+
+const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
+
+function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
+	const error = asApiError(thrown);
+	if (COUNTED.has(error.status)) parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
+	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
+	if (error.status >= 500) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
+	else parts.log.debug(fields, error.message);
+	return {
+		status: error.status,
+		type: "application/json",
+		body: JSON.stringify(errorBody(error, call.endpoint.openAi)),
+		headers: errorHeaders(error),
+	};
+}
+
+function causeText(error: ApiError): string | undefined {
+	const { cause } = error;
+	if (cause === undefined) return undefined;
+	return cause instanceof Error ? (error.code === "UNKNOWN_ERROR" ? (cause.stack ?? cause.message) : cause.message) : String(cause);
+}

@@ -1,0 +1,128 @@
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { formatNano } from "../ledger/nano.ts";
+import type { Call } from "./call.ts";
+import type { Answer } from "./endpoint.ts";
+
+/** Below this many bytes compression costs more than it saves. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+const EXPOSED = [
+	"X-Request-ID",
+	"Retry-After",
+	"x-ratelimit-limit-requests",
+	"x-ratelimit-remaining-requests",
+	"x-ratelimit-reset-requests",
+	"x-ratelimit-limit-tokens",
+	"x-ratelimit-remaining-tokens",
+	"x-ratelimit-reset-tokens",
+	"x-ratelimit-type",
+	"x-retry-count",
+	"x-service-version",
+	"x-service-model-id",
+	"x-service-model-name",
+	"x-service-model-router",
+	"x-service-model-deprecation-warning",
+	"x-service-model-deprecation-date",
+	"x-service-deprecated",
+	"x-service-deprecated-replacement",
+	"x-service-balance-usd",
+	"x-service-balance-diem",
+	"X-Balance-Remaining",
+	"x-service-is-content-violation",
+	"x-pagination-limit",
+	"x-pagination-page",
+	"x-pagination-total",
+	"x-pagination-total-pages",
+	"x-next-cursor",
+	"PAYMENT-REQUIRED",
+	"PAYMENT-RESPONSE",
+].join(", ");
+
+export interface RespondSettings {
+	readonly build: string;
+	/** Origins that browsers may call from; `*` is all. */
+	readonly corsOrigins: readonly string[];
+}
+
+/** The headers of accounts and RPC 4.4 and 5, on every answer. */
+export function answerHeaders(requestId: string, call: Call | null, settings: RespondSettings): Record<string, string> {
+	const headers: Record<string, string> = { "X-Request-ID": requestId, "x-service-version": settings.build };
+	if (call === null) return headers;
+	if (call.balanceUsd !== null) headers["x-service-balance-usd"] = formatNano(call.balanceUsd);
+	if (call.balanceDiem !== null) headers["x-service-balance-diem"] = formatNano(call.balanceDiem);
+	const { rate } = call;
+	if (rate !== null) {
+		headers["x-ratelimit-limit-requests"] = String(rate.limitRequests);
+		headers["x-ratelimit-remaining-requests"] = String(rate.remainingRequests);
+		headers["x-ratelimit-reset-requests"] = String(rate.resetAtSeconds);
+		if (rate.limitTokens !== undefined) {
+			headers["x-ratelimit-limit-tokens"] = String(rate.limitTokens);
+			headers["x-ratelimit-remaining-tokens"] = String(rate.remainingTokens ?? 0);
+			headers["x-ratelimit-reset-tokens"] = String(rate.resetInSeconds);
+		}
+	}
+	Object.assign(headers, call.headers);
+	return headers;
+}
+
+/** Adds what a browser of an allowed origin needs; nothing without an Origin header. */
+export function addCors(headers: Record<string, string>, request: Request, settings: RespondSettings): void {
+	const origin = request.headers.get("origin");
+	if (origin === null) return;
+	const all = settings.corsOrigins.includes("*");
+	if (!all) headers["Vary"] = headers["Vary"] ? `${headers["Vary"]}, Origin` : "Origin";
+	if (!all && !settings.corsOrigins.includes(origin)) return;
+	headers["Access-Control-Allow-Origin"] = all ? "*" : origin;
+	headers["Access-Control-Expose-Headers"] = EXPOSED;
+}
+
+/** The answer to a preflight: 204 without a credential. */
+export function preflight(request: Request, requestId: string, allow: string, settings: RespondSettings): Response {
+	const headers = answerHeaders(requestId, null, settings);
+	headers["Allow"] = allow;
+	addCors(headers, request, settings);
+	if (headers["Access-Control-Allow-Origin"] !== undefined) {
+		headers["Access-Control-Allow-Methods"] = allow;
+		const asked = request.headers.get("access-control-request-headers");
+		if (asked !== null) headers["Access-Control-Allow-Headers"] = asked;
+		headers["Access-Control-Max-Age"] = "600";
+	}
+	return new Response(null, { status: 204, headers });
+}
+
+/** Builds the Response: headers, and gzip or br for whole answers of a useful size. */
+export function respond(answer: Answer, headers: Record<string, string>, request: Request, settings: RespondSettings): Response {
+	headers["Content-Type"] = answer.type;
+	if (answer.headers) Object.assign(headers, answer.headers);
+	let { body } = answer;
+	if (body !== null && !(body instanceof ReadableStream)) {
+		headers["Vary"] = "Accept-Encoding";
+		const size = typeof body === "string" ? body.length : body.byteLength;
+		const encoding = size < MIN_COMPRESSED_BYTES ? null : preferredEncoding(request.headers.get("accept-encoding"));
+		if (encoding !== null) {
+			body = encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 });
+			headers["Content-Encoding"] = encoding;
+		}
+	}
+	addCors(headers, request, settings);
+	return new Response(body as Uint8Array<ArrayBuffer> | string | ReadableStream | null, { status: answer.status, headers });
+}
+
+function brotli(body: string | Uint8Array): Uint8Array {
+	const size = typeof body === "string" ? body.length : body.byteLength;
+	return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: size } });
+}
+
+/** `br` before `gzip`; null where the caller takes neither (RFC 9110, 12.5.3). */
+export function preferredEncoding(accept: string | null): "br" | "gzip" | null {
+	if (accept === null) return null;
+	let gzip = false;
+	let br = false;
+	for (const part of accept.toLowerCase().split(",")) {
+		const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+		const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+		if (name === "gzip" || name === "x-gzip") gzip = !refused;
+		if (name === "br") br = !refused;
+	}
+	return br ? "br" : gzip ? "gzip" : null;
+}

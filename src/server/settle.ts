@@ -1,0 +1,48 @@
+import type { Budgets, Caller, Hold, Posted, PostInput } from "../budgets/port.ts";
+import type { Settlement } from "./endpoint.ts";
+
+/** Ties a hold to its request: first settled wins, the minute's tokens follow, durability is kept for the pipeline. */
+export class RequestSettlement implements Settlement {
+	#hold: Hold | null;
+	#durable: Promise<void> | null = null;
+	readonly heldNano: number;
+	readonly #settleTokens: (tokens: number) => void;
+
+	constructor(hold: Hold, settleTokens: (tokens: number) => void) {
+		this.#hold = hold;
+		this.heldNano = hold.amount;
+		this.#settleTokens = settleTokens;
+	}
+
+	get settled(): boolean {
+		return this.#hold === null;
+	}
+
+	/** null where nothing was posted. */
+	get durable(): Promise<void> | null {
+		return this.#durable;
+	}
+
+	post(input: PostInput): Posted | null {
+		const hold = this.#hold;
+		if (hold === null) return null;
+		this.#hold = null;
+		const posted = hold.post(input);
+		this.#durable = posted?.durable ?? null;
+		this.#settleTokens(input.usage === null ? 0 : input.usage.promptTokens + input.usage.completionTokens);
+		return posted;
+	}
+
+	void(): void {
+		const hold = this.#hold;
+		if (hold === null) return;
+		this.#hold = null;
+		hold.void();
+		this.#settleTokens(0);
+	}
+}
+
+/** The settlement of one admitted request. */
+export function settlementOf(budgets: Budgets, caller: Caller, subject: string, promptTokens: number, hold: Hold): RequestSettlement {
+	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens));
+}
