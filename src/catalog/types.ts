@@ -76,6 +76,8 @@ interface ModelBase {
 	readonly targets: readonly ModelTarget[];
 	/** True where nothing that is configured or built in serves it. */
 	readonly offline: boolean;
+	/** Why it is offline and what brings it: for the caller of it, and for the operator. */
+	readonly offlineReason?: string;
 	readonly deprecation?: Deprecation;
 	/** The object that GET /models answers for it, built once. */
 	readonly public: Readonly<Record<string, unknown>>;
@@ -95,6 +97,20 @@ export interface MediaModel extends ModelBase {
 }
 
 export type Model = TextModel | MediaModel;
+
+/** The model object of one type. */
+export type ModelOf<T extends ModelType> = T extends "text" ? TextModel : MediaModel;
+
+/** A model as an upstream's own list tells it. */
+export interface DiscoveredModel {
+	readonly id: string;
+	/** `embedding` only where the server says so; else taken for a chat model. */
+	readonly type: "text" | "embedding";
+	/** Unix seconds; null: the server does not tell. */
+	readonly created: number | null;
+	readonly contextTokens: number | null;
+	readonly maxCompletionTokens: number | null;
+}
 
 export interface Character {
 	readonly id: string;

@@ -1,0 +1,96 @@
+/**
+ * Query and answer schemas of the catalog's routes (chat-models.md 11 and 12), for the routes to check with and
+ * for the API document.
+ */
+import Type from "typebox";
+import { MODEL_TYPES } from "./types.ts";
+
+/** Query of GET /models. */
+export const ModelsQuerySchema = Type.Object({
+	type: Type.Optional(
+		Type.Enum([...MODEL_TYPES, "all", "code"], {
+			default: "text",
+			description: "all: every type; code: text models made for code",
+		}),
+	),
+});
+
+/** Query of GET /models/traits and GET /models/compatibility_mapping. */
+export const ModelTypeQuerySchema = Type.Object({ type: Type.Optional(Type.Enum([...MODEL_TYPES], { default: "text" })) });
+
+/** An amount in both units; the two are equal. */
+export const PricePairSchema = Type.Object({ usd: Type.Number({ minimum: 0 }), diem: Type.Number({ minimum: 0 }) });
+
+export const DeprecationSchema = Type.Object({
+	autoRemap: Type.Boolean(),
+	date: Type.String(),
+	removesAt: Type.String(),
+	startsAt: Type.Optional(Type.String()),
+	replacementModelId: Type.Optional(Type.String()),
+});
+
+/** One model. Members of `model_spec` beyond these depend on its type. */
+export const ModelSchema = Type.Object({
+	id: Type.String(),
+	object: Type.Literal("model"),
+	type: Type.Enum([...MODEL_TYPES]),
+	created: Type.Integer({ description: "Unix seconds" }),
+	owned_by: Type.String(),
+	context_length: Type.Optional(Type.Integer({ description: "Text models whose context is known" })),
+	model_spec: Type.Object({
+		name: Type.String(),
+		description: Type.String(),
+		modelSource: Type.String(),
+		offline: Type.Boolean(),
+		privacy: Type.Enum(["private", "anonymized"]),
+		betaModel: Type.Boolean(),
+		traits: Type.Array(Type.String()),
+		deprecation: Type.Optional(DeprecationSchema),
+		availableContextTokens: Type.Optional(Type.Integer()),
+		maxCompletionTokens: Type.Optional(Type.Integer()),
+		voices: Type.Optional(Type.Array(Type.String())),
+		capabilities: Type.Optional(Type.Object({}, { additionalProperties: true })),
+		constraints: Type.Optional(Type.Object({}, { additionalProperties: true })),
+		pricing: Type.Optional(Type.Object({}, { additionalProperties: true })),
+	}),
+});
+
+export const ModelListSchema = Type.Object({
+	object: Type.Literal("list"),
+	type: Type.String({ description: "As asked for" }),
+	data: Type.Array(ModelSchema),
+});
+
+/** Answer of GET /models/traits and GET /models/compatibility_mapping. */
+export const NameMapSchema = Type.Object({
+	object: Type.Literal("list"),
+	type: Type.Enum([...MODEL_TYPES]),
+	data: Type.Record(Type.String(), Type.String()),
+});
+
+export const CharacterSchema = Type.Object({
+	id: Type.String(),
+	name: Type.String(),
+	slug: Type.String(),
+	description: Type.String(),
+	author: Type.String(),
+	shareUrl: Type.String(),
+	photoUrl: Type.String(),
+	modelId: Type.String(),
+	adult: Type.Boolean(),
+	featured: Type.Boolean(),
+	webEnabled: Type.Boolean(),
+	createdAt: Type.String(),
+	updatedAt: Type.String(),
+	tags: Type.Array(Type.String()),
+	stats: Type.Object({
+		averageRating: Type.Number(),
+		imports: Type.Number(),
+		ratingCount: Type.Number(),
+		ratingSum: Type.Number(),
+		userRating: Type.Number(),
+	}),
+});
+
+export const CharacterAnswerSchema = Type.Object({ object: Type.Literal("character"), data: CharacterSchema });
+export const CharacterListSchema = Type.Object({ object: Type.Literal("list"), data: Type.Array(CharacterSchema) });

@@ -1,0 +1,163 @@
+import type { Config, ModelEntry } from "../config/index.ts";
+import { Catalog } from "./catalog.ts";
+import { CatalogError } from "./catalog-error.ts";
+import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED } from "./drafts.ts";
+import { mediaSpec } from "./media-model.ts";
+import { MAX_MODEL_REF } from "./model-ref.ts";
+import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
+import { assignMappings, assignTraits, type NameMaps } from "./traits.ts";
+import type { Deprecation, Model, ModelTarget } from "./types.ts";
+
+/** What OpenAI-compatible servers use where a request names none. */
+const PROTOCOL_TEMPERATURE = 1;
+const PROTOCOL_TOP_P = 1;
+
+const TEXT_ONLY = ["price", "contextTokens", "maxCompletionTokens", "tier", "capabilities", "temperature", "topP"] as const;
+
+/**
+ * Builds the catalog from the configuration, the data files and what upstreams list, in this precedence.
+ * Cheap enough to run at each change: some hundred models take a few milliseconds.
+ * @throws CatalogError where the configuration contradicts itself or the data files.
+ */
+export function buildCatalog(inputs: CatalogInputs): Catalog {
+	const { config, data, now = Date.now } = inputs;
+	if (Object.hasOwn(config.upstreams, EMBEDDED))
+		throw new CatalogError("config", `upstreams.${EMBEDDED}`, "this name belongs to the built-in engine; choose another");
+	const warnings: string[] = [];
+	const drafts = draftModels(inputs);
+	for (const draft of drafts) if (draft.entry) checkEntry(draft, draft.entry, config);
+	const traits = assignTraits(drafts, config, warnings);
+	const mappings = assignMappings(drafts, traits, data, config, warnings);
+	const nowSeconds = Math.floor(now() / 1000);
+	const models = drafts.map((draft) => modelOf(draft, traitsOf(draft, traits), config, nowSeconds));
+	const shown = new Set(models.map(({ id }) => id));
+	for (const { id, deprecation } of models) {
+		const replacement = deprecation?.replacementModelId;
+		if (replacement !== undefined && !shown.has(replacement) && !traits.get("text")?.has(replacement))
+			warnings.push(`models.entries.${id}.deprecation.replacementModelId: there is no model "${replacement}" now`);
+	}
+	const unlisted = new Map(
+		[...data.textModels, ...data.mediaModels].flatMap(({ id, type }) => (shown.has(id) ? [] : [[id, type]])),
+	);
+	return new Catalog({ models, traits, mappings, unlisted, warnings, now });
+}
+
+function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
+	if (draft.id.length > MAX_MODEL_REF / 4) throw new CatalogError("config", "models.entries", "an id has at most 512 characters");
+	if (draft.type !== "text") {
+		for (const member of TEXT_ONLY)
+			if (entry[member] !== undefined) throw configError(draft.id, member, `belongs to text models; this one is ${draft.type}`);
+	}
+	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
+		throw configError(draft.id, "tier", `there is no tier "${entry.tier}" under limits.tiers`);
+	for (const member of ["date", "removesAt", "startsAt"] as const) {
+		const instant = entry.deprecation?.[member];
+		if (instant !== undefined && Number.isNaN(Date.parse(instant)))
+			throw configError(draft.id, `deprecation.${member}`, `there is no instant ${instant}`);
+	}
+}
+
+/** Traits that the model holds, and those that it claims while another of the same claim holds them. */
+function traitsOf(draft: Draft, maps: NameMaps): string[] {
+	const map = maps.get(draft.type) ?? new Map<string, string>();
+	const held = [...map].flatMap(([trait, id]) => (id === draft.id ? [trait] : []));
+	return [...new Set([...held, ...(draft.entry?.traits ?? [])])];
+}
+
+function modelOf(draft: Draft, traits: readonly string[], config: Config, nowSeconds: number): Model {
+	const { id, type, entry, data, listings, targets, offlineReason } = draft;
+	const created = entry?.created ?? data?.created ?? listings[0]?.model.created ?? nowSeconds;
+	const name = entry?.name ?? data?.name ?? id;
+	const deprecation: Deprecation | undefined = entry?.deprecation;
+	const tier = entry?.tier ?? (data?.type === "text" ? data.tier : undefined);
+	const base = {
+		id,
+		name,
+		created,
+		traits,
+		targets,
+		offline: offlineReason !== undefined,
+		...(tier !== undefined && { tier }),
+		...(offlineReason !== undefined && { offlineReason }),
+		...(deprecation && { deprecation }),
+	};
+	const spec = {
+		name,
+		description: entry?.description ?? data?.description ?? "",
+		modelSource: entry?.modelSource ?? data?.source ?? "",
+		offline: base.offline,
+		privacy: entry?.privacy ?? data?.privacy ?? privacyOf(targets, config),
+		betaModel: data?.beta ?? false,
+		traits,
+		...(deprecation && { deprecation }),
+	};
+	const head = { id, object: "model", type, created, owned_by: "service" };
+	if (draft.type !== "text") {
+		const own = draft.data ? mediaSpec(draft.data) : {};
+		return frozen({ ...base, type: draft.type, public: { ...head, model_spec: { ...spec, ...own } } });
+	}
+	const facts = {
+		contextTokens: contextTokens(draft, config),
+		maxCompletionTokens: entry?.maxCompletionTokens ?? draft.data?.maxCompletionTokens ?? smallest(draft, "maxCompletionTokens"),
+		capabilities: textCapabilities(entry, draft.data),
+		prices: textPrices(entry, draft.data),
+		temperature: entry?.temperature ?? draft.data?.temperature ?? PROTOCOL_TEMPERATURE,
+		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,
+	};
+	const { contextTokens: context, maxCompletionTokens, capabilities, prices } = facts;
+	return frozen({
+		...base,
+		type: draft.type,
+		capabilities,
+		prices,
+		contextTokens: context,
+		maxCompletionTokens,
+		public: {
+			...head,
+			...(context !== null && { context_length: context }),
+			model_spec: { ...spec, ...textSpec(facts) },
+		},
+	});
+}
+
+/** What every target can take. The built-in engine takes no more than it was set to, whatever the weights allow. */
+function contextTokens(
+	{ entry, data, listings, targets, ...draft }: Extract<Draft, { type: "text" }>,
+	config: Config,
+): number | null {
+	const told = entry?.contextTokens ?? data?.contextTokens ?? smallest({ listings, ...draft }, "contextTokens");
+	if (!targets.some(({ upstream }) => upstream === EMBEDDED)) return told;
+	const engine = config.chat.embedded.contextTokens;
+	return told === null ? engine : Math.min(told, engine);
+}
+
+function smallest({ listings }: Pick<Draft, "listings">, member: "contextTokens" | "maxCompletionTokens"): number | null {
+	const told = listings.flatMap(({ model }) => model[member] ?? []);
+	return told.length > 0 ? Math.min(...told) : null;
+}
+
+/**
+ * `private` where every target is on this machine or a private network, else `anonymized`: prompts reach
+ * another party then, without the caller's identity (`user` is never forwarded).
+ */
+function privacyOf(targets: readonly ModelTarget[], config: Config): "private" | "anonymized" {
+	const stays = ({ upstream }: ModelTarget) => {
+		const url = Object.hasOwn(config.upstreams, upstream) ? config.upstreams[upstream]?.url : undefined;
+		return url === undefined || (URL.canParse(url) && isPrivateHost(new URL(url).hostname));
+	};
+	return targets.every(stays) ? "private" : "anonymized";
+}
+
+const PRIVATE_ADDRESS = /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]$|\[f[cd])/;
+
+function isPrivateHost(host: string): boolean {
+	const named = /^[a-z]/.test(host) && (!host.includes(".") || /\.(local|internal|lan|localhost)$/.test(host));
+	return named || PRIVATE_ADDRESS.test(host);
+}
+
+function frozen<T>(value: T): T {
+	if (value === null || typeof value !== "object" || Object.isFrozen(value)) return value;
+	Object.freeze(value);
+	for (const member of Object.values(value)) frozen(member);
+	return value;
+}

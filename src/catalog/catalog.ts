@@ -1,0 +1,218 @@
+import { ApiError } from "../errors/index.ts";
+import { MAX_MODEL_REF, splitModelRef } from "./model-ref.ts";
+import type { ServiceParameters } from "./service-parameters.ts";
+import type { NameMaps } from "./traits.ts";
+import { MODEL_TYPES, type Model, type ModelOf, type ModelType } from "./types.ts";
+
+/** A model reference put to its model. */
+export interface Resolution<T extends ModelType> {
+	readonly model: ModelOf<T>;
+	/** Options from the reference's suffix; the body's win over them. */
+	readonly suffix: ServiceParameters;
+	/** The retired id that was asked for, where its replacement answers. */
+	readonly remappedFrom?: string;
+}
+
+export interface CatalogParts {
+	readonly models: readonly Model[];
+	readonly traits: NameMaps;
+	readonly mappings: NameMaps;
+	/** Models of the data files that are not shown: id -> type. */
+	readonly unlisted: ReadonlyMap<string, ModelType>;
+	readonly warnings: readonly string[];
+	readonly now: () => number;
+}
+
+/** A chain of retired models is followed this far. */
+const MAX_REPLACEMENTS = 8;
+/** Stripped from a name that is not known with it (chat-models.md 3.2). */
+const NAME_PREFIX = "service-";
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** The models of this service at one moment. Immutable: a change of the configuration or of an upstream builds a new one. */
+export class Catalog {
+	/** What the configuration names and is not there now: for the log and `doctor`. */
+	readonly warnings: readonly string[];
+	readonly #byId: ReadonlyMap<string, Model>;
+	readonly #byType: ReadonlyMap<ModelType | "all" | "code", readonly Model[]>;
+	readonly #traits: NameMaps;
+	readonly #mappings: NameMaps;
+	readonly #unlisted: ReadonlyMap<string, ModelType>;
+	readonly #notices: ReadonlyMap<string, DeprecationNotice>;
+	readonly #now: () => number;
+
+	constructor(parts: CatalogParts) {
+		const sorted = [...parts.models].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
+		this.warnings = parts.warnings;
+		this.#byId = new Map(sorted.map((model) => [model.id, model]));
+		this.#byType = new Map<ModelType | "all" | "code", readonly Model[]>([
+			["all", sorted],
+			["code", sorted.filter((model) => model.type === "text" && model.capabilities.optimizedForCode)],
+			...MODEL_TYPES.map((type) => [type, sorted.filter((model) => model.type === type)] as const),
+		]);
+		this.#traits = parts.traits;
+		this.#mappings = parts.mappings;
+		this.#unlisted = parts.unlisted;
+		this.#notices = new Map(sorted.flatMap((model) => (model.deprecation ? [[model.id, noticeOf(model)]] : [])));
+		this.#now = parts.now;
+	}
+
+	/** Models of a type (`all`: every type; `code`: text models made for code), newest first, without removed ones. */
+	list(type: ModelType | "all" | "code"): readonly Model[] {
+		const models = this.#byType.get(type) ?? [];
+		return this.#notices.size === 0 ? models : models.filter((model) => !this.#isRemoved(model, this.#now()));
+	}
+
+	/** A model by its exact id; undefined where it is unknown or removed. */
+	get(id: string): Model | undefined {
+		const model = this.#byId.get(id);
+		return model && !this.#isRemoved(model, this.#now()) ? model : undefined;
+	}
+
+	/** trait -> model id. A removed model's traits stand at its replacement. */
+	traits(type: ModelType): Record<string, string> {
+		return this.#shownNames(this.#traits, type);
+	}
+
+	/** Foreign name -> model id. */
+	compatibilityMapping(type: ModelType): Record<string, string> {
+		return this.#shownNames(this.#mappings, type);
+	}
+
+	/**
+	 * The model that a request means, and the options of its suffix (chat-models.md 3.3). The whole text is
+	 * tried as id, trait and compatibility name before anything is split off. Costs a few map look-ups.
+	 * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL (another type), INVALID_REQUEST (bad suffix),
+	 * MODEL_REMOVED, MODEL_OFFLINE
+	 */
+	resolve<T extends ModelType>(ref: string, type: T, nowMs = this.#now()): Resolution<T> {
+		if (ref.length > MAX_MODEL_REF) throw unknownModel(ref, type);
+		const whole = this.#find(ref, type, nowMs);
+		if (whole) return this.#usable(whole, type, nowMs, {});
+		const split = splitModelRef(ref);
+		const found = split && this.#find(split.name, type, nowMs);
+		if (found) return this.#usable(found, type, nowMs, split.suffix);
+		this.#refuseOtherType(ref, split?.name ?? ref, type);
+		if (ref.startsWith(NAME_PREFIX)) {
+			const rest = ref.slice(NAME_PREFIX.length);
+			const bare = this.#find(rest, type, nowMs);
+			if (bare) return this.#usable(bare, type, nowMs, {});
+			const named = split && this.#find(split.name.slice(NAME_PREFIX.length), type, nowMs);
+			if (named) return this.#usable(named, type, nowMs, split.suffix);
+		}
+		throw unknownModel(split?.name ?? ref, type);
+	}
+
+	/** Headers that warn of a model's end, from `startsAt` on; empty for others (chat-models.md 1.4). */
+	deprecationHeaders(model: Model, nowMs = this.#now()): Readonly<Record<string, string>> {
+		const notice = model.deprecation && this.#notices.get(model.id);
+		return notice && nowMs >= notice.startsAtMs ? notice.headers : NO_HEADERS;
+	}
+
+	/** Id (not removed), trait, compatibility name, removed id: in this order. */
+	#find<T extends ModelType>(name: string, type: T, nowMs: number): ModelOf<T> | undefined {
+		const exact = this.#typed(name, type);
+		if (exact && !this.#isRemoved(exact, nowMs)) return exact;
+		const id = this.#traits.get(type)?.get(name) ?? this.#mappings.get(type)?.get(name);
+		const named = id === undefined ? undefined : this.#typed(id, type);
+		if (id !== undefined && !named && this.#unlisted.has(id)) throw offline(id, bringUnlisted(id));
+		return named ?? exact;
+	}
+
+	#typed<T extends ModelType>(id: string, type: T): ModelOf<T> | undefined {
+		const model = this.#byId.get(id);
+		return model && model.type === type ? (model as ModelOf<T>) : undefined;
+	}
+
+	#usable<T extends ModelType>(asked: ModelOf<T>, type: T, nowMs: number, suffix: ServiceParameters): Resolution<T> {
+		const model = this.#live(asked, type, nowMs);
+		if (!model) {
+			throw new ApiError("MODEL_REMOVED", {
+				message: `The model ${quoted(asked.id)} was retired on ${asked.deprecation?.removesAt}; GET /api/v1/models?type=${type} lists what is available`,
+				param: "model",
+			});
+		}
+		if (model.offline) throw offline(model.id, model.offlineReason);
+		return model === asked ? { model, suffix } : { model, suffix, remappedFrom: asked.id };
+	}
+
+	/** The model itself, or what replaces it after its removal; undefined where nothing does. */
+	#live<T extends ModelType>(model: ModelOf<T>, type: T, nowMs: number): ModelOf<T> | undefined {
+		let current: ModelOf<T> | undefined = model;
+		for (let hops = 0; current && hops <= MAX_REPLACEMENTS; hops++) {
+			if (!this.#isRemoved(current, nowMs)) return current;
+			const next: string | undefined = current.deprecation?.autoRemap ? current.deprecation.replacementModelId : undefined;
+			if (next === undefined) return undefined;
+			current = this.#typed(next, type) ?? this.#typed(this.#traits.get(type)?.get(next) ?? "", type);
+		}
+		return undefined;
+	}
+
+	#refuseOtherType(ref: string, name: string, type: ModelType): void {
+		const other = this.#byId.get(ref) ?? this.#byId.get(name);
+		if (!other || other.type === type) return;
+		throw new ApiError("INVALID_MODEL", {
+			message: `The model ${quoted(other.id)} is of type ${other.type} and cannot be used here; GET /api/v1/models?type=${type} lists those that can`,
+			param: "model",
+		});
+	}
+
+	#isRemoved(model: Model, nowMs: number): boolean {
+		if (!model.deprecation) return false;
+		const notice = this.#notices.get(model.id);
+		return notice !== undefined && nowMs >= notice.removesAtMs;
+	}
+
+	#shownNames(maps: NameMaps, type: ModelType): Record<string, string> {
+		const nowMs = this.#now();
+		const shown: [string, string][] = [];
+		for (const [name, id] of maps.get(type) ?? []) {
+			const model = this.#typed(id, type);
+			const live = model ? this.#live(model, type, nowMs)?.id : this.#unlisted.has(id) ? id : undefined;
+			if (live !== undefined) shown.push([name, live]);
+		}
+		return Object.fromEntries(shown);
+	}
+}
+
+interface DeprecationNotice {
+	readonly startsAtMs: number;
+	readonly removesAtMs: number;
+	readonly headers: Readonly<Record<string, string>>;
+}
+
+function noticeOf({ id, deprecation }: Model): DeprecationNotice {
+	const { startsAt, removesAt = "", date = "", replacementModelId } = deprecation ?? {};
+	const instead = replacementModelId === undefined ? "choose another model" : `use ${replacementModelId}`;
+	return {
+		startsAtMs: startsAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startsAt),
+		removesAtMs: Date.parse(removesAt),
+		headers: Object.freeze({
+			"X-Service-Model-Deprecation-Warning": headerText(`The model ${id} is removed at ${removesAt}; ${instead}`),
+			"X-Service-Model-Deprecation-Date": date,
+		}),
+	};
+}
+
+/** Header values are visible ASCII; ids need not be. */
+function headerText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, "?");
+}
+
+function offline(id: string, reason = ""): ApiError {
+	return new ApiError("MODEL_OFFLINE", { message: `The model ${quoted(id)} is offline. ${reason}`.trimEnd(), param: "model" });
+}
+
+function bringUnlisted(id: string): string {
+	return `Nothing here serves it: to bring it, name one of your upstreams under models.entries["${id}"].upstreams in turnpike.yaml.`;
+}
+
+function unknownModel(name: string, type: ModelType): ApiError {
+	const message = `Unknown model ${quoted(name)}; GET /api/v1/models?type=${type} lists what is available`;
+	return new ApiError("MODEL_NOT_FOUND", { message, param: "model" });
+}
+
+/** A caller's text, short enough for a message and a log line. */
+function quoted(text: string): string {
+	return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
+}

@@ -1,0 +1,133 @@
+import { ApiError } from "../errors/index.ts";
+import type { Catalog } from "./catalog.ts";
+import type { CharactersQuery } from "./characters-query.ts";
+import type { CharacterData } from "./data-schema.ts";
+import type { Character } from "./types.ts";
+
+/** A character with what is not shown of it. */
+export interface CharacterEntry {
+	readonly character: Character;
+	/** The system prompt: goes before the caller's messages, never into an answer. */
+	readonly prompt: string;
+	readonly categories: readonly string[];
+}
+
+const NO_STATS = { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0 };
+/** A rating says something from this many votes on (chat-models.md 12.1). */
+const ENOUGH_RATINGS = 5;
+const RECENT_MS = 30 * 86_400_000;
+
+type Rank = (entry: CharacterEntry, nowMs: number) => readonly number[];
+type SortKey = NonNullable<CharactersQuery["sortBy"]> | "unset";
+
+/** Higher ranks stand first; later numbers decide between equals. */
+const RANKS: Readonly<Record<SortKey, Rank>> = {
+	unset: ({ character }) => [Number(character.featured), character.stats.imports],
+	featured: ({ character }) => [Number(character.featured), character.stats.imports],
+	highestRating: ({ character }) => [character.stats.averageRating, character.stats.ratingCount],
+	highlyRated: ({ character }) => [Number(isRated(character)), character.stats.averageRating],
+	highlyRatedAndRecent: ({ character }, nowMs) => [
+		Number(isRated(character)),
+		Number(nowMs - Date.parse(character.createdAt) <= RECENT_MS),
+		character.stats.averageRating,
+	],
+	imports: ({ character }) => [character.stats.imports],
+	mostRecent: ({ character }) => [Date.parse(character.createdAt)],
+	ratingCount: ({ character }) => [character.stats.ratingCount],
+};
+
+/** The characters of this service at one moment. Immutable, like the catalog that it was built on. */
+export class Characters {
+	readonly #bySlug: ReadonlyMap<string, CharacterEntry>;
+
+	/** @param catalog tells the model behind a trait that a character names. */
+	constructor(data: readonly CharacterData[], catalog: Pick<Catalog, "traits">) {
+		const traits = catalog.traits("text");
+		this.#bySlug = new Map(data.map((one) => [one.slug, entryOf(one, traits)]));
+	}
+
+	/** @throws ApiError CHARACTER_NOT_FOUND */
+	get(slug: string): CharacterEntry {
+		const entry = this.#bySlug.get(slug);
+		if (entry) return entry;
+		const shown = JSON.stringify(slug.length > 100 ? `${slug.slice(0, 100)}...` : slug);
+		throw new ApiError("CHARACTER_NOT_FOUND", {
+			message: `Unknown character ${shown}; GET /api/v1/characters lists what is available`,
+		});
+	}
+
+	/** One page of the characters that a query asks for (chat-models.md 12.1). */
+	search(query: CharactersQuery, nowMs = Date.now()): Character[] {
+		const matches = matcher(query);
+		const rank = RANKS[query.sortBy ?? "unset"];
+		const direction = query.sortOrder === "asc" ? 1 : -1;
+		const found = [...this.#bySlug.values()].filter(matches).map((entry) => ({ entry, rank: rank(entry, nowMs) }));
+		found.sort((a, b) => direction * compare(a.rank, b.rank) || (a.entry.character.slug < b.entry.character.slug ? -1 : 1));
+		const start = query.offset ?? 0;
+		return found.slice(start, start + (query.limit ?? 50)).map(({ entry }) => entry.character);
+	}
+}
+
+function entryOf(data: CharacterData, traits: Readonly<Record<string, string>>): CharacterEntry {
+	const { id, name, slug, description, author, tags, createdAt, updatedAt } = data;
+	const modelId = Object.hasOwn(traits, data.modelId) ? (traits[data.modelId] ?? data.modelId) : data.modelId;
+	const character: Character = {
+		id,
+		name,
+		slug,
+		description,
+		author,
+		shareUrl: data.shareUrl ?? "",
+		photoUrl: data.photoUrl ?? "",
+		modelId,
+		adult: data.adult ?? false,
+		featured: data.featured ?? false,
+		webEnabled: data.webEnabled ?? false,
+		createdAt,
+		updatedAt,
+		tags,
+		stats: { ...NO_STATS, ...data.stats, userRating: 0 },
+	};
+	return { character, prompt: data.prompt, categories: data.categories ?? [] };
+}
+
+function isRated({ stats }: Character): boolean {
+	return stats.ratingCount >= ENOUGH_RATINGS;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+	for (const [index, value] of a.entries()) {
+		const other = b[index] ?? 0;
+		if (value !== other) return value - other;
+	}
+	return 0;
+}
+
+/** All filters of a query together: any value of one parameter, every parameter. */
+function matcher(query: CharactersQuery): (entry: CharacterEntry) => boolean {
+	const text = query.search === undefined ? undefined : textMatcher(query.search);
+	const categories = anyOf(query.categories);
+	const tags = anyOf(query.tags);
+	const models = query.modelId && new Set(query.modelId);
+	return ({ character, categories: own }) =>
+		(!text || text(character)) &&
+		(!categories || own.some(categories)) &&
+		(!tags || character.tags.some(tags)) &&
+		(!models || models.has(character.modelId)) &&
+		(query.isAdult === undefined || String(character.adult) === query.isAdult) &&
+		(query.isWebEnabled === undefined || String(character.webEnabled) === query.isWebEnabled) &&
+		// No model here is kept for a paid plan.
+		query.isPro !== "true";
+}
+
+function anyOf(values: readonly string[] | undefined): ((value: string) => boolean) | undefined {
+	const wanted = values && new Set(values.map((value) => value.toLowerCase()));
+	return wanted && ((value) => wanted.has(value.toLowerCase()));
+}
+
+/** `#tag` looks for a tag, other text in name, description and tags; case does not matter. */
+function textMatcher(search: string): (character: Character) => boolean {
+	const text = search.trim().toLowerCase();
+	if (text.startsWith("#")) return ({ tags }) => tags.some((tag) => tag.toLowerCase() === text.slice(1));
+	return ({ name, description, tags }) => [name, description, ...tags].some((part) => part.toLowerCase().includes(text));
+}

@@ -1,0 +1,280 @@
+import type { UpstreamConfig } from "../config/index.ts";
+import type { DiscoveredModel } from "./types.ts";
+
+/** Why an upstream's list could not be had. */
+export type DiscoveryFault = "unreachable" | "timeout" | "status" | "too-large" | "not-json" | "not-a-list";
+
+/** An upstream did not answer GET /models with a list. Its text holds no secret. */
+export class DiscoveryError extends Error {
+	override readonly name = "DiscoveryError";
+	readonly fault: DiscoveryFault;
+
+	constructor(fault: DiscoveryFault, message: string, cause?: unknown) {
+		super(message, cause === undefined ? undefined : { cause });
+		this.fault = fault;
+	}
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface DiscoverOptions {
+	readonly fetch?: Fetch;
+	/** For the list; the same again for all questions about context lengths together. Default 10 s. */
+	readonly timeoutMs?: number;
+	/** Of one answer. Default 8 MiB. */
+	readonly maxBytes?: number;
+	readonly signal?: AbortSignal;
+}
+
+const MAX_MODELS = 5_000;
+const MAX_ID_LENGTH = 512;
+/** Models that an Ollama server is asked about one by one. */
+const MAX_SHOWN = 200;
+const SHOWN_AT_ONCE = 4;
+/** 2096: what passes it is no time in seconds. */
+const LAST_SECOND = 4_000_000_000;
+/** Kinds that some servers list beside chat models. */
+const OTHER_KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "moderation", "rerank", "transcribe"]);
+/** Where servers tell a model's context in their list: LM Studio, vLLM, OpenRouter, Groq. */
+const CONTEXT_MEMBERS = [
+	"loaded_context_length",
+	"max_model_len",
+	"context_length",
+	"context_window",
+	"max_context_length",
+] as const;
+
+/**
+ * The models that an upstream lists, with their context length where its dialect tells it (chat-models.md 11.3).
+ * Entries without a usable id, and second ones of an id, are passed over.
+ * @throws DiscoveryError where there is no list. That a context length cannot be had is no error.
+ */
+export async function discoverModels(upstream: UpstreamConfig, options: DiscoverOptions = {}): Promise<DiscoveredModel[]> {
+	const api = apiOf(upstream, options);
+	const listUrl = api.url("/models");
+	const models = modelsOf(await api.deadline((signal) => api.json(listUrl, {}, signal)), listUrl);
+	if (models.length === 0) return models;
+	try {
+		return await api.deadline((signal) => withContext(upstream.dialect, models, api, signal));
+	} catch (error) {
+		if (error instanceof DiscoveryError) return models;
+		throw error;
+	}
+}
+
+interface UpstreamApi {
+	/** An address below the API's base (`/v1`). */
+	url(path: string): string;
+	/** An address of the server itself. */
+	rootUrl(path: string): string;
+	/** @throws DiscoveryError */
+	json(url: string, init: RequestInit, signal: AbortSignal): Promise<unknown>;
+	/** Runs work that ends with the time limit or with the caller's signal. */
+	deadline<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi {
+	const { fetch: send = fetch, timeoutMs = 10_000, maxBytes = 8_388_608 } = options;
+	const base = URL.parse(upstream.url);
+	if (!base) throw new DiscoveryError("unreachable", "the upstream's url is no address");
+	const below = (path: string, add: string): string => {
+		const url = new URL(base);
+		url.pathname = path.replace(/\/+$/, "") + add;
+		return url.href;
+	};
+	const headers = {
+		accept: "application/json",
+		...(upstream.key !== undefined && { authorization: `Bearer ${upstream.key}` }),
+		...upstream.headers,
+	};
+	return {
+		url: (path) => below(base.pathname, path),
+		rootUrl: (path) => below(base.pathname.replace(/\/v1\/*$/, ""), path),
+		json: async (url, init, signal) => {
+			const what = `${init.method ?? "GET"} ${withoutSecrets(url)}`;
+			try {
+				const merged = { ...headers, ...(init.headers as Record<string, string> | undefined) };
+				const response = await send(url, { ...init, headers: merged, redirect: "manual", signal });
+				if (!response.ok) {
+					await response.body?.cancel();
+					throw new DiscoveryError("status", `${what} answered ${response.status}`);
+				}
+				return parsed(await readText(response, maxBytes, what), what);
+			} catch (error) {
+				if (error instanceof DiscoveryError) throw error;
+				if (signal.aborted) throw new DiscoveryError("timeout", `${what} took longer than ${timeoutMs} ms`, error);
+				throw new DiscoveryError("unreachable", `${what} failed: ${codeOf(error)}`, error);
+			}
+		},
+		deadline: async (work) => {
+			const controller = new AbortController();
+			const abort = () => controller.abort();
+			const timer = setTimeout(abort, timeoutMs);
+			timer.unref?.();
+			options.signal?.addEventListener("abort", abort, { once: true });
+			if (options.signal?.aborted) abort();
+			try {
+				return await work(controller.signal);
+			} finally {
+				clearTimeout(timer);
+				options.signal?.removeEventListener("abort", abort);
+			}
+		},
+	};
+}
+
+function withoutSecrets(url: string): string {
+	const { origin, pathname } = new URL(url);
+	return origin + pathname;
+}
+
+function codeOf(error: unknown): string {
+	const { code, name } = error as { code?: unknown; name?: unknown };
+	return String(code ?? name ?? "unknown fault");
+}
+
+async function readText(response: Response, maxBytes: number, what: string): Promise<string> {
+	const tooLarge = () => new DiscoveryError("too-large", `${what} answered more than ${maxBytes} bytes`);
+	if (Number(response.headers.get("content-length") ?? 0) > maxBytes) {
+		await response.body?.cancel();
+		throw tooLarge();
+	}
+	const decoder = new TextDecoder();
+	let text = "";
+	let bytes = 0;
+	const reader = response.body?.getReader();
+	for (;;) {
+		const chunk = await reader?.read();
+		if (!chunk || chunk.done) return text + decoder.decode();
+		bytes += chunk.value.byteLength;
+		if (bytes > maxBytes) {
+			await reader?.cancel();
+			throw tooLarge();
+		}
+		text += decoder.decode(chunk.value, { stream: true });
+	}
+}
+
+function parsed(text: string, what: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch (cause) {
+		const start = text.slice(0, 100).trimStart();
+		throw new DiscoveryError(
+			"not-json",
+			`${what} answered ${start.startsWith("<") ? "HTML" : "something"} that is not JSON`,
+			cause,
+		);
+	}
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `{data: [...]}` of OpenAI; some servers answer `{models: [...]}` or the bare array. */
+function modelsOf(body: unknown, url: string): DiscoveredModel[] {
+	const items = Array.isArray(body) ? body : isRecord(body) ? (body.data ?? body.models) : undefined;
+	// An empty Ollama answers `data: null`.
+	if (items === null) return [];
+	if (!Array.isArray(items))
+		throw new DiscoveryError("not-a-list", `GET ${withoutSecrets(url)} answered JSON without a list of models`);
+	const byId = new Map<string, DiscoveredModel>();
+	for (const item of items) {
+		if (byId.size >= MAX_MODELS) break;
+		const model = isRecord(item) ? modelOf(item) : undefined;
+		if (model && !byId.has(model.id)) byId.set(model.id, model);
+	}
+	return [...byId.values()];
+}
+
+function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
+	const { id, type, created, top_provider: provider } = item;
+	if (typeof id !== "string" || !isUsableId(id)) return undefined;
+	if (typeof type === "string" && OTHER_KINDS.has(type)) return undefined;
+	const context = CONTEXT_MEMBERS.map((member) => positive(item[member])).find((tokens) => tokens !== null);
+	const output = positive(item.max_completion_tokens) ?? (isRecord(provider) ? positive(provider.max_completion_tokens) : null);
+	const seconds = positive(created);
+	return {
+		id,
+		type: type === "embedding" || type === "embeddings" ? "embedding" : "text",
+		created: seconds !== null && seconds <= LAST_SECOND ? seconds : null,
+		contextTokens: context ?? null,
+		maxCompletionTokens: output,
+	};
+}
+
+/** Names travel in headers, logs and addresses: no control characters, no bounds passed. */
+function isUsableId(id: string): boolean {
+	if (id.trim() === "" || id.length > MAX_ID_LENGTH) return false;
+	for (let index = 0; index < id.length; index++) {
+		const code = id.charCodeAt(index);
+		if (code < 0x20 || code === 0x7f) return false;
+	}
+	return true;
+}
+
+function positive(value: unknown): number | null {
+	return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+async function withContext(
+	dialect: UpstreamConfig["dialect"],
+	models: DiscoveredModel[],
+	api: UpstreamApi,
+	signal: AbortSignal,
+): Promise<DiscoveredModel[]> {
+	if (dialect === "llama.cpp") return withLlamaProps(models, api, signal);
+	if (dialect === "lmstudio") return withStudioList(models, api, signal);
+	if (dialect === "ollama") return withOllamaShow(models, api, signal);
+	return models;
+}
+
+/** llama.cpp: GET /props tells the context of one slot of the one model that the server runs. */
+async function withLlamaProps(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
+	if (models.length !== 1) return models;
+	const props = await api.json(api.rootUrl("/props"), {}, signal);
+	const settings = isRecord(props) ? props.default_generation_settings : undefined;
+	const context = isRecord(settings) ? positive(settings.n_ctx) : null;
+	return models.map((model) => ({ ...model, contextTokens: context ?? model.contextTokens }));
+}
+
+/** LM Studio: its own list beside the OpenAI one tells kind and context. */
+async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
+	const url = api.rootUrl("/api/v0/models");
+	const told = new Map(modelsOf(await api.json(url, {}, signal), url).map((model) => [model.id, model]));
+	return models.map((model) => {
+		const own = told.get(model.id);
+		return own ? { ...model, type: own.type, contextTokens: own.contextTokens ?? model.contextTokens } : model;
+	});
+}
+
+/** Ollama: POST /api/show for each model, a few at a time; what was learned before the time limit stays. */
+async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
+	const shown = [...models];
+	const waiting = [...shown.entries()].slice(0, MAX_SHOWN);
+	const work = async (): Promise<void> => {
+		for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+			const [index, model] = next;
+			const body = JSON.stringify({ model: model.id });
+			const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+			const details = await api.json(api.rootUrl("/api/show"), init, signal).catch(() => undefined);
+			if (isRecord(details)) shown[index] = withOllamaDetails(model, details);
+		}
+	};
+	await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, work));
+	return shown;
+}
+
+/** `num_ctx` of the model's file is what the server runs it with; else what the weights were made for. */
+function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>): DiscoveredModel {
+	const { parameters, model_info: facts, capabilities } = details;
+	const set = typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
+	const trained = isRecord(facts) ? Object.entries(facts).find(([name]) => name.endsWith(".context_length"))?.[1] : undefined;
+	const isEmbedding = Array.isArray(capabilities) && capabilities.includes("embedding") && !capabilities.includes("completion");
+	return {
+		...model,
+		type: isEmbedding ? "embedding" : model.type,
+		contextTokens: positive(Number(set)) ?? positive(trained) ?? model.contextTokens,
+	};
+}

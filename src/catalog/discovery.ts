@@ -1,0 +1,142 @@
+import type { UpstreamConfig } from "../config/index.ts";
+import { DiscoveryError, discoverModels, type Fetch } from "./discover-models.ts";
+import type { DiscoveredModel } from "./types.ts";
+
+export interface DiscoveryOptions {
+	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
+	/** How often an upstream that is down is asked again (`models.discoverEveryMs`). */
+	readonly retryMs: number;
+	/** How often one that answers is asked again. Default 5 minutes. */
+	readonly refreshMs?: number;
+	/** Of one list. Default 10 s. */
+	readonly timeoutMs?: number;
+	readonly fetch?: Fetch;
+	/** Milliseconds; default `Date.now`. */
+	readonly now?: () => number;
+	/** An upstream's list is known now, or differs from before. Must not throw. */
+	readonly onChange?: (upstream: string) => void;
+	/** An upstream stopped answering, or failed in another way than before. */
+	readonly onFault?: (upstream: string, error: DiscoveryError) => void;
+}
+
+/** What is known of one upstream's list. */
+export interface DiscoveryStatus {
+	readonly state: "asking" | "up" | "down";
+	readonly models: readonly DiscoveredModel[] | null;
+	/** When its list was last had, in milliseconds. */
+	readonly listedAtMs: number | null;
+	readonly error: DiscoveryError | null;
+}
+
+interface Watched {
+	readonly upstream: UpstreamConfig;
+	status: DiscoveryStatus;
+	timer: ReturnType<typeof setTimeout> | null;
+	asking: Promise<void> | null;
+}
+
+const FIRST: DiscoveryStatus = { state: "asking", models: null, listedAtMs: null, error: null };
+
+/**
+ * Keeps the model lists of the upstreams that are to be discovered. A list that was had once stays while its
+ * upstream is down. Its timers keep no process alive.
+ */
+export class Discovery {
+	readonly #watched: ReadonlyMap<string, Watched>;
+	readonly #options: DiscoveryOptions;
+	readonly #stopped = new AbortController();
+
+	constructor(options: DiscoveryOptions) {
+		this.#options = options;
+		const discoverable = Object.entries(options.upstreams).filter(([, upstream]) => upstream.discover);
+		this.#watched = new Map(
+			discoverable.map(([name, upstream]) => [name, { upstream, status: FIRST, timer: null, asking: null }]),
+		);
+	}
+
+	/** Asks every upstream now and from then on again and again. Resolves when each has answered or failed once. */
+	async start(): Promise<void> {
+		await this.refresh();
+	}
+
+	/** Asks every upstream (or one) now; a question that is under way is joined. Never rejects. */
+	async refresh(upstream?: string): Promise<void> {
+		const names = upstream === undefined ? [...this.#watched.keys()] : [upstream];
+		await Promise.all(names.map((name) => this.#ask(name)));
+	}
+
+	/** Upstream name -> its last good list. Upstreams that were never heard are not in it. */
+	lists(): Map<string, readonly DiscoveredModel[]> {
+		return new Map([...this.#watched].flatMap(([name, { status }]) => (status.models ? [[name, status.models]] : [])));
+	}
+
+	status(upstream: string): DiscoveryStatus | undefined {
+		return this.#watched.get(upstream)?.status;
+	}
+
+	/** Ends questions and timers. Nothing is emitted afterwards. */
+	async stop(): Promise<void> {
+		this.#stopped.abort();
+		for (const watched of this.#watched.values()) if (watched.timer) clearTimeout(watched.timer);
+		await Promise.all([...this.#watched.values()].map(({ asking }) => asking));
+	}
+
+	#ask(name: string): Promise<void> {
+		const watched = this.#watched.get(name);
+		if (!watched || this.#stopped.signal.aborted) return Promise.resolve();
+		watched.asking ??= this.#askOnce(name, watched).finally(() => {
+			watched.asking = null;
+			this.#schedule(name, watched);
+		});
+		return watched.asking;
+	}
+
+	async #askOnce(name: string, watched: Watched): Promise<void> {
+		const { fetch, timeoutMs } = this.#options;
+		const limits = { signal: this.#stopped.signal, ...(fetch && { fetch }), ...(timeoutMs !== undefined && { timeoutMs }) };
+		try {
+			const models = await discoverModels(watched.upstream, limits);
+			if (!this.#stopped.signal.aborted) this.#learned(name, watched, models);
+		} catch (error) {
+			if (!this.#stopped.signal.aborted) this.#failed(name, watched, error);
+		}
+	}
+
+	#learned(name: string, watched: Watched, told: readonly DiscoveredModel[]): void {
+		const before = watched.status.models;
+		const nowMs = (this.#options.now ?? Date.now)();
+		const models = withFirstCreated(told, before ?? [], Math.floor(nowMs / 1000));
+		const changed = before === null || JSON.stringify(before) !== JSON.stringify(models);
+		watched.status = { state: "up", models: changed ? models : before, listedAtMs: nowMs, error: null };
+		if (changed) this.#options.onChange?.(name);
+	}
+
+	#failed(name: string, watched: Watched, thrown: unknown): void {
+		const error =
+			thrown instanceof DiscoveryError
+				? thrown
+				: new DiscoveryError("unreachable", `the list could not be read: ${thrown}`, thrown);
+		const isNews = watched.status.error?.message !== error.message;
+		watched.status = { ...watched.status, state: "down", error };
+		if (isNews) this.#options.onFault?.(name, error);
+	}
+
+	#schedule(name: string, watched: Watched): void {
+		if (this.#stopped.signal.aborted) return;
+		if (watched.timer) clearTimeout(watched.timer);
+		const { retryMs, refreshMs = 300_000 } = this.#options;
+		const waitMs = watched.status.state === "up" ? Math.max(refreshMs, retryMs) : retryMs;
+		watched.timer = setTimeout(() => void this.#ask(name), waitMs);
+		watched.timer.unref?.();
+	}
+}
+
+/** Some servers stamp each answer with the present second: the first `created` of a model stays. */
+function withFirstCreated(
+	told: readonly DiscoveredModel[],
+	before: readonly DiscoveredModel[],
+	nowSeconds: number,
+): readonly DiscoveredModel[] {
+	const first = new Map(before.map(({ id, created }) => [id, created]));
+	return told.map((model) => ({ ...model, created: first.get(model.id) ?? model.created ?? nowSeconds }));
+}

@@ -1,0 +1,166 @@
+/**
+ * Which models there are, and who serves each: the first half of building a catalog. Precedence:
+ * configuration, then data files, then what upstreams list (chat-models.md 11.3).
+ */
+import type { Config, ModelEntry } from "../config/index.ts";
+import { CatalogError } from "./catalog-error.ts";
+import type { MediaModelData, ModelData, TextModelData } from "./data-schema.ts";
+import type { CatalogData } from "./load-data.ts";
+import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
+
+/** The name of the built-in chat engine among upstreams. */
+export const EMBEDDED = "embedded";
+
+export interface CatalogInputs {
+	readonly data: CatalogData;
+	readonly config: Config;
+	/** Upstream name -> what it lists. An upstream without an entry was never heard: its list is unknown. */
+	readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
+	/** True where the built-in chat engine can run on this machine. */
+	readonly embeddedAvailable: boolean;
+	/** Types that this version has routes for; models of other types are offline. Default: text. */
+	readonly servedTypes?: ReadonlySet<ModelType>;
+	/** Milliseconds; default `Date.now`. */
+	readonly now?: () => number;
+}
+
+export interface Listing {
+	readonly upstream: string;
+	readonly model: DiscoveredModel;
+}
+
+interface DraftBase {
+	readonly id: string;
+	readonly entry: ModelEntry | undefined;
+	readonly listings: readonly Listing[];
+	readonly targets: readonly ModelTarget[];
+	readonly offlineReason: string | undefined;
+}
+
+/** A model before its traits are known. */
+export type Draft =
+	| (DraftBase & { readonly type: "text"; readonly data: TextModelData | undefined })
+	| (DraftBase & { readonly type: Exclude<ModelType, "text">; readonly data: MediaModelData | undefined });
+
+const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text"]);
+
+/** The models to show, in order: configured, then brought along, then listed by upstreams. */
+export function draftModels(inputs: CatalogInputs): Draft[] {
+	const { config, data } = inputs;
+	const known = new Map<string, ModelData>([...data.textModels, ...data.mediaModels].map((model) => [model.id, model]));
+	const listings = listingsById(inputs);
+	const ids = new Set<string>(Object.keys(config.models.entries));
+	for (const model of known.values())
+		if (model.listed && !(isEmbedded(model) && !config.chat.embedded.enabled)) ids.add(model.id);
+	// An upstream that lists a media model's name says nothing of how to call it: those wait to be configured.
+	for (const id of listings.keys()) if ((known.get(id)?.type ?? "text") === "text") ids.add(id);
+	const drafts: Draft[] = [];
+	for (const id of ids) {
+		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
+		if (!entry?.hidden) drafts.push(draft(inputs, id, entry, known.get(id), listings.get(id) ?? []));
+	}
+	return drafts;
+}
+
+function draft(
+	inputs: CatalogInputs,
+	id: string,
+	entry: ModelEntry | undefined,
+	data: ModelData | undefined,
+	listings: readonly Listing[],
+): Draft {
+	const type = data?.type ?? entry?.type ?? listings[0]?.model.type ?? "text";
+	if (entry?.type && entry.type !== type) throw configError(id, "type", `"${id}" is known as a model of type ${type}`);
+	const targets = targetsOf(inputs, id, entry, data, listings);
+	const base = { id, entry, listings, targets, offlineReason: offlineReason(inputs, id, type, entry, data, targets) };
+	if (type === "text") return { ...base, type, data: data?.type === "text" ? data : undefined };
+	return { ...base, type, data: data && data.type !== "text" ? data : undefined };
+}
+
+/** A fault of `models.entries` in the configuration. */
+export function configError(id: string, member: string, problem: string): CatalogError {
+	return new CatalogError("config", `models.entries.${id}.${member}`, problem);
+}
+
+/**
+ * What each upstream lists, by id. What a configured entry maps under a name of its own is left out: it is
+ * sold under that name and price only.
+ */
+function listingsById({ config, discovered }: CatalogInputs): Map<string, Listing[]> {
+	const renamed = new Set<string>();
+	for (const [id, entry] of Object.entries(config.models.entries)) {
+		for (const { upstream, model } of entry.upstreams ?? []) {
+			if (model !== undefined && model !== id) renamed.add(`${upstream}\n${model}`);
+		}
+	}
+	const byId = new Map<string, Listing[]>();
+	for (const upstream of Object.keys(config.upstreams)) {
+		for (const model of discovered.get(upstream) ?? []) {
+			if (renamed.has(`${upstream}\n${model.id}`)) continue;
+			const listings = byId.get(model.id) ?? [];
+			byId.set(model.id, listings);
+			if (!listings.some((other) => other.upstream === upstream)) listings.push({ upstream, model });
+		}
+	}
+	return byId;
+}
+
+function targetsOf(
+	inputs: CatalogInputs,
+	id: string,
+	entry: ModelEntry | undefined,
+	data: ModelData | undefined,
+	listings: readonly Listing[],
+): ModelTarget[] {
+	const embeddedId = inputs.data.textModels.find(isEmbedded)?.id;
+	if (entry?.upstreams) {
+		return entry.upstreams.map((target, index) => {
+			if (target.upstream === EMBEDDED) {
+				if (embeddedId === undefined) throw configError(id, `upstreams[${index}].upstream`, "there is no built-in model");
+				return { ...target, model: embeddedId };
+			}
+			if (!Object.hasOwn(inputs.config.upstreams, target.upstream))
+				throw configError(id, `upstreams[${index}].upstream`, `there is no upstream "${target.upstream}" under upstreams`);
+			return { ...target, model: target.model ?? id };
+		});
+	}
+	const targets: ModelTarget[] = listings.map(({ upstream }) => ({ upstream, model: id, weight: 1, order: 0 }));
+	if (data && isEmbedded(data)) targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
+	const only = soleUnheardUpstream(inputs);
+	if (targets.length === 0 && entry && only !== undefined && (data?.type ?? entry.type ?? "text") === "text")
+		targets.push({ upstream: only, model: id, weight: 1, order: 0 });
+	return targets;
+}
+
+/** With one upstream whose list is not known (down so far, or not asked), a configured model can only be meant for it. */
+function soleUnheardUpstream({ config, discovered }: CatalogInputs): string | undefined {
+	const [only, ...others] = Object.keys(config.upstreams);
+	return others.length === 0 && only !== undefined && !discovered.has(only) ? only : undefined;
+}
+
+function isEmbedded(model: ModelData): boolean {
+	return model.type === "text" && model.engine === "embedded";
+}
+
+function offlineReason(
+	inputs: CatalogInputs,
+	id: string,
+	type: ModelType,
+	entry: ModelEntry | undefined,
+	data: ModelData | undefined,
+	targets: readonly ModelTarget[],
+): string | undefined {
+	const { config, embeddedAvailable, servedTypes = DEFAULT_SERVED } = inputs;
+	const bring = `name one of your upstreams under models.entries["${id}"].upstreams in turnpike.yaml`;
+	if (entry?.offline) return `The operator has switched it off (models.entries["${id}"].offline in turnpike.yaml).`;
+	if (targets.some(({ upstream }) => upstream !== EMBEDDED)) {
+		return servedTypes.has(type) ? undefined : `This version serves no models of type ${type} yet.`;
+	}
+	if (targets.length > 0 || (data && isEmbedded(data))) {
+		if (!config.chat.embedded.enabled) return `The built-in engine is off: set chat.embedded.enabled, or ${bring}.`;
+		if (!embeddedAvailable) return `The built-in engine cannot run on this machine (turnpike doctor says why): ${bring}.`;
+		return undefined;
+	}
+	if (entry) return `No upstream lists it: ${bring}.`;
+	return `Nothing here serves it: to bring it, ${bring}.`;
+}

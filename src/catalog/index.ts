@@ -1,0 +1,28 @@
+/**
+ * What can be called, and by which names: models, traits, compatibility names, suffixes, characters. Promises
+ * that a catalog never changes once built, that looking a model up costs a few map reads, and that the prices
+ * it shows are the integers that are charged. Never talks to an upstream but to ask for its list; never holds
+ * a request up.
+ */
+export {
+	CharacterAnswerSchema,
+	CharacterListSchema,
+	CharacterSchema,
+	ModelListSchema,
+	ModelSchema,
+	ModelsQuerySchema,
+	ModelTypeQuerySchema,
+	NameMapSchema,
+} from "./answers.ts";
+export { buildCatalog } from "./build-catalog.ts";
+export { Catalog, type Resolution } from "./catalog.ts";
+export { CatalogError } from "./catalog-error.ts";
+export { type CharacterEntry, Characters } from "./characters.ts";
+export { type CharactersQuery, CharactersQuerySchema, readCharactersQuery } from "./characters-query.ts";
+export type { CharacterData } from "./data-schema.ts";
+export { DiscoveryError, type DiscoveryFault, discoverModels } from "./discover-models.ts";
+export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discovery.ts";
+export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
+export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
+export * from "./service-parameters.ts";
+export type * from "./types.ts";

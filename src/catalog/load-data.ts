@@ -1,0 +1,130 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Issue } from "../errors/index.ts";
+import { checker, pathText } from "../schema/index.ts";
+import { CatalogError } from "./catalog-error.ts";
+import {
+	type CharacterData,
+	CharacterFileSchema,
+	MappingFileSchema,
+	type MediaModelData,
+	MODEL_DATA_SCHEMAS,
+	type ModelData,
+	ModelFileSchema,
+	type TextModelData,
+} from "./data-schema.ts";
+import type { ModelType } from "./types.ts";
+
+/** What the data files say, checked. */
+export interface CatalogData {
+	readonly textModels: readonly TextModelData[];
+	readonly mediaModels: readonly MediaModelData[];
+	/** type -> foreign name -> model id. */
+	readonly mappings: Partial<Record<ModelType, Readonly<Record<string, string>>>>;
+	readonly characters: readonly CharacterData[];
+}
+
+interface Check<T> {
+	check(value: unknown): value is T;
+	issues(value: unknown): Issue[];
+}
+
+const modelFile = checker(ModelFileSchema);
+const mappingFile = checker(MappingFileSchema);
+const characterFile = checker(CharacterFileSchema);
+const modelChecks: Readonly<Record<ModelType, Check<ModelData>>> = {
+	text: checker(MODEL_DATA_SCHEMAS.text),
+	tts: checker(MODEL_DATA_SCHEMAS.tts),
+	asr: checker(MODEL_DATA_SCHEMAS.asr),
+	embedding: checker(MODEL_DATA_SCHEMAS.embedding),
+	image: checker(MODEL_DATA_SCHEMAS.image),
+	inpaint: checker(MODEL_DATA_SCHEMAS.inpaint),
+	upscale: checker(MODEL_DATA_SCHEMAS.upscale),
+	music: checker(MODEL_DATA_SCHEMAS.music),
+	video: checker(MODEL_DATA_SCHEMAS.video),
+};
+
+/**
+ * Reads and checks the catalog's data files of one folder.
+ * @throws CatalogError with the file, the path in it and what is expected.
+ */
+export function loadCatalogData(dir: string): CatalogData {
+	const types = new Map<string, ModelType>();
+	const textModels = readTextModels(join(dir, "text-models.json"), types);
+	const mediaModels = readMediaModels(join(dir, "media-models.json"), types);
+	const mappings = readMappings(join(dir, "mappings.json"), types);
+	return { textModels, mediaModels, mappings, characters: loadCharacterData(join(dir, "characters.json")) };
+}
+
+/**
+ * Reads and checks one file of characters: the built-in one, or an operator's in its place.
+ * @throws CatalogError with the file, the path in it and what is expected.
+ */
+export function loadCharacterData(file: string): readonly CharacterData[] {
+	const { characters } = checked(file, characterFile, readJson(file));
+	const slugs = new Set<string>();
+	for (const [index, { slug }] of characters.entries()) {
+		if (slugs.has(slug)) throw new CatalogError(file, `characters[${index}].slug`, `"${slug}" is there twice`);
+		slugs.add(slug);
+	}
+	return characters;
+}
+
+function readTextModels(file: string, types: Map<string, ModelType>): TextModelData[] {
+	return readModels(file, types).map((model, index) => {
+		if (model.type === "text") return model;
+		throw new CatalogError(file, `models[${index}].type`, "must be text; other types stand in media-models.json");
+	});
+}
+
+function readMediaModels(file: string, types: Map<string, ModelType>): MediaModelData[] {
+	return readModels(file, types).map((model, index) => {
+		if (model.type === "text")
+			throw new CatalogError(file, `models[${index}].type`, "must not be text; those models stand in text-models.json");
+		if (model.type === "tts" && !model.voices.includes(model.defaultVoice))
+			throw new CatalogError(file, `models[${index}].defaultVoice`, "must be one of the model's voices");
+		return model;
+	});
+}
+
+/** Adds each model's type to `types`, which holds those of the files read before. */
+function readModels(file: string, types: Map<string, ModelType>): ModelData[] {
+	const { models } = checked(file, modelFile, readJson(file));
+	return models.map((listed, index) => {
+		const model = checked(file, modelChecks[listed.type], listed, ["models", index]);
+		if (types.has(model.id)) throw new CatalogError(file, `models[${index}].id`, `"${model.id}" is there twice`);
+		types.set(model.id, model.type);
+		return model;
+	});
+}
+
+function readMappings(file: string, types: ReadonlyMap<string, ModelType>): CatalogData["mappings"] {
+	const { mappings } = checked(file, mappingFile, readJson(file));
+	for (const [type, names] of Object.entries(mappings)) {
+		for (const [name, id] of Object.entries(names)) {
+			if (types.get(id) !== type)
+				throw new CatalogError(file, `mappings.${type}.${name}`, `there is no ${type} model "${id}" in the data files`);
+		}
+	}
+	return mappings;
+}
+
+function readJson(file: string): unknown {
+	let text: string;
+	try {
+		text = readFileSync(file, "utf8");
+	} catch (cause) {
+		throw new CatalogError(file, "", `cannot be read: ${(cause as Error).message}`, cause);
+	}
+	try {
+		return JSON.parse(text);
+	} catch (cause) {
+		throw new CatalogError(file, "", `is not JSON: ${(cause as Error).message}`, cause);
+	}
+}
+
+function checked<T>(file: string, check: Check<T>, value: unknown, at: readonly (string | number)[] = []): T {
+	if (check.check(value)) return value;
+	const first = check.issues(value)[0];
+	throw new CatalogError(file, pathText([...at, ...(first?.path ?? [])]), first?.message ?? "is not what the schema expects");
+}

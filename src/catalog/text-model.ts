@@ -1,0 +1,132 @@
+import type { ModelEntry } from "../config/index.ts";
+import { type PicoPrice, picoPerUnit } from "../ledger/nano.ts";
+import type { TextModelData } from "./data-schema.ts";
+import { type PricePair, pricePair } from "./media-model.ts";
+import type { TextCapabilities, TextPrices } from "./types.ts";
+
+/** Tokens that the prices of text models are for. */
+const PRICE_UNIT_TOKENS = 1_000_000;
+
+const UNKNOWN_CAPABILITIES: TextCapabilities = {
+	optimizedForCode: false,
+	quantization: "not-available",
+	supportsAudioInput: null,
+	supportsFunctionCalling: null,
+	supportsLogProbs: null,
+	supportsMultipleImages: null,
+	supportsReasoning: null,
+	supportsReasoningEffort: null,
+	supportsResponseSchema: null,
+	supportsTeeAttestation: false,
+	supportsE2EE: false,
+	supportsVision: null,
+	supportsVideoInput: null,
+	supportsWebSearch: false,
+	supportsXSearch: false,
+};
+
+/** Capabilities by precedence: configuration, then data file, then unknown (chat-models.md 11.3). */
+export function textCapabilities(entry: ModelEntry | undefined, data: TextModelData | undefined): TextCapabilities {
+	const merged = { ...UNKNOWN_CAPABILITIES, ...data?.capabilities, ...entry?.capabilities };
+	// A model that sees no image cannot see several (11.3).
+	return merged.supportsVision === false ? { ...merged, supportsMultipleImages: false } : merged;
+}
+
+/** Prices in pico-USD per token; a model that nobody priced is free. */
+export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined): TextPrices {
+	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? data?.price ?? { input: 0, output: 0 };
+	const perToken = (usd: number): PicoPrice => picoPerUnit(usd, PRICE_UNIT_TOKENS);
+	const cachePrices = ({ cacheInput, cacheWrite }: { cacheInput?: number; cacheWrite?: number }) => ({
+		...(cacheInput !== undefined && { cacheInput: perToken(cacheInput) }),
+		...(cacheWrite !== undefined && { cacheWrite: perToken(cacheWrite) }),
+	});
+	const { extended } = price;
+	return {
+		input: perToken(price.input),
+		output: perToken(price.output),
+		...cachePrices(price),
+		...(extended && {
+			extended: {
+				thresholdTokens: extended.contextTokenThreshold,
+				input: perToken(extended.input),
+				output: perToken(extended.output),
+				...cachePrices(extended),
+			},
+		}),
+	};
+}
+
+/** What the type-dependent part of a text model's `model_spec` is made from. */
+export interface TextSpecFacts {
+	readonly contextTokens: number | null;
+	readonly maxCompletionTokens: number | null;
+	readonly capabilities: TextCapabilities;
+	readonly prices: TextPrices;
+	readonly temperature: number;
+	readonly topP: number;
+}
+
+/** The members of `model_spec` of a text model: chat-models.md 11.3. */
+export function textSpec(facts: TextSpecFacts): Record<string, unknown> {
+	return {
+		...(facts.contextTokens !== null && { availableContextTokens: facts.contextTokens }),
+		...(facts.maxCompletionTokens !== null && { maxCompletionTokens: facts.maxCompletionTokens }),
+		capabilities: shownCapabilities(facts.capabilities),
+		constraints: { temperature: { default: facts.temperature }, top_p: { default: facts.topP } },
+		pricing: shownPrices(facts.prices),
+	};
+}
+
+/** Unknown is shown as yes for what most chat servers pass on, as no for audio and video. */
+function shownCapabilities(capabilities: TextCapabilities): Record<string, unknown> {
+	const { reasoningEffortOptions, defaultReasoningEffort, maxImages, maxVideos } = capabilities;
+	const severalImages = capabilities.supportsMultipleImages ?? true;
+	const effort = capabilities.supportsReasoningEffort ?? true;
+	const video = capabilities.supportsVideoInput ?? false;
+	return {
+		optimizedForCode: capabilities.optimizedForCode,
+		quantization: capabilities.quantization,
+		supportsAudioInput: capabilities.supportsAudioInput ?? false,
+		supportsFunctionCalling: capabilities.supportsFunctionCalling ?? true,
+		supportsLogProbs: capabilities.supportsLogProbs ?? true,
+		supportsMultipleImages: severalImages,
+		...(severalImages && maxImages !== undefined && { maxImages }),
+		supportsReasoning: capabilities.supportsReasoning ?? true,
+		supportsReasoningEffort: effort,
+		...(effort && reasoningEffortOptions && { reasoningEffortOptions }),
+		...(effort && defaultReasoningEffort && { defaultReasoningEffort }),
+		supportsResponseSchema: capabilities.supportsResponseSchema ?? true,
+		supportsTeeAttestation: capabilities.supportsTeeAttestation,
+		supportsE2EE: capabilities.supportsE2EE,
+		supportsVision: capabilities.supportsVision ?? true,
+		supportsVideoInput: video,
+		...(video && maxVideos !== undefined && { maxVideos }),
+		supportsWebSearch: capabilities.supportsWebSearch,
+		supportsXSearch: capabilities.supportsXSearch,
+	};
+}
+
+/** Shown from the integers that are charged, so that list and bill agree. */
+function shownPrices(prices: TextPrices): Record<string, unknown> {
+	const { input, output, cacheInput, cacheWrite, extended } = prices;
+	return {
+		input: perMillion(input),
+		...(cacheInput !== undefined && { cache_input: perMillion(cacheInput) }),
+		...(cacheWrite !== undefined && { cache_write: perMillion(cacheWrite) }),
+		output: perMillion(output),
+		...(extended && {
+			extended: {
+				context_token_threshold: extended.thresholdTokens,
+				input: perMillion(extended.input),
+				...(extended.cacheInput !== undefined && { cache_input: perMillion(extended.cacheInput) }),
+				...(extended.cacheWrite !== undefined && { cache_write: perMillion(extended.cacheWrite) }),
+				output: perMillion(extended.output),
+			},
+		}),
+	};
+}
+
+/** pico-USD per token is micro-USD per million tokens. */
+function perMillion(price: PicoPrice): PricePair {
+	return pricePair(price / 1_000_000);
+}

@@ -1,0 +1,75 @@
+import type { Config } from "../config/index.ts";
+import { CatalogError } from "./catalog-error.ts";
+import type { Draft } from "./drafts.ts";
+import type { CatalogData } from "./load-data.ts";
+import { MODEL_TYPES, type ModelType } from "./types.ts";
+
+/** Per type: trait (or foreign name) -> model id. */
+export type NameMaps = ReadonlyMap<ModelType, ReadonlyMap<string, string>>;
+
+/**
+ * One model per trait. The configuration's `models.traits` wins, then `traits` of configured models in their
+ * order, then the data files'. `default` of type text stays with the built-in model as long as that can run;
+ * else it goes to the first configured model that is online, then to the first that an upstream lists.
+ * A configured trait whose model is not there (yet) is told in `warnings` and left out.
+ */
+export function assignTraits(drafts: readonly Draft[], config: Config, warnings: string[]): NameMaps {
+	const types = new Map(drafts.map(({ id, type }) => [id, type]));
+	const maps = new Map<ModelType, Map<string, string>>(MODEL_TYPES.map((type) => [type, new Map()]));
+	for (const [type, traits] of configuredMaps(config.models.traits, "models.traits")) {
+		for (const [trait, id] of traits) {
+			if (fits(types.get(id), type, id, `models.traits.${type}.${trait}`, warnings)) maps.get(type)?.set(trait, id);
+		}
+	}
+	const claim = (draft: Draft, traits: readonly string[] = []): void => {
+		const map = maps.get(draft.type);
+		for (const trait of traits) if (map && !map.has(trait)) map.set(trait, draft.id);
+	};
+	for (const draft of drafts) claim(draft, draft.entry?.traits);
+	const online = drafts.filter(({ offlineReason }) => offlineReason === undefined);
+	for (const draft of online) claim(draft, draft.data?.traits);
+	const fallback = online.find(({ type, entry }) => type === "text" && entry) ?? online.find(({ type }) => type === "text");
+	if (fallback) claim(fallback, ["default"]);
+	for (const draft of drafts) claim(draft, draft.data?.traits);
+	return maps;
+}
+
+/** Compatibility names: the data files', overridden by `models.mappings`. A target may be a model or a trait of the type. */
+export function assignMappings(
+	drafts: readonly Draft[],
+	traits: NameMaps,
+	data: CatalogData,
+	config: Config,
+	warnings: string[],
+): NameMaps {
+	const types = new Map(drafts.map(({ id, type }) => [id, type]));
+	const maps = new Map<ModelType, Map<string, string>>(
+		MODEL_TYPES.map((type) => [type, new Map(Object.entries(data.mappings[type] ?? {}))]),
+	);
+	for (const [type, names] of configuredMaps(config.models.mappings, "models.mappings")) {
+		for (const [name, target] of names) {
+			const id = types.has(target) ? target : (traits.get(type)?.get(target) ?? target);
+			if (fits(types.get(id), type, target, `models.mappings.${type}.${name}`, warnings)) maps.get(type)?.set(name, id);
+		}
+	}
+	return maps;
+}
+
+function configuredMaps(
+	section: Readonly<Record<string, Readonly<Record<string, string>>>>,
+	path: string,
+): [ModelType, [string, string][]][] {
+	return Object.entries(section).map(([name, map]) => {
+		const type = MODEL_TYPES.find((known) => known === name);
+		if (!type)
+			throw new CatalogError("config", `${path}.${name}`, `is not a model type; expected one of ${MODEL_TYPES.join(", ")}`);
+		return [type, Object.entries(map)];
+	});
+}
+
+function fits(actual: ModelType | undefined, expected: ModelType, id: string, path: string, warnings: string[]): boolean {
+	if (actual === expected) return true;
+	if (actual !== undefined) throw new CatalogError("config", path, `"${id}" is a model of type ${actual}`);
+	warnings.push(`${path}: there is no model "${id}" now; the name is left out until an upstream lists it`);
+	return false;
+}
