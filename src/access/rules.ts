@@ -1,5 +1,5 @@
-import { ApiError } from "../errors/index.ts";
 import type { Caller } from "../budgets/port.ts";
+import { ApiError } from "../errors/index.ts";
 
 /** What a request is about, for the rules of its key. `address` is asked only where a rule needs it. */
 export interface RuleSubject {
@@ -20,7 +20,9 @@ export function checkRules(caller: Caller, subject: RuleSubject): void {
 	const { restrictions } = caller.key;
 	if (restrictions === null) return;
 	if (restrictions.endpoints !== null && !restrictions.endpoints.includes(subject.endpoint))
-		throw new ApiError("UNAUTHORIZED", { message: `This key is restricted to the endpoints ${restrictions.endpoints.join(", ")}; this is ${subject.endpoint}` });
+		throw new ApiError("UNAUTHORIZED", {
+			message: `This key is restricted to the endpoints ${restrictions.endpoints.join(", ")}; this is ${subject.endpoint}`,
+		});
 	if (restrictions.addresses !== null && !subject.inList(subject.address(), restrictions.addresses))
 		throw new ApiError("UNAUTHORIZED", { message: "This key is restricted to other source addresses (rule: addresses)" });
 }
@@ -29,5 +31,8 @@ export function checkRules(caller: Caller, subject: RuleSubject): void {
 export function checkModelRule(caller: Caller, modelId: string): void {
 	const models = caller.key.restrictions?.models ?? null;
 	if (models !== null && !models.includes(modelId))
-		throw new ApiError("UNAUTHORIZED", { message: `This key is restricted to the models ${models.join(", ")} (rule: models)`, param: "model" });
+		throw new ApiError("UNAUTHORIZED", {
+			message: `This key is restricted to the models ${models.join(", ")} (rule: models)`,
+			param: "model",
+		});
 }

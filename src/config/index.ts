@@ -2,6 +2,6 @@
  * The configuration: one schema, its defaults, one loader. Precedence: command line, environment, file,
  * defaults. Never logs a secret; an unknown key or a wrong value is a ConfigError that says where.
  */
-export { type ConfigFlags, ConfigError, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
+export { ConfigError, type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
 export { type Config, ConfigSchema, DIALECTS, type ModelEntry, type TierConfig, type UpstreamConfig } from "./schema.ts";
 export { BUILD, VERSION } from "./version.ts";

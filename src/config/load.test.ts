@@ -48,7 +48,9 @@ test("an unknown key, a wrong type and a broken file say where and what", () => 
 	expect(fault("- a\n")).toContain("expected a mapping");
 	expect(fault("log: {level: info}\nlog: {level: warn}\n")).toContain("Map keys must be unique");
 	expect(fault("upstreams:\n  a: {url: 'ftp://x'}\n")).toContain("upstreams.a.url: must match");
-	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: nowhere}]}\n")).toContain("upstream: expected one of embedded, not nowhere");
+	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: nowhere}]}\n")).toContain(
+		"upstream: expected one of embedded, not nowhere",
+	);
 });
 
 test("secrets come from the environment, and a missing one is named", () => {
@@ -61,8 +63,14 @@ test("secrets come from the environment, and a missing one is named", () => {
 
 test("one variable makes an upstream with its dialect", () => {
 	const env = { TURNPIKE_OPENAI_UPSTREAM: "http://localhost:11434/v1/", TURNPIKE_OPENAI_KEY: "k" };
-	expect(loadConfig({}, env, folder()).config.upstreams["openai"]).toMatchObject({ url: "http://localhost:11434/v1", dialect: "ollama", key: "k" });
-	expect(loadConfig({}, { TURNPIKE_OPENAI_UPSTREAM: "https://api.openai.com/v1" }, folder()).config.upstreams["openai"]?.dialect).toBe("openai");
+	expect(loadConfig({}, env, folder()).config.upstreams["openai"]).toMatchObject({
+		url: "http://localhost:11434/v1",
+		dialect: "ollama",
+		key: "k",
+	});
+	expect(
+		loadConfig({}, { TURNPIKE_OPENAI_UPSTREAM: "https://api.openai.com/v1" }, folder()).config.upstreams["openai"]?.dialect,
+	).toBe("openai");
 });
 
 test("an admin key that is too short or has odd characters is refused", () => {

@@ -70,7 +70,8 @@ function parseFile(path: string, text: string, env: Environment): Record<string,
 		throw new ConfigError(`${path}:${at.line}:${at.col}: ${fault.message.split("\n")[0]}`);
 	}
 	const tree: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-	if (typeof tree !== "object" || tree === null || Array.isArray(tree)) throw new ConfigError(`${path}: expected a mapping of sections`);
+	if (typeof tree !== "object" || tree === null || Array.isArray(tree))
+		throw new ConfigError(`${path}: expected a mapping of sections`);
 	return withSecrets(tree, path, [], env) as Record<string, unknown>;
 }
 
@@ -103,7 +104,8 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): voi
 	for (const [name, value] of Object.entries(tree)) if (value === null) tree[name] = {};
 	const port = flags.port ?? env["TURNPIKE_PORT"];
 	if (port !== undefined) {
-		if (!/^\d{1,5}$/.test(port)) throw new ConfigError(`${flags.port !== undefined ? "--port" : "TURNPIKE_PORT"}: expected a number from 0 to 65535`);
+		if (!/^\d{1,5}$/.test(port))
+			throw new ConfigError(`${flags.port !== undefined ? "--port" : "TURNPIKE_PORT"}: expected a number from 0 to 65535`);
 		sectionOf(tree, "server")["port"] = Number(port);
 	}
 	const host = flags.host ?? env["TURNPIKE_HOST"];
@@ -127,7 +129,9 @@ function checkReferences(config: Config, file: string): void {
 	for (const [id, entry] of Object.entries(config.models.entries)) {
 		for (const [index, target] of (entry.upstreams ?? []).entries()) {
 			if (!known.has(target.upstream))
-				throw new ConfigError(`${file}: models.entries.${id}.upstreams[${index}].upstream: expected one of ${[...known].join(", ")}, not ${target.upstream}`);
+				throw new ConfigError(
+					`${file}: models.entries.${id}.upstreams[${index}].upstream: expected one of ${[...known].join(", ")}, not ${target.upstream}`,
+				);
 		}
 		if (entry.tier !== undefined && !(entry.tier in config.limits.tiers))
 			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);

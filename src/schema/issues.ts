@@ -65,7 +65,9 @@ function withoutForeignBranches(faults: readonly SchemaFault[], discriminators: 
 	}
 	for (const union of unions.values()) {
 		const meant = [...union.branches.values()].filter((branch) => !branch.foreign);
-		const own = rest.findIndex((fault) => fault.keyword === "anyOf" && fault.instancePath === union.at && fault.schemaPath === union.prefix);
+		const own = rest.findIndex(
+			(fault) => fault.keyword === "anyOf" && fault.instancePath === union.at && fault.schemaPath === union.prefix,
+		);
 		if (meant.length === 0) {
 			const all = [...union.branches.values()].flatMap((branch) => branch.faults);
 			const summary = summarise(all, union.at, discriminators);
@@ -97,16 +99,28 @@ function rootOf(fault: SchemaFault, prefix: string, faults: readonly SchemaFault
 }
 
 function summarise(faults: readonly SchemaFault[], at: string, discriminators: readonly string[]): SchemaFault {
-	const discriminated = faults.filter((fault) => fault.keyword === "const" && discriminators.includes(fault.instancePath.slice(at.length + 1)));
+	const discriminated = faults.filter(
+		(fault) => fault.keyword === "const" && discriminators.includes(fault.instancePath.slice(at.length + 1)),
+	);
 	const first = discriminated[0];
 	if (first) {
 		const allowedValues = [...new Set(discriminated.map((fault) => param(fault, "allowedValue")))];
 		return { ...first, keyword: "enum", params: { allowedValues }, schemaPath: "" };
 	}
-	const types = faults.filter((fault) => fault.keyword === "type" && fault.instancePath === at).map((fault) => String(param(fault, "type")));
-	const constants = faults.filter((fault) => fault.keyword === "const" && fault.instancePath === at).map((fault) => JSON.stringify(param(fault, "allowedValue")));
+	const types = faults
+		.filter((fault) => fault.keyword === "type" && fault.instancePath === at)
+		.map((fault) => String(param(fault, "type")));
+	const constants = faults
+		.filter((fault) => fault.keyword === "const" && fault.instancePath === at)
+		.map((fault) => JSON.stringify(param(fault, "allowedValue")));
 	const expected = [...new Set([...types, ...constants])];
-	return { keyword: "type", schemaPath: "", instancePath: at, params: {}, message: `must be ${expected.join(" or ") || "valid"}` };
+	return {
+		keyword: "type",
+		schemaPath: "",
+		instancePath: at,
+		params: {},
+		message: `must be ${expected.join(" or ") || "valid"}`,
+	};
 }
 
 /**
@@ -126,7 +140,8 @@ export function issuesOf(faults: readonly SchemaFault[], discriminators: readonl
 	for (const fault of told) {
 		const path = pathOf(fault.instancePath);
 		if (fault.keyword === "boolean") continue;
-		if (fault.keyword === "anyOf" && told.some((other) => other !== fault && isAtOrBelow(other.instancePath, fault.instancePath))) continue;
+		if (fault.keyword === "anyOf" && told.some((other) => other !== fault && isAtOrBelow(other.instancePath, fault.instancePath)))
+			continue;
 		if (fault.keyword === "additionalProperties") {
 			const keys = param<string[]>(fault, "additionalProperties") ?? [];
 			for (const key of keys) add([...path, key], "unrecognized_key", `Unrecognized key(s) in object: '${key}'`);

@@ -44,10 +44,17 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 		});
 	}
 	for (const page of pages) app.get(page.path, (c) => page.answer(c.req.raw));
-	const openAiRoots = endpoints.filter((endpoint) => endpoint.openAi).map((endpoint) => `${API_PREFIX}/${endpoint.path.split("/")[1]}`);
+	const openAiRoots = endpoints
+		.filter((endpoint) => endpoint.openAi)
+		.map((endpoint) => `${API_PREFIX}/${endpoint.path.split("/")[1]}`);
 	app.notFound((c) => {
 		const openAi = openAiRoots.some((root) => c.req.path === root || c.req.path.startsWith(`${root}/`));
-		return errorResponse(new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` }), openAi, c.req.raw, parts);
+		return errorResponse(
+			new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` }),
+			openAi,
+			c.req.raw,
+			parts,
+		);
 	});
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
@@ -64,7 +71,12 @@ function allowOf(methods: Iterable<string>): string {
 }
 
 /** An error that is answered outside the pipeline: unknown path, wrong method, draining. */
-export function errorResponse(error: ApiError, openAi: boolean, request: Request, parts: Pick<PipelineParts, "settings">): Response {
+export function errorResponse(
+	error: ApiError,
+	openAi: boolean,
+	request: Request,
+	parts: Pick<PipelineParts, "settings">,
+): Response {
 	const settings = parts.settings();
 	const answer = {
 		status: error.status,

@@ -43,7 +43,10 @@ function forwardedFor(headers: Headers): string[] {
 		const found = [...forwarded.matchAll(/for=("?)([^";,\s]+)\1/gi)].map((match) => match[2] ?? "");
 		return found.map(hopAddress);
 	}
-	return (headers.get("x-forwarded-for") ?? "").split(",").map((hop) => hopAddress(hop.trim())).filter((hop) => hop !== "");
+	return (headers.get("x-forwarded-for") ?? "")
+		.split(",")
+		.map((hop) => hopAddress(hop.trim()))
+		.filter((hop) => hop !== "");
 }
 
 function hopAddress(hop: string): string {

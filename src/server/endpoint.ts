@@ -4,7 +4,7 @@
  * for their worst case, worked on and posted.
  */
 import type { Static, TSchema } from "typebox";
-import type { Hold, HoldContext, PostInput, Posted, RateLimit } from "../budgets/port.ts";
+import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
 import type { ElidedString } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
@@ -90,7 +90,8 @@ export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSc
 	run(input: Input<Static<Body>, Static<Query>>, call: Call): Answer | Promise<Answer>;
 }
 
-export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema> extends Declaration<Body, Query> {
+export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema>
+	extends Declaration<Body, Query> {
 	readonly kind: "metered";
 	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
 }

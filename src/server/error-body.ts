@@ -42,7 +42,8 @@ export function errorBody(error: ApiError, openAi: boolean): Record<string, unkn
 /** Headers that belong to the error itself. */
 export function errorHeaders(error: ApiError): Record<string, string> {
 	const headers: Record<string, string> = { ...error.options.headers };
-	if (error.options.retryAfterSeconds !== undefined) headers["Retry-After"] = String(Math.max(1, Math.ceil(error.options.retryAfterSeconds)));
+	if (error.options.retryAfterSeconds !== undefined)
+		headers["Retry-After"] = String(Math.max(1, Math.ceil(error.options.retryAfterSeconds)));
 	if (error.status === 401) headers["WWW-Authenticate"] = "Bearer";
 	return headers;
 }

@@ -62,8 +62,14 @@ export function listen(
 			development: false,
 			async fetch(request, socket) {
 				if (draining || running >= settings.maxRunning) {
-					const message = draining ? "The service is stopping; try another node or try again shortly" : "Too many requests are under way; try again shortly";
-					const error = new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 1, ...(draining ? { headers: { connection: "close" } } : {}) });
+					const message = draining
+						? "The service is stopping; try another node or try again shortly"
+						: "Too many requests are under way; try again shortly";
+					const error = new ApiError("SERVICE_UNAVAILABLE", {
+						message,
+						retryAfterSeconds: 1,
+						...(draining ? { headers: { connection: "close" } } : {}),
+					});
 					return errorResponse(error, false, request, parts);
 				}
 				running++;
@@ -88,10 +94,17 @@ export function listen(
 		});
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
-			throw new PortTakenError(`Port ${settings.port} on ${settings.host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`);
+			throw new PortTakenError(
+				`Port ${settings.port} on ${settings.host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`,
+			);
 		throw error;
 	}
-	const host = settings.host === "0.0.0.0" || settings.host === "::" ? "localhost" : settings.host.includes(":") ? `[${settings.host}]` : settings.host;
+	const host =
+		settings.host === "0.0.0.0" || settings.host === "::"
+			? "localhost"
+			: settings.host.includes(":")
+				? `[${settings.host}]`
+				: settings.host;
 	return {
 		url: `http://${host}:${server.port}`,
 		port: server.port ?? settings.port,
@@ -105,9 +118,12 @@ export function listen(
 			const limit = new Promise<void>((resolve) => {
 				timer = setTimeout(resolve, settings.drainMs);
 			});
-			const allEnded = running === 0 ? Promise.resolve() : new Promise<void>((resolve) => {
-				idle = resolve;
-			});
+			const allEnded =
+				running === 0
+					? Promise.resolve()
+					: new Promise<void>((resolve) => {
+							idle = resolve;
+						});
 			await Promise.race([allEnded, limit]);
 			clearTimeout(timer);
 			if (running > 0) log.warn({ running }, "requests were still running at the end of the drain time; they are cut");

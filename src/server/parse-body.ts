@@ -10,7 +10,10 @@ export function requireJson(contentType: string | null): void {
 	const essence = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 	if (essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"))) return;
 	throw new ApiError("INVALID_CONTENT_TYPE", {
-		message: essence === "" ? "Send Content-Type: application/json" : `Content-Type ${essence.slice(0, 100)} is not taken here; send application/json`,
+		message:
+			essence === ""
+				? "Send Content-Type: application/json"
+				: `Content-Type ${essence.slice(0, 100)} is not taken here; send application/json`,
 	});
 }
 

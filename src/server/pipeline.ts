@@ -136,7 +136,8 @@ async function runMetered(
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const full = parts.room();
-	if (full !== null) throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
+	if (full !== null)
+		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
 	const input = await readInput(prepared, params, call, settings, parts);
 	const admission = await endpoint.admit(input, call);
 	if (admission.model !== null) checkModelRule(caller, admission.model);
@@ -144,7 +145,12 @@ async function runMetered(
 	call.rate = parts.budgets.takeRequest(caller, rate.subject, rate.limit, rate.promptTokens);
 	let hold: Awaited<ReturnType<typeof admission.hold>>;
 	try {
-		hold = await admission.hold({ requestId: call.requestId, route: endpoint.name, model: admission.model, admittedAtMs: call.admittedAtMs });
+		hold = await admission.hold({
+			requestId: call.requestId,
+			route: endpoint.name,
+			model: admission.model,
+			admittedAtMs: call.admittedAtMs,
+		});
 	} catch (error) {
 		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0);
 		throw error;
@@ -205,7 +211,8 @@ const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
 function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	const error = asApiError(thrown);
-	if (COUNTED.has(error.status)) parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
+	if (COUNTED.has(error.status))
+		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
 	else parts.log.debug(fields, error.message);
@@ -220,5 +227,9 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 function causeText(error: ApiError): string | undefined {
 	const { cause } = error;
 	if (cause === undefined) return undefined;
-	return cause instanceof Error ? (error.code === "UNKNOWN_ERROR" ? (cause.stack ?? cause.message) : cause.message) : String(cause);
+	return cause instanceof Error
+		? error.code === "UNKNOWN_ERROR"
+			? (cause.stack ?? cause.message)
+			: cause.message
+		: String(cause);
 }

@@ -43,6 +43,12 @@ export class RequestSettlement implements Settlement {
 }
 
 /** The settlement of one admitted request. */
-export function settlementOf(budgets: Budgets, caller: Caller, subject: string, promptTokens: number, hold: Hold): RequestSettlement {
+export function settlementOf(
+	budgets: Budgets,
+	caller: Caller,
+	subject: string,
+	promptTokens: number,
+	hold: Hold,
+): RequestSettlement {
 	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens));
 }

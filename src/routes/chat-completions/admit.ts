@@ -5,11 +5,11 @@ import type { Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
-import { elidedMediaBytes } from "./elided-media.ts";
 import { topLevelMembers } from "../../wire/index.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
 import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
+import { elidedMediaBytes } from "./elided-media.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
@@ -30,10 +30,10 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const config = parts.config();
 	const catalog = parts.catalog();
 	const resolved = catalog.resolve(body.model, "text", call.admittedAtMs);
-	const model = resolved.model as TextModel;
+	const { model } = resolved;
 	const merged = mergeServiceParameters(body.service_parameters, resolved.suffix);
 	const options = withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false });
-	const character = options.character_slug === undefined ? null : catalog.character(options.character_slug);
+	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
 	const facts = checkMessages(body, model);
 	checkCapabilities(body, model);
 	Object.assign(call.headers, deprecationHeaders(model, call.admittedAtMs));
@@ -73,7 +73,13 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 		},
 		work(settlement: Settlement) {
 			const priced = settlement.heldNano > 0;
-			const meter = new ChatMeter({ model, settlement, countTokens: parts.countTokens, promptText: text, promptOverheadTokens: overhead });
+			const meter = new ChatMeter({
+				model,
+				settlement,
+				countTokens: parts.countTokens,
+				promptText: text,
+				promptOverheadTokens: overhead,
+			});
 			const session: ChatSession = {
 				call,
 				model,
@@ -89,7 +95,14 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 					model,
 					raw,
 					members,
-					edits: bodyEdits({ body, raw, members, systemTexts, spliceMaxTokens: ceiling?.spliceMaxTokens ?? null, disableThinking }),
+					edits: bodyEdits({
+						body,
+						raw,
+						members,
+						systemTexts,
+						spliceMaxTokens: ceiling?.spliceMaxTokens ?? null,
+						disableThinking,
+					}),
 					stream: body.stream === true,
 					signal: call.signal,
 					onSent: (upstream) => {
@@ -104,7 +117,9 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 }
 
 function withElided(facts: MessageFacts, input: Input<ChatBody, unknown>): MessageFacts {
-	return input.elided.length === 0 ? facts : { ...facts, mediaBytes: facts.mediaBytes + elidedMediaBytes(input.raw, input.elided) };
+	return input.elided.length === 0
+		? facts
+		: { ...facts, mediaBytes: facts.mediaBytes + elidedMediaBytes(input.raw, input.elided) };
 }
 
 function rateLimit(model: TextModel, call: Call, config: Config): RateLimit {

@@ -29,8 +29,12 @@ export function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPri
 }
 
 /** The dearest that a prompt token and an output token can cost when the prompt has at most so many tokens. */
-export function dearestRates(prices: TextPrices, promptTokensAtMost: number): { input: ChargeLine["picoPrice"]; output: ChargeLine["picoPrice"] } {
-	const sets = prices.extended !== undefined && promptTokensAtMost > prices.extended.thresholdTokens ? [prices, prices.extended] : [prices];
+export function dearestRates(
+	prices: TextPrices,
+	promptTokensAtMost: number,
+): { input: ChargeLine["picoPrice"]; output: ChargeLine["picoPrice"] } {
+	const sets =
+		prices.extended !== undefined && promptTokensAtMost > prices.extended.thresholdTokens ? [prices, prices.extended] : [prices];
 	const inputs = sets.flatMap((rates) => [rates.input, rates.cacheInput ?? rates.input, rates.cacheWrite ?? rates.input]);
 	const dearest = <T extends number>(values: T[]): T => values.reduce((a, b) => (b > a ? b : a));
 	return { input: dearest(inputs), output: dearest(sets.map((rates) => rates.output)) };

@@ -45,9 +45,15 @@ export function checkMessages(body: ChatBody, model: TextModel): MessageFacts {
 	return facts;
 }
 
-function checkPart(part: Part, at: (string | number)[], model: TextModel, facts: { -readonly [K in keyof MessageFacts]: number }): void {
+function checkPart(
+	part: Part,
+	at: (string | number)[],
+	model: TextModel,
+	facts: { -readonly [K in keyof MessageFacts]: number },
+): void {
 	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", what: string): void => {
-		if (model.capabilities[capability] === false) throw invalidField([...at, "type"], `${model.id} does not take ${what}`, "unsupported");
+		if (model.capabilities[capability] === false)
+			throw invalidField([...at, "type"], `${model.id} does not take ${what}`, "unsupported");
 	};
 	if (part.type === "image_url") {
 		lacks("supportsVision", "images");
@@ -62,7 +68,11 @@ function checkPart(part: Part, at: (string | number)[], model: TextModel, facts:
 		facts.videos++;
 		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/");
 	} else if (part.type === "file") {
-		throw invalidField([...at, "type"], "file parts are not available on this service yet; send the text itself in a text part", "unsupported");
+		throw invalidField(
+			[...at, "type"],
+			"file parts are not available on this service yet; send the text itself in a text part",
+			"unsupported",
+		);
 	}
 }
 
@@ -71,14 +81,16 @@ function checkUrl(url: string, at: (string | number)[], kind: string): number {
 	if (url.startsWith("data:")) {
 		const comma = url.indexOf(",");
 		const head = comma < 0 ? "" : url.slice(5, comma).toLowerCase();
-		if (!head.startsWith(kind) || !head.endsWith(";base64")) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
+		if (!head.startsWith(kind) || !head.endsWith(";base64"))
+			throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 		if (kind === "image/") checkImageData(url.slice(comma + 1, comma + 1 + 87_384), at);
 		return url.length;
 	}
 	if (!URL.canParse(url)) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 	const parsed = new URL(url);
 	if (parsed.protocol !== "http:" && parsed.protocol !== "https:") throw invalidField(at, "must be an http or https URL");
-	if (forbiddenAddress(parsed.hostname)) throw invalidField(at, "must be a public address, not a private, loopback or link-local one");
+	if (forbiddenAddress(parsed.hostname))
+		throw invalidField(at, "must be a public address, not a private, loopback or link-local one");
 	return 0;
 }
 
@@ -94,9 +106,11 @@ export function checkCapabilities(body: ChatBody, model: TextModel): void {
 	const effort = body.reasoning_effort ?? body.reasoning?.effort ?? undefined;
 	if (effort !== undefined) {
 		const at = body.reasoning_effort !== undefined ? ["reasoning_effort"] : ["reasoning", "effort"];
-		if (capabilities.supportsReasoningEffort === false) throw invalidField(at, `${model.id} does not take a reasoning effort`, "unsupported");
+		if (capabilities.supportsReasoningEffort === false)
+			throw invalidField(at, `${model.id} does not take a reasoning effort`, "unsupported");
 		const options = capabilities.reasoningEffortOptions;
-		if (options !== undefined && !options.includes(effort)) throw invalidField(at, `must be one of ${options.join(", ")} for ${model.id}`, "enum");
+		if (options !== undefined && !options.includes(effort))
+			throw invalidField(at, `must be one of ${options.join(", ")} for ${model.id}`, "enum");
 	}
 	if (body.min_temp !== undefined && body.max_temp !== undefined && body.min_temp > body.max_temp)
 		throw invalidField(["min_temp"], "must not be above max_temp");
@@ -108,8 +122,10 @@ function checkToolChoice(body: ChatBody, functions: readonly { function?: { name
 	const choice = body.tool_choice;
 	if (choice === undefined) return;
 	if (typeof choice === "string") {
-		if (!["auto", "none", "required"].includes(choice)) throw invalidField(["tool_choice"], "must be one of auto, none, required", "enum");
-		if (choice === "required" && functions.length === 0) throw invalidField(["tool_choice"], "required needs at least one function tool");
+		if (!["auto", "none", "required"].includes(choice))
+			throw invalidField(["tool_choice"], "must be one of auto, none, required", "enum");
+		if (choice === "required" && functions.length === 0)
+			throw invalidField(["tool_choice"], "required needs at least one function tool");
 		return;
 	}
 	if (!functions.some((tool) => tool.function?.name === choice.function.name))

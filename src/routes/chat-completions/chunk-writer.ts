@@ -79,7 +79,11 @@ export class ChunkWriter {
 		const before = members.slice(0, choicesAt);
 		const own = ["id", "model", "created"];
 		const complete = own.every((key) => before.some((member) => member.key === key));
-		if (!complete || new Set(before.map((member) => member.key)).size !== before.length || before.some((member) => member.key === "usage")) {
+		if (
+			!complete ||
+			new Set(before.map((member) => member.key)).size !== before.length ||
+			before.some((member) => member.key === "usage")
+		) {
 			this.#head = null;
 			return;
 		}
@@ -111,7 +115,12 @@ export class ChunkWriter {
 
 	/** The chunk that ends choices which passed their ceiling. */
 	lengthChunk(): Uint8Array {
-		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({ index, delta: {}, logprobs: null, finish_reason: "length" }));
+		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
+			index,
+			delta: {},
+			logprobs: null,
+			finish_reason: "length",
+		}));
 		return this.#own({ choices });
 	}
 

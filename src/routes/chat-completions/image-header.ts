@@ -12,11 +12,17 @@ const MAX_PIXELS = 33_177_600;
 export function checkImageData(base64: string, at: (string | number)[]): void {
 	const param = pathText(at);
 	const size = imageSize(Buffer.from(base64, "base64"));
-	if (size === null) throw new ApiError("CORRUPTED_IMAGE", { param, message: `${param}: the image's header cannot be read; send JPEG, PNG, WebP or GIF` });
+	if (size === null)
+		throw new ApiError("CORRUPTED_IMAGE", {
+			param,
+			message: `${param}: the image's header cannot be read; send JPEG, PNG, WebP or GIF`,
+		});
 	if (size === "unknown") return;
 	const text = `${param}: the image is ${size.width} x ${size.height} pixels`;
-	if (size.width < MIN_SIDE || size.height < MIN_SIDE) throw new ApiError("IMAGE_TOO_SMALL", { param, message: `${text}; each side needs at least ${MIN_SIDE}` });
-	if (size.width * size.height > MAX_PIXELS) throw new ApiError("IMAGE_TOO_LARGE", { param, message: `${text}; at most ${MAX_PIXELS} in all` });
+	if (size.width < MIN_SIDE || size.height < MIN_SIDE)
+		throw new ApiError("IMAGE_TOO_SMALL", { param, message: `${text}; each side needs at least ${MIN_SIDE}` });
+	if (size.width * size.height > MAX_PIXELS)
+		throw new ApiError("IMAGE_TOO_LARGE", { param, message: `${text}; at most ${MAX_PIXELS} in all` });
 }
 
 interface Size {
@@ -27,12 +33,18 @@ interface Size {
 /** Width and height from the header; "unknown" for formats whose header we do not read; null where it is broken. */
 export function imageSize(bytes: Buffer): Size | "unknown" | null {
 	if (bytes.length < 12) return null;
-	if (bytes.readUInt32BE(0) === 0x89504e47) return bytes.length >= 24 ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : null;
+	if (bytes.readUInt32BE(0) === 0x89504e47)
+		return bytes.length >= 24 ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : null;
 	if (bytes.toString("latin1", 0, 4) === "GIF8") return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
 	if (bytes[0] === 0xff && bytes[1] === 0xd8) return jpegSize(bytes);
 	if (bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WEBP") return webpSize(bytes);
 	const brand = bytes.toString("latin1", 4, 12);
-	if (brand.startsWith("ftyp") || bytes.toString("latin1", 0, 2) === "BM" || /^(II\*\0|MM\0\*)/.test(bytes.toString("latin1", 0, 4))) return "unknown";
+	if (
+		brand.startsWith("ftyp") ||
+		bytes.toString("latin1", 0, 2) === "BM" ||
+		/^(II\*\0|MM\0\*)/.test(bytes.toString("latin1", 0, 4))
+	)
+		return "unknown";
 	return null;
 }
 

@@ -1,4 +1,4 @@
-import type { PostInput, Posted } from "../../budgets/port.ts";
+import type { Posted, PostInput } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import type { TokenUsage } from "../../journal/records.ts";
 import type { Settlement } from "../../server/endpoint.ts";
@@ -42,7 +42,14 @@ export class ChatMeter {
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
 		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
 		const [prompt, completion] = await Promise.all([countTokens(promptText()), output.empty ? 0 : countTokens(output.text)]);
-		return { promptTokens: prompt + promptOverheadTokens, completionTokens: completion, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0, counted: true };
+		return {
+			promptTokens: prompt + promptOverheadTokens,
+			completionTokens: completion,
+			cachedTokens: 0,
+			cacheWriteTokens: 0,
+			reasoningTokens: 0,
+			counted: true,
+		};
 	}
 
 	#input(usage: TokenUsage, status: number): PostInput {

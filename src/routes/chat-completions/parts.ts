@@ -1,5 +1,5 @@
 import type { Budgets } from "../../budgets/port.ts";
-import type { Catalog } from "../../catalog/index.ts";
+import type { Catalog, Characters } from "../../catalog/index.ts";
 import type { Config } from "../../config/index.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 import type { ChatUpstreams } from "../../upstreams/port.ts";
@@ -10,6 +10,7 @@ export interface ChatParts {
 	readonly upstreams: ChatUpstreams;
 	readonly clock: Clock;
 	readonly catalog: () => Catalog;
+	readonly characters: () => Characters;
 	readonly config: () => Config;
 	/** Tokens of a text (o200k_base), within a second whatever the text. */
 	readonly countTokens: (text: string) => Promise<number>;

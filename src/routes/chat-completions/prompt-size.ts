@@ -20,7 +20,8 @@ export interface PromptSize {
 export function promptSize(body: ChatBody, members: readonly JsonMember[], facts: MessageFacts, addedBytes: number): PromptSize {
 	let bytes = addedBytes;
 	for (const member of members)
-		if (member.key === "messages" || member.key === "tools" || member.key === "response_format") bytes += member.valueEnd - member.valueStart;
+		if (member.key === "messages" || member.key === "tools" || member.key === "response_format")
+			bytes += member.valueEnd - member.valueStart;
 	const text = Math.max(0, bytes - facts.mediaBytes);
 	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
 	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS;

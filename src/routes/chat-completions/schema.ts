@@ -1,7 +1,7 @@
 /** The body of POST /chat/completions (SPEC, chat completions). Unknown top-level keys pass on; nulls are gone before this checks. */
 import Type, { type Static } from "typebox";
-import { REASONING_EFFORTS } from "../../catalog/types.ts";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
+import { REASONING_EFFORTS } from "../../catalog/types.ts";
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Name = Type.Optional(orNull(Type.String()));
@@ -16,7 +16,10 @@ const ImagePart = Type.Object({
 const AUDIO_FORMATS = ["wav", "mp3", "aiff", "aac", "ogg", "flac", "m4a", "pcm16", "pcm24"] as const;
 const AudioPart = Type.Object({
 	type: Type.Literal("input_audio"),
-	input_audio: Type.Object({ data: Type.String({ minLength: 1 }), format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "wav" })) }),
+	input_audio: Type.Object({
+		data: Type.String({ minLength: 1 }),
+		format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "wav" })),
+	}),
 	cache_control: CacheControl,
 });
 const VideoPart = Type.Object({
@@ -40,7 +43,10 @@ const Reasoning = {
 
 const UserMessage = Type.Object({
 	role: Type.Literal("user"),
-	content: Type.Union([Type.String(), Type.Array(Type.Union([TextPart, ImagePart, AudioPart, VideoPart, FilePart]), { minItems: 1 })]),
+	content: Type.Union([
+		Type.String(),
+		Type.Array(Type.Union([TextPart, ImagePart, AudioPart, VideoPart, FilePart]), { minItems: 1 }),
+	]),
 	name: Name,
 });
 const AssistantMessage = Type.Object({
@@ -79,7 +85,13 @@ const closed = { additionalProperties: false } as const;
 const ResponseFormat = Type.Union([
 	Type.Object({ type: Type.Literal("text") }, closed),
 	Type.Object({ type: Type.Literal("json_object") }, closed),
-	Type.Object({ type: Type.Literal("json_schema"), json_schema: Type.Object({}, { description: "A JSON schema, bare or as {name, strict, schema}" }) }, closed),
+	Type.Object(
+		{
+			type: Type.Literal("json_schema"),
+			json_schema: Type.Object({}, { description: "A JSON schema, bare or as {name, strict, schema}" }),
+		},
+		closed,
+	),
 ]);
 
 const Effort = Type.Enum([...REASONING_EFFORTS]);
@@ -87,14 +99,19 @@ const Verbosity = Type.Enum(["low", "medium", "high", "auto"]);
 const unit = (maximum: number) => Type.Optional(Type.Number({ minimum: 0, maximum }));
 
 export const ChatBodySchema = Type.Object({
-	model: Type.String({ minLength: 1, description: "A model id, a trait or a compatibility name, with an optional feature suffix" }),
+	model: Type.String({
+		minLength: 1,
+		description: "A model id, a trait or a compatibility name, with an optional feature suffix",
+	}),
 	messages: Type.Array(MessageSchema, { minItems: 1 }),
 	frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
 	presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
 	repetition_penalty: Type.Optional(Type.Number({ minimum: 0 })),
 	logprobs: Type.Optional(Type.Boolean({ default: false })),
 	top_logprobs: Type.Optional(Type.Integer({ minimum: 0 })),
-	max_completion_tokens: Type.Optional(Type.Integer({ description: "Visible and reasoning tokens; 0 or less is the same as absent" })),
+	max_completion_tokens: Type.Optional(
+		Type.Integer({ description: "Visible and reasoning tokens; 0 or less is the same as absent" }),
+	),
 	max_tokens: Type.Optional(Type.Integer({ deprecated: true, description: "Use max_completion_tokens" })),
 	max_temp: unit(2),
 	min_temp: unit(2),

@@ -1,8 +1,8 @@
 import { ApiError } from "../../errors/index.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { asApiError, openAiError } from "../../server/error-body.ts";
-import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
 import { tokenUsageOf } from "../../upstreams/index.ts";
+import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
 import { concatBytes } from "../../wire/index.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { costOf, countedUsage } from "./meter.ts";
@@ -74,7 +74,9 @@ class StreamRun {
 		this.#times = times;
 		this.#writer = new ChunkWriter(session);
 		const { signal } = session.call;
-		this.#left = signal.aborted ? Promise.resolve() : new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+		this.#left = signal.aborted
+			? Promise.resolve()
+			: new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
@@ -98,7 +100,8 @@ class StreamRun {
 		let failure: unknown;
 		try {
 			const first = await Promise.race([this.#next, commit, this.#left]);
-			if (first === null) failure = new ApiError("INFERENCE_FAILED", { message: "The model's backend sent an empty stream; try again" });
+			if (first === null)
+				failure = new ApiError("INFERENCE_FAILED", { message: "The model's backend sent an empty stream; try again" });
 		} catch (error) {
 			failure = error;
 		} finally {

@@ -50,7 +50,8 @@ export class ThinkBlockStripper {
 
 /** Length of the longest end of `text` that begins `tag`. */
 function partialTag(text: string, tag: string): number {
-	for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) if (text.endsWith(tag.slice(0, length))) return length;
+	for (let length = Math.min(tag.length - 1, text.length); length > 0; length--)
+		if (text.endsWith(tag.slice(0, length))) return length;
 	return 0;
 }
 

@@ -30,7 +30,8 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	output.add(answer.body["choices"]);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
-	if (posted === null || meter.usage === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
+	if (posted === null || meter.usage === null)
+		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
 	const edits = new Map<string, MemberEdit>([
 		["cost", JSON.stringify(costOf(posted))],
 		["service_parameters", JSON.stringify(session.echo)],

@@ -1,0 +1,46 @@
+/** What `serve` tells the person who started it. */
+
+const EXAMPLE = JSON.stringify({ model: "default", messages: [{ role: "user", content: "Say hello in one sentence." }] });
+
+export interface BannerFacts {
+	readonly url: string;
+	/** The new ADMIN key: shown once, only its hash is kept. null on later starts. */
+	readonly newKey: string | null;
+	/** True where TURNPIKE_ADMIN_KEY gave the key. */
+	readonly keyFromEnvironment: boolean;
+	readonly creditUsd: string;
+	/** True where chat can answer now. */
+	readonly chatReady: boolean;
+	/** Why chat is not ready, where it is not. */
+	readonly chatNote: string | null;
+}
+
+/** The text at the start: where the API is, the first key, a request that works when pasted. */
+export function banner(facts: BannerFacts): string {
+	const lines = ["", `Turnpike is listening on ${facts.url}`, `  API   ${facts.url}/api/v1`, `  Docs  ${facts.url}/docs`, ""];
+	if (facts.newKey !== null) {
+		lines.push(`A first account was made, with a credit of ${facts.creditUsd} USD.`);
+		if (facts.keyFromEnvironment) lines.push("Its ADMIN key is the one in TURNPIKE_ADMIN_KEY.");
+		else lines.push("Its ADMIN key, shown this once and stored only as a hash:", "", `  ${facts.newKey}`);
+		lines.push("");
+	}
+	const key =
+		facts.newKey !== null && !facts.keyFromEnvironment
+			? facts.newKey
+			: facts.keyFromEnvironment
+				? "$TURNPIKE_ADMIN_KEY"
+				: "$TURNPIKE_KEY";
+	if (facts.chatNote !== null) lines.push(facts.chatNote);
+	lines.push(key === "$TURNPIKE_KEY" ? "Try it (with one of your keys in TURNPIKE_KEY):" : "Try it:", "");
+	lines.push(`  ${facts.chatReady ? chatCurl(facts.url, key) : modelsCurl(facts.url, key)}`, "");
+	return `${lines.join("\n")}\n`;
+}
+
+/** A chat request for the shell. */
+export function chatCurl(url: string, key: string): string {
+	return `curl ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${EXAMPLE}'`;
+}
+
+function modelsCurl(url: string, key: string): string {
+	return `curl ${url}/api/v1/models -H "Authorization: Bearer ${key}"`;
+}

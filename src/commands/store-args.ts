@@ -1,0 +1,24 @@
+import { type ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../config/index.ts";
+import { complain } from "./print.ts";
+
+/** sysexits.h: the configuration is wrong. */
+export const EXIT_CONFIG = 78;
+
+/** Arguments that every command on a store takes. */
+export const storeArgs = {
+	data: { type: "string", description: "Data folder (TURNPIKE_DATA)", valueHint: "DIR" },
+	config: { type: "string", description: "Configuration file (TURNPIKE_CONFIG)", valueHint: "FILE" },
+} as const;
+
+export const jsonArg = { json: { type: "boolean", description: "Print JSON" } } as const;
+
+/** Loads the configuration, or ends the process with 78 and what is wrong. */
+export function configOrExit(flags: ConfigFlags): LoadedConfig {
+	try {
+		return loadConfig(flags, process.env);
+	} catch (error) {
+		if ((error as Error).name !== "ConfigError") throw error;
+		complain((error as ConfigError).message);
+		process.exit(EXIT_CONFIG);
+	}
+}

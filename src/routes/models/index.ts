@@ -1,0 +1,77 @@
+/**
+ * GET /models and below: the list, one model, traits, compatibility names. Free; need a credential unless
+ * `models.public` is set. Promises: what is listed can be called, or says `offline: true`.
+ */
+import {
+	type Catalog,
+	ModelListSchema,
+	ModelSchema,
+	ModelsQuerySchema,
+	ModelTypeQuerySchema,
+	NameMapSchema,
+} from "../../catalog/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { type Endpoint, json, plain } from "../../server/endpoint.ts";
+
+/** Endpoint names that `models.public` opens. */
+export const MODEL_ENDPOINTS = ["models", "model", "model-traits", "model-mapping"] as const;
+
+const common = { method: "GET", tag: "Models", openAi: true, callers: ["key"], listLimit: true } as const;
+
+export function modelRoutes(catalog: () => Catalog): Endpoint[] {
+	return [
+		plain({
+			...common,
+			path: "/models",
+			name: "models",
+			summary: "List models",
+			query: ModelsQuerySchema,
+			answer: { type: "application/json", schema: ModelListSchema, description: "Models, newest first" },
+			run: ({ query }) => {
+				const type = query.type ?? "text";
+				return json({
+					object: "list",
+					type,
+					data: catalog()
+						.list(type)
+						.map((model) => model.public),
+				});
+			},
+		}),
+		plain({
+			...common,
+			path: "/models/traits",
+			name: "model-traits",
+			summary: "Traits and the model that each stands for",
+			query: ModelTypeQuerySchema,
+			answer: { type: "application/json", schema: NameMapSchema, description: "trait -> model id" },
+			run: ({ query }) => json({ object: "list", type: query.type ?? "text", data: catalog().traits(query.type ?? "text") }),
+		}),
+		plain({
+			...common,
+			path: "/models/compatibility_mapping",
+			name: "model-mapping",
+			summary: "Foreign model names and the model that each stands for",
+			query: ModelTypeQuerySchema,
+			answer: { type: "application/json", schema: NameMapSchema, description: "foreign name -> model id" },
+			run: ({ query }) =>
+				json({ object: "list", type: query.type ?? "text", data: catalog().compatibilityMapping(query.type ?? "text") }),
+		}),
+		plain({
+			...common,
+			path: "/models/:id{.+}",
+			name: "model",
+			summary: "One model; of a speech model with its voices",
+			answer: { type: "application/json", schema: ModelSchema, description: "The model" },
+			run: ({ params }) => {
+				const id = params["id"] ?? "";
+				const model = catalog().get(id);
+				if (model === undefined)
+					throw new ApiError("MODEL_NOT_FOUND", {
+						message: `Unknown model ${JSON.stringify(id.slice(0, 100))}; GET /api/v1/models?type=all lists what is available`,
+					});
+				return json(model.public);
+			},
+		}),
+	];
+}

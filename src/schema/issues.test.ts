@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import Type from "typebox";
+import { checker, detailsOf, invalidRequest } from "./index.ts";
+
+const Part = Type.Union([
+	Type.Object({ type: Type.Literal("text"), text: Type.String() }),
+	Type.Object({ type: Type.Literal("image_url"), image_url: Type.Object({ url: Type.String() }) }),
+]);
+const Message = Type.Union([
+	Type.Object({ role: Type.Literal("user"), content: Type.Union([Type.String(), Type.Array(Part, { minItems: 1 })]) }),
+	Type.Object({ role: Type.Literal("tool"), content: Type.String(), tool_call_id: Type.String() }),
+]);
+const body = checker(
+	Type.Object({
+		messages: Type.Array(Message, { minItems: 1 }),
+		temperature: Type.Optional(Type.Number({ maximum: 2 })),
+		stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+		mode: Type.Optional(Type.Enum(["on", "off"])),
+	}),
+);
+const told = (value: unknown) => body.issues(value).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+
+test("names a missing field, a bound and an enum", () => {
+	expect(told({})).toEqual(["messages: is required"]);
+	expect(told({ messages: [{ role: "user", content: "a" }], temperature: 3 })).toEqual(["temperature: must be <= 2"]);
+	expect(told({ messages: [{ role: "user", content: "a" }], mode: "auto" })).toEqual(["mode: must be one of on, off"]);
+});
+
+test("tells of a union only the branch that was meant", () => {
+	expect(told({ messages: [{ role: "tool", content: "x" }] })).toEqual(["messages.0.tool_call_id: is required"]);
+	expect(told({ messages: [{ role: "user", content: [{ type: "text" }] }] })).toEqual(["messages.0.content.0.text: is required"]);
+	expect(told({ messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: 4 } }] }] })).toEqual([
+		"messages.0.content.0.image_url.url: must be string",
+	]);
+});
+
+test("lists the discriminators where none fits, and the types where none fits", () => {
+	expect(told({ messages: [{ role: "robot", content: "x" }] })).toEqual(["messages.0.role: must be one of user, tool"]);
+	expect(told({ messages: [{ role: "user", content: [{ type: "smell" }] }] })).toEqual([
+		"messages.0.content.0.type: must be one of text, image_url",
+	]);
+	expect(told({ messages: [{ role: "user", content: 3 }] })).toEqual(["messages.0.content: must be string or array"]);
+	expect(told({ messages: [{ role: "user", content: "a" }], stop: ["1", "2", "3", "4", "5"] })).toEqual([
+		"stop: must not have more than 4 items",
+	]);
+});
+
+test("a thousand faults give at most twenty issues", () => {
+	expect(told({ messages: Array(1000).fill({ role: "user", content: [{ type: "text" }] }) }).length).toBeLessThanOrEqual(20);
+});
+
+test("details nest by field, also under names that objects have by themselves", () => {
+	const details = detailsOf([
+		{ path: ["a", 0, "b"], code: "x", message: "no" },
+		{ path: ["__proto__"], code: "x", message: "odd" },
+		{ path: [], code: "x", message: "top" },
+	]);
+	expect(JSON.parse(JSON.stringify(details.a))).toEqual({ _errors: [], 0: { _errors: [], b: { _errors: ["no"] } } });
+	expect(details["_errors"]).toEqual(["top"]);
+	expect(JSON.stringify(details)).toContain('"__proto__"');
+});
+
+test("the error names the first field in its text and its param", () => {
+	const error = invalidRequest(body.issues({ messages: [{ role: "user", content: [{ type: "text" }] }] }));
+	expect(error.message).toBe("messages[0].content[0].text: is required");
+	expect(error.options.param).toBe("messages[0].content[0].text");
+});

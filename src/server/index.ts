@@ -1,0 +1,23 @@
+/**
+ * The HTTP server: endpoints are declared, one pipeline runs them all (pipeline.ts). Promises the order of
+ * checks, one error table, X-Request-ID everywhere, holds that end with their request. Knows no endpoint.
+ */
+export { API_PREFIX, type App, createApp, errorResponse, type SidePage } from "./app.ts";
+export { Call } from "./call.ts";
+export { addressList, clientAddress } from "./client-address.ts";
+export { docsPage } from "./docs-page.ts";
+export {
+	type Admission,
+	type Answer,
+	type Endpoint,
+	type Input,
+	json,
+	type MeteredAnswer,
+	metered,
+	plain,
+	type Settlement,
+} from "./endpoint.ts";
+export { type Listening, listen, PortTakenError } from "./listen.ts";
+export { openApiDocument } from "./openapi.ts";
+export type { PipelineParts, PipelineSettings } from "./pipeline.ts";
+export { BodyMemory } from "./read-body.ts";
