@@ -1,0 +1,252 @@
+/**
+ * The segment files of a running writer: one spare is made ahead, full ones are kept for a while and then used
+ * again. A file is used again only after a checkpoint of the store covers its last group.
+ */
+import { closeSync, openSync, renameSync } from "node:fs";
+import { type FileHandle, open, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { removeTemporaries, syncFolder, syncFolderNow, writeAll } from "./durable-file.ts";
+import { encodeSegmentHeader, listSegments, type SegmentHeader, segmentPath } from "./segment.ts";
+
+export interface SegmentPoolOptions {
+	readonly dir: string;
+	readonly nodeId: string;
+	readonly segmentBytes: number;
+	/** How long a full segment is kept at least, and how many bytes of them at most. */
+	readonly keepMs: number;
+	readonly keepBytes: number;
+	/** The last sequence of what is there already: all of it is applied. */
+	readonly lastSeq: number;
+	/** Monotonic milliseconds. */
+	readonly now: () => number;
+}
+
+export interface ActiveSegment {
+	readonly number: number;
+	readonly path: string;
+	readonly fd: number;
+}
+
+interface FullSegment {
+	readonly path: string;
+	readonly lastSeq: number;
+	readonly fullAtMs: number;
+	readonly bytes: number;
+}
+
+const SLICE_BYTES = 1 << 20;
+const RETRY_MS = 1_000;
+/** Aged segments beyond these are removed: a quiet server should not keep what a busy hour needed. */
+const KEEP_AGED = 2;
+const FILLING = "spare.tmp";
+const BURST = "burst.tmp";
+
+interface NamedSegment {
+	readonly number: number;
+	readonly path: string;
+}
+
+export class SegmentPool {
+	readonly #options: SegmentPoolOptions;
+	#lastNumber = 0;
+	#spare: NamedSegment | null = null;
+	#preparing: Promise<void> | null = null;
+	#prepareError: Error | null = null;
+	#retry: Timer | null = null;
+	#full: FullSegment[] = [];
+	#coveredSeq = 0;
+	#stopped = false;
+
+	constructor(options: SegmentPoolOptions) {
+		this.#options = options;
+		this.#adopt();
+	}
+
+	get spareReady(): boolean {
+		return this.#spare !== null;
+	}
+
+	/** Why the next segment cannot be made, or null. */
+	get prepareError(): Error | null {
+		return this.#prepareError;
+	}
+
+	/**
+	 * The next segment, open for writing, its header written. Takes the spare; where a burst was faster than the
+	 * filling of the next spare, one is made here and now. Throws what the file system throws.
+	 */
+	take(header: Omit<SegmentHeader, "number">): ActiveSegment {
+		const next = this.#spare ?? this.#makeNow();
+		this.#spare = null;
+		const fd = openSync(next.path, "r+");
+		writeAll(fd, encodeSegmentHeader({ ...header, number: next.number }), 0);
+		void this.prepare();
+		return { ...next, fd };
+	}
+
+	/** Makes the next spare off the event loop, if there is none. Resolves when it is there or has failed. */
+	prepare(): Promise<void> {
+		if (this.#spare !== null || this.#stopped) return Promise.resolve();
+		this.#preparing ??= this.#prepare().finally(() => {
+			this.#preparing = null;
+		});
+		return this.#preparing;
+	}
+
+	/** A segment was left for the next one. */
+	addFull(segment: ActiveSegment, lastSeq: number): void {
+		this.#full.push({ path: segment.path, lastSeq, fullAtMs: this.#options.now(), bytes: this.#options.segmentBytes });
+	}
+
+	/** Everything up to `seq` is in the store and would survive a power cut there. */
+	covered(seq: number): void {
+		this.#coveredSeq = Math.max(this.#coveredSeq, seq);
+		this.#trim();
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		if (this.#retry !== null) clearTimeout(this.#retry);
+		await this.#preparing;
+	}
+
+	/** Takes over what an earlier boot left: full segments, a spare, a half-made file. */
+	#adopt(): void {
+		const { dir, nodeId, segmentBytes, lastSeq } = this.#options;
+		removeTemporaries(dir);
+		const files = listSegments(dir, nodeId);
+		this.#lastNumber = files.at(-1)?.number ?? 0;
+		for (const file of files) {
+			if (file.foreign) continue;
+			const spare = file.header === null;
+			this.#full.push({
+				path: file.path,
+				lastSeq: spare ? 0 : lastSeq,
+				fullAtMs: spare ? Number.NEGATIVE_INFINITY : this.#options.now(),
+				bytes: file.bytes,
+			});
+		}
+		const ready = this.#full.findIndex((file) => file.lastSeq === 0 && file.bytes === segmentBytes);
+		const [reused] = ready < 0 ? [] : this.#full.splice(ready, 1);
+		if (reused !== undefined) {
+			this.#spare = this.#rename(reused.path);
+			syncFolderNow(dir);
+		}
+		this.#trim();
+	}
+
+	async #prepare(): Promise<void> {
+		try {
+			const reused = this.#takeReusable(false);
+			this.#spare = await this.#name(reused?.path ?? (await this.#fill()));
+			this.#prepareError = null;
+		} catch (error) {
+			await this.#prepareFromKept(error as Error);
+		}
+	}
+
+	/** No new file can be made: a kept one that the store covers is better than turning callers away. */
+	async #prepareFromKept(cause: Error): Promise<void> {
+		try {
+			const kept = this.#takeReusable(true);
+			if (kept === null) throw cause;
+			this.#spare = await this.#name(kept.path);
+			this.#prepareError = null;
+		} catch (error) {
+			this.#prepareError = error as Error;
+			this.#retry = setTimeout(() => void this.prepare(), RETRY_MS);
+			this.#retry.unref();
+		}
+	}
+
+	/** Gives a file the next number, durably. Again, where a burst took a higher number meanwhile. */
+	async #name(from: string): Promise<NamedSegment> {
+		for (let path = from; ; ) {
+			const named = this.#rename(path);
+			await syncFolder(this.#options.dir);
+			if (named.number === this.#lastNumber) return named;
+			path = named.path;
+		}
+	}
+
+	/** A new file of real zeros, so that a later write needs neither space nor metadata. One slice at a time. */
+	async #fill(): Promise<string> {
+		const path = join(this.#options.dir, FILLING);
+		const file = await open(path, "w");
+		try {
+			await fillWithZeros(file, this.#options.segmentBytes);
+			await file.sync();
+		} catch (error) {
+			await file.close();
+			await unlink(path).catch(() => {});
+			throw error;
+		}
+		await file.close();
+		return path;
+	}
+
+	#makeNow(): NamedSegment {
+		const kept = this.#takeReusable(true);
+		const named = this.#rename(kept?.path ?? this.#fillNow());
+		syncFolderNow(this.#options.dir);
+		return named;
+	}
+
+	#fillNow(): string {
+		const path = join(this.#options.dir, BURST);
+		const fd = openSync(path, "w");
+		try {
+			const zeros = Buffer.alloc(SLICE_BYTES);
+			for (let at = 0; at < this.#options.segmentBytes; at += SLICE_BYTES) {
+				writeAll(fd, zeros.subarray(0, Math.min(SLICE_BYTES, this.#options.segmentBytes - at)), at);
+			}
+		} finally {
+			closeSync(fd);
+		}
+		return path;
+	}
+
+	#rename(from: string): NamedSegment {
+		const number = ++this.#lastNumber;
+		const path = segmentPath(this.#options.dir, number);
+		renameSync(from, path);
+		return { number, path };
+	}
+
+	/** The oldest full segment that may be used again. Under need also one that is not yet as old as it should be. */
+	#takeReusable(needed: boolean): FullSegment | null {
+		const { keepMs, keepBytes, segmentBytes, now } = this.#options;
+		const overKept = this.#full.length * segmentBytes > keepBytes;
+		const index = this.#full.findIndex(
+			(file) =>
+				file.bytes === segmentBytes &&
+				file.lastSeq <= this.#coveredSeq &&
+				(needed || overKept || now() - file.fullAtMs >= keepMs),
+		);
+		if (index < 0) return null;
+		return this.#full.splice(index, 1)[0] ?? null;
+	}
+
+	#trim(): void {
+		const { keepMs, keepBytes, segmentBytes, now } = this.#options;
+		let kept = this.#full.reduce((sum, file) => sum + file.bytes, 0);
+		let aged = this.#full.filter((file) => now() - file.fullAtMs >= keepMs).length;
+		this.#full = this.#full.filter((file) => {
+			const old = now() - file.fullAtMs >= keepMs;
+			const surplus = kept > keepBytes || (old && (aged > KEEP_AGED || file.bytes !== segmentBytes));
+			if (file.lastSeq > this.#coveredSeq || !surplus) return true;
+			kept -= file.bytes;
+			if (old) aged--;
+			void unlink(file.path).catch(() => {});
+			return false;
+		});
+	}
+}
+
+async function fillWithZeros(file: FileHandle, bytes: number): Promise<void> {
+	const zeros = Buffer.alloc(Math.min(SLICE_BYTES, bytes));
+	for (let at = 0; at < bytes; ) {
+		const { bytesWritten } = await file.write(zeros, 0, Math.min(zeros.length, bytes - at), at);
+		at += bytesWritten;
+	}
+}

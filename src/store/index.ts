@@ -1,0 +1,17 @@
+/**
+ * The store: accounts, keys, budgets and the books, on SQLite in the data folder.
+ *
+ * Promises: every answer of `StorePort` holds exactly the posts written before the call; a journal group is booked
+ * once; movements and posts are never changed; a balance never goes below zero (the schema holds it); a second
+ * server on the folder is refused; a command line may work on the store while a server runs, and the server hears of
+ * it within a second.
+ *
+ * Never: does work of the database on the event loop, keeps the backlog in memory, resets anything at midnight, or
+ * lets one bad record hold up the others.
+ */
+export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
+export { journalFolder, type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
+export type * from "./port.ts";
+export { hasDatabase } from "./sqlite/open-database.ts";
+export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
+export type { StoreDb, Tables } from "./tables.ts";

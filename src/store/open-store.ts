@@ -1,0 +1,111 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+	type Durability,
+	JOURNAL_DEFAULTS,
+	type Journal,
+	type JournalOptions,
+	type LostTail,
+	openJournal,
+} from "../journal/index.ts";
+import { lockDataFolder } from "./data-lock.ts";
+import type { StorePort } from "./port.ts";
+import { StoreClient } from "./store-client.ts";
+import { errorOf, StoreThreadError } from "./store-errors.ts";
+import type { FromThread, OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";
+
+export interface OpenStoreOptions {
+	readonly dataDir: string;
+	/** What differs from `JOURNAL_DEFAULTS`: the config's durability and bounds. */
+	readonly journal?: Partial<Omit<JournalOptions, "dir" | "start">>;
+	/** How often the journal is carried into the store. */
+	readonly applyEveryMs?: number;
+	/** How often changes of other processes are looked for. */
+	readonly changesEveryMs?: number;
+	readonly checkpointEveryMs?: number;
+	/** How long a call waits for a store that cannot be written. */
+	readonly callPatienceMs?: number;
+	/** The store thread died or found damage. The default ends the process, as a failed journal does. */
+	readonly onFatal?: (error: Error) => void;
+}
+
+export interface OpenedStore {
+	readonly store: StorePort;
+	readonly journal: Journal;
+	/** Journal groups of an earlier boot that were applied at this start. */
+	readonly replayedGroups: number;
+	/** What a power cut took from the journal's unsynced end: worth a loud line in the log. */
+	readonly lostTail: LostTail | null;
+}
+
+export function journalFolder(dataDir: string): string {
+	return join(dataDir, "journal");
+}
+
+/**
+ * Opens the store of a data folder for serving: takes the folder's lock, applies the rest of the journal, frees the
+ * leases of the boot before, and begins a new epoch. When it resolves, the node can take work. `store.close()`
+ * closes all of it, the journal too.
+ *
+ * Throws `DataFolderInUseError`, `StoreTooNewError`, `JournalCorruptError`, and what file system and SQLite throw.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
+	const onFatal = options.onFatal ?? options.journal?.onFatal ?? JOURNAL_DEFAULTS.onFatal;
+	const durability: Durability = options.journal?.durability ?? JOURNAL_DEFAULTS.durability;
+	const dir = journalFolder(options.dataDir);
+	const lock = lockDataFolder(options.dataDir);
+	const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, name: "store" });
+	const send = (message: ToThread) => thread.postMessage(message);
+	const end = () => {
+		thread.terminate();
+		lock.release();
+	};
+	try {
+		mkdirSync(dir, { recursive: true });
+		const report = await openThread(thread, send, threadOptions(options, dir, durability));
+		const journal = await openJournal({ ...options.journal, dir, start: report.start, onFatal });
+		const client = new StoreClient({
+			node: { id: report.start.nodeId, epoch: report.start.epoch },
+			journal,
+			send,
+			applyEveryMs: options.applyEveryMs ?? 250,
+			applyAtOnce: durability === "store",
+			end,
+		});
+		const fail = (error: Error) => {
+			client.fail(error);
+			onFatal(error);
+		};
+		thread.onmessage = (event: MessageEvent<FromThread>) => {
+			if (event.data.type === "fatal") fail(errorOf(event.data.error));
+			else client.receive(event.data);
+		};
+		thread.onerror = (event) => fail(new StoreThreadError(event.message));
+		return { store: client, journal, replayedGroups: report.replayedGroups, lostTail: report.lostTail };
+	} catch (error) {
+		end();
+		throw error;
+	}
+}
+
+function threadOptions(options: OpenStoreOptions, journalDir: string, durability: Durability): ThreadOptions {
+	return {
+		dataDir: options.dataDir,
+		journalDir,
+		synchronous: durability === "process" ? "NORMAL" : "FULL",
+		changesEveryMs: options.changesEveryMs ?? 100,
+		checkpointEveryMs: options.checkpointEveryMs ?? 5_000,
+		callPatienceMs: options.callPatienceMs ?? 5_000,
+	};
+}
+
+function openThread(thread: Worker, send: (message: ToThread) => void, options: ThreadOptions): Promise<OpenedReport> {
+	return new Promise((resolve, reject) => {
+		thread.onmessage = (event: MessageEvent<FromThread>) => {
+			if (event.data.type === "opened") resolve(event.data.report);
+			else if (event.data.type === "fatal") reject(errorOf(event.data.error));
+		};
+		thread.onerror = (event) => reject(new StoreThreadError(event.message));
+		send({ type: "open", options });
+	});
+}

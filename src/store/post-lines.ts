@@ -1,0 +1,72 @@
+/** What a post record means for the books: one part is one movement row. Pure. */
+import type { MoneySource, PostLine, PostRecord } from "../journal/records.ts";
+import { addNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
+import { RecordFault } from "./record-fault.ts";
+
+export interface BookedPart {
+	readonly source: MoneySource | "overrun";
+	readonly sku: string;
+	readonly amount: Nano;
+	/** This part's share of the line's units: the shares add up to the line's units. */
+	readonly units: number;
+	readonly picoPrice: number;
+}
+
+export interface FreeLine {
+	readonly sku: string;
+	readonly units: number;
+}
+
+export interface BookedPost {
+	readonly parts: readonly BookedPart[];
+	/** What was used at price 0. */
+	readonly free: readonly FreeLine[];
+	/** Sum of the parts by source, overrun left out. */
+	readonly spent: ReadonlyMap<MoneySource, Nano>;
+}
+
+const SOURCES = new Set<string>(["diem", "bundled", "usd"]);
+
+/** Reads the lines of a post. Throws `RecordFault` or `MoneyError` where they do not add up to its price. */
+export function bookPost(post: PostRecord): BookedPost {
+	const parts: BookedPart[] = [];
+	const free: FreeLine[] = [];
+	const spent = new Map<MoneySource, Nano>();
+	let sum = ZERO;
+	for (const line of post.lines) {
+		const ofLine = partsOf(line);
+		if (ofLine.length === 0 && line.units > 0) free.push({ sku: line.sku, units: line.units });
+		for (const part of ofLine) {
+			sum = addNano(sum, part.amount);
+			if (part.source !== "overrun") spent.set(part.source, addNano(spent.get(part.source) ?? ZERO, part.amount));
+			parts.push(part);
+		}
+	}
+	if (sum !== nano(post.priceNano)) throw new RecordFault(`the lines sum to ${sum}, the price is ${post.priceNano}`);
+	if (parts.length === 0 && free.length === 0) free.push({ sku: post.route, units: 0 });
+	return { parts, free, spent };
+}
+
+function partsOf(line: PostLine): BookedPart[] {
+	const amounts: { source: MoneySource | "overrun"; amount: Nano }[] = [...line.from];
+	if (nano(line.overrun) > 0) amounts.push({ source: "overrun", amount: line.overrun });
+	let total = ZERO;
+	for (const { source, amount } of amounts) {
+		if (source !== "overrun" && !SOURCES.has(source)) throw new RecordFault(`unknown source ${source}`);
+		if (nano(amount) === 0) throw new RecordFault("a part of 0");
+		total = addNano(total, amount);
+	}
+	let unitsLeft = nano(line.units) as number;
+	return amounts.map(({ source, amount }, index) => {
+		const units = index === amounts.length - 1 ? unitsLeft : share(line.units, amount, total);
+		unitsLeft -= units;
+		return { source, sku: line.sku, amount, units, picoPrice: line.picoPrice };
+	});
+}
+
+/** units x amount / total, rounded down, in whole numbers. */
+function share(units: number, amount: number, total: number): number {
+	const product = units * amount;
+	if (Number.isSafeInteger(product)) return Math.floor(product / total);
+	return Number((BigInt(units) * BigInt(amount)) / BigInt(total));
+}

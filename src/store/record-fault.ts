@@ -1,0 +1,19 @@
+import { SQLiteError } from "bun:sqlite";
+
+/** A journal record that the books cannot take: it goes to `rejected`, the others go on. */
+export class RecordFault extends Error {
+	override readonly name = "RecordFault";
+}
+
+const RECORD_CODES = ["SQLITE_CONSTRAINT", "SQLITE_MISMATCH", "SQLITE_TOOBIG", "SQLITE_RANGE"];
+
+/**
+ * True where the record is to blame, false where the store is (disk full, locked, damaged): then the whole batch
+ * is tried again. An unforeseen error while one record is booked counts as that record's fault, so that it can
+ * never hold up the others.
+ */
+export function isRecordFault(error: unknown): boolean {
+	if (!(error instanceof SQLiteError)) return true;
+	const code = error.code ?? "";
+	return RECORD_CODES.some((prefix) => code.startsWith(prefix));
+}

@@ -1,0 +1,47 @@
+/** Numbered migrations of the SQLite store. PostgreSQL gets a set of its own under the same numbers and names. */
+import type { Database } from "bun:sqlite";
+import { books } from "./migrations/0001-books.ts";
+
+export interface Migration {
+	readonly number: number;
+	readonly name: string;
+	/** One or more statements. */
+	readonly sql: string;
+}
+
+export const SQLITE_MIGRATIONS: readonly Migration[] = [books];
+
+/** The folder was written by a newer version of this program. */
+export class StoreTooNewError extends Error {
+	override readonly name = "StoreTooNewError";
+	readonly code = "STORE_TOO_NEW";
+
+	constructor(found: number, known: number) {
+		super(`the store has schema ${found}, this program knows ${known}; start the version that wrote it`);
+	}
+}
+
+/**
+ * Brings the schema to the newest number, one transaction a migration; processes that start together wait for
+ * each other. Throws `StoreTooNewError`.
+ */
+export function migrate(db: Database, migrations: readonly Migration[] = SQLITE_MIGRATIONS): void {
+	const newest = migrations.at(-1)?.number ?? 0;
+	for (;;) {
+		const current = schemaNumber(db);
+		if (current > newest) throw new StoreTooNewError(current, newest);
+		if (current === newest) return;
+		const next = migrations.find((migration) => migration.number === current + 1);
+		if (next === undefined) throw new Error(`there is no migration from schema ${current}`);
+		db.transaction(() => {
+			if (schemaNumber(db) !== current) return;
+			db.run(next.sql);
+			db.run(`PRAGMA user_version = ${next.number}`);
+		}).immediate();
+	}
+}
+
+export function schemaNumber(db: Database): number {
+	const row = db.query<{ user_version: bigint }, []>("PRAGMA user_version").get();
+	return Number(row?.user_version ?? 0);
+}

@@ -1,0 +1,186 @@
+import type { Migration } from "../migrate.ts";
+
+/**
+ * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC
+ * days since 1970-01-01. `unit` and `source` are one of usd, bundled, diem; a movement never crosses units.
+ */
+export const books: Migration = {
+	number: 1,
+	name: "books",
+	sql: `
+CREATE TABLE accounts (
+	id TEXT NOT NULL PRIMARY KEY,
+	name TEXT NOT NULL,
+	tier TEXT NOT NULL CHECK (tier IN ('paid', 'partner', 'staff')),
+	disabled INTEGER NOT NULL DEFAULT 0 CHECK (disabled IN (0, 1)),
+	operator INTEGER NOT NULL DEFAULT 0 CHECK (operator IN (0, 1)),
+	wallet TEXT UNIQUE,
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX one_operator ON accounts (operator) WHERE operator = 1;
+
+CREATE TABLE keys (
+	id TEXT NOT NULL PRIMARY KEY,
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	hash TEXT NOT NULL UNIQUE,
+	type TEXT NOT NULL CHECK (type IN ('ADMIN', 'INFERENCE')),
+	last6 TEXT NOT NULL,
+	description TEXT NOT NULL,
+	limit_usd TEXT,
+	limit_diem TEXT,
+	limit_vcu TEXT,
+	limit_period TEXT NOT NULL CHECK (limit_period IN ('EPOCH', 'MONTH', 'LIFETIME')),
+	restrictions TEXT CHECK (restrictions IS NULL OR json_valid(restrictions)),
+	created_at INTEGER NOT NULL,
+	expires_at INTEGER,
+	last_used_at INTEGER,
+	revoked_at INTEGER
+) STRICT;
+CREATE INDEX keys_of_account ON keys (account_id, created_at);
+
+CREATE TABLE budgets (
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	source TEXT NOT NULL CHECK (source IN ('usd', 'bundled', 'diem')),
+	day INTEGER NOT NULL CHECK (day >= 0 AND (source = 'diem' OR day = 0)),
+	balance INTEGER NOT NULL CHECK (balance BETWEEN 0 AND 4000000000000000),
+	leased INTEGER NOT NULL DEFAULT 0 CHECK (leased BETWEEN 0 AND balance),
+	PRIMARY KEY (account_id, source, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE leases (
+	node_id TEXT NOT NULL,
+	epoch INTEGER NOT NULL,
+	account_id TEXT NOT NULL,
+	source TEXT NOT NULL,
+	day INTEGER NOT NULL,
+	amount INTEGER NOT NULL CHECK (amount >= 0),
+	PRIMARY KEY (node_id, epoch, account_id, source, day),
+	FOREIGN KEY (account_id, source, day) REFERENCES budgets (account_id, source, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE posts (
+	id INTEGER PRIMARY KEY,
+	request_id TEXT NOT NULL UNIQUE,
+	node_id TEXT NOT NULL,
+	epoch INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	key_id TEXT,
+	day INTEGER NOT NULL,
+	admitted_at INTEGER NOT NULL,
+	done_at INTEGER NOT NULL,
+	booked_at INTEGER NOT NULL,
+	route TEXT NOT NULL,
+	model TEXT,
+	upstream TEXT,
+	status INTEGER NOT NULL,
+	hold INTEGER NOT NULL CHECK (hold >= 0),
+	price INTEGER NOT NULL CHECK (price >= 0),
+	prompt_tokens INTEGER,
+	completion_tokens INTEGER,
+	cached_tokens INTEGER,
+	cache_write_tokens INTEGER,
+	reasoning_tokens INTEGER,
+	tokens_counted INTEGER CHECK (tokens_counted IN (0, 1))
+) STRICT;
+
+CREATE TABLE movements (
+	id INTEGER PRIMARY KEY,
+	kind TEXT NOT NULL CHECK (kind IN ('charge', 'overrun', 'credit', 'grant', 'allotment')),
+	debit TEXT NOT NULL,
+	credit TEXT NOT NULL CHECK (credit <> debit),
+	amount INTEGER NOT NULL CHECK (amount > 0),
+	unit TEXT NOT NULL CHECK (unit IN ('usd', 'bundled', 'diem')),
+	post_id INTEGER REFERENCES posts (id) CHECK ((post_id IS NOT NULL) = (kind IN ('charge', 'overrun'))),
+	sku TEXT,
+	units INTEGER CHECK (units >= 0),
+	pico_price INTEGER CHECK (pico_price >= 0),
+	day INTEGER NOT NULL,
+	occurred_at INTEGER NOT NULL,
+	booked_at INTEGER NOT NULL,
+	balance_after INTEGER CHECK (balance_after >= 0)
+) STRICT;
+CREATE INDEX movements_of_post ON movements (post_id) WHERE post_id IS NOT NULL;
+
+CREATE TABLE usage_daily (
+	account_id TEXT NOT NULL,
+	key_id TEXT NOT NULL,
+	day INTEGER NOT NULL,
+	unit TEXT NOT NULL CHECK (unit IN ('usd', 'bundled', 'diem', 'overrun', 'free')),
+	sku TEXT NOT NULL,
+	amount INTEGER NOT NULL,
+	units INTEGER NOT NULL,
+	rows INTEGER NOT NULL,
+	PRIMARY KEY (account_id, key_id, day, unit, sku)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE credits (
+	reference TEXT NOT NULL PRIMARY KEY,
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	amount INTEGER NOT NULL CHECK (amount > 0),
+	movement_id INTEGER NOT NULL UNIQUE REFERENCES movements (id),
+	created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE diem_stakes (
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	from_day INTEGER NOT NULL,
+	stake INTEGER NOT NULL CHECK (stake >= 0),
+	set_at INTEGER NOT NULL,
+	PRIMARY KEY (account_id, from_day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE allotments (
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	day INTEGER NOT NULL,
+	amount INTEGER NOT NULL CHECK (amount > 0),
+	movement_id INTEGER NOT NULL UNIQUE REFERENCES movements (id),
+	PRIMARY KEY (account_id, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE nodes (
+	node_id TEXT NOT NULL,
+	epoch INTEGER NOT NULL,
+	first_seq INTEGER NOT NULL,
+	applied_seq INTEGER NOT NULL CHECK (applied_seq >= first_seq - 1),
+	groups INTEGER NOT NULL DEFAULT 0,
+	posts INTEGER NOT NULL DEFAULT 0,
+	rejects INTEGER NOT NULL DEFAULT 0,
+	started_at INTEGER NOT NULL,
+	PRIMARY KEY (node_id, epoch)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE rejected (
+	id INTEGER PRIMARY KEY,
+	node_id TEXT NOT NULL,
+	epoch INTEGER NOT NULL,
+	seq INTEGER NOT NULL,
+	record TEXT NOT NULL,
+	error TEXT NOT NULL,
+	rejected_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE changes (
+	id INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind TEXT NOT NULL CHECK (kind IN ('account', 'key', 'reload')),
+	account_id TEXT,
+	key_id TEXT,
+	hash TEXT,
+	changed_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE meta (
+	name TEXT NOT NULL PRIMARY KEY,
+	value TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER movements_stay BEFORE UPDATE ON movements BEGIN SELECT RAISE(ABORT, 'movements are never changed'); END;
+CREATE TRIGGER movements_remain BEFORE DELETE ON movements BEGIN SELECT RAISE(ABORT, 'movements are never deleted'); END;
+CREATE TRIGGER posts_stay BEFORE UPDATE ON posts BEGIN SELECT RAISE(ABORT, 'posts are never changed'); END;
+CREATE TRIGGER posts_remain BEFORE DELETE ON posts BEGIN SELECT RAISE(ABORT, 'posts are never deleted'); END;
+CREATE TRIGGER credits_stay BEFORE UPDATE ON credits BEGIN SELECT RAISE(ABORT, 'credits are never changed'); END;
+CREATE TRIGGER credits_remain BEFORE DELETE ON credits BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
+CREATE TRIGGER allotments_stay BEFORE UPDATE ON allotments BEGIN SELECT RAISE(ABORT, 'allotments are never changed'); END;
+CREATE TRIGGER allotments_remain BEFORE DELETE ON allotments BEGIN SELECT RAISE(ABORT, 'allotments are never deleted'); END;
+`,
+};

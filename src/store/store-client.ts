@@ -1,0 +1,143 @@
+/** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
+import type { JournalWriter } from "../journal/index.ts";
+import type { Kept } from "./leases.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange, StorePort } from "./port.ts";
+import { errorOf, StoreUnavailableError } from "./store-errors.ts";
+import type { FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
+
+export interface StoreClientParts {
+	readonly node: { readonly id: string; readonly epoch: number };
+	readonly journal: JournalWriter;
+	readonly send: (message: ToThread) => void;
+	readonly applyEveryMs: number;
+	/** By `store` durability answers wait for the store, so it is told at once. */
+	readonly applyAtOnce: boolean;
+	/** Ends the thread and what belongs to it, after the last answer. */
+	readonly end: () => void;
+}
+
+interface Pending {
+	readonly resolve: (answer: unknown) => void;
+	readonly reject: (error: Error) => void;
+}
+
+export class StoreClient implements StorePort {
+	readonly node: { readonly id: string; readonly epoch: number };
+	readonly #parts: StoreClientParts;
+	readonly #pending = new Map<number, Pending>();
+	readonly #listeners = new Set<(change: StoreChange) => void>();
+	readonly #timer: Timer;
+	#failed: Error | null = null;
+	#lastId = 0;
+	#applying = false;
+	#closing: Promise<void> | null = null;
+
+	constructor(parts: StoreClientParts) {
+		this.node = parts.node;
+		this.#parts = parts;
+		this.#timer = setInterval(() => this.#apply(), parts.applyEveryMs);
+		if (parts.applyAtOnce) parts.journal.onWritten(() => this.#apply());
+	}
+
+	/** A message of the thread, other than those of its start and its end. */
+	receive(message: FromThread): void {
+		switch (message.type) {
+			case "progress":
+				this.#applying = false;
+				this.#parts.journal.progress(message.progress);
+				if (this.#parts.applyAtOnce && !message.progress.failing) this.#apply();
+				return;
+			case "answer":
+				this.#take(message.id)?.resolve(message.answer);
+				return;
+			case "refusal":
+				this.#take(message.id)?.reject(errorOf(message.error));
+				return;
+			case "changes":
+				for (const change of message.changes) for (const listener of [...this.#listeners]) listener(change);
+				return;
+		}
+	}
+
+	/** The thread is gone: nobody waits for its answers in vain. */
+	fail(error: Error): void {
+		this.#failed ??= error;
+		clearInterval(this.#timer);
+		for (const pending of this.#pending.values()) pending.reject(error);
+		this.#pending.clear();
+	}
+
+	loadKey(hash: string, day: number): Promise<KeyLoad | null> {
+		return this.#call("loadKey", { hash, day });
+	}
+
+	loadAccount(accountId: string): Promise<Account | null> {
+		return this.#call("loadAccount", { accountId });
+	}
+
+	acquire(request: AcquireRequest): Promise<AcquireResult> {
+		return this.#call("acquire", request);
+	}
+
+	budgets(accountId: string, day: number): Promise<readonly BudgetState[]> {
+		return this.#call("budgets", { accountId, day });
+	}
+
+	giveBack(accountId: string, kept: readonly Kept[]): Promise<AcquireResult> {
+		return this.#call("giveBack", { accountId, kept });
+	}
+
+	async settled(): Promise<void> {
+		await this.#call("settled", null);
+	}
+
+	onChange(listener: (change: StoreChange) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	close(): Promise<void> {
+		this.#closing ??= this.#close();
+		return this.#closing;
+	}
+
+	async #close(): Promise<void> {
+		// After the leases went back no post may come: so the journal is closed first.
+		await this.#parts.journal.close();
+		clearInterval(this.#timer);
+		try {
+			await this.#send("close", null);
+		} finally {
+			this.#parts.end();
+		}
+	}
+
+	#apply(): void {
+		const seq = this.#parts.journal.flushedSeq;
+		if (this.#applying || seq <= this.#parts.journal.appliedSeq) return;
+		this.#applying = true;
+		this.#parts.send({ type: "apply", seq });
+	}
+
+	#call<Name extends StoreCallName>(name: Name, args: StoreCalls[Name]["arguments"]): Promise<StoreCalls[Name]["answer"]> {
+		if (this.#closing !== null) return Promise.reject(new StoreUnavailableError("the store is closed"));
+		this.#parts.journal.flush();
+		return this.#send(name, args);
+	}
+
+	#send<Name extends StoreCallName>(name: Name, args: StoreCalls[Name]["arguments"]): Promise<StoreCalls[Name]["answer"]> {
+		if (this.#failed !== null) return Promise.reject(this.#failed);
+		const id = ++this.#lastId;
+		const call = { name, arguments: args } as StoreCall;
+		return new Promise((resolve, reject) => {
+			this.#pending.set(id, { resolve: resolve as (answer: unknown) => void, reject });
+			this.#parts.send({ type: "call", id, seq: this.#parts.journal.flushedSeq, call });
+		});
+	}
+
+	#take(id: number): Pending | undefined {
+		const pending = this.#pending.get(id);
+		this.#pending.delete(id);
+		return pending;
+	}
+}

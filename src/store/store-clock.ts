@@ -1,0 +1,38 @@
+/** The store's time. Booking instants never go back, whatever the machine's clock does: pages follow them. */
+import type { Database } from "bun:sqlite";
+
+export const DAY_MS = 86_400_000;
+
+export class StoreClock {
+	readonly #now: () => number;
+	#lastBookingMs: number;
+
+	constructor(db: Database, now: () => number = Date.now) {
+		this.#now = now;
+		this.#lastBookingMs = lastBookingMs(db);
+	}
+
+	nowMs(): number {
+		return this.#now();
+	}
+
+	/** UTC days since 1970-01-01. */
+	today(): number {
+		return Math.floor(this.#now() / DAY_MS);
+	}
+
+	bookingMs(): number {
+		this.#lastBookingMs = Math.max(this.#lastBookingMs, this.#now());
+		return this.#lastBookingMs;
+	}
+}
+
+function lastBookingMs(db: Database): number {
+	const row = db
+		.query<{ last: bigint | null }, []>(
+			`SELECT max((SELECT coalesce((SELECT booked_at FROM movements ORDER BY id DESC LIMIT 1), 0)),
+				(SELECT coalesce((SELECT booked_at FROM posts ORDER BY id DESC LIMIT 1), 0))) AS last`,
+		)
+		.get();
+	return Number(row?.last ?? 0);
+}

@@ -1,0 +1,278 @@
+/**
+ * The store thread's work: it reads the journal behind the writer, books it, and answers calls. Messages are
+ * handled one after the other; before a call the journal is applied up to exactly the sequence that the message
+ * names, so an answer holds those posts and no later one.
+ */
+import { type Database, SQLiteError } from "bun:sqlite";
+import { JournalCorruptError, type JournalPosition, JournalReader, type ReadGroup } from "../journal/index.ts";
+import { BatchApplier, SequenceError } from "./apply.ts";
+import { CallerReader } from "./callers.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { LeaseBook } from "./leases.ts";
+import { latestBoot, type NodeBoot, startBoot } from "./node-boot.ts";
+import type { StoreChange } from "./port.ts";
+import { isRecordFault } from "./record-fault.ts";
+import { openDatabase } from "./sqlite/open-database.ts";
+import { StoreClock } from "./store-clock.ts";
+import {
+	type FromThread,
+	type OpenedReport,
+	type StoreCall,
+	sentError,
+	type ThreadOptions,
+	type ToThread,
+} from "./thread-protocol.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** A batch is small enough that other processes get the write lock between two. */
+const BATCH_RECORDS = 1_000;
+const BATCH_BYTES = 2 << 20;
+const RETRY_MS = 100;
+
+/** The journal could not be applied, so a call that must come after it cannot be answered. */
+class StoreTroubleError extends Error {
+	override readonly name = "StoreUnavailableError";
+
+	constructor(cause: string | null) {
+		super(`the store cannot be written now: ${cause}`);
+	}
+}
+
+export class StoreThread {
+	readonly #options: ThreadOptions;
+	readonly #send: (message: FromThread) => void;
+	readonly #db: Database;
+	readonly #clock: StoreClock;
+	readonly #boot: NodeBoot;
+	readonly #reader: JournalReader;
+	readonly #applier: BatchApplier;
+	readonly #leases: LeaseBook;
+	readonly #callers: CallerReader;
+	readonly #feed: ChangeFeed;
+	readonly #checkpoints: Checkpoints;
+	readonly #pollTimer: Timer;
+	#queue: Exclude<ToThread, { type: "open" }>[] = [];
+	#working = false;
+	#closed = false;
+	/** Read from the journal, not booked yet: a failed try keeps it. */
+	#batch: ReadGroup[] = [];
+	#appliedSeq: number;
+	#position: JournalPosition = { segment: 0, offset: 0 };
+	#failing: string | null = null;
+
+	/** Opens the store, applies the rest of the journal, frees the leases of the dead boot, begins the next boot. */
+	constructor(options: ThreadOptions, send: (message: FromThread) => void) {
+		this.#options = options;
+		this.#send = send;
+		this.#db = openDatabase(options.dataDir, { synchronous: options.synchronous });
+		this.#db.run("PRAGMA wal_autocheckpoint = 0");
+		this.#clock = new StoreClock(this.#db);
+		const dead = latestBoot(this.#db, this.#clock);
+		const dir = options.journalDir;
+		this.#reader = new JournalReader({ dir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
+		const replayedGroups = this.#replay(dead);
+		this.#boot = inTransaction(this.#db, () => {
+			const appliedSeq = dead.appliedSeq + replayedGroups;
+			return startBoot(this.#db, { ...dead, appliedSeq }, this.#clock);
+		});
+		this.#appliedSeq = this.#boot.appliedSeq;
+		this.#applier = new BatchApplier(this.#db, this.#boot, this.#clock);
+		this.#leases = new LeaseBook(this.#db, this.#boot, this.#clock);
+		this.#leases.returnAll();
+		this.#callers = new CallerReader(this.#db);
+		this.#feed = new ChangeFeed(this.#db);
+		this.#checkpoints = new Checkpoints(this.#db, options.dataDir, options.checkpointEveryMs);
+		this.#checkpoints.run(this.#appliedSeq);
+		this.#pollTimer = setInterval(() => this.#poll(), options.changesEveryMs);
+		this.#send({ type: "opened", report: this.#openedReport(replayedGroups) });
+	}
+
+	receive(message: Exclude<ToThread, { type: "open" }>): void {
+		this.#queue.push(message);
+		if (!this.#working) void this.#work();
+	}
+
+	#openedReport(replayedGroups: number): OpenedReport {
+		const { id, epoch, appliedSeq } = this.#boot;
+		return { start: { nodeId: id, epoch, nextSeq: appliedSeq + 1 }, replayedGroups, lostTail: this.#reader.lostTail };
+	}
+
+	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */
+	#replay(dead: NodeBoot): number {
+		const applier = new BatchApplier(this.#db, dead, this.#clock);
+		const before = this.#reader.nextSeq;
+		let batch: ReadGroup[] = [];
+		for (const group of this.#reader.readRest()) {
+			batch.push(group);
+			if (!isFull(batch)) continue;
+			applier.apply(batch);
+			batch = [];
+		}
+		applier.apply(batch);
+		return this.#reader.nextSeq - before;
+	}
+
+	async #work(): Promise<void> {
+		this.#working = true;
+		try {
+			while (!this.#closed) {
+				const message = this.#queue.shift();
+				if (message === undefined) break;
+				if (message.type === "call") {
+					await this.#answer(message.id, message.seq, message.call);
+				} else {
+					await this.#applyTo(message.seq);
+					this.#report();
+				}
+			}
+		} catch (error) {
+			this.#shut();
+			this.#send({ type: "fatal", error: sentError(error) });
+		}
+		this.#working = false;
+	}
+
+	async #answer(id: number, seq: number, call: StoreCall): Promise<void> {
+		const deadline = performance.now() + this.#options.callPatienceMs;
+		for (;;) {
+			try {
+				const before = this.#appliedSeq;
+				const applied = await this.#applyTo(seq);
+				if (this.#appliedSeq !== before || !applied) this.#report();
+				if (!applied) throw new StoreTroubleError(this.#failing);
+				this.#send({ type: "answer", id, answer: this.#call(call) });
+				return;
+			} catch (error) {
+				if (isFatal(error)) throw error;
+				if (performance.now() >= deadline || !isStoreTrouble(error)) {
+					this.#refuse(id, call, error);
+					return;
+				}
+			}
+			await Bun.sleep(RETRY_MS);
+		}
+	}
+
+	#refuse(id: number, call: StoreCall, error: unknown): void {
+		const refused = isStoreTrouble(error) ? new StoreTroubleError(sentError(error).message) : error;
+		this.#send({ type: "refusal", id, error: sentError(refused) });
+		// Without the rest of the journal the leases stay: the next start applies it and frees them.
+		if (call.name === "close") this.#shut();
+	}
+
+	#call(call: StoreCall): unknown {
+		switch (call.name) {
+			case "loadKey":
+				return this.#callers.key(call.arguments.hash, call.arguments.day);
+			case "loadAccount":
+				return this.#callers.account(call.arguments.accountId);
+			case "acquire":
+				this.#checkpoints.wrote();
+				return this.#leases.acquire(call.arguments);
+			case "budgets":
+				return this.#leases.budgets(call.arguments.accountId, call.arguments.day);
+			case "giveBack":
+				this.#checkpoints.wrote();
+				return this.#leases.giveBack(call.arguments.accountId, call.arguments.kept);
+			case "settled":
+				return null;
+			case "close":
+				return this.#close();
+		}
+	}
+
+	/** Applies up to exactly `seq`. False where the store could not be written; what was booked stays booked. */
+	async #applyTo(seq: number): Promise<boolean> {
+		try {
+			while (this.#appliedSeq < seq) {
+				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
+				this.#applyBatch(this.#batch);
+				if (this.#appliedSeq < seq) await Bun.sleep(0);
+			}
+			this.#failing = null;
+			return true;
+		} catch (error) {
+			if (!isStoreTrouble(error)) throw error;
+			this.#failing = sentError(error).message;
+			return false;
+		}
+	}
+
+	#applyBatch(batch: readonly ReadGroup[]): void {
+		const last = batch.at(-1);
+		if (last === undefined) throw new SequenceError(`nothing to read behind group ${this.#appliedSeq}`);
+		this.#applier.apply(batch);
+		this.#appliedSeq = last.seq;
+		this.#position = last.end;
+		this.#batch = [];
+		this.#checkpoints.wrote();
+	}
+
+	#readBatch(seq: number): ReadGroup[] {
+		const batch: ReadGroup[] = [];
+		for (const group of this.#reader.readTo(seq)) {
+			batch.push(group);
+			if (isFull(batch)) break;
+		}
+		return batch;
+	}
+
+	#report(): void {
+		this.#send({
+			type: "progress",
+			progress: {
+				appliedSeq: this.#appliedSeq,
+				position: this.#position,
+				checkpointedSeq: this.#checkpoints.seq,
+				failing: this.#failing !== null,
+			},
+			error: this.#failing,
+		});
+	}
+
+	#poll(): void {
+		try {
+			const changes: StoreChange[] = this.#feed.poll();
+			if (changes.length > 0) this.#send({ type: "changes", changes });
+			if (this.#checkpoints.due() && this.#checkpoints.run(this.#appliedSeq)) this.#report();
+		} catch (error) {
+			if (!isStoreTrouble(error)) this.#send({ type: "fatal", error: sentError(error) });
+		}
+	}
+
+	#close(): null {
+		this.#leases.returnAll();
+		this.#checkpoints.truncate();
+		this.#shut();
+		return null;
+	}
+
+	#shut(): void {
+		if (this.#closed) return;
+		this.#closed = true;
+		clearInterval(this.#pollTimer);
+		this.#reader.close();
+		this.#db.close();
+	}
+}
+
+function isFull(batch: readonly ReadGroup[]): boolean {
+	let records = 0;
+	let bytes = 0;
+	for (const group of batch) {
+		records += group.records.length;
+		bytes += group.bytes;
+	}
+	return records >= BATCH_RECORDS || bytes >= BATCH_BYTES;
+}
+
+/** Trying again cannot help: the journal itself is damaged, or the order of the books is broken. */
+function isFatal(error: unknown): boolean {
+	return error instanceof JournalCorruptError || error instanceof SequenceError;
+}
+
+/** The disk is full, the database locked or failing: it may pass. */
+function isStoreTrouble(error: unknown): boolean {
+	return error instanceof StoreTroubleError || (error instanceof SQLiteError && !isRecordFault(error));
+}

@@ -1,0 +1,131 @@
+/** The rows of the store, as Kysely sees them. What each column means stands beside the migrations. */
+import type { ColumnType, Generated, Kysely } from "kysely";
+import type { MoneySource } from "../journal/records.ts";
+import type { AccountTier, KeyType, LimitPeriod } from "./port.ts";
+
+/** Read as BigInt (sums pass 2^53), written from whole numbers. */
+type Int = ColumnType<bigint, number | bigint, number | bigint>;
+type IntOrNull = ColumnType<bigint | null, number | bigint | null, number | bigint | null>;
+
+export interface Tables {
+	accounts: {
+		id: string;
+		name: string;
+		tier: AccountTier;
+		disabled: Int;
+		operator: Int;
+		wallet: string | null;
+		created_at: Int;
+	};
+	keys: {
+		id: string;
+		account_id: string;
+		hash: string;
+		type: KeyType;
+		last6: string;
+		description: string;
+		limit_usd: string | null;
+		limit_diem: string | null;
+		limit_vcu: string | null;
+		limit_period: LimitPeriod;
+		restrictions: string | null;
+		created_at: Int;
+		expires_at: IntOrNull;
+		last_used_at: IntOrNull;
+		revoked_at: IntOrNull;
+	};
+	budgets: { account_id: string; source: MoneySource; day: Int; balance: Int; leased: Int };
+	leases: { node_id: string; epoch: Int; account_id: string; source: MoneySource; day: Int; amount: Int };
+	posts: {
+		id: Generated<bigint>;
+		request_id: string;
+		node_id: string;
+		epoch: Int;
+		seq: Int;
+		account_id: string;
+		key_id: string | null;
+		day: Int;
+		admitted_at: Int;
+		done_at: Int;
+		booked_at: Int;
+		route: string;
+		model: string | null;
+		upstream: string | null;
+		status: Int;
+		hold: Int;
+		price: Int;
+		prompt_tokens: IntOrNull;
+		completion_tokens: IntOrNull;
+		cached_tokens: IntOrNull;
+		cache_write_tokens: IntOrNull;
+		reasoning_tokens: IntOrNull;
+		tokens_counted: IntOrNull;
+	};
+	movements: {
+		id: Generated<bigint>;
+		kind: MovementKind;
+		debit: string;
+		credit: string;
+		amount: Int;
+		unit: MoneySource;
+		post_id: IntOrNull;
+		sku: string | null;
+		units: IntOrNull;
+		pico_price: IntOrNull;
+		day: Int;
+		occurred_at: Int;
+		booked_at: Int;
+		balance_after: IntOrNull;
+	};
+	usage_daily: {
+		account_id: string;
+		/** Empty where the caller was no key. */
+		key_id: string;
+		day: Int;
+		unit: MoneySource | "overrun" | "free";
+		sku: string;
+		amount: Int;
+		units: Int;
+		rows: Int;
+	};
+	credits: { reference: string; account_id: string; amount: Int; movement_id: Int; created_at: Int };
+	diem_stakes: { account_id: string; from_day: Int; stake: Int; set_at: Int };
+	allotments: { account_id: string; day: Int; amount: Int; movement_id: Int };
+	nodes: {
+		node_id: string;
+		epoch: Int;
+		first_seq: Int;
+		applied_seq: Int;
+		groups: Int;
+		posts: Int;
+		rejects: Int;
+		started_at: Int;
+	};
+	rejected: {
+		id: Generated<bigint>;
+		node_id: string;
+		epoch: Int;
+		seq: Int;
+		record: string;
+		error: string;
+		rejected_at: Int;
+	};
+	changes: {
+		id: Generated<bigint>;
+		kind: "account" | "key" | "reload";
+		account_id: string | null;
+		key_id: string | null;
+		hash: string | null;
+		changed_at: Int;
+	};
+	meta: { name: string; value: string };
+}
+
+export type MovementKind = "charge" | "overrun" | "credit" | "grant" | "allotment";
+
+export type StoreDb = Kysely<Tables>;
+
+/** The operator's sides of a movement. They have no balance row: every transaction would queue on it. */
+export const REVENUE = "revenue";
+export const ISSUED = "issued";
+export const OVERRUN = "overrun";

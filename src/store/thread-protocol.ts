@@ -1,0 +1,63 @@
+/** Messages between the event loop and the store thread. Each message of the loop names the sequence written when it was sent. */
+import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
+import type { Kept } from "./leases.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "./port.ts";
+
+/** What the thread can be asked; each name with its arguments and its answer. */
+export interface StoreCalls {
+	loadKey: { arguments: { hash: string; day: number }; answer: KeyLoad | null };
+	loadAccount: { arguments: { accountId: string }; answer: Account | null };
+	acquire: { arguments: AcquireRequest; answer: AcquireResult };
+	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };
+	giveBack: { arguments: { accountId: string; kept: readonly Kept[] }; answer: AcquireResult };
+	settled: { arguments: null; answer: null };
+	close: { arguments: null; answer: null };
+}
+
+export type StoreCallName = keyof StoreCalls;
+export type StoreCall = { [Name in StoreCallName]: { name: Name; arguments: StoreCalls[Name]["arguments"] } }[StoreCallName];
+
+export interface ThreadOptions {
+	readonly dataDir: string;
+	readonly journalDir: string;
+	readonly synchronous: "NORMAL" | "FULL";
+	readonly changesEveryMs: number;
+	readonly checkpointEveryMs: number;
+	/** How long a call waits for a store that cannot be written. */
+	readonly callPatienceMs: number;
+}
+
+export type ToThread =
+	| { readonly type: "open"; readonly options: ThreadOptions }
+	/** Apply up to `seq`: once, without patience. */
+	| { readonly type: "apply"; readonly seq: number }
+	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall };
+
+export interface OpenedReport {
+	readonly start: JournalStart;
+	/** Groups of an earlier boot that were applied now. */
+	readonly replayedGroups: number;
+	readonly lostTail: LostTail | null;
+}
+
+/** An error on its way between threads: classes do not survive it. */
+export interface SentError {
+	readonly name: string;
+	readonly message: string;
+	readonly code: string;
+}
+
+export type FromThread =
+	| { readonly type: "opened"; readonly report: OpenedReport }
+	| { readonly type: "progress"; readonly progress: StoreProgress; readonly error: string | null }
+	| { readonly type: "answer"; readonly id: number; readonly answer: unknown }
+	| { readonly type: "refusal"; readonly id: number; readonly error: SentError }
+	| { readonly type: "changes"; readonly changes: readonly StoreChange[] }
+	/** The thread can do nothing more. */
+	| { readonly type: "fatal"; readonly error: SentError };
+
+export function sentError(error: unknown): SentError {
+	if (!(error instanceof Error)) return { name: "Error", message: String(error), code: "UNKNOWN" };
+	const code = "code" in error && typeof error.code === "string" ? error.code : "UNKNOWN";
+	return { name: error.name, message: error.message, code };
+}
