@@ -113,8 +113,11 @@ export interface Budgets {
 	caller(hash: string): Caller | null | Promise<Caller | null>;
 	/** Takes one request of the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. */
 	takeRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState;
-	/** Settles the tokens estimate of `takeRequest` to the real number. */
-	settleTokens(caller: Caller, subject: string, promptTokensEstimate: number, tokens: number): void;
+	/**
+	 * Settles the tokens estimate of `takeRequest` to the real number. `taken` is what `takeRequest` gave: with
+	 * it a request that ends in a later window does not lower that window's count.
+	 */
+	settleTokens(caller: Caller, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void;
 	/** Holds a fixed worst case. Throws 402. Price 0 gives a hold of 0 that still posts its record. */
 	hold(caller: Caller, context: HoldContext, worstNano: Nano): Hold | Promise<Hold>;
 	/** The output ceiling and its hold. Throws 402 (with the number that would fit). */

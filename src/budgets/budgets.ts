@@ -1,0 +1,53 @@
+import type { Journal } from "../journal/records.ts";
+import type { StorePort } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import { CallerCache } from "./caller-cache.ts";
+import { FailureGuard } from "./failure-guard.ts";
+import { HoldDesk } from "./hold-desk.ts";
+import type { HoldRoom } from "./open-hold.ts";
+import type { Budgets, Caller, RateLimit, RateState } from "./port.ts";
+import { RateWindows } from "./rate-windows.ts";
+
+/** What the budgets of a node are made of. */
+export interface BudgetsOptions {
+	readonly store: StorePort;
+	readonly journal: Journal;
+	readonly clock: Clock;
+	/** `limits.failedRequests` of the config now in force; 0 is off. */
+	readonly failedRequests: () => number;
+	/** Keys kept in memory; default 100,000. */
+	readonly maxCallers?: number;
+	/** Minute windows kept in memory; default 200,000. */
+	readonly maxRateWindows?: number;
+	/** Subjects whose failures are remembered; default 50,000. */
+	readonly maxGuarded?: number;
+}
+
+/** Budgets on one node; `close` ends the listening for changes. */
+export interface NodeBudgets extends Budgets {
+	close(): void;
+}
+
+/** Puts the budgets of a node together. Nothing is read before the first caller comes. */
+export function createBudgets(options: BudgetsOptions): NodeBudgets {
+	const { store, journal, clock } = options;
+	const cache = new CallerCache({ store, journal, clock }, options.maxCallers ?? 100_000);
+	const rates = new RateWindows(clock, options.maxRateWindows ?? 200_000);
+	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
+	const room: HoldRoom = { journal, clock, holdsOpen: 0, ended: (key) => cache.holdEnded(key) };
+	const desk = new HoldDesk(cache, room);
+	return {
+		caller: (hash) => cache.find(hash),
+		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number): RateState =>
+			rates.take(caller.account.id, subject, limit, estimate),
+		settleTokens: (caller, subject, estimate, tokens, taken) => rates.settle(caller.account.id, subject, estimate, tokens, taken),
+		hold: (caller, context, worstNano) => desk.hold(caller, context, worstNano),
+		holdCeiling: (caller, context, request) => desk.holdCeiling(caller, context, request),
+		checkGuard: (subject) => guard.check(subject),
+		countFailure: (subject) => guard.count(subject),
+		get holdsOpen() {
+			return room.holdsOpen;
+		},
+		close: () => cache.close(),
+	};
+}

@@ -1,0 +1,141 @@
+import type { Nano } from "../ledger/nano.ts";
+import { nano } from "../ledger/nano.ts";
+import type { Account, ApiKey, KeyLoad } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { CachedAccount } from "./cached-account.ts";
+import type { OpenHold } from "./open-hold.ts";
+import type { Caller } from "./port.ts";
+import { limitNano, SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
+
+/** Windows that a key keeps: the current one, and one or two that running requests were admitted in. */
+const MAX_WINDOWS = 4;
+
+/** A read of this key that is under way, and what the key posted since that the answer will not hold. */
+interface KeyRead {
+	readonly seq: number;
+	readonly posts: { readonly day: number; readonly usd: number; readonly diem: number }[];
+}
+
+/** A key as this node knows it: the caller of all its requests, with what it spent and holds against its caps. */
+export class CachedKey implements Caller {
+	readonly hash: string;
+	readonly cached: CachedAccount;
+	readonly openHolds = new Set<OpenHold>();
+	key: ApiKey;
+	/** True from a change notice until the key is read again. */
+	stale = false;
+	/** Deleted in the store: running requests end, nothing new begins. */
+	revoked = false;
+	/** No longer in the cache: no hold may begin on this object. */
+	detached = false;
+	/** Requests that wait for money or for a read: they keep the key in the cache. */
+	waiting = 0;
+	/** Seen since the cache last looked for room. */
+	used = true;
+	/** When a use was last recorded, Unix milliseconds. */
+	touchedAtMs: number;
+	/** Journal sequence of its last post. */
+	lastPostSeq = 0;
+	/** The read under way, shared by all who wait for it. */
+	reading: Promise<void> | null = null;
+	readonly #clock: Clock;
+	readonly #windows = new Map<number, SpendingWindow>();
+	#lastDay = -1;
+	#lastWindow: SpendingWindow | undefined;
+	#capped = false;
+	#read: KeyRead | null = null;
+
+	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock) {
+		this.hash = hash;
+		this.key = load.key;
+		this.cached = cached;
+		this.touchedAtMs = load.key.lastUsedAtMs ?? 0;
+		this.#clock = clock;
+		this.#take(load, day, []);
+	}
+
+	get account(): Account {
+		return this.cached.account;
+	}
+
+	/** True where something under way refers to this object. */
+	get busy(): boolean {
+		return this.openHolds.size > 0 || this.waiting > 0 || this.reading !== null;
+	}
+
+	balances(): { readonly usd: Nano; readonly diem: Nano } {
+		const { money } = this.cached;
+		return { usd: nano(money.usd.total + money.bundled.total), diem: nano(money.diem(utcDay(this.#clock.now())).total) };
+	}
+
+	/** The window of a request of `day`; null without caps; undefined where it has to be read first. */
+	window(day: number): SpendingWindow | null | undefined {
+		if (!this.#capped) return null;
+		if (day !== this.#lastDay) {
+			this.#lastDay = day;
+			this.#lastWindow = this.#windows.get(windowStart(this.key.limitPeriod, day));
+		}
+		return this.#lastWindow;
+	}
+
+	/** Call at the moment that a read of this key goes out, with the journal's sequence. */
+	beginRead(seq: number): void {
+		this.#read = { seq, posts: [] };
+	}
+
+	/** The read's answer for `day`; null where it failed. */
+	endRead(load: KeyLoad | null, day: number): void {
+		const posts = this.#read?.posts ?? [];
+		this.#read = null;
+		if (load !== null) this.#take(load, day, posts);
+	}
+
+	/** A post of this key went into the journal: the windows count it, and a read under way is told. */
+	posted(window: SpendingWindow | null, day: number, usd: number, diem: number, seq: number): void {
+		this.lastPostSeq = seq;
+		if (window !== null) {
+			window.spentUsd += usd;
+			window.spentDiem += diem;
+		}
+		if (this.#read !== null && seq > this.#read.seq) this.#read.posts.push({ day, usd, diem });
+	}
+
+	/**
+	 * New limits bind new requests. Windows of the same period go on with their new limits; a new period looks
+	 * back at what was spent in its own window, which is the one that was just read.
+	 */
+	#take(load: KeyLoad, day: number, posts: KeyRead["posts"]): void {
+		const period = load.key.limitPeriod;
+		const limitUsd = limitNano(load.key.limits.usd);
+		const limitDiem = limitNano(load.key.limits.diem);
+		const capped = limitUsd !== Number.POSITIVE_INFINITY || limitDiem !== Number.POSITIVE_INFINITY;
+		if (!capped || period !== this.key.limitPeriod) this.#windows.clear();
+		this.key = load.key;
+		this.#capped = capped;
+		this.#lastDay = -1;
+		if (capped) {
+			for (const other of this.#windows.values()) {
+				other.limitUsd = limitUsd;
+				other.limitDiem = limitDiem;
+			}
+			const start = windowStart(period, day);
+			const window = new SpendingWindow(start, limitUsd, limitDiem);
+			window.spentUsd = load.spent.usd;
+			window.spentDiem = load.spent.diem;
+			for (const post of posts) {
+				if (windowStart(period, post.day) !== start) continue;
+				window.spentUsd += post.usd;
+				window.spentDiem += post.diem;
+			}
+			this.#windows.set(start, window);
+			// The farthest away go, whichever way the clock was wrong: never the one that was just read.
+			const byDistance = [...this.#windows.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start));
+			for (const old of byDistance.slice(MAX_WINDOWS)) this.#windows.delete(old);
+		}
+		for (const window of this.#windows.values()) {
+			window.heldUsd = 0;
+			window.heldDiem = 0;
+		}
+		for (const hold of this.openHolds) hold.moveTo(this.#windows.get(windowStart(period, hold.day)) ?? null);
+	}
+}

@@ -1,0 +1,288 @@
+import type { Journal } from "../journal/records.ts";
+import type { KeyLoad, StoreChange, StorePort } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import { CachedAccount } from "./cached-account.ts";
+import { CachedKey } from "./cached-key.ts";
+import { ExpiringSet } from "./expiring-set.ts";
+import { unavailable } from "./lease-queue.ts";
+import { utcDay } from "./spending-window.ts";
+
+const TOUCH_EVERY_MS = 60_000;
+const UNKNOWN_MS = 1_000;
+const MAX_UNKNOWN = 10_000;
+/** Entries looked at for each one that is added to a full cache: pinned and lately used ones are passed over. */
+const EVICTION_SCAN = 64;
+
+/**
+ * Keys and accounts as this node knows them. A cold key is one coalesced read; a change notice re-reads what it
+ * names. Bounded: past `maxKeys` the ones not used lately go, except those with open holds or with posts that
+ * the store has not applied. An account goes with its last key, and its lease goes back to the store.
+ */
+export class CallerCache {
+	readonly #store: StorePort;
+	readonly #journal: Journal;
+	readonly #clock: Clock;
+	readonly #maxKeys: number;
+	/** By the hash of the key's text, oldest first. */
+	readonly #keys = new Map<string, CachedKey>();
+	readonly #accounts = new Map<string, CachedAccount>();
+	/** First reads under way; a notice that comes meanwhile sets `again`. */
+	readonly #cold = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
+	readonly #unknown: ExpiringSet;
+	/** Accounts whose lease could not be given back when they left the cache. */
+	readonly #owing = new Set<string>();
+	/** Accounts without a key that something is still under way for. */
+	readonly #lingering = new Set<CachedAccount>();
+	readonly #stopListening: () => void;
+
+	constructor(parts: { store: StorePort; journal: Journal; clock: Clock }, maxKeys: number) {
+		this.#store = parts.store;
+		this.#journal = parts.journal;
+		this.#clock = parts.clock;
+		this.#maxKeys = maxKeys;
+		this.#unknown = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
+		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
+	}
+
+	/** The key behind a hash: at once where it is cached and fresh. null: unknown, revoked or expired. Rejects with 503. */
+	find(hash: string): CachedKey | null | Promise<CachedKey | null> {
+		const now = this.#clock.now();
+		const key = this.#keys.get(hash);
+		if (key === undefined) return this.#unknown.has(hash) ? null : this.#first(hash);
+		if (!key.stale && !key.cached.stale && key.cached.money.totalsDay >= utcDay(now)) return this.#present(key, now);
+		return this.#freshen(key);
+	}
+
+	/**
+	 * The object that stands for a key now, ready for a request of `day`: the key may have left the cache since its
+	 * request came, and its caps in that day's window may have to be read. null: revoked. Rejects with 503.
+	 */
+	async ready(found: CachedKey, day: number): Promise<CachedKey | null> {
+		let key: CachedKey | null = found;
+		while (key?.detached) key = await this.find(key.hash);
+		if (key === null) return null;
+		key.waiting++;
+		try {
+			await this.#readWindow(key, day);
+		} finally {
+			key.waiting--;
+		}
+		return key.revoked ? null : key;
+	}
+
+	/** A hold of the key has ended. */
+	holdEnded(key: CachedKey): void {
+		if (key.cached.keys === 0) this.#retire(key.cached);
+	}
+
+	get size(): number {
+		return this.#keys.size;
+	}
+
+	close(): void {
+		this.#stopListening();
+	}
+
+	/** The last checks of each call: expiry by the clock now, and the record of use. */
+	#present(key: CachedKey, now: number): CachedKey | null {
+		const { expiresAtMs } = key.key;
+		if (expiresAtMs !== null && expiresAtMs <= now) return null;
+		key.used = true;
+		if (now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.room() === null) {
+			key.touchedAtMs = now;
+			// A broken journal ends the process by itself; nobody waits for a touch.
+			this.#journal.append({ t: "touch", keyId: key.key.id, atMs: now }).catch(() => {});
+		}
+		return key;
+	}
+
+	#first(hash: string): Promise<CachedKey | null> {
+		const underWay = this.#cold.get(hash);
+		if (underWay !== undefined) return underWay.promise;
+		const cold = { promise: this.#readFirst(hash), again: false };
+		this.#cold.set(hash, cold);
+		const done = (): void => void this.#cold.delete(hash);
+		cold.promise.then(done, done);
+		return cold.promise;
+	}
+
+	async #readFirst(hash: string): Promise<CachedKey | null> {
+		let load: KeyLoad | null;
+		let day: number;
+		do {
+			const cold = this.#cold.get(hash);
+			if (cold !== undefined) cold.again = false;
+			day = utcDay(this.#clock.now());
+			load = await this.#ask(() => this.#store.loadKey(hash, day));
+		} while (this.#cold.get(hash)?.again === true);
+		if (load === null) {
+			this.#unknown.add(hash);
+			return null;
+		}
+		const cached = this.#account(load);
+		const key = new CachedKey(hash, load, day, cached, this.#clock);
+		cached.keys++;
+		this.#keys.set(hash, key);
+		if (this.#keys.size > this.#maxKeys) this.#evict(key);
+		return this.#freshen(key);
+	}
+
+	#account(load: KeyLoad): CachedAccount {
+		const { account } = load;
+		const known = this.#accounts.get(account.id);
+		if (known !== undefined) {
+			known.account = account;
+			return known;
+		}
+		const parts = { store: this.#store, journal: this.#journal, clock: this.#clock };
+		const cached = new CachedAccount(account, parts, this.#owing.delete(account.id));
+		this.#accounts.set(account.id, cached);
+		return cached;
+	}
+
+	/** Brings key, account and totals up to date. */
+	async #freshen(key: CachedKey): Promise<CachedKey | null> {
+		const { cached } = key;
+		for (;;) {
+			const now = this.#clock.now();
+			const day = utcDay(now);
+			if (key.revoked) return null;
+			if (key.stale) await (key.reading ?? this.#readKey(key, day));
+			else if (cached.stale || cached.money.totalsDay < day) await (cached.reading ?? this.#readAccount(cached, day));
+			else return this.#present(key, now);
+		}
+	}
+
+	#readKey(key: CachedKey, day: number): Promise<void> {
+		key.stale = false;
+		key.beginRead(this.#journal.writtenSeq);
+		const settle = async (): Promise<void> => {
+			let load: KeyLoad | null = null;
+			try {
+				load = await this.#ask(() => this.#store.loadKey(key.hash, day));
+				if (load === null) this.#drop(key);
+				else key.cached.account = load.account;
+			} catch (error) {
+				key.stale = true;
+				throw error;
+			} finally {
+				key.endRead(load, day);
+				key.reading = null;
+			}
+		};
+		key.reading = settle();
+		return key.reading;
+	}
+
+	#readAccount(cached: CachedAccount, day: number): Promise<void> {
+		const stale = cached.stale;
+		cached.stale = false;
+		const call = cached.money.begin(this.#journal.writtenSeq);
+		const settle = async (): Promise<void> => {
+			try {
+				const [account, budgets] = await this.#ask(() =>
+					Promise.all([
+						stale ? this.#store.loadAccount(cached.account.id) : cached.account,
+						this.#store.budgets(cached.account.id, day),
+					]),
+				);
+				// An account that is gone keeps its keys until they are revoked, but may do nothing.
+				cached.account = account ?? { ...cached.account, disabled: true };
+				cached.money.takeTotals(call, budgets, day);
+			} catch (error) {
+				cached.stale ||= stale;
+				throw error;
+			} finally {
+				cached.money.end(call);
+				cached.reading = null;
+			}
+		};
+		cached.reading = settle();
+		return cached.reading;
+	}
+
+	async #ask<T>(question: () => Promise<T>): Promise<T> {
+		try {
+			return await question();
+		} catch (cause) {
+			throw unavailable(cause);
+		}
+	}
+
+	#changed(change: StoreChange): void {
+		if (change.kind === "reload") return;
+		if (change.kind === "key") {
+			this.#unknown.delete(change.hash);
+			const cold = this.#cold.get(change.hash);
+			if (cold !== undefined) cold.again = true;
+			const key = this.#keys.get(change.hash);
+			if (key === undefined) return;
+			key.stale = true;
+			this.#eager(this.#freshen(key));
+			return;
+		}
+		const cached = this.#accounts.get(change.accountId);
+		if (cached === undefined) return;
+		cached.stale = true;
+		cached.leases.changed();
+		this.#eager(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.now())));
+	}
+
+	/** Reads what the key spent in the window of `day`, where that is not known. */
+	async #readWindow(key: CachedKey, day: number): Promise<void> {
+		while (!key.revoked && key.window(day) === undefined) await (key.reading ?? this.#readKey(key, day));
+	}
+
+	/** Starts a read ahead of the next request. Where it fails, that request reads again and is told. */
+	#eager(read: Promise<unknown>): void {
+		read.catch(() => {});
+	}
+
+	#drop(key: CachedKey): void {
+		key.revoked = true;
+		this.#remove(key);
+	}
+
+	#remove(key: CachedKey): void {
+		if (this.#keys.get(key.hash) !== key) return;
+		this.#keys.delete(key.hash);
+		key.detached = true;
+		key.cached.keys--;
+		this.#retire(key.cached);
+	}
+
+	/** Makes room for `added`: looks at the oldest few, spares what was used since it looked last or must stay. */
+	#evict(added: CachedKey): void {
+		for (const cached of this.#lingering) this.#retire(cached);
+		let looked = 0;
+		let victim: CachedKey | undefined;
+		for (const key of this.#keys.values()) {
+			if (looked++ >= EVICTION_SCAN || key === added) break;
+			const pinned = key.busy || key.lastPostSeq > this.#journal.appliedSeq;
+			if (!pinned && !key.used) {
+				victim = key;
+				break;
+			}
+			if (!pinned) victim ??= key;
+			key.used = false;
+			this.#keys.delete(key.hash);
+			this.#keys.set(key.hash, key);
+		}
+		if (victim !== undefined) this.#remove(victim);
+	}
+
+	/** Lets go of an account without keys: at once, or when what is under way for it has ended. */
+	#retire(cached: CachedAccount): void {
+		this.#lingering.delete(cached);
+		const { id } = cached.account;
+		if (cached.keys > 0 || this.#accounts.get(id) !== cached) return;
+		if (!cached.unused) {
+			this.#lingering.add(cached);
+			return;
+		}
+		this.#accounts.delete(id);
+		let leased = cached.leases.unsettled;
+		for (const purse of cached.money.purses()) leased ||= purse.left > 0;
+		if (leased) this.#store.giveBack(id, []).catch(() => this.#owing.add(id));
+	}
+}

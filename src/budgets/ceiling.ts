@@ -1,0 +1,53 @@
+import type { CeilingRequest } from "./port.ts";
+
+/** An output that would be lowered below this, or below the model's own maximum if that is less, is refused. */
+export const FLOOR_TOKENS = 256;
+
+/** Most that one amount can be, in nano-USD: what passes it cannot be held. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The price of `units` in nano-USD, rounded half up like a line; Infinity where it passes 2^53-1. A caller may
+ * ask for any number of tokens: that is a refusal, not a fault.
+ */
+export function lineOrMore(units: number, picoPrice: number): number {
+	if (units === 0 || picoPrice === 0) return 0;
+	const product = units * picoPrice;
+	if (product <= MOST - 500) return Math.floor((product + 500) / 1000);
+	if (!Number.isSafeInteger(units)) return Number.POSITIVE_INFINITY;
+	const exact = (BigInt(units) * BigInt(picoPrice) + 500n) / 1000n;
+	return exact <= BigInt(MOST) ? Number(exact) : Number.POSITIVE_INFINITY;
+}
+
+/** How many units `money` nano-USD buy at a price per unit: their line never passes it. Infinity at price 0. */
+export function unitsFor(money: number, picoPrice: number): number {
+	if (picoPrice === 0) return Number.POSITIVE_INFINITY;
+	const inPico = money * 1000;
+	if (inPico <= MOST) return Math.floor(inPico / picoPrice);
+	return Number((BigInt(Math.min(money, MOST)) * 1000n) / BigInt(picoPrice));
+}
+
+/** What the whole request may cost: the prompt and `tokens` for each choice. Infinity where it cannot be held. */
+export function worstNano(request: CeilingRequest, promptTokens: number, tokens: number): number {
+	const sum = lineOrMore(promptTokens, request.inputPrice) + lineOrMore(tokens * request.choices, request.outputPrice);
+	return sum <= MOST ? sum : Number.POSITIVE_INFINITY;
+}
+
+/** What one choice can produce when nobody lowers it: the model's maximum, as far as the context goes. */
+export function fullTokens(request: CeilingRequest): number {
+	return Math.max(1, Math.min(request.modelMaxTokens, request.contextTokens - request.promptTokensAtLeast));
+}
+
+/** Output tokens of each choice that the money buys beside the prompt: at most what half of `free` buys. */
+export function affordableTokens(request: CeilingRequest, promptTokens: number, free: number): number {
+	const beside = free - lineOrMore(promptTokens, request.inputPrice);
+	if (beside < 0) return 0;
+	const money = Math.min(Math.floor(free / 2), beside);
+	return Math.floor(unitsFor(money, request.outputPrice) / request.choices);
+}
+
+/** The number for the caller's max_tokens that would fit into `free`; 0 where none would. */
+export function fittingTokens(request: CeilingRequest, promptTokens: number, free: number): number {
+	const beside = free - lineOrMore(promptTokens, request.inputPrice);
+	return beside < 0 ? 0 : Math.floor(unitsFor(beside, request.outputPrice) / request.choices);
+}

@@ -1,0 +1,83 @@
+import { ApiError } from "../errors/index.ts";
+import type { Clock } from "../telemetry/clock.ts";
+
+const WITHIN_MS = 30_000;
+const BLOCK_MS = 30_000;
+
+interface Failures {
+	/** Monotonic instants of the failures of the last 30 s, oldest first. */
+	readonly at: number[];
+	/** Monotonic instant of the end of a block. */
+	blockedUntil: number;
+}
+
+/**
+ * Abuse protection (accounts-rpc 4.3): more than `allowed` failures of a subject within any 30 s block it for
+ * 30 s. Bounded: past `maxSubjects` the subject that has not failed for longest is forgotten.
+ */
+export class FailureGuard {
+	readonly #clock: Clock;
+	readonly #allowed: () => number;
+	readonly #maxSubjects: number;
+	/** In order of their last failure. */
+	readonly #subjects = new Map<string, Failures>();
+
+	/** @param allowed failures that do not block; 0 switches the guard off */
+	constructor(clock: Clock, allowed: () => number, maxSubjects: number) {
+		this.#clock = clock;
+		this.#allowed = allowed;
+		this.#maxSubjects = maxSubjects;
+	}
+
+	/** Throws RATE_LIMIT_EXCEEDED while the subject is blocked. */
+	check(subject: string): void {
+		if (this.#subjects.size === 0) return;
+		const failures = this.#subjects.get(subject);
+		if (failures === undefined || failures.blockedUntil === 0) return;
+		const allowed = this.#allowed();
+		const leftMs = failures.blockedUntil - this.#clock.monotonic();
+		if (leftMs <= 0 || allowed === 0) {
+			this.#subjects.delete(subject);
+			return;
+		}
+		const seconds = Math.ceil(leftMs / 1000);
+		throw new ApiError("RATE_LIMIT_EXCEEDED", {
+			message: `More than ${allowed} failed requests; retry in ${seconds}s`,
+			retryAfterSeconds: seconds,
+			headers: { "x-ratelimit-type": "user" },
+		});
+	}
+
+	count(subject: string): void {
+		const allowed = this.#allowed();
+		if (allowed === 0) return;
+		const now = this.#clock.monotonic();
+		const failures = this.#subjects.get(subject) ?? { at: [], blockedUntil: 0 };
+		this.#subjects.delete(subject);
+		this.#makeRoom(now);
+		this.#subjects.set(subject, failures);
+		if (failures.blockedUntil > now) return;
+		failures.blockedUntil = 0;
+		failures.at.push(now);
+		let old = 0;
+		while ((failures.at[old] ?? now) <= now - WITHIN_MS) old++;
+		if (old > 0) failures.at.splice(0, old);
+		if (failures.at.length <= allowed) return;
+		failures.blockedUntil = now + BLOCK_MS;
+		failures.at.length = 0;
+	}
+
+	get size(): number {
+		return this.#subjects.size;
+	}
+
+	/** Forgets who has neither failed lately nor is blocked, oldest first, and as many more as the bound asks. */
+	#makeRoom(now: number): void {
+		for (const [subject, failures] of this.#subjects) {
+			const last = failures.at.at(-1) ?? Number.NEGATIVE_INFINITY;
+			const idle = last <= now - WITHIN_MS && failures.blockedUntil <= now;
+			if (!idle && this.#subjects.size < this.#maxSubjects) return;
+			this.#subjects.delete(subject);
+		}
+	}
+}

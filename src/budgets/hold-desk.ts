@@ -1,0 +1,101 @@
+import { ApiError } from "../errors/index.ts";
+import { type Nano, nano, ZERO } from "../ledger/nano.ts";
+import { CachedKey } from "./cached-key.ts";
+import type { CallerCache } from "./caller-cache.ts";
+import { fullTokens } from "./ceiling.ts";
+import { type Asker, CeilingClaim, COUNT_FIRST, FixedClaim } from "./claims.ts";
+import { type HoldRoom, OpenHold } from "./open-hold.ts";
+import type { Caller, CeilingRequest, CeilingResult, Hold, HoldContext } from "./port.ts";
+import { utcDay } from "./spending-window.ts";
+
+const NOTHING = { diem: 0, bundled: 0, usd: 0 } as const;
+
+/**
+ * Where requests get their holds: from a caller and an amount to a claim in the account's queue. Where the node
+ * knows the key and has the money, a hold is made in the caller's own turn.
+ */
+export class HoldDesk {
+	readonly #cache: CallerCache;
+	readonly #room: HoldRoom;
+
+	constructor(cache: CallerCache, room: HoldRoom) {
+		this.#cache = cache;
+		this.#room = room;
+	}
+
+	hold(caller: Caller, context: HoldContext, worstNano: Nano): Hold | Promise<Hold> {
+		const amount = nano(worstNano);
+		return this.#admitted(caller, context, (asker) =>
+			amount === 0 ? free(asker) : asker.key.cached.leases.enter(new FixedClaim(asker, amount)),
+		);
+	}
+
+	holdCeiling(caller: Caller, context: HoldContext, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
+		return this.#admitted(caller, context, (asker) => {
+			if (request.inputPrice === 0 && request.outputPrice === 0) {
+				const maxTokens = request.callerMaxTokens ?? fullTokens(request);
+				return { hold: free(asker), spliceMaxTokens: null, maxTokens };
+			}
+			const claim = new CeilingClaim(asker, request);
+			const first = asker.key.cached.leases.enter(claim);
+			return first instanceof Promise || first === COUNT_FIRST ? counted(asker, claim, request, first) : first;
+		});
+	}
+
+	/** The first checks of each hold, then `begin`: in the same turn where the key is known as it has to be. */
+	#admitted<T>(caller: Caller, context: HoldContext, begin: (asker: Asker) => T | Promise<T>): T | Promise<T> {
+		if (!(caller instanceof CachedKey)) throw new TypeError("the caller does not come from these budgets");
+		const room = this.#room;
+		const full = room.journal.room();
+		if (full !== null) {
+			throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
+		}
+		if (caller.revoked) throw new ApiError("AUTHENTICATION_FAILED");
+		const day = utcDay(context.admittedAtMs);
+		if (caller.detached || caller.window(day) === undefined) return this.#afterRead(caller, context, day, begin);
+		const result = begin({ room, key: caller, context, day });
+		return result instanceof Promise ? keeping(caller, result) : result;
+	}
+
+	async #afterRead<T>(found: CachedKey, context: HoldContext, day: number, begin: (asker: Asker) => T | Promise<T>): Promise<T> {
+		let key = found;
+		do {
+			const ready = await this.#cache.ready(key, day);
+			if (ready === null) throw new ApiError("AUTHENTICATION_FAILED");
+			key = ready;
+			// Another request may have pushed it out again before this one had its turn.
+		} while (key.detached || key.window(day) === undefined);
+		return keeping(key, Promise.resolve(begin({ room: this.#room, key, context, day })));
+	}
+}
+
+/** Price 0: nothing is held, one record is posted all the same. */
+function free({ room, key, context, day }: Asker): Hold {
+	return new OpenHold(room, key, context, day, key.window(day) ?? null, ZERO, NOTHING);
+}
+
+/** Keeps the key in the cache while its request waits. */
+async function keeping<T>(key: CachedKey, result: Promise<T>): Promise<T> {
+	key.waiting++;
+	try {
+		return await result;
+	} finally {
+		key.waiting--;
+	}
+}
+
+/** Waits for the first try of a ceiling; where the prompt has to be counted, counts it and decides. */
+async function counted(
+	{ key }: Asker,
+	claim: CeilingClaim,
+	request: CeilingRequest,
+	first: CeilingResult | typeof COUNT_FIRST | Promise<CeilingResult | typeof COUNT_FIRST>,
+): Promise<CeilingResult> {
+	let result = await first;
+	if (result !== COUNT_FIRST) return result;
+	// Without a count the cheap bound stands: the caller may get less, never more than the money.
+	claim.counted(await request.countPromptTokens().catch(() => Number.NaN));
+	result = await key.cached.leases.enter(claim);
+	if (result === COUNT_FIRST) throw new Error("a counted claim was not decided");
+	return result;
+}

@@ -1,0 +1,188 @@
+import { ApiError } from "../errors/index.ts";
+import type { Journal } from "../journal/records.ts";
+import { nano } from "../ledger/nano.ts";
+import type { StorePort } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { AccountMoney } from "./account-money.ts";
+
+/** After a store trip that brought too little, refusals need no further trip for this long. */
+const DRY_MS = 100;
+/** Requests of one account that may wait for money at once; more are refused with 503. */
+const MAX_WAITING = 10_000;
+
+/** A request's wish for money. */
+export interface Claim<T> {
+	/** UTC day of the admission. */
+	readonly day: number;
+	/**
+	 * One synchronous try. Returns undefined where more money could help and `last` is false; with `last` it
+	 * decides: a result, or a thrown refusal. May refuse earlier where no money would help.
+	 */
+	attempt(last: boolean): T | undefined;
+	/** What is missing for it, in nano-USD: the need of a store trip. */
+	lack(): number;
+}
+
+interface Waiter {
+	readonly claim: Claim<unknown>;
+	resolve(result: unknown): void;
+	reject(error: unknown): void;
+}
+
+/** The store could not be asked: nothing is held, nothing is known to be wrong with the caller's money. */
+export function unavailable(cause: unknown): ApiError {
+	return new ApiError("SERVICE_UNAVAILABLE", {
+		message: "The accounts cannot be read right now; try again shortly",
+		retryAfterSeconds: 1,
+		cause,
+	});
+}
+
+/**
+ * Serves the claims on one account. A claim that fits in what this node has leased is served at once, in the
+ * caller's turn; the others wait for one store trip at a time and are served first come, first served.
+ * A store call that fails refuses all who wait with 503, and what the node then holds is settled with the
+ * store by giving back before the next trip.
+ */
+export class LeaseQueue {
+	readonly #accountId: string;
+	readonly #money: AccountMoney;
+	readonly #store: StorePort;
+	readonly #journal: Journal;
+	readonly #clock: Clock;
+	readonly #waiting: Waiter[] = [];
+	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
+	readonly #knownDays = new Set<number>();
+	#dryUntil = Number.NEGATIVE_INFINITY;
+	#running = false;
+	#giveBackWanted: boolean;
+
+	/** @param giveBackFirst true where the store may hold leases for this account that this object does not know of */
+	constructor(
+		accountId: string,
+		money: AccountMoney,
+		parts: { store: StorePort; journal: Journal; clock: Clock },
+		giveBackFirst: boolean,
+	) {
+		this.#accountId = accountId;
+		this.#money = money;
+		this.#store = parts.store;
+		this.#journal = parts.journal;
+		this.#clock = parts.clock;
+		this.#giveBackWanted = giveBackFirst;
+	}
+
+	/** Serves a claim now, or in its turn. Throws, or rejects with, the claim's refusal or 503. */
+	enter<T>(claim: Claim<T>): T | Promise<T> {
+		if (this.#waiting.length === 0 && this.#knownDays.has(claim.day)) {
+			const result = claim.attempt(this.#dry);
+			if (result !== undefined) return result;
+		}
+		if (this.#waiting.length >= MAX_WAITING) throw unavailable(new Error("too many requests of the account wait for money"));
+		const { promise, resolve, reject } = Promise.withResolvers<T>();
+		this.#waiting.push({ claim, resolve: resolve as (result: unknown) => void, reject });
+		this.#run();
+		return promise;
+	}
+
+	/** Money was freed on this node: the budget is not dry any more, and who waits may be served. */
+	freed(): void {
+		this.#dryUntil = Number.NEGATIVE_INFINITY;
+		for (let head = this.#waiting[0]; head !== undefined && this.#serve(head, false); head = this.#waiting[0]);
+	}
+
+	/** The account changed in the store: what no hold needs goes back, and the next claim asks again. */
+	changed(): void {
+		this.#dryUntil = Number.NEGATIVE_INFINITY;
+		this.#giveBackWanted = true;
+		this.#money.totalsDay = -1;
+		this.#run();
+	}
+
+	/** True where nothing waits and nothing is under way. */
+	get idle(): boolean {
+		return this.#waiting.length === 0 && !this.#running;
+	}
+
+	/** True where the store may hold leases that this node does not know of: a call failed. */
+	get unsettled(): boolean {
+		return this.#giveBackWanted;
+	}
+
+	get #dry(): boolean {
+		return this.#clock.monotonic() < this.#dryUntil;
+	}
+
+	#run(): void {
+		if (this.#running) return;
+		this.#running = true;
+		void this.#trips();
+	}
+
+	/** Ends in the same turn in which it finds nothing left to do, so that no claim can slip in behind it. */
+	async #trips(): Promise<void> {
+		try {
+			for (;;) {
+				const head = this.#waiting[0];
+				if (this.#giveBackWanted) await this.#giveBack();
+				else if (head === undefined) break;
+				else if (!this.#serve(head, this.#dry)) await this.#acquire(head);
+			}
+		} catch (cause) {
+			this.#giveBackWanted = true;
+			for (const waiter of this.#waiting.splice(0)) waiter.reject(unavailable(cause));
+		}
+		this.#running = false;
+	}
+
+	/** Tries the head of the queue; true where it left the queue. */
+	#serve(head: Waiter, last: boolean): boolean {
+		if (!this.#knownDays.has(head.claim.day)) return false;
+		try {
+			const result = head.claim.attempt(last);
+			if (result === undefined) return false;
+			this.#waiting.shift();
+			head.resolve(result);
+		} catch (refusal) {
+			this.#waiting.shift();
+			head.reject(refusal);
+		}
+		return true;
+	}
+
+	async #acquire(head: Waiter): Promise<void> {
+		const { day } = head.claim;
+		const call = this.#money.begin(this.#journal.writtenSeq);
+		try {
+			const answer = await this.#store.acquire({ accountId: this.#accountId, day, needNano: nano(head.claim.lack()) });
+			this.#money.grow(answer.grants);
+			this.#money.takeTotals(call, answer.budgets, day);
+		} finally {
+			this.#money.end(call);
+		}
+		this.#knownDays.add(day);
+		// Money that was freed meanwhile may have served it already.
+		if (this.#waiting[0] !== head || this.#serve(head, false)) return;
+		this.#dryUntil = this.#clock.monotonic() + DRY_MS;
+		this.#serve(head, true);
+	}
+
+	async #giveBack(): Promise<void> {
+		this.#giveBackWanted = false;
+		this.#knownDays.clear();
+		const idle = new Map([...this.#money.purses()].map((purse) => [purse, purse.free]));
+		const kept = [];
+		for (const purse of idle.keys()) {
+			purse.left = purse.held;
+			if (purse.held > 0) kept.push({ source: purse.source, day: purse.day, amount: nano(purse.held) });
+		}
+		const call = this.#money.begin(this.#journal.writtenSeq);
+		try {
+			await this.#store.giveBack(this.#accountId, kept);
+			// Posts that still fell into the group of the call were taken from the lease before `kept` was kept.
+			for (const [purse, amount] of call.within) purse.left += Math.min(amount, idle.get(purse) ?? 0);
+		} finally {
+			this.#money.end(call);
+		}
+	}
+}

@@ -1,0 +1,404 @@
+/**
+ * A store and a journal in memory for the tests of this room. The store keeps the promises of its port: each
+ * call sees exactly the posts up to the sequence written when it was made. It checks what the real one enforces
+ * by constraints (no balance and no lease below zero) and lets a test decide when each call is answered.
+ */
+import { ApiError } from "../errors/index.ts";
+import type { Journal, JournalRecord, MoneySource, NoRoom, PostRecord } from "../journal/records.ts";
+import { type Nano, nano, pico } from "../ledger/nano.ts";
+import type {
+	Account,
+	AcquireRequest,
+	AcquireResult,
+	ApiKey,
+	BudgetState,
+	KeyLoad,
+	StoreChange,
+	StorePort,
+} from "../store/port.ts";
+import { ManualClock } from "../telemetry/clock.ts";
+import { createBudgets, type NodeBudgets } from "./budgets.ts";
+import type { Caller, HoldContext, PostInput } from "./port.ts";
+import { windowStart } from "./spending-window.ts";
+
+/** Groups the records of one turn, as the real journal does: the group is closed by the next macrotask. */
+export class MemoryJournal implements Journal {
+	readonly groups: { readonly seq: number; readonly records: JournalRecord[] }[] = [];
+	writtenSeq = 0;
+	appliedSeq = 0;
+	backlogBytes = 0;
+	full: NoRoom | null = null;
+	#open = false;
+
+	append(record: JournalRecord): Promise<void> {
+		if (!this.#open) {
+			this.#open = true;
+			this.groups.push({ seq: ++this.writtenSeq, records: [] });
+			setImmediate(() => {
+				this.#open = false;
+			});
+		}
+		this.groups.at(-1)?.records.push(record);
+		return Promise.resolve();
+	}
+
+	/** Ends the turn's group, as if the event loop had gone on. */
+	endTurn(): void {
+		this.#open = false;
+	}
+
+	room(): NoRoom | null {
+		return this.full;
+	}
+
+	close(): Promise<void> {
+		return Promise.resolve();
+	}
+
+	get posts(): PostRecord[] {
+		return this.groups.flatMap((group) => group.records.filter((record) => record.t === "post"));
+	}
+}
+
+interface Budget {
+	balance: number;
+	leased: number;
+}
+
+interface PendingCall {
+	readonly seq: number;
+	readonly name: string;
+	run(): void;
+	fail(error: Error): void;
+}
+
+export class MemoryStore implements StorePort {
+	readonly node = { id: "node", epoch: 1 };
+	readonly journal: MemoryJournal;
+	readonly accounts = new Map<string, Account>();
+	readonly keys = new Map<string, ApiKey>();
+	readonly stakes = new Map<string, number>();
+	/** account/source/day -> budget */
+	readonly #budgets = new Map<string, Map<string, Budget>>();
+	readonly #posts: PostRecord[] = [];
+	/** account/day of the diem allotments written so far. */
+	readonly #allotted = new Set<string>();
+	readonly #listeners = new Set<(change: StoreChange) => void>();
+	readonly #pending: PendingCall[] = [];
+	/** Names of all calls made. */
+	readonly calls: string[] = [];
+	/** What came in, by `account/source`; to prove the books. */
+	readonly credited = new Map<string, number>();
+	overrun = 0;
+	/** False: calls wait for `step`. */
+	auto = true;
+	/** Grants no more than what was asked for, as where several nodes share a budget. */
+	thrifty = false;
+	failing = false;
+
+	constructor(journal: MemoryJournal) {
+		this.journal = journal;
+	}
+
+	addAccount(id: string, credit: { usd?: number; bundled?: number; stakeDiem?: number } = {}): Account {
+		const account: Account = {
+			id,
+			name: id,
+			tier: "paid",
+			disabled: false,
+			operator: false,
+			wallet: null,
+			createdAtMs: 0,
+		};
+		this.accounts.set(id, account);
+		this.stakes.set(id, credit.stakeDiem ?? 0);
+		if (credit.usd) this.credit(id, "usd", credit.usd);
+		if (credit.bundled) this.credit(id, "bundled", credit.bundled);
+		return account;
+	}
+
+	addKey(hash: string, accountId: string, more: Partial<ApiKey> = {}): ApiKey {
+		const key: ApiKey = {
+			id: `key-${hash}`,
+			accountId,
+			type: "INFERENCE",
+			last6: "abcdef",
+			description: "",
+			limits: { usd: null, diem: null, vcu: null },
+			limitPeriod: "EPOCH",
+			restrictions: null,
+			createdAtMs: 0,
+			expiresAtMs: null,
+			lastUsedAtMs: null,
+			...more,
+		};
+		this.keys.set(hash, key);
+		return key;
+	}
+
+	/** Adds money as a command line does, behind the node's back; tell it by `notify`. */
+	credit(accountId: string, source: MoneySource, amount: number, day = 0): void {
+		this.#budget(accountId, source, day).balance += amount;
+		const name = `${accountId}/${source}`;
+		this.credited.set(name, (this.credited.get(name) ?? 0) + amount);
+	}
+
+	/** Takes free money, as a debit on the command line does: what is left to take where less is free. */
+	debitFree(accountId: string, source: MoneySource, amount: number): number {
+		const budget = this.#budget(accountId, source, 0);
+		const taken = Math.min(amount, budget.balance - budget.leased);
+		budget.balance -= taken;
+		const name = `${accountId}/${source}`;
+		this.credited.set(name, (this.credited.get(name) ?? 0) - taken);
+		return taken;
+	}
+
+	notify(change: StoreChange): void {
+		for (const listener of this.#listeners) listener(change);
+	}
+
+	notifyKey(hash: string): void {
+		const key = this.keys.get(hash);
+		this.notify({ kind: "key", keyId: key?.id ?? "gone", accountId: key?.accountId ?? "gone", hash });
+	}
+
+	/** Answers the oldest waiting call; false where none waits. */
+	step(outcome: "answer" | "fail" = "answer"): boolean {
+		const call = this.#pending.shift();
+		if (call === undefined) return false;
+		this.applyUpTo(call.seq);
+		if (outcome === "fail" || this.failing) call.fail(new Error(`store call ${call.name} failed`));
+		else call.run();
+		return true;
+	}
+
+	get waiting(): number {
+		return this.#pending.length;
+	}
+
+	applyUpTo(seq: number): void {
+		for (const group of this.journal.groups) {
+			if (group.seq <= this.journal.appliedSeq || group.seq > seq) continue;
+			for (const record of group.records) if (record.t === "post") this.#apply(record);
+			this.journal.appliedSeq = group.seq;
+		}
+	}
+
+	loadKey(hash: string, day: number): Promise<KeyLoad | null> {
+		return this.#call("loadKey", () => {
+			const key = this.keys.get(hash);
+			const account = key && this.accounts.get(key.accountId);
+			if (key === undefined || account === undefined) return null;
+			const capped = key.limits.usd !== null || key.limits.diem !== null;
+			return { key, account, spent: capped ? this.#spent(key, day) : { usd: nano(0), diem: nano(0) } };
+		});
+	}
+
+	loadAccount(accountId: string): Promise<Account | null> {
+		return this.#call("loadAccount", () => this.accounts.get(accountId) ?? null);
+	}
+
+	acquire({ accountId, day, needNano }: AcquireRequest): Promise<AcquireResult> {
+		return this.#call("acquire", () => {
+			const stake = this.stakes.get(accountId) ?? 0;
+			if (stake > 0 && !this.#allotted.has(`${accountId}/${day}`)) this.credit(accountId, "diem", stake, day);
+			this.#allotted.add(`${accountId}/${day}`);
+			let wanted: number = this.thrifty ? needNano : Number.POSITIVE_INFINITY;
+			const grants = (["diem", "bundled", "usd"] as const).map((source) => {
+				const budget = this.#budget(accountId, source, source === "diem" ? day : 0);
+				const granted = Math.min(wanted, budget.balance - budget.leased);
+				wanted -= granted;
+				budget.leased += granted;
+				return { source, day: source === "diem" ? day : 0, granted: nano(granted) };
+			});
+			return { grants, budgets: this.#states(accountId, day) };
+		});
+	}
+
+	budgets(accountId: string, day: number): Promise<readonly BudgetState[]> {
+		return this.#call("budgets", () => this.#states(accountId, day));
+	}
+
+	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult> {
+		return this.#call("giveBack", () => {
+			for (const [name, budget] of this.#ofAccount(accountId)) {
+				const stays = kept.find((part) => `${part.source}/${part.day}` === name)?.amount ?? 0;
+				budget.leased = Math.min(budget.leased, stays);
+			}
+			return { grants: [], budgets: [] };
+		});
+	}
+
+	onChange(listener: (change: StoreChange) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	settled(): Promise<void> {
+		this.applyUpTo(this.journal.writtenSeq);
+		return Promise.resolve();
+	}
+
+	close(): Promise<void> {
+		return this.settled();
+	}
+
+	/** Balance of an account's source over all days. */
+	balance(accountId: string, source: MoneySource): number {
+		return this.#sum(accountId, source, "balance");
+	}
+
+	leased(accountId: string, source: MoneySource): number {
+		return this.#sum(accountId, source, "leased");
+	}
+
+	/** Sum of what was posted from one source. */
+	spent(accountId: string, source: MoneySource): number {
+		return this.#posts.filter((post) => post.accountId === accountId).reduce((sum, post) => sum + partsOf(post, source), 0);
+	}
+
+	#sum(accountId: string, source: MoneySource, of: keyof Budget): number {
+		let sum = 0;
+		for (const [name, budget] of this.#ofAccount(accountId)) if (name.startsWith(`${source}/`)) sum += budget[of];
+		return sum;
+	}
+
+	#spent(key: ApiKey, day: number): { usd: Nano; diem: Nano } {
+		const start = windowStart(key.limitPeriod, day);
+		const posts = this.#posts.filter((post) => post.keyId === key.id && windowStart(key.limitPeriod, post.day) === start);
+		const sum = (source: MoneySource) => posts.reduce((total, post) => total + partsOf(post, source), 0);
+		return { usd: nano(sum("usd") + sum("bundled")), diem: nano(sum("diem")) };
+	}
+
+	#apply(post: PostRecord): void {
+		this.#posts.push(post);
+		let price = 0;
+		for (const line of post.lines) {
+			price += line.overrun;
+			this.overrun += line.overrun;
+			for (const { source, amount } of line.from) {
+				const budget = this.#budget(post.accountId, source, source === "diem" ? post.day : 0);
+				budget.balance -= amount;
+				budget.leased -= amount;
+				price += amount;
+				if (budget.leased < 0) throw new Error(`${post.accountId}: ${source} spent without a lease: ${budget.leased}`);
+				if (budget.balance < budget.leased) throw new Error(`${post.accountId}: ${source} leased beyond its balance`);
+			}
+		}
+		if (price !== post.priceNano) throw new Error(`${post.id}: parts make ${price}, price is ${post.priceNano}`);
+	}
+
+	#states(accountId: string, day: number): BudgetState[] {
+		return (["diem", "bundled", "usd"] as const).map((source) => {
+			const of = source === "diem" ? day : 0;
+			const { balance, leased } = this.#budget(accountId, source, of);
+			return { source, day: of, balance: nano(balance), free: nano(balance - leased) };
+		});
+	}
+
+	#ofAccount(accountId: string): Map<string, Budget> {
+		const budgets = this.#budgets.get(accountId) ?? new Map<string, Budget>();
+		this.#budgets.set(accountId, budgets);
+		return budgets;
+	}
+
+	#budget(accountId: string, source: MoneySource, day: number): Budget {
+		const budgets = this.#ofAccount(accountId);
+		const name = `${source}/${day}`;
+		const budget = budgets.get(name) ?? { balance: 0, leased: 0 };
+		budgets.set(name, budget);
+		return budget;
+	}
+
+	#call<T>(name: string, answer: () => T): Promise<T> {
+		this.calls.push(name);
+		const { promise, resolve, reject } = Promise.withResolvers<T>();
+		const run = (): void => {
+			try {
+				resolve(answer());
+			} catch (error) {
+				reject(error);
+			}
+		};
+		this.#pending.push({ seq: this.journal.writtenSeq, name, run, fail: reject });
+		if (this.auto) setImmediate(() => this.auto && this.step());
+		return promise;
+	}
+}
+
+function partsOf(post: PostRecord, source: MoneySource): number {
+	return post.lines.reduce(
+		(sum, line) => sum + line.from.reduce((part, from) => part + (from.source === source ? from.amount : 0), 0),
+		0,
+	);
+}
+
+/** A node's budgets over a store in memory, on a clock that stands still. */
+export interface TestNode {
+	readonly clock: ManualClock;
+	readonly journal: MemoryJournal;
+	readonly store: MemoryStore;
+	readonly budgets: NodeBudgets;
+	/** A hold's context, admitted now. */
+	context(more?: Partial<HoldContext>): HoldContext;
+	/** The cached caller of a hash; fails the test where there is none. */
+	caller(hash: string): Promise<Caller>;
+}
+
+export function testNode(options: { at?: string; failedRequests?: number; maxCallers?: number } = {}): TestNode {
+	const clock = new ManualClock(options.at ?? "2026-03-10T12:00:00Z");
+	const journal = new MemoryJournal();
+	const store = new MemoryStore(journal);
+	const budgets = createBudgets({
+		store,
+		journal,
+		clock,
+		failedRequests: () => options.failedRequests ?? 20,
+		...(options.maxCallers === undefined ? {} : { maxCallers: options.maxCallers }),
+	});
+	let requests = 0;
+	return {
+		clock,
+		journal,
+		store,
+		budgets,
+		context: (more) => ({
+			requestId: `request${++requests}`,
+			route: "chat",
+			model: "model",
+			admittedAtMs: clock.now(),
+			...more,
+		}),
+		caller: async (hash) => {
+			const caller = await budgets.caller(hash);
+			if (caller === null) throw new Error(`no caller ${hash}`);
+			return caller;
+		},
+	};
+}
+
+/** A post of one line with this price in nano-USD. */
+export function priced(nanoUsd: number): PostInput {
+	return {
+		lines: [{ sku: "sku", units: nanoUsd, picoPrice: pico(1000) }],
+		usage: null,
+		status: 200,
+		upstream: "upstream",
+	};
+}
+
+/** The error that something throws or rejects with, which has to be of the table. */
+export async function refused(run: () => unknown): Promise<ApiError> {
+	try {
+		await run();
+	} catch (error) {
+		if (error instanceof ApiError) return error;
+		throw error;
+	}
+	throw new Error("it was not refused");
+}
+
+/** Lets everything that is under way in memory come to its end. */
+export async function turns(count = 10): Promise<void> {
+	for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,75 @@
+import type { MoneySource, PostLine } from "../journal/records.ts";
+import { lineNano, type Nano, nano } from "../ledger/nano.ts";
+import type { ChargeLine } from "./port.ts";
+
+/** An amount over the three sources, in nano-USD. */
+export interface Split {
+	readonly diem: number;
+	readonly bundled: number;
+	readonly usd: number;
+}
+
+/** What is free per source, cut to the room of the key's caps: diem by its own, bundled and USD together by theirs. */
+export function withinCaps(free: Split, roomDiem: number, roomUsd: number): Split {
+	const bundled = Math.min(free.bundled, roomUsd);
+	return { diem: Math.min(free.diem, roomDiem), bundled, usd: Math.min(free.usd, roomUsd - bundled) };
+}
+
+/** The sum of a split. Past 2^53 it is not exact: good for comparing with an amount, not for booking. */
+export function total(split: Split): number {
+	return split.diem + split.bundled + split.usd;
+}
+
+/** Takes `amount` in spending order: diem, bundled, usd. undefined where it does not fit. */
+export function take(amount: number, from: Split): Split | undefined {
+	const diem = Math.min(amount, from.diem);
+	const bundled = Math.min(amount - diem, from.bundled);
+	const usd = amount - diem - bundled;
+	return usd <= from.usd ? { diem, bundled, usd } : undefined;
+}
+
+/** The lines of a post with the source of every part, and their sums. */
+export interface SplitPost {
+	readonly lines: readonly PostLine[];
+	readonly price: Nano;
+	readonly diem: number;
+	readonly bundled: number;
+	readonly usd: number;
+	readonly overrun: Nano;
+}
+
+/**
+ * Prices each line (rounded once per line) and takes it from `from` in spending order by integer subtraction;
+ * what no source covers is overrun. Throws MoneyError for units or prices that are none.
+ */
+export function splitPost(charge: readonly ChargeLine[], from: Split): SplitPost {
+	let { diem, bundled, usd } = from;
+	let price = 0;
+	let overrun = 0;
+	const lines: PostLine[] = [];
+	for (const { sku, units, picoPrice } of charge) {
+		const amount = lineNano(units, picoPrice);
+		price += amount;
+		const fromDiem = Math.min(amount, diem);
+		const fromBundled = Math.min(amount - fromDiem, bundled);
+		const fromUsd = Math.min(amount - fromDiem - fromBundled, usd);
+		const uncovered = amount - fromDiem - fromBundled - fromUsd;
+		diem -= fromDiem;
+		bundled -= fromBundled;
+		usd -= fromUsd;
+		overrun += uncovered;
+		const parts: { source: MoneySource; amount: Nano }[] = [];
+		if (fromDiem > 0) parts.push({ source: "diem", amount: nano(fromDiem) });
+		if (fromBundled > 0) parts.push({ source: "bundled", amount: nano(fromBundled) });
+		if (fromUsd > 0) parts.push({ source: "usd", amount: nano(fromUsd) });
+		lines.push({ sku, units, picoPrice, from: parts, overrun: nano(uncovered) });
+	}
+	return {
+		lines,
+		price: nano(price),
+		diem: from.diem - diem,
+		bundled: from.bundled - bundled,
+		usd: from.usd - usd,
+		overrun: nano(overrun),
+	};
+}
