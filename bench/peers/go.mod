@@ -1,0 +1,3 @@
+module turnpike/bench/peers
+
+go 1.21
