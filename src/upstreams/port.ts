@@ -5,14 +5,9 @@
 
 import type { TextModel } from "../catalog/types.ts";
 import type { TokenUsage } from "../journal/records.ts";
+import type { JsonMember } from "../wire/index.ts";
 
-/** A top-level member of a JSON object in bytes: [valueStart, valueEnd) is the value, [start, end) key and value. */
-export interface JsonMember {
-	readonly key: string;
-	readonly start: number;
-	readonly valueStart: number;
-	readonly valueEnd: number;
-}
+export type { JsonMember };
 
 export interface ChatForward {
 	readonly requestId: string;
@@ -66,6 +61,8 @@ export interface ChatStream {
 	/** The upstream in use, once there is one. */
 	readonly upstream: string | null;
 	readonly retries: number;
+	/** The last usage that the upstream gave so far, in any of the known spellings. */
+	readonly usage: TokenUsage | null;
 	/** Aborts the upstream at once. Safe to call twice. */
 	cancel(): void;
 }

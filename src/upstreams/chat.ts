@@ -1,0 +1,119 @@
+import type { UpstreamConfig } from "../config/schema.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { baseInit, type Fetch, headersFor, letGo } from "./connect.ts";
+import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
+import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts";
+import { Pool } from "./pool.ts";
+import type { ChatForward, ChatUpstreams, UnaryAnswer } from "./port.ts";
+import { UpstreamStream } from "./stream.ts";
+import { type ChatTimeouts, Tries, type TryTools } from "./tries.ts";
+import { checkedCompletion, readWhole } from "./unary.ts";
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+const PROBE_MS = 5_000;
+
+export interface ChatUpstreamsOptions {
+	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
+	readonly timeouts: ChatTimeouts;
+	readonly log: Log;
+	/** The engine of our own, as the upstream `embedded`. `endpoint` may wait for its start, and throw an ApiError. */
+	readonly embedded?: {
+		endpoint(): Promise<{ readonly url: string; readonly key: string }>;
+		/** Which of our fields it knows; default generic. */
+		readonly dialect?: DialectName;
+	};
+	readonly fetch?: Fetch;
+	readonly clock?: Clock;
+	readonly random?: () => number;
+	/** Bounds in bytes: of a whole answer, and of one event of a stream. */
+	readonly maxAnswerBytes?: number;
+	readonly maxEventBytes?: number;
+}
+
+/** Chat upstreams with what an operator does to them. */
+export interface RunningChatUpstreams extends ChatUpstreams {
+	/** Takes new upstreams; calls under way run on as they began. */
+	reload(upstreams: Readonly<Record<string, UpstreamConfig>>): void;
+	/** For status pages: every upstream, how it fares, what it runs. */
+	snapshot(): UpstreamStatus[];
+	/** Stops the probes. Calls under way are not touched. */
+	close(): void;
+}
+
+/** Chat forwarding over the configured upstreams (chat-models 2.9). */
+export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
+	const { log, embedded, random, clock = systemClock, fetch = globalThis.fetch } = options;
+	const pool = new Pool({
+		upstreams: options.upstreams,
+		clock,
+		probe: (node) => probe(fetch, clock, node),
+		onChange: (node) => tellChange(log, node),
+		...(random ? { random } : {}),
+		...(embedded
+			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
+			: {}),
+	});
+	const tools: TryTools = {
+		pool,
+		fetch,
+		clock,
+		log,
+		timeouts: options.timeouts,
+		maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
+	};
+	return {
+		unary: (call) => unary(call, tools),
+		stream: (call) => new UpstreamStream(call, tools),
+		reload: (upstreams) => pool.replace(upstreams),
+		snapshot: () => pool.snapshot(),
+		close: () => pool.close(),
+	};
+}
+
+async function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
+	const { clock, timeouts, maxAnswerBytes } = tools;
+	const triesEndMs = clock.nowMs() + timeouts.chatUnaryMs;
+	const tries = new Tries(call, tools);
+	return tries.run(
+		async (response, current) => {
+			const checked = checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);
+			current.end("good");
+			return { upstream: current.node.name, ...checked, retries: tries.retries };
+		},
+		(watch, node) => {
+			const ownEndMs = clock.nowMs() + (node.limits.unaryMs ?? Number.POSITIVE_INFINITY);
+			watch.limit(Number.POSITIVE_INFINITY, "answer", Math.min(triesEndMs, ownEndMs));
+		},
+	);
+}
+
+/** There where GET /models answers; a server without that path is there too. */
+async function probe(fetch: Fetch, clock: Clock, node: UpstreamNode): Promise<boolean> {
+	const controller = new AbortController();
+	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
+	try {
+		const endpoint = await node.endpoint();
+		const url = `${endpoint.url}/models`;
+		const response = await fetch(url, {
+			...baseInit(url),
+			headers: headersFor(node, endpoint),
+			keepalive: false,
+			signal: controller.signal,
+		});
+		letGo(response.body);
+		return response.ok || response.status === 404 || response.status === 405;
+	} catch {
+		return false;
+	} finally {
+		cancelTimer();
+	}
+}
+
+function tellChange(log: Log, node: UpstreamNode): void {
+	const fields = { upstream: node.name, state: node.health.state, lastFault: node.health.lastFault };
+	if (node.health.state === "out") log.warn(fields, "an upstream is taken out after consecutive faults");
+	else log.info(fields, "an upstream is back");
+}

@@ -1,0 +1,261 @@
+import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
+
+/**
+ * What went wrong at an upstream (chat-models 2.9, the failure table):
+ * `request` is about what the caller sent; `account` about our standing with the upstream; `offline` that it
+ * is not there or has no such model; `busy` 429; `full` our own bound of concurrent calls; `broken` all that
+ * is no chat completion; `timeout` silence; `given` an error of the embedded engine that is ours already.
+ */
+export type FailureKind = "request" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
+
+export class UpstreamFailure extends Error {
+	override readonly name = "UpstreamFailure";
+	readonly kind: FailureKind;
+	/** What the caller gets where no other upstream helps. */
+	readonly answer: ApiError;
+	/** HTTP status of the upstream, where there was one. */
+	readonly status: number | undefined;
+	/** Seconds that a busy upstream asked for. */
+	readonly retryAfterSeconds: number | undefined;
+
+	constructor(kind: FailureKind, answer: ApiError, detail: string, status?: number, retryAfterSeconds?: number) {
+		super(detail);
+		this.kind = kind;
+		this.answer = answer;
+		this.status = status;
+		this.retryAfterSeconds = retryAfterSeconds;
+	}
+
+	/** A fault of the caller's request is the same everywhere: no other upstream is asked. */
+	get final(): boolean {
+		return this.kind === "request";
+	}
+
+	/** Counts towards taking the upstream out. A missing model or a refused prompt says nothing of its health. */
+	get isFault(): boolean {
+		return (
+			this.kind === "broken" ||
+			this.kind === "timeout" ||
+			(this.kind === "offline" && this.status === undefined) ||
+			this.status === 401
+		);
+	}
+}
+
+const MAX_MESSAGE = 2_000;
+const DEFAULT_RETRY_SECONDS = 5;
+const MAX_RETRY_SECONDS = 300;
+
+/** Words of servers for a prompt that does not fit: OpenAI, vLLM, llama.cpp, LM Studio, Ollama, Anthropic. */
+const OVERFLOW = [
+	/maximum context length/i,
+	/context[_ ](?:length|size|window)[_ ]?(?:is )?exceed/i,
+	/exceeds? (?:the |this model'?s? |its )?(?:available |maximum |model'?s? )?(?:context|number of tokens)/i,
+	/(?:longer|greater|larger|more tokens) than (?:the )?(?:model'?s? )?(?:maximum )?(?:model length|context)/i,
+	/context the overflows|prompt is too long|input is too long|too many tokens|max_model_len/i,
+];
+const OVERFLOW_CODES = new Set(["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"]);
+
+/** Words for our own standing with the upstream: money, quota, keys. They are nobody's business but the operator's. */
+const ACCOUNT_CODES = new Set([
+	"insufficient_quota",
+	"insufficient_balance",
+	"insufficient_credits",
+	"quota_exceeded",
+	"billing_hard_limit_reached",
+	"billing_not_active",
+	"account_deactivated",
+	"access_terminated",
+	"invalid_api_key",
+	"authentication_error",
+	"permission_error",
+]);
+const ACCOUNT_WORDS = new RegExp(
+	[
+		"exceeded your current quota",
+		"quota (?:has been )?exceeded",
+		"credit balance",
+		"insufficient (?:balance|credits?|funds|quota)",
+		"billing (?:hard limit|details|is not active|not active|issue)",
+		"(?:incorrect|invalid|missing|expired|no) api[ _-]?key",
+		"api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found|missing)",
+		"account (?:is |has been )?(?:deactivated|suspended|not active)",
+	].join("|"),
+	"i",
+);
+
+const MODEL_MISSING_CODES = new Set(["model_not_found", "model_not_available"]);
+
+/** What a server says of an error, in the shapes that servers use. */
+export interface UpstreamErrorText {
+	readonly message: string;
+	readonly code: string;
+	readonly type: string;
+	readonly param: string | undefined;
+	/** A status that stands inside the body. */
+	readonly status: number | undefined;
+}
+
+/** Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`. */
+export function errorTextOf(body: unknown): UpstreamErrorText {
+	const top = record(body);
+	const nested = record(top.error);
+	const pick = (key: string) => nested[key] ?? top[key];
+	const plain = typeof top.error === "string" ? top.error : typeof top.detail === "string" ? top.detail : "";
+	const message = pick("message");
+	const [code, type, param] = [pick("code"), pick("type"), pick("param")];
+	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
+	return {
+		message: typeof message === "string" && message !== "" ? message : plain,
+		code: typeof code === "string" ? code : "",
+		type: typeof type === "string" ? type : "",
+		param: typeof param === "string" ? param : undefined,
+		status,
+	};
+}
+
+/** True where a body of status 200, or an event of a stream, is an error all the same. */
+export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
+	const error = body.error;
+	return (error !== undefined && error !== null && error !== false && error !== "") || body.object === "error";
+}
+
+/** An answer with a status other than 2xx, or an error inside a 200 (`status` 200). */
+export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
+	const text = errorTextOf(body);
+	const effective = status >= 200 && status < 300 ? (text.status ?? 500) : status;
+	// Error texts may quote the prompt: only what concerns our account goes into a log.
+	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
+	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
+	if (isAccount(effective, text)) return account(`${detail}: ${text.message.slice(0, 300) || "no error text"}`, effective);
+	if (isOverflow(effective, text)) {
+		return new UpstreamFailure("request", overflow(text), detail, effective);
+	}
+	if (MODEL_MISSING_CODES.has(text.code)) return offline(detail, effective);
+	switch (effective) {
+		case 400:
+		case 413:
+		case 422:
+			return new UpstreamFailure("request", refused(text), detail, effective);
+		case 404:
+		case 410:
+			return offline(detail, effective);
+		case 408:
+			return timedOut(detail, effective);
+		case 429:
+			return busy(detail, retryAfterSeconds(retryAfter), effective);
+		default:
+			return broken(detail, effective);
+	}
+}
+
+/** A connection that did not come to an answer: it broke, or there was none to have. */
+export function failureOfConnection(error: unknown): UpstreamFailure {
+	const code = String((error as { code?: unknown } | undefined)?.code ?? "");
+	const detail = `${code} ${error instanceof Error ? error.message : String(error)}`.trim().slice(0, 300);
+	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(code) ? broken(detail) : offline(detail);
+}
+
+export function broken(detail: string, status?: number): UpstreamFailure {
+	return new UpstreamFailure("broken", new ApiError("INFERENCE_FAILED"), detail, status);
+}
+
+export function offline(detail: string, status?: number): UpstreamFailure {
+	const answer = new ApiError("MODEL_OFFLINE", { message: "This model's backend cannot be reached now; try again later" });
+	return new UpstreamFailure("offline", answer, detail, status);
+}
+
+export function timedOut(detail: string, status?: number): UpstreamFailure {
+	return new UpstreamFailure("timeout", new ApiError("REQUEST_TIMEOUT"), detail, status);
+}
+
+export function full(detail: string): UpstreamFailure {
+	return new UpstreamFailure("full", new ApiError("MODEL_AT_CAPACITY", { retryAfterSeconds: 1 }), detail);
+}
+
+/** An error of the table from the embedded engine: passed on as it is. */
+export function given(error: ApiError): UpstreamFailure {
+	return new UpstreamFailure("given", error, error.message);
+}
+
+/** The embedded engine speaks our own codes; undefined for anything else. */
+export function ownErrorOf(status: number, body: unknown, retryAfter: string | null): ApiError | undefined {
+	const code = record(body).code ?? record(record(body).error).code;
+	if (typeof code !== "string" || !Object.hasOwn(ERROR_TABLE, code) || ERROR_TABLE[code as ErrorCode][0] !== status)
+		return undefined;
+	const { message, param } = errorTextOf(body);
+	return new ApiError(code as ErrorCode, {
+		...(message ? { message } : {}),
+		...(param ? { param } : {}),
+		...(retryAfter ? { retryAfterSeconds: retryAfterSeconds(retryAfter) } : {}),
+	});
+}
+
+function account(detail: string, status: number): UpstreamFailure {
+	const answer = new ApiError("MODEL_OFFLINE", { message: "This model is offline; the operator has been told" });
+	return new UpstreamFailure("account", answer, detail, status);
+}
+
+function busy(detail: string, seconds: number, status: number): UpstreamFailure {
+	return new UpstreamFailure("busy", new ApiError("MODEL_OVERLOADED", { retryAfterSeconds: seconds }), detail, status, seconds);
+}
+
+function isAccount(status: number, text: UpstreamErrorText): boolean {
+	if (status === 401 || status === 402 || status === 403) return true;
+	if (status < 400 || status >= 500) return ACCOUNT_CODES.has(text.code) || ACCOUNT_CODES.has(text.type);
+	return ACCOUNT_CODES.has(text.code) || ACCOUNT_CODES.has(text.type) || ACCOUNT_WORDS.test(text.message);
+}
+
+/** "Too many tokens" of a 429 speaks of a rate, not of a context. */
+function isOverflow(status: number, text: UpstreamErrorText): boolean {
+	if (OVERFLOW_CODES.has(text.code) || OVERFLOW_CODES.has(text.type)) return true;
+	return status !== 429 && OVERFLOW.some((pattern) => pattern.test(text.message));
+}
+
+function overflow(text: UpstreamErrorText): ApiError {
+	return new ApiError("TOO_MANY_TOKENS", {
+		...(text.message ? { message: text.message.slice(0, MAX_MESSAGE) } : {}),
+		param: "messages",
+		openAiCode: "context_length_exceeded",
+	});
+}
+
+function refused(text: UpstreamErrorText): ApiError {
+	return new ApiError("INVALID_REQUEST", {
+		message: text.message.slice(0, MAX_MESSAGE) || "The model's backend refused this request; check its parameters",
+		...(text.param ? { param: text.param } : {}),
+	});
+}
+
+/** Retry-After in seconds or as a date; bounded, since it goes to our callers. */
+export function retryAfterSeconds(header: string | null, nowMs: number = Date.now()): number {
+	if (header === null) return DEFAULT_RETRY_SECONDS;
+	const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
+	if (!Number.isFinite(seconds)) return DEFAULT_RETRY_SECONDS;
+	return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_SECONDS);
+}
+
+const RANK: Readonly<Record<FailureKind, number>> = {
+	request: 7,
+	given: 6,
+	busy: 5,
+	full: 4,
+	timeout: 3,
+	broken: 2,
+	offline: 1,
+	account: 0,
+};
+
+/**
+ * The one failure that tells the caller most, where every upstream failed: first what a retry can cure, last
+ * what only the operator can. Of two alike the later.
+ */
+export function mostTelling(failures: readonly UpstreamFailure[]): UpstreamFailure {
+	let chosen: UpstreamFailure | undefined;
+	for (const failure of failures) if (!chosen || RANK[failure.kind] >= RANK[chosen.kind]) chosen = failure;
+	return chosen ?? offline("no upstream serves this model");
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,69 @@
+/** `up`: in use. `out`: ejected. `trial`: a probe was good; one request at a time until one succeeds. */
+export type HealthState = "up" | "out" | "trial";
+
+const MAX_BACKOFF = 12;
+
+/**
+ * What real traffic and probes tell of one upstream. Consecutive faults put it out; a good probe lets it back
+ * on trial, where one fault is enough to put it out again, for twice as long; a success makes it whole.
+ */
+export class Health {
+	readonly #failures: number;
+	#state: HealthState = "up";
+	#faults = 0;
+	#relapses = 0;
+	#busyUntilMs = Number.NEGATIVE_INFINITY;
+	#lastFault: string | null = null;
+
+	/** `failures`: consecutive faults that eject. */
+	constructor(failures: number) {
+		this.#failures = failures;
+	}
+
+	get state(): HealthState {
+		return this.#state;
+	}
+
+	get faults(): number {
+		return this.#faults;
+	}
+
+	get lastFault(): string | null {
+		return this.#lastFault;
+	}
+
+	/** How many probe periods to wait before the next probe. */
+	get backoff(): number {
+		return Math.min(2 ** this.#relapses, MAX_BACKOFF);
+	}
+
+	/** It asked for a pause (429): others go first until then. */
+	busyUntil(atMs: number): void {
+		this.#busyUntilMs = Math.max(this.#busyUntilMs, atMs);
+	}
+
+	isBusy(nowMs: number): boolean {
+		return nowMs < this.#busyUntilMs;
+	}
+
+	good(): void {
+		this.#state = "up";
+		this.#faults = 0;
+		this.#relapses = 0;
+		this.#busyUntilMs = Number.NEGATIVE_INFINITY;
+	}
+
+	/** True where this fault puts it out. */
+	fault(detail: string): boolean {
+		this.#faults++;
+		this.#lastFault = detail;
+		if (this.#state === "out" || (this.#state === "up" && this.#faults < this.#failures)) return false;
+		if (this.#state === "trial") this.#relapses++;
+		this.#state = "out";
+		return true;
+	}
+
+	probed(alive: boolean): void {
+		if (this.#state === "out" && alive) this.#state = "trial";
+	}
+}

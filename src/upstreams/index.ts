@@ -1,0 +1,15 @@
+/**
+ * How we talk to others: which upstream takes a call, in whose words, within which time, and what its failure
+ * means for the caller. Promises: until the first data event another upstream takes over where there is one;
+ * a caller that leaves stops the upstream at once; every body is read or let go; the bytes of an answer are
+ * those that came. Never bills, never sends a caller's credential or an upstream's account troubles across.
+ */
+export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "./chat.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export type { Fetch, FetchInit } from "./connect.ts";
+export { DIALECT_TABLE, type Dialect, type DialectName } from "./dialects.ts";
+export type { UpstreamStatus } from "./node.ts";
+export type { ChatEvent, ChatForward, ChatStream, ChatUpstreams, EventBatch, JsonMember, UnaryAnswer } from "./port.ts";
+export { shapeChatBody } from "./request-body.ts";
+export type { ChatTimeouts } from "./tries.ts";
+export { tokenUsageOf, usageOf } from "./usage.ts";

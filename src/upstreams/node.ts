@@ -1,0 +1,90 @@
+import type { UpstreamConfig } from "../config/schema.ts";
+import type { Clock } from "./clock.ts";
+import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
+import { Health, type HealthState } from "./health.ts";
+
+/** Where requests of one upstream go at this moment. */
+export interface Endpoint {
+	/** Up to and including /v1, without a slash at the end. */
+	readonly url: string;
+	readonly key: string | undefined;
+}
+
+/** Time limits of one upstream in milliseconds; undefined: the general ones. */
+export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
+
+/** One upstream: how it is reached, what it speaks, how it fares and what it is running. */
+export interface UpstreamNode {
+	readonly name: string;
+	readonly dialect: Dialect;
+	readonly limits: NodeLimits;
+	readonly headers: Readonly<Record<string, string>>;
+	readonly maxConcurrent: number;
+	readonly health: Health;
+	/** Probes and ejection need an address that stands still: the embedded engine has none. */
+	readonly ejectable: boolean;
+	readonly probeEveryMs: number;
+	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
+	endpoint(): Endpoint | Promise<Endpoint>;
+	running: number;
+}
+
+/** What a status page shows of an upstream. Never its key. */
+export interface UpstreamStatus {
+	readonly name: string;
+	readonly url: string | null;
+	readonly state: HealthState;
+	readonly running: number;
+	readonly maxConcurrent: number | null;
+	readonly consecutiveFaults: number;
+	readonly lastFault: string | null;
+	readonly busy: boolean;
+}
+
+export function configuredNode(name: string, config: UpstreamConfig, health?: Health): UpstreamNode {
+	const endpoint: Endpoint = { url: config.url.replace(/\/+$/, ""), key: config.key };
+	return {
+		name,
+		dialect: DIALECT_TABLE[config.dialect],
+		limits: config,
+		headers: config.headers ?? {},
+		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
+		health: health ?? new Health(config.health.failures),
+		ejectable: true,
+		probeEveryMs: config.health.probeEveryMs,
+		endpoint: () => endpoint,
+		running: 0,
+	};
+}
+
+/** The engine of our own behind a loopback address. */
+export function embeddedNode(name: string, endpoint: () => Promise<Endpoint>, dialect: Dialect): UpstreamNode {
+	return {
+		name,
+		dialect,
+		limits: {},
+		headers: {},
+		maxConcurrent: Number.POSITIVE_INFINITY,
+		health: new Health(Number.POSITIVE_INFINITY),
+		ejectable: false,
+		probeEveryMs: 0,
+		endpoint: async () => {
+			const { url, key } = await endpoint();
+			return { url: url.replace(/\/+$/, ""), key };
+		},
+		running: 0,
+	};
+}
+
+export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): UpstreamStatus {
+	return {
+		name: node.name,
+		url,
+		state: node.health.state,
+		running: node.running,
+		maxConcurrent: Number.isFinite(node.maxConcurrent) ? node.maxConcurrent : null,
+		consecutiveFaults: node.health.faults,
+		lastFault: node.health.lastFault,
+		busy: node.health.isBusy(clock.nowMs()),
+	};
+}

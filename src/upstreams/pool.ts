@@ -1,0 +1,163 @@
+import type { ModelTarget } from "../catalog/types.ts";
+import type { UpstreamConfig } from "../config/schema.ts";
+import type { Clock } from "./clock.ts";
+import type { UpstreamFailure } from "./failures.ts";
+import { configuredNode, statusOf, type UpstreamNode, type UpstreamStatus } from "./node.ts";
+
+/** One way to run a call: an upstream and its own name for the model. */
+export interface Candidate {
+	readonly node: UpstreamNode;
+	readonly model: string;
+}
+
+/** Asks an upstream whether it is there; true where it answers. Never throws. */
+export type Probe = (node: UpstreamNode) => Promise<boolean>;
+
+export interface PoolOptions {
+	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
+	readonly embedded?: UpstreamNode;
+	readonly clock: Clock;
+	readonly probe: Probe;
+	/** Told when an upstream is put out and when it comes back. */
+	readonly onChange: (node: UpstreamNode) => void;
+	readonly random?: () => number;
+}
+
+/**
+ * The upstreams and how they fare: which goes first, which is left out, how much each runs at once.
+ * A candidate that is out is left out only while another of the same model is not: never all at once.
+ */
+export class Pool {
+	readonly #options: PoolOptions;
+	readonly #random: () => number;
+	#nodes = new Map<string, UpstreamNode>();
+	#configs: Readonly<Record<string, UpstreamConfig>> = {};
+	readonly #probes = new Map<UpstreamNode, () => void>();
+	#closed = false;
+
+	constructor(options: PoolOptions) {
+		this.#options = options;
+		this.#random = options.random ?? Math.random;
+		this.replace(options.upstreams);
+	}
+
+	/**
+	 * Takes new settings. What runs keeps the node that it started on; an upstream whose address and key are as
+	 * before keeps its health and counts on.
+	 */
+	replace(upstreams: Readonly<Record<string, UpstreamConfig>>): void {
+		const nodes = new Map<string, UpstreamNode>();
+		for (const [name, config] of Object.entries(upstreams)) {
+			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
+			const same = before && old && JSON.stringify(before) === JSON.stringify(config);
+			const sameServer = before && old && before.url === config.url && before.key === config.key;
+			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old.health : undefined));
+		}
+		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
+		for (const [node, stop] of this.#probes) {
+			if (nodes.get(node.name) === node) continue;
+			stop();
+			this.#probes.delete(node);
+		}
+		this.#nodes = nodes;
+		this.#configs = upstreams;
+		for (const node of nodes.values()) if (node.health.state === "out") this.#scheduleProbe(node);
+	}
+
+	/**
+	 * The candidates of a model in the order in which to try them: those that can take work now before those
+	 * that asked for a pause, lower `order` first, by weight among equals. With a sticky key equals keep the
+	 * same order for the same key (rendezvous hashing), so that prompt caches are found again.
+	 */
+	candidates(targets: readonly ModelTarget[], stickyKey?: string): Candidate[] {
+		const nowMs = this.#options.clock.nowMs();
+		const known = targets.flatMap((target) => {
+			const node = this.#nodes.get(target.upstream);
+			return node ? [{ node, model: target.model, order: target.order, place: this.#place(target, stickyKey) }] : [];
+		});
+		if (known.length > 1) {
+			const busy = (node: UpstreamNode) => Number(node.health.isBusy(nowMs));
+			known.sort((a, b) => busy(a.node) - busy(b.node) || a.order - b.order || a.place - b.place);
+		}
+		const usable = known.filter(({ node }) => isUsable(node));
+		return usable.length > 0 ? usable : known;
+	}
+
+	/** An exponential draw divided by the weight: sorting by it is a draw without replacement by weight. */
+	#place(target: ModelTarget, stickyKey: string | undefined): number {
+		const uniform = stickyKey === undefined ? this.#random() : hashToUnit(`${stickyKey}\n${target.upstream}\n${target.model}`);
+		return -Math.log(1 - uniform) / target.weight;
+	}
+
+	/** A place among the calls that the upstream runs at once; null where it has none left. Give it back once. */
+	take(node: UpstreamNode): (() => void) | null {
+		if (node.running >= node.maxConcurrent) return null;
+		node.running++;
+		let held = true;
+		return () => {
+			if (!held) return;
+			held = false;
+			node.running--;
+		};
+	}
+
+	/** The upstream answered as it should. */
+	good(node: UpstreamNode): void {
+		const wasOut = node.health.state !== "up";
+		node.health.good();
+		this.#probes.get(node)?.();
+		this.#probes.delete(node);
+		if (wasOut) this.#options.onChange(node);
+	}
+
+	failed(node: UpstreamNode, failure: UpstreamFailure): void {
+		if (failure.kind === "busy") {
+			node.health.busyUntil(this.#options.clock.nowMs() + (failure.retryAfterSeconds ?? 1) * 1000);
+		}
+		if (!node.ejectable || !failure.isFault || !node.health.fault(failure.message)) return;
+		this.#options.onChange(node);
+		this.#scheduleProbe(node);
+	}
+
+	/** For status pages, in the order of the config. */
+	snapshot(): UpstreamStatus[] {
+		return [...this.#nodes.values()].map((node) => statusOf(node, this.#configs[node.name]?.url ?? null, this.#options.clock));
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const stop of this.#probes.values()) stop();
+		this.#probes.clear();
+	}
+
+	#scheduleProbe(node: UpstreamNode): void {
+		if (this.#closed || this.#probes.has(node) || this.#nodes.get(node.name) !== node) return;
+		this.#probes.set(
+			node,
+			this.#options.clock.after(node.probeEveryMs * node.health.backoff, () => void this.#runProbe(node)),
+		);
+	}
+
+	async #runProbe(node: UpstreamNode): Promise<void> {
+		const alive = await this.#options.probe(node);
+		// It may have recovered by itself, or left the config, while the probe ran.
+		if (!this.#probes.delete(node)) return;
+		node.health.probed(alive);
+		if (node.health.state === "out") this.#scheduleProbe(node);
+		else this.#options.onChange(node);
+	}
+}
+
+function isUsable(node: UpstreamNode): boolean {
+	const { state } = node.health;
+	return state === "up" || (state === "trial" && node.running === 0);
+}
+
+/** FNV-1a with a final mix, as a number in [0, 1). */
+function hashToUnit(text: string): number {
+	let hash = 0x811c9dc5;
+	for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+	hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+	hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+	return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}

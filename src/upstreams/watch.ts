@@ -1,0 +1,98 @@
+import type { Clock } from "./clock.ts";
+import { timedOut, type UpstreamFailure } from "./failures.ts";
+
+/**
+ * Ends one try in time: at a silence limit, at a fixed instant, or when the caller leaves, whichever comes
+ * first. One timer for the whole try: activity only moves a number, and a timer that fires early sets itself
+ * again. `close` leaves nothing behind.
+ */
+export class Watch {
+	readonly #clock: Clock;
+	readonly #caller: AbortSignal;
+	readonly #controller = new AbortController();
+	readonly #onLeft = () => this.#controller.abort(this.#caller.reason);
+	#cancelTimer: (() => void) | null = null;
+	#silenceMs = Number.POSITIVE_INFINITY;
+	#silentSinceMs: number;
+	#hardAtMs = Number.POSITIVE_INFINITY;
+	#label = "";
+	#paused = false;
+	#failure: UpstreamFailure | null = null;
+
+	constructor(caller: AbortSignal, clock: Clock) {
+		this.#clock = clock;
+		this.#caller = caller;
+		this.#silentSinceMs = clock.nowMs();
+		if (caller.aborted) this.#onLeft();
+		else caller.addEventListener("abort", this.#onLeft, { once: true });
+	}
+
+	/** For the fetch of this try. */
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
+
+	/** The time-out that ended the try, where one did. */
+	get failure(): UpstreamFailure | null {
+		return this.#failure;
+	}
+
+	/** From now on: `silenceMs` without activity, or the instant `hardAtMs`, end the try. `label` says in the log what was awaited. */
+	limit(silenceMs: number, label: string, hardAtMs: number = Number.POSITIVE_INFINITY): void {
+		this.#silenceMs = silenceMs;
+		this.#hardAtMs = hardAtMs;
+		this.#label = label;
+		this.#silentSinceMs = this.#clock.nowMs();
+		this.#schedule();
+	}
+
+	/** Bytes came. */
+	touch(): void {
+		this.#silentSinceMs = this.#clock.nowMs();
+	}
+
+	/** Nobody waits for the upstream now (a slow reader on our side): its silence does not count. */
+	pause(): void {
+		this.#paused = true;
+	}
+
+	resume(): void {
+		this.#paused = false;
+		this.touch();
+	}
+
+	/** Aborts the upstream at once. */
+	abort(reason: unknown): void {
+		this.#controller.abort(reason);
+	}
+
+	close(): void {
+		this.#cancelTimer?.();
+		this.#cancelTimer = null;
+		this.#caller.removeEventListener("abort", this.#onLeft);
+	}
+
+	#schedule(): void {
+		this.#cancelTimer?.();
+		const silenceEndsMs = this.#silentSinceMs + this.#silenceMs;
+		const dueMs = Math.min(silenceEndsMs, this.#hardAtMs);
+		if (!Number.isFinite(dueMs)) {
+			this.#cancelTimer = null;
+			return;
+		}
+		this.#cancelTimer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => this.#due());
+	}
+
+	#due(): void {
+		this.#cancelTimer = null;
+		const nowMs = this.#clock.nowMs();
+		if (this.#paused) this.touch();
+		const silent = nowMs - this.#silentSinceMs >= this.#silenceMs;
+		if (!silent && (nowMs < this.#hardAtMs || this.#paused)) {
+			this.#schedule();
+			return;
+		}
+		this.#failure = timedOut(`no ${this.#label} in time`);
+		this.#controller.abort(this.#failure);
+	}
+}
