@@ -16,9 +16,9 @@ h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}summary{cursor:pointer;
 
 /** A readable page of the API, made from the OpenAPI document: no script, nothing loaded from elsewhere. */
 export function docsPage(document: JsonObject): string {
-	const paths = document["paths"] as Record<string, Record<string, Operation>>;
-	const { version, description } = document["info"] as { version: string; description: string };
-	const server = (document["servers"] as { url: string }[])[0]?.url ?? "";
+	const paths = document.paths as Record<string, Record<string, Operation>>;
+	const { version, description } = document.info as { version: string; description: string };
+	const server = (document.servers as { url: string }[])[0]?.url ?? "";
 	const byTag = new Map<string, string[]>();
 	for (const [path, item] of Object.entries(paths)) {
 		for (const [method, operation] of Object.entries(item)) {
@@ -26,9 +26,11 @@ export function docsPage(document: JsonObject): string {
 			byTag.set(tag, [...(byTag.get(tag) ?? []), operationHtml(method.toUpperCase(), path, operation)]);
 		}
 	}
-	const nav = [...byTag.keys()].map((tag) => `<a href="#${escape(tag)}">${escape(tag)}</a>`).join("");
-	const sections = [...byTag].map(([tag, items]) => `<h2 id="${escape(tag)}">${escape(tag)}</h2>${items.join("")}`).join("");
-	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Turnpike API</title><style>${STYLE}</style></head><body><main><h1>Turnpike API <small>${escape(version)}</small></h1><p>${escape(description)}</p><p>Base address: <code>${escape(server)}</code> &middot; Send <code>Authorization: Bearer &lt;key&gt;</code> &middot; <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></p><nav>${nav}</nav>${sections}</main></body></html>`;
+	const nav = [...byTag.keys()].map((tag) => `<a href="#${escapeHtml(tag)}">${escapeHtml(tag)}</a>`).join("");
+	const sections = [...byTag]
+		.map(([tag, items]) => `<h2 id="${escapeHtml(tag)}">${escapeHtml(tag)}</h2>${items.join("")}`)
+		.join("");
+	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Turnpike API</title><style>${STYLE}</style></head><body><main><h1>Turnpike API <small>${escapeHtml(version)}</small></h1><p>${escapeHtml(description)}</p><p>Base address: <code>${escapeHtml(server)}</code> &middot; Send <code>Authorization: Bearer &lt;key&gt;</code> &middot; <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></p><nav>${nav}</nav>${sections}</main></body></html>`;
 }
 
 function operationHtml(method: string, path: string, operation: Operation): string {
@@ -38,9 +40,9 @@ function operationHtml(method: string, path: string, operation: Operation): stri
 	const schema = operation.requestBody?.content["application/json"]?.schema;
 	const fields = schema ? fieldRows(schema) : [];
 	const responses = Object.entries(operation.responses).map(
-		([status, response]) => `<tr><td>${status}</td><td>${escape(response.description)}</td></tr>`,
+		([status, response]) => `<tr><td>${status}</td><td>${escapeHtml(response.description)}</td></tr>`,
 	);
-	return `<details><summary><span class="m">${method}</span> <code>${escape(path)}</code> ${escape(operation.summary)}</summary>${operation.description ? `<p>${escape(operation.description)}</p>` : ""}${table("Parameters", parameters)}${table("Body", fields)}${table("Answers", responses)}</details>`;
+	return `<details><summary><span class="m">${method}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>${operation.description ? `<p>${escapeHtml(operation.description)}</p>` : ""}${table("Parameters", parameters)}${table("Body", fields)}${table("Answers", responses)}</details>`;
 }
 
 function table(title: string, rows: readonly string[]): string {
@@ -48,21 +50,21 @@ function table(title: string, rows: readonly string[]): string {
 }
 
 function fieldRows(schema: JsonObject): string[] {
-	const properties = (schema["properties"] ?? {}) as Record<string, JsonObject>;
-	const required = (schema["required"] ?? []) as string[];
+	const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
+	const required = (schema.required ?? []) as string[];
 	return Object.entries(properties).map(([name, property]) => row(name, property, required.includes(name)));
 }
 
 function row(name: string, schema: JsonObject, required: boolean): string {
-	const label = name.includes("<span") ? name : escape(name);
-	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escape(typeText(schema))}</td><td>${escape(String(schema["description"] ?? ""))}</td></tr>`;
+	const label = name.includes("<span") ? name : escapeHtml(name);
+	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escapeHtml(typeText(schema))}</td><td>${escapeHtml(String(schema.description ?? ""))}</td></tr>`;
 }
 
 function typeText(schema: JsonObject): string {
-	const options = schema["anyOf"] as JsonObject[] | undefined;
+	const options = schema.anyOf as JsonObject[] | undefined;
 	if (options) return [...new Set(options.map(typeText))].join(" | ");
-	if (Array.isArray(schema["enum"])) return schema["enum"].join(", ");
-	if ("const" in schema) return JSON.stringify(schema["const"]);
+	if (Array.isArray(schema.enum)) return schema.enum.join(", ");
+	if ("const" in schema) return JSON.stringify(schema.const);
 	const bounds = [
 		["minimum", ">="],
 		["exclusiveMinimum", ">"],
@@ -70,10 +72,10 @@ function typeText(schema: JsonObject): string {
 	]
 		.filter(([key]) => key !== undefined && schema[key] !== undefined)
 		.map(([key, sign]) => `${sign} ${schema[key ?? ""]}`);
-	const fallback = schema["default"] === undefined ? [] : [`default ${JSON.stringify(schema["default"])}`];
-	return [String(schema["type"] ?? "any"), ...bounds, ...fallback].join(", ");
+	const fallback = schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`];
+	return [String(schema.type ?? "any"), ...bounds, ...fallback].join(", ");
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
 	return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }

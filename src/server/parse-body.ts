@@ -66,8 +66,8 @@ export function queryObject(search: URLSearchParams, schema: TSchema): Record<st
 	for (const key of new Set(search.keys())) {
 		const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
 		const values = search.getAll(key);
-		if (property?.["type"] === "array") result[key] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-		else result[key] = scalar(values.at(-1) ?? "", property?.["type"]);
+		if (property?.type === "array") result[key] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
+		else result[key] = scalar(values.at(-1) ?? "", property?.type);
 	}
 	return { ...result };
 }

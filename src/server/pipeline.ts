@@ -142,7 +142,8 @@ async function runMetered(
 	const admission = await endpoint.admit(input, call);
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	const { rate } = admission;
-	call.rate = parts.budgets.takeRequest(caller, rate.subject, rate.limit, rate.promptTokens);
+	const taken = parts.budgets.takeRequest(caller, rate.subject, rate.limit, rate.promptTokens);
+	call.rate = taken;
 	let hold: Awaited<ReturnType<typeof admission.hold>>;
 	try {
 		hold = await admission.hold({
@@ -152,10 +153,10 @@ async function runMetered(
 			admittedAtMs: call.admittedAtMs,
 		});
 	} catch (error) {
-		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0);
+		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
 		throw error;
 	}
-	const settlement = settlementOf(parts.budgets, caller, rate.subject, rate.promptTokens, hold);
+	const settlement = settlementOf(parts.budgets, caller, { ...rate, taken }, hold);
 	let answer: MeteredAnswer | undefined;
 	try {
 		answer = await admission.work(settlement);

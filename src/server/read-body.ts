@@ -5,8 +5,6 @@ export interface UploadLimits {
 	readonly silenceMs: number;
 	/** The whole time that an upload may take. */
 	readonly totalMs: number;
-	/** Bytes of all large bodies together that may be in memory at once. */
-	readonly maxBytesInFlight: number;
 }
 
 const LARGE = 1_048_576;

@@ -70,7 +70,7 @@ export function addCors(headers: Record<string, string>, request: Request, setti
 	const origin = request.headers.get("origin");
 	if (origin === null) return;
 	const all = settings.corsOrigins.includes("*");
-	if (!all) headers["Vary"] = headers["Vary"] ? `${headers["Vary"]}, Origin` : "Origin";
+	if (!all) headers.Vary = headers.Vary ? `${headers.Vary}, Origin` : "Origin";
 	if (!all && !settings.corsOrigins.includes(origin)) return;
 	headers["Access-Control-Allow-Origin"] = all ? "*" : origin;
 	headers["Access-Control-Expose-Headers"] = EXPOSED;
@@ -79,7 +79,7 @@ export function addCors(headers: Record<string, string>, request: Request, setti
 /** The answer to a preflight: 204 without a credential. */
 export function preflight(request: Request, requestId: string, allow: string, settings: RespondSettings): Response {
 	const headers = answerHeaders(requestId, null, settings);
-	headers["Allow"] = allow;
+	headers.Allow = allow;
 	addCors(headers, request, settings);
 	if (headers["Access-Control-Allow-Origin"] !== undefined) {
 		headers["Access-Control-Allow-Methods"] = allow;
@@ -96,7 +96,7 @@ export function respond(answer: Answer, headers: Record<string, string>, request
 	if (answer.headers) Object.assign(headers, answer.headers);
 	let { body } = answer;
 	if (body !== null && !(body instanceof ReadableStream)) {
-		headers["Vary"] = "Accept-Encoding";
+		headers.Vary = "Accept-Encoding";
 		const size = typeof body === "string" ? body.length : body.byteLength;
 		const encoding = size < MIN_COMPRESSED_BYTES ? null : preferredEncoding(request.headers.get("accept-encoding"));
 		if (encoding !== null) {

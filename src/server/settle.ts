@@ -1,4 +1,4 @@
-import type { Budgets, Caller, Hold, Posted, PostInput } from "../budgets/port.ts";
+import type { Budgets, Caller, Hold, Posted, PostInput, RateState } from "../budgets/port.ts";
 import type { Settlement } from "./endpoint.ts";
 
 /** Ties a hold to its request: first settled wins, the minute's tokens follow, durability is kept for the pipeline. */
@@ -42,13 +42,15 @@ export class RequestSettlement implements Settlement {
 	}
 }
 
+/** What a request took of its minute window. */
+export interface TakenRate {
+	readonly subject: string;
+	readonly promptTokens: number;
+	readonly taken: RateState;
+}
+
 /** The settlement of one admitted request. */
-export function settlementOf(
-	budgets: Budgets,
-	caller: Caller,
-	subject: string,
-	promptTokens: number,
-	hold: Hold,
-): RequestSettlement {
-	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens));
+export function settlementOf(budgets: Budgets, caller: Caller, rate: TakenRate, hold: Hold): RequestSettlement {
+	const { subject, promptTokens, taken } = rate;
+	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens, taken));
 }

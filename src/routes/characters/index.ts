@@ -21,7 +21,7 @@ export function characterRoutes(characters: () => Characters, now: () => number)
 			name: "character",
 			summary: "One character",
 			answer: { type: "application/json", schema: CharacterAnswerSchema, description: "The character" },
-			run: ({ params }) => json({ object: "character", data: characters().get(params["slug"] ?? "").character }),
+			run: ({ params }) => json({ object: "character", data: characters().get(params.slug ?? "").character }),
 		}),
 	];
 }

@@ -1,5 +1,5 @@
 import type { CeilingResult, HoldContext, RateLimit } from "../../budgets/port.ts";
-import { deprecationHeaders, mergeServiceParameters, serviceParametersEcho, withinFeatures } from "../../catalog/index.ts";
+import { mergeServiceParameters, serviceParametersEcho, withinFeatures } from "../../catalog/index.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import type { Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
@@ -36,7 +36,7 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
 	const facts = checkMessages(body, model);
 	checkCapabilities(body, model);
-	Object.assign(call.headers, deprecationHeaders(model, call.admittedAtMs));
+	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
 	call.headers["x-service-model-id"] = model.id;
 	call.headers["x-service-model-name"] = headerText(model.name);
 

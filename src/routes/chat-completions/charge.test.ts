@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
+import type { TokenUsage } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
-import type { TokenUsage } from "../../journal/records.ts";
-import { type PicoPrice, picoPerUnit } from "../../ledger/nano.ts";
 import { chatLines, dearestRates } from "./charge.ts";
 
-const per = (usd: number): PicoPrice => picoPerUnit(usd, 1_000_000);
+type PicoPrice = TextModel["prices"]["input"];
+/** Pico-USD per token, of USD per million tokens. */
+const per = (usd: number) => Math.round(usd * 1_000_000) as PicoPrice;
 const usage = (part: Partial<TokenUsage>): TokenUsage => ({
 	promptTokens: 0,
 	completionTokens: 0,

@@ -1,6 +1,7 @@
-import type { ChargeLine } from "../../budgets/port.ts";
+import type { ChargeLine, TokenUsage } from "../../budgets/port.ts";
 import type { TextModel, TextPrices } from "../../catalog/types.ts";
-import type { TokenUsage } from "../../journal/records.ts";
+
+type PicoPrice = ChargeLine["picoPrice"];
 
 /**
  * The lines of a chat charge (chat-models 6.3): prompt tokens without the cached ones, cached, cache writes,
@@ -29,13 +30,17 @@ export function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPri
 }
 
 /** The dearest that a prompt token and an output token can cost when the prompt has at most so many tokens. */
-export function dearestRates(
-	prices: TextPrices,
-	promptTokensAtMost: number,
-): { input: ChargeLine["picoPrice"]; output: ChargeLine["picoPrice"] } {
-	const sets =
-		prices.extended !== undefined && promptTokensAtMost > prices.extended.thresholdTokens ? [prices, prices.extended] : [prices];
-	const inputs = sets.flatMap((rates) => [rates.input, rates.cacheInput ?? rates.input, rates.cacheWrite ?? rates.input]);
-	const dearest = <T extends number>(values: T[]): T => values.reduce((a, b) => (b > a ? b : a));
-	return { input: dearest(inputs), output: dearest(sets.map((rates) => rates.output)) };
+export function dearestRates(prices: TextPrices, promptTokensAtMost: number): { input: PicoPrice; output: PicoPrice } {
+	const { extended } = prices;
+	const sets = extended !== undefined && promptTokensAtMost > extended.thresholdTokens ? [prices, extended] : [prices];
+	return {
+		input: dearest(sets.flatMap((rates) => [rates.input, rates.cacheInput ?? rates.input, rates.cacheWrite ?? rates.input])),
+		output: dearest(sets.map((rates) => rates.output)),
+	};
+}
+
+function dearest(prices: readonly PicoPrice[]): PicoPrice {
+	let most = 0 as PicoPrice;
+	for (const price of prices) if (price > most) most = price;
+	return most;
 }

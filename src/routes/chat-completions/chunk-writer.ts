@@ -41,10 +41,10 @@ export class ChunkWriter {
 	#body(event: ChatEvent, into: Uint8Array[]): void {
 		const { bytes, body } = event;
 		if (this.#id === null) {
-			this.#id = completionId(body["id"], this.#session.call.requestId);
-			if (typeof body["created"] === "number") this.#created = body["created"];
+			this.#id = completionId(body.id, this.#session.call.requestId);
+			if (typeof body.created === "number") this.#created = body.created;
 		}
-		const usage = body["usage"] !== undefined && body["usage"] !== null;
+		const usage = body.usage !== undefined && body.usage !== null;
 		const head = this.#head;
 		const plain = !usage && !this.#first && !this.#session.stripThinking;
 		if (plain && head !== null && startsWith(bytes, head.theirs)) {
@@ -58,13 +58,13 @@ export class ChunkWriter {
 	#rewritten(event: ChatEvent, usage: boolean, into: Uint8Array[]): void {
 		const { bytes, body } = event;
 		const edits = new Map<string, MemberEdit>();
-		if (body["id"] !== this.#id) edits.set("id", JSON.stringify(this.#id));
-		if (body["model"] !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
-		if (body["created"] !== this.#created) edits.set("created", String(this.#created));
+		if (body.id !== this.#id) edits.set("id", JSON.stringify(this.#id));
+		if (body.model !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
+		if (body.created !== this.#created) edits.set("created", String(this.#created));
 		const steady = new Map(edits);
 		if (usage) edits.set("usage", null);
 		if (this.#first && this.#session.echoInStream) edits.set("service_parameters", JSON.stringify(this.#session.echo));
-		if (this.#session.stripThinking) edits.set("choices", JSON.stringify(this.#stripped(body["choices"])));
+		if (this.#session.stripThinking) edits.set("choices", JSON.stringify(this.#stripped(body.choices)));
 		const members = topLevelMembers(bytes);
 		into.push(edits.size === 0 ? bytes : spliceMembers(bytes, members, edits));
 		if (!this.#session.stripThinking) this.#learnHead(bytes, members, steady);
@@ -101,12 +101,12 @@ export class ChunkWriter {
 		if (!Array.isArray(choices)) return choices;
 		return choices.map((choice: unknown) => {
 			if (!isRecord(choice)) return choice;
-			const index = typeof choice["index"] === "number" ? choice["index"] : 0;
-			const delta = isRecord(choice["delta"]) ? choice["delta"] : {};
+			const index = typeof choice.index === "number" ? choice.index : 0;
+			const delta = isRecord(choice.delta) ? choice.delta : {};
 			const stripper = this.#strippers.get(index) ?? new ThinkBlockStripper();
 			this.#strippers.set(index, stripper);
-			const last = choice["finish_reason"] !== null && choice["finish_reason"] !== undefined;
-			const said = typeof delta["content"] === "string" ? stripper.push(delta["content"]) : null;
+			const last = choice.finish_reason !== null && choice.finish_reason !== undefined;
+			const said = typeof delta.content === "string" ? stripper.push(delta.content) : null;
 			const rest = last ? stripper.end() : "";
 			if (said === null && rest === "") return choice;
 			return { ...choice, delta: { ...delta, content: (said ?? "") + rest } };

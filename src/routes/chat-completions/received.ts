@@ -27,9 +27,9 @@ export class ReceivedOutput {
 		const before = this.#length;
 		for (const choice of choices as unknown[]) {
 			if (!isRecord(choice)) continue;
-			const said = choice["delta"] ?? choice["message"];
+			const said = choice.delta ?? choice.message;
 			if (isRecord(said)) this.#addSaid(said);
-			else this.#addText(choice["text"]);
+			else this.#addText(choice.text);
 		}
 		const grew = this.#length > before;
 		if (grew) this.chunks++;
@@ -37,16 +37,16 @@ export class ReceivedOutput {
 	}
 
 	#addSaid(said: Record<string, unknown>): void {
-		this.#addText(said["content"]);
-		this.#addText(said["reasoning_content"] ?? said["reasoning"]);
-		this.#addText(said["refusal"]);
-		const calls = said["tool_calls"];
+		this.#addText(said.content);
+		this.#addText(said.reasoning_content ?? said.reasoning);
+		this.#addText(said.refusal);
+		const calls = said.tool_calls;
 		if (!Array.isArray(calls)) return;
 		for (const call of calls as unknown[]) {
-			const called = isRecord(call) ? call["function"] : undefined;
+			const called = isRecord(call) ? call.function : undefined;
 			if (!isRecord(called)) continue;
-			this.#addText(called["name"]);
-			this.#addText(called["arguments"]);
+			this.#addText(called.name);
+			this.#addText(called.arguments);
 		}
 	}
 
@@ -56,7 +56,7 @@ export class ReceivedOutput {
 			this.#pieces.push(value);
 			this.#length += value.length;
 		} else if (Array.isArray(value)) {
-			for (const part of value as unknown[]) if (isRecord(part)) this.#addText(part["text"]);
+			for (const part of value as unknown[]) if (isRecord(part)) this.#addText(part.text);
 		}
 	}
 }

@@ -27,7 +27,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	}
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
-	output.add(answer.body["choices"]);
+	output.add(answer.body.choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
 	if (posted === null || meter.usage === null)
@@ -36,20 +36,20 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 		["cost", JSON.stringify(costOf(posted))],
 		["service_parameters", JSON.stringify(session.echo)],
 	]);
-	const id = completionId(answer.body["id"], call.requestId);
-	if (answer.body["id"] !== id) edits.set("id", JSON.stringify(id));
-	if (answer.body["model"] !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
+	const id = completionId(answer.body.id, call.requestId);
+	if (answer.body.id !== id) edits.set("id", JSON.stringify(id));
+	if (answer.body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
 	if (answer.usage === null) edits.set("usage", JSON.stringify(countedUsage(meter.usage)));
-	if (session.stripThinking) edits.set("choices", JSON.stringify(strippedChoices(answer.body["choices"])));
+	if (session.stripThinking) edits.set("choices", JSON.stringify(strippedChoices(answer.body.choices)));
 	return { status: 200, type: "application/json", body: spliceMembers(answer.bytes, topLevelMembers(answer.bytes), edits) };
 }
 
 function strippedChoices(choices: unknown): unknown {
 	if (!Array.isArray(choices)) return choices;
 	return choices.map((choice: unknown) => {
-		if (!isRecord(choice) || !isRecord(choice["message"])) return choice;
+		if (!isRecord(choice) || !isRecord(choice.message)) return choice;
 		const { message } = choice;
-		const content = typeof message["content"] === "string" ? withoutThinkBlocks(message["content"]) : message["content"];
+		const content = typeof message.content === "string" ? withoutThinkBlocks(message.content) : message.content;
 		return { ...choice, message: { ...message, content } };
 	});
 }

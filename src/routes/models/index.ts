@@ -64,7 +64,7 @@ export function modelRoutes(catalog: () => Catalog): Endpoint[] {
 			summary: "One model; of a speech model with its voices",
 			answer: { type: "application/json", schema: ModelSchema, description: "The model" },
 			run: ({ params }) => {
-				const id = params["id"] ?? "";
+				const id = params.id ?? "";
 				const model = catalog().get(id);
 				if (model === undefined)
 					throw new ApiError("MODEL_NOT_FOUND", {

@@ -1,0 +1,53 @@
+import { BUILD, type Config } from "../../config/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { type App, errorResponse, type Listening, listen, type PipelineSettings } from "../../server/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+/** Listens before the store is open: probes are answered, other requests hear that the start is under way. */
+export class FrontDoor {
+	readonly #config: Config;
+	readonly #log: Log;
+	readonly #settings: PipelineSettings;
+	#app: App;
+
+	constructor(config: Config, log: Log) {
+		this.#config = config;
+		this.#log = log;
+		this.#settings = {
+			build: BUILD,
+			corsOrigins: config.server.corsOrigins,
+			upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
+			listRequestsPerMinute: config.limits.listRequestsPerMinute,
+			publicEndpoints: new Set(),
+		};
+		this.#app = { fetch: (request) => this.#starting(request) };
+	}
+
+	/** Takes the port. Throws `PortTakenError`. */
+	open(): Listening {
+		const app: App = { fetch: (request, connection) => this.#app.fetch(request, connection) };
+		return listen(
+			app,
+			this.#config.server,
+			() => this.#config.server.trustedProxies,
+			{ settings: () => this.#settings },
+			this.#log,
+		);
+	}
+
+	/** From now on requests go to the gateway. */
+	serve(app: App): void {
+		this.#app = app;
+	}
+
+	#starting(request: Request): Response {
+		const { pathname } = new URL(request.url);
+		if (pathname === "/healthz") return new Response("ok\n");
+		if (pathname === "/readyz") return new Response("not ready: the books are being opened\n", { status: 503 });
+		const error = new ApiError("SERVICE_UNAVAILABLE", {
+			message: "The service is starting; try again in a moment",
+			retryAfterSeconds: 1,
+		});
+		return errorResponse(error, true, request, { settings: () => this.#settings });
+	}
+}

@@ -1,0 +1,184 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keyHash, newApiKey } from "../../access/index.ts";
+import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
+import { CatalogError, loadCatalogData } from "../../catalog/index.ts";
+import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import { checkEmbeddedChat, EMBEDDED_CHAT_ASSET, EmbeddedChat } from "../../engines/chat/index.ts";
+import { TokenCounter } from "../../engines/tokens/index.ts";
+import { Gateway } from "../../gateway/index.ts";
+import { PortTakenError } from "../../server/index.ts";
+import { type Admin, DataFolderInUseError, openAdmin, openStore } from "../../store/index.ts";
+import { systemClock } from "../../telemetry/clock.ts";
+import { createLog, type Log } from "../../telemetry/log.ts";
+import { CATALOG_DIR } from "../paths.ts";
+import { complain } from "../print.ts";
+import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
+import { banner, chatCurl } from "./banner.ts";
+import { FrontDoor } from "./front-door.ts";
+
+/** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a taken port or folder, 78 for a wrong configuration. */
+export async function runServer(flags: ConfigFlags): Promise<void> {
+	const loaded = configOrExit(flags);
+	const { config } = loaded;
+	const log = createLog(config.log.level);
+	catchStrayErrors(log);
+	const data = orExit(() => loadCatalogData(CATALOG_DIR));
+	mkdirSync(config.data, { recursive: true });
+	const front = new FrontDoor(config, log);
+	const listening = orExit(() => front.open());
+	const { store, journal, replayedGroups, lostTail } = await openStore({
+		dataDir: config.data,
+		journal: {
+			durability: config.journal.durability,
+			segmentBytes: config.journal.segmentMb * 1_048_576,
+			minFreeDiskBytes: config.journal.minFreeDiskMb * 1_048_576,
+			maxBacklogBytes: config.journal.maxBacklogMb * 1_048_576,
+		},
+	}).catch((error: unknown) => {
+		if (!(error instanceof DataFolderInUseError)) throw error;
+		complain(error.message);
+		process.exit(1);
+	});
+	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
+	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
+	const firstKey = await firstAccount(config, loaded.adminKey, log);
+
+	const assets = new AssetStore({
+		dir: join(config.data, "assets"),
+		manifest: loadManifest(join(CATALOG_DIR, "assets.json")),
+		log,
+	});
+	const embedded = new EmbeddedChat({ config: config.chat.embedded, assets, log });
+	const counter = new TokenCounter({ log });
+	const gateway = orExit(
+		() =>
+			new Gateway({
+				config,
+				data,
+				store,
+				journal,
+				clock: systemClock,
+				log,
+				embedded,
+				embeddedAvailable: checkEmbeddedChat().ok,
+				countTokens: (text) => counter.count(text),
+				url: () => config.server.publicUrl ?? listening.url,
+			}),
+	);
+	front.serve(gateway.app);
+	const pidFile = join(config.data, "serve.pid");
+	writeFileSync(pidFile, `${process.pid}\n`);
+
+	const upstreamed = Object.keys(config.upstreams).length > 0;
+	const status = await assets.status(EMBEDDED_CHAT_ASSET);
+	const wanted = !upstreamed && config.chat.embedded.enabled;
+	const ready = upstreamed || status.state === "ready";
+	process.stdout.write(
+		banner({
+			url: listening.url,
+			newKey: firstKey,
+			keyFromEnvironment: loaded.adminKey !== null,
+			creditUsd: config.accounts.startingCreditUsd,
+			chatReady: ready,
+			chatNote: wanted && !ready ? "The built-in chat model is being downloaded; until it is here this works:" : null,
+		}),
+	);
+	if (wanted && !ready) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
+
+	const reload = () => reloadFrom(flags, gateway, log);
+	store.onChange((change) => {
+		if (change.kind === "reload") reload();
+	});
+	process.on("SIGHUP", reload);
+	let stopping = false;
+	const stop = async (signal: string) => {
+		if (stopping) return;
+		stopping = true;
+		log.info({ signal, running: listening.running }, "stopping: no new requests, running ones finish");
+		await listening.drain();
+		await gateway.stop();
+		await Promise.all([embedded.stop(), counter.stop()]);
+		await store.close();
+		rmSync(pidFile, { force: true });
+		process.exit(0);
+	};
+	process.on("SIGTERM", () => void stop("SIGTERM"));
+	process.on("SIGINT", () => void stop("SIGINT"));
+}
+
+/** On an empty store: the operator's account with its credit and an ADMIN key, which is returned (once). */
+async function firstAccount(config: Config, wanted: string | null, log: Log): Promise<string | null> {
+	const admin: Admin = openAdmin(config.data);
+	try {
+		if (!admin.isEmpty()) {
+			if (wanted !== null && admin.findKeyByHash(keyHash(wanted)) === null)
+				log.warn(
+					{},
+					"TURNPIKE_ADMIN_KEY is not a key of this store; it is ignored. Make one with: npx --no turnpike keys create",
+				);
+			return null;
+		}
+		const key = wanted ?? newApiKey("ADMIN");
+		const account = admin.createAccount({ name: "operator", startingCreditUsd: config.accounts.startingCreditUsd });
+		admin.createKey({ accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6), description: "first key" });
+		return key;
+	} finally {
+		admin.close();
+	}
+}
+
+async function fetchModel(
+	assets: AssetStore,
+	url: string,
+	key: string | null,
+	fromEnvironment: boolean,
+	log: Log,
+): Promise<void> {
+	const display = showProgress(EMBEDDED_CHAT_ASSET);
+	try {
+		await assets.ensure(EMBEDDED_CHAT_ASSET, { onProgress: (status) => display.update(status) });
+		display.done();
+		const shown = key === null ? "$TURNPIKE_KEY" : fromEnvironment ? "$TURNPIKE_ADMIN_KEY" : key;
+		process.stdout.write(`\nThe built-in chat model is here. Try it:\n\n  ${chatCurl(url, shown)}\n\n`);
+	} catch (error) {
+		display.failed();
+		log.warn(
+			{ cause: (error as Error).message },
+			"the built-in chat model could not be downloaded; it is tried again at the next chat request",
+		);
+	}
+}
+
+function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {
+	try {
+		const { config }: LoadedConfig = loadConfig(flags, process.env);
+		const needRestart = gateway.reload(config);
+		if (needRestart.length > 0) log.warn({ settings: needRestart }, "reloaded, but these settings need a restart");
+		else log.info({}, "reloaded");
+	} catch (error) {
+		if (!(error instanceof ConfigError || error instanceof CatalogError)) throw error;
+		log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
+	}
+}
+
+/** Runs a step of the start; what the operator can mend ends it with a text: 78 for the configuration, 1 for a taken port. */
+function orExit<T>(step: () => T): T {
+	try {
+		return step();
+	} catch (error) {
+		if (!(error instanceof CatalogError || error instanceof PortTakenError)) throw error;
+		complain(error.message);
+		process.exit(error instanceof CatalogError ? EXIT_CONFIG : 1);
+	}
+}
+
+function catchStrayErrors(log: Log): void {
+	const report = (kind: string) => (error: unknown) =>
+		log.error(
+			{ kind, cause: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+			"an error that nothing caught; the server goes on",
+		);
+	process.on("unhandledRejection", report("unhandledRejection"));
+	process.on("uncaughtException", report("uncaughtException"));
+}

@@ -1,0 +1,260 @@
+import type { NodeBudgets } from "../budgets/index.ts";
+import { createBudgets } from "../budgets/index.ts";
+import {
+	buildCatalog,
+	type Catalog,
+	type CatalogData,
+	Characters,
+	type DiscoveredModel,
+	Discovery,
+	loadCharacterData,
+} from "../catalog/index.ts";
+import { BUILD, type Config, VERSION } from "../config/index.ts";
+import type { EmbeddedChat } from "../engines/chat/index.ts";
+import type { Journal } from "../journal/index.ts";
+import { characterRoutes } from "../routes/characters/index.ts";
+import { chatCompletions } from "../routes/chat-completions/index.ts";
+import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
+import {
+	type App,
+	BodyMemory,
+	createApp,
+	docsPage,
+	type Endpoint,
+	json,
+	openApiDocument,
+	type PipelineParts,
+	plain,
+} from "../server/index.ts";
+import type { StorePort } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
+
+/** What a gateway is put together from. */
+export interface GatewayInputs {
+	readonly config: Config;
+	readonly data: CatalogData;
+	readonly store: StorePort;
+	readonly journal: Journal;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly embedded: EmbeddedChat;
+	/** True where the built-in chat engine can run on this machine. */
+	readonly embeddedAvailable: boolean;
+	readonly countTokens: (text: string) => Promise<number>;
+	/** The address that documents show. */
+	readonly url: () => string;
+}
+
+/**
+ * All parts put together around one store: the application, and what changes at a reload (models, prices,
+ * upstreams, limits). A faulty configuration is refused before anything changes.
+ */
+export class Gateway {
+	readonly app: App;
+	readonly budgets: NodeBudgets;
+	readonly pipeline: PipelineParts;
+	readonly #inputs: GatewayInputs;
+	readonly #upstreams: RunningChatUpstreams;
+	#config: Config;
+	#catalog: Catalog;
+	#characters: Characters;
+	#discovery: Discovery;
+	/** Upstream -> its last good list. Kept over a reload where the address stays. */
+	readonly #lists = new Map<string, readonly DiscoveredModel[]>();
+	#settings: ReturnType<PipelineParts["settings"]>;
+
+	constructor(inputs: GatewayInputs) {
+		const { config, store, journal, clock, log } = inputs;
+		this.#inputs = inputs;
+		this.#config = config;
+		this.#discovery = this.#newDiscovery(config);
+		({ catalog: this.#catalog, characters: this.#characters } = this.#build(config, this.#lists));
+		this.#settings = settingsOf(config);
+		this.budgets = createBudgets({ store, journal, clock, failedRequests: () => this.#config.limits.failedRequests });
+		this.#upstreams = createChatUpstreams({
+			upstreams: config.upstreams,
+			timeouts: config.timeouts,
+			log,
+			embedded: { endpoint: () => inputs.embedded.endpoint() },
+		});
+		this.pipeline = {
+			budgets: this.budgets,
+			clock,
+			log,
+			room: () => journal.room(),
+			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
+			settings: () => this.#settings,
+		};
+		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
+		void this.#discovery.start();
+	}
+
+	get catalog(): Catalog {
+		return this.#catalog;
+	}
+
+	get config(): Config {
+		return this.#config;
+	}
+
+	/** Resolves when every upstream that is to be discovered has been asked once. */
+	async discovered(): Promise<void> {
+		await this.#discovery.refresh();
+	}
+
+	/**
+	 * Takes models, prices, upstreams and limits from a new configuration; running requests finish on the old
+	 * one. Returns what needs a restart to change. Throws `CatalogError`, and then nothing has changed.
+	 */
+	reload(config: Config): string[] {
+		const lists = new Map([...this.#lists].filter(([name]) => config.upstreams[name]?.url === this.#config.upstreams[name]?.url));
+		const built = this.#build(config, lists);
+		const needRestart = restartSettings(this.#config, config);
+		for (const name of this.#lists.keys()) if (!lists.has(name)) this.#lists.delete(name);
+		const discovery = this.#newDiscovery(config);
+		void this.#discovery.stop();
+		this.#discovery = discovery;
+		this.#config = {
+			...config,
+			server: { ...config.server, host: this.#config.server.host, port: this.#config.server.port },
+			data: this.#config.data,
+		};
+		this.#catalog = built.catalog;
+		this.#characters = built.characters;
+		this.#settings = settingsOf(this.#config);
+		this.#upstreams.reload(config.upstreams);
+		this.#inputs.log.level = config.log.level;
+		void discovery.start();
+		return needRestart;
+	}
+
+	async stop(): Promise<void> {
+		await this.#discovery.stop();
+		this.#upstreams.close();
+		this.budgets.close();
+	}
+
+	#build(
+		config: Config,
+		discovered: ReadonlyMap<string, readonly DiscoveredModel[]>,
+	): { catalog: Catalog; characters: Characters } {
+		const { data, embeddedAvailable, clock, log } = this.#inputs;
+		const catalog = buildCatalog({ data, config, discovered, embeddedAvailable, now: () => clock.now() });
+		for (const warning of catalog.warnings) log.warn({}, warning);
+		const characters = config.characters === undefined ? data.characters : loadCharacterData(config.characters);
+		return { catalog, characters: new Characters(characters, catalog) };
+	}
+
+	#newDiscovery(config: Config): Discovery {
+		const { log } = this.#inputs;
+		const discovery: Discovery = new Discovery({
+			upstreams: config.upstreams,
+			retryMs: config.models.discoverEveryMs,
+			onChange: (upstream) => {
+				if (discovery !== this.#discovery) return;
+				const models = discovery.status(upstream)?.models ?? [];
+				log.info({ upstream, models: models.length }, "an upstream listed its models");
+				this.#lists.set(upstream, models);
+				try {
+					({ catalog: this.#catalog, characters: this.#characters } = this.#build(this.#config, this.#lists));
+				} catch (error) {
+					log.error({ upstream, cause: String(error) }, "the catalog could not take an upstream's list; the one before stays");
+				}
+			},
+			onFault: (upstream, error) =>
+				log.warn({ upstream, cause: error.message }, "an upstream did not list its models; it is asked again"),
+		});
+		return discovery;
+	}
+
+	#endpoints(): Endpoint[] {
+		const { clock, countTokens, url } = this.#inputs;
+		const catalog = () => this.#catalog;
+		const characters = () => this.#characters;
+		const endpoints: Endpoint[] = [
+			chatCompletions({
+				budgets: this.budgets,
+				upstreams: this.#upstreams,
+				clock,
+				catalog,
+				characters,
+				config: () => this.#config,
+				countTokens,
+			}),
+			...modelRoutes(catalog),
+			...characterRoutes(characters, () => clock.now()),
+		];
+		endpoints.push(
+			plain({
+				method: "GET",
+				path: "/openapi.json",
+				name: "openapi",
+				tag: "About",
+				summary: "This document",
+				openAi: false,
+				callers: ["none"],
+				listLimit: false,
+				answer: { type: "application/json", description: "OpenAPI 3.1" },
+				run: () => json(openApiDocument(endpoints, { version: VERSION, url: url() })),
+			}),
+		);
+		return endpoints;
+	}
+
+	#pages() {
+		const html = (text: string) =>
+			new Response(text, {
+				headers: {
+					"Content-Type": "text/html; charset=utf-8",
+					"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+				},
+			});
+		return [
+			{ path: "/healthz", answer: () => new Response("ok\n") },
+			{
+				path: "/readyz",
+				answer: () => {
+					const full = this.#inputs.journal.room();
+					return full === null ? new Response("ready\n") : new Response(`not ready: ${full.message}\n`, { status: 503 });
+				},
+			},
+			{
+				path: "/docs",
+				answer: () => html(docsPage(openApiDocument(this.#endpoints(), { version: VERSION, url: this.#inputs.url() }))),
+			},
+			{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
+		];
+	}
+}
+
+function settingsOf(config: Config): ReturnType<PipelineParts["settings"]> {
+	return {
+		build: BUILD,
+		corsOrigins: config.server.corsOrigins,
+		upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
+		listRequestsPerMinute: config.limits.listRequestsPerMinute,
+		publicEndpoints: new Set(config.models.public ? MODEL_ENDPOINTS : []),
+	};
+}
+
+/** Settings that a running server cannot change, by their path, where old and new differ. */
+function restartSettings(before: Config, after: Config): string[] {
+	const fixed = [
+		"server.host",
+		"server.port",
+		"server.maxBodyBytesInFlight",
+		"server.maxRunning",
+		"server.drainMs",
+		"data",
+		"journal",
+		"timeouts",
+		"chat.embedded",
+	];
+	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
+}
+
+function valueAt(config: Config, path: string): unknown {
+	return path.split(".").reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
+}

@@ -1,0 +1,2 @@
+/** Puts the parts together: the only room that knows them all. Has no rules of its own. */
+export { Gateway, type GatewayInputs } from "./gateway.ts";
