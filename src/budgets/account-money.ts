@@ -6,15 +6,10 @@ import type { Split } from "./split.ts";
 const KEPT_DAYS = 2;
 
 /**
- * One question to the store that is under way. Its answer holds exactly the posts up to `seq`, so the posts
- * made since are kept apart: those past `seq` are not in the answer; those that still fell into the group of
- * `seq` are.
+ * A question to the store that is under way: what was posted from each purse since it was asked. The answer holds
+ * every post made before, and none of these.
  */
-export interface StoreCall {
-	readonly seq: number;
-	readonly after: Map<Purse, number>;
-	readonly within: Map<Purse, number>;
-}
+export type StoreCall = Map<Purse, number>;
 
 /** The money of one account on this node: a purse for each source, and the totals as last heard from the store. */
 export class AccountMoney {
@@ -54,9 +49,9 @@ export class AccountMoney {
 		return { diem: this.diem(day).free, bundled: this.bundled.free, usd: this.usd.free };
 	}
 
-	/** Call at the moment that a question goes out, with the journal's sequence; end it with the answer. */
-	begin(seq: number): StoreCall {
-		const call: StoreCall = { seq, after: new Map(), within: new Map() };
+	/** Call in the turn in which a question goes out; end it with the answer. */
+	begin(): StoreCall {
+		const call: StoreCall = new Map();
 		this.#calls.add(call);
 		return call;
 	}
@@ -65,16 +60,11 @@ export class AccountMoney {
 		this.#calls.delete(call);
 	}
 
-	/** Tells the questions under way about a post of sequence `seq`. */
-	posted(purse: Purse, amount: number, seq: number): void {
-		for (const call of this.#calls) {
-			const posts = seq > call.seq ? call.after : call.within;
-			posts.set(purse, (posts.get(purse) ?? 0) + amount);
-		}
-	}
-
-	get asking(): boolean {
-		return this.#calls.size > 0;
+	/** Takes a post's part from a purse, and tells the questions under way. */
+	spend(purse: Purse, amount: number): void {
+		if (amount === 0) return;
+		purse.spend(amount);
+		for (const call of this.#calls) call.set(purse, (call.get(purse) ?? 0) + amount);
 	}
 
 	grow(grants: readonly Grant[]): void {
@@ -83,7 +73,7 @@ export class AccountMoney {
 
 	/** Takes the totals of an answer for `day`, less the posts that it does not hold. A source it does not name is empty. */
 	takeTotals(call: StoreCall, budgets: readonly BudgetState[], day: number): void {
-		for (const purse of [this.diem(day), this.bundled, this.usd]) purse.total = -(call.after.get(purse) ?? 0);
+		for (const purse of [this.diem(day), this.bundled, this.usd]) purse.total = -(call.get(purse) ?? 0);
 		for (const { source, day: of, balance } of budgets)
 			if (source !== "diem" || of === day) this.#purse(source, of).total += balance;
 		if (day > this.totalsDay) this.totalsDay = day;

@@ -10,11 +10,8 @@ import { limitNano, SpendingWindow, utcDay, windowStart } from "./spending-windo
 /** Windows that a key keeps: the current one, and one or two that running requests were admitted in. */
 const MAX_WINDOWS = 4;
 
-/** A read of this key that is under way, and what the key posted since that the answer will not hold. */
-interface KeyRead {
-	readonly seq: number;
-	readonly posts: { readonly day: number; readonly usd: number; readonly diem: number }[];
-}
+/** What a key posted since a read of it was asked for: the answer does not hold it. */
+type PostsSince = { readonly day: number; readonly usd: number; readonly diem: number }[];
 
 /** A key as this node knows it: the caller of all its requests, with what it spent and holds against its caps. */
 export class CachedKey implements Caller {
@@ -43,7 +40,7 @@ export class CachedKey implements Caller {
 	#lastDay = -1;
 	#lastWindow: SpendingWindow | undefined;
 	#capped = false;
-	#read: KeyRead | null = null;
+	#postsSince: PostsSince | null = null;
 
 	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock) {
 		this.hash = hash;
@@ -78,15 +75,15 @@ export class CachedKey implements Caller {
 		return this.#lastWindow;
 	}
 
-	/** Call at the moment that a read of this key goes out, with the journal's sequence. */
-	beginRead(seq: number): void {
-		this.#read = { seq, posts: [] };
+	/** Call in the turn in which a read of this key goes out. */
+	beginRead(): void {
+		this.#postsSince = [];
 	}
 
 	/** The read's answer for `day`; null where it failed. */
 	endRead(load: KeyLoad | null, day: number): void {
-		const posts = this.#read?.posts ?? [];
-		this.#read = null;
+		const posts = this.#postsSince ?? [];
+		this.#postsSince = null;
 		if (load !== null) this.#take(load, day, posts);
 	}
 
@@ -97,14 +94,14 @@ export class CachedKey implements Caller {
 			window.spentUsd += usd;
 			window.spentDiem += diem;
 		}
-		if (this.#read !== null && seq > this.#read.seq) this.#read.posts.push({ day, usd, diem });
+		this.#postsSince?.push({ day, usd, diem });
 	}
 
 	/**
 	 * New limits bind new requests. Windows of the same period go on with their new limits; a new period looks
 	 * back at what was spent in its own window, which is the one that was just read.
 	 */
-	#take(load: KeyLoad, day: number, posts: KeyRead["posts"]): void {
+	#take(load: KeyLoad, day: number, posts: PostsSince): void {
 		const period = load.key.limitPeriod;
 		const limitUsd = limitNano(load.key.limits.usd);
 		const limitDiem = limitNano(load.key.limits.diem);

@@ -134,7 +134,7 @@ export class CallerCache {
 			known.account = account;
 			return known;
 		}
-		const parts = { store: this.#store, journal: this.#journal, clock: this.#clock };
+		const parts = { store: this.#store, clock: this.#clock };
 		const cached = new CachedAccount(account, parts, this.#owing.delete(account.id));
 		this.#accounts.set(account.id, cached);
 		return cached;
@@ -155,7 +155,7 @@ export class CallerCache {
 
 	#readKey(key: CachedKey, day: number): Promise<void> {
 		key.stale = false;
-		key.beginRead(this.#journal.writtenSeq);
+		key.beginRead();
 		const settle = async (): Promise<void> => {
 			let load: KeyLoad | null = null;
 			try {
@@ -177,7 +177,7 @@ export class CallerCache {
 	#readAccount(cached: CachedAccount, day: number): Promise<void> {
 		const stale = cached.stale;
 		cached.stale = false;
-		const call = cached.money.begin(this.#journal.writtenSeq);
+		const call = cached.money.begin();
 		const settle = async (): Promise<void> => {
 			try {
 				const [account, budgets] = await this.#ask(() =>

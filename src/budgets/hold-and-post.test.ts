@@ -331,13 +331,10 @@ describe("balances", () => {
 		const holds: Hold[] = [];
 		for (let i = 0; i < 3; i++) holds.push(await node.budgets.hold(caller, node.context(), nano(10)));
 		node.store.auto = false;
-		node.journal.endTurn();
 		holds[0]?.post(priced(1));
 		const asks = refused(() => node.budgets.hold(caller, node.context(), nano(1_000)));
-		// Still in the group that the question's answer will hold ...
 		holds[1]?.post(priced(2));
-		node.journal.endTurn();
-		// ... and past it.
+		await turns();
 		holds[2]?.post(priced(4));
 		node.store.step();
 		await asks;
@@ -380,7 +377,6 @@ describe("a change notice of an account", () => {
 			const caller = await node.caller("k");
 			const hold = await node.budgets.hold(caller, node.context(), nano(30));
 			const touch = await node.budgets.hold(caller, node.context(), nano(0));
-			node.journal.endTurn();
 			touch.post(priced(0));
 			node.store.notify({ kind: "account", accountId: "a" });
 			hold.post(priced(20));

@@ -1,5 +1,4 @@
 import { ApiError } from "../errors/index.ts";
-import type { Journal } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
@@ -48,7 +47,6 @@ export class LeaseQueue {
 	readonly #accountId: string;
 	readonly #money: AccountMoney;
 	readonly #store: StorePort;
-	readonly #journal: Journal;
 	readonly #clock: Clock;
 	readonly #waiting: Waiter[] = [];
 	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
@@ -58,16 +56,10 @@ export class LeaseQueue {
 	#giveBackWanted: boolean;
 
 	/** @param giveBackFirst true where the store may hold leases for this account that this object does not know of */
-	constructor(
-		accountId: string,
-		money: AccountMoney,
-		parts: { store: StorePort; journal: Journal; clock: Clock },
-		giveBackFirst: boolean,
-	) {
+	constructor(accountId: string, money: AccountMoney, parts: { store: StorePort; clock: Clock }, giveBackFirst: boolean) {
 		this.#accountId = accountId;
 		this.#money = money;
 		this.#store = parts.store;
-		this.#journal = parts.journal;
 		this.#clock = parts.clock;
 		this.#giveBackWanted = giveBackFirst;
 	}
@@ -152,7 +144,7 @@ export class LeaseQueue {
 
 	async #acquire(head: Waiter): Promise<void> {
 		const { day } = head.claim;
-		const call = this.#money.begin(this.#journal.writtenSeq);
+		const call = this.#money.begin();
 		try {
 			const answer = await this.#store.acquire({ accountId: this.#accountId, day, needNano: nano(head.claim.lack()) });
 			this.#money.grow(answer.grants);
@@ -167,22 +159,15 @@ export class LeaseQueue {
 		this.#serve(head, true);
 	}
 
+	/** What holds secure stays leased; what they leave over later is free on this node again. */
 	async #giveBack(): Promise<void> {
 		this.#giveBackWanted = false;
 		this.#knownDays.clear();
-		const idle = new Map([...this.#money.purses()].map((purse) => [purse, purse.free]));
 		const kept = [];
-		for (const purse of idle.keys()) {
+		for (const purse of this.#money.purses()) {
 			purse.left = purse.held;
 			if (purse.held > 0) kept.push({ source: purse.source, day: purse.day, amount: nano(purse.held) });
 		}
-		const call = this.#money.begin(this.#journal.writtenSeq);
-		try {
-			await this.#store.giveBack(this.#accountId, kept);
-			// Posts that still fell into the group of the call were taken from the lease before `kept` was kept.
-			for (const [purse, amount] of call.within) purse.left += Math.min(amount, idle.get(purse) ?? 0);
-		} finally {
-			this.#money.end(call);
-		}
+		await this.#store.giveBack(this.#accountId, kept);
 	}
 }

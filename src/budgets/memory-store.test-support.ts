@@ -42,8 +42,8 @@ export class MemoryJournal implements Journal {
 		return Promise.resolve();
 	}
 
-	/** Ends the turn's group, as if the event loop had gone on. */
-	endTurn(): void {
+	/** Writes what this turn gathered so far, as a call of the store does. */
+	flush(): void {
 		this.#open = false;
 	}
 
@@ -312,6 +312,7 @@ export class MemoryStore implements StorePort {
 
 	#call<T>(name: string, answer: () => T): Promise<T> {
 		this.calls.push(name);
+		this.journal.flush();
 		const { promise, resolve, reject } = Promise.withResolvers<T>();
 		const run = (): void => {
 			try {

@@ -70,23 +70,17 @@ export class OpenHold implements Hold {
 	 */
 	post(input: PostInput): Posted | null {
 		if (this.#settled) return null;
-		const { money } = this.#key.cached;
 		const split = splitPost(input.lines, this.#payable());
-		this.#end();
-		this.#diem.spend(split.diem);
-		money.bundled.spend(split.bundled);
-		money.usd.spend(split.usd);
-
 		const { journal } = this.#room;
+		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
 		const durable = journal.append(this.#record(input, split.lines, split.price));
-		const seq = journal.writtenSeq;
+		this.#end();
+		const { money } = this.#key.cached;
+		money.spend(this.#diem, split.diem);
+		money.spend(money.bundled, split.bundled);
+		money.spend(money.usd, split.usd);
 		const usd = split.bundled + split.usd;
-		this.#key.posted(this.#window, this.day, usd, split.diem, seq);
-		if (money.asking) {
-			money.posted(this.#diem, split.diem, seq);
-			money.posted(money.bundled, split.bundled, seq);
-			money.posted(money.usd, split.usd, seq);
-		}
+		this.#key.posted(this.#window, this.day, usd, split.diem, journal.writtenSeq);
 		this.#leave(split.price < this.amount);
 		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), overrun: split.overrun, durable };
 	}

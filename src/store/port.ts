@@ -2,7 +2,8 @@
  * What the node asks of the store. One node on SQLite answers it from the store thread; PostgreSQL later
  * changes what is behind this interface only. Every call is ordered after the application of all journal
  * groups up to the sequence that was written when the call was made: an answer holds exactly the posts up to
- * that sequence, and no later one.
+ * that sequence, and no later one. A call ends the group that its turn has gathered so far: every post made
+ * before the call is in the answer, none made after it is.
  */
 import type { MoneySource } from "../journal/records.ts";
 import type { Nano } from "../ledger/nano.ts";
