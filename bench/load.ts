@@ -38,6 +38,11 @@ export interface Measurement extends LoadResult {
 	readonly peakMb: number;
 }
 
+/** Answers that were wrong, cut off or missing. */
+export function faultsOf(measured: LoadResult): number {
+	return Object.values(measured.errors).reduce((sum, count) => sum + count, 0);
+}
+
 async function runLoad(target: Target, options: LoadOptions): Promise<LoadResult> {
 	const flags = {
 		address: target.address,

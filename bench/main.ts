@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { type Measurement, measure } from "./load.ts";
+import { faultsOf, type Measurement, measure } from "./load.ts";
 import { machine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
 import {
@@ -49,12 +49,17 @@ function serverRssMb(target: Target): number {
 	return usageOf(processTree(target.pid).slice(-1)).rssMb;
 }
 
-/** Measures each target in turn; a wrong answer fails the run: figures of errors are worth nothing. */
+/** A peer may lose this share of its answers (Go's proxy does, to a race of its own); we may lose none. */
+const PEER_FAULTS = 0.001;
+
+/** Measures each target in turn; wrong answers fail the run: figures of errors are worth nothing. */
 async function measureEach(title: string, targets: readonly Target[], load: Parameters<typeof measure>[1]) {
 	const rows: Record<string, Measurement> = {};
 	for (const target of targets) {
 		const row = await measure(target, load);
-		if (Object.keys(row.errors).length > 0) throw new Error(`${title}, ${target.name}: ${JSON.stringify(row.errors)}`);
+		if (faultsOf(row) > (target.isPeer ? PEER_FAULTS * row.answers : 0)) {
+			throw new Error(`${title}, ${target.name}: ${JSON.stringify(row.errors)}`);
+		}
 		console.log(
 			`${title}, ${target.name}: ${Math.round(row.perSecond)}/s, p50 ${row.wholeMs.p50} ms, p99 ${row.wholeMs.p99} ms, ` +
 				`${row.cpuUs.toFixed(1)} us CPU, ${Math.round(row.rssMb)} MB`,

@@ -1,5 +1,5 @@
 /** Memory of Turnpike over 200,000 requests: it must stay flat. */
-import { measure } from "./load.ts";
+import { faultsOf, measure } from "./load.ts";
 import type { Target } from "./peers.ts";
 
 const STEPS = 10;
@@ -19,7 +19,7 @@ export async function measureMemory(target: Target): Promise<MemoryRun> {
 	let peakMb = 0;
 	for (let step = 0; step < STEPS; step++) {
 		const row = await measure(target, { clients: 64, seconds: STEP_SECONDS, requests: REQUESTS_PER_STEP });
-		if (Object.keys(row.errors).length > 0) throw new Error(`memory run: ${JSON.stringify(row.errors)}`);
+		if (faultsOf(row) > 0) throw new Error(`memory run: ${JSON.stringify(row.errors)}`);
 		requests += row.answers;
 		rssMb.push(row.rssMb);
 		peakMb = row.peakMb;

@@ -18,6 +18,7 @@ export interface Target {
 	readonly key: string;
 	readonly pid: number;
 	readonly version: string;
+	readonly isPeer: boolean;
 	/** From the start of the program to its first answer. */
 	readonly startMs: number;
 	stop(): Promise<void>;
@@ -80,6 +81,7 @@ interface Start {
 	readonly command: readonly string[];
 	readonly port: number;
 	readonly version: string;
+	readonly isPeer?: boolean;
 	readonly path?: string;
 	readonly readyPath?: string;
 	readonly key?: string;
@@ -110,6 +112,7 @@ async function start(what: Start): Promise<Target> {
 		key: what.key ?? "none",
 		pid: child.pid,
 		version: what.version,
+		isPeer: what.isPeer ?? false,
 		startMs: performance.now() - started,
 		async stop() {
 			child.kill("SIGTERM");
@@ -138,6 +141,7 @@ export async function startGoProxy(folder: string, upstream: Target, version: st
 		command: [join(BUILD, "reverse-proxy"), "-listen", `127.0.0.1:${port}`, "-upstream", `http://${upstream.address}`],
 		port,
 		version,
+		isPeer: true,
 		log: join(folder, `go-${port}.log`),
 	});
 }
@@ -162,7 +166,7 @@ export async function startNginx(folder: string, upstream: Target, version: stri
 		}`,
 	);
 	const command = ["nginx", "-p", home, "-c", join(home, "nginx.conf")];
-	return start({ name: "nginx proxy_pass", command, port, version, log: join(folder, `nginx-${port}.log`) });
+	return start({ name: "nginx proxy_pass", command, port, version, isPeer: true, log: join(folder, `nginx-${port}.log`) });
 }
 
 /** Turnpike as an operator starts it, with a priced model, a key with money and limits that do not bite. */

@@ -1,5 +1,5 @@
 /** The results as the page docs/benchmarks.md: the machine, the tables, the goals and what became of them. */
-import type { Measurement } from "./load.ts";
+import { faultsOf, type Measurement } from "./load.ts";
 import type { Machine } from "./machine.ts";
 import type { MemoryRun } from "./memory.ts";
 
@@ -33,6 +33,17 @@ const GO = "Go ReverseProxy";
 const OURS = "Turnpike";
 /** The scripted stream: 50 content events, then the finish, the usage and the end in one write. */
 const CHUNKS = 51;
+
+/** Which targets answered wrong, and how often. */
+function faultLines(results: Results): string {
+	const stages = [results.one, results.many, results.streams, results.paced];
+	const lines = stages.flatMap((rows) =>
+		Object.entries(rows)
+			.filter(([, row]) => faultsOf(row) > 0)
+			.map(([name, row]) => `${name}: ${faultsOf(row)} of ${whole(row.answers + faultsOf(row))} answers were cut off or wrong.`),
+	);
+	return lines.length === 0 ? "Every answer was whole and right." : lines.join("\n");
+}
 
 const whole = (value: number) => Math.round(value).toLocaleString("en-US");
 const fixed = (digits: number) => (value: number) => value.toFixed(digits);
@@ -118,7 +129,8 @@ export function report(results: Results): string {
 Written by \`npm run bench\`; a run replaces this page. How it measures: [bench/README.md](../bench/README.md).
 
 ${machine.date}, commit ${machine.commit}. ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB; ${machine.system}.
-${versions.join("; ")}. Load, upstream and target share the same cores; ${results.seconds} s each after warming up.`,
+${versions.join("; ")}. Load, upstream and target share the same cores; ${results.seconds} s each after warming up.
+${faultLines(results)}`,
 		`## Goals\n\n${goalTable(goals(results))}`,
 		`## Chat, unary, 1 client\n\n${table(results.one, LATENCY)}`,
 		`## Chat, unary, 64 clients\n\n${table(results.many, [
