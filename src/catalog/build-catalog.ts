@@ -1,7 +1,7 @@
 import type { Config, ModelEntry } from "../config/index.ts";
 import { Catalog } from "./catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
-import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED } from "./drafts.ts";
+import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
 import { mediaSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
@@ -11,8 +11,6 @@ import type { Deprecation, Model, ModelTarget } from "./types.ts";
 /** What OpenAI-compatible servers use where a request names none. */
 const PROTOCOL_TEMPERATURE = 1;
 const PROTOCOL_TOP_P = 1;
-
-const TEXT_ONLY = ["price", "contextTokens", "maxCompletionTokens", "tier", "capabilities", "temperature", "topP"] as const;
 
 /**
  * Builds the catalog from the configuration, the data files and what upstreams list, in this precedence.

@@ -52,12 +52,15 @@ export function draftModels(inputs: CatalogInputs): Draft[] {
 	const ids = new Set<string>(Object.keys(config.models.entries));
 	for (const model of known.values())
 		if (model.listed && !(isEmbedded(model) && !config.chat.embedded.enabled)) ids.add(model.id);
-	// An upstream that lists a media model's name says nothing of how to call it: those wait to be configured.
-	for (const id of listings.keys()) if ((known.get(id)?.type ?? "text") === "text") ids.add(id);
+	// An upstream that lists a media model's name says nothing of how to call it: only the configuration maps those.
+	const isChat = (id: string) => (known.get(id)?.type ?? "text") === "text";
+	for (const id of listings.keys()) if (isChat(id)) ids.add(id);
 	const drafts: Draft[] = [];
 	for (const id of ids) {
 		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
-		if (!entry?.hidden) drafts.push(draft(inputs, id, entry, known.get(id), listings.get(id) ?? []));
+		if (entry?.hidden) continue;
+		const listedBy = entry || isChat(id) ? (listings.get(id) ?? []) : [];
+		drafts.push(draft(inputs, id, entry, known.get(id), listedBy));
 	}
 	return drafts;
 }
@@ -69,12 +72,27 @@ function draft(
 	data: ModelData | undefined,
 	listings: readonly Listing[],
 ): Draft {
-	const type = data?.type ?? entry?.type ?? listings[0]?.model.type ?? "text";
+	const type = data?.type ?? entry?.type ?? (hasTextMembers(entry) ? "text" : listings[0]?.model.type) ?? "text";
 	if (entry?.type && entry.type !== type) throw configError(id, "type", `"${id}" is known as a model of type ${type}`);
-	const targets = targetsOf(inputs, id, entry, data, listings);
+	const targets = targetsOf(inputs, id, type, entry, data, listings);
 	const base = { id, entry, listings, targets, offlineReason: offlineReason(inputs, id, type, entry, data, targets) };
 	if (type === "text") return { ...base, type, data: data?.type === "text" ? data : undefined };
 	return { ...base, type, data: data && data.type !== "text" ? data : undefined };
+}
+
+/** Members of a configured model that only a text model has. */
+export const TEXT_ONLY = [
+	"price",
+	"contextTokens",
+	"maxCompletionTokens",
+	"tier",
+	"capabilities",
+	"temperature",
+	"topP",
+] as const;
+
+function hasTextMembers(entry: ModelEntry | undefined): boolean {
+	return TEXT_ONLY.some((member) => entry?.[member] !== undefined);
 }
 
 /** A fault of `models.entries` in the configuration. */
@@ -108,6 +126,7 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 function targetsOf(
 	inputs: CatalogInputs,
 	id: string,
+	type: ModelType,
 	entry: ModelEntry | undefined,
 	data: ModelData | undefined,
 	listings: readonly Listing[],
@@ -116,7 +135,8 @@ function targetsOf(
 	if (entry?.upstreams) {
 		return entry.upstreams.map((target, index) => {
 			if (target.upstream === EMBEDDED) {
-				if (embeddedId === undefined) throw configError(id, `upstreams[${index}].upstream`, "there is no built-in model");
+				if (embeddedId === undefined || type !== "text")
+					throw configError(id, `upstreams[${index}].upstream`, `the built-in engine runs no model of type ${type}`);
 				return { ...target, model: embeddedId };
 			}
 			if (!Object.hasOwn(inputs.config.upstreams, target.upstream))
@@ -127,7 +147,7 @@ function targetsOf(
 	const targets: ModelTarget[] = listings.map(({ upstream }) => ({ upstream, model: id, weight: 1, order: 0 }));
 	if (data && isEmbedded(data)) targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const only = soleUnheardUpstream(inputs);
-	if (targets.length === 0 && entry && only !== undefined && (data?.type ?? entry.type ?? "text") === "text")
+	if (targets.length === 0 && entry && only !== undefined && type === "text")
 		targets.push({ upstream: only, model: id, weight: 1, order: 0 });
 	return targets;
 }

@@ -14,11 +14,11 @@ export type NameMaps = ReadonlyMap<ModelType, ReadonlyMap<string, string>>;
  * A configured trait whose model is not there (yet) is told in `warnings` and left out.
  */
 export function assignTraits(drafts: readonly Draft[], config: Config, warnings: string[]): NameMaps {
-	const types = new Map(drafts.map(({ id, type }) => [id, type]));
+	const byId = new Map(drafts.map((draft) => [draft.id, draft]));
 	const maps = new Map<ModelType, Map<string, string>>(MODEL_TYPES.map((type) => [type, new Map()]));
 	for (const [type, traits] of configuredMaps(config.models.traits, "models.traits")) {
 		for (const [trait, id] of traits) {
-			if (fits(types.get(id), type, id, `models.traits.${type}.${trait}`, warnings)) maps.get(type)?.set(trait, id);
+			if (fits(byId.get(id), type, id, `models.traits.${type}.${trait}`, warnings)) maps.get(type)?.set(trait, id);
 		}
 	}
 	const claim = (draft: Draft, traits: readonly string[] = []): void => {
@@ -42,14 +42,14 @@ export function assignMappings(
 	config: Config,
 	warnings: string[],
 ): NameMaps {
-	const types = new Map(drafts.map(({ id, type }) => [id, type]));
+	const byId = new Map(drafts.map((draft) => [draft.id, draft]));
 	const maps = new Map<ModelType, Map<string, string>>(
 		MODEL_TYPES.map((type) => [type, new Map(Object.entries(data.mappings[type] ?? {}))]),
 	);
 	for (const [type, names] of configuredMaps(config.models.mappings, "models.mappings")) {
 		for (const [name, target] of names) {
-			const id = types.has(target) ? target : (traits.get(type)?.get(target) ?? target);
-			if (fits(types.get(id), type, target, `models.mappings.${type}.${name}`, warnings)) maps.get(type)?.set(name, id);
+			const id = byId.has(target) ? target : (traits.get(type)?.get(target) ?? target);
+			if (fits(byId.get(id), type, target, `models.mappings.${type}.${name}`, warnings)) maps.get(type)?.set(name, id);
 		}
 	}
 	return maps;
@@ -67,9 +67,14 @@ function configuredMaps(
 	});
 }
 
-function fits(actual: ModelType | undefined, expected: ModelType, id: string, path: string, warnings: string[]): boolean {
-	if (actual === expected) return true;
-	if (actual !== undefined) throw new CatalogError("config", path, `"${id}" is a model of type ${actual}`);
-	warnings.push(`${path}: there is no model "${id}" now; the name is left out until an upstream lists it`);
+/**
+ * A name that points at a model of another type is a fault where the configuration or the data files say so; an
+ * upstream's list may change at any time, so what only it says is a warning.
+ */
+function fits(draft: Draft | undefined, expected: ModelType, id: string, path: string, warnings: string[]): boolean {
+	if (draft?.type === expected) return true;
+	const problem = draft ? `"${id}" is a model of type ${draft.type}` : `there is no model "${id}" now`;
+	if (draft?.data || draft?.entry?.type) throw new CatalogError("config", path, problem);
+	warnings.push(`${path}: ${problem}; the name is left out`);
 	return false;
 }
