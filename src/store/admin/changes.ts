@@ -1,0 +1,24 @@
+/** Notices to running nodes: a cached object is to be read again. */
+import type { Transaction } from "kysely";
+import type { StoreChange } from "../port.ts";
+import type { Tables } from "../tables.ts";
+import type { AdminStore } from "./open-admin.ts";
+
+/** Writes the notice into the transaction of the change that it tells of. */
+export async function noteChange(tx: Transaction<Tables>, change: StoreChange, atMs: number): Promise<void> {
+	await tx
+		.insertInto("changes")
+		.values({
+			kind: change.kind,
+			account_id: change.kind === "reload" ? null : change.accountId,
+			key_id: change.kind === "key" ? change.keyId : null,
+			hash: change.kind === "key" ? change.hash : null,
+			changed_at: atMs,
+		})
+		.execute();
+}
+
+/** Asks every running node to read its configuration, models and limits again. */
+export async function requestReload(admin: AdminStore): Promise<void> {
+	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "reload" }, admin.now()));
+}

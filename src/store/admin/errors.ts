@@ -1,0 +1,12 @@
+export type AdminErrorCode = "NOT_FOUND" | "INVALID" | "CONFLICT";
+
+/** The operator asked for something that cannot be done; the message says what would be right. Nothing was changed. */
+export class AdminError extends Error {
+	override readonly name = "AdminError";
+	readonly code: AdminErrorCode;
+
+	constructor(code: AdminErrorCode, message: string) {
+		super(message);
+		this.code = code;
+	}
+}

@@ -1,0 +1,21 @@
+import { Kysely } from "kysely";
+import { BunSqliteDialect } from "../sqlite/dialect.ts";
+import { openDatabase } from "../sqlite/open-database.ts";
+import type { StoreDb, Tables } from "../tables.ts";
+
+/** The store as the operator's commands see it. */
+export interface AdminStore {
+	readonly db: StoreDb;
+	/** Unix milliseconds. */
+	readonly now: () => number;
+	close(): Promise<void>;
+}
+
+/**
+ * Opens the store of a data folder beside a server that may be running on it; makes it where there is none.
+ * Throws `SQLiteError` and `StoreTooNewError`.
+ */
+export function openAdmin(dataDir: string, now: () => number = Date.now): AdminStore {
+	const db: StoreDb = new Kysely<Tables>({ dialect: new BunSqliteDialect(openDatabase(dataDir)) });
+	return { db, now, close: () => db.destroy() };
+}
