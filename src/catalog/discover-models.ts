@@ -174,7 +174,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** `{data: [...]}` of OpenAI; some servers answer `{models: [...]}` or the bare array. */
 function modelsOf(body: unknown, url: string): DiscoveredModel[] {
-	const items = Array.isArray(body) ? body : isRecord(body) ? (body.data ?? body.models) : undefined;
+	const items = Array.isArray(body) ? body : isRecord(body) ? ("data" in body ? body.data : body.models) : undefined;
 	// An empty Ollama answers `data: null`.
 	if (items === null) return [];
 	if (!Array.isArray(items))

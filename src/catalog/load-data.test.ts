@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { picoPerUnit } from "../ledger/nano.ts";
 import { CatalogError } from "./catalog-error.ts";
 import { DATA_DIR, data } from "./config-for-tests.ts";
 import { loadCatalogData, loadCharacterData } from "./load-data.ts";
@@ -74,6 +75,22 @@ test("prices of the specification are kept exactly", () => {
 		constraints: { defaultQuality: "high" },
 		price: { byQuality: { "1K": { low: 0.03, medium: 0.1, high: 0.36 }, "4K": { low: 0.06, medium: 0.22, high: 0.86 } } },
 	});
+});
+
+test("every price converts to whole pico-USD per unit and back without loss", () => {
+	const unitsOf: Record<string, number> = { perMillionCharacters: 1e6, perThousandCharacters: 1e3, input: 1e6, output: 1e6 };
+	let prices = 0;
+	const walk = (value: unknown, perUnits: number): void => {
+		if (typeof value === "number") {
+			prices++;
+			expect((picoPerUnit(value, perUnits) * perUnits) / 1e12).toBe(value);
+		} else if (typeof value === "object" && value !== null) {
+			for (const [name, member] of Object.entries(value))
+				if (!["included", "minSeconds", "maxSeconds"].includes(name)) walk(member, unitsOf[name] ?? perUnits);
+		}
+	};
+	for (const model of [...data.textModels, ...data.mediaModels]) if (model.type !== "video") walk(model.price, 1);
+	expect(prices).toBeGreaterThan(200);
 });
 
 test("a wrong value is told with its file, its path and what is expected", () => {

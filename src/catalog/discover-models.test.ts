@@ -1,0 +1,246 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { UpstreamConfig } from "../config/index.ts";
+import { configOf } from "./config-for-tests.ts";
+import { DiscoveryError, discoverModels } from "./discover-models.ts";
+
+const servers: { stop(force: boolean): Promise<void> }[] = [];
+afterEach(async () => {
+	for (const server of servers.splice(0)) await server.stop(true);
+});
+
+/** A real server that answers each path as told; other paths are 404. */
+function upstream(
+	paths: Record<string, (request: Request) => Response | Promise<Response>>,
+	more: Record<string, unknown> = {},
+): UpstreamConfig {
+	const server = Bun.serve({
+		hostname: "127.0.0.1",
+		port: 0,
+		fetch: (request) => paths[new URL(request.url).pathname]?.(request) ?? new Response("not here", { status: 404 }),
+	});
+	servers.push(server);
+	const config = configOf({ upstreams: { a: { url: `http://127.0.0.1:${server.port}/v1`, ...more } } }).upstreams.a;
+	if (!config) throw new Error("no upstream");
+	return config;
+}
+
+const list = (data: unknown) => () => Response.json({ object: "list", data });
+const ids = async (config: UpstreamConfig) => (await discoverModels(config)).map(({ id }) => id);
+
+async function faultOf(config: UpstreamConfig, options = {}): Promise<DiscoveryError> {
+	const error = await discoverModels(config, options).then(
+		() => undefined,
+		(thrown: unknown) => thrown,
+	);
+	if (error instanceof DiscoveryError) return error;
+	throw new Error(`not a DiscoveryError: ${error}`);
+}
+
+describe("a list", () => {
+	test("is read with ids as they are, `:` and `/` in them too", async () => {
+		const config = upstream({
+			"/v1/models": list([{ id: "llama3.2:1b", created: 1_700_000_000 }, { id: "../models/a b.gguf" }]),
+		});
+		expect(await discoverModels(config)).toEqual([
+			{ id: "llama3.2:1b", type: "text", created: 1_700_000_000, contextTokens: null, maxCompletionTokens: null },
+			{ id: "../models/a b.gguf", type: "text", created: null, contextTokens: null, maxCompletionTokens: null },
+		]);
+	});
+
+	test("is asked for with the key and the headers of the configuration, below a base with or without a slash", async () => {
+		const seen: (string | null)[] = [];
+		const paths = {
+			"/v1/models": (request: Request) => {
+				seen.push(request.headers.get("authorization"), request.headers.get("x-team"));
+				return Response.json({ data: [] });
+			},
+		};
+		const config = upstream(paths, { key: "sk-1", headers: { "x-team": "blue" } });
+		await discoverModels(config);
+		await discoverModels({ ...config, url: `${config.url}/` });
+		expect(seen).toEqual(["Bearer sk-1", "blue", "Bearer sk-1", "blue"]);
+	});
+
+	test("may be empty, null, bare, or called models", async () => {
+		expect(await ids(upstream({ "/v1/models": list([]) }))).toEqual([]);
+		expect(await ids(upstream({ "/v1/models": list(null) }))).toEqual([]);
+		expect(await ids(upstream({ "/v1/models": () => Response.json([{ id: "x" }]) }))).toEqual(["x"]);
+		expect(await ids(upstream({ "/v1/models": () => Response.json({ models: [{ id: "x" }] }) }))).toEqual(["x"]);
+	});
+
+	test("loses entries without a usable id, and second ones of an id", async () => {
+		const odd = [
+			null,
+			5,
+			"x",
+			[],
+			{},
+			{ id: 5 },
+			{ id: "" },
+			{ id: "  " },
+			{ id: "a\nb" },
+			{ id: "x".repeat(513) },
+			{ id: { a: 1 } },
+		];
+		expect(await ids(upstream({ "/v1/models": list([...odd, { id: "good" }, { id: "good" }, { id: "__proto__" }]) }))).toEqual([
+			"good",
+			"__proto__",
+		]);
+	});
+
+	test("loses what its server says is no chat model, and marks embeddings", async () => {
+		const told = [
+			{ id: "a", type: "image" },
+			{ id: "b", type: "embedding" },
+			{ id: "c", type: "chat" },
+			{ id: "d", type: "model" },
+		];
+		const models = await discoverModels(upstream({ "/v1/models": list(told) }));
+		expect(models.map(({ id, type }) => [id, type])).toEqual([
+			["b", "embedding"],
+			["c", "text"],
+			["d", "text"],
+		]);
+	});
+
+	test("of many thousands is cut", async () => {
+		const many = Array.from({ length: 20_000 }, (_, index) => ({ id: `m${index}` }));
+		expect(await ids(upstream({ "/v1/models": list(many) }))).toHaveLength(5_000);
+	});
+
+	test("tells contexts and output limits where its server gives them, and takes no nonsense for them", async () => {
+		const told = [
+			{ id: "vllm", max_model_len: 32_768 },
+			{ id: "router", context_length: 200_000, top_provider: { max_completion_tokens: 8192 } },
+			{ id: "groq", context_window: 131_072, max_completion_tokens: 1024 },
+			...[-1, 0, 1.5, "4096", 1e300, null, {}].map((bad, index) => ({ id: `bad${index}`, max_model_len: bad, created: bad })),
+		];
+		const models = await discoverModels(upstream({ "/v1/models": list(told) }));
+		expect(models.slice(0, 3).map(({ contextTokens, maxCompletionTokens }) => [contextTokens, maxCompletionTokens])).toEqual([
+			[32_768, null],
+			[200_000, 8192],
+			[131_072, 1024],
+		]);
+		for (const { contextTokens, created } of models.slice(3)) expect([contextTokens, created]).toEqual([null, null]);
+	});
+});
+
+describe("by dialect the context is asked for", () => {
+	test("llama.cpp: GET /props", async () => {
+		const paths = {
+			"/v1/models": list([{ id: "m.gguf", meta: { n_ctx_train: 131_072 } }]),
+			"/props": () => Response.json({ default_generation_settings: { n_ctx: 8192 }, total_slots: 4 }),
+		};
+		expect(await discoverModels(upstream(paths, { dialect: "llama.cpp" }))).toMatchObject([
+			{ id: "m.gguf", contextTokens: 8192 },
+		]);
+	});
+
+	test("LM Studio: GET /api/v0/models, the loaded context before the largest one", async () => {
+		const paths = {
+			"/v1/models": list([{ id: "a" }, { id: "b" }, { id: "e" }]),
+			"/api/v0/models": list([
+				{ id: "a", type: "llm", state: "loaded", max_context_length: 131_072, loaded_context_length: 4096 },
+				{ id: "b", type: "vlm", max_context_length: 32_768 },
+				{ id: "e", type: "embeddings", max_context_length: 2048 },
+			]),
+		};
+		const models = await discoverModels(upstream(paths, { dialect: "lmstudio" }));
+		expect(models.map(({ id, type, contextTokens }) => [id, type, contextTokens])).toEqual([
+			["a", "text", 4096],
+			["b", "text", 32_768],
+			["e", "embedding", 2048],
+		]);
+	});
+
+	test("Ollama: POST /api/show for each, num_ctx of its file before what it was trained for", async () => {
+		const answers: Record<string, unknown> = {
+			"a:1b": {
+				parameters: 'stop "<|x|>"\nnum_ctx                        16384\ntemperature 1',
+				model_info: { "llama.context_length": 131_072 },
+			},
+			"b:1b": {
+				model_info: { "general.architecture": "qwen2", "qwen2.context_length": 32_768 },
+				capabilities: ["completion", "tools"],
+			},
+			nomic: { model_info: { "nomic-bert.context_length": 2048 }, capabilities: ["embedding"] },
+			odd: { parameters: 5, model_info: "none" },
+		};
+		const paths = {
+			"/v1/models": list([...Object.keys(answers), "gone"].map((id) => ({ id }))),
+			"/api/show": async (request: Request) => {
+				const { model } = (await request.json()) as { model: string };
+				return answers[model] ? Response.json(answers[model]) : new Response("no such model", { status: 404 });
+			},
+		};
+		const models = await discoverModels(upstream(paths, { dialect: "ollama" }));
+		expect(models.map(({ id, type, contextTokens }) => [id, type, contextTokens])).toEqual([
+			["a:1b", "text", 16_384],
+			["b:1b", "text", 32_768],
+			["nomic", "embedding", 2048],
+			["odd", "text", null],
+			["gone", "text", null],
+		]);
+	});
+
+	test.each(["llama.cpp", "lmstudio", "ollama"])("%s: a server that does not tell is no fault", async (dialect) => {
+		expect(await ids(upstream({ "/v1/models": list([{ id: "x" }]) }, { dialect }))).toEqual(["x"]);
+		const html = () => new Response("<html>", { headers: { "content-type": "text/html" } });
+		const paths = { "/v1/models": list([{ id: "x" }]), "/props": html, "/api/v0/models": html, "/api/show": html };
+		expect(await ids(upstream(paths, { dialect }))).toEqual(["x"]);
+	});
+
+	test.each(["llama.cpp", "lmstudio", "ollama"])(
+		"%s: a server that hangs there costs the time limit, not the list",
+		async (dialect) => {
+			const hang = () => new Promise<Response>(() => {});
+			const paths = { "/v1/models": list([{ id: "x" }, ...(dialect === "llama.cpp" ? [] : [{ id: "y" }])]) };
+			const config = upstream({ ...paths, "/props": hang, "/api/v0/models": hang, "/api/show": hang }, { dialect });
+			expect((await discoverModels(config, { timeoutMs: 200 })).map(({ id }) => id)).toContain("x");
+		},
+	);
+});
+
+describe("no list is a fault that says what came instead", () => {
+	test.each([
+		["HTML", () => new Response("<!doctype html><p>hi", { headers: { "content-type": "text/html" } }), "not-json", "HTML"],
+		["cut JSON", () => new Response('{"data": [{"id": "x"'), "not-json", "not JSON"],
+		["an empty body", () => new Response(""), "not-json", "not JSON"],
+		["JSON of another shape", () => Response.json({ error: "x" }), "not-a-list", "without a list"],
+		["a JSON string", () => Response.json("x"), "not-a-list", "without a list"],
+		["401", () => Response.json({ error: "bad key" }, { status: 401 }), "status", "401"],
+		["500", () => new Response("oops", { status: 500 }), "status", "500"],
+		["a redirect", () => Response.redirect("http://169.254.169.254/", 302), "status", "302"],
+	] as const)("%s", async (_, answer, fault, text) => {
+		const error = await faultOf(upstream({ "/v1/models": answer }, { key: "sk-secret" }));
+		expect(error.fault).toBe(fault);
+		expect(error.message).toContain(text);
+		expect(error.message).not.toContain("sk-secret");
+	});
+
+	test("an answer over the size limit, announced or not", async () => {
+		const big = "x".repeat(200_000);
+		const streamed = () =>
+			new Response(
+				new ReadableStream({
+					pull: (controller) => controller.enqueue(new TextEncoder().encode(big)),
+				}),
+			);
+		for (const answer of [() => new Response(big), streamed])
+			expect((await faultOf(upstream({ "/v1/models": answer }), { maxBytes: 100_000 })).fault).toBe("too-large");
+	});
+
+	test("a server that hangs before or inside its answer", async () => {
+		const inside = () =>
+			new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("{")) }));
+		for (const answer of [() => new Promise<Response>(() => {}), inside])
+			expect((await faultOf(upstream({ "/v1/models": answer }), { timeoutMs: 150 })).fault).toBe("timeout");
+	});
+
+	test("a port where nobody listens, and a url that is none", async () => {
+		const config = upstream({});
+		for (const server of servers.splice(0)) await server.stop(true);
+		expect((await faultOf(config)).fault).toBe("unreachable");
+		expect((await faultOf({ ...config, url: "http://" })).fault).toBe("unreachable");
+	});
+});
