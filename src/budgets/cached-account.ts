@@ -1,6 +1,7 @@
 import type { Account, StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import { AccountMoney } from "./account-money.ts";
+import { Freshness } from "./freshness.ts";
 import { LeaseQueue } from "./lease-queue.ts";
 
 /** An account as this node knows it, shared by all of its keys. Lives as long as a key, a hold or a trip needs it. */
@@ -12,8 +13,7 @@ export class CachedAccount {
 	keys = 0;
 	/** Open holds of the account, those of price 0 too. */
 	holds = 0;
-	/** True from a change notice until the account is read again. */
-	stale = false;
+	readonly freshness = new Freshness();
 	/** The reads under way, shared by all who wait for them. */
 	reading: Promise<void> | null = null;
 

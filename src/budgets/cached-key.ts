@@ -3,6 +3,7 @@ import { nano } from "../ledger/nano.ts";
 import type { Account, ApiKey, KeyLoad } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
+import { Freshness } from "./freshness.ts";
 import type { OpenHold } from "./open-hold.ts";
 import type { Caller } from "./port.ts";
 import { limitNano, SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
@@ -19,8 +20,7 @@ export class CachedKey implements Caller {
 	readonly cached: CachedAccount;
 	readonly openHolds = new Set<OpenHold>();
 	key: ApiKey;
-	/** True from a change notice until the key is read again. */
-	stale = false;
+	readonly freshness = new Freshness();
 	/** Deleted in the store: running requests end, nothing new begins. */
 	revoked = false;
 	/** No longer in the cache: no hold may begin on this object. */
@@ -28,7 +28,7 @@ export class CachedKey implements Caller {
 	/** Requests that wait for money or for a read: they keep the key in the cache. */
 	waiting = 0;
 	/** Seen since the cache last looked for room. */
-	used = true;
+	used = false;
 	/** When a use was last recorded, Unix milliseconds. */
 	touchedAtMs: number;
 	/** Journal sequence of its last post. */

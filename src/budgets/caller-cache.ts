@@ -49,7 +49,8 @@ export class CallerCache {
 		const now = this.#clock.now();
 		const key = this.#keys.get(hash);
 		if (key === undefined) return this.#unknown.has(hash) ? null : this.#first(hash);
-		if (!key.stale && !key.cached.stale && key.cached.money.totalsDay >= utcDay(now)) return this.#present(key, now);
+		key.used = true;
+		if (isFresh(key, utcDay(now))) return this.#present(key, now);
 		return this.#freshen(key);
 	}
 
@@ -87,7 +88,6 @@ export class CallerCache {
 	#present(key: CachedKey, now: number): CachedKey | null {
 		const { expiresAtMs } = key.key;
 		if (expiresAtMs !== null && expiresAtMs <= now) return null;
-		key.used = true;
 		if (now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.room() === null) {
 			key.touchedAtMs = now;
 			// A broken journal ends the process by itself; nobody waits for a touch.
@@ -147,24 +147,22 @@ export class CallerCache {
 			const now = this.#clock.now();
 			const day = utcDay(now);
 			if (key.revoked) return null;
-			if (key.stale) await (key.reading ?? this.#readKey(key, day));
-			else if (cached.stale || cached.money.totalsDay < day) await (cached.reading ?? this.#readAccount(cached, day));
-			else return this.#present(key, now);
+			if (isFresh(key, day)) return this.#present(key, now);
+			if (key.freshness.stale) await (key.reading ?? this.#readKey(key, day));
+			else await (cached.reading ?? this.#readAccount(cached, day));
 		}
 	}
 
 	#readKey(key: CachedKey, day: number): Promise<void> {
-		key.stale = false;
+		const mark = key.freshness.mark();
 		key.beginRead();
 		const settle = async (): Promise<void> => {
 			let load: KeyLoad | null = null;
 			try {
 				load = await this.#ask(() => this.#store.loadKey(key.hash, day));
+				key.freshness.read(mark);
 				if (load === null) this.#drop(key);
 				else key.cached.account = load.account;
-			} catch (error) {
-				key.stale = true;
-				throw error;
 			} finally {
 				key.endRead(load, day);
 				key.reading = null;
@@ -175,8 +173,8 @@ export class CallerCache {
 	}
 
 	#readAccount(cached: CachedAccount, day: number): Promise<void> {
-		const stale = cached.stale;
-		cached.stale = false;
+		const { stale } = cached.freshness;
+		const mark = cached.freshness.mark();
 		const call = cached.money.begin();
 		const settle = async (): Promise<void> => {
 			try {
@@ -189,9 +187,7 @@ export class CallerCache {
 				// An account that is gone keeps its keys until they are revoked, but may do nothing.
 				cached.account = account ?? { ...cached.account, disabled: true };
 				cached.money.takeTotals(call, budgets, day);
-			} catch (error) {
-				cached.stale ||= stale;
-				throw error;
+				cached.freshness.read(mark);
 			} finally {
 				cached.money.end(call);
 				cached.reading = null;
@@ -217,13 +213,13 @@ export class CallerCache {
 			if (cold !== undefined) cold.again = true;
 			const key = this.#keys.get(change.hash);
 			if (key === undefined) return;
-			key.stale = true;
+			key.freshness.changed();
 			this.#eager(this.#freshen(key));
 			return;
 		}
 		const cached = this.#accounts.get(change.accountId);
 		if (cached === undefined) return;
-		cached.stale = true;
+		cached.freshness.changed();
 		cached.leases.changed();
 		this.#eager(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.now())));
 	}
@@ -285,4 +281,9 @@ export class CallerCache {
 		for (const purse of cached.money.purses()) leased ||= purse.left > 0;
 		if (leased) this.#store.giveBack(id, []).catch(() => this.#owing.add(id));
 	}
+}
+
+/** True where a request may use the key as it is cached: no notice is open, and the day's totals are known. */
+function isFresh({ freshness, cached }: CachedKey, day: number): boolean {
+	return !freshness.stale && !cached.freshness.stale && cached.money.totalsDay >= day;
 }

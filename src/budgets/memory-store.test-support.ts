@@ -172,8 +172,9 @@ export class MemoryStore implements StorePort {
 		return true;
 	}
 
-	get waiting(): number {
-		return this.#pending.length;
+	/** Name of the oldest waiting call. */
+	get next(): string | undefined {
+		return this.#pending[0]?.name;
 	}
 
 	applyUpTo(seq: number): void {
