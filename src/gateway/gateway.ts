@@ -10,7 +10,6 @@ import {
 	loadCharacterData,
 } from "../catalog/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
-import type { EmbeddedChat } from "../engines/chat/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
@@ -39,7 +38,8 @@ export interface GatewayInputs {
 	readonly journal: Journal;
 	readonly clock: Clock;
 	readonly log: Log;
-	readonly embedded: EmbeddedChat;
+	/** The built-in chat engine: starts at first use; throws MODEL_OFFLINE with its progress while its weights come. */
+	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
 	/** True where the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
 	readonly countTokens: (text: string) => Promise<number>;

@@ -8,7 +8,8 @@ import { checkEmbeddedChat, EMBEDDED_CHAT_ASSET, EmbeddedChat } from "../../engi
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway } from "../../gateway/index.ts";
 import { PortTakenError } from "../../server/index.ts";
-import { type Admin, DataFolderInUseError, openAdmin, openStore } from "../../store/index.ts";
+import { createAccount, createKey, findKeyByHash, isEmpty, openAdmin } from "../../store/admin.ts";
+import { DataFolderInUseError, openStore } from "../../store/index.ts";
 import { systemClock } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
@@ -107,24 +108,30 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	process.on("SIGINT", () => void stop("SIGINT"));
 }
 
-/** On an empty store: the operator's account with its credit and an ADMIN key, which is returned (once). */
+/** On a store without a key: the operator's account with its credit and an ADMIN key, which is returned (once). */
 async function firstAccount(config: Config, wanted: string | null, log: Log): Promise<string | null> {
-	const admin: Admin = openAdmin(config.data);
+	const admin = openAdmin(config.data);
 	try {
-		if (!admin.isEmpty()) {
-			if (wanted !== null && admin.findKeyByHash(keyHash(wanted)) === null)
+		if (!(await isEmpty(admin))) {
+			if (wanted !== null && (await findKeyByHash(admin, keyHash(wanted))) === null)
 				log.warn(
 					{},
-					"TURNPIKE_ADMIN_KEY is not a key of this store; it is ignored. Make one with: npx --no turnpike keys create",
+					"TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; make one with: npx --no turnpike keys create",
 				);
 			return null;
 		}
 		const key = wanted ?? newApiKey("ADMIN");
-		const account = admin.createAccount({ name: "operator", startingCreditUsd: config.accounts.startingCreditUsd });
-		admin.createKey({ accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6), description: "first key" });
+		const account = await createAccount(admin, { name: "operator", startingCreditUsd: config.accounts.startingCreditUsd });
+		await createKey(admin, {
+			accountId: account.id,
+			type: "ADMIN",
+			hash: keyHash(key),
+			last6: key.slice(-6),
+			description: "first key",
+		});
 		return key;
 	} finally {
-		admin.close();
+		await admin.close();
 	}
 }
 
@@ -138,11 +145,11 @@ async function fetchModel(
 	const display = showProgress(EMBEDDED_CHAT_ASSET);
 	try {
 		await assets.ensure(EMBEDDED_CHAT_ASSET, { onProgress: (status) => display.update(status) });
-		display.done();
+		display.end();
 		const shown = key === null ? "$TURNPIKE_KEY" : fromEnvironment ? "$TURNPIKE_ADMIN_KEY" : key;
 		process.stdout.write(`\nThe built-in chat model is here. Try it:\n\n  ${chatCurl(url, shown)}\n\n`);
 	} catch (error) {
-		display.failed();
+		display.end();
 		log.warn(
 			{ cause: (error as Error).message },
 			"the built-in chat model could not be downloaded; it is tried again at the next chat request",

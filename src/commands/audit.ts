@@ -1,0 +1,25 @@
+import { defineCommand } from "citty";
+import { audit as auditBooks } from "../ledger/index.ts";
+import { print, printJson } from "./print.ts";
+import { jsonArg, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+export const audit = defineCommand({
+	meta: { name: "audit", description: "Prove that the books balance; exit 1 where they do not" },
+	args: { ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const report = await auditBooks(admin.db);
+			if (!report.ok) process.exitCode = 1;
+			if (args.json) return printJson(report);
+			const { accounts, posts, movements, appliedSeq } = report.counted;
+			const nodes = Object.entries(appliedSeq).map(([node, seq]) => `${node} up to ${seq}`);
+			print(
+				`${accounts} accounts, ${posts} posts, ${movements} movements; journal applied: ${nodes.join(", ") || "nothing yet"}`,
+			);
+			for (const finding of report.findings)
+				print(`FAULT ${finding.check}: ${finding.message} ${JSON.stringify(finding.numbers)}`);
+			if (report.truncated) print("... and more of the same");
+			print(report.ok ? "The books balance" : `${report.findings.length} faults`);
+		}),
+});

@@ -1,0 +1,112 @@
+import { defineCommand } from "citty";
+import { keyHash, newApiKey } from "../access/index.ts";
+import { createKey, listKeys, revokeKey } from "../store/admin.ts";
+import type { ApiKey, LimitPeriod } from "../store/port.ts";
+import { complain, isoTime, print, printJson, printTable } from "./print.ts";
+import { jsonArg, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+const PERIODS: readonly LimitPeriod[] = ["EPOCH", "MONTH", "LIFETIME"];
+
+const create = defineCommand({
+	meta: { name: "create", description: "Make a key; it is shown once" },
+	args: {
+		account: { type: "positional", description: "Account id (acc_...)", required: true },
+		type: { type: "string", description: "INFERENCE or ADMIN", default: "INFERENCE", valueHint: "TYPE" },
+		description: { type: "string", description: "What the key is for" },
+		"limit-usd": { type: "string", description: "USD that it may spend in a period", valueHint: "N" },
+		"limit-diem": { type: "string", description: "Diem that it may spend in a period", valueHint: "N" },
+		period: { type: "string", description: "EPOCH (UTC day), MONTH or LIFETIME", default: "EPOCH", valueHint: "PERIOD" },
+		expires: { type: "string", description: "YYYY-MM-DD or an ISO instant", valueHint: "TIME" },
+		...jsonArg,
+		...storeArgs,
+	},
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const type = args.type.toUpperCase();
+			if (type !== "ADMIN" && type !== "INFERENCE") return refuse("--type: expected INFERENCE or ADMIN");
+			const limitPeriod = PERIODS.find((period) => period === args.period.toUpperCase());
+			if (limitPeriod === undefined) return refuse(`--period: expected one of ${PERIODS.join(", ")}`);
+			const expiresAtMs = args.expires === undefined ? null : Date.parse(args.expires);
+			if (expiresAtMs !== null && !(expiresAtMs > Date.now()))
+				return refuse("--expires: expected a time in the future, like 2030-01-31");
+			const secret = newApiKey(type);
+			const key = await createKey(admin, {
+				accountId: args.account,
+				type,
+				hash: keyHash(secret),
+				last6: secret.slice(-6),
+				description: args.description ?? "",
+				limits: { usd: args["limit-usd"] ?? null, diem: args["limit-diem"] ?? null, vcu: null },
+				limitPeriod,
+				expiresAtMs,
+			});
+			if (args.json) return printJson({ ...publicKey(key), apiKey: secret });
+			print(`Key ${key.id} of ${key.accountId}, shown this once:\n\n  ${secret}\n`);
+		}),
+});
+
+const list = defineCommand({
+	meta: { name: "list", description: "List keys" },
+	args: { account: { type: "positional", description: "Only of this account", required: false }, ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const keys = (await listKeys(admin, args.account)).map(publicKey);
+			if (args.json) return printJson(keys);
+			printTable([
+				["ID", "ACCOUNT", "TYPE", "ENDS IN", "LIMITS", "LAST USED", "EXPIRES", "DESCRIPTION"],
+				...keys.map((key) => [
+					key.id,
+					key.accountId,
+					key.apiKeyType,
+					key.last6Chars,
+					limitText(key),
+					key.lastUsedAt ?? "-",
+					key.expiresAt ?? "-",
+					key.description,
+				]),
+			]);
+		}),
+});
+
+const revoke = defineCommand({
+	meta: { name: "revoke", description: "End a key at once" },
+	args: { id: { type: "positional", description: "Key id", required: true }, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const key = await revokeKey(admin, args.id);
+			print(`Key ${key.id} (ending in ${key.last6}) is revoked`);
+		}),
+});
+
+export const keys = defineCommand({
+	meta: { name: "keys", description: "API keys: create, list, revoke" },
+	subCommands: { create, list, revoke },
+});
+
+function publicKey(key: ApiKey) {
+	return {
+		id: key.id,
+		accountId: key.accountId,
+		apiKeyType: key.type,
+		last6Chars: key.last6,
+		description: key.description,
+		consumptionLimits: key.limits,
+		limitPeriod: key.limitPeriod,
+		restrictions: key.restrictions,
+		createdAt: isoTime(key.createdAtMs),
+		expiresAt: key.expiresAtMs === null ? null : isoTime(key.expiresAtMs),
+		lastUsedAt: key.lastUsedAtMs === null ? null : isoTime(key.lastUsedAtMs),
+	};
+}
+
+function limitText(key: ReturnType<typeof publicKey>): string {
+	const { usd, diem } = key.consumptionLimits;
+	const parts = [usd === null ? [] : [`${usd} USD`], diem === null ? [] : [`${diem} diem`]].flat();
+	return parts.length === 0 ? "-" : `${parts.join(", ")} per ${key.limitPeriod}`;
+}
+
+function refuse(text: string): void {
+	complain(text);
+	process.exitCode = 1;
+}

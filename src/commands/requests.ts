@@ -1,0 +1,39 @@
+import { defineCommand } from "citty";
+import { findRequest, formatNano } from "../ledger/index.ts";
+import { complain, isoTime, printJson, printTable } from "./print.ts";
+import { jsonArg, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+const show = defineCommand({
+	meta: { name: "show", description: "Show what one request was, did and cost (metadata only)" },
+	args: { id: { type: "positional", description: "X-Request-ID", required: true }, ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const record = await findRequest(admin.db, args.id);
+			if (record === null) {
+				complain(`No metered request ${args.id} is booked (a running server books within a second)`);
+				process.exitCode = 1;
+				return;
+			}
+			if (args.json) return printJson(record);
+			printTable([
+				["request", record.requestId],
+				["account", record.accountId],
+				["key", record.keyId ?? "-"],
+				["route", record.route],
+				["model", record.model ?? "-"],
+				["upstream", record.upstream ?? "-"],
+				["status", String(record.status)],
+				["admitted", isoTime(record.admittedAtMs)],
+				["took", `${record.doneAtMs - record.admittedAtMs} ms`],
+				["held", `${formatNano(record.hold)} USD`],
+				["charged", `${formatNano(record.price)} USD`],
+				...record.lines.map((line) => [`  ${line.sku}`, `${line.units} units, ${formatNano(line.amount)} from ${line.source}`]),
+			]);
+		}),
+});
+
+export const requests = defineCommand({
+	meta: { name: "requests", description: "One request by its X-Request-ID: show" },
+	subCommands: { show },
+});

@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { keyHash, newApiKey } from "../../src/access/index.ts";
+import { loadCatalogData } from "../../src/catalog/index.ts";
+import { type Config, loadConfig } from "../../src/config/index.ts";
+import { ApiError } from "../../src/errors/index.ts";
+import { Gateway } from "../../src/gateway/index.ts";
+import { type AuditReport, audit } from "../../src/ledger/index.ts";
+import { type Listening, listen } from "../../src/server/index.ts";
+import {
+	type AccountChanges,
+	type AdminStore,
+	createAccount,
+	createKey,
+	type NewKey,
+	openAdmin,
+	setAccount,
+	showAccount,
+} from "../../src/store/admin.ts";
+import { type OpenedStore, openStore } from "../../src/store/index.ts";
+import { type Clock, systemClock } from "../../src/telemetry/clock.ts";
+import { silentLog } from "../../src/telemetry/log.ts";
+
+const CATALOG_DIR = join(import.meta.dir, "../../catalog");
+
+export interface GatewayOptions {
+	/** What differs from the default configuration, as in turnpike.yaml. */
+	readonly config?: object;
+	readonly clock?: Clock;
+	readonly creditUsd?: string;
+	readonly embedded?: { endpoint(): Promise<{ url: string; key: string }> };
+	readonly countTokens?: (text: string) => Promise<number>;
+}
+
+export interface TestKey {
+	readonly id: string;
+	readonly secret: string;
+	readonly accountId: string;
+}
+
+/** A whole gateway on a real socket, with a real store in a folder of its own. */
+export interface RunningGateway {
+	/** `http://127.0.0.1:PORT` */
+	readonly url: string;
+	/** ADMIN key of the operator's account. */
+	readonly key: string;
+	readonly accountId: string;
+	readonly gateway: Gateway;
+	readonly books: OpenedStore;
+	readonly admin: AdminStore;
+	readonly listening: Listening;
+	/** A request below /api/v1 with the admin key, or another; an object becomes a JSON body. */
+	call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+	chat(body: object, options?: { key?: string; signal?: AbortSignal; headers?: Record<string, string> }): Promise<Response>;
+	newKey(options?: { account?: string; creditUsd?: string; changes?: AccountChanges; key?: Partial<NewKey> }): Promise<TestKey>;
+	/** USD balance in the store after everything posted is applied, in nano. */
+	balance(accountId?: string): Promise<number>;
+	/** Post records in the store. */
+	posts(): Promise<PostRow[]>;
+	audit(): Promise<AuditReport>;
+	stop(): Promise<void>;
+}
+
+export interface PostRow {
+	readonly request_id: string;
+	readonly account_id: string;
+	readonly status: number;
+	readonly price: number;
+	readonly usage: string | null;
+	readonly model: string | null;
+	readonly upstream: string | null;
+}
+
+/** The default configuration with a part of it replaced, section by section. */
+export function testConfig(part: object, dataDir: string): Config {
+	const { config } = loadConfig({ data: dataDir, port: "0" }, {}, dataDir);
+	return merge(config, part) as Config;
+}
+
+function merge(base: unknown, part: unknown): unknown {
+	if (!isPlain(base) || !isPlain(part)) return part;
+	const merged: Record<string, unknown> = { ...base };
+	for (const [key, value] of Object.entries(part)) merged[key] = key in merged ? merge(merged[key], value) : value;
+	return merged;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An upstream entry of the configuration. */
+export function upstreamEntry(url: string, part: object = {}): object {
+	return { url, dialect: "generic", discover: true, health: { failures: 3, probeEveryMs: 5_000 }, ...part };
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
+	const dataDir = mkdtempSync(join(tmpdir(), "turnpike-test-"));
+	const config = testConfig(options.config ?? {}, dataDir);
+	const books = await openStore({ dataDir, journal: { segmentBytes: 1_048_576, minFreeDiskBytes: 0 } });
+	const admin = openAdmin(dataDir);
+	const key = newApiKey("ADMIN");
+	const account = await createAccount(admin, { name: "operator", startingCreditUsd: options.creditUsd ?? "10" });
+	await createKey(admin, { accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
+	const offline = () => Promise.reject(new ApiError("MODEL_OFFLINE", { message: "The embedded model is not part of this test" }));
+	const gateway = new Gateway({
+		config,
+		data: loadCatalogData(CATALOG_DIR),
+		store: books.store,
+		journal: books.journal,
+		clock: options.clock ?? systemClock,
+		log: silentLog,
+		embedded: options.embedded ?? { endpoint: offline },
+		embeddedAvailable: true,
+		countTokens: options.countTokens ?? ((text) => Promise.resolve(Math.ceil(text.length / 4))),
+		url: () => "http://127.0.0.1",
+	});
+	await gateway.discovered();
+	const listening = listen(gateway.app, config.server, () => config.server.trustedProxies, gateway.pipeline, silentLog);
+	const url = `http://127.0.0.1:${listening.port}`;
+	const call: RunningGateway["call"] = (method, path, body, headers = {}) =>
+		fetch(`${url}/api/v1${path}`, {
+			method,
+			headers: {
+				authorization: `Bearer ${key}`,
+				...(body === undefined ? {} : { "content-type": "application/json" }),
+				...headers,
+			},
+			...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+		});
+	let stopped = false;
+	return {
+		url,
+		key,
+		accountId: account.id,
+		gateway,
+		books,
+		admin,
+		listening,
+		call,
+		chat: (body, chatOptions = {}) =>
+			fetch(`${url}/api/v1/chat/completions`, {
+				method: "POST",
+				headers: {
+					authorization: `Bearer ${chatOptions.key ?? key}`,
+					"content-type": "application/json",
+					...chatOptions.headers,
+				},
+				body: JSON.stringify(body),
+				...(chatOptions.signal ? { signal: chatOptions.signal } : {}),
+			}),
+		async newKey(wanted = {}) {
+			const accountId =
+				wanted.account ?? (await createAccount(admin, { name: "test", startingCreditUsd: wanted.creditUsd ?? "0" })).id;
+			if (wanted.changes) await setAccount(admin, accountId, wanted.changes);
+			const secret = newApiKey(wanted.key?.type ?? "INFERENCE");
+			const made = await createKey(admin, {
+				accountId,
+				type: "INFERENCE",
+				hash: keyHash(secret),
+				last6: secret.slice(-6),
+				...wanted.key,
+			});
+			return { id: made.id, secret, accountId };
+		},
+		async balance(accountId = account.id) {
+			await books.store.settled();
+			return (await showAccount(admin, accountId)).balances.usd;
+		},
+		async posts() {
+			await books.store.settled();
+			return (await admin.db.selectFrom("posts").selectAll().orderBy("id").execute()) as unknown as PostRow[];
+		},
+		async audit() {
+			await books.store.settled();
+			return audit(admin.db);
+		},
+		async stop() {
+			if (stopped) return;
+			stopped = true;
+			await listening.drain();
+			await gateway.stop();
+			await books.store.close();
+			await admin.close();
+			rmSync(dataDir, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Polls until a condition holds; fails after 10 s. */
+export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
+	const end = performance.now() + 10_000;
+	while (!(await condition())) {
+		if (performance.now() > end) throw new Error(`${what} did not come within 10 s`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
