@@ -43,16 +43,14 @@ function isInstalled(root, wanted, dev) {
 		stamp.lock === wanted.lock &&
 		stamp.platform === wanted.platform &&
 		(stamp.set === "dev" || !dev) &&
-		(!needsBun(root) || findBun(root) !== null)
+		findBun(root) !== null
 	);
 }
 
-const manifest = (root) => JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const needsBun = (root) => manifest(root).dependencies?.bun !== undefined;
-
 /** Development packages are there (by `npm test`, or by a hand-made `npm install`): `--omit=dev` would remove them. */
 function hasDevPackages(root) {
-	return Object.keys(manifest(root).devDependencies ?? {}).some((name) => existsSync(join(root, "node_modules", name)));
+	const { devDependencies = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+	return Object.keys(devDependencies).some((name) => existsSync(join(root, "node_modules", name)));
 }
 
 /** What npm's last words mean, and what to do. */
@@ -125,7 +123,7 @@ async function install(root, wanted, dev, onSpawn) {
 		const how = result.signal === null ? `exit code ${result.code}` : result.signal;
 		throw new InstallError(`The packages could not be installed (npm: ${how}). ${explain(result.tail)}`);
 	}
-	if (needsBun(root) && findBun(root) === null) {
+	if (findBun(root) === null) {
 		throw new InstallError(
 			`npm installed no Bun for ${wanted.platform}. Optional packages may be switched off: look for "omit" in \`npm config list\`.`,
 		);
