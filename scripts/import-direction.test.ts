@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dir, "..");
 /** Every room, in the order in which imports may go: down, never up. */
 const FLOORS = [
 	["commands"],
+	["gateway"],
 	["routes"],
 	["server"],
 	["access", "budgets", "catalog", "upstreams", "engines"],
@@ -45,11 +46,12 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	["src/routes/chat/inner/sibling.ts", "../../models/part.ts"],
 	["src/routes/chat/inner/sibling-file.ts", "../../shared.ts"],
 	// From a folder inside a route.
-	...["journal", "ledger", "store", "commands"].map((room): readonly [string, string] => [
+	...["journal", "ledger", "store", "commands", "gateway"].map((room): readonly [string, string] => [
 		`src/routes/chat/inner/${room}.ts`,
 		`../../../${room}/part.ts`,
 	]),
 	["src/routes/chat/commands.ts", "../../commands/part.ts"],
+	["src/routes/chat/gateway.ts", "../../gateway/part.ts"],
 	["src/routes/chat/main.ts", "../../main.ts"],
 	["src/routes/chat/inner/main.ts", "../../../main.ts"],
 	// From a folder inside a room.
@@ -60,6 +62,8 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 /** [importing file, what it imports]: each must pass. */
 const PERMITTED: readonly (readonly [string, string])[] = [
 	["src/main.ts", "./routes/index.ts"],
+	["src/gateway/routes.ts", "../routes/chat/part.ts"],
+	["src/gateway/store.ts", "../store/part.ts"],
 	["src/commands/serve.ts", "../ledger/part.ts"],
 	["src/routes/index.ts", "./chat/part.ts"],
 	["src/routes/chat/down.ts", "../../server/endpoint.ts"],
