@@ -75,6 +75,19 @@ describe("what is listed", () => {
 		expect(catalog.list("tts")).toHaveLength(9);
 	});
 
+	test("a hidden model is gone for its compatibility names too", () => {
+		const catalog = buildCatalog(inputsOf({ models: { entries: { "tts-kokoro": { hidden: true } } } }));
+		expect(catalog.compatibilityMapping("tts")).toEqual({});
+		expect(() => catalog.resolve("tts-1", "tts")).toThrow("Unknown model");
+	});
+
+	test("a model whose age nobody tells has the same `created` in every catalog of the process", () => {
+		const written = { upstreams: { a: local }, models: { entries: { x: { upstreams: [{ upstream: "a" }] } } } };
+		const created = [1, 2_000_000_000_000].map((ms) => buildCatalog(inputsOf(written, {}, { now: () => ms })).get("x")?.created);
+		expect(created[0]).toBeGreaterThan(1_700_000_000);
+		expect(created[1]).toBe(created[0] ?? 0);
+	});
+
 	test("code lists the text models made for code", () => {
 		const entries = { coder: { upstreams: [{ upstream: "a" }], capabilities: { optimizedForCode: true } } };
 		const catalog = buildCatalog(inputsOf({ upstreams: { a: local }, models: { entries } }));
@@ -127,6 +140,13 @@ describe("who serves a model", () => {
 				?.targets.map(({ upstream }) => upstream),
 		).toEqual(["a"]);
 		expect(buildCatalog(inputsOf(written, { a: [] })).get("x")?.offline).toBe(true);
+	});
+
+	test("what an upstream listed before it was taken out of discovery counts no more", () => {
+		const written = { upstreams: { a: { ...local, discover: false } }, models: { entries: { x: {} } } };
+		const catalog = buildCatalog(inputsOf(written, { a: listed("y") }));
+		expect(catalog.get("y")).toBeUndefined();
+		expect(catalog.get("x")).toMatchObject({ offline: false, targets: [{ upstream: "a", model: "x" }] });
 	});
 
 	test("configured targets keep their names, weights and order, and are the only ones", () => {

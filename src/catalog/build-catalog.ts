@@ -6,11 +6,13 @@ import { mediaSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
 import { assignMappings, assignTraits, type NameMaps } from "./traits.ts";
-import type { Deprecation, Model, ModelTarget } from "./types.ts";
+import type { Deprecation, Model } from "./types.ts";
 
 /** What OpenAI-compatible servers use where a request names none. */
 const PROTOCOL_TEMPERATURE = 1;
 const PROTOCOL_TOP_P = 1;
+/** Unix seconds: `created` of a model of which nobody tells it. It stays the same over rebuilds. */
+const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
 
 /**
  * Builds the catalog from the configuration, the data files and what upstreams list, in this precedence.
@@ -26,17 +28,17 @@ export function buildCatalog(inputs: CatalogInputs): Catalog {
 	for (const draft of drafts) if (draft.entry) checkEntry(draft, draft.entry, config);
 	const traits = assignTraits(drafts, config, warnings);
 	const mappings = assignMappings(drafts, traits, data, config, warnings);
-	const nowSeconds = Math.floor(now() / 1000);
-	const models = drafts.map((draft) => modelOf(draft, traitsOf(draft, traits), config, nowSeconds));
+	const isPrivate = privateUpstreams(config);
+	const models = drafts.map((draft) => modelOf(draft, traitsOf(draft, traits), config, isPrivate));
 	const shown = new Set(models.map(({ id }) => id));
 	for (const { id, deprecation } of models) {
 		const replacement = deprecation?.replacementModelId;
 		if (replacement !== undefined && !shown.has(replacement) && !traits.get("text")?.has(replacement))
 			warnings.push(`models.entries.${id}.deprecation.replacementModelId: there is no model "${replacement}" now`);
 	}
-	const unlisted = new Map(
-		[...data.textModels, ...data.mediaModels].flatMap(({ id, type }) => (shown.has(id) ? [] : [[id, type]])),
-	);
+	const isHidden = (id: string) => Object.hasOwn(config.models.entries, id) && config.models.entries[id]?.hidden;
+	const known = [...data.textModels, ...data.mediaModels];
+	const unlisted = new Map(known.flatMap(({ id, type }) => (shown.has(id) || isHidden(id) ? [] : [[id, type]])));
 	return new Catalog({ models, traits, mappings, unlisted, warnings, now });
 }
 
@@ -62,9 +64,9 @@ function traitsOf(draft: Draft, maps: NameMaps): string[] {
 	return [...new Set([...held, ...(draft.entry?.traits ?? [])])];
 }
 
-function modelOf(draft: Draft, traits: readonly string[], config: Config, nowSeconds: number): Model {
+function modelOf(draft: Draft, traits: readonly string[], config: Config, isPrivate: ReadonlySet<string>): Model {
 	const { id, type, entry, data, listings, targets, offlineReason } = draft;
-	const created = entry?.created ?? data?.created ?? listings[0]?.model.created ?? nowSeconds;
+	const created = entry?.created ?? data?.created ?? listings[0]?.model.created ?? STARTED_AT;
 	const name = entry?.name ?? data?.name ?? id;
 	const deprecation: Deprecation | undefined = entry?.deprecation;
 	const tier = entry?.tier ?? (data?.type === "text" ? data.tier : undefined);
@@ -84,7 +86,9 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, nowSec
 		description: entry?.description ?? data?.description ?? "",
 		modelSource: entry?.modelSource ?? data?.source ?? "",
 		offline: base.offline,
-		privacy: entry?.privacy ?? data?.privacy ?? privacyOf(targets, config),
+		// Beyond the operator's network prompts go without the caller's identity: `user` is never forwarded.
+		privacy:
+			entry?.privacy ?? data?.privacy ?? (targets.every(({ upstream }) => isPrivate.has(upstream)) ? "private" : "anonymized"),
 		betaModel: data?.beta ?? false,
 		traits,
 		...(deprecation && { deprecation }),
@@ -134,16 +138,10 @@ function smallest({ listings }: Pick<Draft, "listings">, member: "contextTokens"
 	return told.length > 0 ? Math.min(...told) : null;
 }
 
-/**
- * `private` where every target is on this machine or a private network, else `anonymized`: prompts reach
- * another party then, without the caller's identity (`user` is never forwarded).
- */
-function privacyOf(targets: readonly ModelTarget[], config: Config): "private" | "anonymized" {
-	const stays = ({ upstream }: ModelTarget) => {
-		const url = Object.hasOwn(config.upstreams, upstream) ? config.upstreams[upstream]?.url : undefined;
-		return url === undefined || (URL.canParse(url) && isPrivateHost(new URL(url).hostname));
-	};
-	return targets.every(stays) ? "private" : "anonymized";
+/** Upstreams on this machine or on a private network: prompts that go there stay with the operator. */
+function privateUpstreams(config: Config): Set<string> {
+	const own = Object.entries(config.upstreams).filter(([, { url }]) => URL.canParse(url) && isPrivateHost(new URL(url).hostname));
+	return new Set([EMBEDDED, ...own.map(([name]) => name)]);
 }
 
 const PRIVATE_ADDRESS = /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]$|\[f[cd])/;

@@ -4,7 +4,7 @@ const Several = (maxLength: number, description: string) =>
 	Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: 20, description }));
 const YesNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
 
-/** Query of GET /characters (chat-models.md 12.1), after `readCharactersQuery`. */
+/** Query of GET /characters (chat-models.md 12.1). */
 export const CharactersQuerySchema = Type.Object({
 	search: Type.Optional(Type.String({ maxLength: 200, description: "In name, description and tags; #tag looks for a tag" })),
 	categories: Several(100, "Any of these categories; repeated or separated by commas"),
@@ -22,23 +22,3 @@ export const CharactersQuerySchema = Type.Object({
 });
 
 export type CharactersQuery = Static<typeof CharactersQuerySchema>;
-
-const LISTS: ReadonlySet<string> = new Set(["categories", "tags", "modelId"]);
-const NUMBERS: ReadonlySet<string> = new Set(["limit", "offset"]);
-const INTEGER = /^-?\d{1,15}$/;
-
-/**
- * The query string in the types of `CharactersQuerySchema`; what does not read as such a type stays text, for
- * the schema to refuse. An empty value and `offset=null` are the same as absent. Of a repeated single value the last counts.
- */
-export function readCharactersQuery(params: URLSearchParams): Record<string, unknown> {
-	const query: Record<string, unknown> = {};
-	for (const name of Object.keys(CharactersQuerySchema.properties)) {
-		const values = params.getAll(name).filter((value) => value !== "" && !(name === "offset" && value === "null"));
-		const last = values.at(-1);
-		if (last === undefined) continue;
-		if (LISTS.has(name)) query[name] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-		else query[name] = NUMBERS.has(name) && INTEGER.test(last) ? Number(last) : last;
-	}
-	return query;
-}

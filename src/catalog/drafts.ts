@@ -112,8 +112,8 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 		}
 	}
 	const byId = new Map<string, Listing[]>();
-	for (const upstream of Object.keys(config.upstreams)) {
-		for (const model of discovered.get(upstream) ?? []) {
+	for (const [upstream, { discover }] of Object.entries(config.upstreams)) {
+		for (const model of (discover && discovered.get(upstream)) || []) {
 			if (renamed.has(`${upstream}\n${model.id}`)) continue;
 			const listings = byId.get(model.id) ?? [];
 			byId.set(model.id, listings);
@@ -154,8 +154,10 @@ function targetsOf(
 
 /** With one upstream whose list is not known (down so far, or not asked), a configured model can only be meant for it. */
 function soleUnheardUpstream({ config, discovered }: CatalogInputs): string | undefined {
-	const [only, ...others] = Object.keys(config.upstreams);
-	return others.length === 0 && only !== undefined && !discovered.has(only) ? only : undefined;
+	const [only, ...others] = Object.entries(config.upstreams);
+	if (!only || others.length > 0) return undefined;
+	const [name, { discover }] = only;
+	return discover && discovered.has(name) ? undefined : name;
 }
 
 function isEmbedded(model: ModelData): boolean {

@@ -18,7 +18,7 @@ export { buildCatalog } from "./build-catalog.ts";
 export { Catalog, type Resolution } from "./catalog.ts";
 export { CatalogError } from "./catalog-error.ts";
 export { type CharacterEntry, Characters } from "./characters.ts";
-export { type CharactersQuery, CharactersQuerySchema, readCharactersQuery } from "./characters-query.ts";
+export { type CharactersQuery, CharactersQuerySchema } from "./characters-query.ts";
 export type { CharacterData } from "./data-schema.ts";
 export { DiscoveryError, type DiscoveryFault, discoverModels } from "./discover-models.ts";
 export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discovery.ts";
