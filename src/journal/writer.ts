@@ -12,8 +12,8 @@ import { type ActiveSegment, SegmentPool } from "./segment-pool.ts";
 /** What the store thread tells of its work. */
 export interface StoreProgress {
 	readonly appliedSeq: number;
-	/** Where the store goes on reading. */
-	readonly position: JournalPosition;
+	/** Where the store goes on reading; null before it read anything of this boot. */
+	readonly position: JournalPosition | null;
 	/** Everything up to here would survive a power cut in the store. */
 	readonly checkpointedSeq: number;
 	/** The store cannot be written now. */
@@ -57,7 +57,7 @@ export class JournalWriter implements Journal {
 	#leaving: ActiveSegment[] = [];
 
 	#appliedSeq: number;
-	#appliedPosition: JournalPosition | null = null;
+	#appliedPosition: JournalPosition;
 	#failingSinceMs: number | null = null;
 
 	#closing: Promise<void> | null = null;
@@ -84,6 +84,7 @@ export class JournalWriter implements Journal {
 			now: options.now,
 		});
 		this.#segment = this.#takeSegment();
+		this.#appliedPosition = { segment: this.#segment.number, offset: this.#offset };
 	}
 
 	/** Resolves when the free disk was looked at and the first spare was made (or could not be: `room` says so). */
@@ -106,7 +107,7 @@ export class JournalWriter implements Journal {
 
 	get backlogBytes(): number {
 		if (this.#appliedSeq >= this.#nextSeq - 1) return 0;
-		const applied = this.#appliedPosition ?? { segment: this.#segment.number, offset: SEGMENT_HEADER_BYTES };
+		const applied = this.#appliedPosition;
 		return (this.#segment.number - applied.segment) * this.#options.segmentBytes + this.#offset - applied.offset;
 	}
 
@@ -115,6 +116,7 @@ export class JournalWriter implements Journal {
 		if (this.#closing !== null) throw new Error("the journal is closed; records come before its close");
 		const json = JSON.stringify(record);
 		this.#makeRoomFor(json);
+		if (this.#broken !== null) throw this.#broken;
 		const gathering = this.#gathering ?? this.#startGroup();
 		if (this.#payloadBytes > 0) this.#buffer[GROUP_HEADER_BYTES + this.#payloadBytes++] = NEWLINE;
 		this.#payloadBytes += this.#buffer.write(json, GROUP_HEADER_BYTES + this.#payloadBytes);
@@ -140,6 +142,10 @@ export class JournalWriter implements Journal {
 		const group = this.#gathering;
 		if (group === null) return;
 		this.#gathering = null;
+		if (this.#broken !== null) {
+			group.reject(this.#broken);
+			return;
+		}
 		try {
 			this.#write();
 		} catch (error) {
@@ -161,7 +167,7 @@ export class JournalWriter implements Journal {
 	/** The store thread's report: frees backlog, segments and, by `store` durability, answers. */
 	progress(report: StoreProgress): void {
 		this.#appliedSeq = Math.max(this.#appliedSeq, report.appliedSeq);
-		this.#appliedPosition = report.position;
+		this.#appliedPosition = report.position ?? this.#appliedPosition;
 		this.#pool.covered(report.checkpointedSeq);
 		if (!report.failing) this.#failingSinceMs = null;
 		else this.#failingSinceMs ??= this.#options.now();
@@ -281,7 +287,8 @@ export class JournalWriter implements Journal {
 	}
 
 	#break(error: Error): void {
-		this.#broken ??= error;
+		if (this.#broken !== null) return;
+		this.#broken = error;
 		for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
 		this.#options.onFatal(error);
 	}

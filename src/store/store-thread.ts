@@ -58,7 +58,7 @@ export class StoreThread {
 	/** Read from the journal, not booked yet: a failed try keeps it. */
 	#batch: ReadGroup[] = [];
 	#appliedSeq: number;
-	#position: JournalPosition = { segment: 0, offset: 0 };
+	#position: JournalPosition | null = null;
 	#failing: string | null = null;
 
 	/** Opens the store, applies the rest of the journal, frees the leases of the dead boot, begins the next boot. */

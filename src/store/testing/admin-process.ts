@@ -1,0 +1,16 @@
+/** The operator's command line in a process of its own, as far as the tests need it: `admin-process.ts DIR NAME JSON`. */
+import { createAccount, credit, openAdmin, requestReload, revokeKey, setAccount } from "../admin.ts";
+
+const [dataDir = "", command = "", json = "{}"] = process.argv.slice(2);
+const input = JSON.parse(json);
+const admin = openAdmin(dataDir);
+const commands: Record<string, () => Promise<unknown>> = {
+	credit: () => credit(admin, input),
+	create: () => createAccount(admin, input),
+	set: () => setAccount(admin, input.accountId, input.changes),
+	revoke: () => revokeKey(admin, input.keyId),
+	reload: () => requestReload(admin),
+};
+const answer = await commands[command]?.();
+process.stdout.write(`${JSON.stringify(answer ?? null)}\n`);
+await admin.close();

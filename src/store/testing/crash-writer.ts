@@ -1,0 +1,22 @@
+/** A process to be killed: posts as fast as it can, and tells on its standard output which request ids were acknowledged. */
+import { writeSync } from "node:fs";
+import { requestId, samplePost } from "../../journal/testing/sample-records.ts";
+import { openStore } from "../index.ts";
+
+const [dataDir = "", accountId = "", first = "0", durability = "process"] = process.argv.slice(2);
+const { store, journal } = await openStore({
+	dataDir,
+	journal: { segmentBytes: 256 * 1024, minFreeDiskBytes: 0, durability: durability as "process" | "power" | "store" },
+});
+await store.acquire({ accountId, day: 20_000, needNano: 1 as never });
+writeSync(1, "ready\n");
+for (let number = Number(first); ; ) {
+	const turn = Array.from({ length: 1 + (number % 7) }, () => number++);
+	await Promise.all(
+		turn.map(async (at) => {
+			// Each fifth is free: it has a record all the same.
+			await journal.append(samplePost(requestId(at), accountId, at % 5 === 0 ? { lines: [] } : {}));
+			writeSync(1, `${requestId(at)}\n`);
+		}),
+	);
+}
