@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { measureEventLoopLag } from "./event-loop-lag.ts";
 import { faultsOf, type Measurement, measure } from "./load.ts";
 import { machine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
@@ -100,7 +101,7 @@ async function run(folder: string, running: Target[]): Promise<Results> {
 		paced,
 		serverMb,
 		memory,
-		lag: null,
+		lag: await measureEventLoopLag(folder, seconds),
 	};
 }
 

@@ -1,16 +1,10 @@
 /** The results as the page docs/benchmarks.md: the machine, the tables, the goals and what became of them. */
+import type { Delay, LagRun } from "./event-loop-lag.ts";
 import { faultsOf, type Measurement } from "./load.ts";
 import type { Machine } from "./machine.ts";
 import type { MemoryRun } from "./memory.ts";
 
 export type Rows = Readonly<Record<string, Measurement>>;
-
-/** Delay of a timer on the event loop, in milliseconds. */
-export interface LagRun {
-	readonly postsPerSecond: number;
-	readonly withoutLedger: { readonly p50: number; readonly p99: number; readonly max: number };
-	readonly withLedger: { readonly p50: number; readonly p99: number; readonly max: number };
-}
 
 export interface Results {
 	readonly machine: Machine;
@@ -162,11 +156,10 @@ ${faultLines(results)}`,
 		parts.push(`${whole(results.memory.requests)} requests, MB after each tenth of them: ${steps} (the launcher included).`);
 	}
 	if (results.lag !== null) {
-		const row = (name: string, { p50, p99, max }: LagRun["withLedger"]) =>
-			`| ${name} | ${[p50, p99, max].map(fixed(2)).join(" | ")} |`;
+		const row = (name: string, { p50, p99, max }: Delay) => `| ${name} | ${[p50, p99, max].map(fixed(2)).join(" | ")} |`;
 		parts.push(
 			[
-				`## Event loop at ${whole(results.lag.postsPerSecond)} posts a second\n`,
+				`## Event loop at ${whole(results.lag.postsPerSecond)} posts a second on ${whole(results.lag.accounts)} accounts, delay of a timer\n`,
 				"| | p50 ms | p99 ms | max ms |",
 				"| --- | ---: | ---: | ---: |",
 				row("without the ledger", results.lag.withoutLedger),
