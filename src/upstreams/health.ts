@@ -8,17 +8,11 @@ const MAX_BACKOFF = 12;
  * on trial, where one fault is enough to put it out again, for twice as long; a success makes it whole.
  */
 export class Health {
-	readonly #failures: number;
 	#state: HealthState = "up";
 	#faults = 0;
 	#relapses = 0;
 	#busyUntilMs = Number.NEGATIVE_INFINITY;
 	#lastFault: string | null = null;
-
-	/** `failures`: consecutive faults that eject. */
-	constructor(failures: number) {
-		this.#failures = failures;
-	}
 
 	get state(): HealthState {
 		return this.#state;
@@ -53,11 +47,11 @@ export class Health {
 		this.#busyUntilMs = Number.NEGATIVE_INFINITY;
 	}
 
-	/** True where this fault puts it out. */
-	fault(detail: string): boolean {
+	/** `failures`: consecutive faults that eject. True where this fault puts it out. */
+	fault(detail: string, failures: number): boolean {
 		this.#faults++;
 		this.#lastFault = detail;
-		if (this.#state === "out" || (this.#state === "up" && this.#faults < this.#failures)) return false;
+		if (this.#state === "out" || (this.#state === "up" && this.#faults < failures)) return false;
 		if (this.#state === "trial") this.#relapses++;
 		this.#state = "out";
 		return true;

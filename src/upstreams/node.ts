@@ -21,11 +21,18 @@ export interface UpstreamNode {
 	readonly headers: Readonly<Record<string, string>>;
 	readonly maxConcurrent: number;
 	readonly health: Health;
+	/** Consecutive faults that eject it. */
+	readonly failures: number;
+	/** Calls under way; shared with the node that new settings put in its place. */
+	readonly load: Load;
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
 	readonly probeEveryMs: number;
 	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
 	endpoint(): Endpoint | Promise<Endpoint>;
+}
+
+export interface Load {
 	running: number;
 }
 
@@ -41,7 +48,8 @@ export interface UpstreamStatus {
 	readonly busy: boolean;
 }
 
-export function configuredNode(name: string, config: UpstreamConfig, health?: Health): UpstreamNode {
+/** `before`: the node of the same server under the settings of before: its health and load go on. */
+export function configuredNode(name: string, config: UpstreamConfig, before?: UpstreamNode): UpstreamNode {
 	const endpoint: Endpoint = { url: config.url.replace(/\/+$/, ""), key: config.key };
 	return {
 		name,
@@ -49,11 +57,12 @@ export function configuredNode(name: string, config: UpstreamConfig, health?: He
 		limits: config,
 		headers: config.headers ?? {},
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
-		health: health ?? new Health(config.health.failures),
+		health: before?.health ?? new Health(),
+		failures: config.health.failures,
+		load: before?.load ?? { running: 0 },
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
 		endpoint: () => endpoint,
-		running: 0,
 	};
 }
 
@@ -65,14 +74,15 @@ export function embeddedNode(name: string, endpoint: () => Promise<Endpoint>, di
 		limits: {},
 		headers: {},
 		maxConcurrent: Number.POSITIVE_INFINITY,
-		health: new Health(Number.POSITIVE_INFINITY),
+		health: new Health(),
+		failures: Number.POSITIVE_INFINITY,
+		load: { running: 0 },
 		ejectable: false,
 		probeEveryMs: 0,
 		endpoint: async () => {
 			const { url, key } = await endpoint();
 			return { url: url.replace(/\/+$/, ""), key };
 		},
-		running: 0,
 	};
 }
 
@@ -81,7 +91,7 @@ export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): 
 		name: node.name,
 		url,
 		state: node.health.state,
-		running: node.running,
+		running: node.load.running,
 		maxConcurrent: Number.isFinite(node.maxConcurrent) ? node.maxConcurrent : null,
 		consecutiveFaults: node.health.faults,
 		lastFault: node.health.lastFault,

@@ -51,7 +51,7 @@ export class Pool {
 			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
 			const same = before && old && JSON.stringify(before) === JSON.stringify(config);
 			const sameServer = before && old && before.url === config.url && before.key === config.key;
-			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old.health : undefined));
+			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old : undefined));
 		}
 		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
 		for (const [node, stop] of this.#probes) {
@@ -91,13 +91,14 @@ export class Pool {
 
 	/** A place among the calls that the upstream runs at once; null where it has none left. Give it back once. */
 	take(node: UpstreamNode): (() => void) | null {
-		if (node.running >= node.maxConcurrent) return null;
-		node.running++;
+		const { load } = node;
+		if (load.running >= node.maxConcurrent) return null;
+		load.running++;
 		let held = true;
 		return () => {
 			if (!held) return;
 			held = false;
-			node.running--;
+			load.running--;
 		};
 	}
 
@@ -114,7 +115,7 @@ export class Pool {
 		if (failure.kind === "busy") {
 			node.health.busyUntil(this.#options.clock.nowMs() + (failure.retryAfterSeconds ?? 1) * 1000);
 		}
-		if (!node.ejectable || !failure.isFault || !node.health.fault(failure.message)) return;
+		if (!node.ejectable || !failure.isFault || !node.health.fault(failure.message, node.failures)) return;
 		this.#options.onChange(node);
 		this.#scheduleProbe(node);
 	}
@@ -150,7 +151,7 @@ export class Pool {
 
 function isUsable(node: UpstreamNode): boolean {
 	const { state } = node.health;
-	return state === "up" || (state === "trial" && node.running === 0);
+	return state === "up" || (state === "trial" && node.load.running === 0);
 }
 
 /** FNV-1a with a final mix, as a number in [0, 1). */

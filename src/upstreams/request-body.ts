@@ -34,7 +34,9 @@ export function shapeChatBody(call: ShapedRequest, upstreamModel: string, dialec
 
 /** Usage is always asked for: it is the price. stream_options of the caller are for us, not for the upstream. */
 function shapeStream(body: BodyView, stream: boolean): void {
-	if ((body.value("stream") ?? false) !== stream) body.set("stream", String(stream));
+	const asked = body.value("stream");
+	if (asked === undefined && !stream) body.drop("stream");
+	else if (asked !== stream) body.set("stream", String(stream));
 	if (stream) body.set("stream_options", '{"include_usage":true}');
 	else body.drop("stream_options");
 }

@@ -67,7 +67,9 @@ export interface PostRow {
 	readonly account_id: string;
 	readonly status: number;
 	readonly price: number;
-	readonly usage: string | null;
+	readonly prompt_tokens: number | null;
+	readonly completion_tokens: number | null;
+	readonly tokens_counted: number | null;
 	readonly model: string | null;
 	readonly upstream: string | null;
 }
@@ -169,7 +171,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		},
 		async posts() {
 			await books.store.settled();
-			return (await admin.db.selectFrom("posts").selectAll().orderBy("id").execute()) as unknown as PostRow[];
+			const rows = await admin.db.selectFrom("posts").selectAll().orderBy("id").execute();
+			return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]))) as unknown as PostRow[];
 		},
 		async audit() {
 			await books.store.settled();

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import { ApiError } from "../errors/index.ts";
+import {
+	broken,
+	type FailureKind,
+	failureOfAnswer,
+	failureOfConnection,
+	full,
+	given,
+	isErrorBody,
+	mostTelling,
+	offline,
+	ownErrorOf,
+	retryAfterSeconds,
+	timedOut,
+} from "./failures.ts";
+
+const told = (status: number, error: unknown, retryAfter: string | null = null) => {
+	const failure = failureOfAnswer(status, typeof error === "string" ? { error } : { error }, retryAfter);
+	return [failure.kind, failure.answer.code] as const;
+};
+
+describe("an upstream's answer", () => {
+	const cases: [string, number, unknown, FailureKind, string][] = [
+		["400", 400, { message: "temperature: must be <= 2", param: "temperature" }, "request", "INVALID_REQUEST"],
+		["413", 413, { message: "too big" }, "request", "INVALID_REQUEST"],
+		["422", 422, "unprocessable", "request", "INVALID_REQUEST"],
+		["401", 401, { message: "Incorrect API key provided" }, "account", "MODEL_OFFLINE"],
+		["402", 402, { message: "Insufficient credits" }, "account", "MODEL_OFFLINE"],
+		["403", 403, { message: "forbidden" }, "account", "MODEL_OFFLINE"],
+		["404", 404, { message: "model not found" }, "offline", "MODEL_OFFLINE"],
+		["408", 408, {}, "timeout", "REQUEST_TIMEOUT"],
+		["429", 429, { message: "Rate limit reached", code: "rate_limit_exceeded" }, "busy", "MODEL_OVERLOADED"],
+		["429 too many tokens a minute", 429, { message: "Too many tokens, please wait" }, "busy", "MODEL_OVERLOADED"],
+		["500", 500, { message: "oops" }, "broken", "INFERENCE_FAILED"],
+		["502", 502, {}, "broken", "INFERENCE_FAILED"],
+		["503", 503, {}, "broken", "INFERENCE_FAILED"],
+		["529", 529, { type: "overloaded_error" }, "broken", "INFERENCE_FAILED"],
+		["301", 301, {}, "broken", "INFERENCE_FAILED"],
+		["308", 308, {}, "broken", "INFERENCE_FAILED"],
+		["418", 418, {}, "broken", "INFERENCE_FAILED"],
+		[
+			"429 quota",
+			429,
+			{ message: "You exceeded your current quota, please check your plan and billing details.", code: "insufficient_quota" },
+			"account",
+			"MODEL_OFFLINE",
+		],
+		["429 quota by its type", 429, { message: "x", type: "insufficient_quota" }, "account", "MODEL_OFFLINE"],
+		["400 credit", 400, { message: "Your credit balance is too low to access the API" }, "account", "MODEL_OFFLINE"],
+		["400 key", 400, { message: "API key not valid. Please pass a valid API key." }, "account", "MODEL_OFFLINE"],
+		[
+			"400 that only mentions billing",
+			400,
+			{ message: "tools[0].function.name: 'billing_lookup' is taken" },
+			"request",
+			"INVALID_REQUEST",
+		],
+		["400 model missing", 400, { message: "no such model", code: "model_not_found" }, "offline", "MODEL_OFFLINE"],
+		["200 with an error", 200, { message: "boom" }, "broken", "INFERENCE_FAILED"],
+		["200 with an error and its status", 200, { message: "slow down", code: 429 }, "busy", "MODEL_OVERLOADED"],
+		["200 with a refused request", 200, { message: "bad schema", code: 400 }, "request", "INVALID_REQUEST"],
+		["200 with an account error", 200, { message: "x", code: 402 }, "account", "MODEL_OFFLINE"],
+	];
+	for (const [name, status, error, kind, code] of cases) {
+		test(`${name} is ${kind}, ${code}`, () => {
+			expect(told(status, error)).toEqual([kind, code as never]);
+		});
+	}
+
+	const overflows: [string, number, unknown][] = [
+		[
+			"OpenAI",
+			400,
+			{ message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded", param: "messages" },
+		],
+		[
+			"vLLM",
+			400,
+			{
+				message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+				type: "BadRequestError",
+			},
+		],
+		["vLLM, newer", 400, { message: "The decoder prompt (length 5000) is longer than the maximum model length of 4096." }],
+		[
+			"llama.cpp",
+			400,
+			{
+				message: "the request exceeds the available context size, try increasing it",
+				type: "exceed_context_size_error",
+				code: 400,
+			},
+		],
+		[
+			"llama.cpp, older",
+			500,
+			{ message: "the request exceeds the available context size. try increasing the context size", code: 500 },
+		],
+		[
+			"LM Studio",
+			400,
+			"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+		],
+		["LM Studio, newer", 400, "The number of tokens to keep from the initial prompt is greater than the context length"],
+		["Ollama", 400, { message: "input length exceeds the context length" }],
+		["Anthropic", 400, { message: "prompt is too long: 210000 tokens > 200000 maximum" }],
+		["OpenRouter", 400, { message: "This endpoint's maximum context length is 16385 tokens", code: 400 }],
+	];
+	for (const [name, status, error] of overflows) {
+		test(`that says the context is too small (${name}) is TOO_MANY_TOKENS with OpenAI's code`, () => {
+			const failure = failureOfAnswer(status, { error }, null);
+			expect(failure.kind).toBe("request");
+			expect(failure.answer.code).toBe("TOO_MANY_TOKENS");
+			expect(failure.answer.options).toMatchObject({ openAiCode: "context_length_exceeded", param: "messages" });
+		});
+	}
+
+	test("of 400 keeps its message and field, in every shape that servers use", () => {
+		for (const body of [
+			{ error: { message: "bad top_k", param: "top_k" } },
+			{ object: "error", message: "bad top_k", param: "top_k", code: 40 },
+			{ message: "bad top_k" },
+			{ detail: "bad top_k" },
+			{ error: "bad top_k" },
+		]) {
+			expect(failureOfAnswer(400, body, null).answer.message).toBe("bad top_k");
+		}
+		expect(failureOfAnswer(400, { error: { message: "m", param: "top_k" } }, null).answer.options.param).toBe("top_k");
+		expect(failureOfAnswer(400, { error: { message: "x".repeat(9_000) } }, null).answer.message.length).toBe(2_000);
+		expect(failureOfAnswer(400, {}, null).answer.message).not.toBe("");
+		expect(failureOfAnswer(400, null, null).answer.code).toBe("INVALID_REQUEST");
+	});
+
+	test("about our account never shows its words to the caller", () => {
+		for (const status of [400, 401, 402, 403, 429]) {
+			const { answer } = failureOfAnswer(
+				status,
+				{ error: { message: "sk-secret: quota exceeded", code: "insufficient_quota" } },
+				null,
+			);
+			expect(answer.message).not.toMatch(/secret|quota|key|credit|billing/i);
+		}
+	});
+
+	test("leaves no text of a refused request in the log", () => {
+		expect(failureOfAnswer(400, { error: { message: "messages[0]: my private words" } }, null).message).not.toContain("private");
+		expect(failureOfAnswer(500, { error: { message: "failed on: my private words" } }, null).message).not.toContain("private");
+	});
+});
+
+test("an error body is one with an error, or of the object error", () => {
+	expect(isErrorBody({ error: { message: "x" } })).toBe(true);
+	expect(isErrorBody({ object: "error", message: "x" })).toBe(true);
+	expect(isErrorBody({ error: null, choices: [] })).toBe(false);
+	expect(isErrorBody({ object: "chat.completion.chunk" })).toBe(false);
+});
+
+test("Retry-After is read as seconds or a date, and bounded", () => {
+	expect(retryAfterSeconds("7")).toBe(7);
+	expect(retryAfterSeconds("0")).toBe(1);
+	expect(retryAfterSeconds("0.2")).toBe(1);
+	expect(retryAfterSeconds("99999")).toBe(300);
+	expect(retryAfterSeconds("-5")).toBe(1);
+	expect(retryAfterSeconds("soon")).toBe(5);
+	expect(retryAfterSeconds(null)).toBe(5);
+	const now = Date.parse("2026-01-01T00:00:00Z");
+	expect(retryAfterSeconds("Thu, 01 Jan 2026 00:00:30 GMT", now)).toBe(30);
+	expect(retryAfterSeconds("Thu, 01 Jan 2020 00:00:30 GMT", now)).toBe(1);
+	expect(failureOfAnswer(429, {}, "9").answer.options.retryAfterSeconds).toBe(9);
+});
+
+describe("a connection", () => {
+	test("that is not there is offline; one that breaks is broken", () => {
+		for (const code of ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ETIMEDOUT", "CERT_HAS_EXPIRED", "FailedToOpenSocket"])
+			expect(failureOfConnection(Object.assign(new Error("x"), { code })).kind, code).toBe("offline");
+		for (const code of ["ECONNRESET", "ConnectionClosed", "EPIPE", "InvalidHTTPResponse", "ZlibError"])
+			expect(failureOfConnection(Object.assign(new Error("x"), { code })).kind, code).toBe("broken");
+	});
+});
+
+describe("of several failures", () => {
+	const busy = failureOfAnswer(429, {}, "3");
+	const account = failureOfAnswer(401, {}, null);
+	test("the one decides that tells the caller most", () => {
+		expect(mostTelling([busy, broken("x"), account]).kind).toBe("busy");
+		expect(mostTelling([account, offline("x")]).kind).toBe("offline");
+		expect(mostTelling([offline("x"), broken("x"), timedOut("x")]).kind).toBe("timeout");
+		expect(mostTelling([broken("x"), full("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
+		expect(mostTelling([given(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), offline("x")]).answer.message).toBe(
+			"loading 40 %",
+		);
+		expect(mostTelling([]).answer.code).toBe("MODEL_OFFLINE");
+	});
+
+	test("faults are those that tell of bad health", () => {
+		expect([broken("x"), timedOut("x"), offline("refused"), account].map((failure) => failure.isFault)).toEqual([
+			true,
+			true,
+			true,
+			true,
+		]);
+		const healthy = [busy, full("x"), offline("no model", 404), failureOfAnswer(400, {}, null), failureOfAnswer(403, {}, null)];
+		expect(healthy.some((failure) => failure.isFault)).toBe(false);
+	});
+});
+
+test("the embedded engine's own codes pass as they are, others do not", () => {
+	const body = { error: { message: "queue is full", code: "MODEL_OVERLOADED" }, code: "MODEL_OVERLOADED" };
+	expect(ownErrorOf(429, body, "2")).toMatchObject({ code: "MODEL_OVERLOADED", message: "queue is full" });
+	expect(ownErrorOf(500, body, null)).toBeUndefined();
+	expect(ownErrorOf(400, { error: { code: "toString" } }, null)).toBeUndefined();
+	expect(ownErrorOf(500, null, null)).toBeUndefined();
+});
