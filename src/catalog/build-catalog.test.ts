@@ -218,6 +218,15 @@ describe("the built-in model", () => {
 	});
 });
 
+test("an upstream that lists the built-in model goes first, the engine after it where it can run", () => {
+	const upstreamsOf = (embeddedAvailable: boolean) =>
+		buildCatalog(inputsOf({ upstreams: { a: local } }, { a: listed(EMBEDDED_ID) }, { embeddedAvailable }))
+			.get(EMBEDDED_ID)
+			?.targets.map(({ upstream, order }) => `${upstream} ${order}`);
+	expect(upstreamsOf(true)).toEqual(["a 0", "embedded 1"]);
+	expect(upstreamsOf(false)).toEqual(["a 0"]);
+});
+
 describe("traits and compatibility names", () => {
 	test("default stays with the built-in model beside upstreams, until the configuration says otherwise", () => {
 		const upstreams = { a: local };

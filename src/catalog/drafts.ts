@@ -59,25 +59,34 @@ export function draftModels(inputs: CatalogInputs): Draft[] {
 	for (const id of ids) {
 		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
 		if (entry?.hidden) continue;
-		const listedBy = entry || isChat(id) ? (listings.get(id) ?? []) : [];
-		drafts.push(draft(inputs, id, entry, known.get(id), listedBy));
+		const facts = known.get(id);
+		const told = entry || isChat(id) ? (listings.get(id) ?? []) : [];
+		drafts.push(draftOf(inputs, { id, type: typeOf(entry, facts, told), entry, data: facts, listings: told }));
 	}
 	return drafts;
 }
 
-function draft(
-	inputs: CatalogInputs,
-	id: string,
-	entry: ModelEntry | undefined,
-	data: ModelData | undefined,
-	listings: readonly Listing[],
-): Draft {
-	const type = data?.type ?? entry?.type ?? (hasTextMembers(entry) ? "text" : listings[0]?.model.type) ?? "text";
+/** What is told of one model, before anyone has decided who serves it. */
+interface Candidate {
+	readonly id: string;
+	readonly type: ModelType;
+	readonly entry: ModelEntry | undefined;
+	readonly data: ModelData | undefined;
+	readonly listings: readonly Listing[];
+}
+
+function draftOf(inputs: CatalogInputs, candidate: Candidate): Draft {
+	const { id, type, entry, data, listings } = candidate;
 	if (entry?.type && entry.type !== type) throw configError(id, "type", `"${id}" is known as a model of type ${type}`);
-	const targets = targetsOf(inputs, id, type, entry, data, listings);
-	const base = { id, entry, listings, targets, offlineReason: offlineReason(inputs, id, type, entry, data, targets) };
+	const targets = targetsOf(inputs, candidate);
+	const base = { id, entry, listings, targets, offlineReason: offlineReason(inputs, candidate, targets) };
 	if (type === "text") return { ...base, type, data: data?.type === "text" ? data : undefined };
 	return { ...base, type, data: data && data.type !== "text" ? data : undefined };
+}
+
+/** The data files' word counts first, so that an entry which contradicts them is found. */
+function typeOf(entry: ModelEntry | undefined, data: ModelData | undefined, listings: readonly Listing[]): ModelType {
+	return data?.type ?? entry?.type ?? (hasTextMembers(entry) ? "text" : listings[0]?.model.type) ?? "text";
 }
 
 /** Members of a configured model that only a text model has. */
@@ -123,14 +132,7 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 	return byId;
 }
 
-function targetsOf(
-	inputs: CatalogInputs,
-	id: string,
-	type: ModelType,
-	entry: ModelEntry | undefined,
-	data: ModelData | undefined,
-	listings: readonly Listing[],
-): ModelTarget[] {
+function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
 	const embeddedId = inputs.data.textModels.find(isEmbedded)?.id;
 	if (entry?.upstreams) {
 		return entry.upstreams.map((target, index) => {
@@ -145,7 +147,9 @@ function targetsOf(
 		});
 	}
 	const targets: ModelTarget[] = listings.map(({ upstream }) => ({ upstream, model: id, weight: 1, order: 0 }));
-	if (data && isEmbedded(data)) targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
+	const engineRuns = inputs.config.chat.embedded.enabled && inputs.embeddedAvailable;
+	if (data && isEmbedded(data) && (engineRuns || targets.length === 0))
+		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const only = soleUnheardUpstream(inputs);
 	if (targets.length === 0 && entry && only !== undefined && type === "text")
 		targets.push({ upstream: only, model: id, weight: 1, order: 0 });
@@ -166,10 +170,7 @@ function isEmbedded(model: ModelData): boolean {
 
 function offlineReason(
 	inputs: CatalogInputs,
-	id: string,
-	type: ModelType,
-	entry: ModelEntry | undefined,
-	data: ModelData | undefined,
+	{ id, type, entry, data }: Candidate,
 	targets: readonly ModelTarget[],
 ): string | undefined {
 	const { config, embeddedAvailable, servedTypes = DEFAULT_SERVED } = inputs;
