@@ -172,7 +172,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		async posts() {
 			await books.store.settled();
 			const rows = await admin.db.selectFrom("posts").selectAll().orderBy("id").execute();
-			return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]))) as unknown as PostRow[];
+			return rows.map((row) =>
+				Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value])),
+			) as unknown as PostRow[];
 		},
 		async audit() {
 			await books.store.settled();
