@@ -22,14 +22,12 @@ export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const { body } = inputs;
 	const edits = new Map<string, string | null>();
 	if (inputs.systemTexts.length > 0) edits.set("messages", messagesWith(inputs));
-	const asked = callerMaxTokens(body);
 	if (inputs.spliceMaxTokens !== null) {
 		edits.set("max_completion_tokens", String(inputs.spliceMaxTokens));
 		edits.set("max_tokens", null);
-	} else if (asked !== null && body.max_completion_tokens !== undefined) {
-		edits.set("max_tokens", null);
+	} else if (body.max_completion_tokens !== undefined) {
+		edits.set(body.max_completion_tokens > 0 ? "max_tokens" : "max_completion_tokens", null);
 	}
-	if (body.max_completion_tokens !== undefined && body.max_completion_tokens <= 0) edits.set("max_completion_tokens", null);
 	if (inputs.disableThinking) {
 		edits.set("reasoning", JSON.stringify({ enabled: false }));
 		edits.set("reasoning_effort", null);
