@@ -58,7 +58,8 @@ export function checkInput<T extends TSchema>(input: Checker<T>, value: unknown)
 
 /**
  * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
- * repeated or comma-separated values where it wants an array.
+ * repeated or comma-separated values where it wants an array. An empty value and `null` of anything but text are
+ * the same as absent.
  */
 export function queryObject(search: URLSearchParams, schema: TSchema): Record<string, unknown> {
 	const properties = (schema as { properties?: Record<string, Record<string, unknown>> }).properties ?? {};
@@ -67,7 +68,11 @@ export function queryObject(search: URLSearchParams, schema: TSchema): Record<st
 		const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
 		const values = search.getAll(key);
 		if (property?.type === "array") result[key] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-		else result[key] = scalar(values.at(-1) ?? "", property?.type);
+		else {
+			const last = values.at(-1) ?? "";
+			const absent = property?.type !== "string" && property !== undefined && (last === "" || last === "null");
+			if (!absent) result[key] = scalar(last, property?.type);
+		}
 	}
 	return { ...result };
 }

@@ -37,7 +37,7 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const facts = checkMessages(body, model);
 	checkCapabilities(body, model);
 	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = model.id;
+	call.headers["x-service-model-id"] = headerText(model.id);
 	call.headers["x-service-model-name"] = headerText(model.name);
 
 	const systemTexts: string[] = [];
