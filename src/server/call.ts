@@ -15,6 +15,8 @@ export class Call {
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;
 	readonly headers: Record<string, string> = {};
+	/** Gives the body's share of the process's memory for bodies back: at the request's end. */
+	releaseBody: () => void = () => {};
 	readonly #address: () => string;
 	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */
 	readonly setIdleTimeout: (seconds: number) => void;

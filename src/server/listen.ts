@@ -2,13 +2,12 @@ import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type App, errorResponse } from "./app.ts";
 import { addressList, clientAddress } from "./client-address.ts";
+import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 import type { PipelineParts } from "./pipeline.ts";
 import { streamEnd } from "./stream-ends.ts";
 
 /** Above the largest route limit, so that our own 413 comes first (the HTTP layer's is bare). */
 const HTTP_BODY_LIMIT = 160 * 1_048_576;
-/** Seconds without traffic after which a connection is closed; the runtime's grain is 4 s. */
-export const IDLE_TIMEOUT_SECONDS = 120;
 
 export interface ListenSettings {
 	readonly host: string;

@@ -94,7 +94,12 @@ export async function travel(
 		answer = failed(call, thrown, parts);
 	}
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
-	if (answer.ended !== undefined) noteStreamEnd(response, answer.ended);
+	if (answer.ended === undefined) {
+		call.releaseBody();
+	} else {
+		noteStreamEnd(response, answer.ended);
+		void answer.ended.then(() => call.releaseBody());
+	}
 	return response;
 }
 
@@ -188,13 +193,10 @@ async function readInput(
 	let elided: Input<never, never>["elided"] = [];
 	if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(call.request.headers.get("content-type"));
-		const length = declaredLength(call.request, endpoint.body.maxBytes) ?? 0;
-		const release = parts.bodyMemory.take(length);
-		try {
-			raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call.setIdleTimeout);
-		} finally {
-			release();
-		}
+		const length = declaredLength(call.request, endpoint.body.maxBytes);
+		if (length !== undefined) call.releaseBody = parts.bodyMemory.take(length);
+		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call.setIdleTimeout);
+		if (length === undefined) call.releaseBody = parts.bodyMemory.take(raw.length);
 		const small = parseable(raw);
 		elided = small.elided;
 		body = withoutNulls(parseJsonObject(small.json), prepared.required);
@@ -215,7 +217,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	if (COUNTED.has(error.status))
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
-	if (error.status >= 500) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
+	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
 	else parts.log.debug(fields, error.message);
 	return {
 		status: error.status,

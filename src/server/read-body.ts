@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
 export interface UploadLimits {
 	/** Silence that ends an upload with 408. */
@@ -53,9 +54,12 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 	return length;
 }
 
+/** Bodies up to this size are read by the runtime in one go; they have `silenceMs` in all. */
+const SMALL_BYTES = 16_384;
+
 /**
  * Reads a request body whole. Throws PAYLOAD_TOO_LARGE past `maxBytes`, REQUEST_TIMEOUT (408) where it comes
- * too slowly. `setIdleTimeout(0)` is in force while it reads: slow uploads are not activity for the runtime.
+ * too slowly: after `silenceMs` without a byte (a small body: in all) or after `totalMs`.
  */
 export async function readBody(
 	request: Request,
@@ -64,62 +68,53 @@ export async function readBody(
 	setIdleTimeout: (seconds: number) => void,
 ): Promise<Uint8Array> {
 	const length = declaredLength(request, maxBytes);
+	if (length === 0) return new Uint8Array(0);
+	if (length !== undefined && length <= SMALL_BYTES) return readSmall(request, limits.silenceMs);
 	const stream = request.body;
-	if (stream === null || length === 0) return new Uint8Array(0);
-	const reader: BodyReader = stream.getReader();
-	const first = reader.read();
-	const early = await settledWithin(first);
-	if (early !== undefined) {
-		if (early.value !== undefined && early.value.byteLength > maxBytes) {
-			void reader.cancel();
-			throw tooLarge(maxBytes);
-		}
-		if (early.value !== undefined && early.value.byteLength === length) {
-			reader.releaseLock();
-			return early.value;
-		}
-	}
+	if (stream === null) return new Uint8Array(0);
+	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
 	setIdleTimeout(0);
 	try {
-		return await readSlowly(reader, early ?? first, maxBytes, limits);
+		return await readLarge(stream.getReader(), maxBytes, limits);
 	} finally {
-		setIdleTimeout(120);
+		setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+	}
+}
+
+function tooSlow(): ApiError {
+	return new ApiError("REQUEST_TIMEOUT_UPLOAD", { headers: { connection: "close" } });
+}
+
+/** The usual body is here already: one promise, and a timer that is seldom waited for. */
+async function readSmall(request: Request, limitMs: number): Promise<Uint8Array> {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const expired = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(tooSlow()), limitMs);
+	});
+	try {
+		return await Promise.race([request.bytes(), expired]);
+	} finally {
+		clearTimeout(timer);
 	}
 }
 
 interface BodyReader {
-	read(): Promise<Read>;
+	read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 	cancel(): Promise<void>;
-	releaseLock(): void;
 }
 
-type Read = { readonly done: boolean; readonly value?: Uint8Array | undefined };
-
-const PENDING = Symbol("pending");
-
-/** The value of a promise that settles within the microtasks at hand, else undefined: the usual small body needs no timers. */
-async function settledWithin(promise: Promise<Read>): Promise<Read | undefined> {
-	const winner = await Promise.race([promise, Promise.resolve(PENDING)]);
-	return winner === PENDING ? undefined : (winner as Read);
-}
-
-async function readSlowly(
-	reader: BodyReader,
-	first: Read | Promise<Read>,
-	maxBytes: number,
-	limits: UploadLimits,
-): Promise<Uint8Array> {
+async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLimits): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	let timedOut: (() => void) | undefined;
 	const expired = new Promise<never>((_, reject) => {
-		timedOut = () => reject(new ApiError("REQUEST_TIMEOUT_UPLOAD", { headers: { connection: "close" } }));
+		timedOut = () => reject(tooSlow());
 	});
 	expired.catch(() => {});
 	const total = setTimeout(() => timedOut?.(), limits.totalMs);
 	let silence = setTimeout(() => timedOut?.(), limits.silenceMs);
 	try {
-		let read = await Promise.race([first, expired]);
+		let read = await Promise.race([reader.read(), expired]);
 		while (!read.done) {
 			if (read.value !== undefined) {
 				size += read.value.byteLength;

@@ -192,11 +192,11 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 	};
 }
 
-/** Polls until a condition holds; fails after 10 s. */
+/** Polls until a condition holds; fails after 30 s. */
 export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
-	const end = performance.now() + 10_000;
+	const end = performance.now() + 30_000;
 	while (!(await condition())) {
-		if (performance.now() > end) throw new Error(`${what} did not come within 10 s`);
+		if (performance.now() > end) throw new Error(`${what} did not come within 30 s`);
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "../../errors/index.ts";
 import type { MeteredAnswer } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../../upstreams/port.ts";
 import { type MemberEdit, spliceMembers, topLevelMembers } from "../../wire/index.ts";
 import { costOf, countedUsage } from "./meter.ts";
@@ -23,7 +24,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 		await meter.post(output, CLIENT_LEFT);
 		return { status: CLIENT_LEFT, type: "text/plain", body: null };
 	} finally {
-		call.setIdleTimeout(120);
+		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 	}
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
