@@ -3,6 +3,10 @@ import { type JsonMember, type MemberEdit, objectMembers } from "../wire/index.t
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const NULL = encoder.encode("null");
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const TRUE_STARTS = 0x74;
+const FALSE_STARTS = 0x66;
 
 /** A JSON value in place: `bytes` from `start` to `end`. */
 export interface JsonSlice {
@@ -66,8 +70,18 @@ export class BodyView {
 	}
 }
 
-export function parseSlice(slice: JsonSlice): unknown {
-	return JSON.parse(decoder.decode(slice.bytes.subarray(slice.start, slice.end)));
+/** The value, parsed; the common kinds without a parser. */
+export function parseSlice({ bytes, start, end }: JsonSlice): unknown {
+	const first = bytes[start];
+	if (first === TRUE_STARTS) return true;
+	if (first === FALSE_STARTS) return false;
+	if (first === QUOTE && !hasEscape(bytes, start, end)) return decoder.decode(bytes.subarray(start + 1, end - 1));
+	return JSON.parse(decoder.decode(bytes.subarray(start, end)));
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+	for (let at = start; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+	return false;
 }
 
 /** One member of an object in place, without parsing the others; undefined where it is absent, null, or no object. */

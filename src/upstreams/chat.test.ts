@@ -114,7 +114,7 @@ describe("a whole answer", () => {
 	});
 
 	test("takes extra headers of the config, which may replace ours", async () => {
-		const headers = { "x-team": "blue", authorization: "Custom abc" };
+		const headers = { "X-Team": "blue", Authorization: "Custom abc" };
 		await unary({}, connect({ upstreams: { main: config(main, { headers }) } }));
 		expect(main.requests[0]?.headers.get("x-team")).toBe("blue");
 		expect(main.requests[0]?.headers.get("authorization")).toBe("Custom abc");
@@ -478,6 +478,24 @@ describe("a caller that leaves", () => {
 		const sent: string[] = [];
 		await unary({ signal: AbortSignal.abort(new Error("left")), onSent: (name) => sent.push(name) }).catch(() => {});
 		expect([main.requests.length, sent.length]).toEqual([0, 0]);
+	});
+
+	test("frees the place also where nobody reads or cancels the stream any more", async () => {
+		for (const leave of ["abort", "cancel"] as const) {
+			for (const turns of [0, 1, 2, 3, 5, 8, 20, 60]) {
+				const upstreams = connect();
+				main.next({ hang: "after-first-chunk" });
+				const caller = new AbortController();
+				const stream = open({ signal: caller.signal }, upstreams);
+				await until(() => main.requests.length > 0, "the request came");
+				for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+				if (leave === "abort") caller.abort(new Error("left"));
+				else stream.cancel();
+				await until(() => upstreams.snapshot()[0]?.running === 0, `place freed after ${turns} turns`);
+				main.requests.length = 0;
+			}
+		}
+		await until(() => main.open === 0, "the upstream was let go");
 	});
 
 	test("cancel does the same, also twice, and the read under way ends", async () => {

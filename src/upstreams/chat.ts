@@ -34,8 +34,8 @@ export interface ChatUpstreamsOptions {
 
 /** Chat upstreams with what an operator does to them. */
 export interface RunningChatUpstreams extends ChatUpstreams {
-	/** Takes new upstreams; calls under way run on as they began. */
-	reload(upstreams: Readonly<Record<string, UpstreamConfig>>): void;
+	/** Takes new upstreams and time limits; calls under way run on as they began. */
+	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
 	/** For status pages: every upstream, how it fares, what it runs. */
 	snapshot(): UpstreamStatus[];
 	/** Stops the probes. Calls under way are not touched. */
@@ -55,7 +55,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
 			: {}),
 	});
-	const tools: TryTools = {
+	let tools: TryTools = {
 		pool,
 		fetch,
 		clock,
@@ -67,7 +67,10 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 	return {
 		unary: (call) => unary(call, tools),
 		stream: (call) => new UpstreamStream(call, tools),
-		reload: (upstreams) => pool.replace(upstreams),
+		reload(upstreams, timeouts) {
+			pool.replace(upstreams);
+			if (timeouts) tools = { ...tools, timeouts };
+		},
 		snapshot: () => pool.snapshot(),
 		close: () => pool.close(),
 	};

@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../journal/records.ts";
 import { SseEventTooLarge, SseParser } from "../wire/index.ts";
+import type { Clock } from "./clock.ts";
 import { letGo } from "./connect.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent, EventBatch } from "./port.ts";
@@ -25,10 +26,12 @@ export class EventSource {
 	#finishReasonSeen = false;
 	#ended = false;
 	#usage: TokenUsage | null = null;
+	readonly #clock: Clock;
 	/** Called with each read of the network: bytes came, be it only comments. */
 	readonly #onBytes: () => void;
 
-	constructor(body: ReadableStream<Uint8Array>, maxEventBytes: number, onBytes: () => void) {
+	constructor(body: ReadableStream<Uint8Array>, maxEventBytes: number, clock: Clock, onBytes: () => void) {
+		this.#clock = clock;
 		this.#reader = body.getReader();
 		this.#parser = new SseParser(maxEventBytes);
 		this.#onBytes = onBytes;
@@ -100,13 +103,13 @@ export class EventSource {
 
 	/** Reads what stands between `[DONE]` and the end of the body, for a moment. */
 	async #drain(): Promise<void> {
-		const timer = setTimeout(() => letGo(this.#reader), DRAIN_MS);
+		const cancelTimer = this.#clock.after(DRAIN_MS, () => letGo(this.#reader));
 		try {
 			while (!(await this.#reader.read()).done);
 		} catch {
 			// The answer is whole: how its connection ends is nobody's matter.
 		} finally {
-			clearTimeout(timer);
+			cancelTimer();
 		}
 	}
 }

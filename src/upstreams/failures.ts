@@ -101,7 +101,7 @@ export function errorTextOf(body: unknown): UpstreamErrorText {
 	const top = record(body);
 	const nested = record(top.error);
 	const pick = (key: string) => nested[key] ?? top[key];
-	const plain = typeof top.error === "string" ? top.error : typeof top.detail === "string" ? top.detail : "";
+	const plain = typeof top.error === "string" ? top.error : detailText(top.detail);
 	const message = pick("message");
 	const [code, type, param] = [pick("code"), pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
@@ -112,6 +112,18 @@ export function errorTextOf(body: unknown): UpstreamErrorText {
 		param: typeof param === "string" ? param : undefined,
 		status,
 	};
+}
+
+/** FastAPI's `detail`: a text, or a list of {loc, msg}. */
+function detailText(detail: unknown): string {
+	if (typeof detail === "string") return detail;
+	if (!Array.isArray(detail)) return "";
+	const parts = detail.slice(0, 5).map((entry) => {
+		const { loc, msg } = record(entry);
+		const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
+		return [place, typeof msg === "string" ? msg : ""].filter((part) => part !== "").join(": ");
+	});
+	return parts.filter((part) => part !== "").join("; ");
 }
 
 /** True where a body of status 200, or an event of a stream, is an error all the same. */
@@ -151,9 +163,10 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 
 /** A connection that did not come to an answer: it broke, or there was none to have. */
 export function failureOfConnection(error: unknown): UpstreamFailure {
-	const code = String((error as { code?: unknown } | undefined)?.code ?? "");
-	const detail = `${code} ${error instanceof Error ? error.message : String(error)}`.trim().slice(0, 300);
-	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(code) ? broken(detail) : offline(detail);
+	// The code alone: a text may quote a header, and with it our key.
+	const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
+	const detail = String(code ?? name ?? "no connection").slice(0, 100);
+	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(detail) ? broken(detail) : offline(detail);
 }
 
 export function broken(detail: string, status?: number): UpstreamFailure {
@@ -173,9 +186,10 @@ export function full(detail: string): UpstreamFailure {
 	return new UpstreamFailure("full", new ApiError("MODEL_AT_CAPACITY", { retryAfterSeconds: 1 }), detail);
 }
 
-/** An error of the table from the embedded engine: passed on as it is. */
+/** An error of the table from the embedded engine, or from our own shaping of the request: passed on as it is. */
 export function given(error: ApiError): UpstreamFailure {
-	return new UpstreamFailure("given", error, error.message);
+	const isRequest = error.status === 400 || error.status === 413 || error.status === 422;
+	return new UpstreamFailure(isRequest ? "request" : "given", error, error.code);
 }
 
 /** The embedded engine speaks our own codes; undefined for anything else. */

@@ -55,7 +55,7 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		name,
 		dialect: DIALECT_TABLE[config.dialect],
 		limits: config,
-		headers: config.headers ?? {},
+		headers: lowerCased(config.headers ?? {}),
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
@@ -64,6 +64,11 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		probeEveryMs: config.health.probeEveryMs,
 		endpoint: () => endpoint,
 	};
+}
+
+/** Under one spelling a name of the config replaces ours; under two both would be sent. */
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** The engine of our own behind a loopback address. */

@@ -31,6 +31,7 @@ export interface ChatForward {
 export interface UnaryAnswer {
 	readonly upstream: string;
 	readonly bytes: Uint8Array;
+	/** Parsed. Of an answer over 4 MiB, strings over 256 KiB are cut to their beginning here. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/** null where the upstream gave none. */
 	readonly usage: TokenUsage | null;

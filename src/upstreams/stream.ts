@@ -78,10 +78,6 @@ export class UpstreamStream implements ChatStream {
 
 	cancel(): void {
 		this.#canceller.abort(new ApiError("UNKNOWN_ERROR", { message: "The stream was cancelled" }));
-		const open = this.#open;
-		if (!open) return;
-		open.source.cancel();
-		open.current.end(null);
 	}
 
 	#sent(call: ChatForward, upstream: string): void {
@@ -96,6 +92,17 @@ export class UpstreamStream implements ChatStream {
 			(response, current) => this.#firstBatch(response, current, triesEndMs),
 			(watch, node) => watch.limit(node.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
 		);
+		// From here on leaving must free what the stream holds, whether or not somebody is reading.
+		const { signal } = this.#call;
+		const free = (): void => {
+			open.source.cancel();
+			open.current.end(null);
+		};
+		if (signal.aborted) {
+			free();
+			throw signal.reason;
+		}
+		signal.addEventListener("abort", free, { once: true });
 		this.#open = open;
 		return open;
 	}
@@ -108,7 +115,7 @@ export class UpstreamStream implements ChatStream {
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
 		let silent = true;
-		const source = new EventSource(body, this.#tools.maxEventBytes, () => {
+		const source = new EventSource(body, this.#tools.maxEventBytes, this.#tools.clock, () => {
 			if (silent) watch.limit(idleMs, "event", triesEndMs);
 			else watch.touch();
 			silent = false;

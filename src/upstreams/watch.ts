@@ -75,7 +75,7 @@ export class Watch {
 	#schedule(): void {
 		this.#cancelTimer?.();
 		const silenceEndsMs = this.#silentSinceMs + this.#silenceMs;
-		const dueMs = Math.min(silenceEndsMs, this.#hardAtMs);
+		const dueMs = this.#paused ? silenceEndsMs : Math.min(silenceEndsMs, this.#hardAtMs);
 		if (!Number.isFinite(dueMs)) {
 			this.#cancelTimer = null;
 			return;

@@ -36,25 +36,64 @@ export function spliceMembers(
 	for (const member of members) last.set(member.key, member);
 	if (last.size === members.length && !touches(edits, last)) return range ? bytes.subarray(open, end) : bytes;
 
-	const pieces: Uint8Array[] = [bytes.subarray(open, members[0]?.start ?? open + 1)];
+	const output = new Splice(bytes, open);
 	let kept = 0;
-	let previousEnd = 0;
+	let previousEnd = members[0]?.start ?? open + 1;
+	output.copyTo(previousEnd);
 	for (const member of members) {
 		const edit = edits.get(member.key);
-		if (last.get(member.key) === member && edit !== null) {
-			// The separator stays the one that stood before this member.
-			if (kept++ > 0) pieces.push(bytes.subarray(previousEnd, member.start));
-			if (edit === undefined) pieces.push(bytes.subarray(member.start, member.valueEnd));
-			else pieces.push(bytes.subarray(member.start, member.valueStart), asBytes(edit));
+		const stays = last.get(member.key) === member && edit !== null;
+		// The separator stays the one that stood before this member; the first that is kept has none.
+		if (!stays) output.skipTo(member.valueEnd, previousEnd);
+		else {
+			if (kept++ === 0) output.skipTo(member.start, previousEnd);
+			if (edit !== undefined) output.replace(member.valueStart, member.valueEnd, asBytes(edit));
 		}
 		previousEnd = member.valueEnd;
 	}
+	output.copyTo(previousEnd);
 	for (const [key, edit] of edits) {
 		if (edit === null || last.has(key)) continue;
-		pieces.push(encoder.encode(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`), asBytes(edit));
+		output.insert(encoder.encode(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`));
+		output.insert(asBytes(edit));
 	}
-	pieces.push(bytes.subarray(members.at(-1)?.valueEnd ?? open + 1, end));
-	return concatBytes(pieces);
+	output.copyTo(end);
+	return concatBytes(output.pieces);
+}
+
+/** Pieces of a new text: runs of the old one as long as can be, and what replaces the rest. */
+class Splice {
+	readonly pieces: Uint8Array[] = [];
+	readonly #bytes: Uint8Array;
+	#from: number;
+
+	constructor(bytes: Uint8Array, from: number) {
+		this.#bytes = bytes;
+		this.#from = from;
+	}
+
+	/** The old text up to here is part of the new one. */
+	copyTo(end: number): void {
+		if (end > this.#from) this.pieces.push(this.#bytes.subarray(this.#from, end));
+		this.#from = end;
+	}
+
+	/** The old text up to `from` stays, what follows up to `to` goes. */
+	skipTo(to: number, from: number): void {
+		if (to === from) return;
+		this.copyTo(from);
+		this.#from = to;
+	}
+
+	replace(start: number, end: number, value: Uint8Array): void {
+		this.copyTo(start);
+		this.pieces.push(value);
+		this.#from = end;
+	}
+
+	insert(text: Uint8Array): void {
+		this.pieces.push(text);
+	}
 }
 
 function touches(edits: ReadonlyMap<string, MemberEdit>, present: ReadonlyMap<string, JsonMember>): boolean {
