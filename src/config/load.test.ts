@@ -29,7 +29,7 @@ test("defaults stand without a file", () => {
 	expect(config.server.port).toBe(8787);
 	expect(config.data).toBe(join(dir, "turnpike-data"));
 	expect(config.accounts.startingCreditUsd).toBe("10");
-	expect(config.limits.tiers["XS"]?.requestsPerMinute).toBe(500);
+	expect(config.limits.tiers.XS?.requestsPerMinute).toBe(500);
 	expect(config.models.public).toBe(false);
 });
 
@@ -56,20 +56,20 @@ test("an unknown key, a wrong type and a broken file say where and what", () => 
 test("secrets come from the environment, and a missing one is named", () => {
 	const text = "upstreams:\n  a: {url: 'http://x/v1', key: '${A_KEY}', headers: {X-Literal: '$${A_KEY}'}}\n";
 	expect(fault(text)).toContain("upstreams.a.key: environment variable A_KEY is not set");
-	const upstream = loadConfig({}, { A_KEY: "s3cret" }, folder(text)).config.upstreams["a"];
+	const upstream = loadConfig({}, { A_KEY: "s3cret" }, folder(text)).config.upstreams.a;
 	expect(upstream?.key).toBe("s3cret");
 	expect(upstream?.headers?.["X-Literal"]).toBe("${A_KEY}");
 });
 
 test("one variable makes an upstream with its dialect", () => {
 	const env = { TURNPIKE_OPENAI_UPSTREAM: "http://localhost:11434/v1/", TURNPIKE_OPENAI_KEY: "k" };
-	expect(loadConfig({}, env, folder()).config.upstreams["openai"]).toMatchObject({
+	expect(loadConfig({}, env, folder()).config.upstreams.openai).toMatchObject({
 		url: "http://localhost:11434/v1",
 		dialect: "ollama",
 		key: "k",
 	});
 	expect(
-		loadConfig({}, { TURNPIKE_OPENAI_UPSTREAM: "https://api.openai.com/v1" }, folder()).config.upstreams["openai"]?.dialect,
+		loadConfig({}, { TURNPIKE_OPENAI_UPSTREAM: "https://api.openai.com/v1" }, folder()).config.upstreams.openai?.dialect,
 	).toBe("openai");
 });
 

@@ -36,7 +36,7 @@ const configChecker = checker(ConfigSchema);
 
 /** Reads flags, environment and file into one checked configuration. Throws `ConfigError`. */
 export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.cwd()): LoadedConfig {
-	const named = flags.config ?? env["TURNPIKE_CONFIG"];
+	const named = flags.config ?? env.TURNPIKE_CONFIG;
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
 	const text = readFile(path, named !== undefined);
 	const tree = text === null ? {} : parseFile(path, text, env);
@@ -45,7 +45,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	if (!configChecker.check(filled)) throw faultOf(text === null ? "environment" : path, configChecker.issues(filled));
 	const config = filled as Config;
 	checkReferences(config, text === null ? "environment" : path);
-	const adminKey = env["TURNPIKE_ADMIN_KEY"] ?? null;
+	const adminKey = env.TURNPIKE_ADMIN_KEY ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
 	return { config: { ...config, data: resolve(cwd, config.data) }, file: text === null ? null : path, adminKey };
@@ -102,22 +102,22 @@ function sectionOf(tree: Tree, name: string): Tree {
 
 function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): void {
 	for (const [name, value] of Object.entries(tree)) if (value === null) tree[name] = {};
-	const port = flags.port ?? env["TURNPIKE_PORT"];
+	const port = flags.port ?? env.TURNPIKE_PORT;
 	if (port !== undefined) {
 		if (!/^\d{1,5}$/.test(port))
 			throw new ConfigError(`${flags.port !== undefined ? "--port" : "TURNPIKE_PORT"}: expected a number from 0 to 65535`);
-		sectionOf(tree, "server")["port"] = Number(port);
+		sectionOf(tree, "server").port = Number(port);
 	}
-	const host = flags.host ?? env["TURNPIKE_HOST"];
-	if (host !== undefined) sectionOf(tree, "server")["host"] = host;
-	const data = flags.data ?? env["TURNPIKE_DATA"];
-	if (data !== undefined) tree["data"] = data;
-	const publicUrl = env["TURNPIKE_PUBLIC_URL"];
-	if (publicUrl !== undefined) sectionOf(tree, "server")["publicUrl"] = publicUrl;
-	const url = env["TURNPIKE_OPENAI_UPSTREAM"];
+	const host = flags.host ?? env.TURNPIKE_HOST;
+	if (host !== undefined) sectionOf(tree, "server").host = host;
+	const data = flags.data ?? env.TURNPIKE_DATA;
+	if (data !== undefined) tree.data = data;
+	const publicUrl = env.TURNPIKE_PUBLIC_URL;
+	if (publicUrl !== undefined) sectionOf(tree, "server").publicUrl = publicUrl;
+	const url = env.TURNPIKE_OPENAI_UPSTREAM;
 	if (url !== undefined) {
-		const key = env["TURNPIKE_OPENAI_KEY"];
-		sectionOf(tree, "upstreams")["openai"] = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
+		const key = env.TURNPIKE_OPENAI_KEY;
+		sectionOf(tree, "upstreams").openai = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
 	}
 }
 

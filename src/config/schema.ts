@@ -14,7 +14,7 @@ const section = <T extends TProperties>(properties: T, description?: string): TO
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 const ms = (fallback: number, description?: string) =>
 	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
-const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000 });
+const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
 const RateLimitSchema = closed({
 	requestsPerMinute: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
@@ -32,25 +32,25 @@ export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp",
 
 const UpstreamSchema = section({
 	url: Type.String({ pattern: "^https?://", description: "Base address up to and including /v1" }),
-	key: Type.Optional(Type.String({ minLength: 1 })),
-	headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+	key: Type.Optional(Type.String({ minLength: 1, description: "Sent as Authorization: Bearer" })),
+	headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Further headers of every request" })),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
-	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1 })),
-	firstByteMs: Type.Optional(Type.Integer({ minimum: 1 })),
-	idleMs: Type.Optional(Type.Integer({ minimum: 1 })),
-	unaryMs: Type.Optional(Type.Integer({ minimum: 1 })),
+	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" })),
+	firstByteMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatFirstByteMs" })),
+	idleMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatIdleMs" })),
+	unaryMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatUnaryMs" })),
 	health: section({
 		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
-		probeEveryMs: ms(5_000),
+		probeEveryMs: ms(5_000, "How often an ejected upstream is probed"),
 	}),
 });
 
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),
 	model: Type.Optional(Type.String({ minLength: 1, description: "The upstream's own name; default: the model's id" })),
-	weight: Type.Number({ exclusiveMinimum: 0, default: 1 }),
-	order: Type.Integer({ default: 0 }),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among targets of the same order" }),
+	order: Type.Integer({ default: 0, description: "Lower goes first" }),
 });
 
 const EffortSchema = Type.Enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
@@ -109,11 +109,11 @@ const ModelEntrySchema = section({
 	price: Type.Optional(TextPriceSchema),
 	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
-	tier: Type.Optional(Type.String({ minLength: 1 })),
+	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
 	traits: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
 	capabilities: Type.Optional(CapabilitiesSchema),
-	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
+	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
 	deprecation: Type.Optional(
 		closed({
 			autoRemap: Type.Boolean(),
@@ -127,29 +127,49 @@ const ModelEntrySchema = section({
 
 export const ConfigSchema = closed({
 	server: section({
-		host: Type.String({ default: "127.0.0.1" }),
-		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787 }),
-		publicUrl: Type.Optional(Type.String({ pattern: "^https?://" })),
+		host: Type.String({ default: "127.0.0.1", description: "Address to listen on" }),
+		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787, description: "0 takes a free one" }),
+		publicUrl: Type.Optional(
+			Type.String({ pattern: "^https?://", description: "The address that callers use; shown in documents" }),
+		),
 		trustedProxies: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "Addresses or CIDR ranges" }),
-		corsOrigins: Type.Array(Type.String({ minLength: 1 }), { default: ["*"] }),
+		corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
+			default: ["*"],
+			description: "Origins that browsers may call from; * is all",
+		}),
 		drainMs: ms(30_000, "How long running requests may take to finish at SIGTERM"),
 		maxRunning: Type.Integer({ minimum: 1, default: 10_000, description: "Requests under way at once" }),
-		maxBodyBytesInFlight: Type.Integer({ minimum: 1_048_576, default: 536_870_912 }),
-		uploadSilenceMs: ms(20_000),
-		uploadTotalMs: ms(300_000),
+		maxBodyBytesInFlight: Type.Integer({
+			minimum: 1_048_576,
+			default: 536_870_912,
+			description: "Bytes of all bodies over 1 MiB together that may be in memory",
+		}),
+		uploadSilenceMs: ms(20_000, "Silence that ends an upload with 408"),
+		uploadTotalMs: ms(300_000, "Longest upload"),
 	}),
-	data: Type.String({ default: "./turnpike-data" }),
+	data: Type.String({ default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
 	accounts: section({
-		startingCreditUsd: Type.String({ pattern: "^\\d{1,7}(\\.\\d{1,9})?$", default: "10" }),
+		startingCreditUsd: Type.String({
+			pattern: "^\\d{1,7}(\\.\\d{1,9})?$",
+			default: "10",
+			description: "Credit of the first account",
+		}),
 	}),
 	journal: section({
-		durability: Type.Enum(["process", "power", "store"], { default: "process" }),
-		segmentMb: Type.Integer({ minimum: 1, maximum: 64, default: 16 }),
-		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200 }),
-		maxBacklogMb: Type.Integer({ minimum: 1, default: 256 }),
+		durability: Type.Enum(["process", "power", "store"], { default: "process", description: "What an answer waits for" }),
+		segmentMb: Type.Integer({ minimum: 1, maximum: 64, default: 16, description: "Size of a journal file" }),
+		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200, description: "Below it new requests get 503" }),
+		maxBacklogMb: Type.Integer({
+			minimum: 1,
+			default: 256,
+			description: "Journal not yet in the store; above it new requests get 503",
+		}),
 	}),
 	log: section({
-		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], { default: "info" }),
+		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], {
+			default: "info",
+			description: "JSON lines on standard error",
+		}),
 	}),
 	limits: section({
 		default: Type.Object(RateLimitSchema.properties, {
@@ -164,7 +184,7 @@ export const ConfigSchema = closed({
 				L: { requestsPerMinute: 20, tokensPerMinute: 500_000, partnerRequestsPerMinute: 60, partnerTokensPerMinute: 1_000_000 },
 			},
 		}),
-		listRequestsPerMinute: Type.Integer({ minimum: 1, default: 300 }),
+		listRequestsPerMinute: Type.Integer({ minimum: 1, default: 300, description: "Model and character lists, for each key" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
@@ -173,8 +193,8 @@ export const ConfigSchema = closed({
 		}),
 	}),
 	stream: section({
-		earlyHeadersMs: ms(15_000),
-		pingMs: ms(10_000),
+		earlyHeadersMs: ms(15_000, "Waiting after which a stream's 200 goes out without a first event"),
+		pingMs: ms(10_000, "Silence after which a stream gets a comment line"),
 	}),
 	timeouts: section({
 		chatFirstByteMs: ms(120_000, "Streams, each try"),
@@ -183,14 +203,14 @@ export const ConfigSchema = closed({
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
 	}),
 	chat: section({
-		systemPrompt: Type.String({ default: "" }),
+		systemPrompt: Type.String({ default: "", description: "Goes before the messages, unless the caller switches it off" }),
 		embedded: section({
-			enabled: Type.Boolean({ default: true }),
-			threads: Type.Optional(Type.Integer({ minimum: 1 })),
-			contextTokens: Type.Integer({ minimum: 512, default: 4096 }),
-			parallel: Type.Integer({ minimum: 1, maximum: 16, default: 2 }),
-			queue: Type.Integer({ minimum: 0, default: 16 }),
-			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048 }),
+			enabled: Type.Boolean({ default: true, description: "The built-in chat model" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
+			contextTokens: Type.Integer({ minimum: 512, default: 4096, description: "Of each sequence" }),
+			parallel: Type.Integer({ minimum: 1, maximum: 16, default: 2, description: "Answers at once" }),
+			queue: Type.Integer({ minimum: 0, default: 16, description: "Requests that may wait; past it 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
 	}),
