@@ -13,6 +13,8 @@ export class CachedAccount {
 	keys = 0;
 	/** Open holds of the account, those of price 0 too. */
 	holds = 0;
+	/** Requests of its keys that wait: for money, a read or a count. They will hold on this object. */
+	waiting = 0;
 	readonly freshness = new Freshness();
 	/** The reads under way, shared by all who wait for them. */
 	reading: Promise<void> | null = null;
@@ -24,6 +26,6 @@ export class CachedAccount {
 
 	/** True where nothing on this node needs it any more. */
 	get unused(): boolean {
-		return this.keys === 0 && this.holds === 0 && this.reading === null && this.leases.idle;
+		return this.keys === 0 && this.holds === 0 && this.waiting === 0 && this.reading === null && this.leases.idle;
 	}
 }

@@ -25,8 +25,6 @@ export class CachedKey implements Caller {
 	revoked = false;
 	/** No longer in the cache: no hold may begin on this object. */
 	detached = false;
-	/** Requests that wait for money or for a read: they keep the key in the cache. */
-	waiting = 0;
 	/** Seen since the cache last looked for room. */
 	used = false;
 	/** When a use was last recorded, Unix milliseconds. */
@@ -40,6 +38,7 @@ export class CachedKey implements Caller {
 	#lastDay = -1;
 	#lastWindow: SpendingWindow | undefined;
 	#capped = false;
+	#waiting = 0;
 	#postsSince: PostsSince | null = null;
 
 	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock) {
@@ -55,9 +54,20 @@ export class CachedKey implements Caller {
 		return this.cached.account;
 	}
 
+	/** A request begins to wait: it keeps the key in the cache, and the account even where the key is revoked. */
+	wait(): void {
+		this.#waiting++;
+		this.cached.waiting++;
+	}
+
+	waited(): void {
+		this.#waiting--;
+		this.cached.waiting--;
+	}
+
 	/** True where something under way refers to this object. */
 	get busy(): boolean {
-		return this.openHolds.size > 0 || this.waiting > 0 || this.reading !== null;
+		return this.openHolds.size > 0 || this.#waiting > 0 || this.reading !== null;
 	}
 
 	balances(): { readonly usd: Nano; readonly diem: Nano } {
@@ -88,9 +98,9 @@ export class CachedKey implements Caller {
 	}
 
 	/** A post of this key went into the journal: the windows count it, and a read under way is told. */
-	posted(window: SpendingWindow | null, day: number, usd: number, diem: number, seq: number): void {
+	posted(window: SpendingWindow | null | undefined, day: number, usd: number, diem: number, seq: number): void {
 		this.lastPostSeq = seq;
-		if (window !== null) {
+		if (window) {
 			window.spentUsd += usd;
 			window.spentDiem += diem;
 		}
@@ -133,6 +143,6 @@ export class CachedKey implements Caller {
 			window.heldUsd = 0;
 			window.heldDiem = 0;
 		}
-		for (const hold of this.openHolds) hold.moveTo(this.#windows.get(windowStart(period, hold.day)) ?? null);
+		for (const hold of this.openHolds) hold.moveTo(capped ? this.#windows.get(windowStart(period, hold.day)) : null);
 	}
 }

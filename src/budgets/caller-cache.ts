@@ -62,11 +62,11 @@ export class CallerCache {
 		let key: CachedKey | null = found;
 		while (key?.detached) key = await this.find(key.hash);
 		if (key === null) return null;
-		key.waiting++;
+		key.wait();
 		try {
 			await this.#readWindow(key, day);
 		} finally {
-			key.waiting--;
+			key.waited();
 		}
 		return key.revoked ? null : key;
 	}
@@ -143,13 +143,18 @@ export class CallerCache {
 	/** Brings key, account and totals up to date. */
 	async #freshen(key: CachedKey): Promise<CachedKey | null> {
 		const { cached } = key;
-		for (;;) {
-			const now = this.#clock.now();
-			const day = utcDay(now);
-			if (key.revoked) return null;
-			if (isFresh(key, day)) return this.#present(key, now);
-			if (key.freshness.stale) await (key.reading ?? this.#readKey(key, day));
-			else await (cached.reading ?? this.#readAccount(cached, day));
+		key.wait();
+		try {
+			for (;;) {
+				const now = this.#clock.now();
+				const day = utcDay(now);
+				if (key.revoked) return null;
+				if (isFresh(key, day)) return this.#present(key, now);
+				if (key.freshness.stale) await (key.reading ?? this.#readKey(key, day));
+				else await (cached.reading ?? this.#readAccount(cached, day));
+			}
+		} finally {
+			key.waited();
 		}
 	}
 
@@ -218,7 +223,10 @@ export class CallerCache {
 			return;
 		}
 		const cached = this.#accounts.get(change.accountId);
-		if (cached === undefined) return;
+		if (cached === undefined) {
+			if (this.#owing.delete(change.accountId)) this.#giveBackAll(change.accountId);
+			return;
+		}
 		cached.freshness.changed();
 		cached.leases.changed();
 		this.#eager(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.now())));
@@ -249,7 +257,7 @@ export class CallerCache {
 
 	/** Makes room for `added`: looks at the oldest few, spares what was used since it looked last or must stay. */
 	#evict(added: CachedKey): void {
-		for (const cached of this.#lingering) this.#retire(cached);
+		for (const cached of [...this.#lingering]) this.#retire(cached);
 		let looked = 0;
 		let victim: CachedKey | undefined;
 		for (const key of this.#keys.values()) {
@@ -279,7 +287,12 @@ export class CallerCache {
 		this.#accounts.delete(id);
 		let leased = cached.leases.unsettled;
 		for (const purse of cached.money.purses()) leased ||= purse.left > 0;
-		if (leased) this.#store.giveBack(id, []).catch(() => this.#owing.add(id));
+		if (leased) this.#giveBackAll(id);
+	}
+
+	/** Where it fails it is owed: until the account comes again, or its next notice. */
+	#giveBackAll(accountId: string): void {
+		this.#store.giveBack(accountId, []).catch(() => this.#owing.add(accountId));
 	}
 }
 

@@ -76,11 +76,11 @@ function free({ room, key, context, day }: Asker): Hold {
 
 /** Keeps the key in the cache while its request waits. */
 async function keeping<T>(key: CachedKey, result: Promise<T>): Promise<T> {
-	key.waiting++;
+	key.wait();
 	try {
 		return await result;
 	} finally {
-		key.waiting--;
+		key.waited();
 	}
 }
 

@@ -27,7 +27,8 @@ export class OpenHold implements Hold {
 	readonly #context: HoldContext;
 	readonly #own: Split;
 	readonly #diem: Purse;
-	#window: SpendingWindow | null;
+	/** null: the key has no caps. undefined: it has, and a change of period left the room in its window unknown. */
+	#window: SpendingWindow | null | undefined;
 	#settled = false;
 
 	/** Takes `own`, whose sum is `amount`, from the purses and the window: in the turn that found it free. */
@@ -59,9 +60,9 @@ export class OpenHold implements Hold {
 	}
 
 	/** The key was read again: its windows are new objects. */
-	moveTo(window: SpendingWindow | null): void {
+	moveTo(window: SpendingWindow | null | undefined): void {
 		this.#window = window;
-		if (window !== null) this.#countIn(window, 1);
+		if (window) this.#countIn(window, 1);
 	}
 
 	/**
@@ -96,6 +97,7 @@ export class OpenHold implements Hold {
 		const own = this.#own;
 		const { money } = this.#key.cached;
 		const window = this.#window;
+		if (window === undefined) return own;
 		const free: Split = {
 			diem: this.#diem.free + own.diem,
 			bundled: money.bundled.free + own.bundled,
@@ -116,7 +118,7 @@ export class OpenHold implements Hold {
 		this.#diem.release(own.diem);
 		money.bundled.release(own.bundled);
 		money.usd.release(own.usd);
-		if (this.#window !== null) this.#countIn(this.#window, -1);
+		if (this.#window) this.#countIn(this.#window, -1);
 	}
 
 	#leave(freed: boolean): void {
