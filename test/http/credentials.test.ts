@@ -1,0 +1,191 @@
+/** Who may call: the Authorization header, keys that end, accounts that are disabled, restrictions of keys. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { disableAccount, enableAccount, revokeKey } from "../../src/store/admin.ts";
+import { ManualClock } from "../../src/telemetry/clock.ts";
+import { until } from "../support/running-gateway.ts";
+import { type ChatGateway, errorOf, HELLO, MODEL, PRICED_MODEL, startChatGateway, verdict } from "./chat-gateway.ts";
+import { rawExchange } from "./raw-connection.ts";
+
+const clock = new ManualClock(Date.now());
+let bed: ChatGateway;
+let open: ChatGateway;
+
+beforeAll(async () => {
+	bed = await startChatGateway({ clock, config: { limits: { failedRequests: 0, listRequestsPerMinute: 5 } } });
+	open = await startChatGateway({ config: { models: { public: true }, server: { trustedProxies: ["127.0.0.1"] } } });
+});
+afterAll(() => Promise.all([bed.stop(), open.stop()]));
+
+const models = (authorization: string | null, at = bed) =>
+	fetch(`${at.gate.url}/api/v1/models`, { headers: authorization === null ? {} : { authorization } });
+const withKey = (key: string, body: object = HELLO, at = bed) => verdict(at.gate.chat(body, { key }));
+const NO_KEY = "401 AUTHENTICATION_FAILED";
+
+test("the scheme word is free in its case; anything else but one token after one space is no key", async () => {
+	const { secret } = await bed.gate.newKey();
+	const headers: readonly (readonly [header: string | null, outcome: string])[] = [
+		[`Bearer ${secret}`, "200"],
+		[`bearer ${secret}`, "200"],
+		[`BEARER ${secret}`, "200"],
+		[`Bearer ${secret}  `, "200"],
+		[null, NO_KEY],
+		["", NO_KEY],
+		["Bearer", NO_KEY],
+		["Bearer ", NO_KEY],
+		[secret, NO_KEY],
+		[`Basic ${btoa(`user:${secret}`)}`, NO_KEY],
+		[`Bearer  ${secret}`, NO_KEY],
+		[`Bearer\t${secret}`, NO_KEY],
+		[`Bearer ${secret}, Bearer ${secret}`, NO_KEY],
+		[`Bearer ${secret},${secret}`, NO_KEY],
+		[`Bearer ${secret} x`, NO_KEY],
+		[`Bearer "${secret}"`, NO_KEY],
+		[`Bearer ${secret.slice(0, -1)}`, NO_KEY],
+		[`Bearer ${secret}x`, NO_KEY],
+		[`Bearer ${secret.toLowerCase()}`, NO_KEY],
+		[`Bearer ${"a".repeat(5_000)}`, NO_KEY],
+		["Bearer %00", NO_KEY],
+	];
+	for (const [header, outcome] of headers) {
+		clock.advance(60_000);
+		expect(`${header}: ${await verdict(models(header))}`).toBe(`${header}: ${outcome}`);
+	}
+});
+
+test("two Authorization headers are no key, even where both are the same", async () => {
+	const { secret } = await bed.gate.newKey();
+	const line = `Authorization: Bearer ${secret}`;
+	const head = (...lines: readonly string[]) => ["GET /api/v1/models HTTP/1.1", "Host: localhost", ...lines, "", ""].join("\r\n");
+	const { port } = bed.gate.listening;
+	expect((await rawExchange(port, head(line)))?.status).toBe(200);
+	expect((await rawExchange(port, head(line, line)))?.status).toBe(401);
+	expect((await rawExchange(port, head(line, "Authorization: Basic abc")))?.status).toBe(401);
+});
+
+test("a 401 names its scheme, and says nothing of why", async () => {
+	const answer = await models("Bearer sk_inf_wrong");
+	expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+	const { error } = await errorOf(answer);
+	expect(error).toEqual({
+		message: "Authentication failed",
+		type: "authentication_error",
+		param: null,
+		code: "AUTHENTICATION_FAILED",
+	});
+});
+
+test("a key that has expired is no key, from its instant on", async () => {
+	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.now() + 10_000 } });
+	expect(await withKey(secret)).toBe("200");
+	clock.advance(9_999);
+	expect(await withKey(secret)).toBe("200");
+	clock.advance(1);
+	expect(await withKey(secret)).toBe(NO_KEY);
+	const late = await bed.gate.newKey({ key: { expiresAtMs: clock.now() - 1 } });
+	expect(await withKey(late.secret)).toBe(NO_KEY);
+});
+
+test("a revoked key ends by itself, its request under way does not", async () => {
+	const { id, secret } = await bed.gate.newKey();
+	const gone = Promise.withResolvers<void>();
+	bed.upstream.next({ beforeSecondChunk: gone.promise });
+	const running = await bed.gate.chat({ ...HELLO, stream: true }, { key: secret });
+	await revokeKey(bed.gate.admin, id);
+	await until(async () => (await withKey(secret)) === NO_KEY, "the revocation");
+	gone.resolve();
+	expect(await running.text()).toEndWith("data: [DONE]\n\n");
+});
+
+test("a new key works at once, also where it was just tried in vain", async () => {
+	const account = (await bed.gate.newKey()).accountId;
+	for (let count = 0; count < 3; count++) expect(await withKey((await bed.gate.newKey({ account })).secret)).toBe("200");
+});
+
+test("a disabled account is told so, and may come back", async () => {
+	const { secret, accountId } = await bed.gate.newKey();
+	expect(await withKey(secret)).toBe("200");
+	await disableAccount(bed.gate.admin, accountId);
+	await until(async () => (await withKey(secret)) === "403 API_ACCESS_DISABLED", "the end of the account");
+	const answer = await models(`Bearer ${secret}`);
+	expect(answer.status).toBe(403);
+	expect((await errorOf(answer)).error).toMatchObject({ type: "permission_error", code: "API_ACCESS_DISABLED" });
+	await enableAccount(bed.gate.admin, accountId);
+	await until(async () => (await withKey(secret)) === "200", "the account's return");
+});
+
+const NONE = { models: null, endpoints: null, networks: null, addresses: null };
+const restricted = async (rules: object, at = bed) =>
+	(await at.gate.newKey({ key: { restrictions: { ...NONE, ...rules } } })).secret;
+
+test("a key for some models is refused others by name, after the model is known to exist", async () => {
+	const key = await restricted({ models: [MODEL] });
+	expect(await withKey(key)).toBe("200");
+	expect(await withKey(key, { ...HELLO, model: `${MODEL}:strip_thinking_response=true` })).toBe("200");
+	expect(await withKey(key, { ...HELLO, model: "no-such-model" })).toBe("404 MODEL_NOT_FOUND");
+	const answer = await bed.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key });
+	expect(answer.status).toBe(403);
+	const { error, code } = await errorOf(answer);
+	expect(code).toBe("UNAUTHORIZED");
+	expect(error).toMatchObject({ type: "permission_error", param: "model" });
+	expect(error.message).toContain("models");
+});
+
+test("a key for some endpoints is refused others by name", async () => {
+	const key = await restricted({ endpoints: ["chat"] });
+	expect(await withKey(key)).toBe("200");
+	const answer = await models(`Bearer ${key}`);
+	expect(answer.status).toBe(403);
+	expect((await errorOf(answer)).error.message).toMatch(/endpoints.*chat.*models/);
+});
+
+test("a key for some addresses works from there only", async () => {
+	const rules: readonly (readonly [addresses: readonly string[], outcome: string])[] = [
+		[["127.0.0.1"], "200"],
+		[["10.0.0.0/8", "127.0.0.0/8"], "200"],
+		[["10.0.0.0/8"], "403 UNAUTHORIZED"],
+		[["::1"], "403 UNAUTHORIZED"],
+		[[], "403 UNAUTHORIZED"],
+	];
+	for (const [addresses, outcome] of rules) {
+		const key = await restricted({ addresses });
+		expect(`${addresses}: ${await withKey(key)}`).toBe(`${addresses}: ${outcome}`);
+	}
+	const { error } = await errorOf(bed.gate.chat(HELLO, { key: await restricted({ addresses: ["10.0.0.1"] }) }));
+	expect(error.message).toContain("addresses");
+});
+
+test("behind a trusted proxy the forwarded address counts, else only the socket's", async () => {
+	const headers = { "x-forwarded-for": "203.0.113.7" };
+	const direct = await restricted({ addresses: ["203.0.113.7"] });
+	expect(await verdict(bed.gate.chat(HELLO, { key: direct, headers }))).toBe("403 UNAUTHORIZED");
+	const proxied = await restricted({ addresses: ["203.0.113.7"] }, open);
+	expect(await verdict(open.gate.chat(HELLO, { key: proxied, headers }))).toBe("200");
+	const spoofed = { "x-forwarded-for": "203.0.113.7, 198.51.100.9" };
+	expect(await verdict(open.gate.chat(HELLO, { key: proxied, headers: spoofed }))).toBe("403 UNAUTHORIZED");
+});
+
+test("model lists need a key, unless the configuration opens them; a wrong key is wrong there too", async () => {
+	for (const path of ["/models", `/models/${MODEL}`, "/models/traits", "/models/compatibility_mapping", "/characters"]) {
+		const outcome = (at: ChatGateway, authorization?: string) =>
+			verdict(fetch(`${at.gate.url}/api/v1${path}`, { headers: authorization ? { authorization } : {} }));
+		expect(`${path} ${await outcome(bed)}`).toBe(`${path} ${NO_KEY}`);
+		expect(`${path} ${await outcome(open)}`).toBe(`${path} ${path === "/characters" ? NO_KEY : "200"}`);
+		expect(`${path} ${await outcome(open, "Bearer wrong")}`).toBe(`${path} ${NO_KEY}`);
+		expect(`${path} ${await outcome(open, `Bearer ${open.gate.key}`)}`).toBe(`${path} 200`);
+	}
+	expect(await verdict(fetch(`${open.gate.url}/api/v1/chat/completions`, { method: "POST" }))).toBe(NO_KEY);
+});
+
+test("lists have a limit a minute of their own", async () => {
+	const { secret } = await bed.gate.newKey();
+	const list = (path: string) => bed.gate.call("GET", path, undefined, { authorization: `Bearer ${secret}` });
+	for (const path of ["/models", "/models/traits", `/models/${MODEL}`, "/models?type=all", "/characters"])
+		expect(await verdict(list(path))).toBe("200");
+	const limited = await list("/models");
+	expect(limited.status).toBe(429);
+	expect(limited.headers.get("retry-after")).toBe("60");
+	expect((await errorOf(limited)).error).toMatchObject({ type: "rate_limit_error", code: "RATE_LIMIT_EXCEEDED" });
+	expect(await withKey(secret)).toBe("200");
+	clock.advance(60_000);
+	expect(await verdict(list("/models"))).toBe("200");
+});
