@@ -1,0 +1,148 @@
+/** A chat request as the engine understands it. What it cannot do is refused by name, what it does not know is ignored. */
+import Type, { type Static } from "typebox";
+import { ApiError } from "../../errors/index.ts";
+import { checker, invalidField, invalidRequest } from "../../schema/index.ts";
+import type { ChatMessage } from "./chat-template.ts";
+import { grammarForSchema, JSON_OBJECT_GRAMMAR, SchemaUnsupported } from "./schema-grammar.ts";
+
+const TextPart = Type.Object({ type: Type.Literal("text"), text: Type.String() });
+const Message = Type.Object({
+	role: Type.Enum(["system", "developer", "user", "assistant", "tool"]),
+	content: Type.Optional(Type.Union([Type.String(), Type.Array(TextPart), Type.Null()])),
+});
+
+const Body = Type.Object({
+	messages: Type.Array(Message, { minItems: 1 }),
+	stream: Type.Optional(Type.Boolean()),
+	stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+	max_tokens: Type.Optional(Type.Integer()),
+	max_completion_tokens: Type.Optional(Type.Integer()),
+	n: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
+	stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+	stop_token_ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
+	seed: Type.Optional(Type.Integer({ minimum: 0 })),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+	top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+	top_k: Type.Optional(Type.Integer({ minimum: 0 })),
+	min_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+	frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+	presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+	repetition_penalty: Type.Optional(Type.Number({ minimum: 0 })),
+	response_format: Type.Optional(
+		Type.Union([
+			Type.Object({ type: Type.Enum(["text", "json_object"]) }),
+			Type.Object({ type: Type.Literal("json_schema"), json_schema: Type.Record(Type.String(), Type.Unknown()) }),
+		]),
+	),
+	tools: Type.Optional(Type.Array(Type.Unknown())),
+	tool_choice: Type.Optional(Type.Unknown()),
+});
+const bodyCheck = checker(Body);
+
+/** How the next token is chosen. */
+export interface Sampling {
+	readonly temperature: number;
+	readonly topP: number;
+	readonly topK: number;
+	readonly minP: number;
+	readonly frequencyPenalty: number;
+	readonly presencePenalty: number;
+	readonly repetitionPenalty: number;
+}
+
+export interface ChatRequest {
+	readonly messages: readonly ChatMessage[];
+	readonly stream: boolean;
+	readonly includeUsage: boolean;
+	/** null: as many as the engine's own limit and the context allow. */
+	readonly maxTokens: number | null;
+	readonly n: number;
+	readonly stops: readonly string[];
+	readonly stopTokens: readonly number[];
+	/** null: none asked for. */
+	readonly seed: number | null;
+	readonly sampling: Sampling;
+	/** GBNF; null: free text. */
+	readonly grammar: string | null;
+}
+
+/** What the authors of SmolLM2 recommend. Used where the caller says nothing. */
+const DEFAULT_TEMPERATURE = 0.2;
+const DEFAULT_TOP_P = 0.9;
+/** A penalty of 0 would divide by zero. */
+const LEAST_REPETITION_PENALTY = 0.01;
+const MAX_SEED = 2 ** 32;
+
+function messageOf({ role, content }: Static<typeof Message>): ChatMessage {
+	const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text).join("\n");
+	if (role === "developer") return { role: "system", content: text };
+	// The model knows no tools: what one said is a word of the user's side.
+	if (role === "tool") return { role: "user", content: text };
+	return { role, content: text };
+}
+
+function grammarOf(format: Static<typeof Body>["response_format"]): string | null {
+	if (!format || format.type === "text") return null;
+	if (!("json_schema" in format)) return JSON_OBJECT_GRAMMAR;
+	const given = format.json_schema;
+	// Wrapped ({name, strict, schema}) or bare: chat-models 2.5.
+	const wrapped = typeof given.schema === "object" && given.schema !== null;
+	try {
+		return grammarForSchema(wrapped ? given.schema : given, wrapped && given.strict === true);
+	} catch (fault) {
+		if (!(fault instanceof SchemaUnsupported)) throw fault;
+		throw invalidField(["response_format", "json_schema"], fault.message);
+	}
+}
+
+function refuseTools({ tools, tool_choice }: Static<typeof Body>): void {
+	if (tools && tools.length > 0 && tool_choice !== "none") throw invalidField(["tools"], "this model does not call functions");
+}
+
+/** Optional fields that are null count as absent: chat-models 2.1. */
+function withoutNulls(body: unknown): unknown {
+	if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+	return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+const positive = (tokens: number | undefined): number | null => (tokens !== undefined && tokens > 0 ? tokens : null);
+
+/**
+ * @param json the parsed body
+ * @throws ApiError INVALID_REQUEST, naming the field
+ */
+export function parseChatRequest(json: unknown): ChatRequest {
+	const body = withoutNulls(json);
+	if (!bodyCheck.check(body)) throw invalidRequest(bodyCheck.issues(body));
+	refuseTools(body);
+	return {
+		messages: body.messages.map(messageOf),
+		stream: body.stream === true,
+		includeUsage: body.stream_options?.include_usage === true,
+		maxTokens: positive(body.max_completion_tokens) ?? positive(body.max_tokens),
+		n: body.n ?? 1,
+		stops: typeof body.stop === "string" ? [body.stop] : (body.stop ?? []),
+		stopTokens: body.stop_token_ids ?? [],
+		seed: body.seed === undefined ? null : body.seed % MAX_SEED,
+		sampling: {
+			temperature: body.temperature ?? DEFAULT_TEMPERATURE,
+			topP: body.top_p ?? DEFAULT_TOP_P,
+			topK: body.top_k ?? 0,
+			minP: body.min_p ?? 0,
+			frequencyPenalty: body.frequency_penalty ?? 0,
+			presencePenalty: body.presence_penalty ?? 0,
+			repetitionPenalty: Math.max(body.repetition_penalty ?? 1, LEAST_REPETITION_PENALTY),
+		},
+		grammar: grammarOf(body.response_format),
+	};
+}
+
+/** 400 in the form that OpenAI's clients know. */
+export function contextExceeded(promptTokens: number, maxTokens: number | null, contextTokens: number): ApiError {
+	const asked = maxTokens === null ? "" : ` and up to ${maxTokens} of the answer`;
+	return new ApiError("TOO_MANY_TOKENS", {
+		message: `The context holds ${contextTokens} tokens; this request has ${promptTokens} of messages${asked}. Shorten the messages or lower max_tokens`,
+		param: "messages",
+		openAiCode: "context_length_exceeded",
+	});
+}

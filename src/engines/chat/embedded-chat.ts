@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { AssetError, type AssetStatus, type AssetStore, type EnsureOptions } from "../../assets/index.ts";
+import type { Config } from "../../config/schema.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { EngineError } from "../engine-error.ts";
+import { EngineProcess } from "../process.ts";
+import { type ChildInit, type ChildReady, parseChildReady } from "./child-init.ts";
+
+/** The embedded model's weights and the name that its server knows it by. */
+export const EMBEDDED_CHAT_ASSET = "smollm2-135m-instruct-q4_1.gguf";
+export const EMBEDDED_CHAT_MODEL = "smollm2-135m-instruct";
+/** Longest answer, in tokens, to a request that names no maximum. */
+export const EMBEDDED_CHAT_MAX_COMPLETION_TOKENS = 2_048;
+
+/** A failed download is not tried again sooner, however many requests come. */
+const FETCH_AGAIN_AFTER_MS = 60_000;
+
+export type EmbeddedChatState =
+	| { readonly state: "ready"; readonly text: string }
+	/** The text says why and how far it is; it may go to a caller. */
+	| { readonly state: "offline"; readonly text: string };
+
+export interface EmbeddedChatOptions {
+	readonly config: Config["chat"]["embedded"];
+	readonly assets: AssetStore;
+	readonly log: Log;
+}
+
+export interface Endpoint {
+	/** Base address, up to and including `/v1`. */
+	readonly url: string;
+	/** Bearer secret of the running child; changes with each start. */
+	readonly key: string;
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
+
+function offlineText(status: AssetStatus): string {
+	if (status.state === "fetching")
+		return `The embedded model is being downloaded: ${megabytes(status.receivedBytes)} of ${megabytes(status.totalBytes)} MB`;
+	if (status.error)
+		return `The embedded model could not be downloaded. The operator can run: turnpike models pull ${EMBEDDED_CHAT_ASSET}`;
+	return `The embedded model is not downloaded yet: 0 of ${megabytes(status.totalBytes)} MB`;
+}
+
+/** Below the core count: threads that wait for each other spin, and the gateway needs a core too. */
+function defaultThreads(): number {
+	return Math.max(1, Math.min(8, availableParallelism() - 1));
+}
+
+/**
+ * The model that a fresh machine answers with. The gateway asks `endpoint` before each request and then talks
+ * to the child by HTTP.
+ */
+export class EmbeddedChat {
+	readonly #config: Config["chat"]["embedded"];
+	readonly #assets: AssetStore;
+	readonly #log: Log;
+	readonly #process: EngineProcess<ChildReady>;
+	readonly #stopped = new AbortController();
+	#secret = "";
+	#fetching: Promise<string> | null = null;
+	#fetchAgainAt = 0;
+
+	constructor({ config, assets, log }: EmbeddedChatOptions) {
+		this.#config = config;
+		this.#assets = assets;
+		this.#log = log;
+		this.#process = new EngineProcess({
+			name: "chat",
+			entry: join(import.meta.dir, "child.ts"),
+			init: async () => this.#childInit(),
+			parseReady: parseChildReady,
+			log,
+			startTimeoutMs: 120_000,
+			maxMemoryMb: config.maxMemoryMb,
+			idleStopMs: config.idleStopMs,
+		});
+	}
+
+	/** Whether a request would be answered now, and else why not. */
+	async state(): Promise<EmbeddedChatState> {
+		const status = await this.#assets.status(EMBEDDED_CHAT_ASSET);
+		if (status.state !== "ready") return { state: "offline", text: offlineText(status) };
+		if (this.#process.state === "backing-off")
+			return { state: "offline", text: "The embedded model failed and starts again shortly" };
+		return { state: "ready", text: "The embedded model is ready" };
+	}
+
+	/**
+	 * Begins the download where it is needed, without waiting for it. A failure is in `state` and in the log.
+	 * Called as soon as the server listens, and by each request that comes too early.
+	 */
+	prefetch(onProgress?: EnsureOptions["onProgress"]): void {
+		if (this.#fetching || performance.now() < this.#fetchAgainAt || this.#stopped.signal.aborted) return;
+		const options = { signal: this.#stopped.signal, ...(onProgress ? { onProgress } : {}) };
+		this.#fetching = this.#assets.ensure(EMBEDDED_CHAT_ASSET, options);
+		this.#fetching
+			.catch((err: unknown) => {
+				this.#fetchAgainAt = performance.now() + FETCH_AGAIN_AFTER_MS;
+				if (!this.#stopped.signal.aborted) this.#log.error({ err }, "the embedded model could not be downloaded");
+			})
+			.finally(() => {
+				this.#fetching = null;
+			});
+	}
+
+	/**
+	 * Where the engine listens, started where it does not run.
+	 * @throws ApiError MODEL_OFFLINE, with the download's progress in its text; MODEL_AT_CAPACITY after a crash
+	 */
+	async endpoint(): Promise<Endpoint> {
+		const status = await this.#assets.status(EMBEDDED_CHAT_ASSET);
+		if (status.state !== "ready") {
+			this.prefetch();
+			throw new ApiError("MODEL_OFFLINE", { message: offlineText(status), retryAfterSeconds: 10, cause: status.error });
+		}
+		try {
+			const { port } = await this.#process.start();
+			return { url: `http://127.0.0.1:${port}/v1`, key: this.#secret };
+		} catch (fault) {
+			if (!(fault instanceof EngineError || fault instanceof AssetError)) throw fault;
+			this.#log.error({ err: fault }, "the embedded model does not start");
+			const retryAfterSeconds = fault instanceof EngineError ? (fault.retryAfterSeconds ?? 5) : 5;
+			throw new ApiError("MODEL_OFFLINE", {
+				message: "The embedded model could not be started; try again shortly",
+				retryAfterSeconds,
+				cause: fault,
+			});
+		}
+	}
+
+	/** Resident memory of the engine in bytes; null where it does not run. */
+	rssBytes(): Promise<number | null> {
+		return this.#process.rssBytes();
+	}
+
+	get pid(): number | null {
+		return this.#process.pid;
+	}
+
+	/** Ends the engine and any download, for good. */
+	async stop(): Promise<void> {
+		this.#stopped.abort();
+		await this.#process.close();
+		await this.#fetching?.catch(() => {});
+	}
+
+	/** A secret for each start. */
+	#childInit(): ChildInit {
+		this.#secret = randomBytes(32).toString("hex");
+		const { contextTokens, parallel, queue, threads = defaultThreads() } = this.#config;
+		return {
+			modelPath: this.#assets.path(EMBEDDED_CHAT_ASSET),
+			modelId: EMBEDDED_CHAT_MODEL,
+			secret: this.#secret,
+			threads,
+			contextTokens,
+			parallel,
+			queue,
+			defaultMaxTokens: EMBEDDED_CHAT_MAX_COMPLETION_TOKENS,
+		};
+	}
+}

@@ -1,0 +1,209 @@
+/**
+ * The engine as an OpenAI-compatible server on the loopback interface: the gateway talks to it as to any other
+ * upstream. Only who knows the secret of this start may ask.
+ */
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import type { LlamaContextSequence } from "node-llama-cpp";
+import { ApiError } from "../../errors/index.ts";
+import { type ChoiceEnd, type PreparedChat, prepareChat, writeChoice } from "./answer.ts";
+import { parseChatRequest } from "./chat-request.ts";
+import type { Lanes } from "./lanes.ts";
+import type { LanguageModel } from "./language-model.ts";
+
+export interface OpenAiServerOptions {
+	readonly model: LanguageModel;
+	readonly modelId: string;
+	readonly lanes: Lanes<LlamaContextSequence>;
+	readonly secret: string;
+	/** For requests that name no maximum. */
+	readonly defaultMaxTokens: number;
+	/** Called at each token: a sign that the native part works. */
+	onToken(): void;
+}
+
+/** A request's body; the model's whole context is far smaller. */
+const MAX_BODY_BYTES = 8 * 2 ** 20;
+
+const encoder = new TextEncoder();
+const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+const ERROR_TYPES: Readonly<Record<number, string>> = { 401: "authentication_error", 429: "rate_limit_error" };
+
+function errorBody(error: ApiError): object {
+	const type = ERROR_TYPES[error.status] ?? (error.status < 500 ? "invalid_request_error" : "server_error");
+	const { param = null, openAiCode = error.publicCode } = error.options;
+	return { error: { message: error.message, type, param, code: openAiCode }, code: error.publicCode };
+}
+
+function errorResponse(fault: unknown): Response {
+	const error = asApiError(fault);
+	const { retryAfterSeconds } = error.options;
+	const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { "retry-after": String(retryAfterSeconds) };
+	return Response.json(errorBody(error), { status: error.status, headers });
+}
+
+function asApiError(fault: unknown): ApiError {
+	if (fault instanceof ApiError) return fault;
+	console.error("generation failed:", fault);
+	return new ApiError("INFERENCE_FAILED", { cause: fault });
+}
+
+interface Usage {
+	readonly prompt_tokens: number;
+	readonly completion_tokens: number;
+	readonly total_tokens: number;
+}
+
+/** A prompt is read once, however many choices follow it. */
+function usageOf(chat: PreparedChat, ends: readonly ChoiceEnd[]): Usage {
+	const completion = ends.reduce((sum, end) => sum + end.completionTokens, 0);
+	return { prompt_tokens: chat.prompt.length, completion_tokens: completion, total_tokens: chat.prompt.length + completion };
+}
+
+class ChatCall {
+	readonly #options: OpenAiServerOptions;
+	readonly #chat: PreparedChat;
+	readonly #signal: AbortSignal;
+	readonly #head: { id: string; created: number; model: string };
+
+	constructor(options: OpenAiServerOptions, chat: PreparedChat, signal: AbortSignal) {
+		this.#options = options;
+		this.#chat = chat;
+		this.#signal = signal;
+		this.#head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: options.modelId };
+	}
+
+	/** All choices one after the other on one lane: the later ones find the prompt read already. */
+	onLane<T>(work: (sequence: LlamaContextSequence) => Promise<T>): Promise<T> {
+		const { model, lanes } = this.#options;
+		const { prompt } = this.#chat;
+		const knowsMost = (free: readonly LlamaContextSequence[]) =>
+			free.toSorted((one, two) => model.known(two, prompt) - model.known(one, prompt))[0];
+		return lanes.run(this.#signal, knowsMost, work);
+	}
+
+	#write(sequence: LlamaContextSequence, index: number, onText: (text: string) => Promise<void>): Promise<ChoiceEnd> {
+		const { model, onToken } = this.#options;
+		return writeChoice(model, sequence, this.#chat, { index, signal: this.#signal, onText, onToken });
+	}
+
+	async unary(sequence: LlamaContextSequence): Promise<Response> {
+		const ends: ChoiceEnd[] = [];
+		const choices: object[] = [];
+		for (let index = 0; index < this.#chat.request.n; index += 1) {
+			let content = "";
+			const end = await this.#write(sequence, index, async (text) => {
+				content += text;
+			});
+			ends.push(end);
+			const message = { role: "assistant", content, refusal: null };
+			choices.push({ index, message, logprobs: null, finish_reason: end.finishReason });
+		}
+		return Response.json({ ...this.#head, object: "chat.completion", choices, usage: usageOf(this.#chat, ends) });
+	}
+
+	/** @param send writes one event's JSON; resolves when the client has room for more */
+	async stream(sequence: LlamaContextSequence, send: (event: object) => Promise<void>): Promise<void> {
+		const { n, includeUsage } = this.#chat.request;
+		const usage = includeUsage ? { usage: null } : {};
+		const chunk = (index: number, delta: object, finish_reason: string | null) => ({
+			...this.#head,
+			object: "chat.completion.chunk",
+			choices: [{ index, delta, logprobs: null, finish_reason }],
+			...usage,
+		});
+		const ends: ChoiceEnd[] = [];
+		for (let index = 0; index < n; index += 1) {
+			await send(chunk(index, { role: "assistant", content: "" }, null));
+			const end = await this.#write(sequence, index, (text) => send(chunk(index, { content: text }, null)));
+			ends.push(end);
+			await send(chunk(index, {}, end.finishReason));
+		}
+		if (includeUsage)
+			await send({ ...this.#head, object: "chat.completion.chunk", choices: [], usage: usageOf(this.#chat, ends) });
+	}
+}
+
+/**
+ * A stream answer. Its head goes out once a lane is taken, so that a full line is still a 429. The lane is
+ * given back when the writing ends, in whatever way.
+ */
+function streamResponse(call: ChatCall, signal: AbortSignal): Promise<Response> {
+	return new Promise((resolve, reject) => {
+		call
+			.onLane(
+				(sequence) =>
+					new Promise<void>((release) => {
+						let begun = false;
+						// A client that is gone before it reads never pulls.
+						signal.addEventListener("abort", () => begun || release(), { once: true });
+						const body = new ReadableStream({
+							type: "direct",
+							async pull(controller) {
+								begun = true;
+								const write = async (text: string) => {
+									const written = controller.write(encoder.encode(text));
+									if (typeof written !== "number") await written;
+								};
+								try {
+									await call.stream(sequence, (event) => write(`data: ${JSON.stringify(event)}\n\n`));
+									await write("data: [DONE]\n\n");
+								} catch (fault) {
+									// After the first byte an error can only be an event; no [DONE] follows it.
+									await write(`data: ${JSON.stringify(errorBody(asApiError(fault)))}\n\n`).catch(() => {});
+								} finally {
+									release();
+									controller.close();
+								}
+							},
+						});
+						resolve(new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } }));
+					}),
+			)
+			.catch(reject);
+	});
+}
+
+async function readJson(request: Request): Promise<unknown> {
+	try {
+		return await request.json();
+	} catch (fault) {
+		throw new ApiError("INVALID_REQUEST", { message: "The body is not valid JSON", cause: fault });
+	}
+}
+
+async function chatCompletions(request: Request, options: OpenAiServerOptions): Promise<Response> {
+	const chat = prepareChat(options.model, parseChatRequest(await readJson(request)), options.defaultMaxTokens);
+	const call = new ChatCall(options, chat, request.signal);
+	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
+}
+
+/** @returns the port, chosen by the system */
+export function serveOpenAi(options: OpenAiServerOptions): number {
+	const expected = sha256(`Bearer ${options.secret}`);
+	const guard = (handler: (request: Request) => Promise<Response>) => async (request: Request) => {
+		try {
+			if (!timingSafeEqual(sha256(request.headers.get("authorization") ?? ""), expected))
+				throw new ApiError("AUTHENTICATION_FAILED");
+			return await handler(request);
+		} catch (fault) {
+			return errorResponse(fault);
+		}
+	};
+	const list = { object: "list", data: [{ id: options.modelId, object: "model", created: 0, owned_by: "embedded" }] };
+	const server = Bun.serve({
+		hostname: "127.0.0.1",
+		port: 0,
+		maxRequestBodySize: MAX_BODY_BYTES,
+		idleTimeout: 120,
+		routes: {
+			"/v1/models": { GET: guard(async () => Response.json(list)) },
+			"/v1/chat/completions": { POST: guard((request) => chatCompletions(request, options)) },
+		},
+		fetch: guard(async () => {
+			throw new ApiError("NOT_FOUND");
+		}),
+	});
+	if (server.port === undefined) throw new Error("no port");
+	return server.port;
+}

@@ -1,0 +1,53 @@
+/** What `push` and `end` give: text that may go out, and whether a stop string was met. */
+export interface Scanned {
+	readonly text: string;
+	readonly stopped: boolean;
+}
+
+/**
+ * Finds stop strings in text that comes in pieces. Text that might be the beginning of one is held back until
+ * it is known; the stop string itself never goes out.
+ */
+export class StopScanner {
+	readonly #stops: readonly string[];
+	#held = "";
+
+	/** @param stops empty strings among them are ignored */
+	constructor(stops: readonly string[]) {
+		this.#stops = stops.filter((stop) => stop !== "");
+	}
+
+	push(piece: string): Scanned {
+		const text = this.#held + piece;
+		const at = this.#first(text);
+		if (at !== null) {
+			this.#held = "";
+			return { text: text.slice(0, at), stopped: true };
+		}
+		const keep = this.#openEnd(text);
+		this.#held = text.slice(text.length - keep);
+		return { text: text.slice(0, text.length - keep), stopped: false };
+	}
+
+	/** The rest, once nothing more comes. */
+	end(): string {
+		const rest = this.#held;
+		this.#held = "";
+		return rest;
+	}
+
+	/** Where the earliest stop string begins. */
+	#first(text: string): number | null {
+		const places = this.#stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
+		return places.length === 0 ? null : Math.min(...places);
+	}
+
+	/** How many characters at the end could be the beginning of a stop string. */
+	#openEnd(text: string): number {
+		let longest = 0;
+		for (const stop of this.#stops)
+			for (let length = Math.min(stop.length - 1, text.length); length > longest; length -= 1)
+				if (text.endsWith(stop.slice(0, length))) longest = length;
+		return longest;
+	}
+}

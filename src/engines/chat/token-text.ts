@@ -1,0 +1,31 @@
+/** A character of UTF-8 takes at most four bytes, hence at most four tokens of one byte. */
+const MAX_OPEN_TOKENS = 4;
+const REPLACEMENT = "\uFFFD";
+
+/**
+ * Text from tokens one by one. A token may end inside a character: such tokens wait for the next ones, so that
+ * no half character goes out.
+ */
+export class TokenText<Token> {
+	readonly #detokenize: (tokens: Token[]) => string;
+	#open: Token[] = [];
+
+	constructor(detokenize: (tokens: Token[]) => string) {
+		this.#detokenize = detokenize;
+	}
+
+	push(token: Token): string {
+		this.#open.push(token);
+		const text = this.#detokenize(this.#open);
+		if (text.endsWith(REPLACEMENT) && this.#open.length < MAX_OPEN_TOKENS) return "";
+		this.#open = [];
+		return text;
+	}
+
+	/** What is left at the end, a half character as U+FFFD. */
+	end(): string {
+		const text = this.#open.length === 0 ? "" : this.#detokenize(this.#open);
+		this.#open = [];
+		return text;
+	}
+}

@@ -1,0 +1,40 @@
+/** The child's half of an engine process. Import it from a child's entry file only. */
+import type { FromChild, ToChild } from "./child-messages.ts";
+
+export interface ChildEngine {
+	/** Loads what the engine needs; its result goes to the parent as the sign that work may come. */
+	start(init: unknown): Promise<unknown>;
+	/** Answers one piece of work; absent where work comes by other ways. */
+	work?(work: unknown): Promise<unknown>;
+	/** True keeps the process from being stopped as idle. */
+	busy?(): boolean;
+}
+
+/** At once and without clean-up: native threads may be in the middle of something that a normal exit waits for. */
+export function endNow(): never {
+	if (process.platform !== "win32") process.kill(process.pid, "SIGKILL");
+	process.exit(1);
+}
+
+/** Serves the parent until it says stop or is gone, however it went. */
+export function serveParent(engine: ChildEngine): void {
+	if (!process.send) {
+		console.error("This program is started by the server");
+		process.exit(64);
+	}
+	const tell = (message: FromChild) => process.send?.(message);
+	// A signal to the whole group is the parent's to answer: it drains first and then stops its children.
+	process.on("SIGINT", () => {});
+	process.on("SIGTERM", () => {});
+	process.on("disconnect", endNow);
+	process.on("message", (message: ToChild) => {
+		if (message.type === "init")
+			engine.start(message.init).then(
+				(ready) => tell({ type: "ready", ready }),
+				(fault) => tell({ type: "failed", text: fault instanceof Error ? fault.message : String(fault) }),
+			);
+		else if (message.type === "ping") tell({ type: "pong", busy: engine.busy?.() ?? false, rssBytes: process.memoryUsage.rss() });
+		else if (message.type === "work") engine.work?.(message.work).then((done) => tell({ type: "done", done }));
+		else endNow();
+	});
+}

@@ -1,0 +1,311 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Subprocess } from "bun";
+import type { Log } from "../telemetry/log.ts";
+import type { FromChild, ToChild } from "./child-messages.ts";
+import { EngineError } from "./engine-error.ts";
+import { drainToLog } from "./output-drain.ts";
+
+export interface EngineProcessOptions<Ready> {
+	/** For the log. */
+	readonly name: string;
+	/** The child's entry file. */
+	readonly entry: string;
+	/** The child's first message; made anew for each start. Secrets go this way, never by argument or environment. */
+	init(): Promise<unknown>;
+	/** Reads the child's sign that it is ready; throws where it is not as expected. */
+	parseReady(ready: unknown): Ready;
+	/** An answer to `send`. */
+	onDone?(done: unknown): void;
+	/** Called after each end of the process, wanted or not. */
+	onExit?(): void;
+	readonly log: Log;
+	readonly startTimeoutMs?: number;
+	/** Resident memory, in MB, past which the child is killed. */
+	readonly maxMemoryMb: number;
+	/** Without use for this long the child is stopped; null: never. */
+	readonly idleStopMs: number | null;
+	/** A child whose event loop gives no sign for this long is killed. */
+	readonly unresponsiveMs?: number;
+	/** How often memory, life and idleness are looked at. */
+	readonly watchEveryMs?: number;
+	/** Wait before the second start after a crash (the first is at once); doubles up to a minute. */
+	readonly firstBackoffMs?: number;
+}
+
+export type EngineState = "stopped" | "starting" | "ready" | "backing-off";
+
+const MAX_BACKOFF_MS = 60_000;
+/** A child that lived this long is taken as sound: its crash counts as the first. */
+const SOUND_AFTER_MS = 60_000;
+/** A caller waits this long for a start that is put off, and is refused beyond it. */
+const PATIENCE_MS = 2_000;
+const STOP_PATIENCE_MS = 2_000;
+
+/** The environment of a child: what a program needs to run, none of our settings or secrets. */
+const PASSED_ON = [
+	"PATH",
+	"HOME",
+	"LANG",
+	"LC_ALL",
+	"TZ",
+	"TMPDIR",
+	"TEMP",
+	"TMP",
+	"SystemRoot",
+	"USERPROFILE",
+	"LD_LIBRARY_PATH",
+];
+
+function childEnvironment(): Record<string, string> {
+	return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+}
+
+/** Resident memory of a process in bytes, from the kernel; null where there is no /proc. */
+export async function residentBytes(pid: number): Promise<number | null> {
+	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+	const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+	return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+}
+
+interface Running {
+	readonly child: Subprocess;
+	readonly startedAt: number;
+	readonly exited: Promise<void>;
+	lastPongAt: number;
+	pingOpen: boolean;
+	reportedRssBytes: number;
+	/** Set before we end it ourselves: such an end is no crash. */
+	wanted: boolean;
+	settleReady: { resolve(ready: unknown): void; reject(fault: EngineError): void };
+}
+
+/**
+ * One engine in one child process: started at first use, restarted with growing waits, ended when it takes too
+ * much memory, gives no sign of life or is idle. Its end never ends this process.
+ */
+export class EngineProcess<Ready> {
+	readonly #options: EngineProcessOptions<Ready>;
+	readonly #log: Log;
+	#running: Running | null = null;
+	#ready: { readonly value: Ready } | null = null;
+	#starting: Promise<Ready> | null = null;
+	#watch: ReturnType<typeof setInterval> | undefined;
+	#crashes = 0;
+	#nextStartAt = 0;
+	#lastUseAt = 0;
+	#closed = false;
+
+	constructor(options: EngineProcessOptions<Ready>) {
+		this.#options = options;
+		this.#log = options.log;
+	}
+
+	get state(): EngineState {
+		if (this.#ready) return "ready";
+		if (this.#starting) return "starting";
+		return performance.now() < this.#nextStartAt ? "backing-off" : "stopped";
+	}
+
+	get pid(): number | null {
+		return this.#running?.child.pid ?? null;
+	}
+
+	/** Resident memory of the child in bytes; null where none runs. */
+	async rssBytes(): Promise<number | null> {
+		const running = this.#running;
+		if (!running) return null;
+		return (await residentBytes(running.child.pid)) ?? running.reportedRssBytes;
+	}
+
+	/**
+	 * Starts the child where none runs. Callers share one start.
+	 * @throws EngineError
+	 */
+	async start(): Promise<Ready> {
+		this.#lastUseAt = performance.now();
+		if (this.#closed) throw new EngineError("stopped", `The ${this.#options.name} engine is shut down`);
+		if (this.#ready) return this.#ready.value;
+		this.#starting ??= this.#startAfterBackoff().finally(() => {
+			this.#starting = null;
+		});
+		return this.#starting;
+	}
+
+	/** Gives a piece of work to a child that is ready; false where there is none. */
+	send(work: unknown): boolean {
+		this.#lastUseAt = performance.now();
+		return this.#ready !== null && this.#tell({ type: "work", work });
+	}
+
+	/** Ends the child at once. The next start is not put off. */
+	async kill(reason: string): Promise<void> {
+		const running = this.#running;
+		if (!running) return;
+		this.#log.warn({ engine: this.#options.name, reason }, "engine killed");
+		running.wanted = true;
+		this.#ready = null;
+		running.child.kill("SIGKILL");
+		await running.exited;
+	}
+
+	/** Ends the child for good: no later call starts it again. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		await this.#stopChild();
+	}
+
+	async #stopChild(): Promise<void> {
+		const running = this.#running;
+		if (!running) return;
+		running.wanted = true;
+		// Who calls `start` from now on gets a new child, not the address of this one.
+		this.#ready = null;
+		if (!this.#tell({ type: "stop" })) running.child.kill("SIGKILL");
+		const late = setTimeout(() => running.child.kill("SIGKILL"), STOP_PATIENCE_MS);
+		await running.exited;
+		clearTimeout(late);
+	}
+
+	async #startAfterBackoff(): Promise<Ready> {
+		const waitMs = this.#nextStartAt - performance.now();
+		if (waitMs > PATIENCE_MS)
+			throw new EngineError(
+				"backing-off",
+				`The ${this.#options.name} engine failed and starts again later`,
+				Math.ceil(waitMs / 1000),
+			);
+		if (waitMs > 0) await sleep(waitMs);
+		// A child that was told to go may still be on its way out.
+		await this.#running?.exited;
+		const init = await this.#options.init();
+		if (this.#closed) throw new EngineError("stopped", `The ${this.#options.name} engine is shut down`);
+		return this.#launch(init);
+	}
+
+	async #launch(init: unknown): Promise<Ready> {
+		const { name, startTimeoutMs = 60_000 } = this.#options;
+		const startedAt = performance.now();
+		const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+		const running = this.#spawn({ resolve, reject });
+		this.#running = running;
+		this.#watch = setInterval(() => void this.#look(running), this.#options.watchEveryMs ?? 1_000);
+		this.#watch.unref();
+		const late = setTimeout(() => {
+			reject(new EngineError("start-failed", `The ${name} engine was not ready within ${startTimeoutMs / 1000} s`));
+			running.child.kill("SIGKILL");
+		}, startTimeoutMs);
+		try {
+			this.#tell({ type: "init", init });
+			const value = this.#options.parseReady(await promise);
+			this.#ready = { value };
+			this.#lastUseAt = performance.now();
+			this.#log.info({ engine: name, pid: running.child.pid, tookMs: Math.round(this.#lastUseAt - startedAt) }, "engine ready");
+			return value;
+		} catch (fault) {
+			running.child.kill("SIGKILL");
+			await running.exited;
+			if (fault instanceof EngineError) throw fault;
+			throw new EngineError("start-failed", `The ${name} engine: ${fault instanceof Error ? fault.message : fault}`);
+		} finally {
+			clearTimeout(late);
+		}
+	}
+
+	#spawn(settleReady: Running["settleReady"]): Running {
+		const { name, entry } = this.#options;
+		const child = Bun.spawn([process.execPath, "--no-env-file", entry], {
+			env: childEnvironment(),
+			stdin: "ignore",
+			stdout: "pipe",
+			stderr: "pipe",
+			serialization: "advanced",
+			ipc: (message: FromChild) => this.#hear(running, message),
+		});
+		for (const stream of ["stdout", "stderr"] as const)
+			drainToLog(child[stream], this.#log, { engine: name, stream }).catch((err) =>
+				this.#log.warn({ err }, "engine output lost"),
+			);
+		const now = performance.now();
+		const running: Running = {
+			child,
+			startedAt: now,
+			exited: child.exited.then(() => this.#gone(running)),
+			lastPongAt: now,
+			pingOpen: false,
+			reportedRssBytes: 0,
+			wanted: false,
+			settleReady,
+		};
+		return running;
+	}
+
+	#tell(message: ToChild): boolean {
+		try {
+			this.#running?.child.send(message);
+			return this.#running !== null;
+		} catch {
+			// The channel closes a moment before the exit is seen.
+			return false;
+		}
+	}
+
+	#hear(running: Running, message: FromChild): void {
+		if (message.type === "ready") running.settleReady.resolve(message.ready);
+		else if (message.type === "failed") running.settleReady.reject(new EngineError("start-failed", message.text));
+		else if (message.type === "done") this.#options.onDone?.(message.done);
+		else {
+			running.lastPongAt = performance.now();
+			running.pingOpen = false;
+			running.reportedRssBytes = message.rssBytes;
+			if (message.busy) this.#lastUseAt = running.lastPongAt;
+		}
+	}
+
+	#gone(running: Running): void {
+		const { name, firstBackoffMs = 1_000 } = this.#options;
+		clearInterval(this.#watch);
+		this.#running = null;
+		this.#ready = null;
+		const { exitCode, signalCode } = running.child;
+		if (!running.wanted) {
+			const sound = performance.now() - running.startedAt > SOUND_AFTER_MS;
+			this.#crashes = sound ? 1 : this.#crashes + 1;
+			const waitMs = this.#crashes === 1 ? 0 : Math.min(firstBackoffMs * 2 ** (this.#crashes - 2), MAX_BACKOFF_MS);
+			this.#nextStartAt = performance.now() + waitMs;
+			this.#log.error({ engine: name, exitCode, signalCode, crashes: this.#crashes, waitMs }, "engine ended by itself");
+		}
+		running.settleReady.reject(
+			new EngineError("exited", `The ${name} engine ended while it started (${signalCode ?? `code ${exitCode}`})`),
+		);
+		this.#options.onExit?.();
+	}
+
+	/** Memory, life, idleness. */
+	async #look(running: Running): Promise<void> {
+		const { name, maxMemoryMb, idleStopMs, unresponsiveMs = 30_000 } = this.#options;
+		const rssBytes = (await residentBytes(running.child.pid)) ?? running.reportedRssBytes;
+		if (this.#running !== running || running.wanted) return;
+		if (rssBytes > maxMemoryMb * 2 ** 20) {
+			this.#log.error({ engine: name, rssMb: Math.round(rssBytes / 2 ** 20), maxMemoryMb }, "engine killed: too much memory");
+			running.child.kill("SIGKILL");
+			return;
+		}
+		// A child that still loads is watched by its start limit.
+		if (!this.#ready) return;
+		const now = performance.now();
+		if (running.pingOpen && now - running.lastPongAt > unresponsiveMs) {
+			this.#log.error({ engine: name, silentMs: Math.round(now - running.lastPongAt) }, "engine killed: no sign of life");
+			running.child.kill("SIGKILL");
+			return;
+		}
+		if (idleStopMs !== null && now - this.#lastUseAt > idleStopMs) {
+			this.#log.info({ engine: name }, "engine stopped: idle");
+			await this.#stopChild();
+			return;
+		}
+		if (running.pingOpen) return;
+		running.lastPongAt = now;
+		running.pingOpen = this.#tell({ type: "ping" });
+	}
+}

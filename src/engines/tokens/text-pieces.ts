@@ -1,0 +1,49 @@
+/**
+ * Cuts a text into pieces that a byte-pair encoder can take one after the other. Its time grows with the square
+ * of the longest run of one kind of character, so runs are cut at 2,000 characters; long texts are cut where a
+ * word ends, which changes no count.
+ */
+
+const MAX_RUN_CHARS = 2_000;
+/** Pieces of this size keep the clock in sight between them. */
+const PIECE_CHARS = 16_384;
+
+type Kind = "letter" | "digit" | "space" | "sign";
+
+/** Characters beyond ASCII are letters here: a run of them has to be bounded, whatever they are. */
+function kindOf(unit: number): Kind {
+	if (unit === 32 || (unit >= 9 && unit <= 13)) return "space";
+	if (unit >= 48 && unit <= 57) return "digit";
+	if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122) || unit > 127) return "letter";
+	return "sign";
+}
+
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** A single space between letters begins a new word for the encoder in any case. */
+function wordEnds(text: string, at: number): boolean {
+	return (
+		text.charCodeAt(at) === 32 && kindOf(text.charCodeAt(at - 1)) === "letter" && kindOf(text.charCodeAt(at + 1)) === "letter"
+	);
+}
+
+/** The pieces in order; together they are the text. */
+export function* textPieces(text: string): Generator<string, void> {
+	let start = 0;
+	let runStart = 0;
+	let runKind: Kind | null = null;
+	for (let at = 0; at < text.length; at += 1) {
+		const unit = text.charCodeAt(at);
+		const kind = kindOf(unit);
+		if (kind !== runKind) {
+			runKind = kind;
+			runStart = at;
+		}
+		const longRun = at - runStart >= MAX_RUN_CHARS && !isLowSurrogate(unit);
+		if (!longRun && !(at - start >= PIECE_CHARS && wordEnds(text, at))) continue;
+		yield text.slice(start, at);
+		start = at;
+		runStart = at;
+	}
+	if (start < text.length) yield text.slice(start);
+}

@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import Type from "typebox";
+import Value from "typebox/value";
+import type { Log } from "../../telemetry/log.ts";
+import { EngineProcess } from "../process.ts";
+
+export interface TokenCounterOptions {
+	readonly log: Log;
+	/** For one count, from when its turn comes. */
+	readonly limitMs?: number;
+	/** Texts that may wait, and their characters together. */
+	readonly maxWaiting?: number;
+	readonly maxWaitingChars?: number;
+	readonly idleStopMs?: number;
+	/** The child's entry file. */
+	readonly entry?: string;
+}
+
+/** Beyond the child's own limit: it has then missed it and is stuck. */
+const GRACE_MS = 250;
+/** The import is slow on a busy machine; past this the estimate is used. */
+const START_TIMEOUT_MS = 20_000;
+const MAX_MEMORY_MB = 700;
+
+const Counted = Type.Object({ id: Type.Integer(), tokens: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) });
+
+interface Job {
+	readonly text: string;
+	resolve(tokens: number): void;
+}
+
+/** About how many tokens a text has, from its bytes of UTF-8: used wherever no count is to be had. */
+export function estimateTokens(text: string): number {
+	return Math.ceil(Buffer.byteLength(text) / 3);
+}
+
+/**
+ * Counts o200k_base tokens in a child process, one text after the other. Always gives a number: the estimate
+ * where the text takes too long, too much waits, or the child cannot run. Never throws.
+ */
+export class TokenCounter {
+	readonly #process: EngineProcess<null>;
+	readonly #limitMs: number;
+	readonly #maxWaiting: number;
+	readonly #maxWaitingChars: number;
+	readonly #log: Log;
+	readonly #waiting: Job[] = [];
+	#waitingChars = 0;
+	#working = false;
+	#nextId = 0;
+	#answer: { readonly id: number; resolve(tokens: number | null): void } | null = null;
+
+	constructor(options: TokenCounterOptions) {
+		this.#log = options.log;
+		this.#limitMs = options.limitMs ?? 1_000;
+		this.#maxWaiting = options.maxWaiting ?? 256;
+		this.#maxWaitingChars = options.maxWaitingChars ?? 64 * 2 ** 20;
+		this.#process = new EngineProcess({
+			name: "tokens",
+			entry: options.entry ?? join(import.meta.dir, "child.ts"),
+			init: async () => null,
+			parseReady: () => null,
+			onDone: (done) => this.#onDone(done),
+			onExit: () => this.#answer?.resolve(null),
+			log: options.log,
+			startTimeoutMs: START_TIMEOUT_MS,
+			maxMemoryMb: MAX_MEMORY_MB,
+			idleStopMs: options.idleStopMs ?? 600_000,
+		});
+	}
+
+	/** Tokens of a text: exact, or bytes / 3. */
+	countTokens(text: string): Promise<number> {
+		if (text === "") return Promise.resolve(0);
+		if (this.#waiting.length >= this.#maxWaiting || this.#waitingChars + text.length > this.#maxWaitingChars)
+			return Promise.resolve(estimateTokens(text));
+		return new Promise((resolve) => {
+			this.#waiting.push({ text, resolve });
+			this.#waitingChars += text.length;
+			if (!this.#working) void this.#workOff();
+		});
+	}
+
+	/** Starts the child ahead of the first count. */
+	async warm(): Promise<void> {
+		await this.#process.start().catch((err: unknown) => this.#log.warn({ err }, "token counter does not start"));
+	}
+
+	/** Resident memory of the child in bytes; null where it does not run. */
+	rssBytes(): Promise<number | null> {
+		return this.#process.rssBytes();
+	}
+
+	get pid(): number | null {
+		return this.#process.pid;
+	}
+
+	/** Ends the child for good; counts that come later are estimates. */
+	stop(): Promise<void> {
+		return this.#process.close();
+	}
+
+	async #workOff(): Promise<void> {
+		this.#working = true;
+		for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
+			this.#waitingChars -= job.text.length;
+			job.resolve((await this.#count(job.text)) ?? estimateTokens(job.text));
+		}
+		this.#working = false;
+	}
+
+	/** null: no count is to be had. */
+	async #count(text: string): Promise<number | null> {
+		try {
+			await this.#process.start();
+		} catch (err) {
+			this.#log.warn({ err }, "token counter does not start");
+			return null;
+		}
+		const id = this.#nextId++;
+		const { promise, resolve } = Promise.withResolvers<number | null>();
+		this.#answer = { id, resolve };
+		if (!this.#process.send({ id, text, limitMs: this.#limitMs })) return null;
+		const late = setTimeout(() => void this.#process.kill("a count took too long"), this.#limitMs + GRACE_MS);
+		const tokens = await promise;
+		clearTimeout(late);
+		this.#answer = null;
+		return tokens;
+	}
+
+	#onDone(done: unknown): void {
+		const { id, tokens } = Value.Parse(Counted, done);
+		if (this.#answer?.id === id) this.#answer.resolve(tokens);
+	}
+}
