@@ -197,10 +197,11 @@ export function ownErrorOf(status: number, body: unknown, retryAfter: string | n
 	const code = record(body).code ?? record(record(body).error).code;
 	if (typeof code !== "string" || !Object.hasOwn(ERROR_TABLE, code) || ERROR_TABLE[code as ErrorCode][0] !== status)
 		return undefined;
-	const { message, param } = errorTextOf(body);
+	const { message, param, code: clientCode } = errorTextOf(body);
 	return new ApiError(code as ErrorCode, {
 		...(message ? { message } : {}),
 		...(param ? { param } : {}),
+		...(clientCode && clientCode !== code ? { openAiCode: clientCode } : {}),
 		...(retryAfter ? { retryAfterSeconds: retryAfterSeconds(retryAfter) } : {}),
 	});
 }
