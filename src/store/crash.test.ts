@@ -20,50 +20,61 @@ function seeded(seed: number): () => number {
 	};
 }
 
-/** Runs the writer until it has answered a little and a random while has passed, kills it, returns what it acknowledged. */
-async function runAndKill(dir: string, accountId: string, first: number, durability: string, liveMs: number): Promise<string[]> {
-	const child = Bun.spawn([process.execPath, WRITER, dir, accountId, String(first), durability], {
+interface Life {
+	readonly durability: string;
+	/** How long it lives: from its start, or from when it began to post. */
+	readonly from: "start" | "ready";
+	readonly ms: number;
+}
+
+/** Runs the writer for its life, kills it, returns what it acknowledged. */
+async function runAndKill(dir: string, accountId: string, first: number, life: Life): Promise<string[]> {
+	const child = Bun.spawn([process.execPath, WRITER, dir, accountId, String(first), life.durability], {
 		stdout: "pipe",
 		stderr: "inherit",
 	});
+	let doomed = false;
+	const doom = () => {
+		if (!doomed) setTimeout(() => child.kill("SIGKILL"), life.ms);
+		doomed = true;
+	};
+	if (life.from === "start") doom();
 	const decoder = new TextDecoder();
 	let output = "";
-	let killing: Timer | null = null;
 	for await (const chunk of child.stdout) {
 		output += decoder.decode(chunk, { stream: true });
-		if (killing === null && output.includes("ready\n")) killing = setTimeout(() => child.kill("SIGKILL"), liveMs);
+		if (output.includes("ready\n")) doom();
 	}
 	expect(await child.exited).toBe(137);
 	// The last line may be cut: what was not told whole was not acknowledged.
 	return output.split("\n").slice(1, -1);
 }
 
-test(
-	"a kill -9 at any moment loses no acknowledged post and books none twice",
-	async () => {
-		const seed = Number(process.env.TURNPIKE_TEST_SEED ?? Date.now() % 1_000_000);
-		const random = seeded(seed);
-		const books = new BooksFolder();
-		folder = books;
-		const accountId = await books.account("1000");
-		const acknowledged = new Set<string>();
-		for (let round = 0; round < ROUNDS; round++) {
-			const durability = ["process", "process", "power", "store"][round % 4] ?? "process";
-			const ids = await runAndKill(books.dir, accountId, (round + 1) * 1_000_000, durability, Math.floor(random() * 300));
-			for (const id of ids) acknowledged.add(id);
-			const { store, lostTail } = await openStore({ dataDir: books.dir, journal: { minFreeDiskBytes: 0 } });
-			expect(lostTail).toBeNull();
-			await store.close();
-			const posts = await books.admin().db.selectFrom("posts").select("request_id").execute();
-			const booked = new Set(posts.map((post) => post.request_id));
-			const missing = [...acknowledged].filter((id) => !booked.has(id));
-			expect({ seed, round, missing, twice: posts.length - booked.size }).toEqual({ seed, round, missing: [], twice: 0 });
-			const { ok, findings } = await books.audit();
-			expect({ seed, round, ok, findings }).toEqual({ seed, round, ok: true, findings: [] });
-			const leased = await books.admin().db.selectFrom("leases").selectAll().execute();
-			expect(leased).toEqual([]);
-		}
-		expect(acknowledged.size).toBeGreaterThan(ROUNDS);
-	},
-	60_000,
-);
+test("a kill -9 at any moment loses no acknowledged post and books none twice", async () => {
+	const seed = Number(process.env.TURNPIKE_TEST_SEED ?? Date.now() % 1_000_000);
+	const random = seeded(seed);
+	const books = new BooksFolder();
+	folder = books;
+	const accountId = await books.account("1000");
+	const acknowledged = new Set<string>();
+	for (let round = 0; round < ROUNDS; round++) {
+		const ids = await runAndKill(books.dir, accountId, (round + 1) * 1_000_000, {
+			durability: ["process", "process", "power", "store"][round % 4] ?? "process",
+			from: round % 5 === 4 ? "start" : "ready",
+			ms: Math.floor(random() * 300),
+		});
+		for (const id of ids) acknowledged.add(id);
+		const { store, lostTail } = await openStore({ dataDir: books.dir, journal: { minFreeDiskBytes: 0 } });
+		expect(lostTail).toBeNull();
+		await store.close();
+		const posts = await books.admin().db.selectFrom("posts").select("request_id").execute();
+		const booked = new Set(posts.map((post) => post.request_id));
+		const missing = [...acknowledged].filter((id) => !booked.has(id));
+		expect({ seed, round, missing, twice: posts.length - booked.size }).toEqual({ seed, round, missing: [], twice: 0 });
+		const { ok, findings } = await books.audit();
+		expect({ seed, round, ok, findings }).toEqual({ seed, round, ok: true, findings: [] });
+		const leased = await books.admin().db.selectFrom("leases").selectAll().execute();
+		expect(leased).toEqual([]);
+	}
+	expect(acknowledged.size).toBeGreaterThan(ROUNDS);
+}, 60_000);

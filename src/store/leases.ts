@@ -48,7 +48,7 @@ export class LeaseBook {
 			for (const row of this.#sql.budgets.all(accountId, day)) {
 				const free = row.balance - row.leased;
 				if (free === 0n) continue;
-				this.#setLease(accountId, row.source, row.day, free);
+				this.#grow(accountId, row.source, row.day, free);
 				grants.push({ source: row.source, day: Number(row.day), granted: nano(Number(free)) });
 			}
 			return { grants, budgets: this.#states(accountId, day) };
@@ -76,7 +76,7 @@ export class LeaseBook {
 				const keeps = keptOf.get(key) ?? 0n;
 				keptOf.delete(key);
 				if (keeps > lease.amount) throw new MoneyError(`keeps ${keeps} of a lease of ${lease.amount}`);
-				if (keeps < lease.amount) this.#setLease(accountId, lease.source, lease.day, keeps - lease.amount);
+				if (keeps < lease.amount) this.#shrink(accountId, lease.source, lease.day, lease.amount - keeps);
 				if (lease.source === "diem") days.add(Number(lease.day));
 			}
 			for (const keeps of keptOf.values()) if (keeps > 0n) throw new MoneyError(`keeps ${keeps} of no lease`);
@@ -95,9 +95,14 @@ export class LeaseBook {
 		});
 	}
 
-	#setLease(accountId: string, source: MoneySource, day: bigint, delta: bigint): void {
-		this.#sql.changeLeased.run(delta, accountId, source, day);
-		this.#sql.changeLease.run(this.#node.id, this.#node.epoch, accountId, source, day, delta);
+	#grow(accountId: string, source: MoneySource, day: bigint, by: bigint): void {
+		this.#sql.changeLeased.run(by, accountId, source, day);
+		this.#sql.growLease.run(this.#node.id, this.#node.epoch, accountId, source, day, by);
+	}
+
+	#shrink(accountId: string, source: MoneySource, day: bigint, by: bigint): void {
+		this.#sql.changeLeased.run(-by, accountId, source, day);
+		this.#sql.shrinkLease.run(by, this.#node.id, this.#node.epoch, accountId, source, day);
 	}
 
 	/** In spending order. */
@@ -123,9 +128,12 @@ function prepare(db: Database) {
 			"SELECT source, day, amount FROM leases WHERE node_id = ? AND epoch = ? AND account_id = ?",
 		) as Sql<LeaseRow>,
 		changeLeased: db.prepare("UPDATE budgets SET leased = leased + ? WHERE account_id = ? AND source = ? AND day = ?") as Sql,
-		changeLease: db.prepare(
+		growLease: db.prepare(
 			`INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 				ON CONFLICT DO UPDATE SET amount = amount + ?6`,
+		) as Sql,
+		shrinkLease: db.prepare(
+			"UPDATE leases SET amount = amount - ? WHERE node_id = ? AND epoch = ? AND account_id = ? AND source = ? AND day = ?",
 		) as Sql,
 		dropEmpty: db.prepare("DELETE FROM leases WHERE node_id = ? AND epoch = ? AND account_id = ? AND amount = 0") as Sql,
 		freeAll: db.prepare(

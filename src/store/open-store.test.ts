@@ -1,0 +1,304 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
+import { until } from "../journal/testing/until.ts";
+import { findRequest, NANO_PER_USD, nano, pico } from "../ledger/index.ts";
+import { createAccount, createKey, credit, requestReload, revokeKey, setAccount } from "./admin.ts";
+import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
+import { BooksFolder } from "./testing/books-folder.ts";
+
+const ADMIN_PROCESS = join(import.meta.dir, "testing", "admin-process.ts");
+const HUNDRED = nano(100 * NANO_PER_USD);
+const HASH = "a".repeat(64);
+
+let books: BooksFolder;
+const opened: OpenedStore[] = [];
+
+beforeEach(() => {
+	books = new BooksFolder();
+});
+
+afterEach(async () => {
+	for (const { store } of opened.splice(0)) await store.close().catch(() => {});
+	await books.remove();
+});
+
+async function open(options: Partial<OpenStoreOptions> = {}): Promise<OpenedStore> {
+	const journal = { segmentBytes: 256 * 1024, minFreeDiskBytes: 0, ...options.journal };
+	const result = await openStore({ dataDir: books.dir, ...options, journal });
+	opened.push(result);
+	return result;
+}
+
+async function adminProcess(command: string, input: unknown): Promise<unknown> {
+	const child = Bun.spawn([process.execPath, ADMIN_PROCESS, books.dir, command, JSON.stringify(input)], { stderr: "inherit" });
+	const text = await new Response(child.stdout).text();
+	expect(await child.exited).toBe(0);
+	return JSON.parse(text);
+}
+
+/** Not `expect().rejects`: that waits inside the event loop, where the store thread's messages do not arrive. */
+async function faultOf(promise: Promise<unknown>): Promise<Error> {
+	return promise.then(
+		() => new Error("it did not fail"),
+		(error: Error) => error,
+	);
+}
+
+describe("an answer of the store", () => {
+	test("holds exactly the posts that were written before the call, those of the same turn too", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open();
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		const balances: number[] = [];
+		const answers: Promise<unknown>[] = [];
+		for (let turn = 0; turn < 30; turn++) {
+			for (let call = 0; call < 3; call++) {
+				answers.push(journal.append(samplePost(requestId(turn * 3 + call), accountId)));
+				const at = turn * 3 + call;
+				const answered = store.budgets(accountId, SAMPLE_DAY).then(([usd]) => {
+					balances[at] = usd?.balance ?? -1;
+				});
+				answers.push(answered);
+			}
+			if (turn % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
+		}
+		await Promise.all(answers);
+		expect(balances).toEqual(Array.from({ length: 90 }, (_, index) => HUNDRED - (index + 1) * SAMPLE_PRICE));
+		expect(journal.appliedSeq).toBe(journal.writtenSeq);
+	});
+
+	test("comes without a call's help within the apply interval", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open({ applyEveryMs: 20 });
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		await journal.append(samplePost(requestId(1), accountId));
+		await until(() => journal.appliedSeq === journal.writtenSeq);
+		expect(journal.backlogBytes).toBe(0);
+		expect((await findRequest(books.admin().db, requestId(1)))?.price).toBe(SAMPLE_PRICE);
+	});
+
+	test("of durability store is there when the append resolves", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open({ journal: { durability: "store" }, applyEveryMs: 60_000 });
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		for (let number = 0; number < 20; number++) {
+			await journal.append(samplePost(requestId(number), accountId));
+			expect(await findRequest(books.admin().db, requestId(number))).not.toBeNull();
+		}
+	});
+});
+
+describe("leases", () => {
+	test("give the one node all that is free, of every source of the day", async () => {
+		const accountId = await books.account();
+		await setAccount(
+			books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
+			accountId,
+			{ stakeDiem: "2.5", bundledUsd: "7" },
+		);
+		const { store } = await open();
+		const diem = nano(2.5 * NANO_PER_USD);
+		expect((await store.budgets(accountId, SAMPLE_DAY))[0]).toEqual({
+			source: "diem",
+			day: SAMPLE_DAY,
+			balance: diem,
+			free: diem,
+		});
+		const first = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		expect(first.grants).toEqual([
+			{ source: "diem", day: SAMPLE_DAY, granted: diem },
+			{ source: "bundled", day: 0, granted: nano(7 * NANO_PER_USD) },
+			{ source: "usd", day: 0, granted: HUNDRED },
+		]);
+		expect(first.budgets.map((budget) => budget.free as number)).toEqual([0, 0, 0]);
+		const again = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		expect(again.grants).toEqual([]);
+		// The day before the stake was effective has none; another day has its own.
+		expect((await store.acquire({ accountId, day: SAMPLE_DAY - 1, needNano: nano(1) })).grants).toEqual([]);
+		const next = await store.acquire({ accountId, day: SAMPLE_DAY + 1, needNano: nano(1) });
+		expect(next.grants).toEqual([{ source: "diem", day: SAMPLE_DAY + 1, granted: diem }]);
+		expect(await books.audit()).toMatchObject({ ok: true, findings: [] });
+	});
+
+	test("go back to what is kept, and no more can be kept than was leased", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open();
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		void journal.append(samplePost(requestId(1), accountId));
+		const kept = nano(5_000);
+		const back = await store.giveBack(accountId, [{ source: "usd", day: 0, amount: kept }]);
+		const balance = nano(HUNDRED - SAMPLE_PRICE);
+		expect(back.budgets).toEqual([{ source: "usd", day: 0, balance, free: nano(balance - kept) }]);
+		const tooMuch = store.giveBack(accountId, [{ source: "usd", day: 0, amount: nano(kept + 1) }]);
+		expect((await faultOf(tooMuch)).message).toContain("keeps 5001 of a lease of 5000");
+		const none = store.giveBack(accountId, [{ source: "bundled", day: 0, amount: nano(1) }]);
+		expect((await faultOf(none)).message).toContain("keeps 1 of no lease");
+		expect((await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) })).grants).toEqual([
+			{ source: "usd", day: 0, granted: nano(balance - kept) },
+		]);
+	});
+
+	test("all go back at a close, and the next boot begins a new epoch", async () => {
+		const accountId = await books.account();
+		const first = await open();
+		await first.store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		void first.journal.append(samplePost(requestId(1), accountId));
+		await first.store.close();
+		const budget = await books.admin().db.selectFrom("budgets").selectAll().executeTakeFirstOrThrow();
+		expect(budget).toMatchObject({ balance: BigInt(HUNDRED - SAMPLE_PRICE), leased: 0n });
+		const second = await open();
+		expect(second.replayedGroups).toBe(0);
+		expect(second.store.node).toEqual({ id: first.store.node.id, epoch: first.store.node.epoch + 1 });
+		expect(second.journal.writtenSeq).toBe(first.journal.writtenSeq);
+	});
+
+	test("of an unknown account are empty", async () => {
+		const { store } = await open();
+		expect(await store.acquire({ accountId: "acc_none", day: 1, needNano: nano(1) })).toEqual({ grants: [], budgets: [] });
+		expect(await store.loadAccount("acc_none")).toBeNull();
+		expect(await store.loadKey(HASH, 1)).toBeNull();
+	});
+});
+
+describe("a key", () => {
+	test("is loaded with its account, its use, and what it spent in the window of its limit", async () => {
+		const accountId = await books.account();
+		await setAccount(
+			books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
+			accountId,
+			{ stakeDiem: "1", bundledUsd: "1" },
+		);
+		const key = await createKey(books.admin(), {
+			accountId,
+			type: "INFERENCE",
+			hash: HASH,
+			last6: "abcdef",
+			limits: { usd: "20.50", diem: "0" },
+			limitPeriod: "MONTH",
+			restrictions: { models: ["llama"], endpoints: null, networks: null, addresses: ["10.0.0.0/8"] },
+		});
+		const { store, journal } = await open();
+		// 2024-10-04 is day 20,000: the month has the days 19,997 to 20,027.
+		for (const day of [19_996, 19_997, 20_027, 20_028]) await store.acquire({ accountId, day, needNano: nano(1) });
+		for (const [number, day] of [19_996, 19_997, 20_027, 20_028].entries()) {
+			const from = [
+				{ source: "bundled" as const, amount: nano(3) },
+				{ source: "usd" as const, amount: nano(2) },
+				{ source: "usd" as const, amount: nano(1) },
+			];
+			const lines = [{ sku: "a", units: 6, picoPrice: pico(1_000), from, overrun: nano(4) }];
+			void journal.append(samplePost(requestId(number), accountId, { keyId: key.id, day, lines }));
+		}
+		void journal.append(
+			samplePost(requestId(9), accountId, { keyId: key.id, day: 20_027, lines: [sampleLine("b", 7, pico(1_000), "diem")] }),
+		);
+		void journal.append(sampleTouch(key.id, 5_000));
+		void journal.append(sampleTouch(key.id, 4_000));
+		const load = await store.loadKey(HASH, SAMPLE_DAY);
+		expect(load?.key).toEqual({ ...key, lastUsedAtMs: 5_000 });
+		expect(load?.account.id).toBe(accountId);
+		expect(load?.spent).toEqual({ usd: nano(12), diem: nano(7) });
+		expect((await store.loadKey(HASH, 20_028))?.spent).toEqual({ usd: nano(6), diem: nano(0) });
+		expect(await books.audit()).toMatchObject({ ok: true, findings: [] });
+	});
+
+	test("is not loaded once it is revoked", async () => {
+		const accountId = await books.account();
+		const key = await createKey(books.admin(), { accountId, type: "ADMIN", hash: HASH, last6: "abcdef" });
+		const { store } = await open();
+		expect((await store.loadKey(HASH, 1))?.key.id).toBe(key.id);
+		await revokeKey(books.admin(), key.id);
+		expect(await store.loadKey(HASH, 1)).toBeNull();
+	});
+});
+
+describe("what another process changes", () => {
+	test("is heard within a second, in order, and new money can be acquired", async () => {
+		const accountId = await books.account();
+		const { store } = await open();
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		const heard: StoreChange[] = [];
+		const stop = store.onChange((change) => heard.push(change));
+		const credited = await adminProcess("credit", { accountId, amount: "5", reference: "r1" });
+		expect(credited).toMatchObject({ replayed: false, balance: 105 * NANO_PER_USD });
+		await until(() => heard.length === 1, 1_000);
+		expect(heard).toEqual([{ kind: "account", accountId }]);
+		const { grants } = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		expect(grants).toEqual([{ source: "usd", day: 0, granted: nano(5 * NANO_PER_USD) }]);
+		await adminProcess("reload", {});
+		await until(() => heard.length === 2, 1_000);
+		expect(heard[1]).toEqual({ kind: "reload" });
+		stop();
+		await requestReload(books.admin());
+		await adminProcess("credit", { accountId, amount: "5", reference: "r1" });
+		expect(heard.length).toBe(2);
+	});
+
+	test("goes on while posts are applied", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open({ applyEveryMs: 5 });
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		let running = true;
+		let posted = 0;
+		const posting = (async () => {
+			while (running) {
+				await Promise.all(Array.from({ length: 20 }, () => journal.append(samplePost(requestId(posted++), accountId))));
+				await Bun.sleep(1);
+			}
+		})();
+		const admin = books.admin();
+		for (let number = 0; number < 50; number++) await credit(admin, { accountId, amount: "0.01", reference: `r${number}` });
+		const other = await createAccount(admin, { name: "other" });
+		expect((await books.audit()).findings).toEqual([]);
+		running = false;
+		await posting;
+		const [usd] = await store.budgets(accountId, SAMPLE_DAY);
+		expect(usd?.balance).toBe(nano(HUNDRED + 0.5 * NANO_PER_USD - posted * SAMPLE_PRICE));
+		expect((await store.loadAccount(other.id))?.operator).toBe(false);
+	});
+});
+
+describe("a start", () => {
+	test("is refused while another server runs on the folder, in this process or another", async () => {
+		await open();
+		expect(await faultOf(openStore({ dataDir: books.dir }))).toBeInstanceOf(DataFolderInUseError);
+		const code = `import { openStore } from ${JSON.stringify(join(import.meta.dir, "index.ts"))};
+			await openStore({ dataDir: ${JSON.stringify(books.dir)} }).then(() => process.exit(1), (error) => console.log(error.code));
+			process.exit(0);`;
+		const child = Bun.spawn([process.execPath, "-e", code], { stderr: "inherit" });
+		expect((await new Response(child.stdout).text()).trim()).toBe("DATA_FOLDER_IN_USE");
+		expect(await child.exited).toBe(0);
+	});
+
+	test("works again after a refused or closed one", async () => {
+		const first = await open();
+		expect(await faultOf(openStore({ dataDir: books.dir }))).toBeInstanceOf(DataFolderInUseError);
+		await first.store.close();
+		const second = await open();
+		expect(await second.store.loadAccount("acc_none")).toBeNull();
+		expect((await faultOf(first.store.loadAccount("acc_none"))).message).toContain("closed");
+	});
+
+	test("on a damaged journal says where, books nothing of it, and leaves the folder free", async () => {
+		const accountId = await books.account();
+		const { store, journal } = await open({ applyEveryMs: 60_000 });
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		for (let number = 0; number < 3; number++) await journal.append(samplePost(requestId(number), accountId));
+		// What a kill leaves: the store as it is now, and a journal with one bad byte in its first group.
+		const [file = ""] = readdirSync(join(books.dir, "journal")).map((name) => join(books.dir, "journal", name));
+		const copy = readFileSync(file);
+		const database = readFileSync(join(books.dir, "turnpike.db"));
+		const log = readFileSync(join(books.dir, "turnpike.db-wal"));
+		await store.close();
+		copy[SEGMENT_HEADER_BYTES + 100] = (copy[SEGMENT_HEADER_BYTES + 100] ?? 0) ^ 1;
+		writeFileSync(file, copy);
+		writeFileSync(join(books.dir, "turnpike.db"), database);
+		writeFileSync(join(books.dir, "turnpike.db-wal"), log);
+		expect(await faultOf(open())).toMatchObject({ code: "JOURNAL_CORRUPT" });
+		expect((await faultOf(open())).message).toContain("does not hold group 1, yet group 2 follows");
+		expect((await books.admin().db.selectFrom("posts").selectAll().execute()).length).toBe(0);
+	});
+});
