@@ -110,8 +110,8 @@ beforeAll(async () => {
 		mkdirSync(dirname(join(folder, file)), { recursive: true });
 		writeFileSync(join(folder, file), `import { part } from "${target}";\n\nexport const own = part;\n`);
 	}
-	const biome = join(ROOT, "node_modules", ".bin", "biome");
-	const lint = Bun.spawn([biome, "lint", "--reporter=json", "--max-diagnostics=none"], { cwd: folder, stderr: "ignore" });
+	const biome = join(ROOT, "node_modules", "@biomejs", "biome", "bin", "biome");
+	const lint = Bun.spawn(["node", biome, "lint", "--reporter=json", "--max-diagnostics=none"], { cwd: folder, stderr: "ignore" });
 	const report = JSON.parse(await new Response(lint.stdout).text()) as Report;
 	const broken = report.diagnostics.filter((diagnostic) => diagnostic.category === "lint/style/noRestrictedImports");
 	refused = new Set(broken.map((diagnostic) => diagnostic.location.path));

@@ -6,12 +6,14 @@
  * Exit code 1 where anything failed, and where nothing ran.
  */
 import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { pythonWithOpenAi, systemPython } from "./python-openai.mjs";
+import { testOutput } from "./test-output.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** A run that hangs must end by itself, with its count: well before a CI job's own limit. */
@@ -19,64 +21,58 @@ const LIMIT_MS = 19 * 60_000;
 /** More workers than this starve the servers under test of processor time. */
 const MOST_WORKERS = 4;
 
-const modules = (...path) => join(ROOT, "node_modules", ...path);
-
 /**
- * Runs a program with its output passed through.
+ * Runs a program, its stdout passed through.
  *
- * @returns {Promise<{ ok: boolean, output: string }>} `output` is what it wrote to stderr
+ * @param {(text: string) => void} onStderr gets what it writes to stderr
+ * @returns {Promise<boolean>} true where it ended with 0
  */
-function run(command, args, env = process.env) {
+function run(command, args, { env = process.env, onStderr = (text) => process.stderr.write(text), onLimit = () => {} } = {}) {
 	return new Promise((resolve) => {
 		const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "pipe"] });
 		const timer = setTimeout(() => {
-			process.stderr.write(`\nStopped after ${LIMIT_MS / 60_000} minutes.\n`);
+			onLimit();
 			child.kill("SIGKILL");
 		}, LIMIT_MS);
-		const chunks = [];
-		child.stderr.on("data", (chunk) => {
-			process.stderr.write(chunk);
-			chunks.push(chunk);
-		});
+		child.stderr.setEncoding("utf8").on("data", onStderr);
 		child.once("error", (error) => process.stderr.write(`${error.message}\n`));
 		child.once("close", (code) => {
 			clearTimeout(timer);
-			resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8") });
+			resolve(code === 0);
 		});
 	});
 }
 
-/** A check that counts as one test. */
-async function check(name, command, args) {
+/** A check by a program of node_modules that counts as one test. */
+async function check(name, program, args) {
 	const started = performance.now();
-	const { ok } = await run(command, args);
+	const ok = await run(process.execPath, [join(ROOT, "node_modules", program), ...args]);
 	console.log(`${ok ? "(pass)" : "(fail)"} ${name} [${Math.round(performance.now() - started)}ms]`);
 	return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-/**
- * The counts of Bun's closing summary. It is the only complete one: a file that does not load or a worker
- * that crashes is missing from the JUnit report.
- */
-export function countTests(output, ok) {
-	const start = output.lastIndexOf("\nRan ");
-	const summary = output
-		.slice(0, start === -1 ? 0 : start)
-		.split("\n")
-		.slice(-8)
-		.join("\n");
-	const count = (word) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(summary)?.[1] ?? 0);
-	const passed = count("pass");
-	const failed = count("fail");
-	return { passed, failed: failed === 0 && (!ok || passed === 0) ? 1 : failed, skipped: count("skip") + count("todo") };
+/** The tests' files under the folders that have any, as `bun test` names them. */
+function testFiles() {
+	const folders = ["src", "test", "scripts", "bench"].filter((folder) => existsSync(join(ROOT, folder)));
+	return folders.flatMap((folder) =>
+		readdirSync(join(ROOT, folder), { recursive: true })
+			.filter((name) => name.endsWith(".test.ts"))
+			.map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
+	);
 }
 
 async function bunTest(paths) {
 	const workers = Math.min(MOST_WORKERS, availableParallelism());
-	const args = ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, "--only-failures", ...paths];
-	const env = { ...bunEnvironment(process.env), NO_COLOR: "1" };
-	const { ok, output } = await run(findBun(ROOT), args, env);
-	return countTests(output, ok);
+	const output = testOutput((line) => process.stderr.write(`${line}\n`));
+	const ok = await run(findBun(ROOT), ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, ...paths], {
+		env: { ...bunEnvironment(process.env), NO_COLOR: "1" },
+		onStderr: output.read,
+		onLimit: () => {
+			const open = testFiles().filter((file) => !output.finished.has(file));
+			process.stderr.write(`\nStopped after ${LIMIT_MS / 60_000} minutes; not finished: ${open.join(", ")}\n`);
+		},
+	});
+	return output.counts(ok);
 }
 
 /** The Python client is fetched before the tests that use it: their time limits are for tests. */
@@ -93,8 +89,8 @@ async function main(paths) {
 	try {
 		await ensureInstalled({ root: ROOT, dev: true });
 		if (paths.length === 0) {
-			results.push(await check("types", modules(".bin", "tsc"), ["--noEmit", "-p", "."]));
-			results.push(await check("format, lint, import direction", modules(".bin", "biome"), ["check", "--error-on-warnings"]));
+			results.push(await check("types", "typescript/bin/tsc", ["--noEmit", "-p", "."]));
+			results.push(await check("format, lint, import direction", "@biomejs/biome/bin/biome", ["check", "--error-on-warnings"]));
 			await preparePython();
 		}
 		results.push(await bunTest(paths));

@@ -1,0 +1,60 @@
+/**
+ * Reads what `bun test` says while it says it: passes on everything but passed tests, remembers which files
+ * have finished, and gives the counts at the end.
+ */
+
+const FILE_HEAD = /^(\S+\.test\.tsx?):$/;
+const PASSED = /^\((pass|skip|todo)\) /;
+const SUMMARY = /^ *\d+ (pass|fail|skip|todo|error|errors|snapshots|expect\(\) calls)\b/;
+
+/**
+ * @param {(line: string) => void} print
+ * @returns {{ read(text: string): void, finished: ReadonlySet<string>, counts(ok: boolean): { passed: number, failed: number, skipped: number } }}
+ */
+export function testOutput(print) {
+	const finished = new Set();
+	let rest = "";
+	/** The head of a file, until something but passed tests follows it. */
+	let head = null;
+	let summary = [];
+
+	const line = (text) => {
+		summary = [...summary.slice(-12), text];
+		const file = FILE_HEAD.exec(text)?.[1];
+		if (file !== undefined) {
+			finished.add(file);
+			head = text;
+			return;
+		}
+		if (PASSED.test(text) || (head !== null && text === "")) return;
+		if (head !== null && !SUMMARY.test(text)) print(`\n${head}`);
+		head = null;
+		print(text);
+	};
+
+	return {
+		finished,
+		read(text) {
+			const lines = (rest + text).split("\n");
+			rest = lines.pop() ?? "";
+			for (const text of lines) line(text);
+		},
+		/**
+		 * The counts of the closing summary. It is the only complete one: a file that does not load or a worker
+		 * that crashes is missing from the JUnit report.
+		 */
+		counts(ok) {
+			if (rest !== "") line(rest);
+			rest = "";
+			const end = summary.findLastIndex((text) => text.startsWith("Ran "));
+			// The lines right above it and no others: a test may print such lines too.
+			let start = end;
+			while (start > 0 && SUMMARY.test(summary[start - 1])) start--;
+			const block = summary.slice(start, Math.max(end, 0)).join("\n");
+			const count = (word) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(block)?.[1] ?? 0);
+			const passed = count("pass");
+			const failed = count("fail");
+			return { passed, failed: failed === 0 && (!ok || passed === 0) ? 1 : failed, skipped: count("skip") + count("todo") };
+		},
+	};
+}
