@@ -60,6 +60,7 @@ const step = fc.oneof(
 	},
 	{ weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(50, 150, 86_400_000) }) },
 	{ weight: 1, arbitrary: fc.record({ do: fc.constant("revoke" as const), key }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant("idle" as const), ticks: fc.integer({ min: 1, max: 10 }) }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -121,6 +122,9 @@ class Player {
 			case "revoke":
 				node.store.keys.delete(step.key);
 				return node.store.notifyKey(step.key);
+			case "idle":
+				for (let i = 0; i < step.ticks; i++) node.idleLeases.tick();
+				return;
 			case "wait":
 				return node.clock.advance(step.ms);
 		}

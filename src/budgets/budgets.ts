@@ -1,9 +1,11 @@
 import type { Journal } from "../journal/records.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
+import type { CachedKey } from "./cached-key.ts";
 import { CallerCache } from "./caller-cache.ts";
 import { FailureGuard } from "./failure-guard.ts";
 import { HoldDesk } from "./hold-desk.ts";
+import { IdleLeases } from "./idle-leases.ts";
 import type { HoldRoom } from "./open-hold.ts";
 import type { Budgets, Caller, RateLimit, RateState } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -15,6 +17,8 @@ export interface BudgetsOptions {
 	readonly clock: Clock;
 	/** `limits.failedRequests` of the config now in force; 0 is off. */
 	readonly failedRequests: () => number;
+	/** The return of idle leases; default: every second. */
+	readonly idleLeases?: IdleLeases;
 	/** Keys kept in memory; default 100,000. */
 	readonly maxCallers?: number;
 	/** Minute windows kept in memory; default 200,000. */
@@ -23,7 +27,7 @@ export interface BudgetsOptions {
 	readonly maxGuarded?: number;
 }
 
-/** Budgets on one node; `close` ends the listening for changes. */
+/** Budgets on one node; `close` ends the listening for changes and the return of idle leases. */
 export interface NodeBudgets extends Budgets {
 	close(): void;
 }
@@ -34,7 +38,12 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const cache = new CallerCache({ store, journal, clock }, options.maxCallers ?? 100_000);
 	const rates = new RateWindows(clock, options.maxRateWindows ?? 200_000);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
-	const room: HoldRoom = { journal, clock, holdsOpen: 0, ended: (key) => cache.holdEnded(key) };
+	const idle = options.idleLeases ?? new IdleLeases();
+	const ended = (key: CachedKey): void => {
+		idle.note(key.cached);
+		cache.holdEnded(key);
+	};
+	const room: HoldRoom = { journal, clock, holdsOpen: 0, ended };
 	const desk = new HoldDesk(cache, room);
 	return {
 		caller: (hash) => cache.find(hash),
@@ -48,6 +57,9 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		get holdsOpen() {
 			return room.holdsOpen;
 		},
-		close: () => cache.close(),
+		close: () => {
+			idle.stop();
+			cache.close();
+		},
 	};
 }

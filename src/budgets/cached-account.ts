@@ -15,6 +15,9 @@ export class CachedAccount {
 	holds = 0;
 	/** Requests of its keys that wait: for money, a read or a count. They will hold on this object. */
 	waiting = 0;
+	/** For the return of idle leases: when one of its holds ended last, and whether it is being watched. */
+	lastEndedTick = 0;
+	queuedAsIdle = false;
 	readonly freshness = new Freshness();
 	/** The reads under way, shared by all who wait for them. */
 	reading: Promise<void> | null = null;

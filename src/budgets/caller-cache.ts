@@ -285,9 +285,7 @@ export class CallerCache {
 			return;
 		}
 		this.#accounts.delete(id);
-		let leased = cached.leases.unsettled;
-		for (const purse of cached.money.purses()) leased ||= purse.left > 0;
-		if (leased) this.#giveBackAll(id);
+		if (cached.leases.retire()) this.#giveBackAll(id);
 	}
 
 	/** Where it fails it is owed: until the account comes again, or its next notice. */

@@ -91,14 +91,30 @@ export class LeaseQueue {
 		this.#run();
 	}
 
+	/**
+	 * The account leaves the cache: from here on this object has nothing, whoever still refers to it.
+	 * @returns true where the store may still have a lease of it
+	 */
+	retire(): boolean {
+		let leased = this.#giveBackWanted;
+		this.#giveBackWanted = false;
+		this.#knownDays.clear();
+		for (const purse of this.#money.purses()) {
+			leased ||= purse.left > 0;
+			purse.left = 0;
+		}
+		return leased;
+	}
+
+	/** Nobody used the account for a while: what this node has of it goes back, and the next claim asks again. */
+	giveBackIdle(): void {
+		for (const purse of this.#money.purses()) this.#giveBackWanted ||= purse.free > 0;
+		if (this.#giveBackWanted) this.#run();
+	}
+
 	/** True where nothing waits and nothing is under way. */
 	get idle(): boolean {
 		return this.#waiting.length === 0 && !this.#running;
-	}
-
-	/** True where the store may hold leases that this node does not know of: a call failed. */
-	get unsettled(): boolean {
-		return this.#giveBackWanted;
 	}
 
 	get #dry(): boolean {

@@ -18,6 +18,7 @@ import type {
 } from "../store/port.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import { createBudgets, type NodeBudgets } from "./budgets.ts";
+import { IdleLeases } from "./idle-leases.ts";
 import type { Caller, HoldContext, PostInput } from "./port.ts";
 import { windowStart } from "./spending-window.ts";
 
@@ -341,6 +342,8 @@ export interface TestNode {
 	readonly journal: MemoryJournal;
 	readonly store: MemoryStore;
 	readonly budgets: NodeBudgets;
+	/** Ticks by hand only. */
+	readonly idleLeases: IdleLeases;
 	/** A hold's context, admitted now. */
 	context(more?: Partial<HoldContext>): HoldContext;
 	/** The cached caller of a hash; fails the test where there is none. */
@@ -351,7 +354,10 @@ export function testNode(options: { at?: string; failedRequests?: number; maxCal
 	const clock = new ManualClock(options.at ?? "2026-03-10T12:00:00Z");
 	const journal = new MemoryJournal();
 	const store = new MemoryStore(journal);
+	const idleLeases = new IdleLeases();
+	idleLeases.stop();
 	const budgets = createBudgets({
+		idleLeases,
 		store,
 		journal,
 		clock,
@@ -364,6 +370,7 @@ export function testNode(options: { at?: string; failedRequests?: number; maxCal
 		journal,
 		store,
 		budgets,
+		idleLeases,
 		context: (more) => ({
 			requestId: `request${++requests}`,
 			route: "chat",
