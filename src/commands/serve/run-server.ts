@@ -4,7 +4,7 @@ import { keyHash, newApiKey } from "../../access/index.ts";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { CatalogError, loadCatalogData } from "../../catalog/index.ts";
 import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
-import { checkEmbeddedChat, EMBEDDED_CHAT_ASSET, EmbeddedChat } from "../../engines/chat/index.ts";
+import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway } from "../../gateway/index.ts";
 import { PortTakenError } from "../../server/index.ts";
@@ -62,8 +62,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				clock: systemClock,
 				log,
 				embedded,
-				embeddedAvailable: checkEmbeddedChat().ok,
-				countTokens: (text) => counter.count(text),
+				embeddedAvailable: nativeChatEngine().ok,
+				countTokens: (text) => counter.countTokens(text),
 				url: () => config.server.publicUrl ?? listening.url,
 			}),
 	);

@@ -12,3 +12,4 @@ export {
 	type EmbeddedChatState,
 	type Endpoint,
 } from "./embedded-chat.ts";
+export { nativeChatEngine } from "./native-package.ts";

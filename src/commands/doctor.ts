@@ -1,0 +1,119 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { defineCommand } from "citty";
+import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
+import { discoverModels } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
+import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
+import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
+import { audit } from "../ledger/index.ts";
+import { openAdmin } from "../store/admin.ts";
+import { hasDatabase } from "../store/index.ts";
+import { createLog } from "../telemetry/log.ts";
+import { CATALOG_DIR } from "./paths.ts";
+import { print, printJson } from "./print.ts";
+import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
+
+interface Check {
+	readonly name: string;
+	readonly ok: boolean;
+	/** What is so, and what to do where it is not well. */
+	readonly text: string;
+}
+
+export const doctor = defineCommand({
+	meta: { name: "doctor", description: "Say what works, what is missing, and how to get it; exit 1 where something is missing" },
+	args: { ...jsonArg, ...storeArgs },
+	async run({ args }) {
+		const { config, file } = configOrExit(args);
+		const checks: Check[] = [
+			{ name: "configuration", ok: true, text: file ?? "no file; defaults and environment" },
+			{ name: "runtime", ok: true, text: `Bun ${Bun.version} on ${process.platform}-${process.arch}` },
+			dataFolder(config.data),
+			await server(config),
+			await books(config.data),
+			...(await upstreams(config)),
+			...(await engines(config)),
+		];
+		if (checks.some((check) => !check.ok)) process.exitCode = 1;
+		if (args.json) return printJson(checks);
+		for (const check of checks) print(`${check.ok ? "ok     " : "MISSING"}  ${check.name}: ${check.text}`);
+	},
+});
+
+function dataFolder(dir: string): Check {
+	const name = "data folder";
+	if (!existsSync(dir)) return { name, ok: true, text: `${dir} is made at the first start` };
+	try {
+		accessSync(dir, constants.R_OK | constants.W_OK);
+	} catch {
+		return { name, ok: false, text: `${dir} cannot be written by this user` };
+	}
+	const { bavail, bsize } = statfsSync(dir);
+	return { name, ok: true, text: `${dir}, ${Math.round((bavail * bsize) / 1e6)} MB free` };
+}
+
+async function server(config: Config): Promise<Check> {
+	const name = "server";
+	const pidFile = join(config.data, "serve.pid");
+	if (!existsSync(pidFile)) return { name, ok: true, text: "not running on this folder (npm start)" };
+	const pid = readFileSync(pidFile, "utf8").trim();
+	const url = `http://127.0.0.1:${config.server.port}/readyz`;
+	try {
+		const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+		return { name, ok: response.ok, text: `process ${pid}: ${(await response.text()).trim()}` };
+	} catch {
+		return {
+			name,
+			ok: true,
+			text: `process ${pid} is noted, but nothing answers on port ${config.server.port}: another port, or it was killed`,
+		};
+	}
+}
+
+async function books(dataDir: string): Promise<Check> {
+	const name = "books";
+	if (!hasDatabase(dataDir)) return { name, ok: true, text: "no store yet" };
+	const admin = openAdmin(dataDir);
+	try {
+		const report = await audit(admin.db);
+		if (report.ok) return { name, ok: true, text: `balance; ${report.counted.posts} posts, ${report.counted.accounts} accounts` };
+		return { name, ok: false, text: `${report.findings.length} faults: npx --no turnpike audit lists them` };
+	} finally {
+		await admin.close();
+	}
+}
+
+function upstreams(config: Config): Promise<Check[]> {
+	return Promise.all(
+		Object.entries(config.upstreams).map(async ([upstream, settings]): Promise<Check> => {
+			const name = `upstream ${upstream}`;
+			try {
+				const models = await discoverModels(settings);
+				return { name, ok: true, text: `${settings.url} lists ${models.length} models` };
+			} catch (error) {
+				return { name, ok: false, text: `${settings.url}: ${(error as Error).message}` };
+			}
+		}),
+	);
+}
+
+async function engines(config: Config): Promise<Check[]> {
+	const log = createLog("silent");
+	const assets = new AssetStore({
+		dir: join(config.data, "assets"),
+		manifest: loadManifest(join(CATALOG_DIR, "assets.json")),
+		log,
+	});
+	const counter = new TokenCounter({ log });
+	const checks: Check[] = [await checkTokenCounter(counter)];
+	await counter.stop();
+	if (!config.chat.embedded.enabled) return checks;
+	checks.push(...(await checkAssets(assets)));
+	const native = nativeChatEngine();
+	if (!native.ok) return [...checks, { name: "chat engine", ok: false, text: native.reason }];
+	const chat = new EmbeddedChat({ config: config.chat.embedded, assets, log });
+	checks.push(await checkChatEngine(chat));
+	await chat.stop();
+	return checks;
+}
