@@ -68,7 +68,9 @@ export class EventSource {
 		}
 	}
 
+	/** Lets the upstream go. A stream that has ended properly is left to drain, so that its connection lives on. */
 	cancel(): void {
+		if (this.#parser.done && this.#pendingError === null) return;
 		this.#ended = true;
 		letGo(this.#reader);
 	}

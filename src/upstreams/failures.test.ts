@@ -211,8 +211,14 @@ describe("of several failures", () => {
 test("the embedded engine's own codes pass as they are, others do not", () => {
 	const body = { error: { message: "queue is full", code: "MODEL_OVERLOADED" }, code: "MODEL_OVERLOADED" };
 	expect(ownErrorOf(429, body, "2")).toMatchObject({ code: "MODEL_OVERLOADED", message: "queue is full" });
-	const overflow = { error: { message: "too long", code: "context_length_exceeded", param: "messages" }, code: "TOO_MANY_TOKENS" };
-	expect(ownErrorOf(400, overflow, null)).toMatchObject({ code: "TOO_MANY_TOKENS", options: { openAiCode: "context_length_exceeded" } });
+	const overflow = {
+		error: { message: "too long", code: "context_length_exceeded", param: "messages" },
+		code: "TOO_MANY_TOKENS",
+	};
+	expect(ownErrorOf(400, overflow, null)).toMatchObject({
+		code: "TOO_MANY_TOKENS",
+		options: { openAiCode: "context_length_exceeded" },
+	});
 	expect(ownErrorOf(500, body, null)).toBeUndefined();
 	expect(ownErrorOf(400, { error: { code: "toString" } }, null)).toBeUndefined();
 	expect(ownErrorOf(500, null, null)).toBeUndefined();

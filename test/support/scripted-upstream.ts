@@ -66,6 +66,8 @@ export interface ScriptedUpstream {
 	/** What GET /models answers. */
 	models(ids: readonly string[], status?: number): void;
 	readonly modelListRequests: number;
+	/** Forgets behaviours and requests: between two tests. */
+	reset(): void;
 	stop(): Promise<void>;
 }
 
@@ -124,6 +126,11 @@ export function startScriptedUpstream(options: { readonly port?: number } = {}):
 		models: (ids, status = 200) => {
 			modelIds = ids;
 			modelStatus = status;
+		},
+		reset() {
+			queue.length = 0;
+			requests.length = 0;
+			standing = {};
 		},
 		stop: () => server.stop(true),
 	};

@@ -1,0 +1,104 @@
+/** Chat upstreams between a test and two scripted servers, `main` and `spare`. */
+import { expect } from "bun:test";
+import type { UpstreamConfig } from "../../src/config/schema.ts";
+import { ApiError, type ErrorCode } from "../../src/errors/index.ts";
+import { silentLog } from "../../src/telemetry/log.ts";
+import { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "../../src/upstreams/chat.ts";
+import type { ChatStream } from "../../src/upstreams/port.ts";
+import { chatForward, type ForwardOptions, HELLO, textModel } from "./chat-forward.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
+
+export const TIMEOUTS = { chatFirstByteMs: 5_000, chatIdleMs: 5_000, chatUnaryMs: 5_000, chatStreamTriesMs: 8_000 };
+export const KEY = "upstream-secret-key";
+
+/** A model that only `main` serves, and one that `spare` serves too, after it and under another name. */
+export const ONE = textModel([{}]);
+export const TWO = textModel([{}, { upstream: "spare", order: 1, model: "other-name" }]);
+
+export function upstreamConfig(server: { readonly url: string }, overrides: Partial<UpstreamConfig> = {}): UpstreamConfig {
+	return {
+		url: server.url,
+		key: KEY,
+		dialect: "generic",
+		discover: true,
+		health: { failures: 3, probeEveryMs: 60_000 },
+		...overrides,
+	};
+}
+
+export class UpstreamPair {
+	readonly main: ScriptedUpstream = startScriptedUpstream();
+	readonly spare: ScriptedUpstream = startScriptedUpstream();
+	readonly #running: RunningChatUpstreams[] = [];
+
+	connect(options: Partial<ChatUpstreamsOptions> = {}): RunningChatUpstreams {
+		const upstreams = createChatUpstreams({
+			upstreams: { main: upstreamConfig(this.main), spare: upstreamConfig(this.spare) },
+			timeouts: TIMEOUTS,
+			log: silentLog,
+			...options,
+		});
+		this.#running.push(upstreams);
+		return upstreams;
+	}
+
+	unary(options: ForwardOptions = {}, upstreams = this.connect()) {
+		return upstreams.unary(chatForward(HELLO, options));
+	}
+
+	open(options: ForwardOptions = {}, upstreams = this.connect()): ChatStream {
+		return upstreams.stream(chatForward({ ...HELLO, stream: true }, options));
+	}
+
+	/** Between two tests. */
+	reset(): void {
+		for (const upstreams of this.#running.splice(0)) upstreams.close();
+		for (const server of [this.main, this.spare]) server.reset();
+	}
+
+	async stop(): Promise<void> {
+		await Promise.all([this.main.stop(), this.spare.stop()]);
+	}
+}
+
+export interface Drained {
+	/** The JSON text of each event. */
+	readonly texts: string[];
+	readonly done: boolean;
+	/** null where the stream came to its proper end. */
+	readonly error: unknown;
+}
+
+export async function drain(stream: ChatStream): Promise<Drained> {
+	const texts: string[] = [];
+	let done = false;
+	try {
+		for (;;) {
+			const batch = await stream.next();
+			if (batch === null) return { texts, done, error: null };
+			texts.push(...batch.events.map((event) => new TextDecoder().decode(event.bytes)));
+			done ||= batch.done;
+		}
+	} catch (error) {
+		return { texts, done, error };
+	}
+}
+
+export function contentOf(texts: readonly string[]): string {
+	return texts.map((text) => JSON.parse(text).choices[0]?.delta.content ?? "").join("");
+}
+
+export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | string> {
+	try {
+		await promise;
+		return "no error";
+	} catch (error) {
+		return error instanceof ApiError ? error.code : `not an ApiError: ${String(error)}`;
+	}
+}
+
+/** Waits for what must come, for at most some seconds. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+	for (let i = 0; i < 2_000 && !condition(); i++) await Bun.sleep(2);
+	expect(condition(), what).toBe(true);
+}
