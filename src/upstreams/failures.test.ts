@@ -185,6 +185,7 @@ describe("a connection", () => {
 describe("of several failures", () => {
 	const busy = failureOfAnswer(429, {}, "3");
 	const account = failureOfAnswer(401, {}, null);
+	const quota = failureOfAnswer(429, { error: { code: "insufficient_quota" } }, null);
 	test("the one decides that tells the caller most", () => {
 		expect(mostTelling([busy, broken("x"), account]).kind).toBe("busy");
 		expect(mostTelling([account, offline("x")]).kind).toBe("offline");
@@ -197,7 +198,8 @@ describe("of several failures", () => {
 	});
 
 	test("faults are those that tell of bad health", () => {
-		expect([broken("x"), timedOut("x"), offline("refused"), account].map((failure) => failure.isFault)).toEqual([
+		expect([broken("x"), timedOut("x"), offline("refused"), account, quota].map((failure) => failure.isFault)).toEqual([
+			true,
 			true,
 			true,
 			true,

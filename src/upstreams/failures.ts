@@ -31,14 +31,22 @@ export class UpstreamFailure extends Error {
 		return this.kind === "request";
 	}
 
-	/** Counts towards taking the upstream out. A missing model or a refused prompt says nothing of its health. */
+	/**
+	 * Counts towards taking the upstream out. A missing model or a refused prompt (some servers answer 403 for
+	 * one) says nothing of its health.
+	 */
 	get isFault(): boolean {
-		return (
-			this.kind === "broken" ||
-			this.kind === "timeout" ||
-			(this.kind === "offline" && this.status === undefined) ||
-			this.status === 401
-		);
+		switch (this.kind) {
+			case "broken":
+			case "timeout":
+				return true;
+			case "offline":
+				return this.status === undefined;
+			case "account":
+				return this.status !== 403;
+			default:
+				return false;
+		}
 	}
 }
 
