@@ -12,6 +12,7 @@
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { journalFolder, type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
+export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { hasDatabase } from "./sqlite/open-database.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export type { StoreDb, Tables } from "./tables.ts";

@@ -11,6 +11,7 @@ import { noteChange } from "./changes.ts";
 import { addCredit, creditAmount } from "./credit.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
+import { checkNewKey, insertKey, type NewKey } from "./keys.ts";
 import { balanceOf, issue, MAX_CREDIT_NANO, withdraw } from "./movements.ts";
 import type { AdminStore } from "./open-admin.ts";
 
@@ -19,6 +20,8 @@ export interface NewAccount {
 	readonly tier?: AccountTier;
 	/** USD as decimal text; "0" or left out: none. */
 	readonly startingCreditUsd?: string;
+	/** A key that comes with the account, in the same transaction. */
+	readonly firstKey?: Omit<NewKey, "accountId">;
 }
 
 export interface AccountChanges {
@@ -63,6 +66,8 @@ export async function createAccount(admin: AdminStore, input: NewAccount): Promi
 	const tier = checkTier(input.tier ?? "paid");
 	const starting = parseNano(input.startingCreditUsd ?? "0") === 0 ? null : creditAmount(input.startingCreditUsd ?? "0");
 	const id = `acc_${Array.from({ length: ID_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join("")}`;
+	const firstKey = input.firstKey === undefined ? null : { ...input.firstKey, accountId: id };
+	if (firstKey !== null) checkNewKey(firstKey);
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
 		const first = (await tx.selectFrom("accounts").select("id").limit(1).executeTakeFirst()) === undefined;
@@ -73,6 +78,7 @@ export async function createAccount(admin: AdminStore, input: NewAccount): Promi
 		await tx.insertInto("budgets").values({ account_id: id, source: "usd", day: 0, balance: 0, leased: 0 }).execute();
 		if (starting !== null) await addCredit(tx, id, starting, `starting-credit:${id}`, atMs);
 		else await noteChange(tx, { kind: "account", accountId: id }, atMs);
+		if (firstKey !== null) await insertKey(tx, firstKey, atMs);
 		return requireAccount(tx, id);
 	});
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Transaction } from "kysely";
 import { keyOf } from "../callers.ts";
 import type { ApiKey, KeyLimits, KeyRestrictions, KeyType, LimitPeriod } from "../port.ts";
+import type { Tables } from "../tables.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
@@ -29,35 +31,38 @@ const LIMIT = /^\d{1,10}(\.\d{1,9})?$/;
 /** Makes a key. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key is there). */
 export async function createKey(admin: AdminStore, input: NewKey): Promise<ApiKey> {
 	checkNewKey(input);
+	return admin.db.transaction().execute((tx) => insertKey(tx, input, admin.now()));
+}
+
+/** Makes a key inside a transaction of the caller's; its input was checked. */
+export async function insertKey(tx: Transaction<Tables>, input: NewKey, atMs: number): Promise<ApiKey> {
 	const id = randomUUID();
-	return admin.db.transaction().execute(async (tx) => {
-		await requireAccount(tx, input.accountId);
-		const same = await tx.selectFrom("keys").select("id").where("hash", "=", input.hash).executeTakeFirst();
-		if (same !== undefined) throw new AdminError("CONFLICT", `this key exists already, as ${same.id}`);
-		const row = await tx
-			.insertInto("keys")
-			.values({
-				id,
-				account_id: input.accountId,
-				hash: input.hash,
-				type: input.type,
-				last6: input.last6,
-				description: input.description ?? "",
-				limit_usd: input.limits?.usd ?? null,
-				limit_diem: input.limits?.diem ?? null,
-				limit_vcu: input.limits?.vcu ?? null,
-				limit_period: input.limitPeriod ?? "EPOCH",
-				restrictions: input.restrictions ? JSON.stringify(input.restrictions) : null,
-				created_at: admin.now(),
-				expires_at: input.expiresAtMs ?? null,
-				last_used_at: null,
-				revoked_at: null,
-			})
-			.returningAll()
-			.executeTakeFirstOrThrow();
-		await noteChange(tx, { kind: "key", keyId: id, accountId: input.accountId, hash: input.hash }, admin.now());
-		return keyOf(row);
-	});
+	await requireAccount(tx, input.accountId);
+	const same = await tx.selectFrom("keys").select("id").where("hash", "=", input.hash).executeTakeFirst();
+	if (same !== undefined) throw new AdminError("CONFLICT", `this key exists already, as ${same.id}`);
+	const row = await tx
+		.insertInto("keys")
+		.values({
+			id,
+			account_id: input.accountId,
+			hash: input.hash,
+			type: input.type,
+			last6: input.last6,
+			description: input.description ?? "",
+			limit_usd: input.limits?.usd ?? null,
+			limit_diem: input.limits?.diem ?? null,
+			limit_vcu: input.limits?.vcu ?? null,
+			limit_period: input.limitPeriod ?? "EPOCH",
+			restrictions: input.restrictions ? JSON.stringify(input.restrictions) : null,
+			created_at: atMs,
+			expires_at: input.expiresAtMs ?? null,
+			last_used_at: null,
+			revoked_at: null,
+		})
+		.returningAll()
+		.executeTakeFirstOrThrow();
+	await noteChange(tx, { kind: "key", keyId: id, accountId: input.accountId, hash: input.hash }, atMs);
+	return keyOf(row);
 }
 
 /** Keys that are not revoked, newest first; of one account, or of all. */
@@ -92,7 +97,8 @@ export async function findKeyByHash(admin: AdminStore, hash: string): Promise<Ap
 	return row === undefined ? null : keyOf(row);
 }
 
-function checkNewKey(input: NewKey): void {
+/** Throws `AdminError` (INVALID). */
+export function checkNewKey(input: NewKey): void {
 	const invalid = (message: string) => new AdminError("INVALID", message);
 	if (!HASH.test(input.hash)) throw invalid("a key's hash is 64 lower-case hex digits");
 	if (input.last6.length !== 6) throw invalid("a key's last characters are 6");

@@ -1,5 +1,5 @@
 /** Kysely over bun:sqlite: one connection, one user at a time, so that a transaction is never mixed with another call. */
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { type Database, SQLiteError, type SQLQueryBindings } from "bun:sqlite";
 import {
 	CompiledQuery,
 	type DatabaseConnection,
@@ -15,6 +15,10 @@ import {
 	SqliteQueryCompiler,
 	type TransactionSettings,
 } from "kysely";
+
+/** How long a writer waits for another one. */
+const LOCK_WAIT_MS = 5_000;
+const LOCK_RETRY_MS = 5;
 
 export class BunSqliteDialect implements Dialect {
 	readonly #db: Database;
@@ -69,9 +73,33 @@ class BunSqliteDriver implements Driver {
 		this.#release();
 	}
 
-	/** A writing transaction takes the write lock at once: one that only reads first could not get it later. */
+	/**
+	 * A writing transaction takes the write lock at once: one that only reads first could not get it later. It waits
+	 * for the lock without blocking the thread, since the one that holds it may be another connection of this thread.
+	 */
 	async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-		await connection.executeQuery(CompiledQuery.raw(settings.accessMode === "read only" ? "BEGIN" : "BEGIN IMMEDIATE"));
+		if (settings.accessMode === "read only") {
+			await connection.executeQuery(CompiledQuery.raw("BEGIN"));
+			return;
+		}
+		const deadline = performance.now() + LOCK_WAIT_MS;
+		while (!this.#tryBegin(performance.now() >= deadline)) await Bun.sleep(LOCK_RETRY_MS);
+	}
+
+	/** False where another writer has the lock; the last try throws. */
+	#tryBegin(last: boolean): boolean {
+		const waits = this.#db.query<{ timeout: bigint }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0n;
+		this.#db.run("PRAGMA busy_timeout = 0");
+		try {
+			this.#db.run("BEGIN IMMEDIATE");
+			return true;
+		} catch (error) {
+			const busy = error instanceof SQLiteError && (error.code ?? "").startsWith("SQLITE_BUSY");
+			if (last || !busy) throw error;
+			return false;
+		} finally {
+			this.#db.run(`PRAGMA busy_timeout = ${waits}`);
+		}
 	}
 
 	async commitTransaction(connection: DatabaseConnection): Promise<void> {

@@ -1,0 +1,128 @@
+import type { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../journal/testing/sample-records.ts";
+import { createKey, credit, setAccount } from "../store/admin.ts";
+import { openStore } from "../store/index.ts";
+import { openDatabase } from "../store/sqlite/open-database.ts";
+import { BooksFolder } from "../store/testing/books-folder.ts";
+import { findRequest, NANO_PER_USD, nano, pico } from "./index.ts";
+
+let books: BooksFolder;
+let db: Database;
+let accountId: string;
+
+beforeEach(async () => {
+	books = new BooksFolder();
+	accountId = await books.account();
+	await setAccount(
+		books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
+		accountId,
+		{ stakeDiem: "3", bundledUsd: "4" },
+	);
+	await credit(books.admin(), { accountId, amount: "1.5", reference: "r1" });
+	const key = await createKey(books.admin(), { accountId, type: "ADMIN", hash: "b".repeat(64), last6: "abcdef" });
+	const { store, journal } = await openStore({ dataDir: books.dir, journal: { minFreeDiskBytes: 0, segmentBytes: 256 * 1024 } });
+	await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+	const sources = ["diem", "bundled", "usd"] as const;
+	for (const [number, source] of sources.entries()) {
+		const lines = [sampleLine("a", 10 + number, pico(1_000_000), source), { ...sampleLine("b", 5, pico(0)), overrun: nano(0) }];
+		void journal.append(samplePost(requestId(number), accountId, { lines, keyId: key.id }));
+	}
+	const overrun = { sku: "c", units: 3, picoPrice: pico(1_000), from: [], overrun: nano(3) };
+	void journal.append(samplePost(requestId(3), accountId, { lines: [overrun] }));
+	void journal.append(samplePost(requestId(4), accountId, { lines: [] }));
+	await store.close();
+	db = openDatabase(books.dir);
+	for (const table of ["movements", "posts", "credits", "allotments"]) {
+		db.run(`DROP TRIGGER ${table}_stay; DROP TRIGGER ${table}_remain;`);
+	}
+	db.run("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
+});
+
+afterEach(async () => {
+	db.close();
+	await books.remove();
+});
+
+test("books that were kept by the program have no findings", async () => {
+	expect(await books.audit()).toEqual({
+		ok: true,
+		findings: [],
+		truncated: false,
+		counted: { accounts: 1, posts: 5, movements: 8, appliedSeq: { [node()]: 1 } },
+	});
+});
+
+function node(): string {
+	return String(db.query<{ node_id: string }, []>("SELECT node_id FROM nodes LIMIT 1").get()?.node_id);
+}
+
+describe("the audit finds", () => {
+	const cases: [string, string, string[]][] = [
+		["a balance that was raised", "UPDATE budgets SET balance = balance + 1 WHERE source = 'usd'", ["balances"]],
+		["a balance without a row", "DELETE FROM budgets WHERE source = 'bundled'", ["balances"]],
+		["money of another day's diem", "UPDATE budgets SET day = day + 1 WHERE source = 'diem'", ["balances"]],
+		["a lease that nobody holds", "UPDATE budgets SET leased = 5 WHERE source = 'usd'", ["leases"]],
+		["a movement that is gone", "DELETE FROM movements WHERE unit = 'usd' AND kind = 'charge'", ["balances", "daily", "prices"]],
+		["a movement of another amount", "UPDATE movements SET amount = amount + 1 WHERE kind = 'overrun'", ["daily", "prices"]],
+		[
+			"a charge to another account",
+			"UPDATE movements SET debit = 'acc_b' WHERE kind = 'charge' AND unit = 'usd'",
+			["balances", "charges"],
+		],
+		["a charge without its post", `DELETE FROM posts WHERE request_id = '${requestId(2)}'`, ["booked", "charges", "daily"]],
+		["a free request that is gone", `DELETE FROM posts WHERE request_id = '${requestId(4)}'`, ["booked"]],
+		["a post of another price", `UPDATE posts SET price = price + 1 WHERE request_id = '${requestId(4)}'`, ["prices"]],
+		["a day's amount that was changed", "UPDATE usage_daily SET amount = amount + 1 WHERE unit = 'diem'", ["daily"]],
+		["a day's units that were changed", "UPDATE usage_daily SET units = units + 1 WHERE unit = 'overrun'", ["daily"]],
+		["a day's row that is gone", "DELETE FROM usage_daily WHERE unit = 'bundled'", ["daily"]],
+		[
+			"a hole between two boots",
+			"UPDATE nodes SET first_seq = first_seq + 1, applied_seq = applied_seq + 1 WHERE epoch = 2",
+			["applied"],
+		],
+		["a sequence without its groups", "UPDATE nodes SET applied_seq = applied_seq + 1 WHERE epoch = 2", ["booked"]],
+		["a credit of another amount", "UPDATE credits SET amount = amount + 1 WHERE reference = 'r1'", ["credits"]],
+		["a credit that is gone", "DELETE FROM credits WHERE reference = 'r1'", ["credits"]],
+		["an allotment of another day", "UPDATE allotments SET day = day + 1", ["allotments"]],
+		[
+			"a request that is posted twice",
+			`CREATE TABLE copy AS SELECT * FROM posts; DROP TABLE posts; ALTER TABLE copy RENAME TO posts;
+				UPDATE posts SET request_id = '${requestId(4)}' WHERE request_id = '${requestId(3)}'`,
+			["duplicates"],
+		],
+	];
+	test.each(cases)("%s", async (_, change, checks) => {
+		db.run(change);
+		const { ok, findings } = await books.audit();
+		expect(ok).toBe(false);
+		expect([...new Set(findings.map((finding) => finding.check))].sort()).toEqual(checks as never);
+	});
+
+	test("each with its numbers, as text", async () => {
+		db.run("UPDATE budgets SET balance = balance + 7 WHERE source = 'usd'");
+		const { findings } = await books.audit();
+		const moved = 101.5 * NANO_PER_USD - 12_000;
+		expect(findings).toEqual([
+			{
+				check: "balances",
+				message: "a balance differs from the sum of its movements",
+				numbers: { account: accountId, unit: "usd", day: "0", balance: String(moved + 7), moved: String(moved) },
+			},
+		]);
+	});
+});
+
+test("a request is found with its lines; an unknown one is null", async () => {
+	const { db: kysely } = books.admin();
+	const paid = await findRequest(kysely, requestId(1));
+	expect(paid).toMatchObject({ requestId: requestId(1), accountId, day: SAMPLE_DAY, route: "chat", status: 200, price: 11_000 });
+	expect(paid?.usage).toEqual(samplePost("", "").usage);
+	expect(paid?.lines).toEqual([{ sku: "a", units: 11, picoPrice: 1_000_000, amount: nano(11_000), source: "bundled" }]);
+	expect((await findRequest(kysely, requestId(3)))?.lines).toEqual([
+		{ sku: "c", units: 3, picoPrice: 1_000, amount: nano(3), source: "overrun" },
+	]);
+	expect((await findRequest(kysely, requestId(4)))?.lines).toEqual([]);
+	expect(await findRequest(kysely, requestId(5))).toBeNull();
+	expect(SAMPLE_PRICE).toBe(nano(4_000));
+});

@@ -1,0 +1,13 @@
+import { Database } from "bun:sqlite";
+import { databasePath } from "./open-database.ts";
+
+/** True where the store of a data folder has an account. For the start of a server: needs none of the typed queries. */
+export function hasAccounts(dataDir: string): boolean {
+	const db = new Database(databasePath(dataDir), { readonly: true });
+	try {
+		db.run("PRAGMA busy_timeout = 5000");
+		return db.query("SELECT 1 FROM accounts LIMIT 1").get() !== null;
+	} finally {
+		db.close();
+	}
+}
