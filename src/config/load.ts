@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { Value } from "typebox/value";
-import { LineCounter, parseDocument } from "yaml";
 import type { Issue } from "../errors/index.ts";
 import { checker, pathText } from "../schema/index.ts";
 import { dialectOf } from "./dialect-of.ts";
@@ -61,7 +61,13 @@ function readFile(path: string, required: boolean): string | null {
 	}
 }
 
+/** The parser costs some megabytes: it is loaded where there is a file to parse. */
+function yaml(): typeof import("yaml") {
+	return createRequire(import.meta.url)("yaml");
+}
+
 function parseFile(path: string, text: string, env: Environment): Record<string, unknown> {
+	const { LineCounter, parseDocument } = yaml();
 	const lines = new LineCounter();
 	const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
 	const fault = document.errors[0];

@@ -1,14 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keyHash, newApiKey } from "../../access/index.ts";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { CatalogError, loadCatalogData } from "../../catalog/index.ts";
-import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import { ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway } from "../../gateway/index.ts";
 import { PortTakenError } from "../../server/index.ts";
-import { createAccount, createKey, findKeyByHash, isEmpty, openAdmin } from "../../store/admin.ts";
 import { DataFolderInUseError, openStore } from "../../store/index.ts";
 import { systemClock } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
@@ -16,6 +14,7 @@ import { CATALOG_DIR } from "../paths.ts";
 import { complain } from "../print.ts";
 import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
 import { banner, chatCurl } from "./banner.ts";
+import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a taken port or folder, 78 for a wrong configuration. */
@@ -43,7 +42,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	});
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
 	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
-	const firstKey = await firstAccount(config, loaded.adminKey, log);
+	const firstKey = await firstAccount(loaded, log);
 
 	const assets = new AssetStore({
 		dir: join(config.data, "assets"),
@@ -106,33 +105,6 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	};
 	process.on("SIGTERM", () => void stop("SIGTERM"));
 	process.on("SIGINT", () => void stop("SIGINT"));
-}
-
-/** On a store without a key: the operator's account with its credit and an ADMIN key, which is returned (once). */
-async function firstAccount(config: Config, wanted: string | null, log: Log): Promise<string | null> {
-	const admin = openAdmin(config.data);
-	try {
-		if (!(await isEmpty(admin))) {
-			if (wanted !== null && (await findKeyByHash(admin, keyHash(wanted))) === null)
-				log.warn(
-					{},
-					"TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; make one with: npx --no turnpike keys create",
-				);
-			return null;
-		}
-		const key = wanted ?? newApiKey("ADMIN");
-		const account = await createAccount(admin, { name: "operator", startingCreditUsd: config.accounts.startingCreditUsd });
-		await createKey(admin, {
-			accountId: account.id,
-			type: "ADMIN",
-			hash: keyHash(key),
-			last6: key.slice(-6),
-			description: "first key",
-		});
-		return key;
-	} finally {
-		await admin.close();
-	}
 }
 
 async function fetchModel(
