@@ -5,6 +5,8 @@ import type { RateLimit, RateState } from "./port.ts";
 const WINDOW_MS = 60_000;
 
 interface RateWindow {
+	readonly accountId: string;
+	readonly subject: string;
 	/** Monotonic instant of its end. */
 	readonly endsAt: number;
 	/** Unix seconds of its end, for the headers. */
@@ -21,8 +23,10 @@ interface RateWindow {
 export class RateWindows {
 	readonly #clock: Clock;
 	readonly #maxWindows: number;
-	/** In order of their ends: all last equally long, and one that begins anew moves to the back. */
-	readonly #windows = new Map<string, RateWindow>();
+	/** By account, then subject: both are strings that live long, so that a look-up neither joins nor hashes text. */
+	readonly #accounts = new Map<string, Map<string, RateWindow>>();
+	/** All windows in the order of their ends: they last equally long. */
+	readonly #order = new Set<RateWindow>();
 
 	constructor(clock: Clock, maxWindows: number) {
 		this.#clock = clock;
@@ -32,7 +36,7 @@ export class RateWindows {
 	/** Takes one request and counts its prompt's estimate. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
 	take(accountId: string, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState {
 		const now = this.#clock.monotonic();
-		const window = this.#window(`${accountId}\n${subject}`, now);
+		const window = this.#open(accountId, subject, now);
 		const { requestsPerMinute, tokensPerMinute } = limit;
 		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
 		if (tokensOut || window.requests >= requestsPerMinute) throw exceeded(stateOf(window, limit, now), tokensOut);
@@ -46,7 +50,7 @@ export class RateWindows {
 	 * only what goes beyond the estimate counts, in the window that is open now.
 	 */
 	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void {
-		const window = this.#windows.get(`${accountId}\n${subject}`);
+		const window = this.#accounts.get(accountId)?.get(subject);
 		if (window === undefined || window.endsAt <= this.#clock.monotonic()) return;
 		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
 		const more = tokens - promptTokensEstimate;
@@ -54,34 +58,49 @@ export class RateWindows {
 	}
 
 	get size(): number {
-		return this.#windows.size;
+		return this.#order.size;
 	}
 
-	#window(name: string, now: number): RateWindow {
-		const open = this.#windows.get(name);
-		if (open !== undefined && open.endsAt > now) return open;
-		if (open !== undefined) this.#windows.delete(name);
-		for (const [old, { endsAt }] of this.#windows) {
-			if (endsAt > now && this.#windows.size < this.#maxWindows) break;
-			this.#windows.delete(old);
+	/** The window that is open now, or a new one. */
+	#open(accountId: string, subject: string, now: number): RateWindow {
+		const known = this.#accounts.get(accountId)?.get(subject);
+		if (known !== undefined && known.endsAt > now) return known;
+		for (const oldest of this.#order) {
+			if (oldest.endsAt > now && this.#order.size < this.#maxWindows) break;
+			this.#forget(oldest);
 		}
-		const resetAtSeconds = Math.ceil((this.#clock.now() + WINDOW_MS) / 1000);
-		const window: RateWindow = { endsAt: now + WINDOW_MS, resetAtSeconds, requests: 0, tokens: 0 };
-		this.#windows.set(name, window);
+		const window: RateWindow = {
+			accountId,
+			subject,
+			endsAt: now + WINDOW_MS,
+			resetAtSeconds: Math.ceil((this.#clock.now() + WINDOW_MS) / 1000),
+			requests: 0,
+			tokens: 0,
+		};
+		const subjects = this.#accounts.get(accountId) ?? new Map<string, RateWindow>();
+		this.#accounts.set(accountId, subjects);
+		subjects.set(subject, window);
+		this.#order.add(window);
 		return window;
+	}
+
+	#forget(window: RateWindow): void {
+		this.#order.delete(window);
+		const subjects = this.#accounts.get(window.accountId);
+		subjects?.delete(window.subject);
+		if (subjects?.size === 0) this.#accounts.delete(window.accountId);
 	}
 }
 
 function stateOf(window: RateWindow, limit: RateLimit, now: number): RateState {
-	const state = {
-		limitRequests: limit.requestsPerMinute,
-		remainingRequests: Math.max(0, limit.requestsPerMinute - window.requests),
-		resetAtSeconds: window.resetAtSeconds,
-		resetInSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1000)),
-	};
-	const { tokensPerMinute } = limit;
-	if (tokensPerMinute === undefined) return state;
-	return { ...state, limitTokens: tokensPerMinute, remainingTokens: Math.max(0, tokensPerMinute - window.tokens) };
+	const limitRequests = limit.requestsPerMinute;
+	const remainingRequests = Math.max(0, limitRequests - window.requests);
+	const { resetAtSeconds } = window;
+	const resetInSeconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+	const limitTokens = limit.tokensPerMinute;
+	if (limitTokens === undefined) return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds };
+	const remainingTokens = Math.max(0, limitTokens - window.tokens);
+	return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds, limitTokens, remainingTokens };
 }
 
 function exceeded(state: RateState, tokensOut: boolean): ApiError {
