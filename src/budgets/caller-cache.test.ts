@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nano } from "../ledger/nano.ts";
+import { nano, pico } from "../ledger/nano.ts";
 import { priced, refused, testNode, turns } from "./memory-store.test-support.ts";
 
 const loads = (calls: readonly string[]) => calls.filter((name) => name === "loadKey").length;
@@ -239,5 +239,53 @@ describe("the cache", () => {
 		node.store.auto = true;
 		const again = await node.caller("k0");
 		expect((await node.budgets.hold(again, node.context(), nano(100))).amount).toBe(nano(100));
+	});
+
+	test("an account whose lease could not be given back gives it at its next notice", async () => {
+		const node = testNode();
+		await fill(node, 0, 1);
+		const caller = await node.caller("k0");
+		const hold = await node.budgets.hold(caller, node.context(), nano(10));
+		node.store.keys.delete("k0");
+		node.store.notify({ kind: "key", keyId: caller.key.id, accountId: "a0", hash: "k0" });
+		await turns();
+		node.store.failing = true;
+		hold.void();
+		await turns();
+		expect(node.store.leased("a0", "usd")).toBe(100);
+		node.store.failing = false;
+		node.store.notify({ kind: "account", accountId: "a0" });
+		await turns();
+		expect(node.store.leased("a0", "usd")).toBe(0);
+	});
+
+	test("an account stays while a request of its revoked key counts its prompt", async () => {
+		const node = testNode();
+		await fill(node, 0, 1);
+		const caller = await node.caller("k0");
+		(await node.budgets.hold(caller, node.context(), nano(10))).void();
+		const counting = Promise.withResolvers<number>();
+		const asked = node.budgets.holdCeiling(caller, node.context(), {
+			promptTokensBound: 100,
+			promptTokensAtLeast: 1,
+			callerMaxTokens: 50,
+			modelMaxTokens: 50,
+			contextTokens: 1_000,
+			choices: 1,
+			inputPrice: pico(1_000),
+			outputPrice: pico(1_000),
+			countPromptTokens: () => counting.promise,
+		});
+		await turns();
+		node.store.keys.delete("k0");
+		node.store.notify({ kind: "key", keyId: caller.key.id, accountId: "a0", hash: "k0" });
+		await turns();
+		counting.resolve(5);
+		const { hold } = await asked;
+		expect(node.store.leased("a0", "usd")).toBeGreaterThanOrEqual(hold.amount);
+		hold.post(priced(55));
+		await turns();
+		await node.store.settled();
+		expect([node.store.balance("a0", "usd"), node.store.leased("a0", "usd")]).toEqual([45, 0]);
 	});
 });

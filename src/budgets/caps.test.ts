@@ -202,4 +202,16 @@ describe("changed limits", () => {
 		await node.budgets.caller("k");
 		expect((await node.budgets.hold(node.caller, node.context(), nano(500))).amount).toBe(nano(500));
 	});
+
+	test("of the period leave a hold of an unknown window its own money, and no more", async () => {
+		const node = await nodeWith({ usd: 1_000, stakeDiem: 500 }, { limits: limits(600, 100), limitPeriod: "MONTH" });
+		const early = await node.budgets.hold(node.caller, node.context(), nano(90));
+		const late = await node.budgets.hold(node.caller, node.context(), nano(50));
+		node.clock.advance(86_400_000);
+		node.store.addKey("k", "a", { limits: limits(600, 0), limitPeriod: "EPOCH" });
+		node.store.notifyKey("k");
+		await node.budgets.caller("k");
+		expect(early.post(priced(90))).toMatchObject({ diem: 90, usd: 0 });
+		expect(late.post(priced(60))).toMatchObject({ diem: 10, usd: 40, overrun: 10 });
+	});
 });

@@ -388,4 +388,17 @@ describe("a change notice of an account", () => {
 			expect(node.store.balance("a", "usd")).toBe(0);
 		}
 	});
+
+	test("does not let usd that a hold leaves over go before the diem that went back", async () => {
+		const node = testNode();
+		node.store.addAccount("a", { stakeDiem: 50, usd: 100 });
+		node.store.addKey("k", "a");
+		const caller = await node.caller("k");
+		const hold = await node.budgets.hold(caller, node.context(), nano(80));
+		node.store.credit("a", "diem", 20, utcDay(node.clock.now()));
+		node.store.notify({ kind: "account", accountId: "a" });
+		await turns();
+		hold.post(priced(60));
+		expect((await node.budgets.hold(caller, node.context(), nano(15))).post(priced(15))).toMatchObject({ diem: 15, usd: 0 });
+	});
 });
