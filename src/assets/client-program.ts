@@ -6,6 +6,8 @@ import { AssetError } from "./errors.ts";
 
 const MAX_OUTPUT_CHARS = 8_000;
 const POLL_MS = 500;
+/** How pip, npm and mvn report a full disk: the system's own words. */
+const NO_SPACE = /no space left on device|ENOSPC|not enough space on the disk/i;
 
 export interface ProgramRun {
 	readonly command: readonly string[];
@@ -110,7 +112,8 @@ export async function runProgram(run: ProgramRun): Promise<string> {
 			throw new AssetError("client-failed", `${program} did nothing for ${run.silenceMs / 1000} s and was stopped`);
 		if (code === 0) return output.stdout;
 		const lastWords = (output.stderr.trim() || output.stdout.trim()).split("\n").slice(-3).join(" ").slice(-400);
-		throw new AssetError("client-failed", `${program} ended with code ${code}: ${lastWords}`);
+		const fault = NO_SPACE.test(lastWords) ? "disk-full" : "client-failed";
+		throw new AssetError(fault, `${program} ended with code ${code}: ${lastWords}`);
 	} catch (fault) {
 		if (fault instanceof Error && "code" in fault && fault.code === "ENOENT")
 			throw new AssetError("client-missing", `${program} is not installed`, fault);

@@ -61,6 +61,12 @@ describe("a registry's client", () => {
 		await expect(run).rejects.toThrow(/code 3: no such version/);
 	});
 
+	test("that finds the disk full is told apart: no other source would help", async () => {
+		const command = ["sh", "-c", "echo 'OSError: [Errno 28] No space left on device' >&2; exit 1"];
+		const run = runProgram({ command, workDir: tempFolder(), signal: never, silenceMs: 9_000 });
+		await expect(run).rejects.toMatchObject({ code: "disk-full" });
+	});
+
 	test("ends when the caller leaves", async () => {
 		const stop = new AbortController();
 		const run = runProgram({ command: ["sleep", "600"], workDir: tempFolder(), signal: stop.signal, silenceMs: 60_000 });

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -298,6 +298,18 @@ describe("an asset from an address", () => {
 			body: chunked(Buffer.concat([content, content])),
 		}));
 		expect((await failure(storeOf({ urls: [`${open.url}/a`] }).store.ensure(ASSET))).code).toBe("wrong-size");
+	});
+
+	test.skipIf(!existsSync("/dev/full"))("stops at a disk that fills up meanwhile, and tries no other source", async () => {
+		const dir = tempFolder();
+		const { url, heard } = await serve((request) => ranged(request, content));
+		writeFileSync(join(dir, `.${ASSET}.part.note`), JSON.stringify({ url: `${url}/a`, validator: "" }));
+		symlinkSync("/dev/full", join(dir, `.${ASSET}.part`));
+		const { store } = storeOf({ urls: [`${url}/a`, `${url}/b`], dir });
+		const error = await failure(store.ensure(ASSET));
+		expect(error.code).toBe("disk-full");
+		expect(error.message).toContain("no space left");
+		expect(heard.map((each) => each.path)).toEqual(["/a"]);
 	});
 
 	test("needs no space that the disk does not have", async () => {

@@ -187,7 +187,6 @@ export class AssetStore {
 			if ((await sizeOf(path)) === asset.bytes) return path;
 			await this.#removeLeftovers(asset);
 			workDir = await mkdtemp(this.#workPrefix(asset));
-			await this.#requireSpace(asset);
 			await this.#fromSources({ asset, signal, workDir, onBytes });
 			return path;
 		} finally {
@@ -211,10 +210,12 @@ export class AssetStore {
 			if (entry.startsWith(prefix)) await rm(join(this.#dir, entry), { recursive: true, force: true });
 	}
 
-	/** A disk that cannot hold the asset is told before anything is fetched. */
-	async #requireSpace(asset: Asset): Promise<void> {
+	/** A disk that cannot hold what a source brings is told before anything is fetched. */
+	async #requireSpace(asset: Asset, source: Source): Promise<void> {
+		// A package lies beside the file that is taken out of it.
+		const extra = source.kind === "url" ? -(await sizeOf(this.#partPath(asset))) : (source.bytes ?? asset.bytes);
 		const { bavail, bsize } = await statfs(this.#dir);
-		const missing = asset.bytes - (await sizeOf(this.#partPath(asset))) - bavail * bsize;
+		const missing = asset.bytes + extra - bavail * bsize;
 		if (missing > 0)
 			throw new AssetError(
 				"disk-full",
@@ -230,6 +231,7 @@ export class AssetStore {
 			this.#log.info({ asset: asset.name, source: sourceName(source), bytes: asset.bytes }, "asset download starts");
 			context.onBytes(0);
 			try {
+				await this.#requireSpace(asset, source);
 				if (source.kind === "url") await this.#fromUrl(source, context);
 				else await this.#fromPackage(source, context);
 				this.#log.info({ asset: asset.name, source: sourceName(source) }, "asset ready");

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
+import { invalidField } from "../../schema/index.ts";
 import { type ChatRequest, contextExceeded } from "./chat-request.ts";
 import { renderChat } from "./chat-template.ts";
 import type { LanguageModel } from "./language-model.ts";
@@ -39,8 +40,17 @@ export function prepareChat(model: LanguageModel, request: ChatRequest, defaultM
 		prompt,
 		maxTokens: request.maxTokens ?? Math.min(defaultMaxTokens, room),
 		seed: request.seed ?? randomInt(2 ** 32),
-		grammar: request.grammar === null ? null : model.grammar(request.grammar),
+		grammar: request.grammar === null ? null : grammarOf(model, request.grammar),
 	};
+}
+
+/** The grammar engine has the last word: it refuses rules that only lead back to themselves. */
+function grammarOf(model: LanguageModel, gbnf: string): ReturnType<LanguageModel["grammar"]> {
+	try {
+		return model.grammar(gbnf);
+	} catch {
+		throw invalidField(["response_format", "json_schema"], "this schema cannot be turned into a grammar");
+	}
 }
 
 /** True where the caller expects the same answer every time: then nothing of earlier requests may be reused. */

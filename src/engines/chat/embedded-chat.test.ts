@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import OpenAI from "openai";
+import Schema from "typebox/schema";
 import { AssetStore, loadManifest } from "../../assets/index.ts";
 import { silentLog } from "../../telemetry/log.ts";
+import { checkChatEngine } from "./check.ts";
 import { EMBEDDED_CHAT_ASSET, EMBEDDED_CHAT_MODEL, EmbeddedChat, type Endpoint } from "./embedded-chat.ts";
 
 const checkout = join(import.meta.dir, "../../..");
@@ -255,6 +257,80 @@ describe("an answer in a format", () => {
 		LIMIT,
 	);
 
+	test.each([
+		[{ type: "object", properties: { a: { type: "integer" }, b: { type: "boolean" } }, required: ["b"] }],
+		[
+			{
+				type: "object",
+				properties: { a: { type: "string", maxLength: 5 }, b: { type: "null" }, c: { enum: ["x", 1, null, { k: [1] }] } },
+			},
+		],
+		[{ type: "array", items: { type: "number" }, minItems: 2, maxItems: 3 }],
+		[{ type: "object", additionalProperties: { type: "integer" } }],
+		[
+			{
+				anyOf: [
+					{ type: "integer" },
+					{ type: "object", properties: { when: { type: "string", format: "date-time" } }, required: ["when"] },
+				],
+			},
+		],
+		[
+			{
+				allOf: [
+					{ type: "object", properties: { a: { type: "integer" } }, required: ["a"] },
+					{ properties: { b: { type: ["string", "null"], maxLength: 8 } }, required: ["b"] },
+				],
+			},
+		],
+		[
+			{
+				$ref: "#/$defs/node",
+				$defs: {
+					node: {
+						type: "object",
+						properties: { value: { type: "integer" }, next: { anyOf: [{ type: "null" }, { $ref: "#/$defs/node" }] } },
+						required: ["value", "next"],
+					},
+				},
+			},
+		],
+		[{ const: { fixed: ['"\\', "é\n"] } }],
+		[{ type: "object", properties: {} }],
+		[{}],
+	])(
+		"keeps to %j",
+		async (json_schema) => {
+			const format = { type: "json_schema", json_schema: { name: "x", schema: json_schema } };
+			for (const seed of [1, 2]) {
+				const answer = await answerOf(
+					post({ messages: ask("Give an example as JSON."), seed, temperature: 1.2, max_tokens: 80, response_format: format }),
+				);
+				// Only an answer that was cut off may be less than the schema asks for.
+				if (answer.choices[0]?.finish_reason !== "stop") continue;
+				const value: unknown = JSON.parse(textOf(answer));
+				expect(Schema.Check(json_schema, value), textOf(answer)).toBe(true);
+			}
+		},
+		LIMIT,
+	);
+
+	test(
+		"is a 400 where the grammar would never get anywhere",
+		async () => {
+			for (const json_schema of [
+				{ $ref: "#/a", a: { $ref: "#/b" }, b: { $ref: "#/a" } },
+				{ anyOf: [{ $ref: "#" }, { type: "string" }] },
+			]) {
+				const response = await post({ messages, response_format: { type: "json_schema", json_schema } });
+				expect(response.status).toBe(400);
+				expect((await refusalOf(response)).error.message).toContain("response_format");
+			}
+			expect((await post({ messages: ask("Hi"), max_tokens: 1 })).status).toBe(200);
+		},
+		LIMIT,
+	);
+
 	test(
 		"is a 400 where the schema cannot be kept",
 		async () => {
@@ -368,17 +444,48 @@ describe("many requests at once", () => {
 	);
 });
 
-test(
-	"the engine's process stays within its memory and goes when it is told to",
-	async () => {
-		const { pid } = engine;
-		const rssBytes = await engine.rssBytes();
-		expect(rssBytes).toBeGreaterThan(50e6);
-		expect(rssBytes).toBeLessThan(1_000e6);
-		await engine.stop();
-		expect(engine.pid).toBeNull();
-		expect(() => process.kill(pid ?? 0, 0)).toThrow();
-		await expect(engine.endpoint()).rejects.toMatchObject({ code: "MODEL_OFFLINE" });
-	},
-	LIMIT,
-);
+describe("the engine's process", () => {
+	test(
+		"fails only its own requests when it is killed, and the next one starts it again",
+		async () => {
+			const running = post({ messages: ask("Tell me a very long story."), max_tokens: 900, stream: true });
+			const text = running.then((response) => response.text());
+			await running;
+			const first = engine.pid ?? 0;
+			process.kill(first, "SIGKILL");
+			await expect(text).rejects.toThrow();
+			// The client sees the broken socket a moment before the parent sees the exit.
+			for (let tries = 0; tries < 500 && engine.pid === first; tries += 1) await Bun.sleep(10);
+			endpoint = await engine.endpoint();
+			expect(engine.pid).not.toBe(first);
+			expect((await post({ messages: ask("Hi"), max_tokens: 1 })).status).toBe(200);
+		},
+		LIMIT,
+	);
+
+	test(
+		"shows doctor that it works",
+		async () => {
+			expect(await checkChatEngine(engine)).toMatchObject({ ok: true });
+		},
+		LIMIT,
+	);
+
+	test(
+		"stays within its memory and goes when it is told to, in the middle of an answer too",
+		async () => {
+			const { pid } = engine;
+			const rssBytes = await engine.rssBytes();
+			expect(rssBytes).toBeGreaterThan(50e6);
+			expect(rssBytes).toBeLessThan(1_000e6);
+			const running = await post({ messages: ask("Tell me a very long story."), max_tokens: 900, stream: true });
+			const text = running.text();
+			await engine.stop();
+			await expect(text).rejects.toThrow();
+			expect(engine.pid).toBeNull();
+			expect(() => process.kill(pid ?? 0, 0)).toThrow();
+			await expect(engine.endpoint()).rejects.toMatchObject({ code: "MODEL_OFFLINE" });
+		},
+		LIMIT,
+	);
+});

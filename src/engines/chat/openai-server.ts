@@ -44,6 +44,8 @@ function errorResponse(fault: unknown): Response {
 
 function asApiError(fault: unknown): ApiError {
 	if (fault instanceof ApiError) return fault;
+	// The client left: nobody reads this error, and it is none.
+	if (fault instanceof DOMException && fault.name === "AbortError") return new ApiError("INFERENCE_FAILED");
 	console.error("generation failed:", fault);
 	return new ApiError("INFERENCE_FAILED", { cause: fault });
 }
