@@ -124,7 +124,7 @@ export class Gateway {
 		this.#catalog = built.catalog;
 		this.#characters = built.characters;
 		this.#settings = settingsOf(this.#config);
-		this.#upstreams.reload(config.upstreams);
+		this.#upstreams.reload(config.upstreams, config.timeouts);
 		this.#inputs.log.level = config.log.level;
 		void discovery.start();
 		return needRestart;
@@ -249,7 +249,7 @@ function restartSettings(before: Config, after: Config): string[] {
 		"server.drainMs",
 		"data",
 		"journal",
-		"timeouts",
+
 		"chat.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));

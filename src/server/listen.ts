@@ -59,6 +59,8 @@ export function listen(
 			idleTimeout: IDLE_TIMEOUT_SECONDS,
 			maxRequestBodySize: HTTP_BODY_LIMIT,
 			development: false,
+			// Outside of development the runtime shares the port by default: a second server would take half of the requests.
+			reusePort: false,
 			async fetch(request, socket) {
 				if (draining || running >= settings.maxRunning) {
 					const message = draining

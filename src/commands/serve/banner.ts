@@ -1,7 +1,5 @@
 /** What `serve` tells the person who started it. */
 
-const EXAMPLE = JSON.stringify({ model: "default", messages: [{ role: "user", content: "Say hello in one sentence." }] });
-
 export interface BannerFacts {
 	readonly url: string;
 	/** The new ADMIN key: shown once, only its hash is kept. null on later starts. */
@@ -9,8 +7,8 @@ export interface BannerFacts {
 	/** True where TURNPIKE_ADMIN_KEY gave the key. */
 	readonly keyFromEnvironment: boolean;
 	readonly creditUsd: string;
-	/** True where chat can answer now. */
-	readonly chatReady: boolean;
+	/** A model that can answer a chat now; null where there is none yet. */
+	readonly chatModel: string | null;
 	/** Why chat is not ready, where it is not. */
 	readonly chatNote: string | null;
 }
@@ -32,13 +30,17 @@ export function banner(facts: BannerFacts): string {
 				: "$TURNPIKE_KEY";
 	if (facts.chatNote !== null) lines.push(facts.chatNote);
 	lines.push(key === "$TURNPIKE_KEY" ? "Try it (with one of your keys in TURNPIKE_KEY):" : "Try it:", "");
-	lines.push(`  ${facts.chatReady ? chatCurl(facts.url, key) : modelsCurl(facts.url, key)}`, "");
+	lines.push(`  ${facts.chatModel === null ? modelsCurl(facts.url, key) : chatCurl(facts.url, key, facts.chatModel)}`, "");
 	return `${lines.join("\n")}\n`;
 }
 
 /** A chat request for the shell. */
-export function chatCurl(url: string, key: string): string {
-	return `curl ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${EXAMPLE}'`;
+export function chatCurl(url: string, key: string, model: string): string {
+	const body = JSON.stringify({ model, messages: [{ role: "user", content: "Say hello in one sentence." }] }).replaceAll(
+		"'",
+		"\\u0027",
+	);
+	return `curl ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
 }
 
 function modelsCurl(url: string, key: string): string {

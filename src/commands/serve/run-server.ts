@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
-import { CatalogError, loadCatalogData } from "../../catalog/index.ts";
+import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
 import { ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
@@ -73,18 +73,20 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const upstreamed = Object.keys(config.upstreams).length > 0;
 	const status = await assets.status(EMBEDDED_CHAT_ASSET);
 	const wanted = !upstreamed && config.chat.embedded.enabled;
-	const ready = upstreamed || status.state === "ready";
+	const embeddedReady = status.state === "ready";
+	await Promise.race([gateway.discovered(), Bun.sleep(DISCOVERY_PATIENCE_MS)]);
+	const chatModel = readyChatModel(gateway.catalog, embeddedReady);
 	process.stdout.write(
 		banner({
 			url: listening.url,
 			newKey: firstKey,
 			keyFromEnvironment: loaded.adminKey !== null,
 			creditUsd: config.accounts.startingCreditUsd,
-			chatReady: ready,
-			chatNote: wanted && !ready ? "The built-in chat model is being downloaded; until it is here this works:" : null,
+			chatModel,
+			chatNote: wanted && !embeddedReady ? "The built-in chat model is being downloaded; until it is here this works:" : null,
 		}),
 	);
-	if (wanted && !ready) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
+	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
 
 	const reload = () => reloadFrom(flags, gateway, log);
 	store.onChange((change) => {
@@ -107,6 +109,18 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	process.on("SIGINT", () => void stop("SIGINT"));
 }
 
+/** How long the banner waits for the models of upstreams. */
+const DISCOVERY_PATIENCE_MS = 1_500;
+
+/** A text model for the example: the `default` one where it can answer now, else the first that can. */
+function readyChatModel(catalog: Catalog, embeddedReady: boolean): string | null {
+	const canAnswer = (model: Model | undefined) =>
+		model !== undefined && !model.offline && (embeddedReady || model.targets.some((target) => target.upstream !== EMBEDDED));
+	const byDefault = catalog.traits("text").default;
+	if (byDefault !== undefined && canAnswer(catalog.get(byDefault))) return "default";
+	return catalog.list("text").find(canAnswer)?.id ?? null;
+}
+
 async function fetchModel(
 	assets: AssetStore,
 	url: string,
@@ -119,7 +133,7 @@ async function fetchModel(
 		await assets.ensure(EMBEDDED_CHAT_ASSET, { onProgress: (status) => display.update(status) });
 		display.end();
 		const shown = key === null ? "$TURNPIKE_KEY" : fromEnvironment ? "$TURNPIKE_ADMIN_KEY" : key;
-		process.stdout.write(`\nThe built-in chat model is here. Try it:\n\n  ${chatCurl(url, shown)}\n\n`);
+		process.stdout.write(`\nThe built-in chat model is here. Try it:\n\n  ${chatCurl(url, shown, "default")}\n\n`);
 	} catch (error) {
 		display.end();
 		log.warn(
