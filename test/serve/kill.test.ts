@@ -1,0 +1,84 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
+import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { freePort, serve, temporaryFolder, turnpike } from "../support/served.ts";
+
+const ROUNDS = 30;
+const CLIENTS = 16;
+const SEED = Number(process.env.KILL_SEED ?? 20261127);
+
+/** A small seeded generator (mulberry32): a failing run can be played again. */
+function generator(seed: number): () => number {
+	let state = seed >>> 0;
+	return () => {
+		state = (state + 0x6d2b79f5) >>> 0;
+		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+	};
+}
+
+test("kill -9 at random moments under load: every acknowledged answer has one post, no post is without a request, the books balance", async () => {
+	const random = generator(SEED);
+	const upstream = startScriptedUpstream();
+	upstream.models(["gratis"]);
+	const dataDir = temporaryFolder();
+	const port = await freePort();
+	const config = {
+		upstreams: { scripted: upstreamEntry(upstream.url) },
+		models: { entries: { priced: pricedModel(["scripted"]) } },
+		accounts: { startingCreditUsd: "1000" },
+		journal: { segmentMb: 1 },
+	};
+	const acknowledged: string[] = [];
+	let sent = 0;
+	for (let round = 0; round < ROUNDS; round++) {
+		const server = await serve({ dataDir, port, config });
+		let stop = false;
+		const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+			while (!stop) {
+				sent++;
+				const stream = client % 2 === 0;
+				const model = client % 4 === 3 ? "gratis" : "priced";
+				try {
+					const answer = await server.chat({ model, messages: HELLO, stream });
+					const text = await answer.text();
+					const whole = stream ? text.endsWith("data: [DONE]\n\n") : text.endsWith("}");
+					if (answer.status === 200 && whole) acknowledged.push(answer.headers.get("x-request-id") ?? "");
+				} catch {
+					// The server was killed under this request.
+				}
+			}
+		});
+		await new Promise((resolve) => setTimeout(resolve, 20 + random() * 250));
+		server.kill("SIGKILL");
+		await server.exited;
+		stop = true;
+		await Promise.all(clients);
+	}
+	const last = await serve({ dataDir, port, config });
+	const db = new Database(join(dataDir, "turnpike.db"), { readonly: true });
+	const counts = new Map(
+		(db.query("SELECT request_id AS id, count(*) AS n FROM posts GROUP BY request_id").all() as { id: string; n: number }[]).map(
+			(row) => [row.id, row.n],
+		),
+	);
+	db.close();
+	const reachedUpstream = new Set(upstream.requests.map((request) => request.headers.get("x-request-id") ?? ""));
+	expect(acknowledged.length).toBeGreaterThan(ROUNDS);
+	expect(acknowledged.filter((id) => counts.get(id) !== 1)).toEqual([]);
+	expect([...counts.keys()].filter((id) => !reachedUpstream.has(id))).toEqual([]);
+	expect(counts.size).toBeLessThanOrEqual(sent);
+	const audit = await turnpike(["audit", "--data", dataDir, "--json"]);
+	expect(JSON.parse(audit.stdout).findings).toEqual([]);
+	expect(audit.code).toBe(0);
+	last.kill("SIGTERM");
+	expect(await last.exited).toBe(0);
+	const closed = await turnpike(["audit", "--data", dataDir]);
+	expect(closed.stdout).toContain("The books balance");
+	await upstream.stop();
+	last.remove();
+}, 600_000);
