@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { databasePath } from "./open-database.ts";
+import { databasePath } from "../data-folder.ts";
 
 /** True where the store of a data folder has an account. For the start of a server: needs none of the typed queries. */
 export function hasAccounts(dataDir: string): boolean {
