@@ -8,6 +8,8 @@ export interface JournalStart {
 	readonly epoch: number;
 	/** Sequence number of the first group to be written. */
 	readonly nextSeq: number;
+	/** Up to here the store would survive a power cut; left out: nothing is known to. */
+	readonly checkpointedSeq?: number;
 }
 
 export interface JournalOptions {

@@ -90,9 +90,14 @@ export class JournalReader {
 	 * a group is damaged or missing that a sync had covered, or that no power cut can explain.
 	 */
 	*readRest(): Generator<ReadGroup> {
+		yield* this.readPresent();
+		this.#lostTail = this.#judgeEnd();
+	}
+
+	/** The groups that are there now, behind a writer at work: its next write may be half done, so the end proves nothing. */
+	*readPresent(): Generator<ReadGroup> {
 		this.#bufferLength = 0;
 		for (let group = this.#next(); group !== null; group = this.#next()) yield group;
-		this.#lostTail = this.#judgeEnd();
 	}
 
 	/** Set by `readRest`; null where nothing is missing. */

@@ -17,6 +17,8 @@ export interface SegmentPoolOptions {
 	readonly keepBytes: number;
 	/** The last sequence of what is there already: all of it is applied. */
 	readonly lastSeq: number;
+	/** Up to here a checkpoint of the store covers it. */
+	readonly coveredSeq: number;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 }
@@ -59,6 +61,7 @@ export class SegmentPool {
 
 	constructor(options: SegmentPoolOptions) {
 		this.#options = options;
+		this.#coveredSeq = options.coveredSeq;
 		this.#adopt();
 	}
 
@@ -122,7 +125,7 @@ export class SegmentPool {
 			this.#full.push({
 				path: file.path,
 				lastSeq: spare ? 0 : lastSeq,
-				fullAtMs: spare ? Number.NEGATIVE_INFINITY : this.#options.now(),
+				fullAtMs: spare ? Number.NEGATIVE_INFINITY : this.#options.now() - Math.max(0, Date.now() - file.writtenAtMs),
 				bytes: file.bytes,
 			});
 		}

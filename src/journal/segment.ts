@@ -40,6 +40,8 @@ export interface SegmentFile {
 	readonly number: number;
 	readonly path: string;
 	readonly bytes: number;
+	/** Unix milliseconds of its last write. */
+	readonly writtenAtMs: number;
 	/** null: nothing to read in it. */
 	readonly header: SegmentHeader | null;
 	/** It holds records of another node (a copied folder): neither read nor used again. */
@@ -96,7 +98,8 @@ function inspectSegment(path: string, number: number, node: string): SegmentFile
 	const header = decodeSegmentHeader(buffer);
 	const live = header !== null && header.number === number;
 	const foreign = live && header.node !== node;
-	return { number, path, bytes: statSync(path).size, header: live && !foreign ? header : null, foreign };
+	const { size, mtimeMs } = statSync(path);
+	return { number, path, bytes: size, writtenAtMs: mtimeMs, header: live && !foreign ? header : null, foreign };
 }
 
 export function nodeDigest(nodeId: string): string {

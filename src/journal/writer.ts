@@ -81,6 +81,7 @@ export class JournalWriter implements Journal {
 			keepMs: options.keepMs,
 			keepBytes: options.keepBytes,
 			lastSeq: options.start.nextSeq - 1,
+			coveredSeq: options.start.checkpointedSeq ?? 0,
 			now: options.now,
 		});
 		this.#segment = this.#takeSegment();

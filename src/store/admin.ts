@@ -18,6 +18,7 @@ export {
 	setAccount,
 	showAccount,
 } from "./admin/accounts.ts";
+export { type Backlog, readBacklog } from "./admin/backlog.ts";
 export { requestReload } from "./admin/changes.ts";
 export { type Credited, type CreditRequest, credit } from "./admin/credit.ts";
 export { AdminError, type AdminErrorCode } from "./admin/errors.ts";

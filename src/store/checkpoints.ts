@@ -4,10 +4,10 @@
  */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { databasePath } from "./sqlite/open-database.ts";
+import { databasePath } from "./data-folder.ts";
 
-/** Past this size the log is checkpointed before its time: reads get slower with its length. */
-const LOG_MAX_BYTES = 16 << 20;
+/** Past this size the log is checkpointed before its time: the thread's calls wait for a checkpoint, so it must be short. */
+const LOG_MAX_BYTES = 4 << 20;
 /** A log that once grew is cut back to this. */
 const LOG_KEEP_BYTES = 64 << 20;
 

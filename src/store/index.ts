@@ -9,10 +9,11 @@
  * Never: does work of the database on the event loop, keeps the backlog in memory, resets anything at midnight, or
  * lets one bad record hold up the others.
  */
+
+export { hasDatabase, journalFolder } from "./data-folder.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
-export { journalFolder, type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
+export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
-export { hasDatabase } from "./sqlite/open-database.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export type { StoreDb, Tables } from "./tables.ts";

@@ -5,7 +5,7 @@ import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
 import { until } from "../journal/testing/until.ts";
 import { findRequest, NANO_PER_USD, nano, pico } from "../ledger/index.ts";
-import { createAccount, createKey, credit, requestReload, revokeKey, setAccount } from "./admin.ts";
+import { createAccount, createKey, credit, readBacklog, requestReload, revokeKey, setAccount } from "./admin.ts";
 import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
 import { BooksFolder } from "./testing/books-folder.ts";
 
@@ -261,7 +261,33 @@ describe("what another process changes", () => {
 	});
 });
 
+test("a command line sees the applied state, and how far the store is behind the journal", async () => {
+	const accountId = await books.account();
+	const { store, journal } = await open({ applyEveryMs: 60_000 });
+	expect(await readBacklog(books.admin(), books.dir)).toEqual({ appliedSeq: 0, groups: 0, records: 0 });
+	await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+	await journal.append(samplePost(requestId(1), accountId));
+	await Promise.all([2, 3].map((number) => journal.append(samplePost(requestId(number), accountId))));
+	expect(await readBacklog(books.admin(), books.dir)).toEqual({ appliedSeq: 0, groups: 2, records: 3 });
+	await store.settled();
+	expect(await readBacklog(books.admin(), books.dir)).toEqual({ appliedSeq: 2, groups: 0, records: 0 });
+});
+
 describe("a start", () => {
+	test("over and over without work does not let the journal grow past what is kept", async () => {
+		const accountId = await books.account();
+		const journal = { keepBytes: 1024 * 1024 };
+		for (let boot = 0; boot < 12; boot++) {
+			const { store, journal: writer } = await open({ journal });
+			await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+			await writer.append(samplePost(requestId(boot), accountId));
+			await store.close();
+		}
+		// What is kept, the segment written last, its spare.
+		expect(readdirSync(join(books.dir, "journal")).length).toBeLessThanOrEqual(4 + 2);
+		expect((await books.audit()).findings).toEqual([]);
+	});
+
 	test("is refused while another server runs on the folder, in this process or another", async () => {
 		await open();
 		expect(await faultOf(openStore({ dataDir: books.dir }))).toBeInstanceOf(DataFolderInUseError);

@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import {
 	type Durability,
 	JOURNAL_DEFAULTS,
@@ -8,6 +7,7 @@ import {
 	type LostTail,
 	openJournal,
 } from "../journal/index.ts";
+import { journalFolder } from "./data-folder.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import type { StorePort } from "./port.ts";
 import { StoreClient } from "./store-client.ts";
@@ -36,10 +36,6 @@ export interface OpenedStore {
 	readonly replayedGroups: number;
 	/** What a power cut took from the journal's unsynced end: worth a loud line in the log. */
 	readonly lostTail: LostTail | null;
-}
-
-export function journalFolder(dataDir: string): string {
-	return join(dataDir, "journal");
 }
 
 /**

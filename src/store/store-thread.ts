@@ -29,6 +29,8 @@ import { inTransaction } from "./transaction.ts";
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
+/** SQLite's default of 2 MB is passed by the pages of a few thousand accounts. */
+const CACHE_KIBIBYTES = 16 * 1024;
 
 /** The journal could not be applied, so a call that must come after it cannot be answered. */
 class StoreTroubleError extends Error {
@@ -67,6 +69,7 @@ export class StoreThread {
 		this.#send = send;
 		this.#db = openDatabase(options.dataDir, { synchronous: options.synchronous });
 		this.#db.run("PRAGMA wal_autocheckpoint = 0");
+		this.#db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
 		this.#clock = new StoreClock(this.#db);
 		const dead = latestBoot(this.#db, this.#clock);
 		const dir = options.journalDir;
@@ -95,7 +98,8 @@ export class StoreThread {
 
 	#openedReport(replayedGroups: number): OpenedReport {
 		const { id, epoch, appliedSeq } = this.#boot;
-		return { start: { nodeId: id, epoch, nextSeq: appliedSeq + 1 }, replayedGroups, lostTail: this.#reader.lostTail };
+		const start = { nodeId: id, epoch, nextSeq: appliedSeq + 1, checkpointedSeq: this.#checkpoints.seq };
+		return { start, replayedGroups, lostTail: this.#reader.lostTail };
 	}
 
 	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { databasePath } from "../data-folder.ts";
 import { migrate } from "./migrate.ts";
 
 export interface OpenDatabaseOptions {
@@ -8,15 +8,6 @@ export interface OpenDatabaseOptions {
 	readonly synchronous?: "NORMAL" | "FULL";
 	/** How long a statement waits for another writer. */
 	readonly busyTimeoutMs?: number;
-}
-
-export function databasePath(dataDir: string): string {
-	return join(dataDir, "turnpike.db");
-}
-
-/** True where the folder has a store already. */
-export function hasDatabase(dataDir: string): boolean {
-	return existsSync(databasePath(dataDir));
 }
 
 /**
