@@ -211,3 +211,30 @@ test("one connection carries many requests, good ones after bad ones", async () 
 	}
 	connection.destroy();
 });
+
+test("a caller that waits for 100 Continue gets it", async () => {
+	const connection = await RawConnection.open(port);
+	await connection.send(head("Expect: 100-continue", `Content-Length: ${GOOD.length}`));
+	expect((await connection.answer())?.status).toBe(100);
+	await connection.send(GOOD);
+	expect((await connection.answer())?.status).toBe(200);
+	connection.destroy();
+});
+
+test("the query of a chat request, an absolute target and HTTP/1.0 change nothing", async () => {
+	const post = (target: string, version = "1.1") => {
+		const lines = [`POST ${target} HTTP/${version}`, "Host: localhost", `Authorization: Bearer ${key}`, JSON_TYPE];
+		return rawExchange(port, `${lines.join("\r\n")}\r\nContent-Length: ${GOOD.length}\r\n\r\n${GOOD}`);
+	};
+	expect((await post("/api/v1/chat/completions?api-version=1"))?.status).toBe(200);
+	expect((await post("http://localhost/api/v1/chat/completions"))?.status).toBe(200);
+	expect((await post("/api/v1/chat/completions", "1.0"))?.status).toBe(200);
+});
+
+test("Connection: close is kept to", async () => {
+	const connection = await RawConnection.open(port);
+	await connection.send(head("Connection: close", `Content-Length: ${GOOD.length}`) + GOOD);
+	expect((await connection.answer())?.status).toBe(200);
+	await connection.closed();
+	connection.destroy();
+});
