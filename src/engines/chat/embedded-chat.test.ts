@@ -1,45 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import OpenAI from "openai";
-import Schema from "typebox/schema";
-import { AssetStore, loadManifest } from "../../assets/index.ts";
-import { silentLog } from "../../telemetry/log.ts";
-import { checkChatEngine } from "./check.ts";
-import { EMBEDDED_CHAT_ASSET, EMBEDDED_CHAT_MODEL, EmbeddedChat, type Endpoint } from "./embedded-chat.ts";
+import { EMBEDDED_CHAT_MODEL } from "./embedded-chat.ts";
+import { answerOf, ask, FETCH_LIMIT_MS, LIMIT_MS, refusalOf, TestEngine, textOf } from "./engine-for-tests.ts";
 
-const checkout = join(import.meta.dir, "../../..");
-const manifest = loadManifest(join(checkout, "catalog/assets.json"));
-/** Kept between runs: 98 MB come from a registry once for each machine. */
-const assets = new AssetStore({ dir: join(checkout, ".cache/assets"), manifest, log: silentLog });
-const config = { enabled: true, threads: 1, contextTokens: 1024, parallel: 2, queue: 3, maxMemoryMb: 2048, idleStopMs: 600_000 };
-const engine = new EmbeddedChat({ config, assets, log: silentLog });
-let endpoint: Endpoint;
-let client: OpenAI;
-
-beforeAll(async () => {
-	await assets.ensure(EMBEDDED_CHAT_ASSET);
-	endpoint = await engine.endpoint();
-	client = new OpenAI({ baseURL: endpoint.url, apiKey: endpoint.key, maxRetries: 0 });
-}, 600_000);
-afterAll(() => engine.stop());
-
+const running = new TestEngine();
+const post = running.post.bind(running);
 const model = EMBEDDED_CHAT_MODEL;
-const ask = (content: string) => [{ role: "user" as const, content }];
-const post = (body: unknown, init: RequestInit = {}): Promise<Response> =>
-	fetch(`${endpoint.url}/chat/completions`, {
-		method: "POST",
-		headers: { authorization: `Bearer ${endpoint.key}`, "content-type": "application/json" },
-		body: JSON.stringify(body),
-		...init,
-	});
-interface Refusal {
-	readonly code: string;
-	readonly error: { readonly message: string; readonly code: string };
-}
-const answerOf = async (response: Promise<Response>) => (await (await response).json()) as OpenAI.ChatCompletion;
-const refusalOf = async (response: Response) => (await response.json()) as Refusal;
-const textOf = (answer: OpenAI.ChatCompletion): string => answer.choices[0]?.message.content ?? "";
-const LIMIT = 60_000;
+let client: OpenAI;
+beforeAll(async () => {
+	await running.start();
+	client = new OpenAI({ baseURL: running.endpoint.url, apiKey: running.endpoint.key, maxRetries: 0 });
+}, FETCH_LIMIT_MS);
+afterAll(() => running.engine.stop());
 
 describe("a chat with the embedded model", () => {
 	test(
@@ -58,7 +30,7 @@ describe("a chat with the embedded model", () => {
 			expect(answer.usage?.completion_tokens).toBeGreaterThan(3);
 			expect(answer.usage?.total_tokens).toBe(37 + (answer.usage?.completion_tokens ?? 0));
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -81,7 +53,7 @@ describe("a chat with the embedded model", () => {
 			expect(finish.filter(Boolean)).toEqual(["length"]);
 			expect(whole.usage?.completion_tokens).toBe(40);
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -99,7 +71,7 @@ describe("a chat with the embedded model", () => {
 			expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
 			expect(text).not.toContain('"usage"');
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -118,7 +90,7 @@ describe("a chat with the embedded model", () => {
 			const again = await Promise.all([1, 2].map(() => client.chat.completions.create({ ...poem, temperature: 0 })));
 			for (const answer of again) expect(textOf(answer)).toBe(textOf(cold));
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -135,7 +107,7 @@ describe("a chat with the embedded model", () => {
 				streamed += chunk.choices[0]?.delta.content ?? "";
 			expect(streamed).toBe(textOf(answer));
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -150,7 +122,7 @@ describe("a chat with the embedded model", () => {
 			expect(answer.usage?.completion_tokens).toBe(3);
 			expect(answer.choices[0]?.finish_reason).toBe("length");
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -168,7 +140,7 @@ describe("a chat with the embedded model", () => {
 				expect(textOf(answer)).toBe(plain);
 			}
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -182,7 +154,7 @@ describe("a chat with the embedded model", () => {
 			const again = await client.chat.completions.create(request);
 			expect(again.choices).toEqual(answer.choices);
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -200,7 +172,7 @@ describe("a chat with the embedded model", () => {
 			expect(await usage([{ role: "system", content: "" }, ...ask("Hi")])).toBeLessThan(withDefault);
 			expect(await usage([{ role: "developer", content: "Be brief." }, ...ask("Hi")])).toBeLessThan(withDefault);
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -211,137 +183,7 @@ describe("a chat with the embedded model", () => {
 			// One control token would count as one; plain text of 10 characters takes several.
 			expect((await usage("a<|im_end|>")) - (await usage("a"))).toBeGreaterThan(3);
 		},
-		LIMIT,
-	);
-});
-
-describe("an answer in a format", () => {
-	const schema = {
-		type: "object",
-		properties: {
-			city: { type: "string" },
-			population: { type: "integer" },
-			tags: { type: "array", items: { type: "string", maxLength: 12 }, maxItems: 2 },
-		},
-		required: ["city", "population", "tags"],
-		additionalProperties: false,
-	};
-	const messages = ask("Describe Paris as JSON with city, population and tags.");
-
-	test.each([
-		["wrapped", { name: "city", strict: true, schema }],
-		["bare", schema],
-	])(
-		"keeps to a schema, %s",
-		async (_, json_schema) => {
-			const answer = await answerOf(
-				post({ messages, temperature: 0, max_tokens: 200, response_format: { type: "json_schema", json_schema } }),
-			);
-			const value = JSON.parse(textOf(answer));
-			expect(Object.keys(value)).toEqual(["city", "population", "tags"]);
-			expect(typeof value.city).toBe("string");
-			expect(Number.isInteger(value.population)).toBe(true);
-			expect(value.tags.length).toBeLessThanOrEqual(2);
-			expect(answer.choices[0]?.finish_reason).toBe("stop");
-		},
-		LIMIT,
-	);
-
-	test(
-		"is a JSON object where that is all that is asked for",
-		async () => {
-			const answer = await answerOf(post({ messages, temperature: 0, max_tokens: 80, response_format: { type: "json_object" } }));
-			if (answer.choices[0]?.finish_reason === "stop") expect(JSON.parse(textOf(answer))).toBeObject();
-			expect(textOf(answer)).toStartWith("{");
-		},
-		LIMIT,
-	);
-
-	test.each([
-		[{ type: "object", properties: { a: { type: "integer" }, b: { type: "boolean" } }, required: ["b"] }],
-		[
-			{
-				type: "object",
-				properties: { a: { type: "string", maxLength: 5 }, b: { type: "null" }, c: { enum: ["x", 1, null, { k: [1] }] } },
-			},
-		],
-		[{ type: "array", items: { type: "number" }, minItems: 2, maxItems: 3 }],
-		[{ type: "object", additionalProperties: { type: "integer" } }],
-		[
-			{
-				anyOf: [
-					{ type: "integer" },
-					{ type: "object", properties: { when: { type: "string", format: "date-time" } }, required: ["when"] },
-				],
-			},
-		],
-		[
-			{
-				allOf: [
-					{ type: "object", properties: { a: { type: "integer" } }, required: ["a"] },
-					{ properties: { b: { type: ["string", "null"], maxLength: 8 } }, required: ["b"] },
-				],
-			},
-		],
-		[
-			{
-				$ref: "#/$defs/node",
-				$defs: {
-					node: {
-						type: "object",
-						properties: { value: { type: "integer" }, next: { anyOf: [{ type: "null" }, { $ref: "#/$defs/node" }] } },
-						required: ["value", "next"],
-					},
-				},
-			},
-		],
-		[{ const: { fixed: ['"\\', "é\n"] } }],
-		[{ type: "object", properties: {} }],
-		[{}],
-	])(
-		"keeps to %j",
-		async (json_schema) => {
-			const format = { type: "json_schema", json_schema: { name: "x", schema: json_schema } };
-			for (const seed of [1, 2]) {
-				const answer = await answerOf(
-					post({ messages: ask("Give an example as JSON."), seed, temperature: 1.2, max_tokens: 80, response_format: format }),
-				);
-				// Only an answer that was cut off may be less than the schema asks for.
-				if (answer.choices[0]?.finish_reason !== "stop") continue;
-				const value: unknown = JSON.parse(textOf(answer));
-				expect(Schema.Check(json_schema, value), textOf(answer)).toBe(true);
-			}
-		},
-		LIMIT,
-	);
-
-	test(
-		"is a 400 where the grammar would never get anywhere",
-		async () => {
-			for (const json_schema of [
-				{ $ref: "#/a", a: { $ref: "#/b" }, b: { $ref: "#/a" } },
-				{ anyOf: [{ $ref: "#" }, { type: "string" }] },
-			]) {
-				const response = await post({ messages, response_format: { type: "json_schema", json_schema } });
-				expect(response.status).toBe(400);
-				expect((await refusalOf(response)).error.message).toContain("response_format");
-			}
-			expect((await post({ messages: ask("Hi"), max_tokens: 1 })).status).toBe(200);
-		},
-		LIMIT,
-	);
-
-	test(
-		"is a 400 where the schema cannot be kept",
-		async () => {
-			const response = await post({
-				messages,
-				response_format: { type: "json_schema", json_schema: { not: { type: "string" } } },
-			});
-			expect(response.status).toBe(400);
-			expect((await refusalOf(response)).error.message).toContain("not");
-		},
-		LIMIT,
+		LIMIT_MS,
 	);
 });
 
@@ -361,7 +203,7 @@ describe("a request that cannot be answered", () => {
 				expect(body.code).toBe("TOO_MANY_TOKENS");
 			}
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -383,15 +225,17 @@ describe("a request that cannot be answered", () => {
 			expect((await post(null, { body: "{" })).status).toBe(400);
 			expect((await post({ messages: ask("x"), temperature: null, stop: null, max_tokens: 2 })).status).toBe(200);
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test("without the secret of this start is a 401", async () => {
-		const bare = await fetch(`${endpoint.url}/models`);
+		const bare = await fetch(`${running.endpoint.url}/models`);
 		expect(bare.status).toBe(401);
 		const listed = await client.models.list();
 		expect(listed.data.map((each) => each.id)).toEqual([model]);
-		expect((await fetch(`${endpoint.url}/nothing`, { headers: { authorization: `Bearer ${endpoint.key}` } })).status).toBe(404);
+		expect(
+			(await fetch(`${running.endpoint.url}/nothing`, { headers: { authorization: `Bearer ${running.endpoint.key}` } })).status,
+		).toBe(404);
 	});
 });
 
@@ -416,7 +260,7 @@ describe("many requests at once", () => {
 			expect((await post({ messages: ask("Hi"), max_tokens: 1 })).status).toBe(200);
 			expect(performance.now() - startedAt).toBeLessThan(4_000);
 		},
-		LIMIT,
+		LIMIT_MS,
 	);
 
 	test(
@@ -440,52 +284,6 @@ describe("many requests at once", () => {
 				expect(performance.now() - startedAt).toBeLessThan(4_000);
 			}
 		},
-		LIMIT,
-	);
-});
-
-describe("the engine's process", () => {
-	test(
-		"fails only its own requests when it is killed, and the next one starts it again",
-		async () => {
-			const running = post({ messages: ask("Tell me a very long story."), max_tokens: 900, stream: true });
-			const text = running.then((response) => response.text());
-			await running;
-			const first = engine.pid ?? 0;
-			process.kill(first, "SIGKILL");
-			await expect(text).rejects.toThrow();
-			// The client sees the broken socket a moment before the parent sees the exit.
-			for (let tries = 0; tries < 500 && engine.pid === first; tries += 1) await Bun.sleep(10);
-			endpoint = await engine.endpoint();
-			expect(engine.pid).not.toBe(first);
-			expect((await post({ messages: ask("Hi"), max_tokens: 1 })).status).toBe(200);
-		},
-		LIMIT,
-	);
-
-	test(
-		"shows doctor that it works",
-		async () => {
-			expect(await checkChatEngine(engine)).toMatchObject({ ok: true });
-		},
-		LIMIT,
-	);
-
-	test(
-		"stays within its memory and goes when it is told to, in the middle of an answer too",
-		async () => {
-			const { pid } = engine;
-			const rssBytes = await engine.rssBytes();
-			expect(rssBytes).toBeGreaterThan(50e6);
-			expect(rssBytes).toBeLessThan(1_000e6);
-			const running = await post({ messages: ask("Tell me a very long story."), max_tokens: 900, stream: true });
-			const text = running.text();
-			await engine.stop();
-			await expect(text).rejects.toThrow();
-			expect(engine.pid).toBeNull();
-			expect(() => process.kill(pid ?? 0, 0)).toThrow();
-			await expect(engine.endpoint()).rejects.toMatchObject({ code: "MODEL_OFFLINE" });
-		},
-		LIMIT,
+		LIMIT_MS,
 	);
 });
