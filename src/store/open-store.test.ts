@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
@@ -306,6 +306,34 @@ describe("a start", () => {
 		const second = await open();
 		expect(await second.store.loadAccount("acc_none")).toBeNull();
 		expect((await faultOf(first.store.loadAccount("acc_none"))).message).toContain("closed");
+	});
+
+	test("after a power cut that took the store's unsynced log books the journal's posts all the same", async () => {
+		const accountId = await books.account();
+		await setAccount(
+			books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
+			accountId,
+			{ stakeDiem: "1" },
+		);
+		const first = await open();
+		const database = join(books.dir, "turnpike.db");
+		const checkpointed = readFileSync(database);
+		await first.store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		for (let number = 0; number < 5; number++) {
+			const lines = [sampleLine("a", 10, pico(1_000), "diem"), sampleLine("b", 10, pico(1_000))];
+			await first.journal.append(samplePost(requestId(number), accountId, { lines }));
+		}
+		const { epoch } = first.store.node;
+		await first.store.close();
+		await books.closeAdmins();
+		for (const suffix of ["-wal", "-shm"]) rmSync(`${database}${suffix}`, { force: true });
+		writeFileSync(database, checkpointed);
+		const second = await open();
+		expect(second.replayedGroups).toBe(5);
+		expect(second.store.node.epoch).toBe(epoch + 1);
+		const budgets = await second.store.budgets(accountId, SAMPLE_DAY);
+		expect(budgets.map((budget) => budget.balance as number)).toEqual([NANO_PER_USD - 50, HUNDRED - 50]);
+		expect((await books.audit()).findings).toEqual([]);
 	});
 
 	test("on a damaged journal says where, books nothing of it, and leaves the folder free", async () => {

@@ -13,6 +13,7 @@ import { LeaseBook } from "./leases.ts";
 import { latestBoot, type NodeBoot, startBoot } from "./node-boot.ts";
 import type { StoreChange } from "./port.ts";
 import { isRecordFault } from "./record-fault.ts";
+import { budgetsSpentBy } from "./replay-leases.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
@@ -67,7 +68,8 @@ export class StoreThread {
 	constructor(options: ThreadOptions, send: (message: FromThread) => void) {
 		this.#options = options;
 		this.#send = send;
-		this.#db = openDatabase(options.dataDir, { synchronous: options.synchronous });
+		// Until the new epoch is on the disk: no journal may carry an epoch that a power cut could give out again.
+		this.#db = openDatabase(options.dataDir, { synchronous: "FULL" });
 		this.#db.run("PRAGMA wal_autocheckpoint = 0");
 		this.#db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
 		this.#clock = new StoreClock(this.#db);
@@ -79,6 +81,7 @@ export class StoreThread {
 			const appliedSeq = dead.appliedSeq + replayedGroups;
 			return startBoot(this.#db, { ...dead, appliedSeq }, this.#clock);
 		});
+		this.#db.run(`PRAGMA synchronous = ${options.synchronous}`);
 		this.#appliedSeq = this.#boot.appliedSeq;
 		this.#applier = new BatchApplier(this.#db, this.#boot, this.#clock);
 		this.#leases = new LeaseBook(this.#db, this.#boot, this.#clock);
@@ -105,15 +108,19 @@ export class StoreThread {
 	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */
 	#replay(dead: NodeBoot): number {
 		const applier = new BatchApplier(this.#db, dead, this.#clock);
+		const leases = new LeaseBook(this.#db, dead, this.#clock);
 		const before = this.#reader.nextSeq;
 		let batch: ReadGroup[] = [];
-		for (const group of this.#reader.readRest()) {
-			batch.push(group);
-			if (!isFull(batch)) continue;
+		const book = () => {
+			for (const spent of budgetsSpentBy(batch)) leases.acquire(spent);
 			applier.apply(batch);
 			batch = [];
+		};
+		for (const group of this.#reader.readRest()) {
+			batch.push(group);
+			if (isFull(batch)) book();
 		}
-		applier.apply(batch);
+		book();
 		return this.#reader.nextSeq - before;
 	}
 

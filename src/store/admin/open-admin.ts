@@ -16,6 +16,8 @@ export interface AdminStore {
  * Throws `SQLiteError` and `StoreTooNewError`.
  */
 export function openAdmin(dataDir: string, now: () => number = Date.now): AdminStore {
-	const db: StoreDb = new Kysely<Tables>({ dialect: new BunSqliteDialect(openDatabase(dataDir)) });
+	// A credit that was answered must survive a power cut: no journal brings it again.
+	const sqlite = openDatabase(dataDir, { synchronous: "FULL" });
+	const db: StoreDb = new Kysely<Tables>({ dialect: new BunSqliteDialect(sqlite) });
 	return { db, now, close: () => db.destroy() };
 }

@@ -25,8 +25,12 @@ export class BooksFolder {
 		return audit(this.admin().db);
 	}
 
-	async remove(): Promise<void> {
+	async closeAdmins(): Promise<void> {
 		for (const admin of this.#open.splice(0)) await admin.close();
+	}
+
+	async remove(): Promise<void> {
+		await this.closeAdmins();
 		rmSync(this.dir, { recursive: true, force: true });
 	}
 }
