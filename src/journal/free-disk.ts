@@ -14,11 +14,7 @@ export class FreeDisk {
 		this.#timer.unref();
 	}
 
-	/** Free bytes as last seen. */
-	get freeBytes(): number {
-		return this.#freeBytes;
-	}
-
+	/** True where less is free than must be, as last seen. */
 	get low(): boolean {
 		return this.#freeBytes < this.#minBytes;
 	}
