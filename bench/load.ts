@@ -63,7 +63,7 @@ async function runLoad(target: Target, options: LoadOptions): Promise<LoadResult
 
 /** Warms the target up, then measures. */
 export async function measure(target: Target, options: LoadOptions): Promise<Measurement> {
-	if (options.requests === undefined) await runLoad(target, { ...options, seconds: Math.min(2, options.seconds) });
+	if (options.requests === undefined) await runLoad(target, { ...options, seconds: Math.min(4, options.seconds) });
 	const before = usageOf(processTree(target.pid));
 	const result = await runLoad(target, options);
 	const after = usageOf(processTree(target.pid));

@@ -5,7 +5,10 @@
 
 const FILE_HEAD = /^(\S+\.test\.tsx?):$/;
 const PASSED = /^\((pass|skip|todo)\) /;
-const SUMMARY = /^ *\d+ (pass|fail|skip|todo|error|errors|snapshots|expect\(\) calls)\b/;
+/** A name may go over lines where it shows an object: `(pass) takes {`, and later `} [0.12ms]`. */
+const OPEN = /[{[(]$/;
+const CLOSED = /^[}\])]/;
+const SUMMARY = /^ *\d+ (pass|fail|skip|todo|error|errors|snapshots|expect\(\) calls|tests? failed:$)/;
 
 /**
  * @param {(line: string) => void} print
@@ -16,6 +19,8 @@ export function testOutput(print) {
 	let rest = "";
 	/** The head of a file, until something but passed tests follows it. */
 	let head = null;
+	/** True inside the name of a passed test. */
+	let inName = false;
 	let summary = [];
 
 	const line = (text) => {
@@ -26,6 +31,11 @@ export function testOutput(print) {
 			head = text;
 			return;
 		}
+		if (inName) {
+			inName = !CLOSED.test(text) || OPEN.test(text);
+			return;
+		}
+		inName = PASSED.test(text) && OPEN.test(text);
 		if (PASSED.test(text) || (head !== null && text === "")) return;
 		if (head !== null && !SUMMARY.test(text)) print(`\n${head}`);
 		head = null;

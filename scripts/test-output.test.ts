@@ -53,6 +53,17 @@ test("counts what passed and what was skipped, and shows neither", async () => {
 	expect(printed.join("\n")).not.toMatch(/fine|later|some day|a\.test\.ts:/);
 });
 
+test("a passed test whose name goes over lines is not shown, and what follows is", async () => {
+	const { counts, printed } = await outcome({
+		"a.test.ts": `
+			test.each([[{ search: "x", limits: [1, 2], inner: { deep: true } }], [{}]])("takes %o", () => {});
+			test("broken", () => expect(1).toBe(2));`,
+	});
+	expect(counts).toEqual({ passed: 2, failed: 1, skipped: 0 });
+	expect(printed.join("\n")).not.toContain("search");
+	expect(printed.join("\n")).toContain("(fail) broken");
+});
+
 test("a failure is shown under its file", async () => {
 	const { counts, printed } = await outcome({
 		"a.test.ts": 'test("fine", () => {});',

@@ -12,7 +12,7 @@ const data = mkdtempSync(join(tmpdir(), "turnpike-npm-start-"));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
 interface Started {
-	readonly child: Bun.Subprocess<"ignore", "pipe", "inherit">;
+	readonly child: Bun.Subprocess<"ignore", "pipe", "ignore">;
 	readonly url: string;
 	/** All that it printed up to now. */
 	said(): string;
@@ -25,7 +25,7 @@ async function npmStart(port: string): Promise<Started> {
 		env: { ...process.env, TURNPIKE_OPENAI_UPSTREAM: UPSTREAM },
 		stdin: "ignore",
 		stdout: "pipe",
-		stderr: "inherit",
+		stderr: "ignore",
 	});
 	let text = "";
 	const found = Promise.withResolvers<string>();
