@@ -110,12 +110,14 @@ test("a suffix sets options, the body wins over it, and the answer names the bar
 });
 
 test("a stream carries the echo in its first chunk where results are wanted in it, else nowhere", async () => {
-	const wanted = await streamAnswer(chat({ include_search_results_in_stream: true }, { stream: true }));
-	expect(wanted.chunks[0]?.service_parameters).toEqual({ ...DEFAULTS, include_search_results_in_stream: true });
-	expect(wanted.chunks.slice(1).some((chunk) => "service_parameters" in chunk)).toBe(false);
-	const plain = await streamAnswer(chat({}, { stream: true }));
-	expect(plain.chunks.some((chunk) => "service_parameters" in chunk)).toBe(false);
-	for (const stream of [wanted, plain]) expect(stream.done).toBe(true);
+	for (const more of [{}, { strip_thinking_response: true }]) {
+		const wanted = await streamAnswer(chat({ include_search_results_in_stream: true, ...more }, { stream: true }));
+		expect(wanted.chunks[0]?.service_parameters).toEqual({ ...DEFAULTS, include_search_results_in_stream: true, ...more });
+		expect(wanted.chunks.slice(1).some((chunk) => "service_parameters" in chunk)).toBe(false);
+		const plain = await streamAnswer(chat(more, { stream: true }));
+		expect(plain.chunks.some((chunk) => "service_parameters" in chunk)).toBe(false);
+		for (const stream of [wanted, plain]) expect(stream.done).toBe(true);
+	}
 });
 
 test("the service's prompt goes before the caller's messages, unless the caller leaves it out", async () => {
