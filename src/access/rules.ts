@@ -10,7 +10,7 @@ export interface RuleSubject {
 }
 
 /**
- * Account, key type, endpoint and address rules (accounts and RPC, 3): throws API_ACCESS_DISABLED or
+ * Account, key type, endpoint and address rules (docs/api.md): throws API_ACCESS_DISABLED or
  * UNAUTHORIZED, naming the rule. The key's model rule comes later, when the model is known.
  */
 export function checkRules(caller: Caller, subject: RuleSubject): void {

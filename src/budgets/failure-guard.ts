@@ -12,7 +12,7 @@ interface Failures {
 }
 
 /**
- * Abuse protection (accounts-rpc 4.3): more than `allowed` failures of a subject within any 30 s block it for
+ * Abuse protection (docs/api.md): more than `allowed` failures of a subject within any 30 s block it for
  * 30 s. Bounded: past `maxSubjects` the subject that has not failed for longest is forgotten.
  */
 export class FailureGuard {

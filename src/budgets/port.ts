@@ -36,7 +36,7 @@ export interface RateState {
 	readonly resetInSeconds: number;
 }
 
-/** A chat request's worst case, as MONEY's "ceiling" sees it. Prices in pico-USD per token. */
+/** A chat request's worst case, as docs/money.md (ceiling) sees it. Prices in pico-USD per token. */
 export interface CeilingRequest {
 	/** Upper bound of prompt tokens: cheap, from bytes. */
 	readonly promptTokensBound: number;

@@ -1,5 +1,5 @@
 /**
- * Query and answer schemas of the catalog's routes (chat-models.md 11 and 12), for the routes to check with and
+ * Query and answer schemas of the catalog's routes (docs/models.md), for the routes to check with and
  * for the API document.
  */
 import Type from "typebox";

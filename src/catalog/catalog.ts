@@ -25,7 +25,7 @@ export interface CatalogParts {
 
 /** A chain of retired models is followed this far. */
 const MAX_REPLACEMENTS = 8;
-/** Stripped from a name that is not known with it (chat-models.md 3.2). */
+/** Stripped from a name that is not known with it (docs/models.md). */
 const NAME_PREFIX = "service-";
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -80,7 +80,7 @@ export class Catalog {
 	}
 
 	/**
-	 * The model that a request means, and the options of its suffix (chat-models.md 3.3). The whole text is
+	 * The model that a request means, and the options of its suffix (docs/models.md). The whole text is
 	 * tried as id, trait and compatibility name before anything is split off. Costs a few map look-ups.
 	 * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL (another type), INVALID_REQUEST (bad suffix),
 	 * MODEL_REMOVED, MODEL_OFFLINE
@@ -103,7 +103,7 @@ export class Catalog {
 		throw unknownModel(split?.name ?? ref, type);
 	}
 
-	/** Headers that warn of a model's end, from `startsAt` on; empty for others (chat-models.md 1.4). */
+	/** Headers that warn of a model's end, from `startsAt` on; empty for others (docs/chat.md). */
 	deprecationHeaders(model: Model, nowMs = this.#now()): Readonly<Record<string, string>> {
 		const notice = model.deprecation && this.#notices.get(model.id);
 		return notice && nowMs >= notice.startsAtMs ? notice.headers : NO_HEADERS;

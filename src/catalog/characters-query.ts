@@ -4,7 +4,7 @@ const Several = (maxLength: number, description: string) =>
 	Type.Optional(Type.Array(Type.String({ maxLength }), { maxItems: 20, description }));
 const YesNo = (description: string) => Type.Optional(Type.Enum(["true", "false"], { description }));
 
-/** Query of GET /characters (chat-models.md 12.1). */
+/** Query of GET /characters (docs/models.md). */
 export const CharactersQuerySchema = Type.Object({
 	search: Type.Optional(Type.String({ maxLength: 200, description: "In name, description and tags; #tag looks for a tag" })),
 	categories: Several(100, "Any of these categories; repeated or separated by commas"),

@@ -13,7 +13,7 @@ export interface CharacterEntry {
 }
 
 const NO_STATS = { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0 };
-/** A rating says something from this many votes on (chat-models.md 12.1). */
+/** A rating says something from this many votes on (docs/models.md). */
 const ENOUGH_RATINGS = 5;
 const RECENT_MS = 30 * 86_400_000;
 
@@ -56,7 +56,7 @@ export class Characters {
 		});
 	}
 
-	/** One page of the characters that a query asks for (chat-models.md 12.1). */
+	/** One page of the characters that a query asks for (docs/models.md). */
 	search(query: CharactersQuery, nowMs = Date.now()): Character[] {
 		const matches = matcher(query);
 		const rank = RANKS[query.sortBy ?? "unset"];

@@ -45,7 +45,7 @@ const CONTEXT_MEMBERS = [
 ] as const;
 
 /**
- * The models that an upstream lists, with their context length where its dialect tells it (chat-models.md 11.3).
+ * The models that an upstream lists, with their context length where its dialect tells it (docs/models.md).
  * Entries without a usable id, and second ones of an id, are passed over.
  * @throws DiscoveryError where there is no list. That a context length cannot be had is no error.
  */

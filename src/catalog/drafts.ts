@@ -1,6 +1,6 @@
 /**
  * Which models there are, and who serves each: the first half of building a catalog. Precedence:
- * configuration, then data files, then what upstreams list (chat-models.md 11.3).
+ * configuration, then data files, then what upstreams list (docs/models.md).
  */
 import type { Config, ModelEntry } from "../config/index.ts";
 import { CatalogError } from "./catalog-error.ts";

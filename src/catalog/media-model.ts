@@ -1,5 +1,5 @@
 /**
- * What GET /models tells of the models that are not chat: chat-models.md 11.4 to 11.8.
+ * What GET /models tells of the models that are not chat: docs/models.md
  * Prices stand as `{usd, diem}` pairs of equal numbers.
  */
 import type {

@@ -1,5 +1,5 @@
 /**
- * The suffix of a model reference: `name:key=value&key=value` or `name:web` (chat-models.md 3.1, 3.2).
+ * The suffix of a model reference: `name:key=value&key=value` or `name:web` (docs/models.md).
  */
 import { ApiError } from "../errors/index.ts";
 import { type ServiceParameters, WEB_SEARCH_MODES } from "./service-parameters.ts";

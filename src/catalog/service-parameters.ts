@@ -1,6 +1,6 @@
 /**
  * `service_parameters`: options of this service beside the OpenAI ones, from the body or from the suffix of a
- * model reference (chat-models.md 4; the echo: 6.1).
+ * model reference (docs/chat.md).
  */
 import Type, { type Static } from "typebox";
 import { ApiError } from "../errors/index.ts";
@@ -63,7 +63,7 @@ export interface WebFeatures {
 
 /**
  * The options as they act where a feature is missing: `enable_web_search: "auto"` becomes off; a feature that
- * was asked for outright is refused (chat-models.md 5.1, 5.4).
+ * was asked for outright is refused (docs/chat.md).
  * @throws ApiError INVALID_REQUEST
  */
 export function withinFeatures(options: EffectiveServiceParameters, features: WebFeatures): EffectiveServiceParameters {
@@ -83,7 +83,7 @@ function missing(option: keyof ServiceParameters, feature: string): ApiError {
 	});
 }
 
-/** A source that the answer rests on (chat-models.md 5.6). */
+/** A source that the answer rests on (docs/chat.md). */
 export const CitationSchema = Type.Object({
 	title: Type.String(),
 	url: Type.String(),

@@ -25,10 +25,10 @@ const UNKNOWN_CAPABILITIES: TextCapabilities = {
 	supportsXSearch: false,
 };
 
-/** Capabilities by precedence: configuration, then data file, then unknown (chat-models.md 11.3). */
+/** Capabilities by precedence: configuration, then data file, then unknown (docs/models.md). */
 export function textCapabilities(entry: ModelEntry | undefined, data: TextModelData | undefined): TextCapabilities {
 	const merged = { ...UNKNOWN_CAPABILITIES, ...data?.capabilities, ...entry?.capabilities };
-	// A model that sees no image cannot see several (11.3).
+	// A model that sees no image cannot see several.
 	return merged.supportsVision === false ? { ...merged, supportsMultipleImages: false } : merged;
 }
 
@@ -66,7 +66,7 @@ export interface TextSpecFacts {
 	readonly topP: number;
 }
 
-/** The members of `model_spec` of a text model: chat-models.md 11.3. */
+/** The members of `model_spec` of a text model: docs/models.md */
 export function textSpec(facts: TextSpecFacts): Record<string, unknown> {
 	return {
 		...(facts.contextTokens !== null && { availableContextTokens: facts.contextTokens }),

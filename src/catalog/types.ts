@@ -1,5 +1,5 @@
 /**
- * Models as the program uses them. Built by merging config > catalog data > discovered (chat-models 11.3).
+ * Models as the program uses them. Built by merging config > catalog data > discovered (docs/models.md).
  */
 import type { PicoPrice } from "../ledger/nano.ts";
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { Value } from "typebox/value";
 import type { Issue } from "../errors/index.ts";
@@ -128,6 +129,12 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): voi
 }
 
 function checkReferences(config: Config, file: string): void {
+	for (const [index, entry] of config.server.trustedProxies.entries()) {
+		const [address = "", prefix = "0", ...rest] = entry.split("/");
+		const bits = isIP(address) === 6 ? 128 : 32;
+		if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits)
+			throw new ConfigError(`${file}: server.trustedProxies[${index}]: expected an address or a CIDR range, not ${entry}`);
+	}
 	for (const [name, upstream] of Object.entries(config.upstreams)) {
 		if (!URL.canParse(upstream.url)) throw new ConfigError(`${file}: upstreams.${name}.url: expected an http or https address`);
 	}

@@ -73,14 +73,21 @@ export function parseNano(text: string): Nano | undefined {
 
 /** Exact decimal text of an amount, with at least `minPlaces` and at most 9 places: `formatNano(1500000000)` is `1.5000`. */
 export function formatNano(amount: number | bigint, minPlaces = 4): string {
+	if (typeof amount === "number" && amount >= 0) {
+		const whole = Math.floor(amount / NANO_PER_USD);
+		return `${whole}${fractionText(String(amount - whole * NANO_PER_USD).padStart(9, "0"), minPlaces)}`;
+	}
 	const value = BigInt(amount);
-	const sign = value < 0n ? "-" : "";
 	const abs = value < 0n ? -value : value;
-	let fraction = (abs % 1_000_000_000n).toString().padStart(9, "0");
+	const fraction = fractionText((abs % 1_000_000_000n).toString().padStart(9, "0"), minPlaces);
+	return `${value < 0n ? "-" : ""}${abs / 1_000_000_000n}${fraction}`;
+}
+
+/** Nine digits behind the point, trailing zeros cut down to `minPlaces`. */
+function fractionText(digits: string, minPlaces: number): string {
 	let end = 9;
-	while (end > minPlaces && fraction[end - 1] === "0") end--;
-	fraction = fraction.slice(0, end);
-	return `${sign}${abs / 1_000_000_000n}${fraction ? `.${fraction}` : ""}`;
+	while (end > minPlaces && digits.charCodeAt(end - 1) === 48) end--;
+	return end === 0 ? "" : `.${digits.slice(0, end)}`;
 }
 
 /** The JSON-edge number of an amount (a float). */

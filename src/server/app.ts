@@ -1,8 +1,9 @@
 import { Hono } from "hono";
 import { ApiError } from "../errors/index.ts";
+import type { Connection } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
-import { type Connection, type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
+import { type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";
 
@@ -17,6 +18,8 @@ export interface SidePage {
 /** The HTTP application: Web-standard, testable without a socket. */
 export interface App {
 	fetch(request: Request, connection: Connection): Response | Promise<Response>;
+	/** Answers with an error in the form of the request's path: for the listener, which knows no routes. */
+	refuse(request: Request, error: ApiError): Response;
 }
 
 interface Env {
@@ -25,42 +28,61 @@ interface Env {
 
 /** Builds the application from the endpoints' declarations: routes, 404, 405 with Allow, OPTIONS, HEAD. */
 export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePage[], parts: PipelineParts): App {
+	const routes = routesOf(endpoints);
 	const app = new Hono<Env>({ strict: true });
-	const methodsByPath = new Map<string, Map<string, Prepared>>();
-	for (const endpoint of endpoints) {
-		const path = `${API_PREFIX}${endpoint.path}`;
-		const methods = methodsByPath.get(path) ?? new Map<string, Prepared>();
-		methodsByPath.set(path, methods);
-		methods.set(endpoint.method, prepare(endpoint));
-	}
-	for (const [path, methods] of methodsByPath) {
+	for (const [path, methods] of routes) {
 		const allow = allowOf(methods.keys());
-		const openAi = [...methods.values()].some(({ endpoint }) => endpoint.openAi);
 		for (const [method, prepared] of methods)
 			app.on(method, path, (c) => travel(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, parts));
 		app.all(path, (c) => {
 			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
-			return errorResponse(new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }), openAi, c.req.raw, parts);
+			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
 		});
 	}
 	for (const page of pages) app.get(page.path, (c) => page.answer(c.req.raw));
 	const openAiRoots = endpoints
 		.filter((endpoint) => endpoint.openAi)
 		.map((endpoint) => `${API_PREFIX}/${endpoint.path.split("/")[1]}`);
-	app.notFound((c) => {
-		const openAi = openAiRoots.some((root) => c.req.path === root || c.req.path.startsWith(`${root}/`));
-		return errorResponse(
-			new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` }),
-			openAi,
-			c.req.raw,
-			parts,
-		);
-	});
+	const refuse = (request: Request, error: ApiError): Response => {
+		const path = pathOf(request.url);
+		const openAi = openAiRoots.some((root) => path === root || path.startsWith(`${root}/`));
+		return errorResponse(error, openAi, request, parts);
+	};
+	app.notFound((c) => refuse(c.req.raw, new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` })));
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
-		return errorResponse(asApiError(error), false, c.req.raw, parts);
+		return refuse(c.req.raw, asApiError(error));
 	});
-	return { fetch: (request, connection) => app.fetch(request, connection) };
+	return {
+		// Most requests name a path without parameters: one look into a map, and the router is not needed.
+		fetch(request, connection) {
+			const prepared = routes.get(pathOf(request.url))?.get(request.method);
+			return prepared === undefined ? app.fetch(request, connection) : travel(prepared, request, NO_PARAMS, connection, parts);
+		},
+		refuse,
+	};
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+/** path -> method -> endpoint. */
+function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Prepared>> {
+	const routes = new Map<string, Map<string, Prepared>>();
+	for (const endpoint of endpoints) {
+		const path = `${API_PREFIX}${endpoint.path}`;
+		const methods = routes.get(path) ?? new Map<string, Prepared>();
+		routes.set(path, methods);
+		methods.set(endpoint.method, prepare(endpoint));
+	}
+	return routes;
+}
+
+/** The path of an absolute URL, as it was written. */
+function pathOf(url: string): string {
+	const start = url.indexOf("/", url.indexOf("://") + 3);
+	if (start < 0) return "/";
+	const end = url.indexOf("?", start);
+	return end < 0 ? url.slice(start) : url.slice(start, end);
 }
 
 function allowOf(methods: Iterable<string>): string {

@@ -1,6 +1,15 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import type { Endpoint } from "./endpoint.ts";
 
+/** The connection's side of a request, from the HTTP layer. */
+export interface Connection {
+	address(): string;
+	setIdleTimeout(seconds: number): void;
+}
+
+/** What nobody releases. */
+const nothing = (): void => {};
+
 /** One request on its way: what every step may know of it, and the headers gathered for its answer. */
 export class Call {
 	readonly requestId: string;
@@ -16,30 +25,25 @@ export class Call {
 	balanceDiem: number | null = null;
 	readonly headers: Record<string, string> = {};
 	/** Gives the body's share of the process's memory for bodies back: at the request's end. */
-	releaseBody: () => void = () => {};
-	readonly #address: () => string;
-	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */
-	readonly setIdleTimeout: (seconds: number) => void;
+	releaseBody: () => void = nothing;
+	readonly #connection: Connection;
 
-	constructor(
-		requestId: string,
-		endpoint: Endpoint,
-		request: Request,
-		admittedAtMs: number,
-		address: () => string,
-		setIdleTimeout: (seconds: number) => void,
-	) {
+	constructor(requestId: string, endpoint: Endpoint, request: Request, admittedAtMs: number, connection: Connection) {
 		this.requestId = requestId;
 		this.endpoint = endpoint;
 		this.request = request;
 		this.admittedAtMs = admittedAtMs;
 		this.signal = request.signal;
-		this.#address = address;
-		this.setIdleTimeout = setIdleTimeout;
+		this.#connection = connection;
 	}
 
-	/** The client's address (accounts and RPC, section 5). */
+	/** The client's address: the socket's, or what a trusted proxy says. */
 	get address(): string {
-		return this.#address();
+		return this.#connection.address();
+	}
+
+	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */
+	setIdleTimeout(seconds: number): void {
+		this.#connection.setIdleTimeout(seconds);
 	}
 }

@@ -26,7 +26,7 @@ export function openAiError(error: ApiError): { message: string; type: string; p
 }
 
 /**
- * The JSON body of an error (accounts and RPC, 3.1): `error` is an object on the routes that an OpenAI SDK
+ * The JSON body of an error (docs/api.md): `error` is an object on the routes that an OpenAI SDK
  * calls, a string elsewhere; the machine code stands beside it in both.
  */
 export function errorBody(error: ApiError, openAi: boolean): Record<string, unknown> {

@@ -1,9 +1,9 @@
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type App, errorResponse } from "./app.ts";
+import type { App } from "./app.ts";
+import type { Connection } from "./call.ts";
 import { addressList, clientAddress } from "./client-address.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
-import type { PipelineParts } from "./pipeline.ts";
 import { streamEnd } from "./stream-ends.ts";
 
 /** Above the largest route limit, so that our own 413 comes first (the HTTP layer's is bare). */
@@ -30,14 +30,45 @@ export class PortTakenError extends Error {
 	override readonly name = "PortTakenError";
 }
 
+/** A request's socket, as the pipeline sees it. */
+class SocketConnection implements Connection {
+	readonly #request: Request;
+	readonly #socket: Bun.Server<undefined>;
+	readonly #trusted: () => ReturnType<typeof addressList>;
+
+	constructor(request: Request, socket: Bun.Server<undefined>, trusted: () => ReturnType<typeof addressList>) {
+		this.#request = request;
+		this.#socket = socket;
+		this.#trusted = trusted;
+	}
+
+	address(): string {
+		return clientAddress(this.#socket.requestIP(this.#request)?.address ?? "", this.#request.headers, this.#trusted());
+	}
+
+	setIdleTimeout(seconds: number): void {
+		this.#socket.timeout(this.#request, seconds);
+	}
+}
+
+/** Probes are answered by a full or stopping server too: being busy is no reason to be killed. */
+function isProbe(request: Request): boolean {
+	const { pathname } = new URL(request.url);
+	return pathname === "/healthz" || pathname === "/readyz";
+}
+
+function refusal(draining: boolean): ApiError {
+	return new ApiError("SERVICE_UNAVAILABLE", {
+		message: draining
+			? "The service is stopping; try another node or try again shortly"
+			: "Too many requests are under way; try again shortly",
+		retryAfterSeconds: 1,
+		...(draining ? { headers: { connection: "close" } } : {}),
+	});
+}
+
 /** Serves an application on a socket: counts running requests, refuses above the bound, drains. */
-export function listen(
-	app: App,
-	settings: ListenSettings,
-	trustedProxies: () => readonly string[],
-	parts: Pick<PipelineParts, "settings">,
-	log: Log,
-): Listening {
+export function listen(app: App, settings: ListenSettings, trustedProxies: () => readonly string[], log: Log): Listening {
 	let running = 0;
 	let draining = false;
 	let idle: (() => void) | undefined;
@@ -62,24 +93,11 @@ export function listen(
 			// Outside of development the runtime shares the port by default: a second server would take half of the requests.
 			reusePort: false,
 			async fetch(request, socket) {
-				if (draining || running >= settings.maxRunning) {
-					const message = draining
-						? "The service is stopping; try another node or try again shortly"
-						: "Too many requests are under way; try again shortly";
-					const error = new ApiError("SERVICE_UNAVAILABLE", {
-						message,
-						retryAfterSeconds: 1,
-						...(draining ? { headers: { connection: "close" } } : {}),
-					});
-					return errorResponse(error, false, request, parts);
-				}
+				if ((draining || running >= settings.maxRunning) && !isProbe(request)) return app.refuse(request, refusal(draining));
 				running++;
 				let handedOver = false;
 				try {
-					const response = await app.fetch(request, {
-						address: () => clientAddress(socket.requestIP(request)?.address ?? "", request.headers, trustedNow()),
-						setIdleTimeout: (seconds) => socket.timeout(request, seconds),
-					});
+					const response = await app.fetch(request, new SocketConnection(request, socket, trustedNow));
 					const end = streamEnd(response);
 					handedOver = end !== undefined;
 					end?.then(leave, leave);
@@ -90,7 +108,7 @@ export function listen(
 			},
 			error(error) {
 				log.error({ cause: error.stack ?? error.message }, "the HTTP layer caught an error");
-				return errorResponse(new ApiError("UNKNOWN_ERROR"), false, new Request("http://localhost/"), parts);
+				return app.refuse(new Request("http://localhost/"), new ApiError("UNKNOWN_ERROR"));
 			},
 		});
 	} catch (error) {

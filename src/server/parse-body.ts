@@ -45,7 +45,7 @@ export function parseJsonObject(raw: Uint8Array): Record<string, unknown> {
 	return value as Record<string, unknown>;
 }
 
-/** Null of a top-level field is the same as absent: taken out before the schema checks (chat-models 2.1). */
+/** Null of a top-level field is the same as absent: taken out before the schema checks (docs/chat.md). */
 export function withoutNulls(body: Record<string, unknown>, required: ReadonlySet<string>): Record<string, unknown> {
 	for (const key in body) if (body[key] === null && !required.has(key)) delete body[key];
 	return body;

@@ -1,5 +1,5 @@
 /**
- * The road of a request, top to bottom. The order of the checks is that of accounts and RPC, section 3:
+ * The road of a request, top to bottom. The order of the checks is that of docs/api.md:
  *
  *   path, method (app.ts) → credential → failure guard → account, key type, endpoint, address rules → room
  *   → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
@@ -15,7 +15,7 @@ import type { NoRoom } from "../journal/records.ts";
 import { type Checker, checker } from "../schema/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import { Call } from "./call.ts";
+import { Call, type Connection } from "./call.ts";
 import { addressList } from "./client-address.ts";
 import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
@@ -45,12 +45,6 @@ export interface PipelineSettings extends RespondSettings {
 	readonly publicEndpoints: ReadonlySet<string>;
 }
 
-/** The connection's side of a request, from the HTTP layer. */
-export interface Connection {
-	address(): string;
-	setIdleTimeout(seconds: number): void;
-}
-
 /** An endpoint with its schemas made ready. */
 export interface Prepared {
 	readonly endpoint: Endpoint;
@@ -78,11 +72,12 @@ export async function travel(
 	parts: PipelineParts,
 ): Promise<Response> {
 	const { endpoint } = prepared;
-	const call = new Call(newRequestId(), endpoint, request, parts.clock.now(), connection.address, connection.setIdleTimeout);
+	const call = new Call(newRequestId(), endpoint, request, parts.clock.now(), connection);
 	const settings = parts.settings();
 	let answer: MeteredAnswer;
 	try {
-		await identify(call, settings, parts);
+		const reading = identify(call, settings, parts);
+		if (reading !== null) await reading;
 		if (call.caller !== null) checkCaller(call, call.caller);
 		if (endpoint.kind === "metered") {
 			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
@@ -103,13 +98,19 @@ export async function travel(
 	return response;
 }
 
-async function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+/** Finds the caller: at once where its key is known on this node, else after one store read. */
+function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
 	const { endpoint } = call;
-	if (!endpoint.callers.includes("key")) return;
+	if (!endpoint.callers.includes("key")) return null;
 	const key = bearerKey(call.request.headers.get("authorization"));
-	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return;
+	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	const found = key ? parts.budgets.caller(keyHash(key)) : null;
-	const caller = found instanceof Promise ? await found : found;
+	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
+	accept(call, found, parts);
+	return null;
+}
+
+function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
 	if (caller === null) {
 		parts.budgets.checkGuard(`address:${call.address}`);
 		throw new ApiError("AUTHENTICATION_FAILED");
@@ -195,7 +196,7 @@ async function readInput(
 		requireJson(call.request.headers.get("content-type"));
 		const length = declaredLength(call.request, endpoint.body.maxBytes);
 		if (length !== undefined) call.releaseBody = parts.bodyMemory.take(length);
-		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call.setIdleTimeout);
+		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call);
 		if (length === undefined) call.releaseBody = parts.bodyMemory.take(raw.length);
 		const small = parseable(raw);
 		elided = small.elided;

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import type { Connection } from "./call.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
 export interface UploadLimits {
@@ -65,7 +66,7 @@ export async function readBody(
 	request: Request,
 	maxBytes: number,
 	limits: UploadLimits,
-	setIdleTimeout: (seconds: number) => void,
+	connection: Pick<Connection, "setIdleTimeout">,
 ): Promise<Uint8Array> {
 	const length = declaredLength(request, maxBytes);
 	if (length === 0) return new Uint8Array(0);
@@ -73,11 +74,11 @@ export async function readBody(
 	const stream = request.body;
 	if (stream === null) return new Uint8Array(0);
 	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
-	setIdleTimeout(0);
+	connection.setIdleTimeout(0);
 	try {
 		return await readLarge(stream.getReader(), maxBytes, limits);
 	} finally {
-		setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		connection.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 	}
 }
 

@@ -44,7 +44,7 @@ export interface RespondSettings {
 	readonly corsOrigins: readonly string[];
 }
 
-/** The headers of accounts and RPC 4.4 and 5, on every answer. */
+/** The headers of docs/api.md, on every answer. */
 export function answerHeaders(requestId: string, call: Call | null, settings: RespondSettings): Record<string, string> {
 	const headers: Record<string, string> = { "X-Request-ID": requestId, "x-service-version": settings.build };
 	if (call === null) return headers;

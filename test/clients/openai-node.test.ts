@@ -176,8 +176,7 @@ test("a gateway that is full says so, and its text reaches the user", async () =
 	expect([status, message.includes(bed.crowded.text)]).toEqual([503, true]);
 });
 
-// The listener refuses in the plain form, where `error` is text: the client finds no code there.
-test.failing("a gateway that is full says so with its code", async () => {
+test("a gateway that is full says so with its code", async () => {
 	expect(comparable(bed.crowded, await provoke(bed.crowded, false))).toEqual(expectedOf(bed.crowded));
 });
 

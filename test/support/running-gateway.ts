@@ -118,7 +118,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		url: () => "http://127.0.0.1",
 	});
 	await gateway.discovered();
-	const listening = listen(gateway.app, config.server, () => config.server.trustedProxies, gateway.pipeline, silentLog);
+	const listening = listen(gateway.app, config.server, () => config.server.trustedProxies, silentLog);
 	const url = `http://127.0.0.1:${listening.port}`;
 	const call: RunningGateway["call"] = (method, path, body, headers = {}) =>
 		fetch(`${url}/api/v1${path}`, {

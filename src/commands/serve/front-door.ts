@@ -20,19 +20,19 @@ export class FrontDoor {
 			listRequestsPerMinute: config.limits.listRequestsPerMinute,
 			publicEndpoints: new Set(),
 		};
-		this.#app = { fetch: (request) => this.#starting(request) };
+		this.#app = {
+			fetch: (request) => this.#starting(request),
+			refuse: (request, error) => errorResponse(error, true, request, { settings: () => this.#settings }),
+		};
 	}
 
 	/** Takes the port. Throws `PortTakenError`. */
 	open(): Listening {
-		const app: App = { fetch: (request, connection) => this.#app.fetch(request, connection) };
-		return listen(
-			app,
-			this.#config.server,
-			() => this.#config.server.trustedProxies,
-			{ settings: () => this.#settings },
-			this.#log,
-		);
+		const app: App = {
+			fetch: (request, connection) => this.#app.fetch(request, connection),
+			refuse: (request, error) => this.#app.refuse(request, error),
+		};
+		return listen(app, this.#config.server, () => this.#config.server.trustedProxies, this.#log);
 	}
 
 	/** From now on requests go to the gateway. */

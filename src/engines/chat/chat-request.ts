@@ -85,7 +85,7 @@ function grammarOf(format: Static<typeof Body>["response_format"]): string | nul
 	if (!format || format.type === "text") return null;
 	if (!("json_schema" in format)) return JSON_OBJECT_GRAMMAR;
 	const given = format.json_schema;
-	// Wrapped ({name, strict, schema}) or bare: chat-models 2.5.
+	// Wrapped ({name, strict, schema}) or bare: docs/chat.md
 	const wrapped = typeof given.schema === "object" && given.schema !== null;
 	try {
 		return grammarForSchema(wrapped ? given.schema : given, wrapped && given.strict === true);
@@ -99,7 +99,7 @@ function refuseTools({ tools, tool_choice }: Static<typeof Body>): void {
 	if (tools && tools.length > 0 && tool_choice !== "none") throw invalidField(["tools"], "this model does not call functions");
 }
 
-/** Optional fields that are null count as absent: chat-models 2.1. */
+/** Optional fields that are null count as absent: docs/chat.md */
 function withoutNulls(body: unknown): unknown {
 	if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
 	return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));

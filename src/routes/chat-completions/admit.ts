@@ -23,7 +23,7 @@ const UNKNOWN_CONTEXT = 1_000_000_000;
 
 /**
  * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
- * chat-models 14.2; reaches no upstream.
+ * docs/chat.md; reaches no upstream.
  */
 export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: ChatParts): Admission {
 	const { body, raw } = input;

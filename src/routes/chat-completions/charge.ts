@@ -4,7 +4,7 @@ import type { TextModel, TextPrices } from "../../catalog/types.ts";
 type PicoPrice = ChargeLine["picoPrice"];
 
 /**
- * The lines of a chat charge (chat-models 6.3): prompt tokens without the cached ones, cached, cache writes,
+ * The lines of a chat charge (docs/chat.md): prompt tokens without the cached ones, cached, cache writes,
  * completion (reasoning included, all choices). Above the extended threshold the extended rates hold for the
  * whole request. Lines of no units are left out.
  */

@@ -1,5 +1,4 @@
 import type { TextModel } from "../../catalog/types.ts";
-import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import { checkImageData } from "./image-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
@@ -17,7 +16,7 @@ export interface MessageFacts {
 type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[number], { type: string }>;
 
 /**
- * The rules of messages that a schema cannot say (chat-models 2.2, 2.3): tool results answer an earlier call,
+ * The rules of messages that a schema cannot say (docs/chat.md): tool results answer an earlier call,
  * an assistant message says something, media fit the model. Throws 400 or 422 naming the part.
  */
 export function checkMessages(body: ChatBody, model: TextModel): MessageFacts {
@@ -94,7 +93,7 @@ function checkUrl(url: string, at: (string | number)[], kind: string): number {
 	return 0;
 }
 
-/** The models' abilities that the body asks for (chat-models 2.4 to 2.6). Throws 400 where catalog or config says the model lacks one. */
+/** The models' abilities that the body asks for (docs/chat.md). Throws 400 where catalog or config says the model lacks one. */
 export function checkCapabilities(body: ChatBody, model: TextModel): void {
 	const { capabilities } = model;
 	const functions = (body.tools ?? []).filter((tool) => "function" in tool);
@@ -130,9 +129,4 @@ function checkToolChoice(body: ChatBody, functions: readonly { function?: { name
 	}
 	if (!functions.some((tool) => tool.function?.name === choice.function.name))
 		throw invalidField(["tool_choice", "function", "name"], `names no function of tools: ${choice.function.name.slice(0, 100)}`);
-}
-
-/** 400 in the OpenAI form for a prompt that cannot fit the context. */
-export function contextOverflow(message: string): ApiError {
-	return new ApiError("TOO_MANY_TOKENS", { message, param: "messages", openAiCode: "context_length_exceeded" });
 }

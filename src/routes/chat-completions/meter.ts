@@ -16,7 +16,7 @@ export interface MeterParts {
 
 /**
  * Posts the end of a chat request exactly once: by the upstream's usage where it gave one, else by counting
- * what was sent and received (chat-models 6.3, 7.1).
+ * what was sent and received (docs/chat.md).
  */
 export class ChatMeter {
 	readonly #parts: MeterParts;

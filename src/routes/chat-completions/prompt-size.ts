@@ -11,7 +11,7 @@ const OVERHEAD_PER_ITEM = 16;
 const MOST_BYTES_PER_TOKEN = 16;
 
 export interface PromptSize {
-	/** An upper bound of prompt tokens: no token is shorter than a byte (MONEY, hold and post 1). */
+	/** An upper bound of prompt tokens: no token is shorter than a byte (docs/money.md). */
 	readonly atMost: number;
 	readonly atLeast: number;
 }

@@ -12,7 +12,7 @@ export class ReceivedOutput {
 		return this.#length === 0;
 	}
 
-	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (MONEY, hold and post 3). */
+	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
 	get tokensAtLeast(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
 	}

@@ -1,4 +1,4 @@
-/** The body of POST /chat/completions (SPEC, chat completions). Unknown top-level keys pass on; nulls are gone before this checks. */
+/** The body of POST /chat/completions (docs/chat.md). Unknown top-level keys pass on; nulls are gone before this checks. */
 import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../../catalog/types.ts";

@@ -17,7 +17,7 @@ export interface StreamTimes {
 	readonly earlyHeadersMs: number;
 }
 
-/** Past this share of the ceiling a stream is ended (MONEY, hold and post 3). */
+/** Past this share of the ceiling a stream is ended (docs/money.md). */
 const CEILING_SLACK = 1.1;
 
 interface Sink {
