@@ -56,7 +56,7 @@ test("details nest by field, also under names that objects have by themselves", 
 		{ path: [], code: "x", message: "top" },
 	]);
 	expect(JSON.parse(JSON.stringify(details.a))).toEqual({ _errors: [], 0: { _errors: [], b: { _errors: ["no"] } } });
-	expect(details["_errors"]).toEqual(["top"]);
+	expect(details._errors).toEqual(["top"]);
 	expect(JSON.stringify(details)).toContain('"__proto__"');
 });
 

@@ -175,7 +175,6 @@ for (const [kind, ask] of [
 		for (const fault of bed.faults) expect(comparable(fault, await ask(fault))).toEqual(expectedOf(fault));
 	}, 30_000);
 
-// The listener refuses in the plain form, where `error` is text: the SDK shows the status line alone.
 test("a gateway that is full says so with its code and text", async () => {
 	expect(comparable(bed.crowded, await provoke(bed.crowded))).toEqual(expectedOf(bed.crowded));
 });

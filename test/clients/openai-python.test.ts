@@ -131,7 +131,6 @@ describe.skipIf(!hasPython)("the Python client", () => {
 			}
 		});
 
-	// The listener refuses in the plain form, where `error` is text: this client shows neither text nor code.
 	test("a gateway that is full says so with its code and text", () => {
 		expect(comparable(bed.crowded, report.crowded)).toEqual(expectedOf(bed.crowded));
 	});
