@@ -1,6 +1,6 @@
 /** The machine that the figures belong to. */
 import { readFileSync } from "node:fs";
-import { arch, cpus, release, totalmem } from "node:os";
+import { arch, cpus, loadavg, release, totalmem } from "node:os";
 
 export interface Machine {
 	readonly processor: string;
@@ -9,6 +9,15 @@ export interface Machine {
 	readonly system: string;
 	readonly date: string;
 	readonly commit: string;
+	/** Load average of the minute before the run. */
+	readonly loadBefore: number;
+}
+
+const loadBefore = loadavg()[0] ?? 0;
+
+/** True where something else was at work: such figures are worth little. */
+export function isBusy(machine: Pick<Machine, "cores" | "loadBefore">): boolean {
+	return machine.loadBefore > machine.cores / 2;
 }
 
 function systemName(): string {
@@ -28,5 +37,6 @@ export function machine(): Machine {
 		system: `${systemName()}, Linux ${release()} ${arch()}`,
 		date: new Date().toISOString().slice(0, 10),
 		commit: commit.success ? commit.stdout.toString().trim() : "unknown",
+		loadBefore,
 	};
 }

@@ -1,7 +1,7 @@
 /** The results as the page docs/benchmarks.md: the machine, the tables, the goals and what became of them. */
 import type { Delay, LagRun } from "./event-loop-lag.ts";
 import { faultsOf, type Measurement } from "./load.ts";
-import type { Machine } from "./machine.ts";
+import { isBusy, type Machine } from "./machine.ts";
 import type { MemoryRun } from "./memory.ts";
 
 export type Rows = Readonly<Record<string, Measurement>>;
@@ -124,7 +124,7 @@ Written by \`npm run bench\`; a run replaces this page. How it measures: [bench/
 
 ${machine.date}, commit ${machine.commit}. ${machine.processor}, ${machine.cores} cores, ${machine.memoryGb} GB; ${machine.system}.
 ${versions.join("; ")}. Load, upstream and target share the same cores; ${results.seconds} s each after warming up.
-${faultLines(results)}`,
+${faultLines(results)}${isBusy(machine) ? `\n\n**The machine was busy with other work (load average ${machine.loadBefore.toFixed(1)} before the run).**` : ""}`,
 		`## Goals\n\n${goalTable(goals(results))}`,
 		`## Chat, unary, 1 client\n\n${table(results.one, LATENCY)}`,
 		`## Chat, unary, 64 clients\n\n${table(results.many, [
