@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { Deadlines } from "../telemetry/deadlines.ts";
 import type { Connection } from "./call.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
@@ -55,6 +56,8 @@ export function declaredLength(request: Request, maxBytes: number): number | und
 	return length;
 }
 
+const uploads = new Deadlines(1_000);
+
 /** Bodies up to this size are read by the runtime in one go; they have `silenceMs` in all. */
 const SMALL_BYTES = 16_384;
 
@@ -86,17 +89,21 @@ function tooSlow(): ApiError {
 	return new ApiError("REQUEST_TIMEOUT_UPLOAD", { headers: { connection: "close" } });
 }
 
-/** The usual body is here already: one promise, and a timer that is seldom waited for. */
-async function readSmall(request: Request, limitMs: number): Promise<Uint8Array> {
-	let timer: ReturnType<typeof setTimeout> | undefined;
-	const expired = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(tooSlow()), limitMs);
+/** The usual body is here already: a promise, and a place among those whose time is looked at once a second. */
+function readSmall(request: Request, limitMs: number): Promise<Uint8Array> {
+	return new Promise((resolve, reject) => {
+		const deadline = uploads.add(limitMs, () => reject(tooSlow()));
+		request.bytes().then(
+			(bytes) => {
+				uploads.remove(deadline);
+				resolve(bytes);
+			},
+			(error: unknown) => {
+				uploads.remove(deadline);
+				reject(error);
+			},
+		);
 	});
-	try {
-		return await Promise.race([request.bytes(), expired]);
-	} finally {
-		clearTimeout(timer);
-	}
 }
 
 interface BodyReader {
