@@ -106,7 +106,7 @@ export class LanguageModel {
 	async *run(sequence: LlamaContextSequence, run: TokenRun): AsyncGenerator<Token, void> {
 		// At least the last token has to be read anew, for the model to say what follows it.
 		const head = run.prompt.slice(0, -1);
-		if (run.reuse) await sequence.adaptStateToTokens(head);
+		if (run.reuse) await keepOnly(sequence, head);
 		else await sequence.clearHistory();
 		const { sampling } = run;
 		const punish = sampling.frequencyPenalty !== 0 || sampling.presencePenalty !== 0 || sampling.repetitionPenalty !== 1;
@@ -139,6 +139,13 @@ export class LanguageModel {
 				: {}),
 		});
 	}
+}
+
+/** Has the sequence remember nothing but (a beginning of) these tokens: what it wrote after them goes too. */
+async function keepOnly(sequence: LlamaContextSequence, tokens: Token[]): Promise<void> {
+	await sequence.adaptStateToTokens(tokens);
+	const end = sequence.nextTokenIndex;
+	if (end > tokens.length) await sequence.eraseContextTokenRanges([{ start: tokens.length, end }]);
 }
 
 function longestTokenBytes(model: LlamaModel): number {

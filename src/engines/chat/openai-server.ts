@@ -98,10 +98,11 @@ class ChatCall {
 				content += text;
 			});
 			ends.push(end);
-			const message = { role: "assistant", content, refusal: null };
-			choices.push({ index, message, logprobs: null, finish_reason: end.finishReason });
+			const message = { role: "assistant", content, reasoning_content: null, tool_calls: [], refusal: null };
+			choices.push({ index, message, logprobs: null, finish_reason: end.finishReason, stop_reason: null });
 		}
-		return Response.json({ ...this.#head, object: "chat.completion", choices, usage: usageOf(this.#chat, ends) });
+		const usage = usageOf(this.#chat, ends);
+		return Response.json({ ...this.#head, object: "chat.completion", choices, usage, prompt_logprobs: null });
 	}
 
 	/** @param send writes one event's JSON; resolves when the client has room for more */

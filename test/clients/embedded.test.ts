@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import OpenAI from "openai";
+import { FETCH_LIMIT_MS, TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
+import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
+
+setDefaultTimeout(120_000);
+
+const bed = new TestEngine();
+let gate: RunningGateway;
+let client: OpenAI;
+
+beforeAll(async () => {
+	await bed.start();
+	gate = await startGateway({ embedded: bed.engine });
+	client = new OpenAI({ baseURL: `${gate.url}/api/v1`, apiKey: gate.key, maxRetries: 0 });
+}, FETCH_LIMIT_MS);
+afterAll(async () => {
+	await gate.stop();
+	await bed.engine.stop();
+});
+
+const QUESTION = [{ role: "user" as const, content: "Say hello in one short sentence." }];
+
+test("the default model is the built-in one; it answers, and its real tokens are billed", async () => {
+	const before = await gate.balance();
+	const answer = await client.chat.completions.create({
+		model: "default",
+		messages: QUESTION,
+		max_completion_tokens: 24,
+		seed: 7,
+		temperature: 0,
+	});
+	expect(answer.model).toBe("smollm2-135m-instruct");
+	expect(answer.choices[0]?.message.content?.length).toBeGreaterThan(0);
+	const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage ?? {};
+	expect(prompt).toBeGreaterThan(5);
+	expect(completion).toBeGreaterThan(0);
+	expect(before - (await gate.balance())).toBe(prompt * 50 + completion * 100);
+});
+
+test("streamed it says the same at temperature 0, and ends with its usage", async () => {
+	const options = { model: "default", messages: QUESTION, max_completion_tokens: 24, seed: 7, temperature: 0 } as const;
+	const whole = await client.chat.completions.create(options);
+	const stream = await client.chat.completions.create({ ...options, stream: true, stream_options: { include_usage: true } });
+	let said = "";
+	let usage: OpenAI.CompletionUsage | null | undefined;
+	for await (const chunk of stream) {
+		said += chunk.choices[0]?.delta.content ?? "";
+		usage = chunk.usage ?? usage;
+	}
+	expect(said).toBe(whole.choices[0]?.message.content ?? "");
+	expect(usage).toMatchObject({ completion_tokens: whole.usage?.completion_tokens });
+});
+
+test("a response schema is kept to", async () => {
+	const schema = {
+		type: "object",
+		properties: { answer: { type: "string", maxLength: 20 }, sure: { type: "boolean" } },
+		required: ["answer", "sure"],
+		additionalProperties: false,
+	};
+	const answer = await client.chat.completions.create({
+		model: "default",
+		messages: QUESTION,
+		max_completion_tokens: 60,
+		response_format: { type: "json_schema", json_schema: { name: "reply", schema } },
+	});
+	const value = JSON.parse(answer.choices[0]?.message.content ?? "") as { answer: unknown; sure: unknown };
+	expect(typeof value.answer).toBe("string");
+	expect(typeof value.sure).toBe("boolean");
+});
+
+test("the same question again, answered from the prompt's memory, is answered again", async () => {
+	for (let count = 0; count < 4; count++) {
+		const answer = await client.chat.completions.create({ model: "default", messages: QUESTION, max_completion_tokens: 12 });
+		expect(answer.choices[0]?.message.content?.length).toBeGreaterThan(0);
+		expect(answer.usage?.completion_tokens).toBeGreaterThan(1);
+	}
+});
+
+test("functions are refused, since the model does not call them", async () => {
+	const asked = client.chat.completions.create({
+		model: "default",
+		messages: QUESTION,
+		tools: [{ type: "function", function: { name: "f", parameters: {} } }],
+	});
+	const error = await asked.catch((thrown: unknown) => thrown);
+	expect(error).toMatchObject({ status: 400, param: "tools", code: "INVALID_REQUEST" });
+});
+
+test("a prompt over the context has OpenAI's code", async () => {
+	const asked = client.chat.completions.create({
+		model: "default",
+		messages: [{ role: "user", content: "word ".repeat(3_000) }],
+	});
+	const error = await asked.catch((thrown: unknown) => thrown);
+	expect(error).toMatchObject({ status: 400, code: "context_length_exceeded" });
+});
+
+test("a caller that leaves a stream stops the model and pays for what was written", async () => {
+	const before = (await gate.posts()).length;
+	const stream = await client.chat.completions.create({
+		model: "default",
+		messages: [{ role: "user", content: "Tell me a very long story about a dragon." }],
+		stream: true,
+		max_completion_tokens: 800,
+		temperature: 0,
+	});
+	for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
+	await until(async () => (await gate.posts()).length > before, "the post");
+	const post = (await gate.posts()).at(-1);
+	expect(post?.status).toBe(499);
+	expect(post?.completion_tokens).toBeGreaterThan(0);
+	expect(post?.completion_tokens).toBeLessThan(400);
+	expect((await gate.audit()).findings).toEqual([]);
+});
