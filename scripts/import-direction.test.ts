@@ -42,9 +42,9 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	]),
 	// From one route to another, also from a folder inside it.
 	["src/routes/chat/sibling.ts", "../models/part.ts"],
-	["src/routes/chat/sibling-file.ts", "../shared.ts"],
+	["src/routes/chat/sibling-file.ts", "../prompt.ts"],
 	["src/routes/chat/inner/sibling.ts", "../../models/part.ts"],
-	["src/routes/chat/inner/sibling-file.ts", "../../shared.ts"],
+	["src/routes/chat/inner/sibling-file.ts", "../../prompt.ts"],
 	// From a folder inside a route.
 	...["journal", "ledger", "store", "commands", "gateway"].map((room): readonly [string, string] => [
 		`src/routes/chat/inner/${room}.ts`,
