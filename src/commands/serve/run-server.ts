@@ -70,24 +70,6 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const pidFile = join(config.data, "serve.pid");
 	writeFileSync(pidFile, `${process.pid}\n`);
 
-	const upstreamed = Object.keys(config.upstreams).length > 0;
-	const status = await assets.status(EMBEDDED_CHAT_ASSET);
-	const wanted = !upstreamed && config.chat.embedded.enabled;
-	const embeddedReady = status.state === "ready";
-	await Promise.race([gateway.discovered(), Bun.sleep(DISCOVERY_PATIENCE_MS)]);
-	const chatModel = readyChatModel(gateway.catalog, embeddedReady);
-	process.stdout.write(
-		banner({
-			url: listening.url,
-			newKey: firstKey,
-			keyFromEnvironment: loaded.adminKey !== null,
-			creditUsd: config.accounts.startingCreditUsd,
-			chatModel,
-			chatNote: wanted && !embeddedReady ? "The built-in chat model is being downloaded; until it is here this works:" : null,
-		}),
-	);
-	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
-
 	const reload = () => reloadFrom(flags, gateway, log);
 	store.onChange((change) => {
 		if (change.kind === "reload") reload();
@@ -107,6 +89,24 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	};
 	process.on("SIGTERM", () => void stop("SIGTERM"));
 	process.on("SIGINT", () => void stop("SIGINT"));
+
+	const upstreamed = Object.keys(config.upstreams).length > 0;
+	const status = await assets.status(EMBEDDED_CHAT_ASSET);
+	const wanted = !upstreamed && config.chat.embedded.enabled;
+	const embeddedReady = status.state === "ready";
+	await Promise.race([gateway.discovered(), Bun.sleep(DISCOVERY_PATIENCE_MS)]);
+	const chatModel = readyChatModel(gateway.catalog, embeddedReady);
+	process.stdout.write(
+		banner({
+			url: listening.url,
+			newKey: firstKey,
+			keyFromEnvironment: loaded.adminKey !== null,
+			creditUsd: config.accounts.startingCreditUsd,
+			chatModel,
+			chatNote: wanted && !embeddedReady ? "The built-in chat model is being downloaded; until it is here this works:" : null,
+		}),
+	);
+	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
 }
 
 /** How long the banner waits for the models of upstreams. */
