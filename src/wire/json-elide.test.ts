@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ApiError } from "../errors/index.ts";
 import { elideLongStrings } from "./json-elide.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -56,10 +57,49 @@ describe("cutting long strings out of JSON", () => {
 		expect(elideLongStrings(many).json).toBe(many);
 	});
 
-	test("takes any bytes without a throw", () => {
+	test("refuses in the rest of a long string what a parser of the whole would refuse, and nothing else", () => {
+		const piece = fc.constantFrom("a", "é", "😀", "\\n", "\\\\", '\\"', "\\/", "\\u00eF", "\\ud800", "\u007f", "\u2028");
+		const odd = fc.constantFrom("\\x", "\\u12g4", "\\u123", "\\u", "\n", "\u0000", "\u001f", "\\ ", "", "", "");
+		fc.assert(
+			fc.property(fc.array(piece), odd, fc.array(piece), fc.array(fc.nat(), { maxLength: 2 }), (before, bad, after, noise) => {
+				const long = `${"x".repeat(64)}${before.join("")}${bad}${after.join("")}`;
+				const bytes = bytesOf(`{"a":"${long}","z":1}`);
+				const last = bytes.lastIndexOf(0x22, bytes.length - 6) - 2;
+				for (const at of noise) if (at % 3 === 0) bytes[70 + (at % (last - 70))] = 0x80 + (at % 0x80);
+				let whole: { z?: number } | null = null;
+				try {
+					whole = JSON.parse(textOf(bytes)) as { z: number };
+				} catch {
+					// Broken: so must the copy be.
+				}
+				const cut = () => JSON.parse(textOf(elideLongStrings(bytes, 20, 10).json)) as { z?: number };
+				if (whole === null) expect(cut).toThrow();
+				else expect(cut().z).toBe(whole.z);
+			}),
+			{ numRuns: 1500 },
+		);
+	});
+
+	test("finds what is broken at any place of a piece, and takes escapes across its border", () => {
+		const body = (content: string) => bytesOf(`["${"x".repeat(10)}${content}"]`);
+		for (let before = 65_520; before < 65_550; before++) {
+			const filler = "y".repeat(before);
+			expect(elideLongStrings(body(`${filler}\\u00e9\\\\z`), 20, 10).elided.length).toBe(1);
+			for (const bad of ["\\x", "\t", "\\u00x9"]) {
+				expect(() => elideLongStrings(body(`${filler}${bad}`), 20, 10), `${before} ${bad}`).toThrow(ApiError);
+				expect(() => elideLongStrings(body(`${filler}${bad}${filler}`), 20, 10), `${before} ${bad}`).toThrow(ApiError);
+			}
+		}
+	});
+
+	test("takes any bytes: an error of ours or none", () => {
 		fc.assert(
 			fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-				elideLongStrings(bytes, 10, 5);
+				try {
+					elideLongStrings(bytes, 10, 5);
+				} catch (error) {
+					expect(error).toBeInstanceOf(ApiError);
+				}
 			}),
 		);
 		expect(elideLongStrings(bytesOf(`{"a":"${"x".repeat(100)}`), 10, 5).elided).toEqual([]);

@@ -83,8 +83,7 @@ test("a large body that is cut off, or goes on after its end, is a 400", async (
 		expect(await verdict(post(body))).toBe("400 INVALID_REQUEST");
 });
 
-// Only the first 64 KiB of a long string are parsed: what is broken behind them reaches the upstream.
-test.failing("what is no JSON inside a long string is a 400, and reaches no upstream", async () => {
+test("what is no JSON inside a long string is a 400, and reaches no upstream", async () => {
 	const before = bed.upstream.requests.length;
 	const broken = [around("", "\\x"), around("", "\n"), around("", "\\ud8"), Buffer.from(around("", "#"))];
 	broken[3]?.fill(0xff, broken[3].indexOf("#"), broken[3].indexOf("#") + 1);

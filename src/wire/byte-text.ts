@@ -1,0 +1,15 @@
+/**
+ * Text of a range of bytes without a view of the range. A view makes the runtime give its bytes a buffer object
+ * of its own, which costs more than the reading, and again when it is collected.
+ */
+const read = Buffer.prototype.toString;
+
+/** One character a byte: offsets in the text are offsets in the bytes. */
+export function latin1Text(bytes: Uint8Array, start: number, end: number): string {
+	return read.call(bytes, "latin1", start, end);
+}
+
+/** UTF-8; what is not valid becomes U+FFFD. */
+export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
+	return read.call(bytes, "utf8", start, end);
+}
