@@ -1,12 +1,9 @@
-import { type JsonMember, type MemberEdit, objectMembers } from "../wire/index.ts";
+import { type JsonMember, lastMember, type MemberEdit, objectMembers, Splice, utf8Text } from "../wire/index.ts";
 
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
-const NULL = encoder.encode("null");
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const TRUE_STARTS = 0x74;
-const FALSE_STARTS = 0x66;
+const OPEN_BRACE = 0x7b;
+const [LETTER_F, LETTER_L, LETTER_N, LETTER_T, LETTER_U] = [0x66, 0x6c, 0x6e, 0x74, 0x75];
 
 /** A JSON value in place: `bytes` from `start` to `end`. */
 export interface JsonSlice {
@@ -22,12 +19,21 @@ export interface JsonSlice {
 export class BodyView {
 	readonly edits: Map<string, MemberEdit>;
 	readonly #raw: Uint8Array;
-	readonly #members = new Map<string, JsonMember>();
+	/** Few in nearly every body: searching the list is cheaper than an index of it. */
+	readonly #members: readonly JsonMember[];
 
-	constructor(raw: Uint8Array, members: readonly JsonMember[], edits: ReadonlyMap<string, string | null>) {
+	constructor(raw: Uint8Array, members: readonly JsonMember[], edits: ReadonlyMap<string, MemberEdit>) {
 		this.#raw = raw;
-		for (const member of members) this.#members.set(member.key, member);
+		this.#members = members;
 		this.edits = new Map(edits);
+	}
+
+	/** Every key of the body and of the edits; some may stand twice, or be taken out. */
+	keys(): string[] {
+		const keys: string[] = [];
+		for (const member of this.#members) keys.push(member.key);
+		for (const key of this.edits.keys()) keys.push(key);
+		return keys;
 	}
 
 	/** The value under the key; undefined where it is absent or null. */
@@ -35,10 +41,10 @@ export class BodyView {
 		const edit = this.edits.get(key);
 		if (edit === null) return undefined;
 		if (edit !== undefined) {
-			const bytes = typeof edit === "string" ? encoder.encode(edit) : edit;
+			const bytes = typeof edit === "string" ? Buffer.from(edit) : edit instanceof Splice ? edit.bytes() : edit;
 			return isNull(bytes, 0, bytes.length) ? undefined : { bytes, start: 0, end: bytes.length };
 		}
-		const member = this.#members.get(key);
+		const member = lastMember(this.#members, key);
 		if (!member || isNull(this.#raw, member.valueStart, member.valueEnd)) return undefined;
 		return { bytes: this.#raw, start: member.valueStart, end: member.valueEnd };
 	}
@@ -51,10 +57,11 @@ export class BodyView {
 
 	/** True where the key stands in the body, be it with null. */
 	has(key: string): boolean {
-		return this.edits.has(key) ? this.edits.get(key) !== null : this.#members.has(key);
+		const edit = this.edits.get(key);
+		return edit === undefined ? lastMember(this.#members, key) !== undefined : edit !== null;
 	}
 
-	set(key: string, value: string | Uint8Array): void {
+	set(key: string, value: Exclude<MemberEdit, null>): void {
 		this.edits.set(key, value);
 	}
 
@@ -73,10 +80,10 @@ export class BodyView {
 /** The value, parsed; the common kinds without a parser. */
 export function parseSlice({ bytes, start, end }: JsonSlice): unknown {
 	const first = bytes[start];
-	if (first === TRUE_STARTS) return true;
-	if (first === FALSE_STARTS) return false;
-	if (first === QUOTE && !hasEscape(bytes, start, end)) return decoder.decode(bytes.subarray(start + 1, end - 1));
-	return JSON.parse(decoder.decode(bytes.subarray(start, end)));
+	if (first === LETTER_T) return true;
+	if (first === LETTER_F) return false;
+	if (first === QUOTE && !hasEscape(bytes, start, end)) return utf8Text(bytes, start + 1, end - 1);
+	return JSON.parse(utf8Text(bytes, start, end));
 }
 
 function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
@@ -86,12 +93,18 @@ function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
 
 /** One member of an object in place, without parsing the others; undefined where it is absent, null, or no object. */
 export function memberOf(object: JsonSlice | undefined, key: string): JsonSlice | undefined {
-	if (object?.bytes[object.start] !== 0x7b) return undefined;
-	const member = objectMembers(object.bytes, object.start).findLast((candidate) => candidate.key === key);
+	if (object?.bytes[object.start] !== OPEN_BRACE) return undefined;
+	const member = lastMember(objectMembers(object.bytes, object.start), key);
 	if (!member || isNull(object.bytes, member.valueStart, member.valueEnd)) return undefined;
 	return { bytes: object.bytes, start: member.valueStart, end: member.valueEnd };
 }
 
 function isNull(bytes: Uint8Array, start: number, end: number): boolean {
-	return end - start === 4 && NULL.every((byte, index) => bytes[start + index] === byte);
+	return (
+		end - start === 4 &&
+		bytes[start] === LETTER_N &&
+		bytes[start + 1] === LETTER_U &&
+		bytes[start + 2] === LETTER_L &&
+		bytes[start + 3] === LETTER_L
+	);
 }

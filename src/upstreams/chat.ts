@@ -42,7 +42,7 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 	close(): void;
 }
 
-/** Chat forwarding over the configured upstreams (chat-models 2.9). */
+/** Chat forwarding over the configured upstreams (docs/chat.md). */
 export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
 	const { log, embedded, random, clock = systemClock, fetch = globalThis.fetch } = options;
 	const pool = new Pool({

@@ -31,7 +31,7 @@ export const PLAIN_FIELDS = [
 ] as const;
 export type PlainField = (typeof PLAIN_FIELDS)[number];
 
-/** Never sent to any server (chat-models 2.9). */
+/** Never sent to any server (docs/chat.md). */
 export const NEVER_FORWARDED = ["service_parameters", "user", "store", "fallbacks"] as const;
 
 export interface Dialect {

@@ -1,7 +1,7 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 
 /**
- * What went wrong at an upstream (chat-models 2.9, the failure table):
+ * What went wrong at an upstream (docs/chat.md):
  * `request` is about what the caller sent; `account` about our standing with the upstream; `offline` that it
  * is not there or has no such model; `busy` 429; `full` our own bound of concurrent calls; `broken` all that
  * is no chat completion; `timeout` silence; `given` an error of the embedded engine that is ours already.

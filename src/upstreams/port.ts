@@ -1,6 +1,6 @@
 /**
  * Chat forwarding as the route sees it. Everything up to the first data event may be tried on the next
- * target; after it the stream belongs to one upstream. The table of failures: chat-models 2.9.
+ * target; after it the stream belongs to one upstream. The table of failures: docs/chat.md
  */
 
 import type { TextModel } from "../catalog/types.ts";

@@ -1,35 +1,61 @@
 import type { TextModel } from "../catalog/types.ts";
 import { spliceMembers } from "../wire/index.ts";
 import { BodyView, memberOf, parseSlice } from "./body-view.ts";
-import { type Dialect, NEVER_FORWARDED, PLAIN_FIELDS } from "./dialects.ts";
+import { type Dialect, NEVER_FORWARDED, PLAIN_FIELDS, type PlainField } from "./dialects.ts";
 import type { ChatForward } from "./port.ts";
 import { rewriteMessages } from "./request-messages.ts";
 import { shapeResponseFormat, shapeTools } from "./request-tools.ts";
 
 export type ShapedRequest = Pick<ChatForward, "raw" | "members" | "edits" | "stream" | "model">;
 
+/** One step of shaping, and the keys of which a body must have one for the step to have anything to do. */
+interface Step {
+	readonly keys: readonly string[];
+	shape(body: BodyView, dialect: Dialect, model: TextModel): void;
+}
+
+/** In order: thinking is read from what a later step takes out. */
+const STEPS: readonly Step[] = [
+	{ keys: ["reasoning", "reasoning_effort", "service_parameters"], shape: shapeThinking },
+	{ keys: NEVER_FORWARDED, shape: dropOurs },
+	{ keys: ["max_completion_tokens", "max_tokens"], shape: shapeOutputMaximum },
+	{ keys: ["tools", "tool_choice", "parallel_tool_calls"], shape: shapeTools },
+	{ keys: ["response_format"], shape: shapeResponseFormat },
+	{ keys: ["logprobs", "top_logprobs"], shape: shapeLogprobs },
+	{ keys: ["min_temp", "max_temp"], shape: shapeTemperature },
+	{ keys: ["verbosity", "text"], shape: shapeVerbosity },
+	{ keys: ["prompt_cache_retention"], shape: shapeCacheRetention },
+	{ keys: PLAIN_FIELDS, shape: shapePlainFields },
+	{ keys: ["messages"], shape: shapeMessages },
+];
+
+/** The steps that a key calls for, as bits. */
+const CALLS_FOR = new Map<string, number>();
+for (const [index, { keys }] of STEPS.entries())
+	for (const key of keys) CALLS_FOR.set(key, (CALLS_FOR.get(key) ?? 0) | (1 << index));
+
 /**
- * The body as this upstream takes it (chat-models 2.9): its name of the model, its names of our fields,
+ * The body as this upstream takes it (docs/chat.md): its name of the model, its names of our fields,
  * without what it does not know. Members that need no change go out byte for byte, messages among them.
  */
 export function shapeChatBody(call: ShapedRequest, upstreamModel: string, dialect: Dialect): Uint8Array {
 	const body = new BodyView(call.raw, call.members, call.edits);
-	shapeThinking(body, call.model, dialect);
-	for (const key of NEVER_FORWARDED) body.drop(key);
 	if (body.value("model") !== upstreamModel) body.set("model", JSON.stringify(upstreamModel));
 	shapeStream(body, call.stream);
-	shapeOutputMaximum(body, dialect);
-	shapeTools(body, dialect);
-	shapeResponseFormat(body, dialect);
-	shapeLogprobs(body, call.model, dialect);
-	shapeTemperature(body, dialect);
-	shapeVerbosity(body, dialect);
-	shapeCacheRetention(body, dialect);
-	shapePlainFields(body, dialect);
+	let wanted = 0;
+	for (const key of body.keys()) wanted |= CALLS_FOR.get(key) ?? 0;
+	for (let index = 0; wanted !== 0; index++, wanted >>>= 1) if (wanted & 1) STEPS[index]?.shape(body, dialect, call.model);
+	return spliceMembers(call.raw, call.members, body.edits);
+}
+
+function dropOurs(body: BodyView): void {
+	for (const key of NEVER_FORWARDED) body.drop(key);
+}
+
+function shapeMessages(body: BodyView, dialect: Dialect): void {
 	const messages = body.slice("messages");
 	const rewritten = messages && rewriteMessages(messages, dialect);
 	if (rewritten) body.set("messages", rewritten);
-	return spliceMembers(call.raw, call.members, body.edits);
 }
 
 /** Usage is always asked for: it is the price. stream_options of the caller are for us, not for the upstream. */
@@ -41,7 +67,7 @@ function shapeStream(body: BodyView, stream: boolean): void {
 	else body.drop("stream_options");
 }
 
-/** max_completion_tokens wins; values of 0 or less count as unset (chat-models 2.1). */
+/** max_completion_tokens wins; values of 0 or less count as unset (docs/chat.md). */
 function shapeOutputMaximum(body: BodyView, dialect: Dialect): void {
 	const wanted = [body.value("max_completion_tokens"), body.value("max_tokens")].find(
 		(value) => typeof value === "number" && value > 0,
@@ -52,8 +78,8 @@ function shapeOutputMaximum(body: BodyView, dialect: Dialect): void {
 	}
 }
 
-/** top_logprobs counts only with logprobs; a model without them answers as if nobody had asked (chat-models 2.1). */
-function shapeLogprobs(body: BodyView, model: TextModel, dialect: Dialect): void {
+/** top_logprobs counts only with logprobs; a model without them answers as if nobody had asked (docs/chat.md). */
+function shapeLogprobs(body: BodyView, dialect: Dialect, model: TextModel): void {
 	const known = dialect.logprobs && model.capabilities.supportsLogProbs !== false;
 	if (!known || !body.slice("logprobs")) body.drop("logprobs");
 	if (!known || body.value("logprobs") !== true || !body.slice("top_logprobs")) body.drop("top_logprobs");
@@ -91,15 +117,21 @@ function shapeCacheRetention(body: BodyView, dialect: Dialect): void {
 	else if (name !== wanted) body.set("prompt_cache_retention", JSON.stringify(name));
 }
 
-/** Null and an empty list are the same as absent (chat-models 2.1): no server has to know that. */
+/** Null and an empty list are the same as absent (docs/chat.md): no server has to know that. */
 function shapePlainFields(body: BodyView, dialect: Dialect): void {
-	for (const field of PLAIN_FIELDS) {
-		if (!body.has(field)) continue;
-		const known = dialect.plain[field];
-		const slice = body.slice(field);
-		if (!known || !slice || isEmptyList(slice)) body.drop(field);
-		else if (known !== true) body.rename(field, known);
+	for (const key of body.keys()) {
+		if (!isPlainField(key) || !body.has(key)) continue;
+		const known = dialect.plain[key];
+		const slice = body.slice(key);
+		if (!known || !slice || isEmptyList(slice)) body.drop(key);
+		else if (known !== true) body.rename(key, known);
 	}
+}
+
+const PLAIN_FIELD_NAMES: ReadonlySet<string> = new Set(PLAIN_FIELDS);
+
+function isPlainField(key: string): key is PlainField {
+	return PLAIN_FIELD_NAMES.has(key);
 }
 
 function isEmptyList(slice: { readonly bytes: Uint8Array; readonly start: number; readonly end: number }): boolean {
@@ -108,8 +140,8 @@ function isEmptyList(slice: { readonly bytes: Uint8Array; readonly start: number
 	return true;
 }
 
-/** disable_thinking or enabled false, then reasoning_effort, then reasoning.effort (chat-models 2.6). */
-function shapeThinking(body: BodyView, model: TextModel, dialect: Dialect): void {
+/** disable_thinking or enabled false, then reasoning_effort, then reasoning.effort (docs/chat.md). */
+function shapeThinking(body: BodyView, dialect: Dialect, model: TextModel): void {
 	const reasoning = body.slice("reasoning");
 	const enabled = memberOf(reasoning, "enabled");
 	const disabled = memberOf(body.slice("service_parameters"), "disable_thinking");

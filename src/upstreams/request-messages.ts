@@ -1,37 +1,48 @@
 import {
 	arrayElements,
 	type ByteRange,
-	concatBytes,
 	type JsonMember,
 	type MemberEdit,
+	memberSplice,
 	objectMembers,
-	spliceMembers,
+	Splice,
+	utf8Text,
 } from "../wire/index.ts";
 import type { JsonSlice } from "./body-view.ts";
 import type { Dialect } from "./dialects.ts";
 
-const decoder = new TextDecoder();
-const ESCAPE = "\\u";
+const find = Buffer.prototype.indexOf;
+const MARKS = new WeakMap<Dialect, readonly Uint8Array[]>();
+
+/** Texts of which one stands in any messages that the dialect must have changed. */
+function marksOf(dialect: Dialect): readonly Uint8Array[] {
+	const known = MARKS.get(dialect);
+	if (known) return known;
+	const words = [...Object.keys(dialect.messageKeys), ...dialect.partKeys];
+	if (dialect.developerRole === "system") words.push("developer");
+	// A word may hide behind escapes.
+	const marks = [...words.map((word) => `"${word}"`), "\\u"].map((mark) => Buffer.from(mark));
+	MARKS.set(dialect, marks);
+	return marks;
+}
 
 /**
  * The messages with only the bytes changed that this dialect must have changed: the role `developer`, keys of
  * messages and of content parts that its server refuses or names otherwise. undefined where nothing changes.
  */
-export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Uint8Array | undefined {
-	const renamedRole = dialect.developerRole === "system";
-	const marks = [
-		...(renamedRole ? ['"developer"'] : []),
-		...Object.keys(dialect.messageKeys).map((key) => `"${key}"`),
-		...dialect.partKeys.map((key) => `"${key}"`),
-	];
-	// A native search first: nearly all requests have none of these. A key may hide behind escapes.
-	const text = Buffer.from(messages.bytes.buffer, messages.bytes.byteOffset + messages.start, messages.end - messages.start);
-	if (!marks.some((mark) => text.includes(mark)) && !text.includes(ESCAPE)) return undefined;
+export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Splice | undefined {
+	// A native search first: nearly all requests have none of these.
+	if (!marksOf(dialect).some((mark) => stands(mark, messages))) return undefined;
 	return rewriteElements(messages, (element) => rewriteMessage(messages.bytes, element, dialect));
 }
 
-function rewriteMessage(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Uint8Array | undefined {
-	if (bytes[range.start] !== 0x7b) return undefined;
+function stands(mark: Uint8Array, { bytes, start, end }: JsonSlice): boolean {
+	const at = find.call(bytes, mark, start);
+	return at >= 0 && at < end;
+}
+
+function rewriteMessage(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Splice | null {
+	if (bytes[range.start] !== 0x7b) return null;
 	const members = objectMembers(bytes, range.start);
 	const edits = new Map<string, MemberEdit>();
 	for (const member of members) {
@@ -48,33 +59,34 @@ function rewriteMessage(bytes: Uint8Array, range: ByteRange, dialect: Dialect): 
 				edits.set(name, bytes.subarray(member.valueStart, member.valueEnd));
 		}
 	}
-	return edits.size > 0 ? spliceMembers(bytes, members, edits, range) : undefined;
+	return edits.size > 0 ? memberSplice(bytes, members, edits, range) : null;
 }
 
-function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Uint8Array | undefined {
-	if (bytes[range.start] !== 0x7b) return undefined;
+function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Splice | null {
+	if (bytes[range.start] !== 0x7b) return null;
 	const members = objectMembers(bytes, range.start);
-	if (!members.some((member) => dialect.partKeys.includes(member.key))) return undefined;
-	return spliceMembers(bytes, members, new Map(dialect.partKeys.map((key) => [key, null])), range);
+	if (!members.some((member) => dialect.partKeys.includes(member.key))) return null;
+	return memberSplice(bytes, members, new Map(dialect.partKeys.map((key) => [key, null])), range);
 }
 
-/** The array with some elements replaced; what stands between them stays. */
-function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Uint8Array | undefined): Uint8Array | undefined {
-	const pieces: Uint8Array[] = [];
-	let copiedTo = array.start;
+/** The array with some elements replaced; what stands between them stays. undefined where none is. */
+function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Splice | null): Splice | undefined {
+	const output = new Splice(array.bytes);
+	let keptTo = array.start;
 	for (const element of arrayElements(array.bytes, array.start)) {
 		const rewritten = rewrite(element);
 		if (!rewritten) continue;
-		pieces.push(array.bytes.subarray(copiedTo, element.start), rewritten);
-		copiedTo = element.end;
+		output.keep(keptTo, element.start);
+		output.insert(rewritten);
+		keptTo = element.end;
 	}
-	if (pieces.length === 0) return undefined;
-	pieces.push(array.bytes.subarray(copiedTo, array.end));
-	return concatBytes(pieces);
+	if (keptTo === array.start) return undefined;
+	output.keep(keptTo, array.end);
+	return output;
 }
 
 /** A short string value; undefined for what is longer than any role. */
 function stringAt(bytes: Uint8Array, member: JsonMember): unknown {
 	if (member.valueEnd - member.valueStart > 128) return undefined;
-	return JSON.parse(decoder.decode(bytes.subarray(member.valueStart, member.valueEnd)));
+	return JSON.parse(utf8Text(bytes, member.valueStart, member.valueEnd));
 }

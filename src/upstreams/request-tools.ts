@@ -1,13 +1,14 @@
-import { arrayElements, concatBytes, type MemberEdit, objectMembers, spliceMembers } from "../wire/index.ts";
+import { arrayElements, lastMember, type MemberEdit, memberSplice, objectMembers, Splice } from "../wire/index.ts";
 import { type BodyView, type JsonSlice, memberOf, parseSlice } from "./body-view.ts";
 import type { Dialect } from "./dialects.ts";
 
-const encoder = new TextEncoder();
 const HOSTED = new Set(["web_search", "x_search"]);
 
 interface Tool {
-	readonly bytes: Uint8Array;
-	readonly changed: boolean;
+	/** As it came. */
+	readonly slice: JsonSlice;
+	/** As it goes out, where that differs. */
+	readonly rewritten: Splice | null;
 	readonly definition: JsonSlice | undefined;
 }
 
@@ -32,15 +33,15 @@ export function shapeTools(body: BodyView, dialect: Dialect): void {
 		for (const key of ["tools", "tool_choice", "parallel_tool_calls"]) body.drop(key);
 		return;
 	}
-	if (tools.length === given.length && !tools.some((tool) => tool.changed)) return;
-	body.set("tools", jsonArray(tools.map((tool) => tool.bytes)));
+	if (slice === undefined || (tools.length === given.length && !tools.some((tool) => tool.rewritten))) return;
+	body.set("tools", listOf(tools, slice.bytes));
 }
 
 function shapeTool(slice: JsonSlice): Tool[] {
 	if (slice.bytes[slice.start] !== 0x7b) return [];
 	const members = objectMembers(slice.bytes, slice.start);
 	const member = (key: string): JsonSlice | undefined => {
-		const found = members.findLast((candidate) => candidate.key === key);
+		const found = lastMember(members, key);
 		return found && { bytes: slice.bytes, start: found.valueStart, end: found.valueEnd };
 	};
 	const typeSlice = member("type");
@@ -49,8 +50,7 @@ function shapeTool(slice: JsonSlice): Tool[] {
 	// `id` is a key of ours: no server knows it.
 	const edits = new Map<string, MemberEdit>([["id", null]]);
 	if (typeof type !== "string") edits.set("type", '"function"');
-	const bytes = spliceMembers(slice.bytes, members, edits, slice);
-	return [{ bytes, changed: bytes.buffer !== slice.bytes.buffer, definition: member("function") }];
+	return [{ slice, rewritten: memberSplice(slice.bytes, members, edits, slice), definition: member("function") }];
 }
 
 function nameOf(tool: Tool): unknown {
@@ -63,14 +63,21 @@ function namedTool(choice: unknown): string | undefined {
 	return typeof name === "string" ? name : undefined;
 }
 
-function jsonArray(elements: readonly Uint8Array[]): Uint8Array {
-	const pieces = elements.flatMap((element, index) => (index === 0 ? [element] : [encoder.encode(","), element]));
-	return concatBytes([encoder.encode("["), ...pieces, encoder.encode("]")]);
+/** The tools as a JSON array; `bytes` is what they were cut from. */
+function listOf(tools: readonly Tool[], bytes: Uint8Array): Splice {
+	const list = new Splice(bytes);
+	for (const [index, { slice, rewritten }] of tools.entries()) {
+		list.insert(index === 0 ? "[" : ",");
+		if (rewritten) list.insert(rewritten);
+		else list.keep(slice.start, slice.end);
+	}
+	list.insert("]");
+	return list;
 }
 
 /**
  * A bare JSON schema under `json_schema` is wrapped as {name: "response", schema}; a wrapped one without a
- * name gets that name (chat-models 2.5, 2.9).
+ * name gets that name (docs/chat.md).
  */
 export function shapeResponseFormat(body: BodyView, dialect: Dialect): void {
 	const format = body.slice("response_format");
@@ -88,15 +95,16 @@ export function shapeResponseFormat(body: BodyView, dialect: Dialect): void {
 	const inner = memberOf(schema, "schema");
 	const isWrapped = inner !== undefined && inner.bytes[inner.start] === 0x7b;
 	if (isWrapped && memberOf(schema, "name")) return;
-	const wrapped = isWrapped
-		? spliceMembers(schema.bytes, objectMembers(schema.bytes, schema.start), new Map([["name", '"response"']]), schema)
-		: concatBytes([
-				encoder.encode('{"name":"response","schema":'),
-				schema.bytes.subarray(schema.start, schema.end),
-				encoder.encode("}"),
-			]);
-	body.set(
-		"response_format",
-		concatBytes([encoder.encode('{"type":"json_schema","json_schema":'), wrapped, encoder.encode("}")]),
-	);
+	const shaped = new Splice(schema.bytes);
+	shaped.insert('{"type":"json_schema","json_schema":');
+	const members = isWrapped ? objectMembers(schema.bytes, schema.start) : [];
+	const named = isWrapped ? memberSplice(schema.bytes, members, new Map([["name", '"response"']]), schema) : null;
+	if (named) shaped.insert(named);
+	else {
+		shaped.insert('{"name":"response","schema":');
+		shaped.keep(schema.start, schema.end);
+		shaped.insert("}");
+	}
+	shaped.insert("}");
+	body.set("response_format", shaped);
 }

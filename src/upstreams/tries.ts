@@ -145,7 +145,7 @@ async function reachable(node: UpstreamNode, signal: AbortSignal): Promise<Endpo
 	}
 }
 
-/** The caller's routing hint (chat-models 2.1): the same key finds the same upstream. */
+/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
 function stickyKeyOf(raw: Uint8Array, members: ChatForward["members"]): string | undefined {
 	const member = members.findLast(({ key }) => key === "prompt_cache_key");
 	if (!member || member.valueEnd - member.valueStart > 1024) return undefined;

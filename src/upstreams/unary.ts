@@ -36,7 +36,7 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 
 /**
  * The body as an answer: a JSON object that is a chat completion and no error. `choices` may be absent for
- * some models (chat-models 6.1); then `object` must say what it is. Throws UpstreamFailure for anything else.
+ * some models (docs/chat.md); then `object` must say what it is. Throws UpstreamFailure for anything else.
  */
 export function checkedCompletion(bytes: Uint8Array, status: number): Pick<UnaryAnswer, "bytes" | "body" | "usage"> {
 	let parsed: unknown;

@@ -3,7 +3,9 @@
  * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
  * nothing of models, money or HTTP.
  */
+export { latin1Text, utf8Text } from "./byte-text.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
-export { concatBytes, type MemberEdit, spliceMembers, topLevelMembers } from "./json-members.ts";
+export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
 export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";
+export { type Insertion, Splice } from "./splice.ts";
 export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseParser } from "./sse-parser.ts";

@@ -1,9 +1,8 @@
 import { type ByteRange, type JsonMember, objectMembers, skipWhitespace } from "./json-scan.ts";
+import { type Insertion, Splice } from "./splice.ts";
 
-/** A new value for a member: JSON text or its bytes; null takes the member out. */
-export type MemberEdit = string | Uint8Array | null;
-
-const encoder = new TextEncoder();
+/** A new value for a member: JSON text, its bytes, or what they will be spliced from; null takes the member out. */
+export type MemberEdit = Insertion | null;
 
 /** Where the top-level value starts: after white space and a byte order mark. */
 function documentStart(bytes: Uint8Array): number {
@@ -19,6 +18,12 @@ export function topLevelMembers(bytes: Uint8Array): JsonMember[] {
 	return objectMembers(bytes, documentStart(bytes));
 }
 
+/** The member that counts under this key: of several the last. */
+export function lastMember(members: readonly JsonMember[], key: string): JsonMember | undefined {
+	for (let index = members.length - 1; index >= 0; index--) if (members[index]?.key === key) return members[index];
+	return undefined;
+}
+
 /**
  * The object with members replaced, taken out or added, every other byte as it was. Of members with the same
  * key only the last stays, edits or not: which one counts would depend on who reads it. Returns `bytes`
@@ -30,79 +35,48 @@ export function spliceMembers(
 	edits: ReadonlyMap<string, MemberEdit>,
 	range?: ByteRange,
 ): Uint8Array {
+	return memberSplice(bytes, members, edits, range)?.bytes() ?? (range ? bytes.subarray(range.start, range.end) : bytes);
+}
+
+/** The same, not yet joined, for a splice around it; null where nothing changes. */
+export function memberSplice(
+	bytes: Uint8Array,
+	members: readonly JsonMember[],
+	edits: ReadonlyMap<string, MemberEdit>,
+	range?: ByteRange,
+): Splice | null {
 	const open = range?.start ?? documentStart(bytes);
 	const end = range?.end ?? bytes.length;
 	const last = new Map<string, JsonMember>();
 	for (const member of members) last.set(member.key, member);
-	if (last.size === members.length && !touches(edits, last)) return range ? bytes.subarray(open, end) : bytes;
+	if (last.size === members.length && !touches(edits, last)) return null;
 
-	const output = new Splice(bytes, open);
+	const output = new Splice(bytes);
 	let kept = 0;
 	let previousEnd = members[0]?.start ?? open + 1;
-	output.copyTo(previousEnd);
+	output.keep(open, previousEnd);
 	for (const member of members) {
 		const edit = edits.get(member.key);
-		const stays = last.get(member.key) === member && edit !== null;
-		// The separator stays the one that stood before this member; the first that is kept has none.
-		if (!stays) output.skipTo(member.valueEnd, previousEnd);
-		else {
-			if (kept++ === 0) output.skipTo(member.start, previousEnd);
-			if (edit !== undefined) output.replace(member.valueStart, member.valueEnd, asBytes(edit));
+		if (edit !== null && last.get(member.key) === member) {
+			// The separator stays the one that stood before this member; the first that is kept has none.
+			output.keep(kept++ === 0 ? member.start : previousEnd, member.valueStart);
+			if (edit === undefined) output.keep(member.valueStart, member.valueEnd);
+			else output.insert(edit);
 		}
 		previousEnd = member.valueEnd;
 	}
-	output.copyTo(previousEnd);
 	for (const [key, edit] of edits) {
 		if (edit === null || last.has(key)) continue;
-		output.insert(encoder.encode(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`));
-		output.insert(asBytes(edit));
+		output.insert(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`);
+		output.insert(edit);
 	}
-	output.copyTo(end);
-	return concatBytes(output.pieces);
-}
-
-/** Pieces of a new text: runs of the old one as long as can be, and what replaces the rest. */
-class Splice {
-	readonly pieces: Uint8Array[] = [];
-	readonly #bytes: Uint8Array;
-	#from: number;
-
-	constructor(bytes: Uint8Array, from: number) {
-		this.#bytes = bytes;
-		this.#from = from;
-	}
-
-	/** The old text up to here is part of the new one. */
-	copyTo(end: number): void {
-		if (end > this.#from) this.pieces.push(this.#bytes.subarray(this.#from, end));
-		this.#from = end;
-	}
-
-	/** The old text up to `from` stays, what follows up to `to` goes. */
-	skipTo(to: number, from: number): void {
-		if (to === from) return;
-		this.copyTo(from);
-		this.#from = to;
-	}
-
-	replace(start: number, end: number, value: Uint8Array): void {
-		this.copyTo(start);
-		this.pieces.push(value);
-		this.#from = end;
-	}
-
-	insert(text: Uint8Array): void {
-		this.pieces.push(text);
-	}
+	output.keep(previousEnd, end);
+	return output;
 }
 
 function touches(edits: ReadonlyMap<string, MemberEdit>, present: ReadonlyMap<string, JsonMember>): boolean {
 	for (const [key, edit] of edits) if (edit !== null || present.has(key)) return true;
 	return false;
-}
-
-function asBytes(edit: string | Uint8Array): Uint8Array {
-	return typeof edit === "string" ? encoder.encode(edit) : edit;
 }
 
 export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array {

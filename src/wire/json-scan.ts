@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { latin1Text, utf8Text } from "./byte-text.ts";
 
 /** Deeper JSON than this is refused: no request of this API needs it, and parsers further on may recurse. */
 export const MAX_JSON_DEPTH = 512;
@@ -15,7 +16,8 @@ const CLOSE_BRACKET = 0x5d;
 /** How far a string is read byte by byte before the native search takes over: most strings are short. */
 const NEAR = 64;
 
-const decoder = new TextDecoder();
+/** In the Latin-1 text of a key: an escape, or a byte of a longer character. */
+const NOT_PLAIN = /[\\\x80-\xff]/;
 
 /** A member of a JSON object in bytes: [start, valueEnd) is key and value, [valueStart, valueEnd) the value. */
 export interface JsonMember {
@@ -142,10 +144,10 @@ export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
 }
 
 function decodeKey(bytes: Uint8Array, open: number, end: number): string {
-	const inner = bytes.subarray(open + 1, end - 1);
-	if (!inner.includes(BACKSLASH)) return decoder.decode(inner);
+	const plain = latin1Text(bytes, open + 1, end - 1);
+	if (!NOT_PLAIN.test(plain)) return plain;
 	try {
-		return JSON.parse(decoder.decode(bytes.subarray(open, end))) as string;
+		return JSON.parse(utf8Text(bytes, open, end)) as string;
 	} catch (cause) {
 		throw notAnObject(cause);
 	}

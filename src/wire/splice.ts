@@ -1,0 +1,71 @@
+import type { ByteRange } from "./json-scan.ts";
+
+const copy = Buffer.prototype.copy;
+
+/** What a splice puts in: text, bytes, or another splice. */
+export type Insertion = string | Uint8Array | Splice;
+
+/**
+ * A new text made of runs of an old one and of what is put between them. Nothing is copied until `bytes` joins
+ * it all with one copy, however deeply splices are nested.
+ */
+export class Splice {
+	readonly #source: Uint8Array;
+	readonly #parts: (ByteRange | Insertion)[] = [];
+	/** The last run: it grows while what is kept joins on. */
+	#start = 0;
+	#end = 0;
+
+	constructor(source: Uint8Array) {
+		this.#source = source;
+	}
+
+	/** The old text from `start` to `end` is part of the new one. */
+	keep(start: number, end: number): void {
+		if (start !== this.#end) {
+			this.#closeRun();
+			this.#start = start;
+		}
+		this.#end = end;
+	}
+
+	insert(part: Insertion): void {
+		this.#closeRun();
+		this.#start = this.#end;
+		this.#parts.push(part);
+	}
+
+	get byteLength(): number {
+		this.#closeRun();
+		this.#start = this.#end;
+		let length = 0;
+		for (const part of this.#parts) length += lengthOf(part);
+		return length;
+	}
+
+	bytes(): Uint8Array {
+		const whole = Buffer.allocUnsafe(this.byteLength);
+		this.#write(whole, 0);
+		return whole;
+	}
+
+	#closeRun(): void {
+		if (this.#end > this.#start) this.#parts.push({ start: this.#start, end: this.#end });
+	}
+
+	#write(target: Buffer, from: number): number {
+		let at = from;
+		for (const part of this.#parts) {
+			if (typeof part === "string") at += target.write(part, at);
+			else if (part instanceof Splice) at = part.#write(target, at);
+			else if (part instanceof Uint8Array) at += copy.call(part, target, at);
+			else at += copy.call(this.#source, target, at, part.start, part.end);
+		}
+		return at;
+	}
+}
+
+function lengthOf(part: ByteRange | Insertion): number {
+	if (typeof part === "string") return Buffer.byteLength(part);
+	return "byteLength" in part ? part.byteLength : part.end - part.start;
+}
