@@ -88,6 +88,7 @@ export async function travel(
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
 	}
+	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
 	if (answer.ended === undefined) {
 		call.releaseBody();
@@ -209,6 +210,12 @@ async function readInput(
 function takeListRequest(call: Call, limited: boolean, settings: PipelineSettings, parts: PipelineParts): void {
 	if (limited && call.caller !== null)
 		call.rate = parts.budgets.takeRequest(call.caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0);
+}
+
+function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {
+	const { requestId, endpoint, caller, admittedAtMs } = call;
+	const tookMs = parts.clock.now() - admittedAtMs;
+	parts.log.debug({ requestId, endpoint: endpoint.name, status: answer.status, keyId: caller?.key.id, tookMs }, "answered");
 }
 
 const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
