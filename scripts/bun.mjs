@@ -41,8 +41,11 @@ export function findBun(root) {
 	return places.find((place) => existsSync(place)) ?? null;
 }
 
-/** Flags of every run: no .env and no package fetched behind the operator's back. */
-export const BUN_FLAGS = ["--no-env-file", "--no-install"];
+/**
+ * Flags of every run: no .env and no package fetched behind the operator's back; a heap that is collected early,
+ * which measured no dearer for a server of short requests and takes less memory.
+ */
+export const BUN_FLAGS = ["--no-env-file", "--no-install", "--smol"];
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
