@@ -1,7 +1,8 @@
 import type { TokenUsage } from "../journal/records.ts";
-import { SseEventTooLarge, SseParser } from "../wire/index.ts";
+import { SseParser } from "../wire/index.ts";
 import type { Clock } from "./clock.ts";
 import { letGo } from "./connect.ts";
+import { type EventFrame, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent, EventBatch } from "./port.ts";
 import { usageOf } from "./usage.ts";
@@ -9,7 +10,12 @@ import { usageOf } from "./usage.ts";
 /** How long the end of a body may take after `[DONE]`, so that its connection can be used again. */
 const DRAIN_MS = 1_000;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
+const MAX_FRAMES = 8;
+/** Longer events are no pieces of a sentence: no frame is kept of them. */
+const MAX_FRAME_LENGTH = 16 * 1024;
+/** Events without a known frame, one after another, past which no more frames are made. */
+const MAX_MISSES = 32;
 
 /** The part of a reader that is used here. */
 interface Reader {
@@ -23,6 +29,8 @@ export class EventSource {
 	readonly #parser: SseParser;
 	/** An error that came behind good events of the same read: thrown by the next. */
 	#pendingError: unknown = null;
+	readonly #frames: EventFrame[] = [];
+	#misses = 0;
 	#finishReasonSeen = false;
 	#ended = false;
 	#usage: TokenUsage | null = null;
@@ -76,21 +84,38 @@ export class EventSource {
 	}
 
 	#events(chunk: Uint8Array): ChatEvent[] {
+		const texts: string[] = [];
 		const events: ChatEvent[] = [];
+		let fault: unknown = null;
 		try {
-			for (const bytes of this.#parser.feed(chunk)) events.push(this.#event(bytes));
+			this.#parser.feed(chunk, texts);
 		} catch (error) {
-			const failure = error instanceof SseEventTooLarge ? broken(error.message) : error;
-			if (events.length === 0) throw failure;
-			this.#pendingError = failure;
+			fault = broken(error instanceof Error ? error.message : "the stream is no event stream");
 		}
+		try {
+			for (const text of texts) events.push(this.#framed(text) ?? this.#parsed(text));
+		} catch (error) {
+			fault = error;
+		}
+		if (fault !== null && events.length === 0) throw fault;
+		this.#pendingError = fault;
 		return events;
 	}
 
-	#event(bytes: Uint8Array): ChatEvent {
+	#framed(text: string): ChatEvent | null {
+		for (const frame of this.#frames) {
+			const said = frame.said(text);
+			if (said === null) continue;
+			this.#misses = 0;
+			return new FramedEvent(text, frame, said);
+		}
+		return null;
+	}
+
+	#parsed(text: string): ChatEvent {
 		let parsed: unknown;
 		try {
-			parsed = JSON.parse(decoder.decode(bytes));
+			parsed = JSON.parse(text);
 		} catch {
 			throw broken("an event of the stream is no JSON");
 		}
@@ -100,7 +125,16 @@ export class EventSource {
 		if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
 		if (body.usage || body.x_groq || body.eval_count) this.#usage = usageOf(body) ?? this.#usage;
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
-		return { bytes, body };
+		if (this.#misses < MAX_MISSES && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
+		return { text, body, frame: null, said: "" };
+	}
+
+	#learn(text: string, body: Readonly<Record<string, unknown>>): void {
+		this.#misses++;
+		const frame = frameOf(text, body);
+		if (frame === null) return;
+		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
+		this.#frames.unshift(frame);
 	}
 
 	/** Reads what stands between `[DONE]` and the end of the body, for a moment. */
@@ -119,4 +153,21 @@ export class EventSource {
 function hasFinishReason(choices: unknown): boolean {
 	if (!Array.isArray(choices)) return false;
 	return choices.some((choice) => typeof (choice as { finish_reason?: unknown } | null)?.finish_reason === "string");
+}
+
+/** An event that is known without having been parsed. */
+class FramedEvent implements ChatEvent {
+	readonly text: string;
+	readonly frame: EventFrame;
+	readonly said: string;
+
+	constructor(text: string, frame: EventFrame, said: string) {
+		this.text = text;
+		this.frame = frame;
+		this.said = said;
+	}
+
+	get body(): Readonly<Record<string, unknown>> {
+		return JSON.parse(this.text) as Record<string, unknown>;
+	}
 }

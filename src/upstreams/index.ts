@@ -9,7 +9,16 @@ export { type Clock, systemClock } from "./clock.ts";
 export type { Fetch, FetchInit } from "./connect.ts";
 export { DIALECT_TABLE, type Dialect, type DialectName } from "./dialects.ts";
 export type { UpstreamStatus } from "./node.ts";
-export type { ChatEvent, ChatForward, ChatStream, ChatUpstreams, EventBatch, JsonMember, UnaryAnswer } from "./port.ts";
+export type {
+	ChatEvent,
+	ChatForward,
+	ChatStream,
+	ChatUpstreams,
+	EventBatch,
+	EventFrame,
+	JsonMember,
+	UnaryAnswer,
+} from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
 export type { ChatTimeouts } from "./tries.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

@@ -6,8 +6,9 @@
 import type { TextModel } from "../catalog/types.ts";
 import type { TokenUsage } from "../journal/records.ts";
 import type { JsonMember } from "../wire/index.ts";
+import type { EventFrame } from "./event-frame.ts";
 
-export type { JsonMember };
+export type { EventFrame, JsonMember };
 
 export interface ChatForward {
 	readonly requestId: string;
@@ -39,10 +40,18 @@ export interface UnaryAnswer {
 	readonly retries: number;
 }
 
-/** One SSE data event: its JSON text as bytes and parsed. */
+/** One SSE data event. */
 export interface ChatEvent {
-	readonly bytes: Uint8Array;
+	/** Its JSON text, as it came. */
+	readonly text: string;
+	/** Parsed at first use. */
 	readonly body: Readonly<Record<string, unknown>>;
+	/**
+	 * Set where the event is an earlier one over again with another piece of what the model says, and nothing
+	 * else: no usage, no end. `said` is that piece then.
+	 */
+	readonly frame: EventFrame | null;
+	readonly said: string;
 }
 
 /** What one network read brought: events in order; `done` where the upstream's `[DONE]` came after them. */

@@ -8,4 +8,4 @@ export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-eli
 export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
 export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";
 export { type Insertion, Splice } from "./splice.ts";
-export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseParser } from "./sse-parser.ts";
+export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";

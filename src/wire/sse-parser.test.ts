@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SseEventTooLarge, SseParser } from "./sse-parser.ts";
+import { SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
 function parse(chunks: readonly Uint8Array[], maxEventBytes?: number) {
 	const parser = new SseParser(maxEventBytes);
-	const events = chunks.flatMap((chunk) => parser.feed(chunk)).map(textOf);
+	const events: string[] = [];
+	for (const chunk of chunks) parser.feed(chunk, events);
 	return { events, done: parser.done, pending: parser.pending };
 }
 const one = (text: string) => parse([bytesOf(text)]);
@@ -78,10 +78,29 @@ describe("server-sent events", () => {
 	});
 
 	test("stay what they were when later chunks come: no event is a view of a buffer in use", () => {
-		const parser = new SseParser();
-		const first = [...parser.feed(bytesOf("data: 11")), ...parser.feed(bytesOf("11\n\ndata: 2"))];
-		const second = [...parser.feed(bytesOf("222\n\ndata: 3")), ...parser.feed(bytesOf("333\n\n"))];
-		expect([...first, ...second].map(textOf)).toEqual(["1111", "2222", "3333"]);
+		const chunks = ["data: 11", "11\n\ndata: 2", "222\n\ndata: 3", "333\n\n"].map(bytesOf);
+		expect(parse(chunks).events).toEqual(["1111", "2222", "3333"]);
+	});
+
+	test("keep a byte order mark that is not at the start of the stream, also where a chunk begins with it", () => {
+		expect(parse(["\ufeffdata: 1\n", "\n", "data: \ufeff2\n\n"].map(bytesOf)).events).toEqual(["1", "\ufeff2"]);
+		expect(parse(["data: 1\n\n", "\ufeffdata: 2\n\n"].map(bytesOf)).events).toEqual(["1"]);
+	});
+
+	test("that are no UTF-8 throw, after the events before them and wherever the chunks are cut", () => {
+		const good = bytesOf("data: é\n\ndata: 2\r\n\r\n");
+		const bad = [...bytesOf("data: "), 0xc3, ...bytesOf("x\n\ndata: 3\n\n")];
+		const whole = Uint8Array.from([...good, ...bad]);
+		for (let cut = 0; cut <= whole.length; cut++) {
+			const parser = new SseParser();
+			const events: string[] = [];
+			expect(() => {
+				parser.feed(whole.slice(0, cut), events);
+				parser.feed(whole.slice(cut), events);
+			}, `cut at ${cut}`).toThrow(SseNotUtf8);
+			expect(events).toEqual(["é", "2"]);
+		}
+		expect(parse([Uint8Array.from([...bytesOf("data: 1\n\ndata: [DONE]\n\n"), 0xff, 0x0a])]).done).toBe(true);
 	});
 
 	test("over the bound throw, in one line or in many, at once or byte by byte", () => {
@@ -102,9 +121,10 @@ describe("server-sent events", () => {
 		const parser = new SseParser();
 		const piece = new Uint8Array(1000).fill(0x61);
 		const started = performance.now();
-		parser.feed(bytesOf("data: "));
-		for (let i = 0; i < 15_000; i++) parser.feed(piece);
-		const events = parser.feed(bytesOf("\n\n"));
+		const events: string[] = [];
+		parser.feed(bytesOf("data: "), events);
+		for (let i = 0; i < 15_000; i++) parser.feed(piece, events);
+		parser.feed(bytesOf("\n\n"), events);
 		expect(events[0]?.length).toBe(15_000_000);
 		expect(performance.now() - started).toBeLessThan(5_000);
 	});

@@ -1,32 +1,38 @@
-import { concatBytes } from "./json-members.ts";
+import { isUtf8 } from "node:buffer";
 
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
-const NEWLINE = new Uint8Array([LF]);
+const LINE_END = /\r\n|\r/g;
 
 export const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Thrown where one event passes the bound: an upstream that never ends a line must not fill memory. */
 export class SseEventTooLarge extends Error {
 	override readonly name = "SseEventTooLarge";
 }
 
+/** Thrown at bytes that are no UTF-8. */
+export class SseNotUtf8 extends Error {
+	override readonly name = "SseNotUtf8";
+}
+
 /**
  * Server-sent events from byte chunks cut anywhere (WHATWG HTML, "Server-sent events": LF, CRLF or CR, one
  * leading byte order mark, comments, `data:` lines joined by LF; `event:`, `id:` and `retry:` say nothing
- * here). An event that lies whole inside a chunk is handed out as a view of it, without a copy. The work is
- * linear in the bytes, also where they come one at a time.
+ * here). Whole lines are decoded together, once a chunk. The work is linear in the bytes, also where they come
+ * one at a time.
  */
 export class SseParser {
 	readonly #maxEventBytes: number;
 	/** The unfinished line, in a buffer that doubles. */
 	#carry = new Uint8Array(0);
 	#carryLength = 0;
-	/** `data:` lines of the event under way. */
-	#data: Uint8Array[] = [];
-	#dataBytes = 0;
+	/** The `data:` lines so far of the event under way; null before the first. */
+	#data: string | null = null;
 	/** A CR ended the last line: an LF right after it belongs to the same line end. */
 	#skipLf = false;
 	#atStart = true;
@@ -41,52 +47,36 @@ export class SseParser {
 		return this.#done;
 	}
 
-	/** Bytes of an event that has no end yet: at the end of a body it was cut. */
+	/** There is the beginning of an event that has no end yet: at the end of a body it was cut. */
 	get pending(): boolean {
-		return this.#carryLength > 0 || this.#data.length > 0;
+		return this.#carryLength > 0 || this.#data !== null;
 	}
 
-	/** The data of every event that this chunk completes, in order. Throws SseEventTooLarge. */
-	feed(chunk: Uint8Array): Uint8Array[] {
-		const events: Uint8Array[] = [];
-		const length = chunk.length;
-		let at = 0;
-		// The next CR is looked up once, not once a line: most streams have none.
-		let cr = chunk.indexOf(CR);
-		while (at < length && !this.#done) {
-			if (this.#skipLf) {
-				this.#skipLf = false;
-				if (chunk[at] === LF) {
-					at++;
-					continue;
-				}
-			}
-			if (cr >= 0 && cr < at) cr = chunk.indexOf(CR, at);
-			const lf = chunk.indexOf(LF, at);
-			const end = cr >= 0 && (lf < 0 || cr < lf) ? cr : lf;
-			if (end < 0) {
-				this.#keep(chunk.subarray(at));
-				break;
-			}
-			this.#skipLf = end === cr;
-			if (this.#carryLength === 0) this.#line(chunk, at, end, events);
-			else {
-				this.#keep(chunk.subarray(at, end));
-				const line = this.#carry;
-				const lineLength = this.#carryLength;
-				// Events may be views of the buffer: it is handed over, not used again.
-				this.#carry = new Uint8Array(0);
-				this.#carryLength = 0;
-				this.#line(line, 0, lineLength, events);
-			}
-			at = end + 1;
+	/**
+	 * Adds the data of every event that this chunk completes to `events`, in order. Throws SseEventTooLarge and
+	 * SseNotUtf8; what stood before the fault is in `events` then.
+	 */
+	feed(chunk: Uint8Array, events: string[]): void {
+		const linesEnd = endOfLastLine(chunk);
+		if (linesEnd > 0 && !this.#done) {
+			const lines = linesEnd === chunk.length ? chunk : chunk.subarray(0, linesEnd);
+			this.#decode(this.#carryLength === 0 ? lines : this.#carryWith(lines), events);
 		}
-		return events;
+		if (linesEnd === chunk.length || this.#done) return;
+		this.#checkSize(this.#carryLength + chunk.length - linesEnd);
+		this.#keep(linesEnd === 0 ? chunk : chunk.subarray(linesEnd));
+	}
+
+	/** The unfinished line and what ends it. Read before the next is kept: it is the buffer itself. */
+	#carryWith(lines: Uint8Array): Uint8Array {
+		this.#keep(lines);
+		const whole = this.#carry.subarray(0, this.#carryLength);
+		this.#carryLength = 0;
+		return whole;
 	}
 
 	#keep(bytes: Uint8Array): void {
 		const needed = this.#carryLength + bytes.length;
-		if (needed + this.#dataBytes > this.#maxEventBytes) throw this.#tooLarge();
 		if (needed > this.#carry.length) {
 			const grown = new Uint8Array(Math.max(needed, this.#carry.length * 2, 256));
 			grown.set(this.#carry.subarray(0, this.#carryLength));
@@ -96,49 +86,85 @@ export class SseParser {
 		this.#carryLength = needed;
 	}
 
-	#line(bytes: Uint8Array, from: number, end: number, events: Uint8Array[]): void {
-		let start = from;
-		if (this.#atStart) {
-			this.#atStart = false;
-			if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
+	#decode(lines: Uint8Array, events: string[]): void {
+		let text: string;
+		try {
+			text = decoder.decode(lines);
+		} catch {
+			this.#lines(decoder.decode(lines.subarray(0, validLines(lines))), events);
+			if (this.#done) return;
+			throw new SseNotUtf8("the stream is no UTF-8");
 		}
-		if (start >= end) {
-			this.#dispatch(events);
-			return;
-		}
-		if (bytes[start] !== 0x64 || bytes[start + 1] !== 0x61 || bytes[start + 2] !== 0x74 || bytes[start + 3] !== 0x61) return;
-		let value = start + 4;
-		if (value < end) {
-			if (bytes[value] !== COLON) return;
-			value++;
-			if (value < end && bytes[value] === SPACE) value++;
-		} else if (value > end) return;
-		this.#dataBytes += end - value + 1;
-		if (this.#dataBytes > this.#maxEventBytes) throw this.#tooLarge();
-		this.#data.push(bytes.subarray(value, end));
+		this.#lines(text, events);
 	}
 
-	#dispatch(events: Uint8Array[]): void {
-		if (this.#data.length === 0) return;
-		const data = this.#data.length === 1 ? (this.#data[0] ?? NEWLINE) : concatBytes(this.#data.flatMap(withNewline));
-		this.#data = [];
-		this.#dataBytes = 0;
-		if (data.length === 0) return;
+	/** Whole lines, the last line end included. */
+	#lines(decoded: string, events: string[]): void {
+		let text = decoded;
+		let at = 0;
+		if (this.#atStart && text !== "") {
+			this.#atStart = false;
+			if (text.charCodeAt(0) === 0xfeff) at = 1;
+		}
+		if (this.#skipLf && text.charCodeAt(at) === LF) at++;
+		this.#skipLf = text.charCodeAt(text.length - 1) === CR;
+		if (text.includes("\r")) text = text.replace(LINE_END, "\n");
+		while (at < text.length && !this.#done) {
+			const end = text.indexOf("\n", at);
+			if (end === at) this.#dispatch(events);
+			else this.#line(text, at, end);
+			at = end + 1;
+		}
+	}
+
+	#line(text: string, start: number, end: number): void {
+		if (!text.startsWith("data", start)) return;
+		let value = start + 4;
+		if (value < end) {
+			if (text.charCodeAt(value) !== COLON) return;
+			value++;
+			if (value < end && text.charCodeAt(value) === SPACE) value++;
+		}
+		const line = text.slice(value, end);
+		this.#data = this.#data === null ? line : `${this.#data}\n${line}`;
+		this.#checkSize(0);
+	}
+
+	#dispatch(events: string[]): void {
+		const data = this.#data;
+		if (data === null) return;
+		this.#data = null;
+		if (data === "") return;
 		if (isDone(data)) this.#done = true;
 		else events.push(data);
 	}
 
-	#tooLarge(): SseEventTooLarge {
-		return new SseEventTooLarge(`an event of the stream is over ${this.#maxEventBytes} bytes`);
+	/** `carried`: bytes of the unfinished line. */
+	#checkSize(carried: number): void {
+		if (carried + (this.#data?.length ?? 0) <= this.#maxEventBytes) return;
+		throw new SseEventTooLarge(`an event of the stream is over ${this.#maxEventBytes} bytes`);
 	}
 }
 
-function withNewline(line: Uint8Array, index: number): Uint8Array[] {
-	return index === 0 ? [line] : [NEWLINE, line];
+/** The index after the last line end; 0 where there is none. */
+function endOfLastLine(chunk: Uint8Array): number {
+	if (chunk[chunk.length - 1] === LF) return chunk.length;
+	const lf = chunk.lastIndexOf(LF);
+	return Math.max(lf, chunk.lastIndexOf(CR)) + 1;
+}
+
+/** The length of the whole lines before the first that is no UTF-8. */
+function validLines(bytes: Uint8Array): number {
+	let valid = 0;
+	for (let at = 0; at < bytes.length; at++) {
+		if (bytes[at] !== LF && bytes[at] !== CR) continue;
+		if (!isUtf8(bytes.subarray(valid, at))) break;
+		valid = at + 1;
+	}
+	return valid;
 }
 
 /** `[DONE]`, with white space around it where a server pads it. */
-function isDone(data: Uint8Array): boolean {
-	if (data.length < 6 || data.length > 16 || data[0] === 0x7b) return false;
-	return new TextDecoder().decode(data).trim() === "[DONE]";
+function isDone(data: string): boolean {
+	return data.length >= 6 && data.length <= 16 && data.charCodeAt(0) !== 0x7b && data.trim() === "[DONE]";
 }

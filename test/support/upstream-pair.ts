@@ -76,7 +76,7 @@ export async function drain(stream: ChatStream): Promise<Drained> {
 		for (;;) {
 			const batch = await stream.next();
 			if (batch === null) return { texts, done, error: null };
-			texts.push(...batch.events.map((event) => new TextDecoder().decode(event.bytes)));
+			texts.push(...batch.events.map((event) => event.text));
 			done ||= batch.done;
 		}
 	} catch (error) {

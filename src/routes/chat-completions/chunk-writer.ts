@@ -1,26 +1,32 @@
-import type { ChatEvent } from "../../upstreams/port.ts";
-import { concatBytes, type MemberEdit, spliceMembers, topLevelMembers } from "../../wire/index.ts";
+import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
+import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { isRecord } from "./received.ts";
 import { type ChatSession, completionId } from "./session.ts";
 import { ThinkBlockStripper } from "./think-blocks.ts";
 
-const encoder = new TextEncoder();
-const DATA = encoder.encode("data: ");
-const END = encoder.encode("\n\n");
-const DONE = encoder.encode("data: [DONE]\n\n");
-const PING = encoder.encode(": ping\n\n");
+const DONE = "data: [DONE]\n\n";
+const PING = ": ping\n\n";
+/** As many as an upstream's stream has in use at most. */
+const MAX_FRAMES = 8;
+
+/** What an upstream's frame becomes in our chunks. */
+interface OurFrame {
+	readonly theirs: EventFrame;
+	readonly head: string;
+	readonly tail: string;
+}
 
 /**
- * Turns an upstream's chunks into ours: same `choices` bytes, our model and id in every chunk, no usage (it
- * comes once, at the end). An upstream repeats the members before `choices` in every chunk, so their
- * replacement is worked out once and reused while they stay the same.
+ * Turns an upstream's chunks into ours, as SSE text: same `choices`, our model and id in every chunk, no usage
+ * (it comes once, at the end). What must be replaced in chunks that differ in one string alone is worked out once.
  */
 export class ChunkWriter {
 	readonly #session: ChatSession;
 	#id: string | null = null;
 	#created: number;
 	#first = true;
-	#head: { readonly theirs: Uint8Array; readonly ours: Uint8Array } | null = null;
+	/** Of the frames in use, few in any stream. */
+	readonly #frames: OurFrame[] = [];
 	readonly #strippers = new Map<number, ThinkBlockStripper>();
 
 	constructor(session: ChatSession) {
@@ -31,70 +37,57 @@ export class ChunkWriter {
 	static readonly done = DONE;
 	static readonly ping = PING;
 
-	/** The SSE bytes of one chunk, in pieces to be joined. */
-	push(event: ChatEvent, into: Uint8Array[]): void {
-		into.push(DATA);
-		this.#body(event, into);
-		into.push(END);
+	/** The SSE text of one chunk. */
+	chunk(event: ChatEvent): string {
+		if (event.frame === null || this.#first || this.#session.stripThinking) return `data: ${this.#rewritten(event)}\n\n`;
+		const { head, tail } = this.#ours(event.frame);
+		return `data: ${head}${event.text.slice(event.frame.head.length, event.text.length - event.frame.tail.length)}${tail}\n\n`;
 	}
 
-	#body(event: ChatEvent, into: Uint8Array[]): void {
-		const { bytes, body } = event;
+	#rewritten({ text, body }: ChatEvent): string {
 		if (this.#id === null) {
 			this.#id = completionId(body.id, this.#session.call.requestId);
 			if (typeof body.created === "number") this.#created = body.created;
 		}
-		const usage = body.usage !== undefined && body.usage !== null;
-		const head = this.#head;
-		const plain = !usage && !this.#first && !this.#session.stripThinking;
-		if (plain && head !== null && startsWith(bytes, head.theirs)) {
-			if (head.ours !== head.theirs) into.push(head.ours, bytes.subarray(head.theirs.length));
-			else into.push(bytes);
-			return;
-		}
-		this.#rewritten(event, usage, into);
+		const edits = this.#edits(body);
+		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
+		if (this.#first && this.#session.echoInStream) edits.set("service_parameters", JSON.stringify(this.#session.echo));
+		if (this.#session.stripThinking) edits.set("choices", JSON.stringify(this.#stripped(body.choices)));
+		this.#first = false;
+		if (edits.size === 0) return text;
+		const bytes = Buffer.from(text);
+		const spliced = spliceMembers(bytes, topLevelMembers(bytes), edits);
+		return utf8Text(spliced, 0, spliced.length);
 	}
 
-	#rewritten(event: ChatEvent, usage: boolean, into: Uint8Array[]): void {
-		const { bytes, body } = event;
+	/** What differs in the members that every chunk has. */
+	#edits(body: ChatEvent["body"]): Map<string, MemberEdit> {
 		const edits = new Map<string, MemberEdit>();
 		if (body.id !== this.#id) edits.set("id", JSON.stringify(this.#id));
 		if (body.model !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
 		if (body.created !== this.#created) edits.set("created", String(this.#created));
-		const steady = new Map(edits);
-		if (usage) edits.set("usage", null);
-		if (this.#first && this.#session.echoInStream) edits.set("service_parameters", JSON.stringify(this.#session.echo));
-		if (this.#session.stripThinking) edits.set("choices", JSON.stringify(this.#stripped(body.choices)));
-		const members = topLevelMembers(bytes);
-		into.push(edits.size === 0 ? bytes : spliceMembers(bytes, members, edits));
-		if (!this.#session.stripThinking) this.#learnHead(bytes, members, steady);
-		this.#first = false;
+		return edits;
 	}
 
-	/** Remembers what stands before `choices`, where all that must be replaced stands before it. */
-	#learnHead(bytes: Uint8Array, members: ReturnType<typeof topLevelMembers>, edits: ReadonlyMap<string, MemberEdit>): void {
-		const choicesAt = members.findIndex((member) => member.key === "choices");
-		const choices = members[choicesAt];
-		if (choices === undefined) return;
-		const before = members.slice(0, choicesAt);
-		const own = ["id", "model", "created"];
-		const complete = own.every((key) => before.some((member) => member.key === key));
-		if (
-			!complete ||
-			new Set(before.map((member) => member.key)).size !== before.length ||
-			before.some((member) => member.key === "usage")
-		) {
-			this.#head = null;
-			return;
-		}
-		const theirs = bytes.slice(0, choices.start);
-		if (edits.size === 0) {
-			this.#head = { theirs, ours: theirs };
-			return;
-		}
-		const closed = concatBytes([theirs, encoder.encode('"choices":0}')]);
-		const ours = spliceMembers(closed, topLevelMembers(closed), edits);
-		this.#head = { theirs, ours: ours.subarray(0, ours.length - '"choices":0}'.length) };
+	#ours(theirs: EventFrame): OurFrame {
+		for (const frame of this.#frames) if (frame.theirs === theirs) return frame;
+		const frame = this.#ourFrame(theirs);
+		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
+		this.#frames.unshift(frame);
+		return frame;
+	}
+
+	/** The piece's place moves with `choices`, whose own bytes stay as they are. */
+	#ourFrame(theirs: EventFrame): OurFrame {
+		const text = theirs.head + theirs.tail;
+		const edits = this.#edits(JSON.parse(text) as Record<string, unknown>);
+		const bytes = Buffer.from(text);
+		const members = topLevelMembers(bytes);
+		const spliced = spliceMembers(bytes, members, edits);
+		const before = lastMember(members, "choices")?.valueStart ?? 0;
+		const after = lastMember(topLevelMembers(spliced), "choices")?.valueStart ?? 0;
+		const place = Buffer.byteLength(theirs.head) + after - before;
+		return { theirs, head: utf8Text(spliced, 0, place), tail: utf8Text(spliced, place, spliced.length) };
 	}
 
 	#stripped(choices: unknown): unknown {
@@ -114,7 +107,7 @@ export class ChunkWriter {
 	}
 
 	/** The chunk that ends choices which passed their ceiling. */
-	lengthChunk(): Uint8Array {
+	lengthChunk(): string {
 		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
 			index,
 			delta: {},
@@ -125,23 +118,18 @@ export class ChunkWriter {
 	}
 
 	/** The last data chunk: usage and cost. */
-	usageChunk(usage: unknown, cost: { usd: number; diem: number }): Uint8Array {
+	usageChunk(usage: unknown, cost: { usd: number; diem: number }): string {
 		return this.#own({ choices: [], usage, cost });
 	}
 
-	#own(members: Record<string, unknown>): Uint8Array {
+	#own(members: Record<string, unknown>): string {
 		const id = this.#id ?? completionId(null, this.#session.call.requestId);
 		const chunk = { id, object: "chat.completion.chunk", created: this.#created, model: this.#session.model.id, ...members };
-		return encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
+		return `data: ${JSON.stringify(chunk)}\n\n`;
 	}
 
 	/** An error in a stream that has begun: no `[DONE]` follows it. */
-	static errorEvent(error: object): Uint8Array {
-		return encoder.encode(`data: ${JSON.stringify({ error })}\n\n`);
+	static errorEvent(error: object): string {
+		return `data: ${JSON.stringify({ error })}\n\n`;
 	}
-}
-
-function startsWith(bytes: Uint8Array, head: Uint8Array): boolean {
-	if (bytes.length < head.length) return false;
-	return Buffer.compare(bytes.subarray(0, head.length), head) === 0;
 }

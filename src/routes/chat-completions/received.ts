@@ -1,9 +1,13 @@
+const MAX_PIECES = 1_024;
+
 /**
  * What a model has said so far: the text for counting where the upstream gives no usage, and the two cheap
  * measures of the stream's ceiling (content chunks, bytes / 8).
  */
 export class ReceivedOutput {
-	readonly #pieces: string[] = [];
+	#pieces: string[] = [];
+	/** Older pieces, joined: a piece may be a part of a longer text, which it would keep in memory. */
+	readonly #joined: string[] = [];
 	#length = 0;
 	/** Chunks that carried content. */
 	chunks = 0;
@@ -18,7 +22,14 @@ export class ReceivedOutput {
 	}
 
 	get text(): string {
-		return this.#pieces.join("");
+		return this.#joined.join("") + this.#pieces.join("");
+	}
+
+	/** Takes in one piece of a stream. */
+	addPiece(said: string): void {
+		if (said === "") return;
+		this.#addText(said);
+		this.chunks++;
 	}
 
 	/** Takes in the choices of a chunk (`delta`) or of a whole answer (`message`). True where they had content. */
@@ -53,8 +64,10 @@ export class ReceivedOutput {
 	#addText(value: unknown): void {
 		if (typeof value === "string") {
 			if (value === "") return;
-			this.#pieces.push(value);
 			this.#length += value.length;
+			if (this.#pieces.push(value) < MAX_PIECES) return;
+			this.#joined.push(this.#pieces.join(""));
+			this.#pieces = [];
 		} else if (Array.isArray(value)) {
 			for (const part of value as unknown[]) if (isRecord(part)) this.#addText(part.text);
 		}

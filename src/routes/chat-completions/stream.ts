@@ -3,7 +3,6 @@ import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { asApiError, openAiError } from "../../server/error-body.ts";
 import { tokenUsageOf } from "../../upstreams/index.ts";
 import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
-import { concatBytes } from "../../wire/index.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { costOf, countedUsage } from "./meter.ts";
 import { ReceivedOutput } from "./received.ts";
@@ -21,7 +20,7 @@ export interface StreamTimes {
 const CEILING_SLACK = 1.1;
 
 interface Sink {
-	write(bytes: Uint8Array): number | Promise<number>;
+	write(text: string): number | Promise<number>;
 	flush(): unknown;
 	close(): void;
 }
@@ -156,18 +155,22 @@ class StreamRun {
 		}
 	}
 
-	#rendered(batch: EventBatch): Uint8Array | null {
-		const pieces: Uint8Array[] = [];
+	/** The batch as our chunks; empty where it brought nothing for the caller. */
+	#rendered(batch: EventBatch): string {
+		let text = "";
 		for (const event of batch.events) {
-			const { choices, usage } = event.body;
-			if (typeof usage === "object" && usage !== null) {
-				this.#usage = usage as Record<string, unknown>;
-				if (Array.isArray(choices) && choices.length === 0) continue;
+			if (event.frame !== null) this.#output.addPiece(event.said);
+			else {
+				const { choices, usage } = event.body;
+				if (typeof usage === "object" && usage !== null) {
+					this.#usage = usage as Record<string, unknown>;
+					if (Array.isArray(choices) && choices.length === 0) continue;
+				}
+				this.#output.add(choices);
 			}
-			this.#output.add(choices);
-			this.#writer.push(event, pieces);
+			text += this.#writer.chunk(event);
 		}
-		return pieces.length === 0 ? null : concatBytes(pieces);
+		return text;
 	}
 
 	/** A proper end: post, and only then usage and `[DONE]`. */
@@ -177,13 +180,12 @@ class StreamRun {
 		const posted = await meter.post(this.#output, 200);
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		const last: Uint8Array[] = [];
+		let last = "";
 		if (this.#session.includeUsage) {
 			const usage = meter.usage.counted ? countedUsage(meter.usage) : this.#usage;
-			last.push(this.#writer.usageChunk(usage, costOf(posted)));
+			last = this.#writer.usageChunk(usage, costOf(posted));
 		}
-		last.push(ChunkWriter.done);
-		await this.#send(sink, concatBytes(last));
+		await this.#send(sink, last + ChunkWriter.done);
 	}
 
 	/** The stream broke: the caller left, or the upstream failed. */
@@ -224,10 +226,10 @@ class StreamRun {
 		return posted !== null;
 	}
 
-	async #send(sink: Sink, bytes: Uint8Array | null): Promise<void> {
-		if (bytes === null) return;
+	async #send(sink: Sink, text: string): Promise<void> {
+		if (text === "") return;
 		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
-		const written = sink.write(bytes);
+		const written = sink.write(text);
 		sink.flush();
 		this.#lastWriteMs = performance.now();
 		if (typeof written !== "number") await Promise.race([written, this.#left]);
