@@ -4,6 +4,7 @@ import type { ReadGroup } from "../journal/index.ts";
 import type { JournalRecord, MoneySource, PostRecord, TouchRecord } from "../journal/records.ts";
 import { bookPost } from "./post-lines.ts";
 import { isRecordFault, RecordFault } from "./record-fault.ts";
+import { type EntryNumbers, StatementNumbers } from "./statement-numbers.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { OVERRUN, REVENUE } from "./tables.ts";
 import { inTransaction } from "./transaction.ts";
@@ -27,12 +28,14 @@ export class BatchApplier {
 	readonly #db: Database;
 	readonly #node: { readonly id: string; readonly epoch: number };
 	readonly #clock: StoreClock;
+	readonly #numbers: StatementNumbers;
 	readonly #sql: ReturnType<typeof prepare>;
 
 	constructor(db: Database, node: { id: string; epoch: number }, clock: StoreClock) {
 		this.#db = db;
 		this.#node = node;
 		this.#clock = clock;
+		this.#numbers = new StatementNumbers(db);
 		this.#sql = prepare(db);
 	}
 
@@ -48,18 +51,25 @@ export class BatchApplier {
 	 * `SequenceError` at a hole.
 	 */
 	apply(groups: readonly ReadGroup[]): void {
-		inTransaction(this.#db, () => {
-			const applied = this.appliedSeq();
-			const fresh = groups.filter((group) => group.seq > applied);
-			fresh.forEach((group, index) => {
-				if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
-			});
-			const last = fresh.at(-1);
-			if (last === undefined) return;
-			const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-			const counts = this.#bookRange(entries, this.#clock.bookingMs());
-			this.#sql.advance.run(last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
+		try {
+			inTransaction(this.#db, () => this.#applyFresh(groups));
+		} catch (error) {
+			this.#numbers.forget();
+			throw error;
+		}
+	}
+
+	#applyFresh(groups: readonly ReadGroup[]): void {
+		const applied = this.appliedSeq();
+		const fresh = groups.filter((group) => group.seq > applied);
+		fresh.forEach((group, index) => {
+			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
 		});
+		const last = fresh.at(-1);
+		if (last === undefined) return;
+		const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
+		const counts = this.#bookRange(entries, this.#clock.bookingMs());
+		this.#sql.advance.run(last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
 	}
 
 	/** All or none of the entries; where one is at fault, halves of them, down to the one. */
@@ -74,6 +84,7 @@ export class BatchApplier {
 		} catch (error) {
 			if (!isRecordFault(error)) throw error;
 			fault = error;
+			this.#numbers.forget();
 		}
 		this.#db.run("ROLLBACK TO book_range");
 		this.#db.run("RELEASE book_range");
@@ -108,7 +119,7 @@ export class BatchApplier {
 
 	#bookPost(post: PostRecord, seq: number, bookedAt: number): void {
 		const { parts, free, spent } = bookPost(post);
-		const postId = this.#insertPost(post, seq, bookedAt);
+		const postId = this.#insertPost(post, seq, bookedAt, this.#numbers.next(post.accountId, parts));
 		const balances = new Map<string, bigint>();
 		for (const [source, amount] of spent) balances.set(source, this.#spend(post, source, amount) + BigInt(amount));
 		for (const part of parts) {
@@ -135,7 +146,7 @@ export class BatchApplier {
 		for (const line of free) this.#count(post, "free", line.sku, 0, line.units);
 	}
 
-	#insertPost(post: PostRecord, seq: number, bookedAt: number): bigint {
+	#insertPost(post: PostRecord, seq: number, bookedAt: number, numbers: EntryNumbers): bigint {
 		const { usage } = post;
 		const { lastInsertRowid } = this.#sql.post.run(
 			post.id,
@@ -160,6 +171,10 @@ export class BatchApplier {
 			usage?.cacheWriteTokens ?? null,
 			usage?.reasoningTokens ?? null,
 			usage ? Number(usage.counted) : null,
+			numbers.entries,
+			numbers.usd,
+			numbers.bundled,
+			numbers.diem,
 		);
 		return BigInt(lastInsertRowid);
 	}
@@ -194,7 +209,8 @@ function prepare(db: Database) {
 		post: db.prepare(
 			`INSERT INTO posts (request_id, node_id, epoch, seq, account_id, key_id, day, admitted_at, done_at, booked_at, route, model,
 				upstream, status, hold, price, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-				tokens_counted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				tokens_counted, entries, entries_usd, entries_bundled, entries_diem)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		) as Sql,
 		spend: db.prepare(
 			`UPDATE budgets SET balance = balance - ?1, leased = leased - ?1 WHERE account_id = ?2 AND source = ?3 AND day = ?4

@@ -60,6 +60,11 @@ export interface Tables {
 		cache_write_tokens: IntOrNull;
 		reasoning_tokens: IntOrNull;
 		tokens_counted: IntOrNull;
+		/** Charges of the account up to and with this post's; null where it has none. See statement-numbers.ts. */
+		entries: IntOrNull;
+		entries_usd: IntOrNull;
+		entries_bundled: IntOrNull;
+		entries_diem: IntOrNull;
 	};
 	movements: {
 		id: Generated<bigint>;

@@ -3,6 +3,9 @@ import type { Migration } from "../migrate.ts";
 /**
  * The books. Amounts are nano-USD (nano-diem), prices pico-USD per unit, instants Unix milliseconds, days UTC
  * days since 1970-01-01. `unit` and `source` are one of usd, bundled, diem; a movement never crosses units.
+ *
+ * `entries` of a post counts the charges of its account up to and with its own, over all units, and
+ * `entries_<unit>` those of one unit; null where it has none. So each place of a statement is found by its number.
  */
 export const books: Migration = {
 	number: 1,
@@ -81,8 +84,16 @@ CREATE TABLE posts (
 	cached_tokens INTEGER,
 	cache_write_tokens INTEGER,
 	reasoning_tokens INTEGER,
-	tokens_counted INTEGER CHECK (tokens_counted IN (0, 1))
+	tokens_counted INTEGER CHECK (tokens_counted IN (0, 1)),
+	entries INTEGER,
+	entries_usd INTEGER,
+	entries_bundled INTEGER,
+	entries_diem INTEGER,
+	CHECK ((entries IS NULL) = (coalesce(entries_usd, entries_bundled, entries_diem) IS NULL))
 ) STRICT;
+CREATE INDEX statement_usd ON posts (account_id, entries_usd) WHERE entries_usd IS NOT NULL;
+CREATE INDEX statement_bundled ON posts (account_id, entries_bundled) WHERE entries_bundled IS NOT NULL;
+CREATE INDEX statement_diem ON posts (account_id, entries_diem) WHERE entries_diem IS NOT NULL;
 
 CREATE TABLE movements (
 	id INTEGER PRIMARY KEY,
