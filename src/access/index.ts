@@ -1,7 +1,27 @@
 /**
- * Who is calling: Bearer keys (wallet sign-in has its place beside them). Keys are known by their sha256 only;
- * this room never sees money and never stores a secret.
+ * Who is calling: Bearer keys (wallet sign-in has its place beside them), and the keys of an account as their owner
+ * makes, reads, changes and ends them. Keys are known by their sha256 only; this room never holds money and never
+ * stores a secret.
  */
 export { bearerKey, keyHash } from "./bearer.ts";
+export { KeyDesk } from "./keys/key-desk.ts";
+export {
+	DescriptionSchema,
+	type EnteredKeyFields,
+	KEY_FIELDS,
+	type KeyFieldContext,
+	KeyTypeSchema,
+	MISNAMED_KEY_FIELDS,
+	type ReadKeyFields,
+	readKeyFields,
+} from "./keys/key-fields.ts";
+export {
+	CreatedKeySchema,
+	createdKeyView,
+	KeySchema,
+	KeyWithUsageSchema,
+	keyView,
+	keyWithUsageView,
+} from "./keys/key-view.ts";
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkRules, type RuleSubject } from "./rules.ts";

@@ -231,6 +231,10 @@ export class MemoryStore implements StorePort {
 		});
 	}
 
+	admin(): Promise<never> {
+		return Promise.reject(new Error("the store in memory has no operator's side"));
+	}
+
 	onChange(listener: (change: StoreChange) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);

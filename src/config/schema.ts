@@ -185,6 +185,7 @@ export const ConfigSchema = closed({
 			},
 		}),
 		listRequestsPerMinute: Type.Integer({ minimum: 1, default: 300, description: "Model and character lists, for each key" }),
+		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, for each account" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,

@@ -1,3 +1,4 @@
+import { KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { createBudgets } from "../budgets/index.ts";
 import {
@@ -11,6 +12,7 @@ import {
 } from "../catalog/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { Journal } from "../journal/index.ts";
+import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
@@ -185,6 +187,11 @@ export class Gateway {
 			}),
 			...modelRoutes(catalog),
 			...characterRoutes(characters, () => clock.now()),
+			...apiKeyRoutes({
+				keys: new KeyDesk(this.#inputs.store),
+				endpointNames: () => new Set(endpoints.map((endpoint) => endpoint.name)),
+				creationsPerMinute: () => this.#config.limits.keyCreationsPerMinute,
+			}),
 		];
 		endpoints.push(
 			plain({

@@ -77,8 +77,17 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly callers: readonly CallerKind[];
 	/** `ADMIN` where an INFERENCE key is refused. */
 	readonly right?: "ADMIN";
-	readonly body?: { readonly schema: Body; readonly maxBytes: number };
+	readonly body?: {
+		readonly schema: Body;
+		readonly maxBytes: number;
+		/** True: null of a field is told apart from its absence, and the schema says what it means. */
+		readonly keepNulls?: boolean;
+		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
+		readonly misnamed?: Readonly<Record<string, string>>;
+	};
 	readonly query?: Query;
+	/** Statuses of errors that the declaration does not show, for the API document. */
+	readonly errors?: readonly number[];
 	/** Schema of the 200 answer, for the API document. */
 	readonly answer?: { readonly type: string; readonly schema?: TSchema; readonly description: string };
 }
@@ -87,6 +96,8 @@ export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSc
 	readonly kind: "plain";
 	/** True: counts against `limits.listRequestsPerMinute`. */
 	readonly listLimit: boolean;
+	/** A limit of its own in the place of that one, for each account. */
+	readonly minuteLimit?: { readonly subject: string; readonly requests: () => number };
 	run(input: Input<Static<Body>, Static<Query>>, call: Call): Answer | Promise<Answer>;
 }
 

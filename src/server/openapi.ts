@@ -77,7 +77,7 @@ function queryParameters(schema: TSchema | undefined): JsonObject[] {
 
 /** Statuses that an endpoint can answer, from its declaration. */
 function errorStatuses(endpoint: Endpoint): number[] {
-	const statuses = new Set([429, 500, 503]);
+	const statuses = new Set([429, 500, 503, ...(endpoint.errors ?? [])]);
 	if (!endpoint.callers.includes("none")) for (const status of [401, 403]) statuses.add(status);
 	if (endpoint.query) statuses.add(400);
 	if (endpoint.path.includes(":")) statuses.add(404);

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { ApiError } from "../errors/index.ts";
+import { ApiError, type Issue } from "../errors/index.ts";
 import { type Checker, invalidRequest } from "../schema/index.ts";
 import { type ElidedJson, elideLongStrings } from "../wire/index.ts";
 
@@ -51,9 +51,24 @@ export function withoutNulls(body: Record<string, unknown>, required: ReadonlySe
 	return body;
 }
 
-/** Checks against the schema; throws the 400 that names every field at fault. */
-export function checkInput<T extends TSchema>(input: Checker<T>, value: unknown): void {
-	if (!input.check(value)) throw invalidRequest(input.issues(value));
+/**
+ * Checks against the schema; throws the 400 that names every field at fault.
+ * @param misnamed names that callers mistake for a field's, each with the right one
+ */
+export function checkInput<T extends TSchema>(
+	input: Checker<T>,
+	value: unknown,
+	misnamed: Readonly<Record<string, string>> = {},
+): void {
+	if (input.check(value)) return;
+	throw invalidRequest(input.issues(value).map((issue) => withRightName(issue, misnamed)));
+}
+
+function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>): Issue {
+	const [name, ...deeper] = issue.path;
+	if (issue.code !== "unrecognized_key" || typeof name !== "string" || deeper.length > 0) return issue;
+	if (!Object.hasOwn(misnamed, name)) return issue;
+	return { ...issue, message: `${issue.message}; the field is named '${misnamed[name]}' here` };
 }
 
 /**

@@ -17,7 +17,7 @@ import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Call, type Connection } from "./call.ts";
 import { addressList } from "./client-address.ts";
-import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint } from "./endpoint.ts";
+import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
 import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutNulls } from "./parse-body.ts";
 import { type BodyMemory, declaredLength, readBody, type UploadLimits } from "./read-body.ts";
@@ -82,8 +82,9 @@ export async function travel(
 		if (endpoint.kind === "metered") {
 			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
 		} else {
-			takeListRequest(call, endpoint.listLimit, settings, parts);
-			answer = await endpoint.run(await readInput(prepared, params, call, settings, parts), call);
+			const input = await readInput(prepared, params, call, settings, parts);
+			takeMinuteRequest(call, endpoint, settings, parts);
+			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
@@ -201,15 +202,21 @@ async function readInput(
 		if (length === undefined) call.releaseBody = parts.bodyMemory.take(raw.length);
 		const small = parseable(raw);
 		elided = small.elided;
-		body = withoutNulls(parseJsonObject(small.json), prepared.required);
-		checkInput(prepared.body, body);
+		const object = parseJsonObject(small.json);
+		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
+		checkInput(prepared.body, body, endpoint.body.misnamed);
 	}
 	return { body, raw, elided, query, params } as unknown as Input<never, never>;
 }
 
-function takeListRequest(call: Call, limited: boolean, settings: PipelineSettings, parts: PipelineParts): void {
-	if (limited && call.caller !== null)
-		call.rate = parts.budgets.takeRequest(call.caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0);
+function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts): void {
+	const { caller } = call;
+	if (caller === null) return;
+	const { minuteLimit, listLimit } = endpoint;
+	if (minuteLimit !== undefined)
+		call.rate = parts.budgets.takeRequest(caller, minuteLimit.subject, { requestsPerMinute: minuteLimit.requests() }, 0);
+	else if (listLimit)
+		call.rate = parts.budgets.takeRequest(caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0);
 }
 
 function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {

@@ -7,6 +7,9 @@
  */
 import type { MoneySource } from "../journal/records.ts";
 import type { Nano } from "../ledger/nano.ts";
+import type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
+
+export type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
 
 export type AccountTier = "paid" | "partner" | "staff";
 export type KeyType = "ADMIN" | "INFERENCE";
@@ -118,6 +121,12 @@ export interface StorePort {
 	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
 	/** Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source. */
 	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult>;
+	/**
+	 * Runs an operation of `admin/operations.ts` off the event loop, in the order of all calls. What it changed has
+	 * been told to the listeners of `onChange` when it resolves. Rejects with `AdminError` where the operation
+	 * refuses, `StoreUnavailableError` where the store cannot be written now.
+	 */
+	admin<Name extends AdminOperation>(name: Name, input: AdminInput<Name>): Promise<AdminAnswer<Name>>;
 	/** Called with each change, in order. Returns the way to stop listening. */
 	onChange(listener: (change: StoreChange) => void): () => void;
 	/** Resolves when everything that was written when it was called is applied. */

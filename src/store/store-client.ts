@@ -1,9 +1,20 @@
 /** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
 import type { JournalWriter } from "../journal/index.ts";
 import type { Kept } from "./leases.ts";
-import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange, StorePort } from "./port.ts";
+import type {
+	Account,
+	AcquireRequest,
+	AcquireResult,
+	AdminAnswer,
+	AdminInput,
+	AdminOperation,
+	BudgetState,
+	KeyLoad,
+	StoreChange,
+	StorePort,
+} from "./port.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
-import type { FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
+import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
 
 export interface StoreClientParts {
 	readonly node: { readonly id: string; readonly epoch: number };
@@ -85,6 +96,10 @@ export class StoreClient implements StorePort {
 
 	giveBack(accountId: string, kept: readonly Kept[]): Promise<AcquireResult> {
 		return this.#call("giveBack", { accountId, kept });
+	}
+
+	admin<Name extends AdminOperation>(operation: Name, input: AdminInput<Name>): Promise<AdminAnswer<Name>> {
+		return this.#call("admin", { operation, input } as AdminRequest) as Promise<AdminAnswer<Name>>;
 	}
 
 	async settled(): Promise<void> {

@@ -1,5 +1,6 @@
 /** Errors of the store as they reach the event loop. */
 import { MoneyError } from "../ledger/nano.ts";
+import { AdminError, isAdminErrorCode } from "./admin/errors.ts";
 import type { SentError } from "./thread-protocol.ts";
 
 /** The store cannot answer now: its disk is full, it is locked, or it is closed. Nothing was changed. */
@@ -23,5 +24,6 @@ export class StoreThreadError extends Error {
 export function errorOf(sent: SentError): Error {
 	if (sent.name === "StoreUnavailableError") return new StoreUnavailableError(sent.message);
 	if (sent.name === "MoneyError") return new MoneyError(sent.message);
+	if (sent.name === "AdminError" && isAdminErrorCode(sent.code)) return new AdminError(sent.code, sent.message);
 	return new StoreThreadError(sent.message, sent.code);
 }

@@ -5,6 +5,7 @@
  */
 import { type Database, SQLiteError } from "bun:sqlite";
 import { JournalCorruptError, type JournalPosition, JournalReader, type ReadGroup } from "../journal/index.ts";
+import type { AdminDesk } from "./admin-desk.ts";
 import { BatchApplier, SequenceError } from "./apply.ts";
 import { CallerReader } from "./callers.ts";
 import { ChangeFeed } from "./change-feed.ts";
@@ -17,6 +18,7 @@ import { budgetsSpentBy } from "./replay-leases.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
+	type AdminRequest,
 	type FromThread,
 	type OpenedReport,
 	type StoreCall,
@@ -63,6 +65,8 @@ export class StoreThread {
 	#appliedSeq: number;
 	#position: JournalPosition | null = null;
 	#failing: string | null = null;
+	#desk: AdminDesk | null = null;
+	#administering = false;
 
 	/** Opens the store, applies the rest of the journal, frees the leases of the dead boot, begins the next boot. */
 	constructor(options: ThreadOptions, send: (message: FromThread) => void) {
@@ -152,7 +156,7 @@ export class StoreThread {
 				const applied = await this.#applyTo(seq);
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreTroubleError(this.#failing);
-				this.#send({ type: "answer", id, answer: this.#call(call) });
+				this.#send({ type: "answer", id, answer: await this.#call(call) });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
@@ -186,10 +190,29 @@ export class StoreThread {
 			case "giveBack":
 				this.#checkpoints.wrote();
 				return this.#leases.giveBack(call.arguments.accountId, call.arguments.kept);
+			case "admin":
+				return this.#administer(call.arguments);
 			case "settled":
 				return null;
 			case "close":
 				return this.#close();
+		}
+	}
+
+	/** The listeners hear of what it changed before the one who asked has the answer. */
+	async #administer({ operation, input }: AdminRequest): Promise<unknown> {
+		if (this.#desk === null) {
+			// Loaded at its first use: most nodes administer nothing for a long time.
+			const { AdminDesk } = await import("./admin-desk.ts");
+			this.#desk = await AdminDesk.open(this.#options.dataDir);
+		}
+		this.#administering = true;
+		try {
+			return await this.#desk.run(operation, input);
+		} finally {
+			this.#administering = false;
+			this.#checkpoints.wrote();
+			this.#poll();
 		}
 	}
 
@@ -243,6 +266,8 @@ export class StoreThread {
 	}
 
 	#poll(): void {
+		// The other connection may be in the middle of a transaction: a checkpoint would wait for it and stop both.
+		if (this.#administering) return;
 		try {
 			const changes: StoreChange[] = this.#feed.poll();
 			if (changes.length > 0) this.#send({ type: "changes", changes });
@@ -252,7 +277,8 @@ export class StoreThread {
 		}
 	}
 
-	#close(): null {
+	async #close(): Promise<null> {
+		await this.#desk?.close();
 		this.#leases.returnAll();
 		this.#checkpoints.truncate();
 		this.#shut();

@@ -1,7 +1,21 @@
 /** Messages between the event loop and the store thread. Each message of the loop names the sequence written when it was sent. */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
 import type { Kept } from "./leases.ts";
-import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "./port.ts";
+import type {
+	Account,
+	AcquireRequest,
+	AcquireResult,
+	AdminInput,
+	AdminOperation,
+	BudgetState,
+	KeyLoad,
+	StoreChange,
+} from "./port.ts";
+
+/** An operation of `admin/operations.ts` with its argument. */
+export type AdminRequest = {
+	[Name in AdminOperation]: { readonly operation: Name; readonly input: AdminInput<Name> };
+}[AdminOperation];
 
 /** What the thread can be asked; each name with its arguments and its answer. */
 export interface StoreCalls {
@@ -10,6 +24,7 @@ export interface StoreCalls {
 	acquire: { arguments: AcquireRequest; answer: AcquireResult };
 	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };
 	giveBack: { arguments: { accountId: string; kept: readonly Kept[] }; answer: AcquireResult };
+	admin: { arguments: AdminRequest; answer: unknown };
 	settled: { arguments: null; answer: null };
 	close: { arguments: null; answer: null };
 }

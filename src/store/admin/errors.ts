@@ -1,4 +1,9 @@
-export type AdminErrorCode = "NOT_FOUND" | "INVALID" | "CONFLICT";
+const CODES = ["NOT_FOUND", "INVALID", "CONFLICT"] as const;
+export type AdminErrorCode = (typeof CODES)[number];
+
+export function isAdminErrorCode(code: string): code is AdminErrorCode {
+	return CODES.some((known) => known === code);
+}
 
 /** The operator asked for something that cannot be done; the message says what would be right. Nothing was changed. */
 export class AdminError extends Error {

@@ -8,18 +8,22 @@ import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import type { AdminStore } from "./open-admin.ts";
 
-export interface NewKey {
+/** What may be entered of a key, when it is made and later. */
+export interface KeyFields {
+	readonly description?: string;
+	/** Decimal text as entered. */
+	readonly limits?: Partial<KeyLimits>;
+	readonly limitPeriod?: LimitPeriod;
+	readonly expiresAtMs?: number | null;
+}
+
+export interface NewKey extends KeyFields {
 	readonly accountId: string;
 	readonly type: KeyType;
 	/** Lower-case hex sha256 of the key's text: the text itself is never stored. */
 	readonly hash: string;
 	readonly last6: string;
-	readonly description?: string;
-	/** Decimal text as entered. */
-	readonly limits?: Partial<KeyLimits>;
-	readonly limitPeriod?: LimitPeriod;
 	readonly restrictions?: KeyRestrictions | null;
-	readonly expiresAtMs?: number | null;
 }
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -99,21 +103,29 @@ export async function findKeyByHash(admin: AdminStore, hash: string): Promise<Ap
 
 /** Throws `AdminError` (INVALID). */
 export function checkNewKey(input: NewKey): void {
-	const invalid = (message: string) => new AdminError("INVALID", message);
 	if (!HASH.test(input.hash)) throw invalid("a key's hash is 64 lower-case hex digits");
 	if (input.last6.length !== 6) throw invalid("a key's last characters are 6");
 	if (!["ADMIN", "INFERENCE"].includes(input.type)) throw invalid("a key is ADMIN or INFERENCE");
-	if (!["EPOCH", "MONTH", "LIFETIME"].includes(input.limitPeriod ?? "EPOCH")) {
+	checkKeyFields(input);
+}
+
+/** Throws `AdminError` (INVALID). */
+export function checkKeyFields(fields: KeyFields): void {
+	if (!["EPOCH", "MONTH", "LIFETIME"].includes(fields.limitPeriod ?? "EPOCH")) {
 		throw invalid("a limit's period is EPOCH, MONTH or LIFETIME");
 	}
-	if ((input.description ?? "").length > DESCRIPTION_LENGTH) {
+	if ([...(fields.description ?? "")].length > DESCRIPTION_LENGTH) {
 		throw invalid(`a description has at most ${DESCRIPTION_LENGTH} characters`);
 	}
-	for (const [unit, limit] of Object.entries(input.limits ?? {})) {
+	for (const [unit, limit] of Object.entries(fields.limits ?? {})) {
 		if (limit === null || limit === undefined) continue;
 		const fits = LIMIT.test(limit) && Number(limit) <= MAX_LIMIT;
 		if (!fits) throw invalid(`limits.${unit} is a decimal number of 0 to ${MAX_LIMIT} with at most 9 places`);
 	}
-	const expires = input.expiresAtMs ?? null;
+	const expires = fields.expiresAtMs ?? null;
 	if (expires !== null && (!Number.isSafeInteger(expires) || expires < 0)) throw invalid("expiresAtMs is a Unix time in ms");
+}
+
+function invalid(message: string): AdminError {
+	return new AdminError("INVALID", message);
 }

@@ -1,0 +1,101 @@
+/** What a caller may enter of a key, the same wherever keys are made and changed (docs/api.md, API keys). */
+import Type, { type Static } from "typebox";
+import { invalidField } from "../../schema/index.ts";
+import type { KeyLimits, KeyRestrictions } from "../../store/port.ts";
+import { readExpiry } from "./expiry.ts";
+import { limitText } from "./limit-text.ts";
+import { checkRestrictions } from "./restrictions.ts";
+
+const MAX_LIMIT = 9_999_999_999;
+const MAX_DESCRIPTION_CHARACTERS = 256;
+const MAX_RULES = 100;
+
+const limit = (unit: string) =>
+	Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: MAX_LIMIT }), Type.Null()], { description: unit }));
+const rule = (pattern: string, description: string) =>
+	Type.Optional(
+		Type.Union([Type.Array(Type.String({ pattern }), { minItems: 1, maxItems: MAX_RULES }), Type.Null()], { description }),
+	);
+
+export const KeyTypeSchema = Type.Enum(["INFERENCE", "ADMIN"]);
+export const LimitPeriodSchema = Type.Enum(["EPOCH", "MONTH", "LIFETIME"]);
+
+const ConsumptionLimitSchema = Type.Object(
+	{ usd: limit("USD, bundled credit included"), diem: limit("Diem"), vcu: limit("Kept, never counted") },
+	{ additionalProperties: false },
+);
+
+const RestrictionsSchema = Type.Object(
+	{
+		models: rule("^[^\\u0000-\\u001f]{1,200}$", "Ids of models"),
+		endpoints: rule("^[a-z0-9-]{1,64}$", "Names of endpoints: the operationId of a GET, chat, ..."),
+		networks: rule("^[a-z0-9-]{1,64}$", "Slugs of networks"),
+		addresses: rule("^[0-9A-Fa-f:./]{2,64}$", "Source addresses: IP or CIDR"),
+	},
+	{ additionalProperties: false },
+);
+
+/** The members of a request that are read by `readKeyFields`. */
+export const KEY_FIELDS = {
+	consumptionLimit: Type.Optional(
+		Type.Union([ConsumptionLimitSchema, Type.Null()], { description: "null: no cap; 0: this currency is switched off" }),
+	),
+	limitPeriod: Type.Optional(Type.Union([LimitPeriodSchema, Type.Null()], { description: "Default EPOCH: the UTC day" })),
+	expiresAt: Type.Optional(
+		Type.Union([Type.String(), Type.Null()], { description: "2030-01-31, 2030-01-31T12:00:00Z, or empty for never" }),
+	),
+	restrictions: Type.Optional(Type.Union([RestrictionsSchema, Type.Null()], { description: "null: none" })),
+} as const;
+
+export const DescriptionSchema = Type.String({ description: `At most ${MAX_DESCRIPTION_CHARACTERS} characters` });
+
+/** Names that callers mistake for a field's: told in the message. */
+export const MISNAMED_KEY_FIELDS = { consumptionLimits: "consumptionLimit" } as const;
+
+const FieldsSchema = Type.Object({ ...KEY_FIELDS, description: Type.Optional(Type.Union([DescriptionSchema, Type.Null()])) });
+export type EnteredKeyFields = Static<typeof FieldsSchema>;
+
+/** What was entered, as the store keeps it. What was left out is left out here too. */
+export interface ReadKeyFields {
+	readonly limits?: Partial<KeyLimits>;
+	readonly limitPeriod?: "EPOCH" | "MONTH" | "LIFETIME";
+	readonly description?: string;
+	readonly expiresAtMs?: number | null;
+	readonly restrictions?: Partial<KeyRestrictions> | null;
+}
+
+/** What fields are checked against, beside their schema. */
+export interface KeyFieldContext {
+	/** The caller's time, Unix milliseconds. */
+	readonly nowMs: number;
+	readonly endpointNames: ReadonlySet<string>;
+}
+
+/** Reads fields that their schema has let through. Throws 400. */
+export function readKeyFields(entered: EnteredKeyFields, { nowMs, endpointNames }: KeyFieldContext): ReadKeyFields {
+	const { consumptionLimit, limitPeriod, description, expiresAt, restrictions } = entered;
+	if (restrictions) checkRestrictions(restrictions, endpointNames);
+	return {
+		...(consumptionLimit === undefined ? {} : { limits: limitsOf(consumptionLimit) }),
+		...(limitPeriod ? { limitPeriod } : {}),
+		...(typeof description === "string" ? { description: checkedDescription(description) } : {}),
+		...(expiresAt === undefined ? {} : { expiresAtMs: readExpiry(expiresAt, nowMs) }),
+		...(restrictions === undefined ? {} : { restrictions }),
+	};
+}
+
+const NO_LIMITS: KeyLimits = { usd: null, diem: null, vcu: null };
+
+/** null in the place of the whole clears all three. */
+function limitsOf(entered: Static<typeof ConsumptionLimitSchema> | null): Partial<KeyLimits> {
+	if (entered === null) return NO_LIMITS;
+	const limits = Object.entries(entered).map(([unit, value]) => [unit, value === null ? null : limitText(value)] as const);
+	return Object.fromEntries(limits);
+}
+
+function checkedDescription(text: string): string {
+	if ([...text].length > MAX_DESCRIPTION_CHARACTERS)
+		throw invalidField(["description"], `must not have more than ${MAX_DESCRIPTION_CHARACTERS} characters`);
+	if (text.includes("\u0000")) throw invalidField(["description"], "must not contain the character NUL");
+	return text;
+}

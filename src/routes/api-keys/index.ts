@@ -1,0 +1,93 @@
+/**
+ * /api_keys and below: an account's own keys, for its ADMIN keys; and what any key may read of its limits. Free.
+ * Promises: a change binds the next request on this node; a key of another account is as unknown as one that never
+ * was. Never shows a secret after the answer that made it.
+ */
+import Type from "typebox";
+import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";
+import { type Endpoint, json, plain } from "../../server/endpoint.ts";
+import { createKey } from "./create.ts";
+import { listKeys } from "./list.ts";
+import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { CreateKeySchema, ListKeysQuerySchema, RevokeKeyQuerySchema, UpdateKeySchema } from "./schema.ts";
+import { updateKey } from "./update.ts";
+
+export type { ApiKeyParts } from "./parts.ts";
+
+const MAX_BODY_BYTES = 1_048_576;
+
+const common = { tag: "API keys", openAi: false, callers: ["key"], right: "ADMIN", listLimit: true } as const;
+const success = { success: Type.Literal(true) };
+const answer = (description: string, schema: Type.TSchema) => ({ type: "application/json", schema, description });
+const body = <Schema extends Type.TSchema>(schema: Schema) => ({
+	schema,
+	maxBytes: MAX_BODY_BYTES,
+	keepNulls: true,
+	misnamed: MISNAMED_KEY_FIELDS,
+});
+
+export function apiKeyRoutes(parts: ApiKeyParts): Endpoint[] {
+	return [
+		plain({
+			...common,
+			method: "GET",
+			path: "/api_keys",
+			name: "api-keys",
+			summary: "List the account's keys, newest first",
+			query: ListKeysQuerySchema,
+			answer: answer(
+				"Active keys; a page of them with x-pagination-* headers where page or limit asks for one",
+				Type.Object({ object: Type.Literal("list"), data: Type.Array(KeyWithUsageSchema) }),
+			),
+			run: ({ query }, call) => listKeys(query, call, parts),
+		}),
+		plain({
+			...common,
+			method: "POST",
+			path: "/api_keys",
+			name: "api-keys",
+			summary: "Make a key",
+			minuteLimit: { subject: "key creations", requests: parts.creationsPerMinute },
+			body: body(CreateKeySchema),
+			answer: answer("The key, with its secret", Type.Object({ data: CreatedKeySchema, ...success })),
+			run: (input, call) => createKey(input.body, call, parts),
+		}),
+		plain({
+			...common,
+			method: "PATCH",
+			path: "/api_keys",
+			name: "api-keys",
+			summary: "Change a key's limits, period, description, expiry or restrictions",
+			errors: [404],
+			body: body(UpdateKeySchema),
+			answer: answer("The key as it is now", Type.Object({ data: KeySchema, ...success })),
+			run: (input, call) => updateKey(input.body, call, parts),
+		}),
+		plain({
+			...common,
+			method: "DELETE",
+			path: "/api_keys",
+			name: "api-keys",
+			summary: "End a key for good; a key may end itself",
+			errors: [404],
+			query: RevokeKeyQuerySchema,
+			answer: answer("The key is gone", Type.Object(success)),
+			run: async ({ query }, call) => {
+				await parts.keys.revoke(callerOf(call).account.id, query.id);
+				return json({ success: true });
+			},
+		}),
+		plain({
+			...common,
+			method: "GET",
+			path: "/api_keys/:id",
+			name: "api-key",
+			summary: "One key with what it spent",
+			answer: answer("The key", Type.Object({ data: KeyWithUsageSchema })),
+			run: async ({ params }, call) => {
+				const found = await parts.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);
+				return json({ data: keyWithUsageView(found) });
+			},
+		}),
+	];
+}

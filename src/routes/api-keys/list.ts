@@ -1,0 +1,23 @@
+import { keyWithUsageView } from "../../access/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { type ApiKeyParts, callerOf } from "./parts.ts";
+import type { ListKeysQuery } from "./schema.ts";
+
+const LARGEST_PAGE = 500;
+
+/** GET /api_keys: all of them, or a page where `page` or `limit` asks for one. */
+export async function listKeys(query: ListKeysQuery, call: Call, { keys }: ApiKeyParts): Promise<Answer> {
+	const accountId = callerOf(call).account.id;
+	const paged = query.page !== undefined || query.limit !== undefined;
+	const { page = 1, limit = LARGEST_PAGE } = query;
+	const wanted = paged ? { offset: (page - 1) * limit, limit } : undefined;
+	const found = await keys.list(accountId, call.admittedAtMs, wanted);
+	const headers = {
+		"x-pagination-limit": String(limit),
+		"x-pagination-page": String(page),
+		"x-pagination-total": String(found.total),
+		"x-pagination-total-pages": String(Math.ceil(found.total / limit)),
+	};
+	return json({ object: "list", data: found.keys.map(keyWithUsageView) }, 200, paged ? headers : {});
+}

@@ -1,0 +1,24 @@
+import { keyOf } from "../callers.ts";
+import { requireAccountKey } from "./find-account-key.ts";
+import { type KeyWithUsage, withUsage } from "./key-usage.ts";
+import type { AdminStore } from "./open-admin.ts";
+
+export interface GetAccountKey {
+	readonly accountId: string;
+	readonly keyId: string;
+	/** The caller's time, Unix milliseconds: decides the windows of its usage. */
+	readonly nowMs: number;
+}
+
+/** One key of an account with what it has spent. Throws `AdminError` (NOT_FOUND). */
+export function getAccountKey(admin: AdminStore, input: GetAccountKey): Promise<KeyWithUsage> {
+	return admin.db
+		.transaction()
+		.setAccessMode("read only")
+		.execute(async (tx) => {
+			const key = keyOf(await requireAccountKey(tx, input.accountId, input.keyId));
+			const [found] = await withUsage(tx, [key], input.nowMs);
+			if (found === undefined) throw new Error(`the usage of key ${key.id} was not read`);
+			return found;
+		});
+}

@@ -1,0 +1,43 @@
+/**
+ * What a running server may ask of the store beside the calls of its own road: changes by accounts and operators,
+ * and reads of the books. Each operation is a function of a file of its own, which takes one argument that can
+ * travel between threads; it is run by the store thread (`StorePort.admin`), in the order of all calls. To add
+ * one: write its file, name it here.
+ *
+ * An operation that changes something does so in one transaction, together with its `changes` row, and may be run
+ * again where the store failed in the middle of it. It refuses with an `AdminError`.
+ */
+import { countActiveKeys } from "./count-active-keys.ts";
+import { createAccountKey } from "./create-account-key.ts";
+import { getAccountKey } from "./get-account-key.ts";
+import { listAccountKeys } from "./list-account-keys.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { revokeAccountKey } from "./revoke-account-key.ts";
+import { updateAccountKey } from "./update-account-key.ts";
+
+export const ADMIN_OPERATIONS = {
+	countActiveKeys,
+	createKey: createAccountKey,
+	getKey: getAccountKey,
+	listKeys: listAccountKeys,
+	revokeKey: revokeAccountKey,
+	updateKey: updateAccountKey,
+} as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;
+
+type Operations = typeof ADMIN_OPERATIONS;
+export type AdminOperation = keyof Operations;
+export type AdminInput<Name extends AdminOperation> = Parameters<Operations[Name]>[1];
+export type AdminAnswer<Name extends AdminOperation> = Awaited<ReturnType<Operations[Name]>>;
+
+/** Runs an operation by its name. */
+export function runOperation<Name extends AdminOperation>(
+	admin: AdminStore,
+	name: Name,
+	input: AdminInput<Name>,
+): Promise<AdminAnswer<Name>> {
+	const operation = ADMIN_OPERATIONS[name] as unknown as (
+		admin: AdminStore,
+		input: AdminInput<Name>,
+	) => Promise<AdminAnswer<Name>>;
+	return operation(admin, input);
+}

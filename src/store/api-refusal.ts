@@ -1,0 +1,29 @@
+import { ApiError } from "../errors/index.ts";
+import { invalidRequest } from "../schema/index.ts";
+import { AdminError } from "./admin/errors.ts";
+import { StoreUnavailableError } from "./store-errors.ts";
+
+/**
+ * Waits for a call of the store on behalf of an API request. Its refusals become errors of the API: NOT_FOUND 404,
+ * INVALID and CONFLICT 400 with the store's sentence; a store that cannot answer now is 503. Others pass.
+ */
+export async function orApiError<T>(call: Promise<T>): Promise<T> {
+	try {
+		return await call;
+	} catch (error) {
+		throw apiErrorOf(error);
+	}
+}
+
+function apiErrorOf(error: unknown): unknown {
+	if (error instanceof AdminError) {
+		const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}`;
+		if (error.code === "NOT_FOUND") return new ApiError("NOT_FOUND", { message });
+		return invalidRequest([{ path: [], code: error.code.toLowerCase(), message }]);
+	}
+	if (error instanceof StoreUnavailableError) {
+		const message = "The accounts cannot be read or changed right now; try again shortly";
+		return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 1, cause: error });
+	}
+	return error;
+}
