@@ -114,7 +114,8 @@ export const AUDIT_CHECKS: readonly AuditCheck[] = [
 		name: "duplicates",
 		message: "a request has more than one post",
 		query: (limit) => sql`
-			SELECT request_id AS request, count(*) AS posts FROM posts NOT INDEXED GROUP BY request_id HAVING count(*) > 1 LIMIT ${limit}`,
+			SELECT request AS request, count(*) AS posts FROM (SELECT request_id || '' AS request FROM posts) AS all_posts
+			GROUP BY request HAVING count(*) > 1 LIMIT ${limit}`,
 	},
 	{
 		name: "credits",

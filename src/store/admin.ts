@@ -10,6 +10,7 @@ export {
 	type AccountChanges,
 	type AccountView,
 	createAccount,
+	createFirstAccount,
 	disableAccount,
 	enableAccount,
 	isEmpty,

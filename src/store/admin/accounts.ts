@@ -55,12 +55,27 @@ const NAME_LENGTH = 200;
 
 /** True on a store without accounts. */
 export async function isEmpty(admin: AdminStore): Promise<boolean> {
-	const row = await admin.db.selectFrom("accounts").select("id").limit(1).executeTakeFirst();
-	return row === undefined;
+	return !(await hasAccount(admin.db));
+}
+
+async function hasAccount(db: StoreDb): Promise<boolean> {
+	return (await db.selectFrom("accounts").select("id").limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** Makes an account; the first one of a store is the operator's. Throws `AdminError` (INVALID). */
 export async function createAccount(admin: AdminStore, input: NewAccount): Promise<Account> {
+	const insert = checkedAccount(input);
+	return admin.db.transaction().execute(async (tx) => insert(tx, admin.now(), !(await hasAccount(tx))));
+}
+
+/** Makes the operator's account on a store without accounts; null on any other. Of several nodes that start together one makes it. */
+export async function createFirstAccount(admin: AdminStore, input: NewAccount): Promise<Account | null> {
+	const insert = checkedAccount(input);
+	return admin.db.transaction().execute(async (tx) => ((await hasAccount(tx)) ? null : insert(tx, admin.now(), true)));
+}
+
+/** Checks the input, before any transaction, and returns what books it. */
+function checkedAccount(input: NewAccount): (tx: Transaction<Tables>, atMs: number, operator: boolean) => Promise<Account> {
 	const name = input.name.trim();
 	if (name === "" || name.length > NAME_LENGTH) throw new AdminError("INVALID", `a name has 1 to ${NAME_LENGTH} characters`);
 	const tier = checkTier(input.tier ?? "paid");
@@ -68,19 +83,17 @@ export async function createAccount(admin: AdminStore, input: NewAccount): Promi
 	const id = `acc_${Array.from({ length: ID_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join("")}`;
 	const firstKey = input.firstKey === undefined ? null : { ...input.firstKey, accountId: id };
 	if (firstKey !== null) checkNewKey(firstKey);
-	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
-		const first = (await tx.selectFrom("accounts").select("id").limit(1).executeTakeFirst()) === undefined;
+	return async (tx, atMs, operator) => {
 		await tx
 			.insertInto("accounts")
-			.values({ id, name, tier, disabled: 0, operator: Number(first), wallet: null, created_at: atMs })
+			.values({ id, name, tier, disabled: 0, operator: Number(operator), wallet: null, created_at: atMs })
 			.execute();
 		await tx.insertInto("budgets").values({ account_id: id, source: "usd", day: 0, balance: 0, leased: 0 }).execute();
 		if (starting !== null) await addCredit(tx, id, starting, `starting-credit:${id}`, atMs);
 		else await noteChange(tx, { kind: "account", accountId: id }, atMs);
 		if (firstKey !== null) await insertKey(tx, firstKey, atMs);
 		return requireAccount(tx, id);
-	});
+	};
 }
 
 /** All accounts in the order of their making. */
@@ -162,7 +175,7 @@ async function setStake(tx: Transaction<Tables>, accountId: string, stake: Nano,
 	await tx
 		.insertInto("diem_stakes")
 		.values(row)
-		.onConflict((conflict) => conflict.doUpdateSet({ stake, set_at: atMs }))
+		.onConflict((conflict) => conflict.columns(["account_id", "from_day"]).doUpdateSet({ stake, set_at: atMs }))
 		.execute();
 }
 

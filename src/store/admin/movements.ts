@@ -31,7 +31,9 @@ export async function issue(
 	const { balance } = await tx
 		.insertInto("budgets")
 		.values({ account_id: accountId, source, day: 0, balance: amount, leased: 0 })
-		.onConflict((conflict) => conflict.doUpdateSet({ balance: sql`budgets.balance + excluded.balance` }))
+		.onConflict((conflict) =>
+			conflict.columns(["account_id", "source", "day"]).doUpdateSet({ balance: sql`budgets.balance + excluded.balance` }),
+		)
 		.returning("balance")
 		.executeTakeFirstOrThrow();
 	return { balance, movementId: await move(tx, kind, { debit: ISSUED, credit: accountId }, source, amount, balance, atMs) };
@@ -45,19 +47,22 @@ export async function withdraw(
 	amount: Nano,
 	atMs: number,
 ): Promise<Booked> {
-	const before = await balanceOf(tx, accountId, source);
-	if (before.balance - before.leased < BigInt(amount)) {
-		const free = formatNano(before.balance - before.leased, 0);
-		throw new AdminError("CONFLICT", `only ${free} of it is free now; the rest is leased to a running server. Try again shortly`);
-	}
-	const balance = before.balance - BigInt(amount);
-	await tx
+	// In one step: on PostgreSQL a node may lease or spend between a look and a change.
+	const taken = await tx
 		.updateTable("budgets")
-		.set({ balance })
+		.set({ balance: sql`balance - ${amount}` })
 		.where("account_id", "=", accountId)
 		.where("source", "=", source)
 		.where("day", "=", 0n)
-		.execute();
+		.where(sql<boolean>`balance - leased >= ${amount}`)
+		.returning("balance")
+		.executeTakeFirst();
+	if (taken === undefined) {
+		const { balance, leased } = await balanceOf(tx, accountId, source);
+		const free = formatNano(balance - leased, 0);
+		throw new AdminError("CONFLICT", `only ${free} of it is free now; the rest is leased to a running server. Try again shortly`);
+	}
+	const { balance } = taken;
 	return { balance, movementId: await move(tx, "grant", { debit: accountId, credit: ISSUED }, source, amount, balance, atMs) };
 }
 

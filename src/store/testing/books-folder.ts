@@ -1,4 +1,4 @@
-/** A data folder for one test, with accounts in it. */
+/** The books of one test: a data folder, and a PostgreSQL database where the store is not in the folder. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,11 +7,17 @@ import { type AdminStore, createAccount, openAdmin } from "../admin.ts";
 
 export class BooksFolder {
 	readonly dir = mkdtempSync(join(tmpdir(), "turnpike-books-"));
+	/** Address of the PostgreSQL database; undefined: SQLite in the folder. */
+	readonly postgres: string | undefined;
 	readonly #open: AdminStore[] = [];
 
-	/** The operator's side of the folder's store; closed with the folder. */
+	constructor(postgres?: string) {
+		this.postgres = postgres;
+	}
+
+	/** The operator's side of the store; closed with the folder. */
 	admin(now?: () => number): AdminStore {
-		const admin = openAdmin(this.dir, now);
+		const admin = openAdmin(this.postgres ?? this.dir, now);
 		this.#open.push(admin);
 		return admin;
 	}

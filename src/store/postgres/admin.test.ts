@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { createAccount, isEmpty, openAdmin, setAccount } from "../admin.ts";
+import { testAdmin } from "../testing/admin-contract.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+testAdmin(async () => new BooksFolder(await cluster.newDatabase()));
+
+test("changes are told to who listens when they are committed, not before", async () => {
+	const url = await cluster.newDatabase();
+	const admin = openAdmin(url);
+	const { id } = await createAccount(admin, { name: "a" });
+	await once(url, async (sql) => {
+		let heard = 0;
+		await sql.listen("turnpike_changes", () => heard++);
+		await admin.db.transaction().execute(async (tx) => {
+			await tx.insertInto("changes").values({ kind: "reload", changed_at: 1 }).execute();
+			await Bun.sleep(50);
+			expect(heard).toBe(0);
+		});
+		await setAccount(admin, id, { tier: "staff" });
+		const end = performance.now() + 5_000;
+		while (heard < 2 && performance.now() < end) await Bun.sleep(5);
+		expect(heard).toBe(2);
+	});
+	await admin.close();
+});
+
+test("a store that cannot be reached says so, and is reached once it can", async () => {
+	const url = await cluster.newDatabase();
+	await cluster.crash();
+	const admin = openAdmin(url);
+	const fault = await isEmpty(admin).then(
+		() => null,
+		(error: unknown) => error,
+	);
+	expect(fault).toBeInstanceOf(Error);
+	await cluster.start();
+	expect(await isEmpty(admin)).toBe(true);
+	await admin.close();
+}, 30_000);
+
+test("processes that open an empty database together all get the whole schema, made once", async () => {
+	const url = await cluster.newDatabase();
+	const code = `import { isEmpty, openAdmin } from ${JSON.stringify(join(import.meta.dir, "../admin.ts"))};
+		const admin = openAdmin(process.argv[1]);
+		await isEmpty(admin);
+		await admin.close();`;
+	const children = Array.from({ length: 5 }, () => Bun.spawn([process.execPath, "-e", code, url], { stderr: "inherit" }));
+	expect(await Promise.all(children.map((child) => child.exited))).toEqual([0, 0, 0, 0, 0]);
+});

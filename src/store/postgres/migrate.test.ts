@@ -1,0 +1,80 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { SQL } from "bun";
+import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { type Migration, SQLITE_MIGRATIONS, StoreTooNewError } from "../sqlite/migrate.ts";
+import { connect } from "./connect.ts";
+import { migrate, POSTGRES_MIGRATIONS, schemaNumber } from "./migrate.ts";
+
+let cluster: PostgresCluster;
+let sql: SQL;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+	sql = connect(await cluster.newDatabase(), { max: 2, name: "test" });
+});
+
+afterEach(() => sql.close());
+
+const step = (number: number, text: string): Migration => ({ number, name: `step ${number}`, sql: text });
+
+async function faultOf(promise: Promise<unknown>): Promise<Error> {
+	return promise.then(
+		() => new Error("it did not fail"),
+		(error: Error) => error,
+	);
+}
+
+test("both stores have the same migrations by number and name", () => {
+	const names = (migrations: readonly Migration[]) => migrations.map(({ number, name }) => ({ number, name }));
+	expect(names(POSTGRES_MIGRATIONS)).toEqual(names(SQLITE_MIGRATIONS));
+});
+
+test("each is applied once, in order, from where the store stands", async () => {
+	const first = step(1, "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (1);");
+	await migrate(sql, [first]);
+	await migrate(sql, [first, step(2, "UPDATE a SET x = x + 1"), step(3, "UPDATE a SET x = x * 10")]);
+	await migrate(sql, [first, step(2, "UPDATE a SET x = 0"), step(3, "UPDATE a SET x = 0")]);
+	expect(await schemaNumber(sql)).toBe(3);
+	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 20 }]);
+});
+
+test("one that fails leaves nothing of itself", async () => {
+	const broken = step(2, "CREATE TABLE b (x INTEGER); INSERT INTO nowhere VALUES (1);");
+	expect((await faultOf(migrate(sql, [step(1, "CREATE TABLE a (x INTEGER)"), broken]))).message).toContain("nowhere");
+	expect(await schemaNumber(sql)).toBe(1);
+	expect([...(await sql.unsafe("SELECT to_regclass('b') AS b"))]).toEqual([{ b: null }]);
+});
+
+test("a program older than the schema refuses the store; a newer one brings it on while the older waits or runs", async () => {
+	const first = step(1, "CREATE TABLE a (x INTEGER)");
+	const second = step(2, "SELECT pg_sleep(0.2); INSERT INTO a VALUES (1)");
+	await Promise.all([migrate(sql, [first]), migrate(sql, [first])]);
+	await Promise.all([migrate(sql, [first, second]), migrate(sql, [first, second])]);
+	expect([...(await sql.unsafe("SELECT x FROM a"))]).toEqual([{ x: 1 }]);
+	expect(await faultOf(migrate(sql, [first]))).toBeInstanceOf(StoreTooNewError);
+});
+
+test("rows of the books cannot be changed or deleted, and what is no money is refused", async () => {
+	await migrate(sql);
+	await sql.unsafe(`INSERT INTO accounts (id, name, tier, created_at) VALUES ('acc_a', 'a', 'paid', 1);
+		INSERT INTO budgets (account_id, source, day, balance) VALUES ('acc_a', 'usd', 0, 5);
+		INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
+			VALUES ('credit', 'issued', 'acc_a', 5, 'usd', 0, 1, 1, 5);
+		INSERT INTO credits (reference, account_id, amount, movement_id, created_at) VALUES ('r', 'acc_a', 5, 1, 1)`);
+	const refused: [string, string][] = [
+		["DELETE FROM movements", "movements are never deleted"],
+		["UPDATE movements SET amount = 1", "movements are never changed"],
+		["TRUNCATE credits", "credits are never deleted"],
+		["UPDATE credits SET amount = 1", "credits are never changed"],
+		["UPDATE budgets SET balance = -1", "budgets_balance_check"],
+		["UPDATE budgets SET leased = 6", "budgets_check"],
+		["UPDATE budgets SET balance = 4000000000000001", "budgets_balance_check"],
+		["INSERT INTO budgets (account_id, source, day, balance) VALUES ('acc_a', 'usd', 1, 5)", "check"],
+	];
+	for (const [statement, text] of refused) expect((await faultOf(sql.unsafe(statement))).message).toContain(text);
+});
