@@ -15,36 +15,40 @@ export interface EntryNumbers {
 	readonly diem: number | null;
 }
 
-type Counts = { entries: number } & Record<MoneySource, number>;
+/** The last numbers of an account: over all units, and in each. */
+export type EntryCounts = { entries: number } & Record<MoneySource, number>;
 
 /** Accounts whose last numbers are kept in memory; the others are read from the index, a seek for each unit. */
 const MAX_KEPT = 10_000;
 const NO_ENTRIES: EntryNumbers = { entries: null, usd: null, bundled: null, diem: null };
 
+/** Numbers the parts of a post behind `counts`, which it moves on. What is borne by the operator stands in no statement. */
+export function numberEntries(counts: EntryCounts, parts: readonly BookedPart[]): EntryNumbers {
+	const touched = new Set<MoneySource>();
+	for (const { source } of parts) {
+		if (source === "overrun") continue;
+		counts.entries++;
+		counts[source]++;
+		touched.add(source);
+	}
+	if (touched.size === 0) return NO_ENTRIES;
+	const number = (source: MoneySource) => (touched.has(source) ? counts[source] : null);
+	return { entries: counts.entries, usd: number("usd"), bundled: number("bundled"), diem: number("diem") };
+}
+
 export class StatementNumbers {
-	readonly #last: Statement<{ unit: MoneySource; entries: bigint; number: bigint }, string[]>;
-	readonly #kept = new Map<string, Counts>();
+	readonly #last: Statement<Record<MoneySource, bigint>, string[]>;
+	readonly #kept = new Map<string, EntryCounts>();
 
 	constructor(db: Database) {
-		const unit = (name: MoneySource) =>
-			`SELECT * FROM (SELECT '${name}' AS unit, entries, entries_${name} AS number FROM posts
-				WHERE account_id = ?1 AND entries_${name} IS NOT NULL ORDER BY entries_${name} DESC LIMIT 1)`;
-		this.#last = db.prepare([unit("usd"), unit("bundled"), unit("diem")].join(" UNION ALL "));
+		const last = (unit: MoneySource) =>
+			`(SELECT coalesce(max(entries_${unit}), 0) FROM posts WHERE account_id = ?1 AND entries_${unit} IS NOT NULL) AS ${unit}`;
+		this.#last = db.prepare(`SELECT ${last("usd")}, ${last("bundled")}, ${last("diem")}`);
 	}
 
-	/** Numbers the parts of the account's next post. What is borne by the operator stands in no statement. */
+	/** Numbers the parts of the account's next post. */
 	next(accountId: string, parts: readonly BookedPart[]): EntryNumbers {
-		if (!parts.some((part) => part.source !== "overrun")) return NO_ENTRIES;
-		const counts = this.#counts(accountId);
-		const touched = new Set<MoneySource>();
-		for (const { source } of parts) {
-			if (source === "overrun") continue;
-			counts.entries++;
-			counts[source]++;
-			touched.add(source);
-		}
-		const number = (source: MoneySource) => (touched.has(source) ? counts[source] : null);
-		return { entries: counts.entries, usd: number("usd"), bundled: number("bundled"), diem: number("diem") };
+		return parts.some((part) => part.source !== "overrun") ? numberEntries(this.#counts(accountId), parts) : NO_ENTRIES;
 	}
 
 	/** After a rollback: what was numbered since may not be booked. */
@@ -52,14 +56,12 @@ export class StatementNumbers {
 		this.#kept.clear();
 	}
 
-	#counts(accountId: string): Counts {
+	#counts(accountId: string): EntryCounts {
 		const kept = this.#kept.get(accountId);
 		if (kept !== undefined) return kept;
-		const counts: Counts = { entries: 0, usd: 0, bundled: 0, diem: 0 };
-		for (const row of this.#last.all(accountId)) {
-			counts[row.unit] = Number(row.number);
-			counts.entries = Math.max(counts.entries, Number(row.entries));
-		}
+		const last = this.#last.get(accountId);
+		const [usd, bundled, diem] = [Number(last?.usd), Number(last?.bundled), Number(last?.diem)];
+		const counts = { entries: usd + bundled + diem, usd, bundled, diem };
 		if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
 		this.#kept.set(accountId, counts);
 		return counts;
