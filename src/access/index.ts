@@ -15,6 +15,7 @@ export {
 	type ReadKeyFields,
 	readKeyFields,
 } from "./keys/key-fields.ts";
+export { maySpend } from "./keys/key-standing.ts";
 export {
 	CreatedKeySchema,
 	createdKeyView,

@@ -45,6 +45,7 @@ export class FailureGuard {
 			message: `More than ${allowed} failed requests; retry in ${seconds}s`,
 			retryAfterSeconds: seconds,
 			headers: { "x-ratelimit-type": "user" },
+			limit: { kind: "FAILED_REQUESTS", subject: null },
 		});
 	}
 

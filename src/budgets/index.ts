@@ -10,4 +10,5 @@
  * and leases; knows HTTP.
  */
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
+export { ExceededLimits } from "./exceeded-limits.ts";
 export type * from "./port.ts";

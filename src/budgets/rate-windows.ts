@@ -39,7 +39,7 @@ export class RateWindows {
 		const window = this.#open(accountId, subject, now);
 		const { requestsPerMinute, tokensPerMinute } = limit;
 		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
-		if (tokensOut || window.requests >= requestsPerMinute) throw exceeded(stateOf(window, limit, now), tokensOut);
+		if (tokensOut || window.requests >= requestsPerMinute) throw exceeded(stateOf(window, limit, now), tokensOut, subject);
 		window.requests++;
 		window.tokens += promptTokensEstimate;
 		return stateOf(window, limit, now);
@@ -103,12 +103,13 @@ function stateOf(window: RateWindow, limit: RateLimit, now: number): RateState {
 	return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds, limitTokens, remainingTokens };
 }
 
-function exceeded(state: RateState, tokensOut: boolean): ApiError {
+function exceeded(state: RateState, tokensOut: boolean, subject: string): ApiError {
 	const limit = tokensOut ? `${state.limitTokens} tokens` : `${state.limitRequests} requests`;
 	return new ApiError("RATE_LIMIT_EXCEEDED", {
 		message: `Rate limit of ${limit} per minute reached; retry in ${state.resetInSeconds}s`,
 		retryAfterSeconds: state.resetInSeconds,
 		headers: rateHeaders(state),
+		limit: { kind: tokensOut ? "TPM" : "RPM", subject },
 	});
 }
 

@@ -25,4 +25,5 @@ export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discov
 export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
 export * from "./service-parameters.ts";
+export { textRateLimit } from "./text-rate-limit.ts";
 export type * from "./types.ts";

@@ -1,6 +1,6 @@
 import { KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
-import { createBudgets } from "../budgets/index.ts";
+import { createBudgets, ExceededLimits } from "../budgets/index.ts";
 import {
 	buildCatalog,
 	type Catalog,
@@ -58,6 +58,7 @@ export class Gateway {
 	readonly budgets: NodeBudgets;
 	readonly pipeline: PipelineParts;
 	readonly #inputs: GatewayInputs;
+	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
 	#config: Config;
 	#catalog: Catalog;
@@ -75,6 +76,7 @@ export class Gateway {
 		({ catalog: this.#catalog, characters: this.#characters } = this.#build(config, this.#lists));
 		this.#settings = settingsOf(config);
 		this.budgets = createBudgets({ store, journal, clock, failedRequests: () => this.#config.limits.failedRequests });
+		this.#exceededLimits = new ExceededLimits(store);
 		this.#upstreams = createChatUpstreams({
 			upstreams: config.upstreams,
 			timeouts: config.timeouts,
@@ -87,6 +89,7 @@ export class Gateway {
 			log,
 			room: () => journal.room(),
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
+			exceededLimits: this.#exceededLimits,
 			settings: () => this.#settings,
 		};
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
@@ -136,6 +139,7 @@ export class Gateway {
 		await this.#discovery.stop();
 		this.#upstreams.close();
 		this.budgets.close();
+		await this.#exceededLimits.close();
 	}
 
 	#build(
@@ -190,7 +194,12 @@ export class Gateway {
 			...apiKeyRoutes({
 				keys: new KeyDesk(this.#inputs.store),
 				endpointNames: () => new Set(endpoints.map((endpoint) => endpoint.name)),
-				creationsPerMinute: () => this.#config.limits.keyCreationsPerMinute,
+				textModels: () =>
+					catalog()
+						.list("text")
+						.filter((model) => model.type === "text"),
+				limits: () => this.#config.limits,
+				exceededLimits: this.#exceededLimits,
 			}),
 		];
 		endpoints.push(

@@ -13,6 +13,7 @@ import type { Budgets, Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { NoRoom } from "../journal/records.ts";
 import { type Checker, checker } from "../schema/index.ts";
+import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Call, type Connection } from "./call.ts";
@@ -34,6 +35,8 @@ export interface PipelineParts {
 	/** Why no new metered work may be taken; null where it may. */
 	readonly room: () => NoRoom | null;
 	readonly bodyMemory: BodyMemory;
+	/** The log of requests that a limit refused. */
+	readonly exceededLimits: { note(entry: ExceededLimit): void };
 	/** Read for each request: a reload changes them. */
 	readonly settings: () => PipelineSettings;
 }
@@ -231,6 +234,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	const error = asApiError(thrown);
 	if (COUNTED.has(error.status))
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
+	noteExceeded(call, error, parts);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
 	else parts.log.debug(fields, error.message);
@@ -240,6 +244,19 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 		body: JSON.stringify(errorBody(error, call.endpoint.openAi)),
 		headers: errorHeaders(error),
 	};
+}
+
+function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, parts: PipelineParts): void {
+	const { limit } = error.options;
+	if (limit === undefined || caller === null) return;
+	parts.exceededLimits.note({
+		accountId: caller.account.id,
+		keyId: caller.key.id,
+		modelId: endpoint.kind === "metered" ? (limit.subject ?? endpoint.name) : endpoint.name,
+		tier: caller.account.tier,
+		kind: limit.kind,
+		atMs: admittedAtMs,
+	});
 }
 
 function causeText(error: ApiError): string | undefined {

@@ -1,6 +1,7 @@
 /** The rows of the store, as Kysely sees them. What each column means stands beside the migrations. */
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { MoneySource } from "../journal/records.ts";
+import type { ExceededLimitKind } from "./admin/exceeded-limits.ts";
 import type { AccountTier, KeyType, LimitPeriod } from "./port.ts";
 
 /** Read as BigInt (sums pass 2^53), written from whole numbers. */
@@ -122,6 +123,15 @@ export interface Tables {
 		key_id: string | null;
 		hash: string | null;
 		changed_at: Int;
+	};
+	exceeded_limits: {
+		id: Generated<bigint>;
+		account_id: string;
+		key_id: string;
+		model_id: string;
+		tier: AccountTier;
+		kind: ExceededLimitKind;
+		exceeded_at: Int;
 	};
 	meta: { name: string; value: string };
 }

@@ -97,5 +97,5 @@ function checkedDescription(text: string): string {
 	if ([...text].length > MAX_DESCRIPTION_CHARACTERS)
 		throw invalidField(["description"], `must not have more than ${MAX_DESCRIPTION_CHARACTERS} characters`);
 	if (text.includes("\u0000")) throw invalidField(["description"], "must not contain the character NUL");
-	return text;
+	return text.toWellFormed();
 }

@@ -10,6 +10,8 @@ export function checkRestrictions(rules: Partial<KeyRestrictions>, endpointNames
 				["restrictions", "addresses", index],
 				"must be an IP address or a range like 192.0.2.0/24 or 2001:db8::/32",
 			);
+	for (const [index, model] of (rules.models ?? []).entries())
+		if (!model.isWellFormed()) throw invalidField(["restrictions", "models", index], "must be Unicode text");
 	for (const [index, name] of (rules.endpoints ?? []).entries())
 		if (!endpointNames.has(name))
 			throw invalidField(["restrictions", "endpoints", index], `must be one of ${[...endpointNames].join(", ")}`);

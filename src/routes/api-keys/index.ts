@@ -9,6 +9,8 @@ import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { createKey } from "./create.ts";
 import { listKeys } from "./list.ts";
 import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { RateLimitLogSchema, rateLimitLog } from "./rate-limit-log.ts";
+import { RateLimitsSchema, rateLimits } from "./rate-limits.ts";
 import { CreateKeySchema, ListKeysQuerySchema, RevokeKeyQuerySchema, UpdateKeySchema } from "./schema.ts";
 import { updateKey } from "./update.ts";
 
@@ -16,7 +18,9 @@ export type { ApiKeyParts } from "./parts.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 
-const common = { tag: "API keys", openAi: false, callers: ["key"], right: "ADMIN", listLimit: true } as const;
+/** What any key may read. */
+const ownState = { tag: "API keys", openAi: false, callers: ["key"], listLimit: true } as const;
+const common = { ...ownState, right: "ADMIN" } as const;
 const success = { success: Type.Literal(true) };
 const answer = (description: string, schema: Type.TSchema) => ({ type: "application/json", schema, description });
 const body = <Schema extends Type.TSchema>(schema: Schema) => ({
@@ -47,7 +51,7 @@ export function apiKeyRoutes(parts: ApiKeyParts): Endpoint[] {
 			path: "/api_keys",
 			name: "api-keys",
 			summary: "Make a key",
-			minuteLimit: { subject: "key creations", requests: parts.creationsPerMinute },
+			minuteLimit: { subject: "key creations", requests: () => parts.limits().keyCreationsPerMinute },
 			body: body(CreateKeySchema),
 			answer: answer("The key, with its secret", Type.Object({ data: CreatedKeySchema, ...success })),
 			run: (input, call) => createKey(input.body, call, parts),
@@ -77,6 +81,25 @@ export function apiKeyRoutes(parts: ApiKeyParts): Endpoint[] {
 				return json({ success: true });
 			},
 		}),
+		plain({
+			...ownState,
+			method: "GET",
+			path: "/api_keys/rate_limits",
+			name: "rate-limits",
+			summary: "What this key may use now: balances, and limits of each model",
+			answer: answer("Balances and limits", RateLimitsSchema),
+			run: (_input, call) => rateLimits(call, parts),
+		}),
+		plain({
+			...ownState,
+			method: "GET",
+			path: "/api_keys/rate_limits/log",
+			name: "rate-limit-log",
+			summary: "The account's last 50 requests that a limit refused, newest first",
+			answer: answer("Refused requests", RateLimitLogSchema),
+			run: (_input, call) => rateLimitLog(call, parts),
+		}),
+		// Behind the literal paths: the first route that fits takes the request.
 		plain({
 			...common,
 			method: "GET",

@@ -1,5 +1,8 @@
 import type { KeyDesk } from "../../access/index.ts";
+import type { ExceededLimits } from "../../budgets/index.ts";
 import type { Caller } from "../../budgets/port.ts";
+import type { TextModel } from "../../catalog/types.ts";
+import type { Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 
@@ -8,8 +11,10 @@ export interface ApiKeyParts {
 	readonly keys: KeyDesk;
 	/** Names of all endpoints: what a key may be restricted to. */
 	readonly endpointNames: () => ReadonlySet<string>;
-	/** `limits.keyCreationsPerMinute`. */
-	readonly creationsPerMinute: () => number;
+	/** Text models that are listed now. */
+	readonly textModels: () => readonly TextModel[];
+	readonly limits: () => Config["limits"];
+	readonly exceededLimits: ExceededLimits;
 }
 
 export function callerOf(call: Call): Caller {

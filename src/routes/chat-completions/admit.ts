@@ -1,7 +1,5 @@
-import type { CeilingResult, HoldContext, RateLimit } from "../../budgets/port.ts";
-import { mergeServiceParameters, serviceParametersEcho, withinFeatures } from "../../catalog/index.ts";
-import type { TextModel } from "../../catalog/types.ts";
-import type { Config } from "../../config/index.ts";
+import type { CeilingResult, HoldContext } from "../../budgets/port.ts";
+import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../../catalog/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
@@ -54,7 +52,11 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const rates = dearestRates(model.prices, size.atMost);
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: rateLimit(model, call, config), promptTokens: Math.ceil(size.atMost / 4) },
+		rate: {
+			subject: model.id,
+			limit: textRateLimit(model, call.caller?.account.tier ?? "paid", config.limits),
+			promptTokens: Math.ceil(size.atMost / 4),
+		},
 		async hold(context: HoldContext) {
 			const { caller } = call;
 			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
@@ -120,16 +122,6 @@ function withElided(facts: MessageFacts, input: Input<ChatBody, unknown>): Messa
 	return input.elided.length === 0
 		? facts
 		: { ...facts, mediaBytes: facts.mediaBytes + elidedMediaBytes(input.raw, input.elided) };
-}
-
-function rateLimit(model: TextModel, call: Call, config: Config): RateLimit {
-	const tier = model.tier === undefined ? undefined : config.limits.tiers[model.tier];
-	if (tier === undefined) return config.limits.default;
-	const partner = call.caller?.account.tier !== "paid";
-	return {
-		requestsPerMinute: (partner ? tier.partnerRequestsPerMinute : undefined) ?? tier.requestsPerMinute,
-		tokensPerMinute: (partner ? tier.partnerTokensPerMinute : undefined) ?? tier.tokensPerMinute,
-	};
 }
 
 /** Header values are Latin-1: anything else becomes a question mark. */

@@ -9,6 +9,7 @@
  */
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
+import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
 import { getAccountKey } from "./get-account-key.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
 import type { AdminStore } from "./open-admin.ts";
@@ -19,7 +20,9 @@ export const ADMIN_OPERATIONS = {
 	countActiveKeys,
 	createKey: createAccountKey,
 	getKey: getAccountKey,
+	listExceededLimits,
 	listKeys: listAccountKeys,
+	noteExceededLimits,
 	revokeKey: revokeAccountKey,
 	updateKey: updateAccountKey,
 } as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;

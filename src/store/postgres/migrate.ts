@@ -4,8 +4,9 @@ import { type Migration, StoreTooNewError } from "../sqlite/migrate.ts";
 import { inTransaction } from "./connect.ts";
 import { MIGRATIONS_LOCK } from "./locks.ts";
 import { books } from "./migrations/0001-books.ts";
+import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [books];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits];
 
 /**
  * Brings the schema to the newest number, one transaction a migration; nodes that start together wait for each other,

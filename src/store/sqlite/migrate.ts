@@ -1,6 +1,7 @@
 /** Numbered migrations of the SQLite store. PostgreSQL gets a set of its own under the same numbers and names. */
 import type { Database } from "bun:sqlite";
 import { books } from "./migrations/0001-books.ts";
+import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -9,7 +10,7 @@ export interface Migration {
 	readonly sql: string;
 }
 
-export const SQLITE_MIGRATIONS: readonly Migration[] = [books];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits];
 
 /** The folder was written by a newer version of this program. */
 export class StoreTooNewError extends Error {

@@ -1,0 +1,15 @@
+import type { RateLimit } from "../budgets/port.ts";
+import type { Config } from "../config/index.ts";
+import type { AccountTier } from "../store/port.ts";
+import type { TextModel } from "./types.ts";
+
+/** Requests and tokens a minute that an account has of a text model: by the model's tier, or `limits.default`. */
+export function textRateLimit(model: Pick<TextModel, "tier">, accountTier: AccountTier, limits: Config["limits"]): RateLimit {
+	const tier = model.tier === undefined ? undefined : limits.tiers[model.tier];
+	if (tier === undefined) return limits.default;
+	const partner = accountTier !== "paid";
+	return {
+		requestsPerMinute: (partner ? tier.partnerRequestsPerMinute : undefined) ?? tier.requestsPerMinute,
+		tokensPerMinute: (partner ? tier.partnerTokensPerMinute : undefined) ?? tier.tokensPerMinute,
+	};
+}

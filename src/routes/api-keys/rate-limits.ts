@@ -1,0 +1,56 @@
+import Type from "typebox";
+import { maySpend } from "../../access/index.ts";
+import { textRateLimit } from "../../catalog/index.ts";
+import type { TextModel } from "../../catalog/types.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { type ApiKeyParts, callerOf } from "./parts.ts";
+
+const DAY_MS = 86_400_000;
+const NANO_PER_USD = 1_000_000_000;
+
+const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
+	Type.Object(properties, { additionalProperties: false });
+
+export const RateLimitsSchema = closed({
+	data: closed({
+		accessPermitted: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
+		apiTier: closed({ id: Type.String(), isCharged: Type.Boolean() }),
+		balances: closed({ USD: Type.Number({ description: "Bundled credit included" }), DIEM: Type.Number() }),
+		keyExpiration: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+		nextEpochBegins: Type.String({ format: "date-time" }),
+		rateLimits: Type.Array(
+			closed({
+				apiModelId: Type.String(),
+				rateLimits: Type.Array(closed({ amount: Type.Number(), type: Type.Enum(["RPM", "RPD", "TPM"]) })),
+			}),
+		),
+	}),
+});
+
+/** GET /api_keys/rate_limits: what the key that asks may use now. */
+export async function rateLimits(call: Call, parts: ApiKeyParts): Promise<Answer> {
+	const caller = callerOf(call);
+	const { account, key } = caller;
+	const nowMs = call.admittedAtMs;
+	const balances = caller.balances();
+	const standing = await parts.keys.get(account.id, key.id, nowMs);
+	const { expiresAtMs } = key;
+	return json({
+		data: {
+			accessPermitted: maySpend(standing, balances),
+			apiTier: { id: account.tier, isCharged: true },
+			balances: { USD: balances.usd / NANO_PER_USD, DIEM: balances.diem / NANO_PER_USD },
+			keyExpiration: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+			nextEpochBegins: new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString(),
+			rateLimits: parts.textModels().map((model) => limitsOf(model, call, parts)),
+		},
+	});
+}
+
+function limitsOf(model: TextModel, call: Call, parts: ApiKeyParts) {
+	const { requestsPerMinute, tokensPerMinute } = textRateLimit(model, callerOf(call).account.tier, parts.limits());
+	const requests = { amount: requestsPerMinute, type: "RPM" };
+	const limits = tokensPerMinute === undefined ? [requests] : [requests, { amount: tokensPerMinute, type: "TPM" }];
+	return { apiModelId: model.id, rateLimits: limits };
+}

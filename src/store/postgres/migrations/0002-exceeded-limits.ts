@@ -1,0 +1,19 @@
+import type { Migration } from "../../sqlite/migrate.ts";
+
+/** The last requests of each account that a limit refused; older ones go as new ones come. */
+export const exceededLimits: Migration = {
+	number: 2,
+	name: "exceeded-limits",
+	sql: `
+CREATE TABLE exceeded_limits (
+	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	key_id TEXT NOT NULL,
+	model_id TEXT NOT NULL,
+	tier TEXT NOT NULL,
+	kind TEXT NOT NULL,
+	exceeded_at BIGINT NOT NULL
+);
+CREATE INDEX exceeded_limits_of_account ON exceeded_limits (account_id, id);
+`,
+};
