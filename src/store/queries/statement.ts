@@ -1,0 +1,260 @@
+/**
+ * The statement of one account, read: an entry is one charge of one sku in one unit, numbered as it was booked
+ * (statement-numbers.ts). Any place is found by a few seeks of an index, so a page costs the same at any depth and
+ * at any length of the journal. The order is that of booking, and so is the time that entries are told by.
+ */
+import type { MoneySource } from "../../journal/records.ts";
+import type { StoreDb } from "../tables.ts";
+
+/** Amounts in nano-USD (nano-diem), prices in pico-USD per unit, times in Unix milliseconds. */
+export interface StatementEntry {
+	readonly bookedAtMs: number;
+	readonly sku: string;
+	readonly units: number;
+	readonly picoPrice: number;
+	readonly amount: number;
+	readonly source: MoneySource;
+	readonly requestId: string;
+	readonly route: string;
+	readonly tookMs: number;
+	readonly promptTokens: number | null;
+	readonly completionTokens: number | null;
+}
+
+/** Entries with a number above `after`, up to and with `last`. Numbers start at 1. */
+export interface EntryRange {
+	readonly after: number;
+	readonly last: number;
+}
+
+const SOURCES: readonly MoneySource[] = ["usd", "bundled", "diem"];
+const COLUMNS = { usd: "entries_usd", bundled: "entries_bundled", diem: "entries_diem" } as const;
+
+/** A post as a place of the statement. */
+interface Place {
+	readonly postId: number;
+	/** Number of its last entry, over the units that are listed. */
+	readonly number: number;
+	/** Number of its last entry in the unit by which it was found. */
+	readonly ofUnit: number;
+	readonly bookedAtMs: number;
+}
+
+/** One unit's posts, ends included. */
+interface Lane {
+	readonly source: MoneySource;
+	readonly first: Place;
+	readonly last: Place;
+}
+
+/** A lane from its first place that passes a test. */
+interface Found {
+	readonly source: MoneySource;
+	readonly place: Place;
+}
+
+export class Statement {
+	readonly #db: StoreDb;
+	readonly #accountId: string;
+	readonly #currency: MoneySource | null;
+	#lanes: readonly Lane[] = [];
+
+	private constructor(db: StoreDb, accountId: string, currency: MoneySource | null) {
+		this.#db = db;
+		this.#accountId = accountId;
+		this.#currency = currency;
+	}
+
+	/** The statement in all units, or in one. `db` is a snapshot: all that is read of it belongs together. */
+	static async open(db: StoreDb, accountId: string, currency: MoneySource | null): Promise<Statement> {
+		const statement = new Statement(db, accountId, currency);
+		const lanes: Lane[] = [];
+		for (const source of currency === null ? SOURCES : [currency]) {
+			const first = await statement.#placeFrom(source, 0);
+			const last = await statement.#lastPlace(source);
+			if (first !== null && last !== null) lanes.push({ source, first, last });
+		}
+		statement.#lanes = lanes;
+		return statement;
+	}
+
+	/** The entries booked from `fromMs` on and before `toMs`; null leaves a side open. */
+	async range(fromMs: number | null, toMs: number | null): Promise<EntryRange> {
+		const after = await this.#numberBefore(fromMs ?? Number.NEGATIVE_INFINITY);
+		const last = toMs === null ? this.#lastNumber() : await this.#numberBefore(toMs);
+		return { after, last: Math.max(after, last) };
+	}
+
+	/** The first `limit` entries of a range, ascending. */
+	async read(range: EntryRange, limit: number): Promise<StatementEntry[]> {
+		const wanted = Math.min(limit, range.last - range.after);
+		if (wanted <= 0) return [];
+		const found = await this.#findNumber(range.after + 1);
+		const start = earliest(found);
+		if (start === null) return [];
+		// A range may begin in the middle of a post: what stands before it is read and left out.
+		const skipped = range.after - (start.number - (await this.#entriesOf(start)));
+		const rows: EntryRow[] = [];
+		for (const { source, place } of found) rows.push(...(await this.#rowsFrom(source, place, skipped + wanted)));
+		rows.sort((a, b) => Number(a.post_id) - Number(b.post_id) || Number(a.movement_id) - Number(b.movement_id));
+		return rows.slice(skipped, skipped + wanted).map(entryOf);
+	}
+
+	#lastNumber(): number {
+		return Math.max(0, ...this.#lanes.map((lane) => lane.last.number));
+	}
+
+	/** The number of the last entry booked before an instant. */
+	async #numberBefore(ms: number): Promise<number> {
+		const next = earliest(await this.#find((place) => place.bookedAtMs >= ms));
+		return next === null ? this.#lastNumber() : next.number - (await this.#entriesOf(next));
+	}
+
+	async #findNumber(number: number): Promise<Found[]> {
+		const [only, ...others] = this.#lanes;
+		if (only === undefined || others.length > 0) return this.#find((place) => place.number >= number);
+		const place = await this.#placeFrom(only.source, number);
+		return place === null ? [] : [{ source: only.source, place }];
+	}
+
+	/** In each lane the first place that passes a test which all later ones pass too; lanes without one are left out. */
+	async #find(passes: (place: Place) => boolean): Promise<Found[]> {
+		const found: Found[] = [];
+		for (const lane of this.#lanes) {
+			const place = await this.#findIn(lane, passes);
+			if (place !== null) found.push({ source: lane.source, place });
+		}
+		return found;
+	}
+
+	async #findIn({ source, first, last }: Lane, passes: (place: Place) => boolean): Promise<Place | null> {
+		if (passes(first)) return first;
+		if (!passes(last)) return null;
+		// The post with number `failing` fails; `best`, the first one with a number of at least `passing`, passes.
+		let failing = first.ofUnit;
+		let passing = last.ofUnit;
+		let best = last;
+		while (passing - failing > 1) {
+			const middle = Math.floor((failing + passing) / 2);
+			const probe = (await this.#placeFrom(source, middle)) ?? last;
+			if (passes(probe)) {
+				best = probe;
+				passing = middle;
+			} else failing = probe.ofUnit;
+		}
+		return best;
+	}
+
+	/** The first post of a unit with a number of at least `number`. */
+	async #placeFrom(source: MoneySource, number: number): Promise<Place | null> {
+		return this.#placeOf(await this.#places(source).where(COLUMNS[source], ">=", BigInt(number)).executeTakeFirst());
+	}
+
+	async #lastPlace(source: MoneySource): Promise<Place | null> {
+		const places = this.#places(source, "desc").where(COLUMNS[source], "is not", null);
+		return this.#placeOf(await places.executeTakeFirst());
+	}
+
+	#places(source: MoneySource, direction: "asc" | "desc" = "asc") {
+		const column = COLUMNS[source];
+		return this.#db
+			.selectFrom("posts")
+			.select(["id", "booked_at", "entries", `${column} as of_unit`])
+			.where("account_id", "=", this.#accountId)
+			.orderBy(column, direction)
+			.limit(1);
+	}
+
+	#placeOf(row: { id: bigint; booked_at: bigint; entries: bigint | null; of_unit: bigint | null } | undefined): Place | null {
+		if (row === undefined) return null;
+		const ofUnit = Number(row.of_unit);
+		return {
+			postId: Number(row.id),
+			number: this.#currency === null ? Number(row.entries) : ofUnit,
+			ofUnit,
+			bookedAtMs: Number(row.booked_at),
+		};
+	}
+
+	/** How many entries of a post are listed. */
+	async #entriesOf(place: Place): Promise<number> {
+		let query = this.#db
+			.selectFrom("movements")
+			.select((select) => select.fn.countAll<bigint>().as("entries"))
+			.where("post_id", "=", BigInt(place.postId))
+			.where("kind", "=", "charge");
+		if (this.#currency !== null) query = query.where("unit", "=", this.#currency);
+		return Number((await query.executeTakeFirstOrThrow()).entries);
+	}
+
+	#rowsFrom(source: MoneySource, place: Place, limit: number): Promise<EntryRow[]> {
+		const column = COLUMNS[source];
+		return this.#db
+			.selectFrom("posts")
+			.innerJoin("movements", "movements.post_id", "posts.id")
+			.select([
+				"movements.post_id",
+				"movements.id as movement_id",
+				"movements.booked_at",
+				"movements.sku",
+				"movements.units",
+				"movements.pico_price",
+				"movements.amount",
+				"movements.unit",
+				"posts.request_id",
+				"posts.route",
+				"posts.admitted_at",
+				"posts.done_at",
+				"posts.prompt_tokens",
+				"posts.completion_tokens",
+			])
+			.where("posts.account_id", "=", this.#accountId)
+			.where(`posts.${column}`, ">=", BigInt(place.ofUnit))
+			.where("movements.kind", "=", "charge")
+			.where("movements.unit", "=", source)
+			.orderBy(`posts.${column}`)
+			.orderBy("movements.id")
+			.limit(limit)
+			.execute();
+	}
+}
+
+interface EntryRow {
+	readonly post_id: bigint | null;
+	readonly movement_id: bigint;
+	readonly booked_at: bigint;
+	readonly sku: string | null;
+	readonly units: bigint | null;
+	readonly pico_price: bigint | null;
+	readonly amount: bigint;
+	readonly unit: MoneySource;
+	readonly request_id: string;
+	readonly route: string;
+	readonly admitted_at: bigint;
+	readonly done_at: bigint;
+	readonly prompt_tokens: bigint | null;
+	readonly completion_tokens: bigint | null;
+}
+
+function entryOf(row: EntryRow): StatementEntry {
+	return {
+		bookedAtMs: Number(row.booked_at),
+		sku: row.sku ?? "",
+		units: Number(row.units),
+		picoPrice: Number(row.pico_price),
+		amount: Number(row.amount),
+		source: row.unit,
+		requestId: row.request_id,
+		route: row.route,
+		tookMs: Math.max(0, Number(row.done_at) - Number(row.admitted_at)),
+		promptTokens: row.prompt_tokens === null ? null : Number(row.prompt_tokens),
+		completionTokens: row.completion_tokens === null ? null : Number(row.completion_tokens),
+	};
+}
+
+/** The place that was booked first. Posts are numbered in the order of booking. */
+function earliest(found: readonly Found[]): Place | null {
+	let best: Place | null = null;
+	for (const { place } of found) if (best === null || place.number < best.number) best = place;
+	return best;
+}
