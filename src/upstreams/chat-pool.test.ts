@@ -161,6 +161,22 @@ describe("the same prompt_cache_key", () => {
 
 describe("the embedded engine", () => {
 	const embedded = textModel([{ upstream: "embedded", model: "small" }]);
+	const NOBODY = "http://127.0.0.1:1/v1";
+
+	test("that has just ended under an old address is asked for its address once more", async () => {
+		for (const streamed of [false, true]) {
+			const addresses = [NOBODY, main.url];
+			const endpoint = async () => ({ url: addresses.shift() ?? NOBODY, key: "local" });
+			const upstreams = connect({ upstreams: {}, embedded: { endpoint } });
+			if (streamed) expect((await drain(open({ model: embedded }, upstreams))).error).toBeNull();
+			else expect(await unary({ model: embedded }, upstreams)).toMatchObject({ upstream: "embedded", retries: 0 });
+			expect(addresses).toEqual([]);
+		}
+		let asked = 0;
+		const gone = connect({ upstreams: {}, embedded: { endpoint: async () => ({ url: NOBODY, key: `${++asked}` }) } });
+		expect(await codeOf(unary({ model: embedded }, gone))).toBe("MODEL_OFFLINE");
+		expect(asked).toBe(2);
+	});
 
 	test("is reached at the address that it gives at each call", async () => {
 		const upstreams = connect({ upstreams: {}, embedded: { endpoint: async () => ({ url: main.url, key: "local" }) } });

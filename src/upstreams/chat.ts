@@ -1,7 +1,7 @@
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { baseInit, type Fetch, headersFor, letGo } from "./connect.ts";
+import { type Fetch, letGo } from "./connect.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts";
 import { Pool } from "./pool.ts";
@@ -99,10 +99,9 @@ async function probe(fetch: Fetch, clock: Clock, node: UpstreamNode): Promise<bo
 	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
 	try {
 		const endpoint = await node.endpoint();
-		const url = `${endpoint.url}/models`;
-		const response = await fetch(url, {
-			...baseInit(url),
-			headers: headersFor(node, endpoint),
+		const response = await fetch(`${endpoint.url}/models`, {
+			...endpoint.init,
+			headers: endpoint.probeHeaders,
 			keepalive: false,
 			signal: controller.signal,
 		});

@@ -1,3 +1,4 @@
+import type { Clock } from "./clock.ts";
 import { failureOfAnswer, failureOfConnection, given, ownErrorOf, type UpstreamFailure } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Watch } from "./watch.ts";
@@ -8,59 +9,36 @@ export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 export type FetchInit = BunFetchRequestInit & { timeout?: false };
 
 const MAX_ERROR_BYTES = 64 * 1024;
-const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::|\/|$)/i;
-
-/** Options that every call of this room has: nothing is followed, and a proxy of the environment never sees loopback. */
-export function baseInit(url: string): FetchInit {
-	return { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) };
-}
-
-export function headersFor(node: UpstreamNode, endpoint: Endpoint): Record<string, string> {
-	return {
-		...(endpoint.key === undefined ? {} : { authorization: `Bearer ${endpoint.key}` }),
-		"user-agent": "turnpike",
-		...node.headers,
-	};
-}
+/** How long the end of a body may take after the last that is wanted of it. */
+const DRAIN_MS = 1_000;
 
 export interface ChatPost {
-	readonly node: UpstreamNode;
 	readonly endpoint: Endpoint;
 	readonly body: Uint8Array;
 	readonly requestId: string;
 	readonly stream: boolean;
 }
 
-/**
- * Sends one chat request and waits for its headers. Resolves with a 2xx whose body is unread; throws
- * UpstreamFailure for anything else, its body read as far as it tells why, and let go.
- */
-export async function postChat(fetch: Fetch, post: ChatPost, watch: Watch): Promise<Response> {
-	const { node, endpoint } = post;
-	const url = `${endpoint.url}/chat/completions`;
-	const response = await fetch(url, {
-		...baseInit(url),
+/** Sends one chat request; resolves at the headers of its answer, whatever they say. */
+export function postChat(fetch: Fetch, { endpoint, body, requestId, stream }: ChatPost, signal: AbortSignal): Promise<Response> {
+	return fetch(endpoint.chatUrl, {
+		...endpoint.init,
 		method: "POST",
-		headers: {
-			"content-type": "application/json",
-			accept: post.stream ? "text/event-stream" : "application/json",
-			// Answers are read on their way: packing them costs both sides more than it saves.
-			"accept-encoding": "identity",
-			...headersFor(node, endpoint),
-			"x-request-id": post.requestId,
-		},
-		body: post.body as Uint8Array<ArrayBuffer>,
-		signal: watch.signal,
+		headers: { ...(stream ? endpoint.streamHeaders : endpoint.unaryHeaders), "x-request-id": requestId },
+		body: body as Uint8Array<ArrayBuffer>,
+		signal,
 	});
-	watch.touch();
-	if (response.status >= 200 && response.status < 300) return response;
-	throw await failureOf(response, post);
 }
 
-async function failureOf(response: Response, post: ChatPost): Promise<UpstreamFailure> {
+export function isGood(response: Response): boolean {
+	return response.status >= 200 && response.status < 300;
+}
+
+/** What an answer that is not good means: its body is read as far as it tells why, and let go. */
+export async function failureOf(response: Response, node: UpstreamNode, key: string | undefined): Promise<UpstreamFailure> {
 	const retryAfter = response.headers.get("retry-after");
-	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), post.endpoint.key);
-	const own = post.node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
+	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
+	const own = node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
 	return own ? given(own) : failureOfAnswer(response.status, body, retryAfter);
 }
 
@@ -99,6 +77,23 @@ interface Cancelable {
 	cancel(): Promise<void>;
 }
 
+/** The part of a reader that is used here. */
+export interface BodyReader extends Cancelable {
+	read(): Promise<{ readonly value?: Uint8Array | undefined; readonly done: boolean }>;
+}
+
+/** Reads what stands between the end of what was said and the end of the body, so that the connection can be used again. */
+export async function drain(reader: BodyReader, clock: Clock): Promise<void> {
+	const cancelTimer = clock.after(DRAIN_MS, () => letGo(reader));
+	try {
+		while (!(await reader.read()).done);
+	} catch {
+		// The answer is whole: how its connection ends is nobody's matter.
+	} finally {
+		cancelTimer();
+	}
+}
+
 /** An unread body keeps its connection open until it is collected: it is always cancelled. */
 export function letGo(body: Cancelable | null | undefined): void {
 	body?.cancel().catch(() => {});
@@ -108,6 +103,12 @@ export function letGo(body: Cancelable | null | undefined): void {
 export function asFailure(error: unknown, watch: Watch): UpstreamFailure {
 	if (watch.failure) return watch.failure;
 	return isFailure(error) ? error : failureOfConnection(error);
+}
+
+/** Nobody listens there: nothing was sent. */
+export function isRefused(error: unknown): boolean {
+	const { code } = (error ?? {}) as { readonly code?: unknown };
+	return code === "ConnectionRefused" || code === "ECONNREFUSED";
 }
 
 function isFailure(error: unknown): error is UpstreamFailure {

@@ -1,9 +1,5 @@
-import { arrayElements, topLevelMembers, utf8Text } from "../wire/index.ts";
-import { type JsonSlice, memberOf } from "./body-view.ts";
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPEN_BRACKET = 0x5b;
 const SPACE = 0x20;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -52,58 +48,57 @@ function unescaped(written: string): string | null {
 
 /**
  * The frame of a parsed event: of one that carries a piece of one choice's text, thoughts or tool arguments and
- * nothing else that counts (no usage, no end). null for every other.
+ * nothing else that counts (no usage, no end). null for every other, and where the piece's place is not plain.
  */
 export function frameOf(text: string, body: Fields): EventFrame | null {
 	if ((body.usage ?? null) !== null || body.x_groq || body.eval_count) return null;
-	const choice = only(body.choices);
-	if (choice === null || typeof choice.finish_reason === "string") return null;
-	const path = pathOfPiece(choice.delta);
-	if (path === null) return null;
-	const bytes = Buffer.from(text);
-	let slice = firstElement(memberAt(bytes, "choices"));
-	for (const key of ["delta", ...path]) slice = key === FIRST ? firstElement(slice) : memberOf(slice, key);
-	if (slice === undefined || bytes[slice.start] !== QUOTE) return null;
-	return new EventFrame(utf8Text(bytes, 0, slice.start + 1), utf8Text(bytes, slice.end - 1, bytes.length));
+	const piece = pieceOf(body);
+	if (piece === null) return null;
+	const written = JSON.stringify(piece);
+	const at = text.lastIndexOf(written);
+	if (at < 0) return null;
+	const head = text.slice(0, at + 1);
+	const tail = text.slice(at + written.length - 1);
+	// Where another piece in that place is what the event says then, the place is the piece's.
+	const other = piece === "a" ? "b" : "a";
+	return pieceOf(parsedOrNull(head + other + tail)) === other ? new EventFrame(head, tail) : null;
 }
 
-/** A step of a path: into the first element of an array. */
-const FIRST = 0;
+/** Keys of a delta under which there may be something said. */
+const SAYING = ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"];
 
-/** Where a delta has its one piece: a key, or the way into the arguments of its one tool call. null: none, or several. */
-function pathOfPiece(delta: unknown): readonly (string | typeof FIRST)[] | null {
-	if (!isRecord(delta)) return null;
-	let path: readonly (string | typeof FIRST)[] | null = null;
-	for (const key of ["content", "reasoning_content", "reasoning", "refusal", "tool_calls"]) {
-		const value = delta[key];
+/** The one string that an event says and that does not end it; null where it says nothing or several things. */
+function pieceOf(body: Fields | null): string | null {
+	const choice = only(body?.choices);
+	if (choice === null || typeof choice.finish_reason === "string" || !isRecord(choice.delta)) return null;
+	let piece: string | null = null;
+	for (const key of SAYING) {
+		const value = choice.delta[key];
 		if (value === undefined || value === null || value === "") continue;
-		if (path !== null) return null;
-		if (key !== "tool_calls") path = typeof value === "string" ? [key] : null;
-		else path = isArgumentsPiece(value) ? [key, FIRST, "function", "arguments"] : null;
-		if (path === null) return null;
+		const said = key === "tool_calls" ? argumentsOf(value) : value;
+		if (piece !== null || typeof said !== "string") return null;
+		piece = said;
 	}
-	return path;
+	return piece;
 }
 
-function isArgumentsPiece(calls: unknown): boolean {
+/** A piece of the arguments of one tool call, where that is all. */
+function argumentsOf(calls: unknown): unknown {
 	const called = only(calls)?.function;
-	return isRecord(called) && !called.name && typeof called.arguments === "string" && called.arguments !== "";
+	return isRecord(called) && !called.name ? called.arguments || null : null;
+}
+
+function parsedOrNull(text: string): Fields | null {
+	try {
+		return JSON.parse(text) as Fields;
+	} catch {
+		return null;
+	}
 }
 
 /** The one element of an array, where it has just one and that is an object. */
 function only(array: unknown): Fields | null {
 	return Array.isArray(array) && array.length === 1 && isRecord(array[0]) ? array[0] : null;
-}
-
-function memberAt(bytes: Uint8Array, key: string): JsonSlice | undefined {
-	const member = topLevelMembers(bytes).findLast((candidate) => candidate.key === key);
-	return member && { bytes, start: member.valueStart, end: member.valueEnd };
-}
-
-function firstElement(array: JsonSlice | undefined): JsonSlice | undefined {
-	if (array?.bytes[array.start] !== OPEN_BRACKET) return undefined;
-	const range = arrayElements(array.bytes, array.start)[0];
-	return range && { bytes: array.bytes, ...range };
 }
 
 function isRecord(value: unknown): value is Fields {

@@ -1,13 +1,45 @@
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Clock } from "./clock.ts";
+import type { FetchInit } from "./connect.ts";
 import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
 import { Health, type HealthState } from "./health.ts";
 
-/** Where requests of one upstream go at this moment. */
+/** Where requests of one upstream go at this moment, and what all of them have in common. */
 export interface Endpoint {
 	/** Up to and including /v1, without a slash at the end. */
 	readonly url: string;
 	readonly key: string | undefined;
+	readonly chatUrl: string;
+	readonly init: FetchInit;
+	/** For a question whether it is there; of chat requests, all but the request id. */
+	readonly probeHeaders: Readonly<Record<string, string>>;
+	readonly unaryHeaders: Readonly<Record<string, string>>;
+	readonly streamHeaders: Readonly<Record<string, string>>;
+}
+
+const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::|\/|$)/i;
+
+/** `headers`: the config's own, in lower case; they replace ours. */
+export function endpointAt(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): Endpoint {
+	const url = address.replace(/\/+$/, "");
+	const known = { ...(key === undefined ? {} : { authorization: `Bearer ${key}` }), "user-agent": "turnpike", ...headers };
+	const chatHeaders = (accept: string) => ({
+		"content-type": "application/json",
+		accept,
+		// Answers are read on their way: packing them costs both sides more than it saves.
+		"accept-encoding": "identity",
+		...known,
+	});
+	return {
+		url,
+		key,
+		chatUrl: `${url}/chat/completions`,
+		// Nothing is followed, and a proxy of the environment never sees loopback.
+		init: { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) },
+		probeHeaders: known,
+		unaryHeaders: chatHeaders("application/json"),
+		streamHeaders: chatHeaders("text/event-stream"),
+	};
 }
 
 /** Time limits of one upstream in milliseconds; undefined: the general ones. */
@@ -18,7 +50,6 @@ export interface UpstreamNode {
 	readonly name: string;
 	readonly dialect: Dialect;
 	readonly limits: NodeLimits;
-	readonly headers: Readonly<Record<string, string>>;
 	readonly maxConcurrent: number;
 	readonly health: Health;
 	/** Consecutive faults that eject it. */
@@ -50,12 +81,11 @@ export interface UpstreamStatus {
 
 /** `before`: the node of the same server under the settings of before: its health and load go on. */
 export function configuredNode(name: string, config: UpstreamConfig, before?: UpstreamNode): UpstreamNode {
-	const endpoint: Endpoint = { url: config.url.replace(/\/+$/, ""), key: config.key };
+	const endpoint = endpointAt(config.url, config.key, lowerCased(config.headers ?? {}));
 	return {
 		name,
 		dialect: DIALECT_TABLE[config.dialect],
 		limits: config,
-		headers: lowerCased(config.headers ?? {}),
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
@@ -72,12 +102,15 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 }
 
 /** The engine of our own behind a loopback address. */
-export function embeddedNode(name: string, endpoint: () => Promise<Endpoint>, dialect: Dialect): UpstreamNode {
+export function embeddedNode(
+	name: string,
+	endpoint: () => Promise<Pick<Endpoint, "url" | "key">>,
+	dialect: Dialect,
+): UpstreamNode {
 	return {
 		name,
 		dialect,
 		limits: {},
-		headers: {},
 		maxConcurrent: Number.POSITIVE_INFINITY,
 		health: new Health(),
 		failures: Number.POSITIVE_INFINITY,
@@ -86,7 +119,7 @@ export function embeddedNode(name: string, endpoint: () => Promise<Endpoint>, di
 		probeEveryMs: 0,
 		endpoint: async () => {
 			const { url, key } = await endpoint();
-			return { url: url.replace(/\/+$/, ""), key };
+			return endpointAt(url, key, {});
 		},
 	};
 }

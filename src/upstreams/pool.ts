@@ -70,17 +70,22 @@ export class Pool {
 	 * same order for the same key (rendezvous hashing), so that prompt caches are found again.
 	 */
 	candidates(targets: readonly ModelTarget[], stickyKey?: string): Candidate[] {
+		if (targets.length === 1 && targets[0] !== undefined) return this.#only(targets[0]);
 		const nowMs = this.#options.clock.nowMs();
 		const known = targets.flatMap((target) => {
 			const node = this.#nodes.get(target.upstream);
 			return node ? [{ node, model: target.model, order: target.order, place: this.#place(target, stickyKey) }] : [];
 		});
-		if (known.length > 1) {
-			const busy = (node: UpstreamNode) => Number(node.health.isBusy(nowMs));
-			known.sort((a, b) => busy(a.node) - busy(b.node) || a.order - b.order || a.place - b.place);
-		}
+		const busy = (node: UpstreamNode) => Number(node.health.isBusy(nowMs));
+		known.sort((a, b) => busy(a.node) - busy(b.node) || a.order - b.order || a.place - b.place);
 		const usable = known.filter(({ node }) => isUsable(node));
 		return usable.length > 0 ? usable : known;
+	}
+
+	/** Without another there is no choice, however it fares. */
+	#only(target: ModelTarget): Candidate[] {
+		const node = this.#nodes.get(target.upstream);
+		return node ? [{ node, model: target.model }] : [];
 	}
 
 	/** An exponential draw divided by the weight: sorting by it is a draw without replacement by weight. */

@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
-import { asFailure, errorBody, letGo } from "./connect.ts";
-import { EventSource } from "./event-source.ts";
+import { asFailure, type BodyReader, drain, errorBody, letGo } from "./connect.ts";
+import { EventReader } from "./event-reader.ts";
 import { broken, failureOfAnswer } from "./failures.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
@@ -9,10 +9,11 @@ import { readWhole } from "./unary.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
-interface OpenStream {
-	readonly source: EventSource;
+/** The answer that is being read: of the try under way, then of the one that gave an event. */
+interface OpenAnswer {
+	readonly reader: BodyReader;
+	readonly events: EventReader;
 	readonly current: Try;
-	readonly first: EventBatch;
 }
 
 /**
@@ -24,31 +25,29 @@ export class UpstreamStream implements ChatStream {
 	readonly #call: ChatForward;
 	readonly #tools: TryTools;
 	readonly #tries: Tries;
-	/** Ends what runs where the route cancels: the caller's own signal may never fire. */
-	readonly #canceller = new AbortController();
-	readonly #opening: Promise<OpenStream>;
-	#headersCame: () => void = () => {};
-	#open: OpenStream | null = null;
+	readonly #opening: Promise<EventBatch>;
+	#headersCame: () => void = nothing;
+	#answer: OpenAnswer | null = null;
 	#firstTaken = false;
-	#source: EventSource | null = null;
-	#upstream: string | null = null;
+	/** Nothing more will come; the reason where that is no proper end. */
+	#ended = false;
+	#endReason: unknown = null;
 
 	constructor(call: ChatForward, tools: TryTools) {
-		const signal = AbortSignal.any([call.signal, this.#canceller.signal]);
-		this.#call = { ...call, signal, onSent: (upstream) => this.#sent(call, upstream) };
+		this.#call = call;
 		this.#tools = tools;
-		this.#tries = new Tries(this.#call, tools);
+		this.#tries = new Tries(call, tools);
 		const headers = Promise.withResolvers<void>();
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;
-		this.#opening = this.#begin();
+		this.#opening = this.#open();
 		this.#opening.catch(headers.reject);
-		// Both are for whoever asks; an unasked failure is no crash.
-		this.headers.catch(() => {});
+		// For whoever asks; an unasked failure is no crash.
+		this.headers.catch(nothing);
 	}
 
 	get upstream(): string | null {
-		return this.#upstream;
+		return this.#tries.upstream;
 	}
 
 	get retries(): number {
@@ -56,96 +55,131 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	get usage(): TokenUsage | null {
-		return this.#source?.usage ?? null;
+		return this.#answer?.events.usage ?? null;
 	}
 
-	async next(): Promise<EventBatch | null> {
-		const open = this.#open ?? (await this.#opening);
+	/** One step behind the network's own promise: this runs for every read. */
+	next(): Promise<EventBatch | null> {
 		if (!this.#firstTaken) {
 			this.#firstTaken = true;
-			return open.first;
+			return this.#opening;
 		}
-		open.current.watch.resume();
-		try {
-			const batch = await open.source.next();
-			open.current.watch.pause();
-			if (batch === null || batch.done) open.current.end("good");
-			return batch;
-		} catch (error) {
-			throw this.#broke(open, error);
-		}
+		const answer = this.#answer;
+		if (this.#ended || answer === null) return this.#endReason === null ? Promise.resolve(null) : Promise.reject(this.#endReason);
+		if (answer.events.fault !== null) return Promise.reject(this.#broke(answer, answer.events.fault));
+		answer.current.watch.resume();
+		return answer.reader.read().then(this.#read, this.#failed);
 	}
 
 	cancel(): void {
-		this.#canceller.abort(new ApiError("UNKNOWN_ERROR", { message: "The stream was cancelled" }));
+		if (this.#ended) return;
+		const reason = new ApiError("UNKNOWN_ERROR", { message: "The stream was cancelled" });
+		this.#tries.stop(reason);
+		this.#free(reason);
 	}
 
-	#sent(call: ChatForward, upstream: string): void {
-		this.#upstream = upstream;
-		call.onSent(upstream);
-	}
-
-	async #begin(): Promise<OpenStream> {
+	async #open(): Promise<EventBatch> {
 		const { clock, timeouts } = this.#tools;
 		const triesEndMs = clock.nowMs() + timeouts.chatStreamTriesMs;
-		const open = await this.#tries.run(
+		return this.#tries.run(
 			(response, current) => this.#firstBatch(response, current, triesEndMs),
 			(watch, node) => watch.limit(node.limits.firstByteMs ?? timeouts.chatFirstByteMs, "first byte", triesEndMs),
 		);
-		// From here on leaving must free what the stream holds, whether or not somebody is reading.
-		const { signal } = this.#call;
-		const free = (): void => {
-			open.source.cancel();
-			open.current.end(null);
-		};
-		if (signal.aborted) {
-			free();
-			throw signal.reason;
-		}
-		signal.addEventListener("abort", free, { once: true });
-		this.#open = open;
-		return open;
 	}
 
-	async #firstBatch(response: Response, current: Try, triesEndMs: number): Promise<OpenStream> {
+	async #firstBatch(response: Response, current: Try, triesEndMs: number): Promise<EventBatch> {
 		const { watch, node } = current;
 		const { body } = response;
 		await refuseOtherTypes(response, this.#tools.maxAnswerBytes);
 		if (!body) throw broken("a stream without a body", response.status);
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
-		let silent = true;
-		const source = new EventSource(body, this.#tools.maxEventBytes, this.#tools.clock, () => {
-			if (silent) watch.limit(idleMs, "event", triesEndMs);
-			else watch.touch();
-			silent = false;
-		});
-		this.#source = source;
+		const answer = { reader: body.getReader(), events: new EventReader(this.#tools.maxEventBytes), current };
+		this.#answer = answer;
 		try {
-			const first = await source.next();
-			if (first === null || first.events.length === 0) throw broken("the stream ended before its first event");
-			if (first.done) current.end("good");
+			const first = await this.#readFirst(answer, () => watch.limit(idleMs, "event", triesEndMs));
+			this.#tries.throwIfStopped();
+			if (first.done) this.#endProperly(answer);
 			else {
 				watch.limit(idleMs, "event");
 				watch.pause();
+				// From here on leaving must free what the stream holds, whether or not somebody is reading.
+				watch.whenLeft = () => this.#free(this.#call.signal.reason);
 			}
-			return { source, current, first };
+			return first;
 		} catch (error) {
-			source.cancel();
+			letGo(answer.reader);
 			throw error;
 		}
 	}
 
+	/** `onFirstBytes`: the upstream speaks, be it only in comments. */
+	async #readFirst({ reader, events, current }: OpenAnswer, onFirstBytes: () => void): Promise<EventBatch> {
+		for (let silent = true; ; silent = false) {
+			const { value } = await reader.read();
+			if (value === undefined) throw broken("the stream ended before its first event");
+			if (silent) onFirstBytes();
+			else current.watch.touch();
+			const found = events.take(value);
+			if (found.length > 0) return { events: found, done: events.done };
+			if (events.done) throw broken("the stream ended before its first event");
+		}
+	}
+
+	readonly #read = ({ value }: { readonly value?: Uint8Array | undefined }): EventBatch | null | Promise<EventBatch | null> => {
+		const answer = this.#answer;
+		if (this.#endReason !== null || answer === null) throw this.#endReason;
+		const { events, current } = answer;
+		try {
+			if (value === undefined) {
+				events.end();
+				this.#endProperly(answer);
+				return null;
+			}
+			const found = events.take(value);
+			const { done } = events;
+			if (done) this.#endProperly(answer);
+			// Comments only: the upstream is alive.
+			else if (found.length === 0) return this.next();
+			current.watch.pause();
+			return { events: found, done };
+		} catch (error) {
+			throw this.#broke(answer, error);
+		}
+	};
+
+	readonly #failed = (error: unknown): never => {
+		throw this.#answer === null ? error : this.#broke(this.#answer, error);
+	};
+
+	#endProperly({ reader, events, current }: OpenAnswer): void {
+		this.#ended = true;
+		current.end("good");
+		if (events.done) void drain(reader, this.#tools.clock);
+	}
+
+	/** Ends what runs, where the stream is not wanted any more. */
+	#free(reason: unknown): void {
+		if (this.#ended) return;
+		this.#ended = true;
+		this.#endReason = reason;
+		if (this.#answer === null) return;
+		letGo(this.#answer.reader);
+		this.#answer.current.end(null);
+	}
+
 	/** After the first event: the stream is over, and no other upstream can take it up. */
-	#broke(open: OpenStream, error: unknown): unknown {
-		const { current, source } = open;
-		source.cancel();
+	#broke({ current, reader }: OpenAnswer, error: unknown): unknown {
+		if (this.#endReason !== null) return this.#endReason;
 		const { signal, requestId } = this.#call;
 		if (signal.aborted) {
-			current.end(null);
+			this.#free(signal.reason);
 			return signal.reason;
 		}
 		const failure = asFailure(error, current.watch);
+		this.#ended = true;
+		this.#endReason = failure.answer;
+		letGo(reader);
 		current.watch.abort(failure);
 		current.end(failure);
 		logFailure(this.#tools.log, requestId, current.node.name, failure);
@@ -165,3 +199,5 @@ async function refuseOtherTypes(response: Response, maxBytes: number): Promise<v
 	letGo(response.body);
 	throw broken("a stream request was answered with a page of HTML", 200);
 }
+
+function nothing(): void {}

@@ -1,7 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { lastMember, utf8Text } from "../wire/index.ts";
 import type { Clock } from "./clock.ts";
-import { asFailure, type Fetch, postChat } from "./connect.ts";
+import { asFailure, type Fetch, failureOf, isGood, isRefused, postChat } from "./connect.ts";
 import { full, given, mostTelling, timedOut, type UpstreamFailure } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
@@ -59,7 +60,11 @@ export class Tries {
 	readonly #call: ChatForward;
 	readonly #tools: TryTools;
 	readonly #failures: UpstreamFailure[] = [];
+	#current: Try | null = null;
 	#sent = 0;
+	#upstream: string | null = null;
+	#key: string | undefined;
+	#stopped: ApiError | null = null;
 
 	constructor(call: ChatForward, tools: TryTools) {
 		this.#call = call;
@@ -71,27 +76,46 @@ export class Tries {
 		return Math.max(0, this.#sent - 1);
 	}
 
+	/** The last that was sent the request. */
+	get upstream(): string | null {
+		return this.#upstream;
+	}
+
+	/** Ends the try under way; no other is made. */
+	stop(reason: ApiError): void {
+		this.#stopped ??= reason;
+		this.#current?.watch.abort(reason);
+	}
+
 	/**
 	 * Runs `attempt` on one candidate after another until one succeeds. Throws an ApiError as the failure table
-	 * says once all have failed or one has failed for good, or the reason of the call's signal.
+	 * says once all have failed or one has failed for good, or the reason of the call's signal or of `stop`.
 	 */
 	async run<T>(
 		attempt: (response: Response, current: Try) => Promise<T>,
 		limit: (watch: Watch, node: UpstreamNode) => void,
 	): Promise<T> {
-		const { signal, model, members, raw } = this.#call;
-		for (const candidate of this.#tools.pool.candidates(model.targets, stickyKeyOf(raw, members))) {
-			signal.throwIfAborted();
-			const giveBack = this.#tools.pool.take(candidate.node);
+		const { pool, clock } = this.#tools;
+		for (const candidate of pool.candidates(this.#call.model.targets, this.#stickyKey())) {
+			this.throwIfStopped();
+			const { node } = candidate;
+			const giveBack = pool.take(node);
 			if (!giveBack) {
-				this.#failures.push(full(`${candidate.node.name} runs as many calls as it may`));
+				this.#failures.push(full(`${node.name} runs as many calls as it may`));
 				continue;
 			}
-			const watch = new Watch(signal, this.#tools.clock);
-			const current = new Try(candidate.node, watch, this.#tools.pool, giveBack);
-			limit(watch, candidate.node);
+			const watch = new Watch(this.#call.signal, clock);
+			const current = new Try(node, watch, pool, giveBack);
+			this.#current = current;
+			limit(watch, node);
 			try {
-				return await attempt(await this.#send(candidate, watch), current);
+				const endpoint = node.endpoint();
+				const response = await (endpoint instanceof Promise
+					? this.#sendToMoving(candidate, endpoint, watch)
+					: this.#send(candidate, endpoint, watch));
+				watch.touch();
+				if (!isGood(response)) throw await failureOf(response, node, this.#key);
+				return await attempt(response, current);
 			} catch (error) {
 				this.#failed(current, error);
 			}
@@ -99,40 +123,69 @@ export class Tries {
 		throw mostTelling(this.#failures).answer;
 	}
 
+	/** Throws why no more may be done: the caller left, or `stop` was called. */
+	throwIfStopped(): void {
+		if (this.#call.signal.aborted) throw this.#call.signal.reason;
+		if (this.#stopped !== null) throw this.#stopped;
+	}
+
 	/** Ends the try; throws where no other upstream may be asked. */
 	#failed(current: Try, error: unknown): void {
-		const { signal } = this.#call;
-		if (signal.aborted) {
-			current.watch.abort(signal.reason);
+		const { signal, requestId } = this.#call;
+		if (signal.aborted || this.#stopped !== null) {
+			const reason: unknown = signal.aborted ? signal.reason : this.#stopped;
+			current.watch.abort(reason);
 			current.end(null);
-			throw signal.reason;
+			throw reason;
 		}
 		const failure = error instanceof ApiError ? given(error) : asFailure(error, current.watch);
 		current.watch.abort(failure);
 		current.end(failure);
-		logFailure(this.#tools.log, this.#call.requestId, current.node.name, failure);
+		logFailure(this.#tools.log, requestId, current.node.name, failure);
 		this.#failures.push(failure);
 		if (failure.final) throw failure.answer;
 	}
 
-	async #send(candidate: Candidate, watch: Watch): Promise<Response> {
-		const { node } = candidate;
-		const endpoint = await reachable(node, watch.signal);
-		const body = shapeChatBody(this.#call, candidate.model, node.dialect);
-		watch.signal.throwIfAborted();
+	#send(candidate: Candidate, endpoint: Endpoint, watch: Watch): Promise<Response> {
+		const { requestId, stream } = this.#call;
+		const body = shapeChatBody(this.#call, candidate.model, candidate.node.dialect);
 		this.#sent++;
-		this.#call.onSent(node.name);
-		return postChat(
-			this.#tools.fetch,
-			{ node, endpoint, body, requestId: this.#call.requestId, stream: this.#call.stream },
-			watch,
-		);
+		this.#upstream = candidate.node.name;
+		this.#key = endpoint.key;
+		this.#call.onSent(candidate.node.name);
+		return postChat(this.#tools.fetch, { endpoint, body, requestId, stream }, watch.signal);
+	}
+
+	/**
+	 * To an engine whose address changes when it starts anew. One that has just ended may leave its address behind
+	 * for a moment: where nobody listens there, it is asked for once more.
+	 */
+	async #sendToMoving(candidate: Candidate, first: Promise<Endpoint>, watch: Watch): Promise<Response> {
+		const send = async (endpoint: Endpoint | Promise<Endpoint>) => {
+			const reached = await reachable(endpoint, watch.signal);
+			watch.signal.throwIfAborted();
+			return this.#send(candidate, reached, watch);
+		};
+		try {
+			return await send(first);
+		} catch (error) {
+			if (!isRefused(error) || watch.signal.aborted) throw error;
+			this.#sent--;
+			return send(candidate.node.endpoint());
+		}
+	}
+
+	/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
+	#stickyKey(): string | undefined {
+		const { model, members, raw } = this.#call;
+		const member = model.targets.length > 1 ? lastMember(members, "prompt_cache_key") : undefined;
+		if (!member || member.valueEnd - member.valueStart > 1024) return undefined;
+		return utf8Text(raw, member.valueStart, member.valueEnd);
 	}
 }
 
 /** The address, waited for no longer than the try may take: the embedded engine starts at first use. */
-async function reachable(node: UpstreamNode, signal: AbortSignal): Promise<Endpoint> {
-	const endpoint = node.endpoint();
+async function reachable(endpoint: Endpoint | Promise<Endpoint>, signal: AbortSignal): Promise<Endpoint> {
 	if (!(endpoint instanceof Promise)) return endpoint;
 	const aborted = Promise.withResolvers<never>();
 	const onAbort = () => aborted.reject(signal.reason ?? timedOut("no engine in time"));
@@ -143,13 +196,6 @@ async function reachable(node: UpstreamNode, signal: AbortSignal): Promise<Endpo
 	} finally {
 		signal.removeEventListener("abort", onAbort);
 	}
-}
-
-/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
-function stickyKeyOf(raw: Uint8Array, members: ChatForward["members"]): string | undefined {
-	const member = members.findLast(({ key }) => key === "prompt_cache_key");
-	if (!member || member.valueEnd - member.valueStart > 1024) return undefined;
-	return new TextDecoder().decode(raw.subarray(member.valueStart, member.valueEnd));
 }
 
 /** Account faults are the operator's to mend: they stand out. A refused request is the caller's matter. */

@@ -10,8 +10,14 @@ export class Watch {
 	readonly #clock: Clock;
 	readonly #caller: AbortSignal;
 	readonly #controller = new AbortController();
-	readonly #onLeft = () => this.#controller.abort(this.#caller.reason);
+	readonly #onLeft = () => {
+		this.#controller.abort(this.#caller.reason);
+		this.whenLeft();
+	};
+	/** Called when the caller has left, after the upstream was stopped. */
+	whenLeft: () => void = nothing;
 	#cancelTimer: (() => void) | null = null;
+	#timerDueMs = 0;
 	#silenceMs = Number.POSITIVE_INFINITY;
 	#silentSinceMs: number;
 	#hardAtMs = Number.POSITIVE_INFINITY;
@@ -72,14 +78,15 @@ export class Watch {
 		this.#caller.removeEventListener("abort", this.#onLeft);
 	}
 
+	/** A timer that is due before it need be stays: it will set itself again. */
 	#schedule(): void {
-		this.#cancelTimer?.();
 		const silenceEndsMs = this.#silentSinceMs + this.#silenceMs;
 		const dueMs = this.#paused ? silenceEndsMs : Math.min(silenceEndsMs, this.#hardAtMs);
-		if (!Number.isFinite(dueMs)) {
-			this.#cancelTimer = null;
-			return;
-		}
+		if (this.#cancelTimer !== null && this.#timerDueMs <= dueMs) return;
+		this.#cancelTimer?.();
+		this.#cancelTimer = null;
+		if (!Number.isFinite(dueMs)) return;
+		this.#timerDueMs = dueMs;
 		this.#cancelTimer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => this.#due());
 	}
 
@@ -96,3 +103,5 @@ export class Watch {
 		this.#controller.abort(this.#failure);
 	}
 }
+
+function nothing(): void {}

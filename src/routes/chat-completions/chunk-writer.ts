@@ -81,6 +81,7 @@ export class ChunkWriter {
 	#ourFrame(theirs: EventFrame): OurFrame {
 		const text = theirs.head + theirs.tail;
 		const edits = this.#edits(JSON.parse(text) as Record<string, unknown>);
+		if (edits.size === 0) return { theirs, head: theirs.head, tail: theirs.tail };
 		const bytes = Buffer.from(text);
 		const members = topLevelMembers(bytes);
 		const spliced = spliceMembers(bytes, members, edits);

@@ -57,12 +57,13 @@ class StreamRun {
 	readonly #times: StreamTimes;
 	readonly #output = new ReceivedOutput();
 	readonly #writer: ChunkWriter;
-	readonly #left: Promise<void>;
 	/** The read under way: begun before the answer's headers, finished after them. */
 	#next: Promise<EventBatch | null>;
 	#usage: Record<string, unknown> | null = null;
 	#started = false;
-	#lastWriteMs = performance.now();
+	#lastWriteMs = 0;
+	/** Wakes whoever waits for a caller that has left. */
+	#onLeft: () => void = () => {};
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
 
@@ -72,10 +73,6 @@ class StreamRun {
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#writer = new ChunkWriter(session);
-		const { signal } = session.call;
-		this.#left = signal.aborted
-			? Promise.resolve()
-			: new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
@@ -98,7 +95,8 @@ class StreamRun {
 		});
 		let failure: unknown;
 		try {
-			const first = await Promise.race([this.#next, commit, this.#left]);
+			// A caller that leaves ends the read too.
+			const first = await Promise.race([this.#next, commit]);
 			if (first === null)
 				failure = new ApiError("INFERENCE_FAILED", { message: "The model's backend sent an empty stream; try again" });
 		} catch (error) {
@@ -114,14 +112,19 @@ class StreamRun {
 
 	/** The body. Where nobody ever reads it, the caller's leaving still settles. */
 	readable(): ReadableStream {
-		void this.#left.then(() => {
+		const { signal } = this.#session.call;
+		const left = () => {
+			this.#onLeft();
 			if (!this.#started) void this.#abandon();
-		});
+		};
+		if (signal.aborted) left();
+		else signal.addEventListener("abort", left, { once: true });
 		return new ReadableStream({ type: "direct", pull: (sink) => this.#pump(sink as unknown as Sink) });
 	}
 
 	async #pump(sink: Sink): Promise<void> {
 		this.#started = true;
+		this.#lastWriteMs = performance.now();
 		const pings = this.#pings(sink);
 		try {
 			await this.#relay(sink);
@@ -145,10 +148,12 @@ class StreamRun {
 		for (;;) {
 			const batch = await this.#next;
 			if (batch === null) return this.#finish(sink);
-			await this.#send(sink, this.#rendered(batch));
+			const text = this.#rendered(batch);
+			const waiting = text === "" ? null : this.#write(sink, text);
+			if (waiting !== null) await waiting;
 			if (ceiling !== null && this.#output.tokensAtLeast > ceiling) {
 				this.#stream.cancel();
-				await this.#send(sink, this.#writer.lengthChunk());
+				await this.#write(sink, this.#writer.lengthChunk());
 				return this.#finish(sink);
 			}
 			this.#next = this.#stream.next();
@@ -185,7 +190,7 @@ class StreamRun {
 			const usage = meter.usage.counted ? countedUsage(meter.usage) : this.#usage;
 			last = this.#writer.usageChunk(usage, costOf(posted));
 		}
-		await this.#send(sink, last + ChunkWriter.done);
+		await this.#write(sink, last + ChunkWriter.done);
 	}
 
 	/** The stream broke: the caller left, or the upstream failed. */
@@ -200,7 +205,7 @@ class StreamRun {
 			const posted = await this.#session.meter.post(this.#output, error.status);
 			await posted?.durable;
 		}
-		await this.#send(sink, ChunkWriter.errorEvent(openAiError(error)));
+		await this.#write(sink, ChunkWriter.errorEvent(openAiError(error)));
 	}
 
 	/** Nobody will read the answer: stop the upstream, post what it did. */
@@ -226,13 +231,17 @@ class StreamRun {
 		return posted !== null;
 	}
 
-	async #send(sink: Sink, text: string): Promise<void> {
-		if (text === "") return;
+	/** Writes at once; a promise where the caller reads too slowly, until it has caught up or left. */
+	#write(sink: Sink, text: string): Promise<unknown> | null {
 		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
 		const written = sink.write(text);
 		sink.flush();
 		this.#lastWriteMs = performance.now();
-		if (typeof written !== "number") await Promise.race([written, this.#left]);
+		if (typeof written === "number") return null;
+		const left = new Promise<void>((resolve) => {
+			this.#onLeft = resolve;
+		});
+		return Promise.race([written, left]);
 	}
 
 	#pings(sink: Sink): { stop(): void } {

@@ -1,0 +1,131 @@
+import type { TokenUsage } from "../journal/records.ts";
+import { SseParser } from "../wire/index.ts";
+import { type EventFrame, frameOf } from "./event-frame.ts";
+import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
+import type { ChatEvent } from "./port.ts";
+import { usageOf } from "./usage.ts";
+
+/** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
+const MAX_FRAMES = 8;
+/** Longer events are no pieces of a sentence: no frame is kept of them. */
+const MAX_FRAME_LENGTH = 16 * 1024;
+/** Events without a known frame, one after another, past which no more frames are made. */
+const MAX_MISSES = 32;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the bytes of one upstream stream say. */
+export class EventReader {
+	readonly #parser: SseParser;
+	readonly #frames: EventFrame[] = [];
+	#misses = 0;
+	#finishReasonSeen = false;
+	#usage: TokenUsage | null = null;
+	#fault: unknown = null;
+
+	constructor(maxEventBytes: number) {
+		this.#parser = new SseParser(maxEventBytes);
+	}
+
+	/** The last usage wins, wherever it stood. */
+	get usage(): TokenUsage | null {
+		return this.#usage;
+	}
+
+	/** `[DONE]` came, and nothing broke before it. */
+	get done(): boolean {
+		return this.#parser.done && this.#fault === null;
+	}
+
+	/** An error that came behind good events of the same bytes: for whoever asks for more. null without one. */
+	get fault(): unknown {
+		return this.#fault;
+	}
+
+	/**
+	 * The events that these bytes complete. Throws UpstreamFailure for an error event, broken JSON and what is no
+	 * event stream, where no good event stood before it.
+	 */
+	take(bytes: Uint8Array): ChatEvent[] {
+		const texts: string[] = [];
+		const events: ChatEvent[] = [];
+		try {
+			this.#parser.feed(bytes, texts);
+		} catch (error) {
+			this.#fault = broken(error instanceof Error ? error.message : "the stream is no event stream");
+		}
+		try {
+			for (const text of texts) events.push(this.#framed(text) ?? this.#parsed(text));
+		} catch (error) {
+			this.#fault = error;
+		}
+		if (this.#fault !== null && events.length === 0) throw this.#fault;
+		return events;
+	}
+
+	/**
+	 * The body has ended without `[DONE]`. Proper all the same after a finish_reason and usage, since some servers
+	 * leave it out; else throws UpstreamFailure.
+	 */
+	end(): void {
+		if (this.#finishReasonSeen && this.#usage && !this.#parser.pending) return;
+		throw broken("the stream was cut: no [DONE]");
+	}
+
+	#framed(text: string): ChatEvent | null {
+		for (const frame of this.#frames) {
+			const said = frame.said(text);
+			if (said === null) continue;
+			this.#misses = 0;
+			return new FramedEvent(text, frame, said);
+		}
+		return null;
+	}
+
+	#parsed(text: string): ChatEvent {
+		let parsed: unknown;
+		try {
+			parsed = JSON.parse(text);
+		} catch {
+			throw broken("an event of the stream is no JSON");
+		}
+		if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
+			throw broken("an event of the stream is no JSON object");
+		const body = parsed as Fields;
+		if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
+		if (body.usage || body.x_groq || body.eval_count) this.#usage = usageOf(body) ?? this.#usage;
+		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
+		if (this.#misses < MAX_MISSES && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
+		return { text, body, frame: null, said: "" };
+	}
+
+	#learn(text: string, body: Fields): void {
+		this.#misses++;
+		const frame = frameOf(text, body);
+		if (frame === null) return;
+		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
+		this.#frames.unshift(frame);
+	}
+}
+
+/** An event that is known without having been parsed. */
+class FramedEvent implements ChatEvent {
+	readonly text: string;
+	readonly frame: EventFrame;
+	readonly said: string;
+
+	constructor(text: string, frame: EventFrame, said: string) {
+		this.text = text;
+		this.frame = frame;
+		this.said = said;
+	}
+
+	get body(): Fields {
+		return JSON.parse(this.text) as Fields;
+	}
+}
+
+function hasFinishReason(choices: unknown): boolean {
+	if (!Array.isArray(choices)) return false;
+	return choices.some((choice) => typeof (choice as { finish_reason?: unknown } | null)?.finish_reason === "string");
+}
