@@ -4,6 +4,7 @@ import type { ReadGroup } from "../journal/index.ts";
 import type { JournalRecord } from "../journal/records.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
+import { createKey } from "./admin.ts";
 import { BatchApplier, SequenceError } from "./apply.ts";
 import { LeaseBook } from "./leases.ts";
 import { latestBoot } from "./node-boot.ts";
@@ -173,6 +174,49 @@ describe("a post", () => {
 		expect((await books.audit()).findings).toEqual([]);
 	});
 
+	test("among many of its batch has the balance after its own movements, not after the batch's", async () => {
+		const bundled = nano(10_000);
+		db.run("INSERT INTO budgets (account_id, source, day, balance, leased) VALUES (?, 'bundled', 0, 10000, 10000)", [accountId]);
+		db.run(`INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
+			VALUES ('grant', 'issued', '${accountId}', ${bundled}, 'bundled', 0, 0, 0, ${bundled})`);
+		db.run("INSERT INTO leases SELECT node_id, epoch, account_id, 'bundled', 0, 10000 FROM leases");
+		const other = await books.account();
+		const boot = latestBoot(db, new StoreClock(db));
+		new LeaseBook(db, boot, new StoreClock(db)).acquire({ accountId: other, day: SAMPLE_DAY, needNano: nano(1) });
+		const line = (source: "usd" | "bundled") => sampleLine("a", 1, pico(1_000_000), source);
+		applier.apply([
+			group(1, post(1, { lines: [line("usd"), line("bundled")] }), samplePost(requestId(2), other, { lines: [line("usd")] })),
+			group(2, post(3, { lines: [line("bundled")] }), post(4, { lines: [line("usd"), line("usd")] })),
+		]);
+		const usd = 100 * NANO_PER_USD;
+		const movements = all("SELECT post_id, unit, balance_after FROM movements WHERE kind = 'charge' ORDER BY id");
+		expect(movements.map((row) => [Number(row.post_id), row.unit, Number(row.balance_after)])).toEqual([
+			[1, "usd", usd - 1_000],
+			[1, "bundled", 9_000],
+			[2, "usd", usd - 1_000],
+			[3, "bundled", 8_000],
+			[4, "usd", usd - 2_000],
+			[4, "usd", usd - 3_000],
+		]);
+		expect((await books.audit()).findings).toEqual([]);
+	});
+
+	test("of more skus than a batch looks for at once is counted in full", async () => {
+		const lines = Array.from({ length: 100 }, (_, number) => sampleLine(`sku-${number % 50}`, 1, pico(1_000)));
+		applier.apply([group(1, ...Array.from({ length: 5 }, (_, number) => post(number, { lines })))]);
+		expect(all("SELECT count(*) AS skus, sum(units) AS units, sum(rows) AS rows FROM usage_daily")).toEqual([
+			{ skus: 50n, units: 500n, rows: 500n },
+		]);
+		expect((await books.audit()).findings).toEqual([]);
+	});
+
+	test("whose units sum past 2^53 with its batch's is counted to the unit", async () => {
+		const line = { ...sampleLine("a", Number.MAX_SAFE_INTEGER - 1, pico(0)), overrun: nano(0) };
+		applier.apply([group(1, ...Array.from({ length: 5 }, (_, number) => post(number, { lines: [line] })))]);
+		expect(all("SELECT units, rows FROM usage_daily")).toEqual([{ units: 5n * BigInt(Number.MAX_SAFE_INTEGER - 1), rows: 5n }]);
+		expect((await books.audit()).findings).toEqual([]);
+	});
+
 	test("at price 0 has its record, is counted for the day, and moves nothing", async () => {
 		applier.apply([group(1, post(1, { lines: [], usage: null }), post(2, { lines: [] }))]);
 		expect(all("SELECT request_id, price FROM posts")).toEqual([1, 2].map((at) => ({ request_id: requestId(at), price: 0n })));
@@ -195,6 +239,13 @@ describe("a post", () => {
 		expect(all("SELECT sum(units) AS units FROM movements")).toEqual([{ units: BigInt(Number.MAX_SAFE_INTEGER) }]);
 		expect((await books.audit()).findings).toEqual([]);
 	});
+});
+
+test("the use of a key is noted once for a batch, and never goes back", async () => {
+	const key = await createKey(books.admin(), { accountId, type: "INFERENCE", hash: "a".repeat(64), last6: "abcdef" });
+	applier.apply([group(1, sampleTouch(key.id, 5_000), sampleTouch(key.id, 7_000), sampleTouch(key.id, 6_000))]);
+	applier.apply([group(2, sampleTouch(key.id, 1_000))]);
+	expect(all("SELECT last_used_at FROM keys")).toEqual([{ last_used_at: 7_000n }]);
 });
 
 test("booking instants do not go back with the clock", () => {

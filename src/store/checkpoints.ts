@@ -2,26 +2,33 @@
  * Moves the write-ahead log into the database file, and knows which sequence that made safe: only then may the
  * journal use its segments again.
  */
-import type { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
-import { databasePath } from "./data-folder.ts";
+import type { Database, Statement } from "bun:sqlite";
 
-/** Past this size the log is checkpointed before its time: the thread's calls wait for a checkpoint, so it must be short. */
-const LOG_MAX_BYTES = 4 << 20;
+/** Past this many pages of 4 kB the log is checkpointed before its time: the thread's calls wait for it, so it must be short. */
+const LOG_MAX_PAGES = 2_048;
 /** A log that once grew is cut back to this. */
 const LOG_KEEP_BYTES = 64 << 20;
 
+interface LogState {
+	readonly busy: number;
+	/** Pages in the log, and how many of them stand in the database file. */
+	readonly log: number;
+	readonly checkpointed: number;
+}
+
 export class Checkpoints {
-	readonly #db: Database;
-	readonly #logPath: string;
+	readonly #checkpoint: Statement<LogState, []>;
+	readonly #look: Statement<LogState, []>;
+	readonly #truncate: Statement<LogState, []>;
 	readonly #everyMs: number;
 	#seq = 0;
 	#dirty = true;
 	#lastMs = performance.now();
 
-	constructor(db: Database, dataDir: string, everyMs: number) {
-		this.#db = db;
-		this.#logPath = `${databasePath(dataDir)}-wal`;
+	constructor(db: Database, everyMs: number) {
+		this.#checkpoint = db.prepare<LogState, []>("PRAGMA wal_checkpoint(PASSIVE)").safeIntegers(false);
+		this.#look = db.prepare<LogState, []>("PRAGMA wal_checkpoint(NOOP)").safeIntegers(false);
+		this.#truncate = db.prepare<LogState, []>("PRAGMA wal_checkpoint(TRUNCATE)").safeIntegers(false);
 		this.#everyMs = everyMs;
 		db.run(`PRAGMA journal_size_limit = ${LOG_KEEP_BYTES}`);
 	}
@@ -39,20 +46,22 @@ export class Checkpoints {
 	due(): boolean {
 		if (!this.#dirty) return false;
 		if (performance.now() - this.#lastMs >= this.#everyMs) return true;
-		return (statSync(this.#logPath, { throwIfNoEntry: false })?.size ?? 0) > LOG_MAX_BYTES;
+		// By its size the file tells nothing: what is checkpointed is written over, not cut off.
+		const state = this.#look.get();
+		return state !== null && state.log - state.checkpointed > LOG_MAX_PAGES;
 	}
 
 	/** Checkpoints; true where all of the log, and with it `appliedSeq`, is safe. A long reader may hold a part back. */
 	run(appliedSeq: number): boolean {
 		this.#lastMs = performance.now();
-		const row = this.#db.query<{ busy: bigint; log: bigint; checkpointed: bigint }, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-		if (row === null || row.busy !== 0n || row.log !== row.checkpointed) return false;
+		const state = this.#checkpoint.get();
+		if (state === null || state.busy !== 0 || state.log !== state.checkpointed) return false;
 		this.#seq = appliedSeq;
 		this.#dirty = false;
 		return true;
 	}
 
 	truncate(): void {
-		this.#db.query("PRAGMA wal_checkpoint(TRUNCATE)").get();
+		this.#truncate.get();
 	}
 }

@@ -21,8 +21,6 @@ export interface BookedPost {
 	readonly parts: readonly BookedPart[];
 	/** What was used at price 0. */
 	readonly free: readonly FreeLine[];
-	/** Sum of the parts by source, overrun left out. */
-	readonly spent: ReadonlyMap<MoneySource, Nano>;
 }
 
 const SOURCES = new Set<string>(["diem", "bundled", "usd"]);
@@ -31,20 +29,18 @@ const SOURCES = new Set<string>(["diem", "bundled", "usd"]);
 export function bookPost(post: PostRecord): BookedPost {
 	const parts: BookedPart[] = [];
 	const free: FreeLine[] = [];
-	const spent = new Map<MoneySource, Nano>();
 	let sum = ZERO;
 	for (const line of post.lines) {
 		const ofLine = partsOf(line);
 		if (ofLine.length === 0 && line.units > 0) free.push({ sku: line.sku, units: line.units });
 		for (const part of ofLine) {
 			sum = addNano(sum, part.amount);
-			if (part.source !== "overrun") spent.set(part.source, addNano(spent.get(part.source) ?? ZERO, part.amount));
 			parts.push(part);
 		}
 	}
 	if (sum !== nano(post.priceNano)) throw new RecordFault(`the lines sum to ${sum}, the price is ${post.priceNano}`);
 	if (parts.length === 0 && free.length === 0) free.push({ sku: post.route, units: 0 });
-	return { parts, free, spent };
+	return { parts, free };
 }
 
 function partsOf(line: PostLine): BookedPart[] {

@@ -19,12 +19,12 @@ import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
 	type AdminRequest,
+	type AtWork,
 	type FromThread,
 	type OpenedReport,
 	type StoreCall,
 	sentError,
 	type ThreadOptions,
-	type ToThread,
 } from "./thread-protocol.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -57,7 +57,7 @@ export class StoreThread {
 	readonly #feed: ChangeFeed;
 	readonly #checkpoints: Checkpoints;
 	readonly #pollTimer: Timer;
-	#queue: Exclude<ToThread, { type: "open" }>[] = [];
+	#queue: AtWork[] = [];
 	#working = false;
 	#closed = false;
 	/** Read from the journal, not booked yet: a failed try keeps it. */
@@ -92,13 +92,13 @@ export class StoreThread {
 		this.#leases.returnAll();
 		this.#callers = new CallerReader(this.#db);
 		this.#feed = new ChangeFeed(this.#db);
-		this.#checkpoints = new Checkpoints(this.#db, options.dataDir, options.checkpointEveryMs);
+		this.#checkpoints = new Checkpoints(this.#db, options.checkpointEveryMs);
 		this.#checkpoints.run(this.#appliedSeq);
 		this.#pollTimer = setInterval(() => this.#poll(), options.changesEveryMs);
 		this.#send({ type: "opened", report: this.#openedReport(replayedGroups) });
 	}
 
-	receive(message: Exclude<ToThread, { type: "open" }>): void {
+	receive(message: AtWork): void {
 		this.#queue.push(message);
 		if (!this.#working) void this.#work();
 	}
@@ -106,7 +106,7 @@ export class StoreThread {
 	#openedReport(replayedGroups: number): OpenedReport {
 		const { id, epoch, appliedSeq } = this.#boot;
 		const start = { nodeId: id, epoch, nextSeq: appliedSeq + 1, checkpointedSeq: this.#checkpoints.seq };
-		return { start, replayedGroups, lostTail: this.#reader.lostTail };
+		return { start, replayedGroups, lostTail: this.#reader.lostTail, beatAt: null };
 	}
 
 	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */
@@ -114,15 +114,15 @@ export class StoreThread {
 		const applier = new BatchApplier(this.#db, dead, this.#clock);
 		const leases = new LeaseBook(this.#db, dead, this.#clock);
 		const before = this.#reader.nextSeq;
-		let batch: ReadGroup[] = [];
+		let batch = new Batch();
 		const book = () => {
-			for (const spent of budgetsSpentBy(batch)) leases.acquire(spent);
-			applier.apply(batch);
-			batch = [];
+			for (const spent of budgetsSpentBy(batch.groups)) leases.acquire(spent);
+			applier.apply(batch.groups);
+			batch = new Batch();
 		};
 		for (const group of this.#reader.readRest()) {
-			batch.push(group);
-			if (isFull(batch)) book();
+			batch.add(group);
+			if (batch.full) book();
 		}
 		book();
 		return this.#reader.nextSeq - before;
@@ -136,7 +136,7 @@ export class StoreThread {
 				if (message === undefined) break;
 				if (message.type === "call") {
 					await this.#answer(message.id, message.seq, message.call);
-				} else {
+				} else if (message.type === "apply") {
 					await this.#applyTo(message.seq);
 					this.#report();
 				}
@@ -244,12 +244,12 @@ export class StoreThread {
 	}
 
 	#readBatch(seq: number): ReadGroup[] {
-		const batch: ReadGroup[] = [];
+		const batch = new Batch();
 		for (const group of this.#reader.readTo(seq)) {
-			batch.push(group);
-			if (isFull(batch)) break;
+			batch.add(group);
+			if (batch.full) break;
 		}
-		return batch;
+		return batch.groups;
 	}
 
 	#report(): void {
@@ -294,14 +294,21 @@ export class StoreThread {
 	}
 }
 
-function isFull(batch: readonly ReadGroup[]): boolean {
-	let records = 0;
-	let bytes = 0;
-	for (const group of batch) {
-		records += group.records.length;
-		bytes += group.bytes;
+/** Groups to be booked in one transaction. */
+class Batch {
+	readonly groups: ReadGroup[] = [];
+	#records = 0;
+	#bytes = 0;
+
+	add(group: ReadGroup): void {
+		this.groups.push(group);
+		this.#records += group.records.length;
+		this.#bytes += group.bytes;
 	}
-	return records >= BATCH_RECORDS || bytes >= BATCH_BYTES;
+
+	get full(): boolean {
+		return this.#records >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
+	}
 }
 
 /** Trying again cannot help: the journal itself is damaged, or the order of the books is broken. */

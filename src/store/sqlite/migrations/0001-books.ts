@@ -6,6 +6,8 @@ import type { Migration } from "../migrate.ts";
  *
  * `entries` of a post counts the charges of its account up to and with its own, over all units, and
  * `entries_<unit>` those of one unit; null where it has none. So each place of a statement is found by its number.
+ *
+ * A check on a written row lists its values with OR: for IN with more than two, SQLite builds a table at each row.
  */
 export const books: Migration = {
 	number: 1,
@@ -43,7 +45,7 @@ CREATE INDEX keys_of_account ON keys (account_id, created_at);
 
 CREATE TABLE budgets (
 	account_id TEXT NOT NULL REFERENCES accounts (id),
-	source TEXT NOT NULL CHECK (source IN ('usd', 'bundled', 'diem')),
+	source TEXT NOT NULL CHECK (source = 'usd' OR source = 'bundled' OR source = 'diem'),
 	day INTEGER NOT NULL CHECK (day >= 0 AND (source = 'diem' OR day = 0)),
 	balance INTEGER NOT NULL CHECK (balance BETWEEN 0 AND 4000000000000000),
 	leased INTEGER NOT NULL DEFAULT 0 CHECK (leased BETWEEN 0 AND balance),
@@ -97,12 +99,12 @@ CREATE INDEX statement_diem ON posts (account_id, entries_diem) WHERE entries_di
 
 CREATE TABLE movements (
 	id INTEGER PRIMARY KEY,
-	kind TEXT NOT NULL CHECK (kind IN ('charge', 'overrun', 'credit', 'grant', 'allotment')),
+	kind TEXT NOT NULL CHECK (kind = 'charge' OR kind = 'overrun' OR kind = 'credit' OR kind = 'grant' OR kind = 'allotment'),
 	debit TEXT NOT NULL,
 	credit TEXT NOT NULL CHECK (credit <> debit),
 	amount INTEGER NOT NULL CHECK (amount > 0),
-	unit TEXT NOT NULL CHECK (unit IN ('usd', 'bundled', 'diem')),
-	post_id INTEGER REFERENCES posts (id) CHECK ((post_id IS NOT NULL) = (kind IN ('charge', 'overrun'))),
+	unit TEXT NOT NULL CHECK (unit = 'usd' OR unit = 'bundled' OR unit = 'diem'),
+	post_id INTEGER REFERENCES posts (id) CHECK ((post_id IS NOT NULL) = (kind = 'charge' OR kind = 'overrun')),
 	sku TEXT,
 	units INTEGER CHECK (units >= 0),
 	pico_price INTEGER CHECK (pico_price >= 0),
@@ -117,7 +119,7 @@ CREATE TABLE usage_daily (
 	account_id TEXT NOT NULL,
 	key_id TEXT NOT NULL,
 	day INTEGER NOT NULL,
-	unit TEXT NOT NULL CHECK (unit IN ('usd', 'bundled', 'diem', 'overrun', 'free')),
+	unit TEXT NOT NULL CHECK (unit = 'usd' OR unit = 'bundled' OR unit = 'diem' OR unit = 'overrun' OR unit = 'free'),
 	sku TEXT NOT NULL,
 	amount INTEGER NOT NULL,
 	units INTEGER NOT NULL,

@@ -1,0 +1,88 @@
+/**
+ * What a range of journal records adds up to: money taken from budgets, a day's usage, the last use of keys. Each sum
+ * is written to its row once, however many records of the range went into it.
+ */
+import type { MoneySource } from "../journal/records.ts";
+import { addNano, type Nano, ZERO } from "../ledger/nano.ts";
+
+/** What a range takes from one budget. */
+export interface Spending {
+	readonly source: MoneySource;
+	readonly day: number;
+	/** After the movements so far. */
+	balance: number;
+	spent: Nano;
+}
+
+/** What a range adds to one row of `usage_daily`. */
+export interface UsageSum {
+	readonly keyId: string;
+	readonly day: number;
+	readonly unit: string;
+	readonly sku: string;
+	amount: number;
+	units: number;
+	rows: number;
+}
+
+/** A sum is looked for among this many; past them a second sum of the same row begins, and the store adds the two. */
+const MAX_LOOKED_AT = 32;
+
+export class AccountSums {
+	readonly spendings: Spending[] = [];
+	readonly usage: UsageSum[] = [];
+
+	/** Takes money; returns the balance after, as the row will have it. `open` tells the balance before the range. */
+	spend(source: MoneySource, day: number, amount: Nano, open: () => number): number {
+		let spending = this.spendings.find((known) => known.source === source && known.day === day);
+		if (spending === undefined) {
+			spending = { source, day, balance: open(), spent: ZERO };
+			this.spendings.push(spending);
+		}
+		spending.spent = addNano(spending.spent, amount);
+		spending.balance -= amount;
+		return spending.balance;
+	}
+
+	/** Counts one movement, or one line at price 0 with the unit `free`. */
+	count(keyId: string, day: number, unit: string, sku: string, amount: number, units: number): void {
+		const { usage } = this;
+		for (let at = usage.length - 1, last = Math.max(0, usage.length - MAX_LOOKED_AT); at >= last; at--) {
+			const sum = usage[at];
+			if (sum === undefined || sum.sku !== sku || sum.unit !== unit || sum.keyId !== keyId || sum.day !== day) continue;
+			// Past 2^53 a sum of numbers is not exact.
+			if (!Number.isSafeInteger(sum.amount + amount) || !Number.isSafeInteger(sum.units + units)) break;
+			sum.amount += amount;
+			sum.units += units;
+			sum.rows++;
+			return;
+		}
+		usage.push({ keyId, day, unit, sku, amount, units, rows: 1 });
+	}
+}
+
+export class RangeSums {
+	readonly #accounts = new Map<string, AccountSums>();
+	readonly #touches = new Map<string, number>();
+
+	of(accountId: string): AccountSums {
+		let sums = this.#accounts.get(accountId);
+		if (sums === undefined) {
+			sums = new AccountSums();
+			this.#accounts.set(accountId, sums);
+		}
+		return sums;
+	}
+
+	touch(keyId: string, atMs: number): void {
+		this.#touches.set(keyId, Math.max(this.#touches.get(keyId) ?? 0, atMs));
+	}
+
+	accounts(): Iterable<[string, AccountSums]> {
+		return this.#accounts;
+	}
+
+	touches(): Iterable<[string, number]> {
+		return this.#touches;
+	}
+}
