@@ -7,6 +7,10 @@
  * An operation that changes something does so in one transaction, together with its `changes` row, and may be run
  * again where the store failed in the middle of it. It refuses with an `AdminError`.
  */
+import { accountBalance } from "../queries/account-balance.ts";
+import { usageHistory } from "../queries/usage-history.ts";
+import { usagePage } from "../queries/usage-page.ts";
+import { usageSums } from "../queries/usage-sums.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
 import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
@@ -14,9 +18,11 @@ import { getAccountKey } from "./get-account-key.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
 import type { AdminStore } from "./open-admin.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
+import { sharedSecret } from "./shared-secret.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 
 export const ADMIN_OPERATIONS = {
+	accountBalance,
 	countActiveKeys,
 	createKey: createAccountKey,
 	getKey: getAccountKey,
@@ -24,7 +30,11 @@ export const ADMIN_OPERATIONS = {
 	listKeys: listAccountKeys,
 	noteExceededLimits,
 	revokeKey: revokeAccountKey,
+	sharedSecret,
 	updateKey: updateAccountKey,
+	usageHistory,
+	usagePage,
+	usageSums,
 } as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;
 
 type Operations = typeof ADMIN_OPERATIONS;

@@ -1,0 +1,20 @@
+import { randomBytes } from "node:crypto";
+import type { AdminStore } from "./open-admin.ts";
+
+/** What a secret of the store is for; each has its own. */
+export type SecretName = "usage-cursor";
+
+/** 32 random bytes as lower-case hex, made at the first call: the same for all nodes, and after a restart. */
+export function sharedSecret(admin: AdminStore, input: { readonly name: SecretName }): Promise<string> {
+	const name = `secret:${input.name}`;
+	return admin.db.transaction().execute(async (tx) => {
+		const value = randomBytes(32).toString("hex");
+		await tx
+			.insertInto("meta")
+			.values({ name, value })
+			.onConflict((conflict) => conflict.doNothing())
+			.execute();
+		const row = await tx.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirstOrThrow();
+		return row.value;
+	});
+}
