@@ -1,4 +1,6 @@
 /** A gateway for the tests of API keys: keys made over HTTP, and a model that costs a cent a token. */
+import { NANO_PER_USD } from "../../src/ledger/nano.ts";
+import { disableAccount } from "../../src/store/admin.ts";
 import { type GatewayOptions, type RunningGateway, startGateway, upstreamEntry } from "./running-gateway.ts";
 import { startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -58,6 +60,10 @@ export interface KeysGateway {
 	as(secret: string, method: string, path: string, body?: unknown): Promise<Response>;
 	/** A chat request that costs so many cents: `200`, or status and code of its refusal. */
 	spend(secret: string, cents: number): Promise<string>;
+	/** Disables an account, as the command line does. */
+	disable(accountId: string): Promise<void>;
+	/** Diem of an account from one day on, UTC days since 1970: a test's clock may be far from the store's. */
+	stake(accountId: string, fromDay: number, diem: number): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -106,6 +112,15 @@ export async function startKeysGateway(options: Omit<GatewayOptions, "config"> &
 		async spend(secret, cents) {
 			const messages = [{ role: "user", content: "x" }];
 			return verdict(await gate.chat({ model: CENT_MODEL, messages, max_completion_tokens: cents }, { key: secret }));
+		},
+		async disable(accountId) {
+			await disableAccount(gate.admin, accountId);
+		},
+		async stake(accountId, fromDay, diem) {
+			await gate.admin.db
+				.insertInto("diem_stakes")
+				.values({ account_id: accountId, from_day: fromDay, stake: diem * NANO_PER_USD, set_at: 0 })
+				.execute();
 		},
 		async stop() {
 			await gate.stop();
