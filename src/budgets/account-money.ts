@@ -60,10 +60,15 @@ export class AccountMoney {
 		this.#calls.delete(call);
 	}
 
-	/** Takes a post's part from a purse, and tells the questions under way. */
-	spend(purse: Purse, amount: number): void {
+	/** The store ended all leases of this node. */
+	lapse(): void {
+		for (const purse of this.purses()) purse.lapse();
+	}
+
+	/** Takes a post's part from a purse, and tells the questions under way. `lapsed`: see `Purse.release`. */
+	spend(purse: Purse, amount: number, lapsed: number): void {
 		if (amount === 0) return;
-		purse.spend(amount);
+		purse.spend(amount, lapsed);
 		for (const call of this.#calls) call.set(purse, (call.get(purse) ?? 0) + amount);
 	}
 

@@ -1,3 +1,4 @@
+import type { Journal } from "../journal/records.ts";
 import type { Account, StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import { AccountMoney } from "./account-money.ts";
@@ -22,7 +23,7 @@ export class CachedAccount {
 	/** The reads under way, shared by all who wait for them. */
 	reading: Promise<void> | null = null;
 
-	constructor(account: Account, parts: { store: StorePort; clock: Clock }, giveBackFirst: boolean) {
+	constructor(account: Account, parts: { store: StorePort; clock: Clock; journal: Journal }, giveBackFirst: boolean) {
 		this.account = account;
 		this.leases = new LeaseQueue(account.id, this.money, parts, giveBackFirst);
 	}

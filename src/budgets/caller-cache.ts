@@ -134,7 +134,7 @@ export class CallerCache {
 			known.account = account;
 			return known;
 		}
-		const parts = { store: this.#store, clock: this.#clock };
+		const parts = { store: this.#store, clock: this.#clock, journal: this.#journal };
 		const cached = new CachedAccount(account, parts, this.#owing.delete(account.id));
 		this.#accounts.set(account.id, cached);
 		return cached;
@@ -212,6 +212,11 @@ export class CallerCache {
 
 	#changed(change: StoreChange): void {
 		if (change.kind === "reload") return;
+		if (change.kind === "leases-ended") {
+			for (const cached of this.#accounts.values()) cached.leases.lapse();
+			this.#owing.clear();
+			return;
+		}
 		if (change.kind === "key") {
 			this.#unknown.delete(change.hash);
 			const cold = this.#cold.get(change.hash);

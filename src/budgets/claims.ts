@@ -37,9 +37,15 @@ function refuse(asker: Asker, window: SpendingWindow | null, needNano: number, m
 	throw refusal({ money: asker.key.cached.money, day: asker.day, window, needNano, ...more });
 }
 
+/** True where the key's caps forbid it, however much money comes. */
+function capped(window: SpendingWindow | null, amount: number): boolean {
+	return window !== null && window.roomDiem + window.roomUsd < amount;
+}
+
 /** A fixed worst case: held in full or refused. */
 export class FixedClaim implements Claim<OpenHold> {
 	readonly day: number;
+	readonly part = false;
 	readonly #asker: Asker;
 	readonly #amount: Nano;
 
@@ -53,8 +59,7 @@ export class FixedClaim implements Claim<OpenHold> {
 		const window = windowOf(this.#asker);
 		const own = take(this.#amount, spendable(this.#asker, window));
 		if (own !== undefined) return open(this.#asker, window, this.#amount, own);
-		const capsForbid = window !== null && window.roomDiem + window.roomUsd < this.#amount;
-		if (!last && !capsForbid) return undefined;
+		if (!last && !capped(window, this.#amount)) return undefined;
 		return refuse(this.#asker, window, this.#amount);
 	}
 
@@ -84,6 +89,11 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		this.day = asker.day;
 	}
 
+	/** Without a maximum of the caller's the output is cut to what there is. */
+	get part(): boolean {
+		return this.#request.callerMaxTokens === null && !this.#counted;
+	}
+
 	/** The prompt's exact count; the cheap bound stays where that is lower, or where nothing could be counted. */
 	counted(promptTokens: number): void {
 		if (promptTokens >= 0 && promptTokens < this.#promptTokens) this.#promptTokens = Math.ceil(promptTokens);
@@ -102,14 +112,26 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			if (result !== undefined) return result;
 		}
 		if (!this.#counted) return last ? COUNT_FIRST : undefined;
-		return asked === null ? this.#lowered(window, from, free, tokens) : this.#doesNotFit(window, worst, free);
+		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, free, last);
 	}
 
 	lack(): number {
-		const tokens = this.#request.callerMaxTokens ?? fullTokens(this.#request);
-		const worst = worstNano(this.#request, this.#promptTokens, tokens);
 		const free = total(spendable(this.#asker, windowOf(this.#asker)));
-		return Math.min(Math.max(0, worst - free), Number.MAX_SAFE_INTEGER);
+		return Math.min(Math.max(0, this.#needed() - free), Number.MAX_SAFE_INTEGER);
+	}
+
+	/** The free money that serves it: with its full output, or, once the prompt is counted, with the least. */
+	#needed(): number {
+		const asked = this.#request.callerMaxTokens;
+		if (asked !== null) return worstNano(this.#request, this.#promptTokens, asked);
+		if (this.#counted) return this.#leastNeed();
+		// An output that nobody asked for may take half of what is free.
+		return 2 * worstNano(this.#request, this.#promptTokens, fullTokens(this.#request));
+	}
+
+	#leastNeed(): number {
+		const floor = Math.min(FLOOR_TOKENS, fullTokens(this.#request));
+		return Math.max(worstNano(this.#request, this.#promptTokens, floor), 2 * worstNano(this.#request, 0, floor));
 	}
 
 	#take(window: SpendingWindow | null, from: Split, amount: number, tokens: number, lowered: boolean): CeilingResult | undefined {
@@ -122,7 +144,7 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		};
 	}
 
-	#lowered(window: SpendingWindow | null, from: Split, free: number, full: number): CeilingResult {
+	#lowered(window: SpendingWindow | null, from: Split, free: number, full: number, last: boolean): CeilingResult | undefined {
 		const request = this.#request;
 		const floor = Math.min(FLOOR_TOKENS, full);
 		const affordable = affordableTokens(request, this.#promptTokens, free);
@@ -135,12 +157,14 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, amount, tokens, !whole);
 			if (result !== undefined) return result;
 		}
-		const output = worstNano(request, 0, floor);
-		const need = Math.max(worstNano(request, this.#promptTokens, floor), 2 * output);
-		return refuse(this.#asker, window, need, { advice: `that is the least for the prompt and an answer of ${floor} tokens` });
+		if (!last && !capped(window, this.#leastNeed())) return undefined;
+		return refuse(this.#asker, window, this.#leastNeed(), {
+			advice: `that is the least for the prompt and an answer of ${floor} tokens`,
+		});
 	}
 
-	#doesNotFit(window: SpendingWindow | null, worst: number, free: number): never {
+	#doesNotFit(window: SpendingWindow | null, worst: number, free: number, last: boolean): undefined {
+		if (!last && !capped(window, worst)) return undefined;
 		const fitting = fittingTokens(this.#request, this.#promptTokens, free);
 		const advice = fitting >= 1 ? `max_tokens: ${fitting} would fit` : "not even the prompt fits";
 		return refuse(this.#asker, window, worst, { advice, param: "max_tokens" });

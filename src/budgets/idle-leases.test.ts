@@ -7,8 +7,13 @@ import { testNode, turns } from "./memory-store.test-support.ts";
 /** An account that leased 100, and a watcher that only ticks by hand. */
 async function leased() {
 	const { store, clock } = testNode();
-	const account = new CachedAccount(store.addAccount("a", { usd: 100 }), { store, clock }, false);
-	await account.leases.enter({ day: 0, attempt: () => (account.money.usd.left > 0 ? true : undefined), lack: () => 1 });
+	const account = new CachedAccount(store.addAccount("a", { usd: 100 }), { store, clock, journal: store.journal }, false);
+	await account.leases.enter({
+		day: 0,
+		attempt: () => (account.money.usd.left > 0 ? true : undefined),
+		lack: () => 1,
+		part: false,
+	});
 	expect(store.leased("a", "usd")).toBe(100);
 	const idle = new IdleLeases();
 	idle.stop();

@@ -12,3 +12,12 @@
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
 export type * from "./port.ts";
+export { type Sku, skuOf } from "./sku.ts";
+export {
+	type AccountBalance,
+	type KeySum,
+	type StatementEntry,
+	Statements,
+	type UsageSum,
+	type UsageSums,
+} from "./statements.ts";

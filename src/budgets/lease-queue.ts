@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import type { Journal } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
@@ -6,6 +7,9 @@ import type { AccountMoney } from "./account-money.ts";
 
 /** After a store trip that brought too little, refusals need no further trip for this long. */
 const DRY_MS = 100;
+/** What other nodes were asked to give back is waited for this often, this long each: 300 ms at most. */
+const RECALL_TRIES = 6;
+const RECALL_WAIT_MS = 50;
 /** Requests of one account that may wait for money at once; more are refused with 503. */
 const MAX_WAITING = 10_000;
 
@@ -20,6 +24,8 @@ export interface Claim<T> {
 	attempt(last: boolean): T | undefined;
 	/** What is missing for it, in nano-USD: the need of a store trip. */
 	lack(): number;
+	/** Less than what it lacks helps, too. */
+	readonly part: boolean;
 }
 
 interface Waiter {
@@ -48,26 +54,35 @@ export class LeaseQueue {
 	readonly #money: AccountMoney;
 	readonly #store: StorePort;
 	readonly #clock: Clock;
+	readonly #journal: Journal;
 	readonly #waiting: Waiter[] = [];
 	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
 	readonly #knownDays = new Set<number>();
 	#dryUntil = Number.NEGATIVE_INFINITY;
+	/** What lacked after that: for less there may be money. */
+	#dryNeed = 0;
 	#running = false;
 	#giveBackWanted: boolean;
 
 	/** @param giveBackFirst true where the store may hold leases for this account that this object does not know of */
-	constructor(accountId: string, money: AccountMoney, parts: { store: StorePort; clock: Clock }, giveBackFirst: boolean) {
+	constructor(
+		accountId: string,
+		money: AccountMoney,
+		parts: { store: StorePort; clock: Clock; journal: Journal },
+		giveBackFirst: boolean,
+	) {
 		this.#accountId = accountId;
 		this.#money = money;
 		this.#store = parts.store;
 		this.#clock = parts.clock;
+		this.#journal = parts.journal;
 		this.#giveBackWanted = giveBackFirst;
 	}
 
 	/** Serves a claim now, or in its turn. Throws, or rejects with, the claim's refusal or 503. */
 	enter<T>(claim: Claim<T>): T | Promise<T> {
 		if (this.#waiting.length === 0 && this.#knownDays.has(claim.day)) {
-			const result = claim.attempt(this.#dry);
+			const result = claim.attempt(this.#dry(claim));
 			if (result !== undefined) return result;
 		}
 		if (this.#waiting.length >= MAX_WAITING) throw unavailable(new Error("too many requests of the account wait for money"));
@@ -89,6 +104,13 @@ export class LeaseQueue {
 		this.#giveBackWanted = true;
 		this.#money.totalsDay = -1;
 		this.#run();
+	}
+
+	/** The store ended this node's leases: nothing is free here any more, and nothing is to be given back. */
+	lapse(): void {
+		this.#money.lapse();
+		this.#giveBackWanted = false;
+		this.#knownDays.clear();
 	}
 
 	/**
@@ -117,8 +139,8 @@ export class LeaseQueue {
 		return this.#waiting.length === 0 && !this.#running;
 	}
 
-	get #dry(): boolean {
-		return this.#clock.monotonic() < this.#dryUntil;
+	#dry(claim: Claim<unknown>): boolean {
+		return this.#clock.monotonic() < this.#dryUntil && claim.lack() >= this.#dryNeed;
 	}
 
 	#run(): void {
@@ -134,7 +156,7 @@ export class LeaseQueue {
 				const head = this.#waiting[0];
 				if (this.#giveBackWanted) await this.#giveBack();
 				else if (head === undefined) break;
-				else if (!this.#serve(head, this.#dry)) await this.#acquire(head);
+				else if (!this.#serve(head, this.#dry(head.claim))) await this.#acquire(head);
 			}
 		} catch (cause) {
 			this.#giveBackWanted = true;
@@ -147,6 +169,9 @@ export class LeaseQueue {
 	#serve(head: Waiter, last: boolean): boolean {
 		if (!this.#knownDays.has(head.claim.day)) return false;
 		try {
+			// Between its admission and its turn the node may have lost the right to spend.
+			const noRoom = this.#journal.room();
+			if (noRoom !== null) throw unavailable(new Error(noRoom.message));
 			const result = head.claim.attempt(last);
 			if (result === undefined) return false;
 			this.#waiting.shift();
@@ -159,20 +184,34 @@ export class LeaseQueue {
 	}
 
 	async #acquire(head: Waiter): Promise<void> {
-		const { day } = head.claim;
+		const { claim } = head;
+		for (let tries = 1; ; tries++) {
+			const recalled = await this.#trip(claim.day, claim.lack(), claim.part);
+			// Money that was freed meanwhile may have served it already.
+			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
+			if (!recalled || claim.part || tries > RECALL_TRIES) break;
+			await Bun.sleep(RECALL_WAIT_MS);
+			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
+			// Two nodes that wait for each other's rest would both wait in vain.
+			if (this.#giveBackWanted) await this.#giveBack();
+		}
+		this.#dryUntil = this.#clock.monotonic() + DRY_MS;
+		this.#dryNeed = claim.lack();
+		this.#serve(head, true);
+	}
+
+	/** One acquire. Returns true where other nodes were asked to give back. */
+	async #trip(day: number, needNano: number, part: boolean): Promise<boolean> {
 		const call = this.#money.begin();
 		try {
-			const answer = await this.#store.acquire({ accountId: this.#accountId, day, needNano: nano(head.claim.lack()) });
+			const answer = await this.#store.acquire({ accountId: this.#accountId, day, needNano: nano(needNano), part });
 			this.#money.grow(answer.grants);
 			this.#money.takeTotals(call, answer.budgets, day);
+			this.#knownDays.add(day);
+			return answer.recalled ?? false;
 		} finally {
 			this.#money.end(call);
 		}
-		this.#knownDays.add(day);
-		// Money that was freed meanwhile may have served it already.
-		if (this.#waiting[0] !== head || this.#serve(head, false)) return;
-		this.#dryUntil = this.#clock.monotonic() + DRY_MS;
-		this.#serve(head, true);
 	}
 
 	/** What holds secure stays leased; what they leave over later is free on this node again. */
@@ -182,7 +221,7 @@ export class LeaseQueue {
 		const kept = [];
 		for (const purse of this.#money.purses()) {
 			purse.left = purse.held;
-			if (purse.held > 0) kept.push({ source: purse.source, day: purse.day, amount: nano(purse.held) });
+			if (purse.kept > 0) kept.push({ source: purse.source, day: purse.day, amount: nano(purse.kept) });
 		}
 		await this.#store.giveBack(this.#accountId, kept);
 	}

@@ -75,11 +75,11 @@ export class OpenHold implements Hold {
 		const { journal } = this.#room;
 		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
 		const durable = journal.append(this.#record(input, split.lines, split.price));
-		this.#end();
+		const lapsed = this.#end();
 		const { money } = this.#key.cached;
-		money.spend(this.#diem, split.diem);
-		money.spend(money.bundled, split.bundled);
-		money.spend(money.usd, split.usd);
+		money.spend(this.#diem, split.diem, lapsed.diem);
+		money.spend(money.bundled, split.bundled, lapsed.bundled);
+		money.spend(money.usd, split.usd, lapsed.usd);
 		const usd = split.bundled + split.usd;
 		this.#key.posted(this.#window, this.day, usd, split.diem, journal.writtenSeq);
 		this.#leave(split.price < this.amount);
@@ -110,15 +110,17 @@ export class OpenHold implements Hold {
 		return withinCaps(free, Math.max(own.diem, roomDiem), Math.max(ownUsd, roomUsd));
 	}
 
-	/** Frees the own hold. */
-	#end(): void {
+	/** Frees the own hold. Returns what of it is no lease any more. */
+	#end(): Split {
 		const own = this.#own;
 		const { money } = this.#key.cached;
 		this.#settled = true;
-		this.#diem.release(own.diem);
-		money.bundled.release(own.bundled);
-		money.usd.release(own.usd);
 		if (this.#window) this.#countIn(this.#window, -1);
+		return {
+			diem: this.#diem.release(own.diem),
+			bundled: money.bundled.release(own.bundled),
+			usd: money.usd.release(own.usd),
+		};
 	}
 
 	#leave(freed: boolean): void {

@@ -13,6 +13,8 @@ export class Purse {
 	left = 0;
 	/** The part of `left` that open holds secure. */
 	held = 0;
+	/** The part of `held` that is no lease any more: it is gone when the holds of the ended term end. */
+	#lapsed = 0;
 	/** What the whole account has of this source, in the store and minus own posts: for display only. */
 	total = 0;
 
@@ -23,6 +25,17 @@ export class Purse {
 
 	get free(): number {
 		return this.left - this.held;
+	}
+
+	/** What holds secure of the lease: the rest may go back to the store. */
+	get kept(): number {
+		return this.held - this.#lapsed;
+	}
+
+	/** The store ended the lease: nothing is free, and what holds secure is theirs alone. */
+	lapse(): void {
+		this.left = this.held;
+		this.#lapsed = this.held;
 	}
 
 	/** A grant of the store. */
@@ -36,15 +49,21 @@ export class Purse {
 		this.held += amount;
 	}
 
-	release(amount: number): void {
+	/** Returns the part that does not become free: it is of an ended lease. Only the hold's own post may still spend it. */
+	release(amount: number): number {
 		if (amount > this.held) throw new MoneyError(`release of ${amount} ${this.source} passes what is held`);
+		const lapsed = Math.min(amount, this.#lapsed);
+		this.#lapsed -= lapsed;
 		this.held -= amount;
+		this.left -= lapsed;
+		return lapsed;
 	}
 
-	/** Posts from what is free: an own hold is released first. */
-	spend(amount: number): void {
-		if (amount > this.left - this.held) throw new MoneyError(`post of ${amount} ${this.source} passes what is free`);
-		this.left -= amount;
+	/** Posts from what is free: an own hold is released first, and what of it `lapsed` is spent before anything else. */
+	spend(amount: number, lapsed = 0): void {
+		const fromLease = amount - Math.min(amount, lapsed);
+		if (fromLease > this.left - this.held) throw new MoneyError(`post of ${amount} ${this.source} passes what is free`);
+		this.left -= fromLease;
 		this.total -= amount;
 	}
 }

@@ -65,9 +65,9 @@ export type JournalRecord = PostRecord | TouchRecord;
 
 export type Durability = "process" | "power" | "store";
 
-/** Why a node takes no new work (MONEY: room first). */
+/** Why a node takes no new work (docs/money.md). */
 export interface NoRoom {
-	readonly reason: "segment" | "disk" | "backlog" | "grace" | "closing";
+	readonly reason: "segment" | "disk" | "backlog" | "grace" | "term" | "feed" | "closing";
 	readonly message: string;
 	readonly retryAfterSeconds: number;
 }

@@ -10,12 +10,20 @@ import {
 import { journalFolder } from "./data-folder.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import type { StorePort } from "./port.ts";
+import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
+import { termTimes } from "./postgres/term-times.ts";
 import { StoreClient } from "./store-client.ts";
 import { errorOf, StoreThreadError } from "./store-errors.ts";
 import type { FromThread, OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";
 
 export interface OpenStoreOptions {
 	readonly dataDir: string;
+	/** Address of the PostgreSQL store, `postgres://...`; left out: SQLite in the data folder. */
+	readonly postgres?: string | undefined;
+	/** PostgreSQL: how long this node's leases live after its last heartbeat. The other times follow in proportion. */
+	readonly termMs?: number;
+	/** PostgreSQL: how long a start waits for a store that cannot be reached. */
+	readonly startPatienceMs?: number;
 	/** What differs from `JOURNAL_DEFAULTS`: the config's durability and bounds. */
 	readonly journal?: Partial<Omit<JournalOptions, "dir" | "start">>;
 	/** How often the journal is carried into the store. */
@@ -39,15 +47,16 @@ export interface OpenedStore {
 }
 
 /**
- * Opens the store of a data folder for serving: takes the folder's lock, applies the rest of the journal, frees the
+ * Opens the store for serving: takes the folder's lock, applies the rest of the journal, frees the
  * leases of the boot before, and begins a new epoch. When it resolves, the node can take work. `store.close()`
  * closes all of it, the journal too.
  *
- * Throws `DataFolderInUseError`, `StoreTooNewError`, `JournalCorruptError`, and what file system and SQLite throw.
+ * Throws `DataFolderInUseError`, `StoreTooNewError`, `JournalCorruptError`, and what file system, SQLite and PostgreSQL throw.
  */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
 	const onFatal = options.onFatal ?? options.journal?.onFatal ?? JOURNAL_DEFAULTS.onFatal;
-	const durability: Durability = options.journal?.durability ?? JOURNAL_DEFAULTS.durability;
+	const durability: Durability =
+		options.journal?.durability ?? (options.postgres ? POSTGRES_DURABILITY : JOURNAL_DEFAULTS.durability);
 	const dir = journalFolder(options.dataDir);
 	const lock = lockDataFolder(options.dataDir);
 	const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, name: "store" });
@@ -59,13 +68,16 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	try {
 		mkdirSync(dir, { recursive: true });
 		const report = await openThread(thread, send, threadOptions(options, dir, durability));
-		const journal = await openJournal({ ...options.journal, dir, start: report.start, onFatal });
+		const journal = await openJournal({ ...options.journal, durability, dir, start: report.start, onFatal });
+		const term = report.beatAt === null ? null : new TermGuard(termTimes(options.termMs).spendForMs, report.beatAt);
 		const client = new StoreClient({
 			node: { id: report.start.nodeId, epoch: report.start.epoch },
 			journal,
 			send,
 			applyEveryMs: options.applyEveryMs ?? 250,
-			applyAtOnce: durability === "store",
+			// To PostgreSQL a batch goes as soon as it is written: other nodes see what was spent.
+			applyAtOnce: durability === "store" || term !== null,
+			term,
 			end,
 		});
 		const fail = (error: Error) => {
@@ -77,7 +89,8 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 			else client.receive(event.data);
 		};
 		thread.onerror = (event) => fail(new StoreThreadError(event.message));
-		return { store: client, journal, replayedGroups: report.replayedGroups, lostTail: report.lostTail };
+		const guarded = term === null ? journal : new GuardedJournal(journal, term);
+		return { store: client, journal: guarded, replayedGroups: report.replayedGroups, lostTail: report.lostTail };
 	} catch (error) {
 		end();
 		throw error;
@@ -92,6 +105,10 @@ function threadOptions(options: OpenStoreOptions, journalDir: string, durability
 		changesEveryMs: options.changesEveryMs ?? 100,
 		checkpointEveryMs: options.checkpointEveryMs ?? 5_000,
 		callPatienceMs: options.callPatienceMs ?? 5_000,
+		postgres:
+			options.postgres === undefined
+				? null
+				: { url: options.postgres, term: termTimes(options.termMs), startPatienceMs: options.startPatienceMs ?? 30_000 },
 	};
 }
 

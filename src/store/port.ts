@@ -92,22 +92,28 @@ export interface AcquireRequest {
 	readonly day: number;
 	/** What the request that asks lacks, over all sources together. */
 	readonly needNano: Nano;
+	/** Give what there is where that is less than the need; otherwise the need is met or nothing is given for it. */
+	readonly part?: boolean;
 }
 
 export interface AcquireResult {
 	readonly grants: readonly Grant[];
 	/** Totals of the account after the grant. */
 	readonly budgets: readonly BudgetState[];
+	/** The need was not met, and other nodes were asked to give back what they do not use: asking again soon may help. */
+	readonly recalled?: true;
 }
 
 /** What changed in the store behind this node's back (a command line, another node). Cached objects are read again. */
 export type StoreChange =
 	| { readonly kind: "account"; readonly accountId: string }
 	| { readonly kind: "key"; readonly keyId: string; readonly accountId: string; readonly hash: string }
-	| { readonly kind: "reload" };
+	| { readonly kind: "reload" }
+	/** The store ended this node's leases (it was silent for too long): nothing of them may be spent any more. */
+	| { readonly kind: "leases-ended" };
 
 export interface StorePort {
-	/** This boot's node id and epoch. */
+	/** This node's id and epoch now. */
 	readonly node: { readonly id: string; readonly epoch: number };
 	/** Reads a key by the lower-case hex sha256 of its text; null where there is none or it was revoked. */
 	loadKey(hash: string, day: number): Promise<KeyLoad | null>;

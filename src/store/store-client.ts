@@ -13,6 +13,7 @@ import type {
 	StoreChange,
 	StorePort,
 } from "./port.ts";
+import type { TermGuard } from "./postgres/term-guard.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
 import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
 
@@ -23,6 +24,8 @@ export interface StoreClientParts {
 	readonly applyEveryMs: number;
 	/** By `store` durability answers wait for the store, so it is told at once. */
 	readonly applyAtOnce: boolean;
+	/** The node's term on PostgreSQL; null on SQLite, where it has no end. */
+	readonly term: TermGuard | null;
 	/** Ends the thread and what belongs to it, after the last answer. */
 	readonly end: () => void;
 }
@@ -33,7 +36,7 @@ interface Pending {
 }
 
 export class StoreClient implements StorePort {
-	readonly node: { readonly id: string; readonly epoch: number };
+	#node: { readonly id: string; readonly epoch: number };
 	readonly #parts: StoreClientParts;
 	readonly #pending = new Map<number, Pending>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
@@ -44,10 +47,14 @@ export class StoreClient implements StorePort {
 	#closing: Promise<void> | null = null;
 
 	constructor(parts: StoreClientParts) {
-		this.node = parts.node;
+		this.#node = parts.node;
 		this.#parts = parts;
 		this.#timer = setInterval(() => this.#apply(), parts.applyEveryMs);
 		if (parts.applyAtOnce) parts.journal.onWritten(() => this.#apply());
+	}
+
+	get node(): { readonly id: string; readonly epoch: number } {
+		return this.#node;
 	}
 
 	/** A message of the thread, other than those of its start and its end. */
@@ -65,7 +72,17 @@ export class StoreClient implements StorePort {
 				this.#take(message.id)?.reject(errorOf(message.error));
 				return;
 			case "changes":
-				for (const change of message.changes) for (const listener of [...this.#listeners]) listener(change);
+				this.#tell(message.changes);
+				return;
+			case "beat":
+				this.#node = { id: this.#node.id, epoch: message.epoch };
+				this.#parts.term?.beat(message.sentAt);
+				return;
+			case "fed":
+				this.#parts.term?.fed(message.at);
+				return;
+			case "fenced":
+				this.#endTerm();
 				return;
 		}
 	}
@@ -125,6 +142,18 @@ export class StoreClient implements StorePort {
 		} finally {
 			this.#parts.end();
 		}
+	}
+
+	#tell(changes: readonly StoreChange[]): void {
+		for (const change of changes) for (const listener of [...this.#listeners]) listener(change);
+	}
+
+	/** From here on nothing of the old leases is spent; what was posted until now is booked late. */
+	#endTerm(): void {
+		this.#parts.term?.end();
+		this.#tell([{ kind: "leases-ended" }]);
+		this.#parts.journal.flush();
+		this.#parts.send({ type: "renew", seq: this.#parts.journal.flushedSeq });
 	}
 
 	#apply(): void {

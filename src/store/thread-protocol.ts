@@ -11,6 +11,7 @@ import type {
 	KeyLoad,
 	StoreChange,
 } from "./port.ts";
+import type { Instant, TermTimes } from "./postgres/term-times.ts";
 
 /** An operation of `admin/operations.ts` with its argument. */
 export type AdminRequest = {
@@ -40,19 +41,28 @@ export interface ThreadOptions {
 	readonly checkpointEveryMs: number;
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs: number;
+	/** The PostgreSQL store with its times; null: SQLite in the data folder. */
+	readonly postgres: { readonly url: string; readonly term: TermTimes; readonly startPatienceMs: number } | null;
 }
 
 export type ToThread =
 	| { readonly type: "open"; readonly options: ThreadOptions }
 	/** Apply up to `seq`: once, without patience. */
 	| { readonly type: "apply"; readonly seq: number }
-	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall };
+	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall }
+	/** The event loop spends nothing of the ended term's leases any more; what it posted stands up to `seq`. */
+	| { readonly type: "renew"; readonly seq: number };
+
+/** What the thread can be told once it is open. */
+export type AtWork = Exclude<ToThread, { type: "open" }>;
 
 export interface OpenedReport {
 	readonly start: JournalStart;
 	/** Groups of an earlier boot that were applied now. */
 	readonly replayedGroups: number;
 	readonly lostTail: LostTail | null;
+	/** When the term of this boot was asked for; null on SQLite, where it has no end. */
+	readonly beatAt: Instant | null;
 }
 
 /** An error on its way between threads: classes do not survive it. */
@@ -68,6 +78,12 @@ export type FromThread =
 	| { readonly type: "answer"; readonly id: number; readonly answer: unknown }
 	| { readonly type: "refusal"; readonly id: number; readonly error: SentError }
 	| { readonly type: "changes"; readonly changes: readonly StoreChange[] }
+	/** A heartbeat that was sent then was good; the epoch is the node's now. */
+	| { readonly type: "beat"; readonly sentAt: Instant; readonly epoch: number }
+	/** The changes up to then are heard. */
+	| { readonly type: "fed"; readonly at: Instant }
+	/** The store ended this node's term: nothing of its leases may be spent. Answered by `renew`. */
+	| { readonly type: "fenced" }
 	/** The thread can do nothing more. */
 	| { readonly type: "fatal"; readonly error: SentError };
 

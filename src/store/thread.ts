@@ -1,19 +1,26 @@
 /** Entry of the store thread. */
 import { StoreThread } from "./store-thread.ts";
-import { type FromThread, sentError, type ToThread } from "./thread-protocol.ts";
+import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThread } from "./thread-protocol.ts";
 
 declare const self: Worker;
 
-let thread: StoreThread | null = null;
+let thread: { receive(message: AtWork): void } | null = null;
 
 const send = (message: FromThread): void => self.postMessage(message);
 
-self.onmessage = (event: MessageEvent<ToThread>) => {
+self.onmessage = async (event: MessageEvent<ToThread>) => {
 	const message = event.data;
 	try {
-		if (message.type === "open") thread = new StoreThread(message.options, send);
+		if (message.type === "open") thread = await open(message.options);
 		else thread?.receive(message);
 	} catch (error) {
 		send({ type: "fatal", error: sentError(error) });
 	}
 };
+
+async function open(options: ThreadOptions): Promise<{ receive(message: AtWork): void }> {
+	const { postgres } = options;
+	if (postgres === null) return new StoreThread(options, send);
+	const { PostgresThread } = await import("./postgres/postgres-thread.ts");
+	return PostgresThread.open({ ...options, postgres }, send);
+}

@@ -4,8 +4,11 @@ import type { StoreChange } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import type { AdminStore } from "./open-admin.ts";
 
+/** What is told through the store; the rest a node hears from its own store thread. */
+type NotedChange = Exclude<StoreChange, { kind: "leases-ended" }>;
+
 /** Writes the notice into the transaction of the change that it tells of. */
-export async function noteChange(tx: Transaction<Tables>, change: StoreChange, atMs: number): Promise<void> {
+export async function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {
 	await tx
 		.insertInto("changes")
 		.values({

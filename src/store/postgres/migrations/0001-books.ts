@@ -81,8 +81,16 @@ CREATE TABLE posts (
 	cached_tokens BIGINT,
 	cache_write_tokens BIGINT,
 	reasoning_tokens BIGINT,
-	tokens_counted BIGINT CHECK (tokens_counted IN (0, 1))
+	tokens_counted BIGINT CHECK (tokens_counted IN (0, 1)),
+	entries BIGINT,
+	entries_usd BIGINT,
+	entries_bundled BIGINT,
+	entries_diem BIGINT,
+	CHECK ((entries IS NULL) = (coalesce(entries_usd, entries_bundled, entries_diem) IS NULL))
 );
+CREATE INDEX statement_usd ON posts (account_id, entries_usd) WHERE entries_usd IS NOT NULL;
+CREATE INDEX statement_bundled ON posts (account_id, entries_bundled) WHERE entries_bundled IS NOT NULL;
+CREATE INDEX statement_diem ON posts (account_id, entries_diem) WHERE entries_diem IS NOT NULL;
 
 CREATE TABLE movements (
 	id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -173,6 +181,8 @@ CREATE TABLE meta (
 	name TEXT NOT NULL PRIMARY KEY,
 	value TEXT NOT NULL
 );
+
+INSERT INTO meta (name, value) VALUES ('store_id', gen_random_uuid()::text);
 
 -- Nodes of this store. A node's leases live until its term ends, by this database's clock; a fenced boot has none.
 CREATE TABLE node_terms (

@@ -1,0 +1,199 @@
+/** What a batch of records does to the books, as rows to be written. Pure: it works on what was read under lock. */
+import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
+import { nano } from "../../ledger/nano.ts";
+import { type BookedPart, bookPost } from "../post-lines.ts";
+import { RecordFault } from "../record-fault.ts";
+import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
+import { OVERRUN, REVENUE } from "../tables.ts";
+
+export interface Entry {
+	readonly seq: number;
+	/** JSON of the record. */
+	readonly text: string;
+}
+
+/** A budget as the batch sees it; `lease` is the part of `leased` that this node has. */
+export interface LockedBudget {
+	balance: number;
+	leased: number;
+	lease: number;
+}
+
+/** What the batch was read against. */
+export interface BatchState {
+	/** By `budgetKey`. */
+	readonly budgets: Map<string, LockedBudget>;
+	/** By account. */
+	readonly numbers: Map<string, EntryCounts>;
+}
+
+export type Row = Readonly<Record<string, string | number | null>>;
+
+export interface BatchPlan {
+	readonly posts: readonly Row[];
+	readonly movements: readonly Row[];
+	/** One for each (account, key, day, unit, sku). */
+	readonly daily: readonly Row[];
+	/** What is taken from each budget, and how much of it was leased. */
+	readonly spent: readonly Row[];
+	/** Latest use by key. */
+	readonly touches: ReadonlyMap<string, number>;
+}
+
+/** What a batch will ask of the store, before anything is locked. What cannot be read is left to the booking. */
+export interface BatchNeeds {
+	readonly accounts: readonly string[];
+	readonly budgets: readonly { readonly account: string; readonly source: MoneySource; readonly day: number }[];
+}
+
+const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
+
+export function budgetKey(account: string, source: string, day: number): string {
+	return `${account}/${source}/${day}`;
+}
+
+export function needsOf(entries: readonly Entry[]): BatchNeeds {
+	const accounts = new Set<string>();
+	const budgets = new Map<string, BatchNeeds["budgets"][number]>();
+	for (const { text } of entries) {
+		const record = parsed(text);
+		if (record?.t !== "post" || typeof record.accountId !== "string" || !(record.priceNano > 0)) continue;
+		accounts.add(record.accountId);
+		for (const source of SOURCES) {
+			const day = source === "diem" ? record.day : 0;
+			if (!Number.isSafeInteger(day)) continue;
+			budgets.set(budgetKey(record.accountId, source, day), { account: record.accountId, source, day });
+		}
+	}
+	return { accounts: [...accounts], budgets: [...budgets.values()] };
+}
+
+/** Throws `RecordFault` or `MoneyError` at a record that the books cannot take. `state` is moved on, so hand in a copy. */
+export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt: number): BatchPlan {
+	const plan = { posts: [] as Row[], movements: [] as Row[] };
+	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
+	const spent = new Map<string, Row & { amount: number; leased: number }>();
+	const touches = new Map<string, number>();
+	const count = (post: PostRecord, unit: string, sku: string, amount: number, units: number): void => {
+		const row = { account_id: post.accountId, key_id: post.keyId ?? "", day: post.day, unit, sku };
+		const key = JSON.stringify(row);
+		const before = daily.get(key) ?? { ...row, amount: 0, units: 0, rows: 0 };
+		daily.set(key, {
+			...row,
+			amount: nano(before.amount + amount),
+			units: nano(before.units + units),
+			rows: before.rows + 1,
+		});
+	};
+	for (const { seq, text } of entries) {
+		const record = JSON.parse(text) as JournalRecord;
+		if (record.t === "touch") {
+			touches.set(record.keyId, Math.max(touches.get(record.keyId) ?? 0, record.atMs));
+			continue;
+		}
+		if (record.t !== "post") throw new RecordFault("unknown kind of record");
+		const booked = bookPost(record);
+		const parts = booked.parts.flatMap((part) => paid(record, part, state, spent));
+		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
+		state.numbers.set(record.accountId, counts);
+		plan.posts.push({ ...postRow(record, seq, bookedAt), ...entryColumns(counts, parts) });
+		for (const part of parts) {
+			plan.movements.push(movementRow(record, part, bookedAt));
+			count(record, part.source, part.sku, part.amount, part.units);
+		}
+		for (const line of booked.free) count(record, "free", line.sku, 0, line.units);
+	}
+	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], touches };
+}
+
+type PaidPart = BookedPart & { readonly balanceAfter: number | null };
+
+/**
+ * Where a part's money comes from: this node's lease, else what is free (the lease may have gone with the node's term,
+ * or with a failover), else the operator bears it. No balance goes below zero.
+ */
+function paid(
+	post: PostRecord,
+	part: BookedPart,
+	state: BatchState,
+	spent: Map<string, Row & { amount: number; leased: number }>,
+): PaidPart[] {
+	if (part.source === "overrun") return [{ ...part, balanceAfter: null }];
+	const day = part.source === "diem" ? post.day : 0;
+	const key = budgetKey(post.accountId, part.source, day);
+	const budget = state.budgets.get(key);
+	if (budget === undefined) throw new RecordFault(`account ${post.accountId} has no ${part.source} budget of day ${day}`);
+	const leased = Math.min(part.amount, budget.lease);
+	const taken = leased + Math.min(part.amount - leased, budget.balance - budget.leased);
+	budget.balance -= taken;
+	budget.leased -= leased;
+	budget.lease -= leased;
+	if (taken > 0) {
+		const before = spent.get(key) ?? { account_id: post.accountId, source: part.source, day, amount: 0, leased: 0 };
+		spent.set(key, { ...before, amount: before.amount + taken, leased: before.leased + leased });
+	}
+	const units = taken === part.amount ? part.units : Number((BigInt(part.units) * BigInt(taken)) / BigInt(part.amount));
+	const borne = { ...part, source: "overrun" as const, amount: nano(part.amount - taken), units: part.units - units };
+	return [
+		...(taken > 0 ? [{ ...part, amount: nano(taken), units, balanceAfter: budget.balance }] : []),
+		...(taken < part.amount ? [{ ...borne, balanceAfter: null }] : []),
+	];
+}
+
+function postRow(post: PostRecord, seq: number, bookedAt: number): Row {
+	const { usage } = post;
+	return {
+		request_id: post.id,
+		seq,
+		account_id: post.accountId,
+		key_id: post.keyId,
+		day: post.day,
+		admitted_at: post.admittedAtMs,
+		done_at: post.doneAtMs,
+		booked_at: bookedAt,
+		route: post.route,
+		model: post.model,
+		upstream: post.upstream,
+		status: post.status,
+		hold: post.holdNano,
+		price: post.priceNano,
+		prompt_tokens: usage?.promptTokens ?? null,
+		completion_tokens: usage?.completionTokens ?? null,
+		cached_tokens: usage?.cachedTokens ?? null,
+		cache_write_tokens: usage?.cacheWriteTokens ?? null,
+		reasoning_tokens: usage?.reasoningTokens ?? null,
+		tokens_counted: usage ? Number(usage.counted) : null,
+	};
+}
+
+function entryColumns(counts: EntryCounts, parts: readonly BookedPart[]): Row {
+	const { entries, usd, bundled, diem } = numberEntries(counts, parts);
+	return { entries, entries_usd: usd, entries_bundled: bundled, entries_diem: diem };
+}
+
+function movementRow(post: PostRecord, part: PaidPart, bookedAt: number): Row {
+	const overrun = part.source === "overrun";
+	return {
+		request_id: post.id,
+		kind: overrun ? "overrun" : "charge",
+		debit: overrun ? OVERRUN : post.accountId,
+		credit: REVENUE,
+		amount: part.amount,
+		unit: overrun ? "usd" : part.source,
+		sku: part.sku,
+		units: part.units,
+		pico_price: part.picoPrice,
+		day: post.day,
+		occurred_at: post.doneAtMs,
+		booked_at: bookedAt,
+		balance_after: part.balanceAfter,
+	};
+}
+
+function parsed(text: string): JournalRecord | null {
+	try {
+		return JSON.parse(text) as JournalRecord | null;
+	} catch {
+		return null;
+	}
+}

@@ -1,0 +1,51 @@
+/** What other processes changed, in the order of its commits: writers of `changes` rows go one after the other. */
+import type { SQL } from "bun";
+import type { StoreChange } from "../port.ts";
+
+/** One read takes at most this many rows; the next one takes on. */
+const MAX_ROWS = 1_000;
+
+export class ChangeFeed {
+	#seenId: bigint;
+
+	private constructor(seenId: bigint) {
+		this.#seenId = seenId;
+	}
+
+	/** Begins behind the changes that are there: a start reads everything anew anyway. */
+	static async begin(sql: SQL): Promise<ChangeFeed> {
+		return new ChangeFeed(await lastId(sql));
+	}
+
+	/** The changes since the last call, in order. After a failover that lost some, it goes on from what is there. */
+	async poll(sql: SQL): Promise<StoreChange[]> {
+		const changes: StoreChange[] = [];
+		for (;;) {
+			const rows = await sql.unsafe("SELECT id, kind, account_id, key_id, hash FROM changes WHERE id > $1 ORDER BY id LIMIT $2", [
+				this.#seenId,
+				MAX_ROWS,
+			]);
+			for (const row of rows) {
+				changes.push(changeOf(row));
+				this.#seenId = row.id;
+			}
+			if (rows.length === 0 && changes.length === 0) {
+				const last = await lastId(sql);
+				if (last < this.#seenId) this.#seenId = last;
+			}
+			if (rows.length < MAX_ROWS) return changes;
+		}
+	}
+}
+
+async function lastId(sql: SQL): Promise<bigint> {
+	const [row] = await sql.unsafe("SELECT coalesce(max(id), 0) AS id FROM changes");
+	return row.id;
+}
+
+function changeOf(row: Readonly<Record<string, string | null>>): StoreChange {
+	const accountId = row.account_id ?? "";
+	if (row.kind === "account") return { kind: "account", accountId };
+	if (row.kind === "key") return { kind: "key", accountId, keyId: row.key_id ?? "", hash: row.hash ?? "" };
+	return { kind: "reload" };
+}

@@ -1,0 +1,198 @@
+/** Leases on PostgreSQL: what each node may spend without asking. Rows are locked in the order of their keys. */
+import type { SQL } from "bun";
+import { nano } from "../../ledger/nano.ts";
+import { MIN_STAKE_NANO } from "../diem.ts";
+import type { Kept } from "../leases.ts";
+import type { AcquireRequest, AcquireResult, BudgetState, Grant } from "../port.ts";
+import { DAY_MS } from "../store-clock.ts";
+import type { NodeEpoch } from "./batch-applier.ts";
+import { inTransaction } from "./connect.ts";
+import { FencedError } from "./faults.ts";
+import { splitLease } from "./lease-split.ts";
+
+/** A lost lease is made good from free money, so its commit need not wait for a disk. */
+const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";
+
+interface BudgetRow {
+	readonly source: BudgetState["source"];
+	readonly day: bigint;
+	readonly balance: bigint;
+	readonly leased: bigint;
+}
+
+export class LeaseBook {
+	readonly #node: NodeEpoch;
+
+	constructor(node: NodeEpoch) {
+		this.#node = node;
+	}
+
+	/**
+	 * Leases what a request lacks, all or none, with a surplus where the account is rich; writes the day's allotment at
+	 * its first use. `recalled` where the need was not met and
+	 * other nodes hold money of the account. Throws `FencedError`.
+	 */
+	acquire(sql: SQL, request: AcquireRequest, liveNodes: number): Promise<AcquireResult> {
+		const { accountId, day } = request;
+		return inTransaction(
+			sql,
+			async (tx) => {
+				await this.#alive(tx);
+				await writeAllotment(tx, accountId, day);
+				const rows = await lockedBudgets(tx, accountId, day);
+				const shares = splitLease(rows.map(freeOf), { need: request.needNano, part: request.part ?? false, liveNodes });
+				const granted = shares.reduce((sum, share) => sum + share.granted, 0);
+				for (const share of shares) await this.#grow(tx, accountId, share.source, share.day, share.granted);
+				const grants = shares.map((share): Grant => ({ source: share.source, day: share.day, granted: nano(share.granted) }));
+				const short = granted < request.needNano && (await this.#leasedElsewhere(tx, accountId, day));
+				const by = (row: BudgetRow) => shares.find((share) => share.source === row.source)?.granted ?? 0;
+				const budgets = rows.map((row) => stateOf({ ...row, leased: row.leased + BigInt(by(row)) }));
+				return { grants, budgets, ...(short ? { recalled: true } : {}) };
+			},
+			BEGIN,
+		);
+	}
+
+	/** Balances without leasing: today's diem also before its first use. */
+	async budgets(sql: SQL, accountId: string, day: number): Promise<readonly BudgetState[]> {
+		const states = [...(await sql.unsafe(BUDGETS, [accountId, day]))].map(stateOf);
+		if (states.some((state) => state.source === "diem")) return states;
+		const stake = await stakeOf(sql, accountId, day);
+		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
+	}
+
+	/**
+	 * Cuts this node's leases on an account down to what it keeps. Where the store knows of less than is kept (it lost
+	 * the lease in a failover), it stays as it is: what is posted beyond it is taken from free money. Throws `FencedError`.
+	 */
+	giveBack(sql: SQL, accountId: string, kept: readonly Kept[]): Promise<AcquireResult> {
+		return inTransaction(
+			sql,
+			async (tx) => {
+				await this.#alive(tx);
+				const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, BigInt(part.amount)]));
+				const leases = await tx.unsafe(
+					`SELECT leases.source, leases.day, leases.amount FROM leases JOIN budgets USING (account_id, source, day)
+						WHERE node_id = $1 AND epoch = $2 AND account_id = $3 ORDER BY account_id, source, day FOR NO KEY UPDATE`,
+					[this.#node.id, this.#node.epoch, accountId],
+				);
+				const days = new Set([Math.floor(Date.now() / DAY_MS)]);
+				for (const { source, day, amount } of leases) {
+					const keeps = keptOf.get(`${source}/${day}`) ?? 0n;
+					if (keeps < amount) await this.#shrink(tx, accountId, source, day, amount - keeps);
+					if (source === "diem") days.add(Number(day));
+				}
+				await tx.unsafe("DELETE FROM leases WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND amount = 0", [
+					this.#node.id,
+					this.#node.epoch,
+					accountId,
+				]);
+				const of = async (day: number) => [...(await tx.unsafe(BUDGETS, [accountId, day]))].map(stateOf);
+				const diem = [];
+				for (const day of days) diem.push(...(await of(day)).filter((state) => state.source === "diem"));
+				return { grants: [], budgets: [...diem, ...(await of(0)).filter((state) => state.source !== "diem")] };
+			},
+			BEGIN,
+		);
+	}
+
+	/** Holds the term's row against a reaper until the transaction ends. */
+	async #alive(tx: SQL): Promise<void> {
+		const rows = await tx.unsafe("SELECT 1 FROM node_terms WHERE node_id = $1 AND epoch = $2 AND fenced_at IS NULL FOR SHARE", [
+			this.#node.id,
+			this.#node.epoch,
+		]);
+		if (rows.length === 0) throw new FencedError();
+	}
+
+	async #grow(tx: SQL, accountId: string, source: string, day: number, by: number): Promise<void> {
+		await tx.unsafe(
+			`WITH lease AS (
+				INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES ($1, $2, $3, $4, $5, $6)
+				ON CONFLICT (node_id, epoch, account_id, source, day) DO UPDATE SET amount = leases.amount + $6
+			)
+			UPDATE budgets SET leased = leased + $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
+			[this.#node.id, this.#node.epoch, accountId, source, day, by],
+		);
+	}
+
+	async #shrink(tx: SQL, accountId: string, source: string, day: bigint, by: bigint): Promise<void> {
+		await tx.unsafe(
+			`WITH lease AS (
+				UPDATE leases SET amount = amount - $6
+				WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND source = $4 AND day = $5
+			)
+			UPDATE budgets SET leased = leased - $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
+			[this.#node.id, this.#node.epoch, accountId, source, day, by],
+		);
+	}
+
+	async #leasedElsewhere(tx: SQL, accountId: string, day: number): Promise<boolean> {
+		const [row] = await tx.unsafe(
+			`SELECT coalesce(sum(leased), 0) > coalesce((SELECT sum(amount) FROM leases WHERE node_id = $1 AND epoch = $2
+				AND account_id = $3 AND (source <> 'diem' OR day = $4)), 0) AS elsewhere
+				FROM budgets WHERE account_id = $3 AND (source <> 'diem' OR day = $4)`,
+			[this.#node.id, this.#node.epoch, accountId, day],
+		);
+		return row.elsewhere;
+	}
+}
+
+/** In spending order. */
+const BUDGETS = `SELECT source, day, balance, leased FROM budgets WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
+	ORDER BY CASE source WHEN 'diem' THEN 0 WHEN 'bundled' THEN 1 ELSE 2 END`;
+
+const RANK: Record<BudgetState["source"], number> = { diem: 0, bundled: 1, usd: 2 };
+
+async function lockedBudgets(tx: SQL, accountId: string, day: number): Promise<BudgetRow[]> {
+	const rows: BudgetRow[] = await tx.unsafe(
+		`SELECT source, day, balance, leased FROM budgets WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
+			ORDER BY account_id, source, day FOR NO KEY UPDATE`,
+		[accountId, day],
+	);
+	return [...rows].sort((a, b) => RANK[a.source] - RANK[b.source]);
+}
+
+function stateOf(row: BudgetRow): BudgetState {
+	return {
+		source: row.source,
+		day: Number(row.day),
+		balance: nano(Number(row.balance)),
+		free: nano(Number(row.balance - row.leased)),
+	};
+}
+
+function freeOf(row: BudgetRow): { source: BudgetState["source"]; day: number; free: number } {
+	return { source: row.source, day: Number(row.day), free: Number(row.balance - row.leased) };
+}
+
+async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number> {
+	const [row] = await sql.unsafe(
+		"SELECT stake FROM diem_stakes WHERE account_id = $1 AND from_day <= $2 ORDER BY from_day DESC LIMIT 1",
+		[accountId, day],
+	);
+	const stake = Number(row?.stake ?? 0);
+	return stake < MIN_STAKE_NANO ? 0 : stake;
+}
+
+/** Writes the day's allotment unless it is there; of nodes that come at once one writes it. */
+async function writeAllotment(tx: SQL, accountId: string, day: number): Promise<void> {
+	const [written] = await tx.unsafe("SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2", [accountId, day]);
+	if (written !== undefined) return;
+	const stake = await stakeOf(tx, accountId, day);
+	if (stake === 0) return;
+	// One at a time for each account, before the unique key would make the second one fail.
+	await tx.unsafe("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
+	await tx.unsafe(
+		`WITH moved AS (
+			INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
+			SELECT 'allotment', 'issued', $1, $3::int8, 'diem', $2::int8, now.ms, now.ms, $3::int8
+			FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS ms) AS now
+			WHERE NOT EXISTS (SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2) RETURNING id
+		), allotted AS (
+			INSERT INTO allotments (account_id, day, amount, movement_id) SELECT $1, $2, $3, id FROM moved RETURNING day
+		)
+		INSERT INTO budgets (account_id, source, day, balance) SELECT $1, 'diem', day, $3 FROM allotted`,
+		[accountId, day, stake],
+	);
+}

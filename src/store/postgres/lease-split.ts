@@ -1,0 +1,50 @@
+/** How much of an account's free money a node gets. Pure: the simulation of many nodes runs this very function. */
+import type { MoneySource } from "../../journal/records.ts";
+
+export interface FreeMoney {
+	readonly source: MoneySource;
+	readonly day: number;
+	/** What no node has leased, nano-USD. */
+	readonly free: number;
+}
+
+export interface LeaseWish {
+	/** What the request that asks lacks. */
+	readonly need: number;
+	/** Take what there is where that is less than the need; else all or none. */
+	readonly part: boolean;
+	readonly liveNodes: number;
+}
+
+export interface Share extends FreeMoney {
+	readonly granted: number;
+}
+
+/** A surplus is a quarter of a node's even share, so that a few nodes that ask often never dry a budget out. */
+const SURPLUS_PARTS = 4;
+/** Below this many holds no surplus is given: what is nearly empty stays in the store, where all nodes see it. */
+const LEAST_HOLDS = 4;
+
+/**
+ * The need is taken in spending order (the order of `budgets`), all or none. A surplus comes from the first source
+ * that has anything left, and only where that is rich.
+ */
+export function splitLease(budgets: readonly FreeMoney[], wish: LeaseWish): Share[] {
+	const total = budgets.reduce((sum, budget) => sum + budget.free, 0);
+	if (total < wish.need && !wish.part) return [];
+	let lacking = wish.need;
+	let surplusGiven = false;
+	const shares: Share[] = [];
+	for (const budget of budgets) {
+		const needed = Math.min(lacking, budget.free);
+		lacking -= needed;
+		let granted = needed;
+		if (lacking === 0 && !surplusGiven && budget.free > needed) {
+			surplusGiven = true;
+			const surplus = Math.floor((budget.free - needed) / (SURPLUS_PARTS * wish.liveNodes));
+			if (wish.need > 0 && surplus >= LEAST_HOLDS * wish.need) granted += surplus;
+		}
+		if (granted > 0) shares.push({ ...budget, granted });
+	}
+	return shares;
+}

@@ -1,0 +1,92 @@
+/**
+ * Decides on the event loop, without asking anybody, whether this node may still spend: its leases are its own only
+ * for a time after its last good heartbeat, and what it knows of keys is true only while it hears of changes.
+ */
+import type { Durability, Journal, JournalRecord, JournalWriter, NoRoom } from "../../journal/index.ts";
+import { type Instant, instant, since } from "./term-times.ts";
+
+/** Without a feed of changes for this long a node takes no work: a revoked key may still be known to it. */
+export const FEED_PATIENCE_MS = 30_000;
+
+export class TermGuard {
+	readonly #spendForMs: number;
+	#beatAt: Instant;
+	#fedAt: Instant = instant();
+	#ended = false;
+
+	constructor(spendForMs: number, beatAt: Instant) {
+		this.#spendForMs = spendForMs;
+		this.#beatAt = beatAt;
+	}
+
+	/** A heartbeat that was sent then was good. */
+	beat(sentAt: Instant): void {
+		this.#beatAt = sentAt;
+		this.#ended = false;
+	}
+
+	/** The changes up to then were heard. */
+	fed(at: Instant): void {
+		this.#fedAt = at;
+	}
+
+	/** The store ended the term. */
+	end(): void {
+		this.#ended = true;
+	}
+
+	/** null where the node may spend. */
+	check(): NoRoom | null {
+		if (this.#ended || since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
+		return since(this.#fedAt) > FEED_PATIENCE_MS ? NO_FEED : null;
+	}
+}
+
+/** The node's journal, with room for new work only while the term lasts. */
+export class GuardedJournal implements Journal {
+	readonly #journal: JournalWriter;
+	readonly #term: TermGuard;
+
+	constructor(journal: JournalWriter, term: TermGuard) {
+		this.#journal = journal;
+		this.#term = term;
+	}
+
+	get writtenSeq(): number {
+		return this.#journal.writtenSeq;
+	}
+
+	get appliedSeq(): number {
+		return this.#journal.appliedSeq;
+	}
+
+	get backlogBytes(): number {
+		return this.#journal.backlogBytes;
+	}
+
+	append(record: JournalRecord): Promise<void> {
+		return this.#journal.append(record);
+	}
+
+	room(): NoRoom | null {
+		return this.#journal.room() ?? this.#term.check();
+	}
+
+	close(): Promise<void> {
+		return this.#journal.close();
+	}
+}
+
+/** What an answer waits for where the configuration does not say: the loss of a node with its disk loses nothing. */
+export const POSTGRES_DURABILITY: Durability = "store";
+
+const TERM_ENDED: NoRoom = {
+	reason: "term",
+	message: "The store has not heard of this node for too long; no new requests are taken until it does",
+	retryAfterSeconds: 5,
+};
+const NO_FEED: NoRoom = {
+	reason: "feed",
+	message: "This node does not hear of changes; no new requests are taken until it does",
+	retryAfterSeconds: 5,
+};
