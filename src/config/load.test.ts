@@ -82,3 +82,64 @@ test("an admin key that is too short or has odd characters is refused", () => {
 test("a named file that is not there is an error, the default one is not", () => {
 	expect(() => loadConfig({ config: "other.yaml" }, {}, folder())).toThrow("cannot be read (ENOENT)");
 });
+
+test("a name that an operator may not give says where it stands and what is expected", () => {
+	const upstream = "{url: 'http://127.0.0.1:9/v1', health: {failures: -1}}";
+	for (const name of ["OpenAI", "gpu.a", '"gpu a"', '"a:b"', '""', `"${"a".repeat(65)}"`, '"a\\nb"', '"a\\n"'])
+		expect(fault(`upstreams:\n  ${name}: ${upstream}\n`)).toMatch(
+			/turnpike\.yaml: upstreams\..*: expected a name of up to 64 lower-case/,
+		);
+	expect(fault(`upstreams:\n  gpu-a: ${upstream}\n`)).toContain("upstreams.gpu-a.health.failures: must be >= 1");
+	expect(fault(`upstreams:\n  "a\\nb": ${upstream}\n`)).toContain("upstreams.a\\u000ab: expected");
+});
+
+test("a model id or a name with a control character is refused, and so is what stands under it", () => {
+	for (const id of ['"a\\nb"', '"a\\n"', '"a\\u0085b"', '"\\u2028"', '"\\0"', '""'])
+		expect(fault(`models:\n  entries:\n    ${id}: {price: nonsense}\n`)).toContain(
+			"expected a model id without control characters",
+		);
+	expect(fault('models:\n  traits: {text: {"a\\nb": m}}\n')).toContain("expected a name without control characters");
+	expect(fault('models:\n  traits: {text: {default: "a\\nb"}}\n')).toContain("models.traits.text.default: must match");
+	expect(fault('models:\n  mappings: {"a\\nb": {}}\n')).toContain("expected a name without control characters");
+	expect(fault('limits:\n  tiers: {"\\t": {requestsPerMinute: 1, tokensPerMinute: 1}}\n')).toContain("expected a name without");
+	expect(fault('models:\n  entries:\n    m: {name: "a\\nb"}\n')).toContain("models.entries.m.name: must match");
+	expect(fault('models:\n  entries:\n    m: {traits: ["a\\nb"]}\n')).toContain("models.entries.m.traits[0]: must match");
+	expect(fault("models:\n  entries:\n    m: {tier: constructor}\n")).toContain("models.entries.m.tier: expected one of XS");
+});
+
+test("__proto__ is refused wherever it stands", () => {
+	const models = "{price: {input: 1, output: 1}}";
+	for (const [text, at] of [
+		["__proto__: {}\n", "__proto__"],
+		["upstreams:\n  __proto__: {url: 'http://127.0.0.1:9/v1'}\n", "upstreams.__proto__"],
+		[`models:\n  entries:\n    __proto__: ${models}\n`, "models.entries.__proto__"],
+		["models:\n  entries:\n    m: {__proto__: {hidden: true}}\n", "models.entries.m.__proto__"],
+		["server: {trustedProxies: [{__proto__: {}}]}\n", "server.trustedProxies[0].__proto__"],
+	] as const)
+		expect(fault(text)).toContain(`turnpike.yaml: ${at}: is not a name that can be used`);
+});
+
+test("faults of aliases, nesting and encoding are configuration errors", () => {
+	expect(fault("server: {host: *nope}\n")).toMatch(/turnpike\.yaml: .*nope/);
+	const bomb = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
+	for (const [name, of] of ["ba", "cb", "dc", "ed", "fe"].map((pair) => [pair[0], pair[1]]))
+		bomb.push(`${name}: &${name} [${Array(10).fill(`*${of}`).join(", ")}]`);
+	expect(fault(`${bomb.join("\n")}\n`)).toMatch(/turnpike\.yaml: Excessive alias count/);
+	expect(fault("server: &s {host: *s}\n")).toContain("turnpike.yaml: ");
+	expect(fault(`server: ${"[".repeat(50_000)}${"]".repeat(50_000)}\n`)).toContain("turnpike.yaml:");
+	expect(fault(`server: ${"[".repeat(100)}${"]".repeat(100)}\n`)).toContain("is nested deeper than any setting");
+	const dir = folder();
+	writeFileSync(join(dir, "turnpike.yaml"), Buffer.from([0x73, 0x3a, 0x20, 0xff, 0xfe, 0x0a]));
+	expect(() => loadConfig({}, {}, dir)).toThrow("turnpike.yaml: expected text in UTF-8");
+});
+
+test("a header that could never be sent is refused", () => {
+	const upstream = (rest: string) => `upstreams:\n  a: {url: 'http://127.0.0.1:9/v1', ${rest}}\n`;
+	for (const value of ['"a\\nb"', '"a\\r\\nX-B: c"', '"a\\u0000"', '" a"', '"\u4f60"'])
+		expect(fault(upstream(`headers: {X-A: ${value}}`))).toContain("upstreams.a.headers.X-A: must match");
+	for (const name of ['"X A"', '"X:A"', '""', '"X\\nA"', '"\u00fc"'])
+		expect(fault(upstream(`headers: {${name}: b}`))).toContain("expected the name of an HTTP header");
+	expect(fault(upstream('key: "a\\nb"'))).toContain("upstreams.a.key: must match");
+	expect(fault(upstream("key: '${K}'"), { K: "a\nb" })).toContain("upstreams.a.key: must match");
+	expect(fault(upstream('headers: {X-A: "", X_b: "a b;\u00fc\tc"}'))).toBe("");
+});

@@ -31,6 +31,8 @@ export interface LoadedConfig {
 	readonly adminKey: string | null;
 }
 
+/** Deeper than any setting lies; an alias to what it stands in has no end. */
+const MAX_DEPTH = 32;
 const DEFAULT_FILE = "turnpike.yaml";
 const ADMIN_KEY = /^[A-Za-z0-9._~+/=-]{20,200}$/;
 const configChecker = checker(ConfigSchema);
@@ -40,12 +42,14 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const named = flags.config ?? env.TURNPIKE_CONFIG;
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
 	const text = readFile(path, named !== undefined);
+	const place = text === null ? "environment" : path;
 	const tree = text === null ? {} : parseFile(path, text, env);
 	applyEnvironment(tree, flags, env);
+	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
-	if (!configChecker.check(filled)) throw faultOf(text === null ? "environment" : path, configChecker.issues(filled));
+	if (!configChecker.check(filled)) throw faultOf(place, configChecker.issues(filled));
 	const config = filled as Config;
-	checkReferences(config, text === null ? "environment" : path);
+	checkReferences(config, place);
 	const adminKey = env.TURNPIKE_ADMIN_KEY ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
@@ -53,12 +57,18 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 }
 
 function readFile(path: string, required: boolean): string | null {
+	let bytes: Uint8Array;
 	try {
-		return readFileSync(path, "utf8");
+		bytes = readFileSync(path);
 	} catch (cause) {
 		const code = (cause as NodeJS.ErrnoException).code;
 		if (code === "ENOENT" && !required) return null;
 		throw new ConfigError(`${path}: cannot be read (${code ?? String(cause)})`);
+	}
+	try {
+		return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch {
+		throw new ConfigError(`${path}: expected text in UTF-8`);
 	}
 }
 
@@ -68,18 +78,25 @@ function yaml(): typeof import("yaml") {
 }
 
 function parseFile(path: string, text: string, env: Environment): Record<string, unknown> {
+	const tree = parseYaml(path, text) ?? {};
+	if (typeof tree !== "object" || Array.isArray(tree)) throw new ConfigError(`${path}: expected a mapping of sections`);
+	return withSecrets(tree, path, [], env) as Record<string, unknown>;
+}
+
+function parseYaml(path: string, text: string): unknown {
 	const { LineCounter, parseDocument } = yaml();
 	const lines = new LineCounter();
-	const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
-	const fault = document.errors[0];
-	if (fault) {
+	try {
+		const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+		const fault = document.errors[0];
+		if (fault === undefined) return document.toJS({ maxAliasCount: 100 });
 		const at = lines.linePos(fault.pos[0]);
 		throw new ConfigError(`${path}:${at.line}:${at.col}: ${fault.message.split("\n")[0]}`);
+	} catch (error) {
+		if (error instanceof ConfigError) throw error;
+		// An alias without its anchor, aliases that multiply, nesting that is deeper than the stack.
+		throw new ConfigError(`${path}: ${(error as Error).message}`);
 	}
-	const tree: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-	if (typeof tree !== "object" || tree === null || Array.isArray(tree))
-		throw new ConfigError(`${path}: expected a mapping of sections`);
-	return withSecrets(tree, path, [], env) as Record<string, unknown>;
 }
 
 /** `${NAME}` in a value is that environment variable; `$${` is a literal `${`. Unset: a ConfigError. */
@@ -88,13 +105,46 @@ function withSecrets(value: unknown, file: string, at: (string | number)[], env:
 		return value.replace(/\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g, (_, form: string, name: string | undefined) => {
 			if (name === undefined) return form;
 			const found = env[name];
-			if (found === undefined) throw new ConfigError(`${file}: ${pathText(at)}: environment variable ${name} is not set`);
+			if (found === undefined) throw new ConfigError(`${file}: ${shownPath(at)}: environment variable ${name} is not set`);
 			return found;
 		});
+	if (typeof value !== "object" || value === null) return value;
+	if (at.length > MAX_DEPTH) throw new ConfigError(`${file}: ${shownPath(at)}: is nested deeper than any setting`);
 	if (Array.isArray(value)) return value.map((item, index) => withSecrets(item, file, [...at, index], env));
-	if (typeof value === "object" && value !== null)
-		return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withSecrets(item, file, [...at, key], env)]));
-	return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([key, item]) => {
+			// Parts of the runtime take this name for the object's prototype and would drop the setting without a word.
+			if (key === "__proto__") throw new ConfigError(`${file}: ${shownPath([...at, key])}: is not a name that can be used`);
+			return [key, withSecrets(item, file, [...at, key], env)];
+		}),
+	);
+}
+
+/** A schema with the names that its records take; `names` tells them in words. */
+interface NamedSchema {
+	readonly properties?: Readonly<Record<string, NamedSchema>>;
+	readonly patternProperties?: Readonly<Record<string, NamedSchema>>;
+	readonly names?: string;
+}
+
+/** Refuses a name that an operator gave where the schema's record does not take it. */
+function checkNames(schema: NamedSchema, value: unknown, at: readonly string[], file: string): void {
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+	const [pattern, ofRecord] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
+	for (const [key, item] of Object.entries(value)) {
+		const inner = [...at, key];
+		if (pattern !== undefined && !new RegExp(pattern).test(key))
+			throw new ConfigError(`${file}: ${shownPath(inner)}: expected ${schema.names ?? `a name that matches ${pattern}`}`);
+		const next = ofRecord ?? (Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined);
+		if (next !== undefined) checkNames(next, item, inner, file);
+	}
+}
+
+/** A path in one line, whatever stands in its names. */
+function shownPath(path: readonly (string | number)[]): string {
+	return pathText(path)
+		.slice(0, 300)
+		.replace(/[\p{Cc}\u2028\u2029]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 type Tree = Record<string, unknown>;
@@ -146,12 +196,12 @@ function checkReferences(config: Config, file: string): void {
 					`${file}: models.entries.${id}.upstreams[${index}].upstream: expected one of ${[...known].join(", ")}, not ${target.upstream}`,
 				);
 		}
-		if (entry.tier !== undefined && !(entry.tier in config.limits.tiers))
+		if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);
 	}
 }
 
 function faultOf(file: string, issues: readonly Issue[]): ConfigError {
-	const lines = issues.map((issue) => `${file}: ${pathText(issue.path) || "(top)"}: ${issue.message}`);
+	const lines = issues.map((issue) => `${file}: ${shownPath(issue.path) || "(top)"}: ${issue.message}`);
 	return new ConfigError(lines.join("\n"));
 }

@@ -2,7 +2,7 @@
  * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
  * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
  */
-import Type, { type Static, type TObject, type TProperties } from "typebox";
+import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 
 const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
 	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
@@ -14,6 +14,17 @@ const section = <T extends TProperties>(properties: T, description?: string): TO
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 const ms = (fallback: number, description?: string) =>
 	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
+/** A name that may stand in a line of a log and in a path of a message: no control characters. */
+const PLAIN_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
+const text = () => Type.String({ pattern: PLAIN_TEXT });
+/** What an operator names: `names` says in words what `pattern` takes, for the message about a name that does not fit. */
+const named = <T extends TSchema>(
+	value: T,
+	options: { pattern?: string; names?: string; default?: unknown; description?: string } = {},
+) => {
+	const { pattern = PLAIN_TEXT, names = "a name without control characters", ...rest } = options;
+	return Type.Record(Type.String({ pattern }), value, { additionalProperties: false, names, ...rest });
+};
 const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
 const RateLimitSchema = closed({
@@ -28,12 +39,21 @@ const TierSchema = section({
 	partnerTokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
+/** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
+const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
+
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
 const UpstreamSchema = section({
 	url: Type.String({ pattern: "^https?://", description: "Base address up to and including /v1" }),
-	key: Type.Optional(Type.String({ minLength: 1, description: "Sent as Authorization: Bearer" })),
-	headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Further headers of every request" })),
+	key: Type.Optional(Type.String({ pattern: HEADER_VALUE, minLength: 1, description: "Sent as Authorization: Bearer" })),
+	headers: Type.Optional(
+		named(Type.String({ pattern: HEADER_VALUE }), {
+			pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+			names: "the name of an HTTP header",
+			description: "Further headers of every request",
+		}),
+	),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
 	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" })),
@@ -48,7 +68,9 @@ const UpstreamSchema = section({
 
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),
-	model: Type.Optional(Type.String({ minLength: 1, description: "The upstream's own name; default: the model's id" })),
+	model: Type.Optional(
+		Type.String({ pattern: PLAIN_TEXT, minLength: 1, description: "The upstream's own name; default: the model's id" }),
+	),
 	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among targets of the same order" }),
 	order: Type.Integer({ default: 0, description: "Lower goes first" }),
 });
@@ -98,7 +120,7 @@ const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2
 /** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
 const ModelEntrySchema = section({
 	type: Type.Optional(Type.Enum(["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"])),
-	name: Type.Optional(Type.String({ minLength: 1 })),
+	name: Type.Optional(text()),
 	description: Type.Optional(Type.String()),
 	modelSource: Type.Optional(Type.String()),
 	created: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -110,7 +132,7 @@ const ModelEntrySchema = section({
 	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
-	traits: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+	traits: Type.Optional(Type.Array(text())),
 	capabilities: Type.Optional(CapabilitiesSchema),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
 	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
@@ -176,7 +198,7 @@ export const ConfigSchema = closed({
 			additionalProperties: false,
 			default: { requestsPerMinute: 100_000, tokensPerMinute: 1_000_000_000 },
 		}),
-		tiers: Type.Record(Type.String(), TierSchema, {
+		tiers: named(TierSchema, {
 			default: {
 				XS: { requestsPerMinute: 500, tokensPerMinute: 1_000_000, partnerTokensPerMinute: 2_000_000 },
 				S: { requestsPerMinute: 75, tokensPerMinute: 750_000, partnerRequestsPerMinute: 150, partnerTokensPerMinute: 1_500_000 },
@@ -215,15 +237,19 @@ export const ConfigSchema = closed({
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
 	}),
-	upstreams: Type.Record(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }), UpstreamSchema, { default: {} }),
+	upstreams: named(UpstreamSchema, {
+		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
+		names: "a name of up to 64 lower-case letters, digits, - and _ that starts with a letter or a digit",
+		default: {},
+	}),
 	models: section({
 		public: Type.Boolean({ default: false, description: "true: the model lists need no credential" }),
-		entries: Type.Record(Type.String(), ModelEntrySchema, { default: {} }),
-		traits: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+		entries: named(ModelEntrySchema, { names: "a model id without control characters", default: {} }),
+		traits: named(named(text()), {
 			default: {},
 			description: "type -> trait -> model id",
 		}),
-		mappings: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+		mappings: named(named(text()), {
 			default: {},
 			description: "type -> foreign name -> model id",
 		}),
