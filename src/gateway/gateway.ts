@@ -1,6 +1,6 @@
 import { KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
-import { createBudgets, ExceededLimits } from "../budgets/index.ts";
+import { createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
 	buildCatalog,
 	type Catalog,
@@ -13,6 +13,7 @@ import {
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
+import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
@@ -201,6 +202,7 @@ export class Gateway {
 				limits: () => this.#config.limits,
 				exceededLimits: this.#exceededLimits,
 			}),
+			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
 		endpoints.push(
 			plain({

@@ -1,9 +1,10 @@
 /**
- * Bytes as they travel: JSON by byte ranges and server-sent events. Promises: linear work and bounded memory
+ * Bytes as they travel: JSON by byte ranges, server-sent events, CSV. Promises: linear work and bounded memory
  * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
  * nothing of models, money or HTTP.
  */
 export { latin1Text, utf8Text } from "./byte-text.ts";
+export { type CsvCell, csvLine } from "./csv.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
 export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";

@@ -1,0 +1,50 @@
+import { orApiError } from "../store/api-refusal.ts";
+import type { AdminAnswer, AdminInput, StorePort } from "../store/port.ts";
+
+export type { AccountBalance } from "../store/queries/account-balance.ts";
+export type { StatementEntry } from "../store/queries/statement.ts";
+export type { KeySum, UsageSum, UsageSums } from "../store/queries/usage-sums.ts";
+
+/**
+ * What an account has, and what it spent on what, as booked: every read holds all posts that were written when it
+ * was asked, runs off the event loop, and costs the same at any length of the journal. Throws 503 where the store
+ * cannot answer now.
+ */
+export class Statements {
+	readonly #store: Pick<StorePort, "admin">;
+	#cursorSecret: Promise<string> | null = null;
+
+	constructor(store: Pick<StorePort, "admin">) {
+		this.#store = store;
+	}
+
+	balance(query: AdminInput<"accountBalance">): Promise<AdminAnswer<"accountBalance">> {
+		return orApiError(this.#store.admin("accountBalance", query));
+	}
+
+	/** Entries by their place, with the number of all. */
+	page(query: AdminInput<"usagePage">): Promise<AdminAnswer<"usagePage">> {
+		return orApiError(this.#store.admin("usagePage", query));
+	}
+
+	/** Entries that follow a place. */
+	history(query: AdminInput<"usageHistory">): Promise<AdminAnswer<"usageHistory">> {
+		return orApiError(this.#store.admin("usageHistory", query));
+	}
+
+	/** Sums of days, from what is counted each day. */
+	sums(query: AdminInput<"usageSums">): Promise<AdminAnswer<"usageSums">> {
+		return orApiError(this.#store.admin("usageSums", query));
+	}
+
+	/** What cursors are sealed with, as hex: the same on all nodes, and after a restart. */
+	async cursorSecret(): Promise<string> {
+		this.#cursorSecret ??= this.#store.admin("sharedSecret", { name: "usage-cursor" });
+		try {
+			return await orApiError(this.#cursorSecret);
+		} catch (error) {
+			this.#cursorSecret = null;
+			throw error;
+		}
+	}
+}

@@ -1,0 +1,94 @@
+import Type, { type Static } from "typebox";
+import { type StatementEntry, skuOf } from "../../budgets/index.ts";
+import { type CsvCell, csvLine } from "../../wire/index.ts";
+
+export const UsageEntrySchema = Type.Object({
+	timestamp: Type.String({ format: "date-time", description: "When it was booked: normally within a second of the answer" }),
+	sku: Type.String(),
+	pricePerUnitUsd: Type.Number({ description: "USD for one unit as counted here" }),
+	units: Type.Number({ description: "Of a sku that ends in -mtoken: millions of tokens" }),
+	amount: Type.Number({ description: "Negative: a charge" }),
+	currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
+	notes: Type.String(),
+	inferenceDetails: Type.Union([
+		Type.Null(),
+		Type.Object({
+			requestId: Type.String({ description: "X-Request-ID of the answer" }),
+			inferenceExecutionTime: Type.Union([Type.Number({ description: "Milliseconds" }), Type.Null()]),
+			promptTokens: Type.Union([Type.Integer(), Type.Null()]),
+			completionTokens: Type.Union([Type.Integer(), Type.Null()]),
+		}),
+	]),
+});
+export type UsageEntry = Static<typeof UsageEntrySchema>;
+
+const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS" } as const;
+const CSV_COLUMNS = [
+	"timestamp",
+	"sku",
+	"pricePerUnitUsd",
+	"units",
+	"amount",
+	"currency",
+	"notes",
+	"requestId",
+	"inferenceExecutionTime",
+	"promptTokens",
+	"completionTokens",
+];
+const NANO_PER_USD = 1e9;
+const PICO_PER_USD = 1e12;
+
+/** An entry as JSON answers tell it. */
+export function usageEntry(entry: StatementEntry): UsageEntry {
+	const { unitsPerPrice } = skuOf(entry.sku);
+	return {
+		timestamp: new Date(entry.bookedAtMs).toISOString(),
+		sku: entry.sku,
+		pricePerUnitUsd: entry.picoPrice / (PICO_PER_USD / unitsPerPrice),
+		units: entry.units / unitsPerPrice,
+		amount: -entry.amount / NANO_PER_USD,
+		currency: CURRENCIES[entry.source],
+		notes: notesOf(entry),
+		inferenceDetails: {
+			requestId: entry.requestId,
+			inferenceExecutionTime: entry.tookMs,
+			promptTokens: entry.promptTokens,
+			completionTokens: entry.completionTokens,
+		},
+	};
+}
+
+/** Entries as CSV with a header row; numbers are exact decimals. */
+export function usageCsv(entries: readonly StatementEntry[]): string {
+	return [csvLine(CSV_COLUMNS), ...entries.map((entry) => csvLine(csvCells(entry)))].join("");
+}
+
+function csvCells(entry: StatementEntry): CsvCell[] {
+	const places = Math.round(Math.log10(skuOf(entry.sku).unitsPerPrice));
+	return [
+		new Date(entry.bookedAtMs).toISOString(),
+		entry.sku,
+		{ plain: decimal(entry.picoPrice, 12 - places) },
+		{ plain: decimal(entry.units, places) },
+		{ plain: `-${decimal(entry.amount, 9)}` },
+		CURRENCIES[entry.source],
+		notesOf(entry),
+		entry.requestId,
+		entry.tookMs,
+		entry.promptTokens,
+		entry.completionTokens,
+	];
+}
+
+function notesOf(entry: StatementEntry): string {
+	return entry.route === "crypto-rpc" ? "Crypto RPC" : "API Inference";
+}
+
+/** A whole number of 10^-places as decimal text, without trailing zeros. */
+function decimal(value: number, places: number): string {
+	const digits = String(value).padStart(places + 1, "0");
+	const fraction = places === 0 ? "" : digits.slice(-places).replace(/0+$/, "");
+	const whole = places === 0 ? digits : digits.slice(0, -places);
+	return fraction === "" ? whole : `${whole}.${fraction}`;
+}

@@ -1,0 +1,64 @@
+/**
+ * /billing and below: what an account has, and what it spent on what. Free. Promises: an answer holds every charge
+ * whose answer went out before; it costs the same at any depth and at any length of the journal; a charge stands in
+ * it as it is in the books, to the nano-USD. Never shows another account's, or a charge at price 0.
+ */
+import { type Endpoint, plain } from "../../server/endpoint.ts";
+import { AnalyticsCache } from "./analytics-cache.ts";
+import { BalanceSchema, balance } from "./balance.ts";
+import type { BillingParts } from "./parts.ts";
+import { UsageAnalyticsQuerySchema, UsageHistoryQuerySchema, UsageQuerySchema } from "./schema.ts";
+import { UsageSchema, usage } from "./usage.ts";
+import { UsageAnalyticsSchema, usageAnalytics } from "./usage-analytics.ts";
+import { UsageHistorySchema, usageHistory } from "./usage-history.ts";
+
+export type { BillingParts } from "./parts.ts";
+
+const common = { method: "GET", tag: "Billing", openAi: false, callers: ["key"], listLimit: true } as const;
+const json = "application/json";
+const CSV = "; with Accept: text/csv as CSV";
+
+export function billingRoutes(parts: BillingParts): Endpoint[] {
+	const analytics = new AnalyticsCache(parts.statements, parts.clock);
+	return [
+		plain({
+			...common,
+			path: "/billing/balance",
+			name: "billing-balance",
+			summary: "What the account has",
+			answer: { type: json, schema: BalanceSchema, description: "Balances, and what the key that asks is charged in next" },
+			run: (_, call) => balance(call, parts),
+		}),
+		plain({
+			...common,
+			path: "/billing/usage",
+			name: "billing-usage",
+			right: "ADMIN",
+			summary: "Charges, page by page",
+			query: UsageQuerySchema,
+			answer: { type: json, schema: UsageSchema, description: `A page with x-pagination-* headers${CSV}` },
+			run: ({ query }, call) => usage(query, call, parts),
+		}),
+		plain({
+			...common,
+			path: "/billing/usage-history",
+			name: "billing-usage-history",
+			right: "ADMIN",
+			summary: "Charges in the order of booking, each page after the one before",
+			query: UsageHistoryQuerySchema,
+			answer: { type: json, schema: UsageHistorySchema, description: `Entries, and the cursor of the next page${CSV}` },
+			run: ({ query }, call) => usageHistory(query, call, parts),
+		}),
+		plain({
+			...common,
+			path: "/billing/usage-analytics",
+			name: "billing-usage-analytics",
+			right: "ADMIN",
+			summary: "What was used by day, model and key; up to ten minutes old",
+			query: UsageAnalyticsQuerySchema,
+			errors: [504],
+			answer: { type: json, schema: UsageAnalyticsSchema, description: "Sums, highest spending first" },
+			run: ({ query }, call) => usageAnalytics(query, call, analytics),
+		}),
+	];
+}

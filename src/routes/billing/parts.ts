@@ -1,0 +1,16 @@
+import type { Statements } from "../../budgets/index.ts";
+import type { Caller } from "../../budgets/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Clock } from "../../telemetry/clock.ts";
+
+/** What these routes work with. */
+export interface BillingParts {
+	readonly statements: Statements;
+	readonly clock: Clock;
+}
+
+export function callerOf(call: Call): Caller {
+	if (call.caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	return call.caller;
+}

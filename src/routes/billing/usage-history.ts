@@ -1,0 +1,58 @@
+import Type from "typebox";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { wantsCsv } from "./accept.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
+import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
+import { type BillingParts, callerOf } from "./parts.ts";
+import { SOURCE_OF, timeOf, type UsageHistoryQuery } from "./schema.ts";
+
+export const UsageHistorySchema = Type.Object({
+	data: Type.Array(UsageEntrySchema),
+	nextCursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], { description: "null on the last page" }),
+});
+
+const FILTERS = ["currency", "startTimestamp", "endTimestamp", "pageSize"] as const;
+const DEFAULT_PAGE_SIZE = 1000;
+
+/** GET /billing/usage-history: the account's charges in the order of booking, each page after the one before. */
+export async function usageHistory(query: UsageHistoryQuery, call: Call, { statements, clock }: BillingParts): Promise<Answer> {
+	const accountId = callerOf(call).account.id;
+	const secret = await statements.cursorSecret();
+	const wanted =
+		query.cursor === undefined ? firstPage(query) : followingPage(query, query.cursor, accountId, secret, clock.now());
+	const { pageSize, ...place } = wanted;
+	const found = await statements.history({ ...place, accountId, limit: pageSize });
+	const { currency, toMs } = wanted;
+	const nextCursor =
+		found.next === null ? null : sealCursor({ currency, toMs, pageSize, after: found.next }, accountId, secret, clock.now());
+	if (!wantsCsv(call.request.headers.get("accept"))) return json({ data: found.entries.map(usageEntry), nextCursor });
+	const stamp = new Date(call.admittedAtMs).toISOString().replaceAll(/[-:.]/g, "");
+	return {
+		status: 200,
+		type: "text/csv; charset=utf-8",
+		body: usageCsv(found.entries),
+		headers: {
+			"Content-Disposition": `attachment; filename=billing-usage-history-${stamp}.csv`,
+			...(nextCursor === null ? {} : { "x-next-cursor": nextCursor }),
+		},
+	};
+}
+
+function firstPage(query: UsageHistoryQuery) {
+	const fromMs = timeOf("startTimestamp", query.startTimestamp);
+	const toMs = timeOf("endTimestamp", query.endTimestamp);
+	if (fromMs !== null && toMs !== null && toMs <= fromMs)
+		throw invalidField(["endTimestamp"], "must be later than startTimestamp");
+	const currency = query.currency === undefined ? null : SOURCE_OF[query.currency];
+	return { currency, fromMs, toMs, after: null, pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE };
+}
+
+function followingPage(query: UsageHistoryQuery, cursor: string, accountId: string, secret: string, nowMs: number) {
+	const beside = FILTERS.find((name) => query[name] !== undefined);
+	if (beside !== undefined)
+		throw invalidField([beside], "must not stand beside a cursor, which holds the filters of its first page");
+	const { currency, toMs, pageSize, after } = openCursor(cursor, accountId, secret, nowMs);
+	return { currency, fromMs: null, toMs, after, pageSize };
+}

@@ -1,0 +1,56 @@
+import Type from "typebox";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { wantsCsv } from "./accept.ts";
+import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
+import { type BillingParts, callerOf } from "./parts.ts";
+import { SOURCE_OF, timeOf, type UsageQuery } from "./schema.ts";
+
+export const UsageSchema = Type.Object({
+	data: Type.Array(UsageEntrySchema),
+	pagination: Type.Object({
+		limit: Type.Integer(),
+		page: Type.Integer(),
+		total: Type.Integer(),
+		totalPages: Type.Integer(),
+	}),
+});
+
+const LINK = '</api/v1/billing/usage-history>; rel="successor-version"';
+
+/** GET /billing/usage: the account's charges page by page, as JSON or CSV. */
+export async function usage(query: UsageQuery, call: Call, { statements }: BillingParts): Promise<Answer> {
+	const { limit = 200, page = 1, sortOrder = "desc", currency } = query;
+	const fromMs = timeOf("startDate", query.startDate);
+	const lastMs = timeOf("endDate", query.endDate);
+	if (fromMs !== null && lastMs !== null && lastMs < fromMs) throw invalidField(["endDate"], "must not be before startDate");
+	const found =
+		currency === "VCU"
+			? { entries: [], total: 0 }
+			: await statements.page({
+					accountId: callerOf(call).account.id,
+					currency: currency === undefined ? null : SOURCE_OF[currency],
+					fromMs,
+					toMs: lastMs === null ? null : lastMs + 1,
+					order: sortOrder,
+					offset: (page - 1) * limit,
+					limit,
+				});
+	const pagination = { limit, page, total: found.total, totalPages: Math.ceil(found.total / limit) };
+	const headers = {
+		"x-pagination-limit": String(limit),
+		"x-pagination-page": String(page),
+		"x-pagination-total": String(pagination.total),
+		"x-pagination-total-pages": String(pagination.totalPages),
+		Link: LINK,
+	};
+	if (!wantsCsv(call.request.headers.get("accept")))
+		return json({ data: found.entries.map(usageEntry), pagination }, 200, headers);
+	return {
+		status: 200,
+		type: "text/csv; charset=utf-8",
+		body: usageCsv(found.entries),
+		headers: { ...headers, "Content-Disposition": "attachment; filename=billing_usage.csv" },
+	};
+}
