@@ -206,7 +206,11 @@ export const ConfigSchema = closed({
 				L: { requestsPerMinute: 20, tokensPerMinute: 500_000, partnerRequestsPerMinute: 60, partnerTokensPerMinute: 1_000_000 },
 			},
 		}),
-		listRequestsPerMinute: Type.Integer({ minimum: 1, default: 300, description: "Lists of models, characters and keys, for each account" }),
+		listRequestsPerMinute: Type.Integer({
+			minimum: 1,
+			default: 300,
+			description: "Lists of models, characters and keys, for each account",
+		}),
 		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, for each account" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		maxCompletionTokens: Type.Integer({
