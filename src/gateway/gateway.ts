@@ -112,12 +112,14 @@ export class Gateway {
 
 	/**
 	 * Takes models, prices, upstreams and limits from a new configuration; running requests finish on the old
-	 * one. Returns what needs a restart to change. Throws `CatalogError`, and then nothing has changed.
+	 * one. Returns what needs a restart to change. Throws `CatalogError`; whatever it throws, nothing has changed then.
 	 */
 	reload(config: Config): string[] {
 		const lists = new Map([...this.#lists].filter(([name]) => config.upstreams[name]?.url === this.#config.upstreams[name]?.url));
 		const built = this.#build(config, lists);
 		const needRestart = restartSettings(this.#config, config);
+		this.#upstreams.reload(config.upstreams, config.timeouts);
+		// From here on nothing throws.
 		for (const name of this.#lists.keys()) if (!lists.has(name)) this.#lists.delete(name);
 		const discovery = this.#newDiscovery(config);
 		void this.#discovery.stop();
@@ -130,7 +132,6 @@ export class Gateway {
 		this.#catalog = built.catalog;
 		this.#characters = built.characters;
 		this.#settings = settingsOf(this.#config);
-		this.#upstreams.reload(config.upstreams, config.timeouts);
 		this.#inputs.log.level = config.log.level;
 		void discovery.start();
 		return needRestart;

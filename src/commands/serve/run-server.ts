@@ -150,8 +150,9 @@ function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {
 		if (needRestart.length > 0) log.warn({ settings: needRestart }, "reloaded, but these settings need a restart");
 		else log.info({}, "reloaded");
 	} catch (error) {
-		if (!(error instanceof ConfigError || error instanceof CatalogError)) throw error;
-		log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
+		if (error instanceof ConfigError || error instanceof CatalogError)
+			log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
+		else log.error({ cause: (error as Error).stack }, "the reload failed; the configuration before stays in force");
 	}
 }
 
