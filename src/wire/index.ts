@@ -8,5 +8,6 @@ export { type CsvCell, csvLine } from "./csv.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
 export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";
+export { LongStrings } from "./long-strings.ts";
 export { type Insertion, Splice } from "./splice.ts";
 export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";

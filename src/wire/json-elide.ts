@@ -3,7 +3,9 @@ import { ApiError } from "../errors/index.ts";
 import { latin1Text } from "./byte-text.ts";
 import { concatBytes } from "./json-members.ts";
 import { endOfString } from "./json-scan.ts";
+import { cutMark } from "./long-strings.ts";
 
+const encoder = new TextEncoder();
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -34,7 +36,7 @@ export interface ElidedJson {
 }
 
 /**
- * A copy of JSON text with each long string cut to its beginning, so that a body with media in it can be
+ * A copy of JSON text with each long string cut to its beginning and a mark (see LongStrings), so that a body with media in it can be
  * parsed and checked without stopping the event loop. Cuts never fall inside an escape or a UTF-8 sequence:
  * what was valid JSON stays valid. What is broken in the copy is for its parser to find; what is broken in the
  * rest of a long string, and bytes that are no UTF-8 at all, throw INVALID_REQUEST here.
@@ -55,7 +57,7 @@ export function elideLongStrings(bytes: Uint8Array, longerThan = 256 * KIB, keep
 		const cut = cutBefore(bytes, open + 1, open + 1 + keep);
 		if (!isStringContent(bytes, cut, at - 1)) throw broken("a string has a control character or a bad escape in it");
 		elided.push({ start: open + 1, bytes: length, keptBytes: cut - open - 1 });
-		pieces.push(bytes.subarray(copiedTo, cut));
+		pieces.push(bytes.subarray(copiedTo, cut), encoder.encode(cutMark(elided.length - 1)));
 		copiedTo = at - 1;
 	}
 	if (elided.length === 0) return { json: bytes, elided };
