@@ -39,7 +39,7 @@ function operation(endpoint: Endpoint): JsonObject {
 		operationId: endpoint.name + (endpoint.method === "GET" ? "" : `_${endpoint.method.toLowerCase()}`),
 		tags: [endpoint.tag],
 		summary: endpoint.summary,
-		...(endpoint.description ? { description: endpoint.description } : {}),
+		...described(endpoint),
 		...(endpoint.callers.includes("none") ? { security: [] } : {}),
 		...(parameters.length > 0 ? { parameters } : {}),
 		...(endpoint.body
@@ -54,6 +54,12 @@ function operation(endpoint: Endpoint): JsonObject {
 			...errorResponses(endpoint),
 		},
 	};
+}
+
+function described({ description, right }: Endpoint): JsonObject {
+	const needs = right === "ADMIN" ? ["Needs an ADMIN key."] : [];
+	const parts = [...(description ? [description] : []), ...needs];
+	return parts.length > 0 ? { description: parts.join("\n\n") } : {};
 }
 
 function pathParameters(path: string): JsonObject[] {

@@ -238,3 +238,42 @@ test("HEAD tells what GET would, without a body", async () => {
 		expect([answer.status, await answer.text()]).toEqual([200, ""]);
 	}
 });
+
+test("the API's document has every route with its schemas and its refusals", async () => {
+	interface Operation {
+		readonly operationId: string;
+		readonly description?: string;
+		readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+		readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly properties: object } }> };
+		readonly responses: Record<string, { readonly content?: Record<string, { readonly schema?: object }> }>;
+	}
+	const answer = await keys.gate.call("GET", "/openapi.json");
+	const { paths } = await taken<{ paths: Record<string, Record<string, Operation>> }>(answer);
+	const told = Object.entries(paths)
+		.filter(([path]) => path.startsWith("/api_keys"))
+		.flatMap(([path, item]) =>
+			Object.entries(item).map(([method, { description = "", responses }]) => {
+				const statuses = Object.keys(responses).filter((status) => status !== "200");
+				return `${method} ${path} ${description.includes("ADMIN")} ${responses["200"]?.content?.["application/json"]?.schema !== undefined} ${statuses}`;
+			}),
+		);
+	expect(told).toEqual([
+		"get /api_keys true true 400,401,403,429,500,503",
+		"post /api_keys true true 400,401,403,408,413,415,429,500,503",
+		"patch /api_keys true true 400,401,403,404,408,413,415,429,500,503",
+		"delete /api_keys true true 400,401,403,404,429,500,503",
+		"get /api_keys/rate_limits false true 401,403,429,500,503",
+		"get /api_keys/rate_limits/log false true 401,403,429,500,503",
+		"get /api_keys/{id} true true 401,403,404,429,500,503",
+	]);
+	const created = paths["/api_keys"]?.post?.requestBody?.content["application/json"]?.schema.properties ?? {};
+	expect(Object.keys(created)).toEqual([
+		"apiKeyType",
+		"description",
+		"consumptionLimit",
+		"limitPeriod",
+		"expiresAt",
+		"restrictions",
+	]);
+	expect(paths["/api_keys"]?.delete?.parameters).toMatchObject([{ name: "id", in: "query", required: true }]);
+});
