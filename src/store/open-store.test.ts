@@ -2,14 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
-import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
-import { until } from "../journal/testing/until.ts";
-import { findRequest, NANO_PER_USD, nano, pico } from "../ledger/index.ts";
-import { createAccount, createKey, credit, readBacklog, requestReload, revokeKey, setAccount } from "./admin.ts";
-import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../journal/testing/sample-records.ts";
+import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
+import { readBacklog, setAccount } from "./admin.ts";
+import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore } from "./index.ts";
 import { BooksFolder } from "./testing/books-folder.ts";
+import { testStore } from "./testing/store-contract.ts";
 
-const ADMIN_PROCESS = join(import.meta.dir, "testing", "admin-process.ts");
 const HUNDRED = nano(100 * NANO_PER_USD);
 const HASH = "a".repeat(64);
 
@@ -32,13 +31,6 @@ async function open(options: Partial<OpenStoreOptions> = {}): Promise<OpenedStor
 	return result;
 }
 
-async function adminProcess(command: string, input: unknown): Promise<unknown> {
-	const child = Bun.spawn([process.execPath, ADMIN_PROCESS, books.dir, command, JSON.stringify(input)], { stderr: "inherit" });
-	const text = await new Response(child.stdout).text();
-	expect(await child.exited).toBe(0);
-	return JSON.parse(text);
-}
-
 /** Not `expect().rejects`: that waits inside the event loop, where the store thread's messages do not arrive. */
 async function faultOf(promise: Promise<unknown>): Promise<Error> {
 	return promise.then(
@@ -47,49 +39,7 @@ async function faultOf(promise: Promise<unknown>): Promise<Error> {
 	);
 }
 
-describe("an answer of the store", () => {
-	test("holds exactly the posts that were written before the call, those of the same turn too", async () => {
-		const accountId = await books.account();
-		const { store, journal } = await open();
-		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		const balances: number[] = [];
-		const answers: Promise<unknown>[] = [];
-		for (let turn = 0; turn < 30; turn++) {
-			for (let call = 0; call < 3; call++) {
-				answers.push(journal.append(samplePost(requestId(turn * 3 + call), accountId)));
-				const at = turn * 3 + call;
-				const answered = store.budgets(accountId, SAMPLE_DAY).then(([usd]) => {
-					balances[at] = usd?.balance ?? -1;
-				});
-				answers.push(answered);
-			}
-			if (turn % 4 === 0) await new Promise((resolve) => setImmediate(resolve));
-		}
-		await Promise.all(answers);
-		expect(balances).toEqual(Array.from({ length: 90 }, (_, index) => HUNDRED - (index + 1) * SAMPLE_PRICE));
-		expect(journal.appliedSeq).toBe(journal.writtenSeq);
-	});
-
-	test("comes without a call's help within the apply interval", async () => {
-		const accountId = await books.account();
-		const { store, journal } = await open({ applyEveryMs: 20 });
-		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		await journal.append(samplePost(requestId(1), accountId));
-		await until(() => journal.appliedSeq === journal.writtenSeq);
-		expect(journal.backlogBytes).toBe(0);
-		expect((await findRequest(books.admin().db, requestId(1)))?.price).toBe(SAMPLE_PRICE);
-	});
-
-	test("of durability store is there when the append resolves", async () => {
-		const accountId = await books.account();
-		const { store, journal } = await open({ journal: { durability: "store" }, applyEveryMs: 60_000 });
-		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		for (let number = 0; number < 20; number++) {
-			await journal.append(samplePost(requestId(number), accountId));
-			expect(await findRequest(books.admin().db, requestId(number))).not.toBeNull();
-		}
-	});
-});
+testStore(() => new BooksFolder());
 
 describe("leases", () => {
 	test("give the one node all that is free, of every source of the day", async () => {
@@ -160,104 +110,6 @@ describe("leases", () => {
 		expect(await store.acquire({ accountId: "acc_none", day: 1, needNano: nano(1) })).toEqual({ grants: [], budgets: [] });
 		expect(await store.loadAccount("acc_none")).toBeNull();
 		expect(await store.loadKey(HASH, 1)).toBeNull();
-	});
-});
-
-describe("a key", () => {
-	test("is loaded with its account, its use, and what it spent in the window of its limit", async () => {
-		const accountId = await books.account();
-		await setAccount(
-			books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
-			accountId,
-			{ stakeDiem: "1", bundledUsd: "1" },
-		);
-		const key = await createKey(books.admin(), {
-			accountId,
-			type: "INFERENCE",
-			hash: HASH,
-			last6: "abcdef",
-			limits: { usd: "20.50", diem: "0" },
-			limitPeriod: "MONTH",
-			restrictions: { models: ["llama"], endpoints: null, networks: null, addresses: ["10.0.0.0/8"] },
-		});
-		const { store, journal } = await open();
-		// 2024-10-04 is day 20,000: the month has the days 19,997 to 20,027.
-		for (const day of [19_996, 19_997, 20_027, 20_028]) await store.acquire({ accountId, day, needNano: nano(1) });
-		for (const [number, day] of [19_996, 19_997, 20_027, 20_028].entries()) {
-			const from = [
-				{ source: "bundled" as const, amount: nano(3) },
-				{ source: "usd" as const, amount: nano(2) },
-				{ source: "usd" as const, amount: nano(1) },
-			];
-			const lines = [{ sku: "a", units: 6, picoPrice: pico(1_000), from, overrun: nano(4) }];
-			void journal.append(samplePost(requestId(number), accountId, { keyId: key.id, day, lines }));
-		}
-		void journal.append(
-			samplePost(requestId(9), accountId, { keyId: key.id, day: 20_027, lines: [sampleLine("b", 7, pico(1_000), "diem")] }),
-		);
-		void journal.append(sampleTouch(key.id, 5_000));
-		void journal.append(sampleTouch(key.id, 4_000));
-		const load = await store.loadKey(HASH, SAMPLE_DAY);
-		expect(load?.key).toEqual({ ...key, lastUsedAtMs: 5_000 });
-		expect(load?.account.id).toBe(accountId);
-		expect(load?.spent).toEqual({ usd: nano(12), diem: nano(7) });
-		expect((await store.loadKey(HASH, 20_028))?.spent).toEqual({ usd: nano(6), diem: nano(0) });
-		expect(await books.audit()).toMatchObject({ ok: true, findings: [] });
-	});
-
-	test("is not loaded once it is revoked", async () => {
-		const accountId = await books.account();
-		const key = await createKey(books.admin(), { accountId, type: "ADMIN", hash: HASH, last6: "abcdef" });
-		const { store } = await open();
-		expect((await store.loadKey(HASH, 1))?.key.id).toBe(key.id);
-		await revokeKey(books.admin(), key.id);
-		expect(await store.loadKey(HASH, 1)).toBeNull();
-	});
-});
-
-describe("what another process changes", () => {
-	test("is heard within a second, in order, and new money can be acquired", async () => {
-		const accountId = await books.account();
-		const { store } = await open();
-		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		const heard: StoreChange[] = [];
-		const stop = store.onChange((change) => heard.push(change));
-		const credited = await adminProcess("credit", { accountId, amount: "5", reference: "r1" });
-		expect(credited).toMatchObject({ replayed: false, balance: 105 * NANO_PER_USD });
-		await until(() => heard.length === 1, 1_000);
-		expect(heard).toEqual([{ kind: "account", accountId }]);
-		const { grants } = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		expect(grants).toEqual([{ source: "usd", day: 0, granted: nano(5 * NANO_PER_USD) }]);
-		await adminProcess("reload", {});
-		await until(() => heard.length === 2, 1_000);
-		expect(heard[1]).toEqual({ kind: "reload" });
-		stop();
-		await requestReload(books.admin());
-		await adminProcess("credit", { accountId, amount: "5", reference: "r1" });
-		expect(heard.length).toBe(2);
-	});
-
-	test("goes on while posts are applied", async () => {
-		const accountId = await books.account();
-		const { store, journal } = await open({ applyEveryMs: 5 });
-		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		let running = true;
-		let posted = 0;
-		const posting = (async () => {
-			while (running) {
-				await Promise.all(Array.from({ length: 20 }, () => journal.append(samplePost(requestId(posted++), accountId))));
-				await Bun.sleep(1);
-			}
-		})();
-		const admin = books.admin();
-		for (let number = 0; number < 50; number++) await credit(admin, { accountId, amount: "0.01", reference: `r${number}` });
-		const other = await createAccount(admin, { name: "other" });
-		expect((await books.audit()).findings).toEqual([]);
-		running = false;
-		await posting;
-		const [usd] = await store.budgets(accountId, SAMPLE_DAY);
-		expect(usd?.balance).toBe(nano(HUNDRED + 0.5 * NANO_PER_USD - posted * SAMPLE_PRICE));
-		expect((await store.loadAccount(other.id))?.operator).toBe(false);
 	});
 });
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { JournalReader } from "../../journal/index.ts";
 import { journalFolder } from "../data-folder.ts";
+import { knownNodeId } from "../postgres/node-file.ts";
 import type { AdminStore } from "./open-admin.ts";
 
 /** How far the store is behind the node's journal. The commands see the applied state only. */
@@ -13,13 +14,17 @@ export interface Backlog {
 
 /** Reads beside a running server: a snapshot that may be old when it is told. */
 export async function readBacklog(admin: AdminStore, dataDir: string): Promise<Backlog> {
-	const row = await admin.db
-		.selectFrom("nodes")
-		.innerJoin("meta", (join) => join.onRef("meta.value", "=", "nodes.node_id").on("meta.name", "=", "node_id"))
-		.select(["nodes.node_id", "nodes.applied_seq"])
-		.orderBy("nodes.epoch", "desc")
-		.limit(1)
-		.executeTakeFirst();
+	const nodeId = await nodeOf(admin, dataDir);
+	const row =
+		nodeId === null
+			? undefined
+			: await admin.db
+					.selectFrom("nodes")
+					.select(["node_id", "applied_seq"])
+					.where("node_id", "=", nodeId)
+					.orderBy("epoch", "desc")
+					.limit(1)
+					.executeTakeFirst();
 	const dir = journalFolder(dataDir);
 	const appliedSeq = Number(row?.applied_seq ?? 0);
 	if (row === undefined || !existsSync(dir)) return { appliedSeq, groups: 0, records: 0 };
@@ -35,4 +40,12 @@ export async function readBacklog(admin: AdminStore, dataDir: string): Promise<B
 	} finally {
 		reader.close();
 	}
+}
+
+/** The node that the folder is; null where it never served this store. */
+async function nodeOf(admin: AdminStore, dataDir: string): Promise<string | null> {
+	const rows = await admin.db.selectFrom("meta").selectAll().where("name", "in", ["node_id", "store_id"]).execute();
+	const named = (name: string) => rows.find((row) => row.name === name)?.value;
+	const storeId = named("store_id");
+	return (storeId === undefined ? named("node_id") : knownNodeId(dataDir, storeId)) ?? null;
 }

@@ -4,24 +4,38 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { join } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
 
+const NAME = "nodes.json";
+
+/** The folder's node id in a store, by the store's own id; undefined where it never served it. */
+export function knownNodeId(dataDir: string, storeId: string): string | undefined {
+	return readNodes(dataDir)[storeId];
+}
+
 /**
  * The folder's node id in a store; made at the first call. The file is on the disk before it returns: a journal may not
  * carry the id of a node that nobody knows.
  */
 export function nodeIdIn(dataDir: string, storeId: string): string {
-	const path = join(dataDir, "nodes.json");
-	const known = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, string>) : {};
-	const id = known[storeId];
-	if (id !== undefined) return id;
-	const made = `node_${randomUUID()}`;
+	const known = readNodes(dataDir);
+	const id = known[storeId] ?? `node_${randomUUID()}`;
+	if (!(storeId in known)) writeNodes(dataDir, { ...known, [storeId]: id });
+	return id;
+}
+
+function readNodes(dataDir: string): Record<string, string> {
+	const path = join(dataDir, NAME);
+	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, string>) : {};
+}
+
+function writeNodes(dataDir: string, nodes: Record<string, string>): void {
+	const path = join(dataDir, NAME);
 	const file = openSync(`${path}.tmp`, "w", 0o600);
 	try {
-		writeFileSync(file, `${JSON.stringify({ ...known, [storeId]: made }, null, "\t")}\n`);
+		writeFileSync(file, `${JSON.stringify(nodes, null, "\t")}\n`);
 		fsyncSync(file);
 	} finally {
 		closeSync(file);
 	}
 	renameSync(`${path}.tmp`, path);
 	syncFolderNow(dataDir);
-	return made;
 }

@@ -1,9 +1,9 @@
-/** The operator's command line in a process of its own, as far as the tests need it: `admin-process.ts DIR NAME JSON`. */
+/** The operator's command line in a process of its own, as far as the tests need it: `admin-process.ts PLACE NAME JSON`. */
 import { createAccount, credit, openAdmin, requestReload, revokeKey, setAccount } from "../admin.ts";
 
-const [dataDir = "", command = "", json = "{}"] = process.argv.slice(2);
+const [place = "", command = "", json = "{}"] = process.argv.slice(2);
 const input = JSON.parse(json);
-const admin = openAdmin(dataDir);
+const admin = openAdmin(place);
 const commands: Record<string, () => Promise<unknown>> = {
 	credit: () => credit(admin, input),
 	create: () => createAccount(admin, input),

@@ -15,9 +15,14 @@ export class BooksFolder {
 		this.postgres = postgres;
 	}
 
+	/** What opens the store for the operator. */
+	get place(): string {
+		return this.postgres ?? this.dir;
+	}
+
 	/** The operator's side of the store; closed with the folder. */
 	admin(now?: () => number): AdminStore {
-		const admin = openAdmin(this.postgres ?? this.dir, now);
+		const admin = openAdmin(this.place, now);
 		this.#open.push(admin);
 		return admin;
 	}
