@@ -65,3 +65,10 @@ test("the error names the first field in its text and its param", () => {
 	expect(error.message).toBe("messages[0].content[0].text: is required");
 	expect(error.options.param).toBe("messages[0].content[0].text");
 });
+
+test("an object of very many unknown keys is told by its first ones", () => {
+	const closed = checker(Type.Object({ a: Type.Optional(Type.Object({}, { additionalProperties: false })) }));
+	const issues = closed.issues({ a: Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 1])) });
+	expect(issues.length).toBeLessThanOrEqual(20);
+	expect(issues[0]).toEqual({ path: ["a", "k0"], code: "unrecognized_key", message: "Unrecognized key(s) in object: 'k0'" });
+});

@@ -136,6 +136,8 @@ export function issuesOf(faults: readonly SchemaFault[], discriminators: readonl
 		seen.add(id);
 		issues.push({ path, code, message });
 	};
+	const addUnknown = (path: (string | number)[]): void =>
+		add(path, "unrecognized_key", `Unrecognized key(s) in object: '${path.at(-1)}'`);
 	const told = withoutForeignBranches(faults, discriminators);
 	for (const fault of told) {
 		const path = pathOf(fault.instancePath);
@@ -144,13 +146,15 @@ export function issuesOf(faults: readonly SchemaFault[], discriminators: readonl
 			continue;
 		if (fault.keyword === "additionalProperties") {
 			const keys = param<string[]>(fault, "additionalProperties") ?? [];
-			for (const key of keys) add([...path, key], "unrecognized_key", `Unrecognized key(s) in object: '${key}'`);
+			for (const key of keys) addUnknown([...path, key]);
 		} else if (fault.keyword === "required") {
 			for (const key of param<string[]>(fault, "requiredProperties") ?? []) add([...path, key], "required", "is required");
 		} else {
 			add(path, fault.keyword, describe(fault));
 		}
 	}
+	// The validator stops at a number of faults: of very many unknown keys it tells each, and not their sum.
+	if (issues.length === 0) for (const fault of told) if (fault.keyword === "boolean") addUnknown(pathOf(fault.instancePath));
 	return issues;
 }
 
