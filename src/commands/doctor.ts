@@ -8,7 +8,7 @@ import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
 import { openAdmin } from "../store/admin.ts";
-import { hasDatabase } from "../store/index.ts";
+import { hasDatabase, shownAddress } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
@@ -31,7 +31,7 @@ export const doctor = defineCommand({
 			{ name: "runtime", ok: true, text: `Bun ${Bun.version} on ${process.platform}-${process.arch}` },
 			dataFolder(config.data),
 			await server(config),
-			await books(config.data),
+			await books(config),
 			...(await upstreams(config)),
 			...(await engines(config)),
 		];
@@ -71,14 +71,17 @@ async function server(config: Config): Promise<Check> {
 	}
 }
 
-async function books(dataDir: string): Promise<Check> {
+async function books({ store, data }: Config): Promise<Check> {
 	const name = "books";
-	if (!hasDatabase(dataDir)) return { name, ok: true, text: "no store yet" };
-	const admin = openAdmin(dataDir);
+	if (store === undefined && !hasDatabase(data)) return { name, ok: true, text: "no store yet" };
+	const admin = openAdmin(store ?? data);
 	try {
 		const report = await audit(admin.db);
 		if (report.ok) return { name, ok: true, text: `balance; ${report.counted.posts} posts, ${report.counted.accounts} accounts` };
 		return { name, ok: false, text: `${report.findings.length} faults: npx --no turnpike audit lists them` };
+	} catch (error) {
+		if (store === undefined) throw error;
+		return { name, ok: false, text: `${shownAddress(store)} cannot be read: ${(error as Error).message}` };
 	} finally {
 		await admin.close();
 	}

@@ -10,11 +10,11 @@ import { configOrExit } from "./store-args.ts";
  */
 export async function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Promise<T>): Promise<T> {
 	const { config } = configOrExit(flags);
-	if (!hasDatabase(config.data)) {
+	if (config.store === undefined && !hasDatabase(config.data)) {
 		complain(`There is no store in ${config.data}: start the server once (npm start), or name another folder with --data`);
 		process.exit(1);
 	}
-	const admin = openAdmin(config.data);
+	const admin = openAdmin(config.store ?? config.data);
 	try {
 		return await work(admin);
 	} catch (error) {

@@ -169,6 +169,8 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): voi
 	if (host !== undefined) sectionOf(tree, "server").host = host;
 	const data = flags.data ?? env.TURNPIKE_DATA;
 	if (data !== undefined) tree.data = data;
+	const store = env.TURNPIKE_STORE;
+	if (store !== undefined) tree.store = store;
 	const publicUrl = env.TURNPIKE_PUBLIC_URL;
 	if (publicUrl !== undefined) sectionOf(tree, "server").publicUrl = publicUrl;
 	const url = env.TURNPIKE_OPENAI_UPSTREAM;

@@ -170,6 +170,21 @@ export const ConfigSchema = closed({
 		uploadTotalMs: ms(300_000, "Longest upload"),
 	}),
 	data: Type.String({ default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
+	store: Type.Optional(
+		Type.String({
+			pattern: "^postgres(ql)?://",
+			description:
+				"PostgreSQL that several nodes share, postgres://user:password@host/database; left out: SQLite in the data folder",
+		}),
+	),
+	node: section({
+		termMs: Type.Integer({
+			minimum: 3_000,
+			maximum: 600_000,
+			default: 30_000,
+			description: "PostgreSQL: how long this node's leases live after its last heartbeat; the same on all nodes",
+		}),
+	}),
 	accounts: section({
 		startingCreditUsd: Type.String({
 			pattern: "^\\d{1,7}(\\.\\d{1,9})?$",
@@ -178,7 +193,9 @@ export const ConfigSchema = closed({
 		}),
 	}),
 	journal: section({
-		durability: Type.Enum(["process", "power", "store"], { default: "process", description: "What an answer waits for" }),
+		durability: Type.Optional(
+			Type.Enum(["process", "power", "store"], { description: "What an answer waits for; SQLite: process, PostgreSQL: store" }),
+		),
 		segmentMb: Type.Integer({ minimum: 1, maximum: 64, default: 16, description: "Size of a journal file" }),
 		minFreeDiskMb: Type.Integer({ minimum: 0, default: 200, description: "Below it new requests get 503" }),
 		maxBacklogMb: Type.Integer({

@@ -267,8 +267,9 @@ function restartSettings(before: Config, after: Config): string[] {
 		"server.maxRunning",
 		"server.drainMs",
 		"data",
+		"store",
+		"node",
 		"journal",
-
 		"chat.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));

@@ -1,9 +1,10 @@
 /**
- * The store: accounts, keys, budgets and the books, on SQLite in the data folder.
+ * The store: accounts, keys, budgets and the books, on SQLite in the data folder, or on a PostgreSQL that several nodes
+ * share.
  *
  * Promises: every answer of `StorePort` holds exactly the posts written before the call; a journal group is booked
- * once; movements and posts are never changed; a balance never goes below zero (the schema holds it); a second
- * server on the folder is refused; a command line may work on the store while a server runs, and the server hears of
+ * once; movements and posts are never changed; a balance never goes below zero (the schema holds it); no money is leased
+ * to two nodes; a second server on the folder is refused; a command line may work on the store while a server runs, and the server hears of
  * it within a second.
  *
  * Never: does work of the database on the event loop, keeps the backlog in memory, resets anything at midnight, or
@@ -14,6 +15,7 @@ export { hasDatabase, journalFolder } from "./data-folder.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
+export { isPostgres, shownAddress } from "./postgres/place.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export type { StoreDb, Tables } from "./tables.ts";

@@ -8,19 +8,19 @@ import type { Log } from "../../telemetry/log.ts";
  * which is returned, this once. On any other: null, with a warning where TURNPIKE_ADMIN_KEY is no key of it.
  */
 export async function firstAccount({ config, adminKey }: LoadedConfig, log: Log): Promise<string | null> {
-	const empty = !hasAccounts(config.data);
-	if (!empty && adminKey === null) return null;
-	const { createAccount, findKeyByHash, openAdmin } = await import("../../store/admin.ts");
-	const admin = openAdmin(config.data);
+	if (config.store === undefined && hasAccounts(config.data) && adminKey === null) return null;
+	const { createFirstAccount, findKeyByHash, isEmpty, openAdmin } = await import("../../store/admin.ts");
+	const admin = openAdmin(config.store ?? config.data);
 	try {
-		if (empty) {
+		if (await isEmpty(admin)) {
 			const key = adminKey ?? newApiKey("ADMIN");
-			await createAccount(admin, {
+			const made = await createFirstAccount(admin, {
 				name: "operator",
 				startingCreditUsd: config.accounts.startingCreditUsd,
 				firstKey: { type: "ADMIN", hash: keyHash(key), last6: key.slice(-6), description: "first key" },
 			});
-			return key;
+			// Another node may have been first.
+			if (made !== null) return key;
 		}
 		if (adminKey !== null && (await findKeyByHash(admin, keyHash(adminKey))) === null)
 			log.warn({}, "TURNPIKE_ADMIN_KEY is not a key of this store and is ignored; make one with: npx --no turnpike keys create");

@@ -7,7 +7,7 @@ import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engin
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway } from "../../gateway/index.ts";
 import { PortTakenError } from "../../server/index.ts";
-import { DataFolderInUseError, openStore } from "../../store/index.ts";
+import { DataFolderInUseError, openStore, shownAddress } from "../../store/index.ts";
 import { systemClock } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
@@ -29,15 +29,19 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const listening = orExit(() => front.open());
 	const { store, journal, replayedGroups, lostTail } = await openStore({
 		dataDir: config.data,
+		postgres: config.store,
+		termMs: config.node.termMs,
 		journal: {
-			durability: config.journal.durability,
+			...(config.journal.durability === undefined ? {} : { durability: config.journal.durability }),
 			segmentBytes: config.journal.segmentMb * 1_048_576,
 			minFreeDiskBytes: config.journal.minFreeDiskMb * 1_048_576,
 			maxBacklogBytes: config.journal.maxBacklogMb * 1_048_576,
 		},
 	}).catch((error: unknown) => {
-		if (!(error instanceof DataFolderInUseError)) throw error;
-		complain(error.message);
+		if (error instanceof DataFolderInUseError) complain(error.message);
+		else if (config.store !== undefined)
+			complain(`The store ${shownAddress(config.store)} cannot be opened: ${(error as Error).message}`);
+		else throw error;
 		process.exit(1);
 	});
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
