@@ -1,4 +1,5 @@
 /** A gateway for the tests of billing: a model with a price for input and output, and charges made by chatting. */
+import { disableAccount } from "../../src/store/admin.ts";
 import { type GatewayOptions, type RunningGateway, startGateway, upstreamEntry } from "./running-gateway.ts";
 import { startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -32,6 +33,8 @@ export interface BillingGateway {
 	get(path: string, options?: { key?: string; accept?: string }): Promise<Response>;
 	/** The JSON of a 200; throws with the body of anything else. */
 	read<T = Record<string, unknown>>(path: string, key?: string): Promise<T>;
+	/** Disables an account, as the command line does. */
+	disable(accountId: string): Promise<void>;
 	stop(): Promise<void>;
 }
 
@@ -80,6 +83,9 @@ export async function startBillingGateway(
 			const text = await answer.text();
 			if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
 			return JSON.parse(text) as T;
+		},
+		async disable(accountId) {
+			await disableAccount(gate.admin, accountId);
 		},
 		async stop() {
 			await gate.stop();

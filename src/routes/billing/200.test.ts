@@ -10,6 +10,7 @@ import {
 	startBillingGateway,
 	type UsageEntry,
 } from "../../../test/support/billing-gateway.ts";
+import type { Clock } from "../../telemetry/clock.ts";
 import { BalanceSchema } from "./balance.ts";
 import { UsageSchema } from "./usage.ts";
 import { UsageAnalyticsSchema } from "./usage-analytics.ts";
@@ -26,8 +27,14 @@ interface History {
 
 let billing: BillingGateway;
 
+/** Noon of the day on which the test began: its days stay the same while it runs. */
+const DAY_MS = 86_400_000;
+const today = Math.floor(Date.now() / DAY_MS);
+const todayText = new Date(today * DAY_MS).toISOString().slice(0, 10);
+const noon: Clock = { now: () => (today + 0.5) * DAY_MS + Math.floor(performance.now()), monotonic: () => performance.now() };
+
 beforeAll(async () => {
-	billing = await startBillingGateway();
+	billing = await startBillingGateway({ clock: noon });
 });
 afterAll(() => billing.stop());
 
@@ -41,12 +48,12 @@ const faults = (schema: Type.TSchema, value: unknown) =>
 const newAccount = async (creditUsd = "1", changes = {}) =>
 	(await billing.gate.newKey({ creditUsd, changes, key: { type: "ADMIN" } })).secret;
 
-/** Diem that counts already today, as if it had been staked yesterday. */
-async function stakedAccount(diem: number, creditUsd: string) {
+/** An account with diem that counts from a day on: today, as if it had been staked before. */
+async function stakedAccount(diem: number, creditUsd: string, fromDay = 0) {
 	const { secret, accountId } = await billing.gate.newKey({ creditUsd, key: { type: "ADMIN" } });
 	await billing.gate.admin.db
 		.insertInto("diem_stakes")
-		.values({ account_id: accountId, from_day: 0, stake: Math.round(diem * 1e9), set_at: 0 })
+		.values({ account_id: accountId, from_day: fromDay, stake: Math.round(diem * 1e9), set_at: 0 })
 		.execute();
 	return secret;
 }
@@ -151,7 +158,7 @@ describe("GET /billing/usage", () => {
 			"timestamp,sku,pricePerUnitUsd,units,amount,currency,notes,requestId,inferenceExecutionTime,promptTokens,completionTokens",
 		);
 		expect(first).toMatch(
-			new RegExp(`^\\d{4}-.{20},${INPUT_SKU},0\\.15,0\\.00004,-0\\.000006,USD,API Inference,${requestId},\\d+,40,500$`),
+			new RegExp(`^\\d{4}-.{19},${INPUT_SKU},0\\.15,0\\.00004,-0\\.000006,USD,API Inference,${requestId},\\d+,40,500$`),
 		);
 		expect(second?.split(",").slice(1, 6)).toEqual([OUTPUT_SKU, "0.6", "0.0005", "-0.0003", "USD"]);
 		expect(end).toBe("");
@@ -264,7 +271,7 @@ describe("GET /billing/balance", () => {
 	});
 
 	test("a stake that counts from tomorrow on is told, and pays nothing yet; neither does one below 0.1", async () => {
-		const tomorrow = await newAccount("0", { stakeDiem: "5" });
+		const tomorrow = await stakedAccount(5, "0", today + 1);
 		expect(await billing.read<Balance>("/balance", tomorrow)).toMatchObject({ canConsume: false, balances: { diem: 0 } });
 		const tiny = await stakedAccount(0.09, "0");
 		expect(await billing.read<Balance>("/balance", tiny)).toMatchObject({
@@ -280,7 +287,8 @@ describe("GET /billing/balance", () => {
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true, consumptionCurrency: "USD" });
 		await billing.chat(0, 1_000, { key: secret });
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true });
-		await billing.chat(0, 666, { key: secret });
+		await billing.chat(2_000, 600, { key: secret });
+		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: false, consumptionCurrency: null });
 		const off = await billing.gate.newKey({ creditUsd: "1", key: { limits: { usd: "0" } } });
 		expect(await billing.read<Balance>("/balance", off.secret)).toMatchObject({
 			canConsume: false,
@@ -301,7 +309,6 @@ describe("GET /billing/usage-analytics", () => {
 		readonly byKeyDaily: Record<string, number>[];
 		readonly topKeyNames: string[];
 	}
-	const today = () => new Date().toISOString().slice(0, 10);
 
 	test("sums by day, model and key; what was free counts as units", async () => {
 		const key = await stakedAccount(0.1, "1");
@@ -310,7 +317,7 @@ describe("GET /billing/usage-analytics", () => {
 		const answer = await billing.read<Analytics>("/usage-analytics", key);
 		expect(faults(UsageAnalyticsSchema, answer)).toEqual([]);
 		expect(answer.lookback).toBe("7d");
-		expect(answer.byDate).toEqual([{ date: today(), USD: 0, DIEM: 0.00135 }]);
+		expect(answer.byDate).toEqual([{ date: todayText, USD: 0, DIEM: 0.00135 }]);
 		expect(answer.byModel).toEqual([
 			{
 				modelName: MODEL,
@@ -327,9 +334,9 @@ describe("GET /billing/usage-analytics", () => {
 			expect.objectContaining({ modelName: FREE_MODEL, totalUsd: 0, totalDiem: 0, totalUnits: 10 }),
 		]);
 		expect(answer.topModels).toEqual([MODEL, FREE_MODEL]);
-		expect(answer.byModelDaily).toEqual([{ date: Date.parse(today()), [MODEL]: 0.00135 }]);
+		expect(answer.byModelDaily).toEqual([{ date: today * DAY_MS, [MODEL]: 0.00135 }]);
 		expect(answer.byKey).toEqual([expect.objectContaining({ totalDiem: 0.00135, totalUnits: 3_010 })]);
-		expect(Object.values(answer.byKeyDaily[0] ?? {})).toEqual([Date.parse(today()), 0.00135]);
+		expect(Object.values(answer.byKeyDaily[0] ?? {})).toEqual([today * DAY_MS, 0.00135]);
 	});
 
 	test("is kept for ten minutes", async () => {
@@ -344,9 +351,9 @@ describe("GET /billing/usage-analytics", () => {
 	test("takes dates, both included, before a lookback", async () => {
 		const key = await newAccount();
 		await billing.chat(1, 1, { key });
-		const days = `startDate=${today()}&endDate=${today()}`;
+		const days = `startDate=${todayText}&endDate=${todayText}`;
 		const answer = await billing.read<Analytics>(`/usage-analytics?${days}&lookback=90d`, key);
-		expect([answer.lookback, answer.byDate.length]).toEqual([`${today()}:${today()}`, 1]);
+		expect([answer.lookback, answer.byDate.length]).toEqual([`${todayText}:${todayText}`, 1]);
 		const before = await billing.read<Analytics>("/usage-analytics?startDate=2024-02-28&endDate=2024-02-29", key);
 		expect(before).toEqual({
 			lookback: "2024-02-28:2024-02-29",
