@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type JournalOptions, JournalReader, JournalRecordTooLargeError, type JournalWriter, openJournal } from "./index.ts";
@@ -202,12 +202,58 @@ describe("room", () => {
 });
 
 describe("segments", () => {
-	test("have a spare ahead, filled to its size", async () => {
+	test("have spares ahead, filled to their size; a next boot takes them over", async () => {
+		const dir = newFolder();
+		const sizes = () => readdirSync(dir).map((name) => Bun.file(join(dir, name)).size);
+		const journal = await open(dir);
+		expect(sizes().length).toBeGreaterThanOrEqual(2);
+		await until(() => sizes().filter((size) => size === SMALL).length === 9);
+		await journal.close();
+		const next = await open(dir, {}, 1, 2);
+		await until(() => sizes().length === 9 || sizes().length === 10);
+		await next.append(post(1));
+		await next.close();
+		expect(idsOf(readAll(dir))).toEqual([requestId(1)]);
+	});
+
+	test("are ready under a load that fills one after the other: nobody is turned away", async () => {
+		const dir = newFolder();
+		const journal = await open(dir, { keepBytes: 20 * SMALL });
+		const refused = new Set<string>();
+		let number = 0;
+		for (let turn = 0; turn < 1_000; turn++) {
+			const posts = Array.from({ length: 20 }, () => {
+				const room = journal.room();
+				if (room !== null) refused.add(room.reason);
+				return journal.append(post(number++));
+			});
+			await Promise.all(posts);
+			const seq = journal.writtenSeq;
+			const position = { segment: 1, offset: 64 };
+			journal.progress({ appliedSeq: seq, position, checkpointedSeq: Math.max(0, seq - 50), failing: false });
+		}
+		expect([...refused]).toEqual([]);
+		await journal.close();
+		const groups = readAll(dir, journal.writtenSeq - 49);
+		expect(idsOf(groups)).toEqual(Array.from({ length: 1_000 }, (_, index) => requestId(number - 1_000 + index)));
+	});
+
+	test("that cannot be made turn new requests away once the spares are used, while running ones post; and then are made", async () => {
 		const dir = newFolder();
 		const journal = await open(dir);
-		const sizes = readdirSync(dir).map((name) => Bun.file(join(dir, name)).size);
-		expect(sizes).toEqual([SMALL, SMALL]);
+		await until(() => readdirSync(dir).filter((name) => name.endsWith(".seg")).length === 9);
+		for (const name of ["spare.tmp", "burst.tmp"]) mkdirSync(join(dir, name));
+		let number = 0;
+		while (journal.room() === null) await journal.append(post(number++));
+		expect(journal.room()?.reason).toBe("segment");
+		// The last one is fresh: half of it is more than these.
+		const running = Array.from({ length: 20 }, () => journal.append(post(number++)));
+		await Promise.all(running);
+		for (const name of ["spare.tmp", "burst.tmp"]) rmdirSync(join(dir, name));
+		await until(() => journal.room() === null);
+		await journal.append(post(number++));
 		await journal.close();
+		expect(idsOf(readAll(dir))).toEqual(Array.from({ length: number }, (_, at) => requestId(at)));
 	});
 
 	test("are used again only when a checkpoint covers them, and their old records are not read", async () => {

@@ -1,6 +1,6 @@
 /**
- * The segment files of a running writer: one spare is made ahead, full ones are kept for a while and then used
- * again. A file is used again only after a checkpoint of the store covers its last group.
+ * The segment files of a running writer: spares are made ahead, full ones are kept for a while and then used again. A
+ * file is used again only after a checkpoint of the store covers its last group.
  */
 import { closeSync, openSync, renameSync } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
@@ -37,6 +37,10 @@ interface FullSegment {
 }
 
 const SLICE_BYTES = 1 << 20;
+/** So much stands ready, as spares: some seconds of full load, while a disk that is busy fills the next one. */
+const SPARE_BYTES = 32 << 20;
+const MIN_SPARES = 2;
+const MAX_SPARES = 8;
 const RETRY_MS = 1_000;
 /** Aged segments beyond these are removed: a quiet server should not keep what a busy hour needed. */
 const KEEP_AGED = 2;
@@ -50,26 +54,30 @@ interface NamedSegment {
 
 export class SegmentPool {
 	readonly #options: SegmentPoolOptions;
+	readonly #wantedSpares: number;
 	#lastNumber = 0;
-	#spare: NamedSegment | null = null;
+	/** In the order of their use. */
+	#spares: NamedSegment[] = [];
 	#preparing: Promise<void> | null = null;
 	#prepareError: Error | null = null;
 	#retry: Timer | null = null;
 	#full: FullSegment[] = [];
 	#coveredSeq = 0;
+	#unlinking = new Set<Promise<void>>();
 	#stopped = false;
 
 	constructor(options: SegmentPoolOptions) {
 		this.#options = options;
 		this.#coveredSeq = options.coveredSeq;
+		this.#wantedSpares = Math.max(MIN_SPARES, Math.min(MAX_SPARES, Math.ceil(SPARE_BYTES / options.segmentBytes)));
 		this.#adopt();
 	}
 
 	get spareReady(): boolean {
-		return this.#spare !== null;
+		return this.#spares.length > 0;
 	}
 
-	/** Why the next segment cannot be made, or null. */
+	/** Why no further spare can be made, or null. */
 	get prepareError(): Error | null {
 		return this.#prepareError;
 	}
@@ -79,21 +87,34 @@ export class SegmentPool {
 	 * filling of the next spare, one is made here and now. Throws what the file system throws.
 	 */
 	take(header: Omit<SegmentHeader, "number">): ActiveSegment {
-		const next = this.#spare ?? this.#makeNow();
-		this.#spare = null;
+		const next = this.#spares.shift() ?? this.#makeNow();
 		const fd = openSync(next.path, "r+");
 		writeAll(fd, encodeSegmentHeader({ ...header, number: next.number }), 0);
 		void this.prepare();
 		return { ...next, fd };
 	}
 
-	/** Makes the next spare off the event loop, if there is none. Resolves when it is there or has failed. */
-	prepare(): Promise<void> {
-		if (this.#spare !== null || this.#stopped) return Promise.resolve();
+	/** Makes the spares that are missing, off the event loop. Resolves when the next one is there or has failed. */
+	async prepare(): Promise<void> {
+		if (this.#stopped || this.#spares.length >= this.#wantedSpares) return;
 		this.#preparing ??= this.#prepare().finally(() => {
 			this.#preparing = null;
+			if (this.#prepareError === null) void this.prepare();
 		});
-		return this.#preparing;
+		await this.#preparing;
+	}
+
+	/**
+	 * Makes a spare here and now, where a burst has used the last one: rather a short wait than new requests turned
+	 * away. Where that fails, `prepareError` tells.
+	 */
+	makeSpareNow(): void {
+		try {
+			this.#spares.push(this.#makeNow());
+			this.#prepareError = null;
+		} catch (error) {
+			this.#failed(error as Error);
+		}
 	}
 
 	/** A segment was left for the next one. */
@@ -111,9 +132,10 @@ export class SegmentPool {
 		this.#stopped = true;
 		if (this.#retry !== null) clearTimeout(this.#retry);
 		await this.#preparing;
+		await Promise.all(this.#unlinking);
 	}
 
-	/** Takes over what an earlier boot left: full segments, a spare, a half-made file. */
+	/** Takes over what an earlier boot left: full segments, spares, half-made files. */
 	#adopt(): void {
 		const { dir, nodeId, segmentBytes, lastSeq } = this.#options;
 		removeTemporaries(dir);
@@ -129,19 +151,17 @@ export class SegmentPool {
 				bytes: file.bytes,
 			});
 		}
-		const ready = this.#full.findIndex((file) => file.lastSeq === 0 && file.bytes === segmentBytes);
-		const [reused] = ready < 0 ? [] : this.#full.splice(ready, 1);
-		if (reused !== undefined) {
-			this.#spare = this.#rename(reused.path);
-			syncFolderNow(dir);
-		}
+		const ready = this.#full.filter((file) => file.lastSeq === 0 && file.bytes === segmentBytes).slice(0, this.#wantedSpares);
+		this.#full = this.#full.filter((file) => !ready.includes(file));
+		for (const file of ready) this.#spares.push(this.#rename(file.path));
+		if (ready.length > 0) syncFolderNow(dir);
 		this.#trim();
 	}
 
 	async #prepare(): Promise<void> {
 		try {
 			const reused = this.#takeReusable(false);
-			this.#spare = await this.#name(reused?.path ?? (await this.#fill()));
+			this.#spares.push(await this.#name(reused?.path ?? (await this.#fill())));
 			this.#prepareError = null;
 		} catch (error) {
 			await this.#prepareFromKept(error as Error);
@@ -153,13 +173,18 @@ export class SegmentPool {
 		try {
 			const kept = this.#takeReusable(true);
 			if (kept === null) throw cause;
-			this.#spare = await this.#name(kept.path);
+			this.#spares.push(await this.#name(kept.path));
 			this.#prepareError = null;
 		} catch (error) {
-			this.#prepareError = error as Error;
-			this.#retry = setTimeout(() => void this.prepare(), RETRY_MS);
-			this.#retry.unref();
+			this.#failed(error as Error);
 		}
+	}
+
+	#failed(error: Error): void {
+		this.#prepareError = error;
+		if (this.#retry !== null) clearTimeout(this.#retry);
+		this.#retry = setTimeout(() => void this.prepare(), RETRY_MS);
+		this.#retry.unref();
 	}
 
 	/** Gives a file the next number, durably. Again, where a burst took a higher number meanwhile. */
@@ -240,9 +265,16 @@ export class SegmentPool {
 			if (file.lastSeq > this.#coveredSeq || !surplus) return true;
 			kept -= file.bytes;
 			if (old) aged--;
-			void unlink(file.path).catch(() => {});
+			this.#unlink(file.path);
 			return false;
 		});
+	}
+
+	#unlink(path: string): void {
+		const done = unlink(path)
+			.catch(() => {})
+			.finally(() => this.#unlinking.delete(done));
+		this.#unlinking.add(done);
 	}
 }
 

@@ -126,10 +126,7 @@ export class JournalWriter implements Journal {
 
 	room(): NoRoom | null {
 		if (this.#closing !== null || this.#broken !== null) return CLOSING;
-		if (!this.#pool.spareReady) {
-			// While the next spare is being filled, half a segment is more than all running requests post.
-			if (this.#pool.prepareError !== null || this.#offset > this.#options.segmentBytes / 2) return NO_SEGMENT;
-		}
+		if (!this.#pool.spareReady && this.#pool.prepareError !== null) return NO_SEGMENT;
 		if (this.#disk.low) return DISK_LOW;
 		if (this.backlogBytes > this.#options.maxBacklogBytes) return BACKLOG;
 		if (this.#options.durability === "store" && this.#failingSinceMs !== null) {
@@ -214,6 +211,9 @@ export class JournalWriter implements Journal {
 		this.#payloadBytes = 0;
 		this.#offset += total;
 		this.#nextSeq++;
+		// Half a segment is more than all running requests post: they have room also where no other can be made.
+		const { spareReady, prepareError } = this.#pool;
+		if (!spareReady && prepareError === null && this.#offset > this.#options.segmentBytes / 2) this.#pool.makeSpareNow();
 	}
 
 	#rotate(): void {
