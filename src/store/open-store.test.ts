@@ -194,7 +194,9 @@ describe("a start", () => {
 		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		for (let number = 0; number < 3; number++) await journal.append(samplePost(requestId(number), accountId));
 		// What a kill leaves: the store as it is now, and a journal with one bad byte in its first group.
-		const [file = ""] = readdirSync(join(books.dir, "journal")).map((name) => join(books.dir, "journal", name));
+		const [file = ""] = readdirSync(join(books.dir, "journal"))
+			.sort()
+			.map((name) => join(books.dir, "journal", name));
 		const copy = readFileSync(file);
 		const database = readFileSync(join(books.dir, "turnpike.db"));
 		const log = readFileSync(join(books.dir, "turnpike.db-wal"));
