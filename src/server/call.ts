@@ -1,14 +1,12 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { BodyShare } from "./read-body.ts";
 
 /** The connection's side of a request, from the HTTP layer. */
 export interface Connection {
 	address(): string;
 	setIdleTimeout(seconds: number): void;
 }
-
-/** What nobody releases. */
-const nothing = (): void => {};
 
 /** One request on its way: what every step may know of it, and the headers gathered for its answer. */
 export class Call {
@@ -24,8 +22,8 @@ export class Call {
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;
 	readonly headers: Record<string, string> = {};
-	/** Gives the body's share of the process's memory for bodies back: at the request's end. */
-	releaseBody: () => void = nothing;
+	/** The body's share of the process's memory for bodies: released at the request's end. */
+	bodyShare: BodyShare | null = null;
 	readonly #connection: Connection;
 
 	constructor(requestId: string, endpoint: Endpoint, request: Request, admittedAtMs: number, connection: Connection) {

@@ -5,7 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
-import type { ElidedString } from "../wire/index.ts";
+import type { LongStrings } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
 /** Who may call: `none` without any credential, `key` with a Bearer key. */
@@ -29,8 +29,8 @@ export interface Input<Body, Query> {
 	readonly body: Body;
 	/** The body's bytes as they came. */
 	readonly raw: Uint8Array;
-	/** Long strings that `body` has only the beginning of (large bodies); `raw` has them whole. */
-	readonly elided: readonly ElidedString[];
+	/** Strings of which `body` has only the beginning (large bodies). */
+	readonly long: LongStrings;
 	readonly query: Query;
 	readonly params: Readonly<Record<string, string>>;
 }

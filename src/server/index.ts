@@ -17,7 +17,7 @@ export {
 	plain,
 	type Settlement,
 } from "./endpoint.ts";
-export { type Listening, listen, PortTakenError } from "./listen.ts";
+export { ListenError, type Listening, listen, PortTakenError } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { PipelineParts, PipelineSettings } from "./pipeline.ts";
 export { BodyMemory } from "./read-body.ts";

@@ -25,8 +25,13 @@ export interface Listening {
 	drain(): Promise<void>;
 }
 
-/** The port is in use (exit 1 with this text). */
-export class PortTakenError extends Error {
+/** The address or the port cannot be listened on (exit 1 with this text). */
+export class ListenError extends Error {
+	override readonly name: string = "ListenError";
+}
+
+/** The port is in use. */
+export class PortTakenError extends ListenError {
 	override readonly name = "PortTakenError";
 }
 
@@ -67,7 +72,21 @@ function refusal(draining: boolean): ApiError {
 	});
 }
 
-/** Serves an application on a socket: counts running requests, refuses above the bound, drains. */
+function listenError({ host, port }: ListenSettings, { code, message }: NodeJS.ErrnoException): ListenError {
+	if (code === "EADDRINUSE")
+		return new PortTakenError(
+			`Port ${port} on ${host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`,
+		);
+	if (code === "EACCES" || code === "EPERM")
+		return new ListenError(
+			`Port ${port} on ${host} may not be used by this user (${code}): choose one above 1023 with --port or TURNPIKE_PORT`,
+		);
+	return new ListenError(
+		`Cannot listen on ${host} (${code ?? message}): name an address of this machine with --host or TURNPIKE_HOST, like 127.0.0.1`,
+	);
+}
+
+/** Serves an application on a socket: counts running requests, refuses above the bound, drains. Throws `ListenError`. */
 export function listen(app: App, settings: ListenSettings, trustedProxies: () => readonly string[], log: Log): Listening {
 	let running = 0;
 	let draining = false;
@@ -112,11 +131,7 @@ export function listen(app: App, settings: ListenSettings, trustedProxies: () =>
 			},
 		});
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
-			throw new PortTakenError(
-				`Port ${settings.port} on ${settings.host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`,
-			);
-		throw error;
+		throw listenError(settings, error as NodeJS.ErrnoException);
 	}
 	const host =
 		settings.host === "0.0.0.0" || settings.host === "::"

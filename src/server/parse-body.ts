@@ -20,9 +20,33 @@ export function requireJson(contentType: string | null): void {
 /** Bodies over this are parsed without the rest of their long strings: whole, they would stop the event loop. */
 const LARGE_BODY_BYTES = 4 * 1_048_576;
 
+/** Bodies over this are looked at for keys before they are parsed. */
+const MANY_KEYS_BYTES = 262_144;
+const MAX_KEYS = 250_000;
+const COLON = 0x3a;
+const QUOTE = 0x22;
+
 /** A body for parsing: itself, or a copy with its long strings cut. */
 export function parseable(raw: Uint8Array): ElidedJson {
+	if (raw.length > MANY_KEYS_BYTES) refuseManyKeys(raw);
 	return raw.length > LARGE_BODY_BYTES ? elideLongStrings(raw) : { json: raw, elided: [] };
+}
+
+/** A million different keys take a parser seconds: no request needs them. Throws 400. */
+function refuseManyKeys(raw: Uint8Array): void {
+	let keys = 0;
+	for (let at = raw.indexOf(COLON); at >= 0; at = raw.indexOf(COLON, at + 1)) {
+		if (raw[at - 1] !== QUOTE) continue;
+		if (++keys > MAX_KEYS) throw new ApiError("INVALID_REQUEST", { message: `The body has more than ${MAX_KEYS} keys` });
+	}
+}
+
+/** Top-level keys that a body may have; the largest schema has some forty. */
+const MAX_TOP_LEVEL_KEYS = 1_000;
+
+/** A body without a byte order mark: JSON has none (RFC 8259, 8.1), and not every server takes one. */
+export function withoutMark(raw: Uint8Array): Uint8Array {
+	return raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? raw.subarray(3) : raw;
 }
 
 /** Bytes to a JSON object. Throws 400 with what is wrong and where: invalid UTF-8, malformed JSON, not an object. */
@@ -42,6 +66,10 @@ export function parseJsonObject(raw: Uint8Array): Record<string, unknown> {
 	}
 	if (typeof value !== "object" || value === null || Array.isArray(value))
 		throw new ApiError("INVALID_REQUEST", { message: "The body must be a JSON object" });
+	let keys = 0;
+	for (const _ in value)
+		if (++keys > MAX_TOP_LEVEL_KEYS)
+			throw new ApiError("INVALID_REQUEST", { message: `The body has more than ${MAX_TOP_LEVEL_KEYS} top-level keys` });
 	return value as Record<string, unknown>;
 }
 

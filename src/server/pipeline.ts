@@ -16,12 +16,13 @@ import { type Checker, checker } from "../schema/index.ts";
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import { addressList } from "./client-address.ts";
 import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
-import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutNulls } from "./parse-body.ts";
-import { type BodyMemory, declaredLength, readBody, type UploadLimits } from "./read-body.ts";
+import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
+import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
@@ -95,10 +96,10 @@ export async function travel(
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
 	if (answer.ended === undefined) {
-		call.releaseBody();
+		call.bodyShare?.release();
 	} else {
 		noteStreamEnd(response, answer.ended);
-		void answer.ended.then(() => call.releaseBody());
+		void answer.ended.then(() => call.bodyShare?.release());
 	}
 	return response;
 }
@@ -196,20 +197,18 @@ async function readInput(
 	}
 	let raw: Uint8Array = new Uint8Array(0);
 	let body: Record<string, unknown> = {};
-	let elided: Input<never, never>["elided"] = [];
+	let long = LongStrings.none;
 	if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(call.request.headers.get("content-type"));
-		const length = declaredLength(call.request, endpoint.body.maxBytes);
-		if (length !== undefined) call.releaseBody = parts.bodyMemory.take(length);
-		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call);
-		if (length === undefined) call.releaseBody = parts.bodyMemory.take(raw.length);
+		call.bodyShare = parts.bodyMemory.share();
+		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
 		const small = parseable(raw);
-		elided = small.elided;
+		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
 		const object = parseJsonObject(small.json);
 		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	}
-	return { body, raw, elided, query, params } as unknown as Input<never, never>;
+	return { body, raw, long, query, params } as unknown as Input<never, never>;
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts): void {
@@ -237,7 +236,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	noteExceeded(call, error, parts);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
-	else parts.log.debug(fields, error.message);
+	else parts.log.debug(fields, "refused");
 	return {
 		status: error.status,
 		type: "application/json",

@@ -10,9 +10,10 @@ export interface UploadLimits {
 	readonly totalMs: number;
 }
 
-const LARGE = 1_048_576;
+/** Bodies up to this size are not counted: there are never many of them in memory. */
+const UNCOUNTED_BYTES = 65_536;
 
-/** Counts the large bodies that are in memory: a bound for the whole process. */
+/** Counts the bodies that are in memory: a bound for the whole process. */
 export class BodyMemory {
 	#used = 0;
 	readonly #limit: number;
@@ -21,22 +22,47 @@ export class BodyMemory {
 		this.#limit = limit;
 	}
 
-	/** Takes `bytes` for a request. Throws SERVICE_UNAVAILABLE where they would pass the bound. */
-	take(bytes: number): () => void {
-		if (bytes < LARGE) return () => {};
+	/** The share of one request: nothing yet. */
+	share(): BodyShare {
+		return new BodyShare(this);
+	}
+
+	/** Throws SERVICE_UNAVAILABLE where the bytes would pass the bound. */
+	take(bytes: number): void {
 		if (this.#used + bytes > this.#limit) {
 			throw new ApiError("SERVICE_UNAVAILABLE", {
 				message: "Too many large uploads at once; try again shortly",
 				retryAfterSeconds: 1,
+				headers: { connection: "close" },
 			});
 		}
 		this.#used += bytes;
-		let held = true;
-		return () => {
-			if (!held) return;
-			held = false;
-			this.#used -= bytes;
-		};
+	}
+
+	giveBack(bytes: number): void {
+		this.#used -= bytes;
+	}
+}
+
+/** What one request's body takes of the process's memory: grows as its bytes come, ends with the request. */
+export class BodyShare {
+	readonly #memory: BodyMemory;
+	#bytes = 0;
+
+	constructor(memory: BodyMemory) {
+		this.#memory = memory;
+	}
+
+	/** The body has so many bytes now. Throws SERVICE_UNAVAILABLE. */
+	growTo(bytes: number): void {
+		if (bytes <= UNCOUNTED_BYTES || bytes <= this.#bytes) return;
+		this.#memory.take(bytes - this.#bytes);
+		this.#bytes = bytes;
+	}
+
+	release(): void {
+		this.#memory.giveBack(this.#bytes);
+		this.#bytes = 0;
 	}
 }
 
@@ -63,13 +89,15 @@ const SMALL_BYTES = 16_384;
 
 /**
  * Reads a request body whole. Throws PAYLOAD_TOO_LARGE past `maxBytes`, REQUEST_TIMEOUT (408) where it comes
- * too slowly: after `silenceMs` without a byte (a small body: in all) or after `totalMs`.
+ * too slowly: after `silenceMs` without a byte (a small body: in all) or after `totalMs`; SERVICE_UNAVAILABLE where
+ * all bodies together pass their bound.
  */
 export async function readBody(
 	request: Request,
 	maxBytes: number,
 	limits: UploadLimits,
 	connection: Pick<Connection, "setIdleTimeout">,
+	share: BodyShare,
 ): Promise<Uint8Array> {
 	const length = declaredLength(request, maxBytes);
 	if (length === 0) return new Uint8Array(0);
@@ -79,7 +107,7 @@ export async function readBody(
 	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
 	connection.setIdleTimeout(0);
 	try {
-		return await readLarge(stream.getReader(), maxBytes, limits);
+		return await readLarge(stream.getReader(), maxBytes, limits, share);
 	} finally {
 		connection.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 	}
@@ -111,7 +139,7 @@ interface BodyReader {
 	cancel(): Promise<void>;
 }
 
-async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLimits): Promise<Uint8Array> {
+async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLimits, share: BodyShare): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	let timedOut: (() => void) | undefined;
@@ -127,6 +155,7 @@ async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLim
 			if (read.value !== undefined) {
 				size += read.value.byteLength;
 				if (size > maxBytes) throw tooLarge(maxBytes);
+				share.growTo(size);
 				chunks.push(read.value);
 			}
 			clearTimeout(silence);

@@ -9,6 +9,8 @@ const MIN_COMPRESSED_BYTES = 1024;
 const EXPOSED = [
 	"X-Request-ID",
 	"Retry-After",
+	"Content-Disposition",
+	"Link",
 	"x-ratelimit-limit-requests",
 	"x-ratelimit-remaining-requests",
 	"x-ratelimit-reset-requests",

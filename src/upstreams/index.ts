@@ -21,4 +21,5 @@ export type {
 } from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
 export type { ChatTimeouts } from "./tries.ts";
+export { PARSED_WHOLE_BYTES } from "./unary.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

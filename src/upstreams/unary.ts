@@ -5,7 +5,7 @@ import type { UnaryAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
 
 /** Past this, strings are cut out before parsing: parsing 35 MB stops the event loop for 0.3 s. */
-const PARSE_WHOLE_BYTES = 4 * 1024 * 1024;
+export const PARSED_WHOLE_BYTES = 4 * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -41,7 +41,7 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 export function checkedCompletion(bytes: Uint8Array, status: number): Pick<UnaryAnswer, "bytes" | "body" | "usage"> {
 	let parsed: unknown;
 	try {
-		const json = bytes.length > PARSE_WHOLE_BYTES ? elideLongStrings(bytes).json : bytes;
+		const json = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes).json : bytes;
 		parsed = JSON.parse(decoder.decode(json));
 	} catch {
 		throw broken(`status ${status}: the body is no JSON`, status);

@@ -6,8 +6,7 @@ import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
 import { topLevelMembers } from "../../wire/index.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
-import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
-import { elidedMediaBytes } from "./elided-media.ts";
+import { checkCapabilities, checkMessages } from "./check-messages.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
@@ -32,7 +31,7 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const merged = mergeServiceParameters(body.service_parameters, resolved.suffix);
 	const options = withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false });
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
-	const facts = checkMessages(body, model);
+	const facts = checkMessages(body, model, input.long);
 	checkCapabilities(body, model);
 	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
 	call.headers["x-service-model-id"] = headerText(model.id);
@@ -43,10 +42,10 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	if (character !== null) systemTexts.push(character.prompt);
 	const added = systemTexts.join("\n");
 	const members = topLevelMembers(raw);
-	const size = promptSize(body, members, withElided(facts, input), Buffer.byteLength(added));
+	const size = promptSize(body, members, facts, Buffer.byteLength(added));
 	const disableThinking = options.disable_thinking || body.reasoning?.enabled === false;
 	const overhead = promptOverheadTokens(body, facts);
-	const text = () => promptText(body, added);
+	const text = () => promptText(body, added, input.long);
 
 	let ceiling: CeilingResult | undefined;
 	const rates = dearestRates(model.prices, size.atMost);
@@ -78,6 +77,7 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 			const meter = new ChatMeter({
 				model,
 				settlement,
+				choices: body.n ?? 1,
 				countTokens: parts.countTokens,
 				promptText: text,
 				promptOverheadTokens: overhead,
@@ -91,7 +91,7 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 				includeUsage: body.stream_options?.include_usage === true,
 				echoInStream: options.include_search_results_in_stream,
 				choices: body.n ?? 1,
-				maxTokens: priced && ceiling !== undefined ? ceiling.maxTokens : null,
+				maxTokens: priced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens),
 				forward: {
 					requestId: call.requestId,
 					model,
@@ -116,12 +116,6 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 			return answerStream(session, parts.upstreams, settlement, config.stream);
 		},
 	};
-}
-
-function withElided(facts: MessageFacts, input: Input<ChatBody, unknown>): MessageFacts {
-	return input.elided.length === 0
-		? facts
-		: { ...facts, mediaBytes: facts.mediaBytes + elidedMediaBytes(input.raw, input.elided) };
 }
 
 /** Header values are Latin-1: anything else becomes a question mark. */

@@ -15,12 +15,38 @@ export interface EditInputs {
 }
 
 /**
+ * Other servers' names of an output maximum, and of answers that are made and thrown away: past the one that is
+ * held they would be money. Keys that change what the operator pays for the same tokens.
+ */
+const NOT_THE_CALLERS: ReadonlySet<string> = new Set([
+	"best_of",
+	"max_gen_len",
+	"max_length",
+	"max_new_tokens",
+	"max_output_tokens",
+	"min_new_tokens",
+	"min_tokens",
+	"n_predict",
+	"num_predict",
+	"use_beam_search",
+	"models",
+	"plugins",
+	"prediction",
+	"provider",
+	"route",
+	"service_tier",
+	"transforms",
+	"web_search_options",
+]);
+
+/**
  * What changes in the body before the upstream's dialect sees it, as JSON text by top-level member; null takes
  * a member out. The bytes of everything else stay the caller's.
  */
 export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const { body } = inputs;
 	const edits = new Map<string, string | null>();
+	for (const { key } of inputs.members) if (NOT_THE_CALLERS.has(key)) edits.set(key, null);
 	if (inputs.systemTexts.length > 0) edits.set("messages", messagesWith(inputs));
 	if (inputs.spliceMaxTokens !== null) {
 		edits.set("max_completion_tokens", String(inputs.spliceMaxTokens));

@@ -1,5 +1,6 @@
 import type { TextModel } from "../../catalog/types.ts";
 import { invalidField } from "../../schema/index.ts";
+import type { LongStrings } from "../../wire/index.ts";
 import { checkImageData } from "./image-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
@@ -19,7 +20,7 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
  * The rules of messages that a schema cannot say (docs/chat.md): tool results answer an earlier call,
  * an assistant message says something, media fit the model. Throws 400 or 422 naming the part.
  */
-export function checkMessages(body: ChatBody, model: TextModel): MessageFacts {
+export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings): MessageFacts {
 	const callIds = new Set<string>();
 	const facts = { images: 0, videos: 0, audios: 0, mediaBytes: 0 };
 	for (const [index, message] of body.messages.entries()) {
@@ -33,7 +34,8 @@ export function checkMessages(body: ChatBody, model: TextModel): MessageFacts {
 			if (!callIds.has(message.tool_call_id))
 				throw invalidField([...at, "tool_call_id"], "matches no tool call of an earlier assistant message");
 		} else if (message.role === "user" && Array.isArray(message.content)) {
-			for (const [partIndex, part] of message.content.entries()) checkPart(part, [...at, "content", partIndex], model, facts);
+			for (const [partIndex, part] of message.content.entries())
+				checkPart(part, [...at, "content", partIndex], model, facts, long);
 		}
 	}
 	const { maxImages, maxVideos } = model.capabilities;
@@ -49,6 +51,7 @@ function checkPart(
 	at: (string | number)[],
 	model: TextModel,
 	facts: { -readonly [K in keyof MessageFacts]: number },
+	long: LongStrings,
 ): void {
 	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", what: string): void => {
 		if (model.capabilities[capability] === false)
@@ -57,15 +60,15 @@ function checkPart(
 	if (part.type === "image_url") {
 		lacks("supportsVision", "images");
 		facts.images++;
-		facts.mediaBytes += checkUrl(part.image_url.url, [...at, "image_url", "url"], "image/");
+		facts.mediaBytes += checkUrl(part.image_url.url, [...at, "image_url", "url"], "image/", long);
 	} else if (part.type === "input_audio") {
 		lacks("supportsAudioInput", "audio");
 		facts.audios++;
-		facts.mediaBytes += part.input_audio.data.length;
+		facts.mediaBytes += long.bytesOf(part.input_audio.data);
 	} else if (part.type === "video_url") {
 		lacks("supportsVideoInput", "video");
 		facts.videos++;
-		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/");
+		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/", long);
 	} else if (part.type === "file") {
 		throw invalidField(
 			[...at, "type"],
@@ -76,14 +79,14 @@ function checkPart(
 }
 
 /** A data URL of the kind or a public http(s) URL. Returns the bytes of data that the message carries. */
-function checkUrl(url: string, at: (string | number)[], kind: string): number {
+function checkUrl(url: string, at: (string | number)[], kind: string, long: LongStrings): number {
 	if (url.startsWith("data:")) {
 		const comma = url.indexOf(",");
 		const head = comma < 0 ? "" : url.slice(5, comma).toLowerCase();
 		if (!head.startsWith(kind) || !head.endsWith(";base64"))
 			throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 		if (kind === "image/") checkImageData(url.slice(comma + 1, comma + 1 + 87_384), at);
-		return url.length;
+		return long.bytesOf(url);
 	}
 	if (!URL.canParse(url)) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 	const parsed = new URL(url);

@@ -4,10 +4,16 @@ import type { Settlement } from "../../server/endpoint.ts";
 import { chatLines } from "./charge.ts";
 import type { ReceivedOutput } from "./received.ts";
 
+/** Of a model whose context nobody has told us. */
+const LARGEST_CONTEXT = 10_000_000;
+/** A configured context may be a little less than the server's. */
+const COUNTING_SLACK = 1.25;
+
 /** What one chat request needs to turn its end into a post. */
 export interface MeterParts {
 	readonly model: TextModel;
 	readonly settlement: Settlement;
+	readonly choices: number;
 	readonly countTokens: (text: string) => Promise<number>;
 	/** Text of the prompt, made only when it must be counted, and the tokens that counting it does not see. */
 	readonly promptText: () => string;
@@ -29,13 +35,27 @@ export class ChatMeter {
 	}
 
 	/**
-	 * Posts what was sent and received: of a whole answer, or of one that the caller or the upstream broke off.
-	 * null where it was settled before.
+	 * Posts what was sent and received: of a whole answer, or (`partial`) of one that was broken off, where usage
+	 * may have come before the rest of the words. `atMost` bounds the output tokens of a stream that was ended at
+	 * its ceiling. null where it was settled before.
 	 */
-	async post(output: ReceivedOutput, status: number): Promise<Posted | null> {
-		const usage = this.usage ?? (await this.#count(output));
+	async post(output: ReceivedOutput, status: number, end: { partial?: boolean; atMost?: number } = {}): Promise<Posted | null> {
+		const told = this.usage !== null && this.#believable(this.usage) ? this.usage : null;
+		let usage = told;
+		if (usage === null || end.partial === true) {
+			const counted = await this.#count(output);
+			usage = told === null ? counted : { ...told, completionTokens: Math.max(told.completionTokens, counted.completionTokens) };
+		}
+		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
 		this.usage = usage;
 		return this.#parts.settlement.post(this.#input(usage, status));
+	}
+
+	/** More tokens than the model's context holds are a fault of the upstream: they would be the caller's money. */
+	#believable(usage: TokenUsage): boolean {
+		const { model, choices } = this.#parts;
+		const most = model.contextTokens ?? LARGEST_CONTEXT;
+		return usage.promptTokens <= most * COUNTING_SLACK && usage.completionTokens <= most * choices;
 	}
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
@@ -43,7 +63,7 @@ export class ChatMeter {
 		const [prompt, completion] = await Promise.all([countTokens(promptText()), output.empty ? 0 : countTokens(output.text)]);
 		return {
 			promptTokens: prompt + promptOverheadTokens,
-			completionTokens: completion,
+			completionTokens: completion + output.unkeptTokens,
 			cachedTokens: 0,
 			cacheWriteTokens: 0,
 			reasoningTokens: 0,
@@ -65,6 +85,12 @@ export function countedUsage(usage: TokenUsage): Record<string, unknown> {
 		completion_tokens_details: null,
 		prompt_tokens_details: null,
 	};
+}
+
+/** An upstream's usage without what it cost the operator (OpenRouter's form). */
+export function publicUsage(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
+	const { cost: _cost, cost_details: _details, is_byok: _own, ...rest } = usage;
+	return rest;
 }
 
 /** The `cost` object of an answer: bundled credit counts as usd. */

@@ -16,8 +16,9 @@ for (const [network, prefix] of [
 ] as const)
 	blocked.addSubnet(network, prefix, "ipv4");
 for (const [network, prefix] of [
-	["::", 128],
-	["::1", 128],
+	["::", 96],
+	["2002::", 16],
+	["fec0::", 10],
 	["64:ff9b::", 96],
 	["fc00::", 7],
 	["fe80::", 10],
@@ -30,7 +31,7 @@ for (const [network, prefix] of [
  * and connected to; this is the early answer for what can be known from the text.
  */
 export function forbiddenAddress(hostname: string): boolean {
-	const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+	const host = hostname.replace(/^\[|\]$|\.+$/g, "").toLowerCase();
 	if (host === "localhost" || host.endsWith(".localhost") || host.endsWith(".local") || host.endsWith(".internal")) return true;
 	if (isIP(host) === 0) return false;
 	const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);

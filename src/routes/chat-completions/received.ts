@@ -1,4 +1,6 @@
 const MAX_PIECES = 1_024;
+/** Characters that are kept for counting; an endless answer must not fill the memory. */
+const MAX_KEPT = 4_194_304;
 
 /**
  * What a model has said so far: the text for counting where the upstream gives no usage, and the two cheap
@@ -9,6 +11,7 @@ export class ReceivedOutput {
 	/** Older pieces, joined: a piece may be a part of a longer text, which it would keep in memory. */
 	readonly #joined: string[] = [];
 	#length = 0;
+	#kept = 0;
 	/** Chunks that carried content. */
 	chunks = 0;
 
@@ -19,6 +22,11 @@ export class ReceivedOutput {
 	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
 	get tokensAtLeast(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
+	}
+
+	/** An estimate of the tokens whose text was not kept: bytes / 3. */
+	get unkeptTokens(): number {
+		return Math.ceil((this.#length - this.#kept) / 3);
 	}
 
 	get text(): string {
@@ -65,6 +73,8 @@ export class ReceivedOutput {
 		if (typeof value === "string") {
 			if (value === "") return;
 			this.#length += value.length;
+			if (this.#kept + value.length > MAX_KEPT) return;
+			this.#kept += value.length;
 			if (this.#pieces.push(value) < MAX_PIECES) return;
 			this.#joined.push(this.#pieces.join(""));
 			this.#pieces = [];

@@ -4,7 +4,7 @@ import { asApiError, openAiError } from "../../server/error-body.ts";
 import { tokenUsageOf } from "../../upstreams/index.ts";
 import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
-import { costOf, countedUsage } from "./meter.ts";
+import { costOf, countedUsage, publicUsage } from "./meter.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { CLIENT_LEFT } from "./unary.ts";
@@ -57,6 +57,8 @@ class StreamRun {
 	readonly #times: StreamTimes;
 	readonly #output = new ReceivedOutput();
 	readonly #writer: ChunkWriter;
+	/** Output tokens of all choices past which the stream is ended. */
+	readonly #ceiling: number;
 	/** The read under way: begun before the answer's headers, finished after them. */
 	#next: Promise<EventBatch | null>;
 	#usage: Record<string, unknown> | null = null;
@@ -73,6 +75,7 @@ class StreamRun {
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#writer = new ChunkWriter(session);
+		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
@@ -144,14 +147,13 @@ class StreamRun {
 	}
 
 	async #relay(sink: Sink): Promise<void> {
-		const ceiling = this.#session.maxTokens === null ? null : this.#session.maxTokens * this.#session.choices * CEILING_SLACK;
 		for (;;) {
 			const batch = await this.#next;
 			if (batch === null) return this.#finish(sink);
 			const text = this.#rendered(batch);
 			const waiting = text === "" ? null : this.#write(sink, text);
 			if (waiting !== null) await waiting;
-			if (ceiling !== null && this.#output.tokensAtLeast > ceiling) {
+			if (this.#isOver) {
 				this.#stream.cancel();
 				await this.#write(sink, this.#writer.lengthChunk());
 				return this.#finish(sink);
@@ -160,7 +162,12 @@ class StreamRun {
 		}
 	}
 
-	/** The batch as our chunks; empty where it brought nothing for the caller. */
+	/** True where more was received than the ceiling allows. */
+	get #isOver(): boolean {
+		return this.#output.tokensAtLeast > this.#ceiling;
+	}
+
+	/** The batch as our chunks, up to the one that passes the ceiling; empty where it brought nothing for the caller. */
 	#rendered(batch: EventBatch): string {
 		let text = "";
 		for (const event of batch.events) {
@@ -173,6 +180,7 @@ class StreamRun {
 				}
 				this.#output.add(choices);
 			}
+			if (this.#isOver) break;
 			text += this.#writer.chunk(event);
 		}
 		return text;
@@ -182,12 +190,13 @@ class StreamRun {
 	async #finish(sink: Sink): Promise<void> {
 		const { meter } = this.#session;
 		meter.usage = this.#usage === null ? null : tokenUsageOf(this.#usage);
-		const posted = await meter.post(this.#output, 200);
+		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
 		let last = "";
 		if (this.#session.includeUsage) {
-			const usage = meter.usage.counted ? countedUsage(meter.usage) : this.#usage;
+			const told = meter.usage.counted || this.#isOver ? countedUsage(meter.usage) : this.#usage;
+			const usage = told === null ? null : publicUsage(told);
 			last = this.#writer.usageChunk(usage, costOf(posted));
 		}
 		await this.#write(sink, last + ChunkWriter.done);
@@ -202,7 +211,9 @@ class StreamRun {
 		const error = asApiError(thrown);
 		this.#stream.cancel();
 		if (!this.#output.empty) {
-			const posted = await this.#session.meter.post(this.#output, error.status);
+			const { meter } = this.#session;
+			if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
+			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
 		}
 		await this.#write(sink, ChunkWriter.errorEvent(openAiError(error)));
@@ -226,7 +237,7 @@ class StreamRun {
 		this.#stream.cancel();
 		if (meter.sentTo === null) return false;
 		if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
-		const posted = await meter.post(this.#output, CLIENT_LEFT);
+		const posted = await meter.post(this.#output, CLIENT_LEFT, { partial: true });
 		await posted?.durable;
 		return posted !== null;
 	}

@@ -1,9 +1,10 @@
 import { ApiError } from "../../errors/index.ts";
 import type { MeteredAnswer } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import { PARSED_WHOLE_BYTES } from "../../upstreams/index.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../../upstreams/port.ts";
 import { type MemberEdit, spliceMembers, topLevelMembers } from "../../wire/index.ts";
-import { costOf, countedUsage } from "./meter.ts";
+import { costOf, countedUsage, publicUsage } from "./meter.ts";
 import { isRecord, ReceivedOutput } from "./received.ts";
 import { type ChatSession, completionId } from "./session.ts";
 import { withoutThinkBlocks } from "./think-blocks.ts";
@@ -28,7 +29,10 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	}
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
-	output.add(answer.body.choices);
+	// Before anything is charged: an answer that cannot be passed on is a failed request.
+	const members = membersOf(answer.bytes);
+	const body = session.stripThinking || answer.usage === null ? wholeBody(answer) : answer.body;
+	output.add(body.choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
 	if (posted === null || meter.usage === null)
@@ -37,12 +41,29 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 		["cost", JSON.stringify(costOf(posted))],
 		["service_parameters", JSON.stringify(session.echo)],
 	]);
-	const id = completionId(answer.body.id, call.requestId);
-	if (answer.body.id !== id) edits.set("id", JSON.stringify(id));
-	if (answer.body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
-	if (answer.usage === null) edits.set("usage", JSON.stringify(countedUsage(meter.usage)));
-	if (session.stripThinking) edits.set("choices", JSON.stringify(strippedChoices(answer.body.choices)));
-	return { status: 200, type: "application/json", body: spliceMembers(answer.bytes, topLevelMembers(answer.bytes), edits) };
+	const id = completionId(body.id, call.requestId);
+	if (body.id !== id) edits.set("id", JSON.stringify(id));
+	if (body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
+	if (meter.usage.counted) edits.set("usage", JSON.stringify(countedUsage(meter.usage)));
+	else if (isRecord(body.usage) && ("cost" in body.usage || "cost_details" in body.usage))
+		edits.set("usage", JSON.stringify(publicUsage(body.usage)));
+	if (session.stripThinking) edits.set("choices", JSON.stringify(strippedChoices(body.choices)));
+	return { status: 200, type: "application/json", body: spliceMembers(answer.bytes, members, edits) };
+}
+
+/** Throws INFERENCE_FAILED for an answer that is no JSON object, or one that nests too deeply to be read. */
+function membersOf(bytes: Uint8Array): ReturnType<typeof topLevelMembers> {
+	try {
+		return topLevelMembers(bytes);
+	} catch (cause) {
+		throw new ApiError("INFERENCE_FAILED", { cause });
+	}
+}
+
+/** The parsed answer; of a large one, whose parsed copy has its long strings cut, the whole. */
+function wholeBody(answer: UnaryAnswer): Readonly<Record<string, unknown>> {
+	if (answer.bytes.length <= PARSED_WHOLE_BYTES) return answer.body;
+	return JSON.parse(new TextDecoder().decode(answer.bytes)) as Record<string, unknown>;
 }
 
 function strippedChoices(choices: unknown): unknown {
