@@ -8,11 +8,12 @@ import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
 import { openAdmin } from "../store/admin.ts";
-import { hasDatabase, shownAddress } from "../store/index.ts";
+import { hasDatabase } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
+import { storeFaultText } from "./store-fault.ts";
 
 interface Check {
 	readonly name: string;
@@ -71,17 +72,24 @@ async function server(config: Config): Promise<Check> {
 	}
 }
 
-async function books({ store, data }: Config): Promise<Check> {
+async function books(config: Config): Promise<Check> {
 	const name = "books";
-	if (store === undefined && !hasDatabase(data)) return { name, ok: true, text: "no store yet" };
-	const admin = openAdmin(store ?? data);
+	if (config.store === undefined && !hasDatabase(config.data)) return { name, ok: true, text: "no store yet" };
 	try {
-		const report = await audit(admin.db);
-		if (report.ok) return { name, ok: true, text: `balance; ${report.counted.posts} posts, ${report.counted.accounts} accounts` };
-		return { name, ok: false, text: `${report.findings.length} faults: npx --no turnpike audit lists them` };
+		return { name, ...(await auditOf(config.store ?? config.data)) };
 	} catch (error) {
-		if (store === undefined) throw error;
-		return { name, ok: false, text: `${shownAddress(store)} cannot be read: ${(error as Error).message}` };
+		const text = storeFaultText(config, error);
+		if (text === null) throw error;
+		return { name, ok: false, text };
+	}
+}
+
+async function auditOf(place: string): Promise<Omit<Check, "name">> {
+	const admin = openAdmin(place);
+	try {
+		const { ok, counted, findings } = await audit(admin.db);
+		if (ok) return { ok, text: `balance; ${counted.posts} posts, ${counted.accounts} accounts` };
+		return { ok, text: `${findings.length} faults: npx --no turnpike audit lists them` };
 	} finally {
 		await admin.close();
 	}

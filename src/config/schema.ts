@@ -149,7 +149,7 @@ const ModelEntrySchema = section({
 
 export const ConfigSchema = closed({
 	server: section({
-		host: Type.String({ default: "127.0.0.1", description: "Address to listen on" }),
+		host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on" }),
 		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787, description: "0 takes a free one" }),
 		publicUrl: Type.Optional(
 			Type.String({ pattern: "^https?://", description: "The address that callers use; shown in documents" }),
@@ -169,7 +169,7 @@ export const ConfigSchema = closed({
 		uploadSilenceMs: ms(20_000, "Silence that ends an upload with 408"),
 		uploadTotalMs: ms(300_000, "Longest upload"),
 	}),
-	data: Type.String({ default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
+	data: Type.String({ minLength: 1, default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
 	store: Type.Optional(
 		Type.String({
 			pattern: "^postgres(ql)?://",

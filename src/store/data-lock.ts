@@ -1,7 +1,8 @@
 /** One server per data folder: an exclusive lock on `lock.db` that the kernel drops when the process ends, however it ends. */
 import { Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeDataFolder } from "./data-folder.ts";
+import { asStoreFault } from "./sqlite/damage.ts";
 
 /** Another server works on the folder. */
 export class DataFolderInUseError extends Error {
@@ -24,10 +25,11 @@ export interface DataLock {
 	release(): void;
 }
 
-/** Locks the folder for this process. Throws `DataFolderInUseError`. */
+/** Locks the folder for this process. Throws `DataFolderInUseError`, `DataFolderError` and `DatabaseDamagedError`. */
 export function lockDataFolder(dataDir: string): DataLock {
-	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-	const db = new Database(join(dataDir, "lock.db"), { create: true, readwrite: true });
+	makeDataFolder(dataDir);
+	const path = join(dataDir, "lock.db");
+	const db = openLock(path);
 	try {
 		db.run(`PRAGMA busy_timeout = ${WAIT_MS}`);
 		db.run("BEGIN EXCLUSIVE");
@@ -36,7 +38,15 @@ export function lockDataFolder(dataDir: string): DataLock {
 		if (error instanceof SQLiteError && (error.code ?? "").startsWith("SQLITE_BUSY")) {
 			throw new DataFolderInUseError(dataDir, error);
 		}
-		throw error;
+		throw asStoreFault(path, error);
 	}
 	return { release: () => db.close() };
+}
+
+function openLock(path: string): Database {
+	try {
+		return new Database(path, { create: true, readwrite: true });
+	} catch (error) {
+		throw asStoreFault(path, error);
+	}
 }

@@ -11,11 +11,12 @@
  * lets one bad record hold up the others.
  */
 
-export { hasDatabase, journalFolder } from "./data-folder.ts";
+export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./data-folder.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
 export { isPostgres, shownAddress } from "./postgres/place.ts";
+export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
 export type { StoreDb, Tables } from "./tables.ts";

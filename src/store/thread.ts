@@ -1,4 +1,6 @@
 /** Entry of the store thread. */
+import { databasePath } from "./data-folder.ts";
+import { asStoreFault } from "./sqlite/damage.ts";
 import { StoreThread } from "./store-thread.ts";
 import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThread } from "./thread-protocol.ts";
 
@@ -20,7 +22,15 @@ self.onmessage = async (event: MessageEvent<ToThread>) => {
 
 async function open(options: ThreadOptions): Promise<{ receive(message: AtWork): void }> {
 	const { postgres } = options;
-	if (postgres === null) return new StoreThread(options, send);
+	if (postgres === null) return openSqlite(options);
 	const { PostgresThread } = await import("./postgres/postgres-thread.ts");
 	return PostgresThread.open({ ...options, postgres }, send);
+}
+
+function openSqlite(options: ThreadOptions): StoreThread {
+	try {
+		return new StoreThread(options, send);
+	} catch (error) {
+		throw asStoreFault(databasePath(options.dataDir), error);
+	}
 }

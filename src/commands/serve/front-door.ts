@@ -26,7 +26,7 @@ export class FrontDoor {
 		};
 	}
 
-	/** Takes the port. Throws `PortTakenError`. */
+	/** Takes the port. Throws `ListenError`. */
 	open(): Listening {
 		const app: App = {
 			fetch: (request, connection) => this.#app.fetch(request, connection),

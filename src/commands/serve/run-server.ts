@@ -1,52 +1,49 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
-import { ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway } from "../../gateway/index.ts";
-import { PortTakenError } from "../../server/index.ts";
-import { DataFolderInUseError, openStore, shownAddress } from "../../store/index.ts";
+import { ListenError } from "../../server/index.ts";
+import { makeDataFolder, openStore } from "../../store/index.ts";
 import { systemClock } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { complain } from "../print.ts";
 import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
+import { storeFaultText } from "../store-fault.ts";
 import { banner, chatCurl } from "./banner.ts";
 import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 
-/** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a taken port or folder, 78 for a wrong configuration. */
+/** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
 	const loaded = configOrExit(flags);
 	const { config } = loaded;
 	const log = createLog(config.log.level);
 	catchStrayErrors(log);
 	const data = orExit(() => loadCatalogData(CATALOG_DIR));
-	mkdirSync(config.data, { recursive: true });
+	await ofStore(config, () => makeDataFolder(config.data));
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
-	const { store, journal, replayedGroups, lostTail } = await openStore({
-		dataDir: config.data,
-		postgres: config.store,
-		termMs: config.node.termMs,
-		journal: {
-			...(config.journal.durability === undefined ? {} : { durability: config.journal.durability }),
-			segmentBytes: config.journal.segmentMb * 1_048_576,
-			minFreeDiskBytes: config.journal.minFreeDiskMb * 1_048_576,
-			maxBacklogBytes: config.journal.maxBacklogMb * 1_048_576,
-		},
-	}).catch((error: unknown) => {
-		if (error instanceof DataFolderInUseError) complain(error.message);
-		else if (config.store !== undefined)
-			complain(`The store ${shownAddress(config.store)} cannot be opened: ${(error as Error).message}`);
-		else throw error;
-		process.exit(1);
-	});
+	const { store, journal, replayedGroups, lostTail } = await ofStore(config, () =>
+		openStore({
+			dataDir: config.data,
+			postgres: config.store,
+			termMs: config.node.termMs,
+			journal: {
+				...(config.journal.durability === undefined ? {} : { durability: config.journal.durability }),
+				segmentBytes: config.journal.segmentMb * 1_048_576,
+				minFreeDiskBytes: config.journal.minFreeDiskMb * 1_048_576,
+				maxBacklogBytes: config.journal.maxBacklogMb * 1_048_576,
+			},
+		}),
+	);
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
 	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
-	const firstKey = await firstAccount(loaded, log);
+	const firstKey = await ofStore(config, () => firstAccount(loaded, log));
 
 	const assets = new AssetStore({
 		dir: join(config.data, "assets"),
@@ -160,12 +157,24 @@ function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {
 	}
 }
 
-/** Runs a step of the start; what the operator can mend ends it with a text: 78 for the configuration, 1 for a taken port. */
+/** Runs a step of the start that needs the store; a fault of it ends the start with 1 and a sentence. */
+async function ofStore<T>(config: Config, step: () => T | Promise<T>): Promise<T> {
+	try {
+		return await step();
+	} catch (error) {
+		const text = storeFaultText(config, error);
+		if (text === null) throw error;
+		complain(text);
+		process.exit(1);
+	}
+}
+
+/** Runs a step of the start; what the operator can mend ends it with a text: 78 for the configuration, 1 for address and port. */
 function orExit<T>(step: () => T): T {
 	try {
 		return step();
 	} catch (error) {
-		if (!(error instanceof CatalogError || error instanceof PortTakenError)) throw error;
+		if (!(error instanceof CatalogError || error instanceof ListenError)) throw error;
 		complain(error.message);
 		process.exit(error instanceof CatalogError ? EXIT_CONFIG : 1);
 	}

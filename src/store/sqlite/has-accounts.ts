@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { databasePath } from "../data-folder.ts";
+import { asStoreFault } from "./damage.ts";
 
 /** True where the store of a data folder has an account. For the start of a server: needs none of the typed queries. */
 export function hasAccounts(dataDir: string): boolean {
@@ -7,6 +8,8 @@ export function hasAccounts(dataDir: string): boolean {
 	try {
 		db.run("PRAGMA busy_timeout = 5000");
 		return db.query("SELECT 1 FROM accounts LIMIT 1").get() !== null;
+	} catch (error) {
+		throw asStoreFault(databasePath(dataDir), error);
 	} finally {
 		db.close();
 	}

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
-import { databasePath } from "../data-folder.ts";
+import { databasePath, makeDataFolder } from "../data-folder.ts";
+import { asStoreFault } from "./damage.ts";
 import { migrate } from "./migrate.ts";
 
 export interface OpenDatabaseOptions {
@@ -12,11 +12,12 @@ export interface OpenDatabaseOptions {
 
 /**
  * Opens the store's database with the newest schema, makes both where they do not exist. Integers come as
- * BigInt: sums can pass 2^53. Throws `SQLiteError` and `StoreTooNewError`.
+ * BigInt: sums can pass 2^53. Throws `DataFolderError`, `DatabaseDamagedError`, `SQLiteError` and `StoreTooNewError`.
  */
 export function openDatabase(dataDir: string, options: OpenDatabaseOptions = {}): Database {
-	mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-	const db = new Database(databasePath(dataDir), { create: true, readwrite: true, safeIntegers: true, strict: true });
+	makeDataFolder(dataDir);
+	const path = databasePath(dataDir);
+	const db = openFile(path);
 	try {
 		db.run(`PRAGMA busy_timeout = ${options.busyTimeoutMs ?? 5_000}`);
 		db.run("PRAGMA journal_mode = WAL");
@@ -25,7 +26,15 @@ export function openDatabase(dataDir: string, options: OpenDatabaseOptions = {})
 		migrate(db);
 	} catch (error) {
 		db.close();
-		throw error;
+		throw asStoreFault(path, error);
 	}
 	return db;
+}
+
+function openFile(path: string): Database {
+	try {
+		return new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
+	} catch (error) {
+		throw asStoreFault(path, error);
+	}
 }

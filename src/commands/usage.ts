@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { defineCommand } from "citty";
+import { skuOf } from "../budgets/index.ts";
+import { readBacklog } from "../store/admin.ts";
+import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts";
+import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
+import { complain } from "./print.ts";
+import { configOrExit, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS", overrun: "OVERRUN" } as const;
+const NANO_PLACES = 9;
+const PICO_PLACES = 12;
+
+/** Columns of the CSV, members of a line of the NDJSON, in this order. Amounts are exact decimals. */
+const COLUMNS: readonly (readonly [name: string, cell: (line: ExportedLine) => CsvCell])[] = [
+	["timestamp", (line) => new Date(line.bookedAtMs).toISOString()],
+	["requestId", (line) => line.requestId],
+	["accountId", (line) => line.accountId],
+	["account", (line) => line.accountName],
+	["keyId", (line) => line.keyId],
+	["key", (line) => line.keyDescription],
+	["route", (line) => line.route],
+	["model", (line) => line.model],
+	["upstream", (line) => line.upstream],
+	["status", (line) => line.status],
+	["milliseconds", (line) => line.tookMs],
+	["promptTokens", (line) => line.promptTokens],
+	["completionTokens", (line) => line.completionTokens],
+	["sku", (line) => line.sku],
+	["pricePerUnitUsd", (line) => ofSku(line, (places) => decimalText(line.picoPrice, PICO_PLACES - places))],
+	["units", (line) => ofSku(line, (places) => decimalText(line.units, places))],
+	["charged", (line) => ({ plain: decimalText(line.amount, NANO_PLACES) })],
+	["currency", (line) => (line.source === null ? null : CURRENCIES[line.source])],
+];
+
+function ofSku(line: ExportedLine, text: (places: number) => string): CsvCell {
+	return line.sku === null ? null : { plain: text(Math.round(Math.log10(skuOf(line.sku).unitsPerPrice))) };
+}
+
+const FORMATS = {
+	csv: {
+		head: csvLine(COLUMNS.map(([name]) => name)),
+		line: (line: ExportedLine) => csvLine(COLUMNS.map(([, cell]) => cell(line))),
+	},
+	ndjson: {
+		head: "",
+		line: (line: ExportedLine) => `{${COLUMNS.map(([name, cell]) => `"${name}":${jsonOf(cell(line))}`).join(",")}}\n`,
+	},
+} as const;
+
+/** Exact decimals are JSON numbers as they stand. */
+function jsonOf(cell: CsvCell): string {
+	return cell !== null && typeof cell === "object" ? cell.plain : JSON.stringify(cell);
+}
+
+const exportCommand = defineCommand({
+	meta: { name: "export", description: "Write what all accounts used, line by line, to standard output" },
+	args: {
+		from: { type: "string", description: "First day or instant (UTC), included; default: all", valueHint: "2026-10-01" },
+		to: { type: "string", description: "Day or instant (UTC) before which it ends; default: now", valueHint: "2026-11-01" },
+		format: { type: "string", description: "csv or ndjson", default: "csv", valueHint: "FORMAT" },
+		...storeArgs,
+	},
+	run: ({ args }) => {
+		const { from, to } = args;
+		const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format as keyof typeof FORMATS] : null;
+		if (format === null) return refuse("--format is csv or ndjson");
+		const fromMs = from === undefined ? null : instantOf(from);
+		const toMs = to === undefined ? Date.now() : instantOf(to);
+		if (fromMs === undefined || toMs === undefined) return refuse("--from and --to are like 2026-10-01 or 2026-10-01T12:00:00Z");
+		if (fromMs !== null && toMs <= fromMs) return refuse("--to must be later than --from; its own day is not included");
+		return withStore(args, async (admin) => {
+			const backlog = await readBacklog(admin, configOrExit(args).config.data);
+			if (to === undefined && backlog.records > 0)
+				complain(`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`);
+			await write(format.head);
+			for await (const lines of exportUsage(admin.db, { fromMs, toMs })) await write(lines.map(format.line).join(""));
+		});
+	},
+});
+
+function refuse(message: string): void {
+	complain(message);
+	process.exitCode = 1;
+}
+
+/** Unix milliseconds of a day (00:00 UTC) or an instant; undefined where it is neither. */
+function instantOf(text: string): number | undefined {
+	if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
+	const ms = Date.parse(text);
+	// The 30th of February is no day.
+	return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10)) ? ms : undefined;
+}
+
+/** Waits while the reader is slower; ends the process quietly where the reader has left. */
+async function write(text: string): Promise<void> {
+	if (text === "") return;
+	process.stdout.once("error", leave);
+	if (!process.stdout.write(text)) await once(process.stdout, "drain");
+	process.stdout.off("error", leave);
+}
+
+function leave(error: NodeJS.ErrnoException): never {
+	if (error.code !== "EPIPE") throw error;
+	process.exit(0);
+}
+
+export const usage = defineCommand({
+	meta: { name: "usage", description: "What was used, and what it was sold for: export" },
+	subCommands: { export: exportCommand },
+});

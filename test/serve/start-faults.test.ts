@@ -1,0 +1,141 @@
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { until } from "../support/running-gateway.ts";
+import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
+
+setDefaultTimeout(120_000);
+
+const folders: string[] = [];
+const started: Served[] = [];
+/** A model server that is down: no weights are fetched. */
+const config = { upstreams: { down: { url: "http://127.0.0.1:9/v1" } } };
+
+afterAll(() => {
+	for (const server of started) server.remove();
+	for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+function folder(): string {
+	const made = temporaryFolder();
+	folders.push(made);
+	return made;
+}
+
+/** The end of a start that fails: its exit code, and what it said of it. */
+async function failedStart(
+	args: readonly string[],
+	text: string | Uint8Array = JSON.stringify(config),
+): Promise<[number, string]> {
+	const file = join(folder(), "turnpike.yaml");
+	writeFileSync(file, text);
+	const { code, stderr, stdout } = await turnpike(["serve", "--port", "0", "--config", file, ...args]);
+	expect(stdout).toBe("");
+	return [code, stderr];
+}
+
+/** One line, no stack. */
+function expectSentence(text: string): void {
+	expect(text.trimEnd().split("\n")).toHaveLength(1);
+	expect(text).not.toMatch(/\n\s+at |src\//);
+}
+
+/** A folder in which a server has run and was stopped. */
+async function usedFolder(): Promise<string> {
+	const server = await serve({ config });
+	started.push(server);
+	server.kill("SIGTERM");
+	expect(await server.exited).toBe(0);
+	return server.dataDir;
+}
+
+test("a faulty alias in the file ends the start with 78 and one sentence", async () => {
+	const [code, said] = await failedStart(["--data", folder()], "server: {host: *nope}\n");
+	expect(code).toBe(78);
+	expectSentence(said);
+	expect(said).toContain("turnpike.yaml");
+});
+
+test("an address that this machine does not have ends the start with 1 and one sentence", async () => {
+	for (const host of ["not-a-host", "192.0.2.1"]) {
+		const [code, said] = await failedStart(["--data", folder(), "--host", host]);
+		expect(code).toBe(1);
+		expectSentence(said);
+		expect(said).toContain(`Cannot listen on ${host} (`);
+	}
+});
+
+test("a data folder that cannot be made, or is a file, ends the start with 1 and one sentence", async () => {
+	const file = join(folder(), "file");
+	writeFileSync(file, "");
+	for (const dataDir of ["/proc/x", file, join(file, "below")]) {
+		const [code, said] = await failedStart(["--data", dataDir]);
+		expect(code).toBe(1);
+		expectSentence(said);
+		expect(said).toContain(`The data folder ${dataDir} cannot be`);
+	}
+});
+
+test("a journal that is no folder ends the start with 1 and one sentence", async () => {
+	const dataDir = folder();
+	writeFileSync(join(dataDir, "journal"), "");
+	const [code, said] = await failedStart(["--data", dataDir]);
+	expect(code).toBe(1);
+	expectSentence(said);
+	expect(said).toContain("journal");
+});
+
+test("a database that is none is named, to the server and to every command, with what to do", async () => {
+	const dataDir = folder();
+	writeFileSync(join(dataDir, "turnpike.db"), Buffer.alloc(8_192, "no database "));
+	const [code, said] = await failedStart(["--data", dataDir]);
+	expect(code).toBe(1);
+	expectSentence(said);
+	expect(said).toContain(`${join(dataDir, "turnpike.db")} is damaged (file is not a database)`);
+	for (const command of [["accounts", "list"], ["audit"], ["keys", "list"], ["requests", "show", "x"], ["reload"]]) {
+		const run = await turnpike([...command, "--data", dataDir]);
+		expect(run.code).toBe(1);
+		expectSentence(run.stderr);
+		expect(run.stderr).toContain("put the file back from a copy");
+	}
+	writeFileSync(join(dataDir, "doctor.yaml"), "chat: {embedded: {enabled: false}}\n");
+	const doctor = await turnpike(["doctor", "--data", dataDir, "--config", join(dataDir, "doctor.yaml")]);
+	expect(doctor.code).toBe(1);
+	expect(doctor.stdout).toMatch(/MISSING {2}books: .*turnpike\.db is damaged/);
+});
+
+test("a lock file that is broken may be removed, and the text says so", async () => {
+	const dataDir = folder();
+	writeFileSync(join(dataDir, "lock.db"), Buffer.alloc(8_192, "no database "));
+	const [code, said] = await failedStart(["--data", dataDir]);
+	expect(code).toBe(1);
+	expectSentence(said);
+	expect(said).toContain("lock.db is damaged (file is not a database): it holds nothing; remove it");
+});
+
+test("a database whose end is missing is named", async () => {
+	const dataDir = await usedFolder();
+	truncateSync(join(dataDir, "turnpike.db"), 50_000);
+	const [code, said] = await failedStart(["--data", dataDir]);
+	expect(code).toBe(1);
+	expectSentence(said);
+	expect(said).toContain(`${join(dataDir, "turnpike.db")} is damaged`);
+});
+
+test("a wrong file at a reload is told in the log, whatever is wrong in it, and the server goes on", async () => {
+	const server = await serve({ config });
+	started.push(server);
+	for (const text of [
+		"server: {host: *nope}\n",
+		"server: &s {host: *s}\n",
+		"upstreams: {OpenAI: {url: 'http://127.0.0.1:9/v1'}}\n",
+	]) {
+		const told = () => server.stderr().split("the new configuration is wrong").length;
+		const before = told();
+		writeFileSync(server.configFile, text);
+		server.kill("SIGHUP");
+		await until(() => told() > before, "the refusal");
+	}
+	expect(server.stderr()).not.toContain("uncaughtException");
+	expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
