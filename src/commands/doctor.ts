@@ -8,7 +8,7 @@ import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
 import { openAdmin } from "../store/admin.ts";
-import { hasDatabase } from "../store/index.ts";
+import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
@@ -74,8 +74,9 @@ async function server(config: Config): Promise<Check> {
 
 async function books(config: Config): Promise<Check> {
 	const name = "books";
-	if (config.store === undefined && !hasDatabase(config.data)) return { name, ok: true, text: "no store yet" };
 	try {
+		if (config.store === undefined) refuseLostBooks(config.data);
+		if (config.store === undefined && !hasDatabase(config.data)) return { name, ok: true, text: "no store yet" };
 		return { name, ...(await auditOf(config.store ?? config.data)) };
 	} catch (error) {
 		const text = storeFaultText(config, error);

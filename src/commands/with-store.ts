@@ -1,6 +1,6 @@
 import type { ConfigFlags } from "../config/index.ts";
 import { type AdminStore, openAdmin } from "../store/admin.ts";
-import { hasDatabase } from "../store/index.ts";
+import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { complain } from "./print.ts";
 import { configOrExit } from "./store-args.ts";
 import { storeFaultText } from "./store-fault.ts";
@@ -11,11 +11,12 @@ import { storeFaultText } from "./store-fault.ts";
  */
 export async function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Promise<T>): Promise<T> {
 	const { config } = configOrExit(flags);
-	if (config.store === undefined && !hasDatabase(config.data)) {
-		complain(`There is no store in ${config.data}: start the server once (npm start), or name another folder with --data`);
-		process.exit(1);
-	}
 	try {
+		if (config.store === undefined) refuseLostBooks(config.data);
+		if (config.store === undefined && !hasDatabase(config.data)) {
+			complain(`There is no store in ${config.data}: start the server once (npm start), or name another folder with --data`);
+			process.exit(1);
+		}
 		const admin = openAdmin(config.store ?? config.data);
 		try {
 			return await work(admin);

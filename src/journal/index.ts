@@ -13,5 +13,5 @@ export { JournalCorruptError, JournalRecordTooLargeError } from "./faults.ts";
 export { JOURNAL_DEFAULTS, type JournalOptions, type JournalStart, openJournal } from "./open-journal.ts";
 export { JournalReader, type LostTail, type ReadGroup } from "./reader.ts";
 export * from "./records.ts";
-export type { JournalPosition } from "./segment.ts";
+export { holdsOtherNodes, type JournalPosition } from "./segment.ts";
 export type { JournalWriter, StoreProgress } from "./writer.ts";

@@ -102,6 +102,12 @@ function inspectSegment(path: string, number: number, node: string): SegmentFile
 	return { number, path, bytes: size, writtenAtMs: mtimeMs, header: live && !foreign ? header : null, foreign };
 }
 
+/** True where a folder holds records of a node that is none of these. */
+export function holdsOtherNodes(dir: string, nodeIds: readonly string[]): boolean {
+	const known = new Set(nodeIds.flatMap((id) => listSegments(dir, id).flatMap((file) => (file.header ? [file.number] : []))));
+	return listSegments(dir, "").some((file) => file.foreign && !known.has(file.number));
+}
+
 export function nodeDigest(nodeId: string): string {
 	return digest16(nodeId);
 }

@@ -11,6 +11,7 @@
  * lets one bad record hold up the others.
  */
 
+export { BooksLostError, refuseLostBooks } from "./books-lost.ts";
 export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./data-folder.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";

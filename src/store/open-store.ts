@@ -51,8 +51,8 @@ export interface OpenedStore {
  * leases of the boot before, and begins a new epoch. When it resolves, the node can take work. `store.close()`
  * closes all of it, the journal too.
  *
- * Throws `DataFolderError`, `DataFolderInUseError`, and by `code` of a `StoreThreadError` DATABASE_DAMAGED, STORE_TOO_NEW and
- * JOURNAL_CORRUPT; besides what file system, SQLite and PostgreSQL throw.
+ * Throws `DataFolderError`, `DataFolderInUseError`, and by `code` of a `StoreThreadError` DATABASE_DAMAGED, BOOKS_LOST,
+ * STORE_TOO_NEW and JOURNAL_CORRUPT; besides what file system, SQLite and PostgreSQL throw.
  */
 export async function openStore(options: OpenStoreOptions): Promise<OpenedStore> {
 	const onFatal = options.onFatal ?? options.journal?.onFatal ?? JOURNAL_DEFAULTS.onFatal;

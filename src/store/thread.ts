@@ -1,4 +1,5 @@
 /** Entry of the store thread. */
+import { refuseLostBooks } from "./books-lost.ts";
 import { databasePath } from "./data-folder.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
 import { StoreThread } from "./store-thread.ts";
@@ -29,6 +30,7 @@ async function open(options: ThreadOptions): Promise<{ receive(message: AtWork):
 
 function openSqlite(options: ThreadOptions): StoreThread {
 	try {
+		refuseLostBooks(options.dataDir);
 		return new StoreThread(options, send);
 	} catch (error) {
 		throw asStoreFault(databasePath(options.dataDir), error);

@@ -1,5 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../support/running-gateway.ts";
 import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
@@ -138,4 +138,36 @@ test("a wrong file at a reload is told in the log, whatever is wrong in it, and 
 	}
 	expect(server.stderr()).not.toContain("uncaughtException");
 	expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
+
+test("a database that is gone or empty beside its journal is no new beginning, until the journal is moved away", async () => {
+	const dataDir = await usedFolder();
+	const database = join(dataDir, "turnpike.db");
+	writeFileSync(join(dataDir, "doctor.yaml"), "chat: {embedded: {enabled: false}}\n");
+	const copy = readFileSync(database);
+	rmSync(database);
+	for (const empty of [false, true]) {
+		if (empty) writeFileSync(database, "");
+		for (let start = 0; start < 2; start++) {
+			const [code, said] = await failedStart(["--data", dataDir]);
+			expect(code).toBe(1);
+			expectSentence(said);
+			expect(said).toContain(`${database} is missing or empty, yet ${join(dataDir, "journal")} holds`);
+			expect(existsSync(database)).toBe(empty);
+		}
+		expect((await turnpike(["accounts", "list", "--data", dataDir])).stderr).toContain("put the database back from a copy");
+		const doctor = await turnpike(["doctor", "--data", dataDir, "--config", join(dataDir, "doctor.yaml")]);
+		expect(doctor.stdout).toMatch(/MISSING {2}books: .*put the database back/);
+	}
+	writeFileSync(database, copy);
+	const restored = await serve({ config, dataDir });
+	started.push(restored);
+	expect(restored.stdout()).not.toContain("A first account was made");
+	restored.kill("SIGTERM");
+	expect(await restored.exited).toBe(0);
+	rmSync(database);
+	renameSync(join(dataDir, "journal"), join(dataDir, "journal-before"));
+	const anew = await serve({ config, dataDir });
+	started.push(anew);
+	await until(() => anew.stdout().includes("A first account was made"), "the new beginning");
 });

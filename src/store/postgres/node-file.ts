@@ -22,6 +22,11 @@ export function nodeIdIn(dataDir: string, storeId: string): string {
 	return id;
 }
 
+/** The ids under which the folder serves PostgreSQL stores. */
+export function nodeIdsOf(dataDir: string): string[] {
+	return Object.values(readNodes(dataDir));
+}
+
 function readNodes(dataDir: string): Record<string, string> {
 	const path = join(dataDir, NAME);
 	return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Record<string, string>) : {};
