@@ -12,6 +12,7 @@ await runMain(
 			keys: () => import("./commands/keys.ts").then((module) => module.keys),
 			models: () => import("./commands/models.ts").then((module) => module.models),
 			requests: () => import("./commands/requests.ts").then((module) => module.requests),
+			usage: () => import("./commands/usage.ts").then((module) => module.usage),
 			audit: () => import("./commands/audit.ts").then((module) => module.audit),
 			doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
 			chat: () => import("./commands/chat.ts").then((module) => module.chat),

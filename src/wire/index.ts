@@ -5,6 +5,7 @@
  */
 export { latin1Text, utf8Text } from "./byte-text.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
+export { decimalText } from "./decimal.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
 export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";

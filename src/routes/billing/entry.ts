@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { type StatementEntry, skuOf } from "../../budgets/index.ts";
-import { type CsvCell, csvLine } from "../../wire/index.ts";
+import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 
 export const UsageEntrySchema = Type.Object({
 	timestamp: Type.String({ format: "date-time", description: "When it was booked: normally within a second of the answer" }),
@@ -69,9 +69,9 @@ function csvCells(entry: StatementEntry): CsvCell[] {
 	return [
 		new Date(entry.bookedAtMs).toISOString(),
 		entry.sku,
-		{ plain: decimal(entry.picoPrice, 12 - places) },
-		{ plain: decimal(entry.units, places) },
-		{ plain: `-${decimal(entry.amount, 9)}` },
+		{ plain: decimalText(entry.picoPrice, 12 - places) },
+		{ plain: decimalText(entry.units, places) },
+		{ plain: `-${decimalText(entry.amount, 9)}` },
 		CURRENCIES[entry.source],
 		notesOf(entry),
 		entry.requestId,
@@ -83,12 +83,4 @@ function csvCells(entry: StatementEntry): CsvCell[] {
 
 function notesOf(entry: StatementEntry): string {
 	return entry.route === "crypto-rpc" ? "Crypto RPC" : "API Inference";
-}
-
-/** A whole number of 10^-places as decimal text, without trailing zeros. */
-function decimal(value: number, places: number): string {
-	const digits = String(value).padStart(places + 1, "0");
-	const fraction = places === 0 ? "" : digits.slice(-places).replace(/0+$/, "");
-	const whole = places === 0 ? digits : digits.slice(0, -places);
-	return fraction === "" ? whole : `${whole}.${fraction}`;
 }
