@@ -56,12 +56,17 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 	return {
 		// Most requests name a path without parameters: one look into a map, and the router is not needed.
 		fetch(request, connection) {
+			if (!HOST.test(request.headers.get("host") ?? "localhost"))
+				return refuse(request, new ApiError("INVALID_REQUEST", { message: "The Host header is not a host" }));
 			const prepared = routes.get(pathOf(request.url))?.get(request.method);
 			return prepared === undefined ? app.fetch(request, connection) : travel(prepared, request, NO_PARAMS, connection, parts);
 		},
 		refuse,
 	};
 }
+
+/** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
+const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 

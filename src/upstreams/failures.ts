@@ -8,6 +8,9 @@ import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
  */
 export type FailureKind = "request" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
 
+/** Statuses that refuse what the caller sent. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
+
 export class UpstreamFailure extends Error {
 	override readonly name = "UpstreamFailure";
 	readonly kind: FailureKind;
@@ -17,6 +20,8 @@ export class UpstreamFailure extends Error {
 	readonly status: number | undefined;
 	/** Seconds that a busy upstream asked for. */
 	readonly retryAfterSeconds: number | undefined;
+	/** The words that made it a matter of our account, where nothing better did. */
+	words: string | undefined;
 
 	constructor(kind: FailureKind, answer: ApiError, detail: string, status?: number, retryAfterSeconds?: number) {
 		super(detail);
@@ -33,7 +38,7 @@ export class UpstreamFailure extends Error {
 
 	/**
 	 * Counts towards taking the upstream out. A missing model or a refused prompt (some servers answer 403 for
-	 * one) says nothing of its health.
+	 * one) says nothing of its health, and the words of a refusal may be the caller's.
 	 */
 	get isFault(): boolean {
 		switch (this.kind) {
@@ -43,7 +48,7 @@ export class UpstreamFailure extends Error {
 			case "offline":
 				return this.status === undefined;
 			case "account":
-				return this.status !== 403;
+				return this.status !== 403 && !REFUSALS.has(this.status ?? 0);
 			default:
 				return false;
 		}
@@ -147,7 +152,11 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	// Error texts may quote the prompt: only what concerns our account goes into a log.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
-	if (isAccount(effective, text)) return account(`${detail}: ${text.message.slice(0, 300) || "no error text"}`, effective);
+	if (isAccount(effective, text)) {
+		const failure = account(detail, effective);
+		if (REFUSALS.has(effective)) failure.words = ACCOUNT_WORDS.exec(text.message)?.[0];
+		return failure;
+	}
 	if (isOverflow(effective, text)) {
 		return new UpstreamFailure("request", overflow(text), detail, effective);
 	}
@@ -225,8 +234,20 @@ function busy(detail: string, seconds: number, status: number): UpstreamFailure 
 
 function isAccount(status: number, text: UpstreamErrorText): boolean {
 	if (status === 401 || status === 402 || status === 403) return true;
-	if (status < 400 || status >= 500) return ACCOUNT_CODES.has(text.code) || ACCOUNT_CODES.has(text.type);
-	return ACCOUNT_CODES.has(text.code) || ACCOUNT_CODES.has(text.type) || ACCOUNT_WORDS.test(text.message);
+	if (ACCOUNT_CODES.has(text.code) || ACCOUNT_CODES.has(text.type)) return true;
+	return status >= 400 && status < 500 && ACCOUNT_WORDS.test(text.message);
+}
+
+/**
+ * What a refusal that seems to speak of our account really is, where its words stand in the caller's own request:
+ * the refusal of that request, which the server quotes.
+ */
+export function asQuoted(failure: UpstreamFailure, request: Uint8Array): UpstreamFailure {
+	if (failure.kind !== "account" || failure.words === undefined) return failure;
+	const text = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
+	if (!text.includes(failure.words)) return failure;
+	const nothing = { message: "", code: "", type: "", param: undefined, status: failure.status };
+	return new UpstreamFailure("request", refused(nothing), failure.message, failure.status);
 }
 
 /** "Too many tokens" of a 429 speaks of a rate, not of a context. */
@@ -243,9 +264,11 @@ function overflow(text: UpstreamErrorText): ApiError {
 	});
 }
 
+/** What it says goes to the caller, unless it speaks (or seems to) of our account. */
 function refused(text: UpstreamErrorText): ApiError {
+	const told = ACCOUNT_WORDS.test(text.message) ? "" : text.message.slice(0, MAX_MESSAGE);
 	return new ApiError("INVALID_REQUEST", {
-		message: text.message.slice(0, MAX_MESSAGE) || "The model's backend refused this request; check its parameters",
+		message: told || "The model's backend refused this request; check its parameters",
 		...(text.param ? { param: text.param } : {}),
 	});
 }
@@ -256,6 +279,18 @@ export function retryAfterSeconds(header: string | null, nowMs: number = Date.no
 	const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) : (Date.parse(header) - nowMs) / 1000;
 	if (!Number.isFinite(seconds)) return DEFAULT_RETRY_SECONDS;
 	return Math.min(Math.max(Math.ceil(seconds), 1), MAX_RETRY_SECONDS);
+}
+
+/** The failure without the operator's secrets, where an upstream quotes what it was sent. */
+export function withoutSecrets(failure: UpstreamFailure, secrets: readonly string[]): UpstreamFailure {
+	const { answer } = failure;
+	const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+	const message = clean(answer.message);
+	const detail = clean(failure.message);
+	const param = answer.options.param === undefined ? undefined : clean(answer.options.param);
+	if (message === answer.message && detail === failure.message && param === answer.options.param) return failure;
+	const cleaned = new ApiError(answer.code, { ...answer.options, message, ...(param === undefined ? {} : { param }) });
+	return new UpstreamFailure(failure.kind, cleaned, detail, failure.status, failure.retryAfterSeconds);
 }
 
 const RANK: Readonly<Record<FailureKind, number>> = {

@@ -59,6 +59,8 @@ export interface UpstreamNode {
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
 	readonly probeEveryMs: number;
+	/** What never stands in an error or a log: the key, values of configured headers. */
+	readonly secrets: readonly string[];
 	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
 	endpoint(): Endpoint | Promise<Endpoint>;
 }
@@ -92,8 +94,17 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		load: before?.load ?? { running: 0 },
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
+		secrets: secretsOf(config),
 		endpoint: () => endpoint,
 	};
+}
+
+/** Shorter values of headers are words that anybody may say. */
+const LEAST_SECRET = 8;
+
+function secretsOf({ key, headers }: UpstreamConfig): string[] {
+	const values = Object.values(headers ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
+	return [...(key === undefined ? [] : [key]), ...values.filter((value) => value.length >= LEAST_SECRET)];
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */
@@ -117,6 +128,7 @@ export function embeddedNode(
 		load: { running: 0 },
 		ejectable: false,
 		probeEveryMs: 0,
+		secrets: [],
 		endpoint: async () => {
 			const { url, key } = await endpoint();
 			return endpointAt(url, key, {});

@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
 import { asFailure, type BodyReader, drain, errorBody, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";
-import { broken, failureOfAnswer } from "./failures.ts";
+import { broken, failureOfAnswer, withoutSecrets } from "./failures.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
 import { readWhole } from "./unary.ts";
@@ -176,7 +176,7 @@ export class UpstreamStream implements ChatStream {
 			this.#free(signal.reason);
 			return signal.reason;
 		}
-		const failure = asFailure(error, current.watch);
+		const failure = withoutSecrets(asFailure(error, current.watch), current.node.secrets);
 		this.#ended = true;
 		this.#endReason = failure.answer;
 		letGo(reader);

@@ -3,7 +3,7 @@ import type { Log } from "../telemetry/log.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import type { Clock } from "./clock.ts";
 import { asFailure, type Fetch, failureOf, isGood, isRefused, postChat } from "./connect.ts";
-import { full, given, mostTelling, timedOut, type UpstreamFailure } from "./failures.ts";
+import { asQuoted, full, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
 import type { ChatForward } from "./port.ts";
@@ -138,7 +138,10 @@ export class Tries {
 			current.end(null);
 			throw reason;
 		}
-		const failure = error instanceof ApiError ? given(error) : asFailure(error, current.watch);
+		const failure =
+			error instanceof ApiError
+				? given(error)
+				: asQuoted(withoutSecrets(asFailure(error, current.watch), current.node.secrets), this.#call.raw);
 		current.watch.abort(failure);
 		current.end(failure);
 		logFailure(this.#tools.log, requestId, current.node.name, failure);

@@ -238,3 +238,10 @@ test("Connection: close is kept to", async () => {
 	await connection.closed();
 	connection.destroy();
 });
+
+test("a Host header that is no host cannot move the path", async () => {
+	for (const host of ["x/api", "x?y", "a@b", "x#y", "x\\y"]) {
+		const answer = await rawExchange(port, `GET /api/v1/models HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+		expect(answer?.status).toBe(400);
+	}
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { type ErrorBody, HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+
+setDefaultTimeout(60_000);
+
+const KEY = "sk-upstream-SECRET-0001";
+const HEADER = "organisation-secret-0002";
+let upstream: ScriptedUpstream;
+let gate: RunningGateway;
+
+beforeAll(async () => {
+	upstream = startScriptedUpstream();
+	gate = await startGateway({
+		config: {
+			upstreams: { scripted: upstreamEntry(upstream.url, { key: KEY, headers: { "X-Secret": `Token ${HEADER}` } }) },
+			models: { entries: { priced: pricedModel(["scripted"]) } },
+			limits: { failedRequests: 0 },
+		},
+	});
+});
+afterAll(async () => {
+	await gate.stop();
+	await upstream.stop();
+});
+
+const quoting = { error: { message: `bad header Authorization: Bearer ${KEY} X-Secret: Token ${HEADER}`, code: 400 } };
+const BODY = JSON.stringify(quoting);
+
+test.each<[string, Behaviour]>([
+	["with 400", { status: 400, raw: BODY }],
+	["with 422", { status: 422, raw: BODY }],
+	["with 500", { status: 500, raw: BODY }],
+	["inside a 200", { raw: BODY }],
+	["as the first event", { errorEventAt: 0, errorEvent: quoting }],
+	["in the middle of a stream", { errorEventAt: 2, errorEvent: quoting }],
+])("an upstream that quotes our key %s tells the caller nothing of it", async (_, behaviour) => {
+	for (const stream of [false, true]) {
+		upstream.next(behaviour);
+		const text = await (await gate.chat({ model: "priced", messages: HELLO, stream })).text();
+		expect(text).not.toContain("SECRET-0001");
+		expect(text).not.toContain(HEADER);
+		upstream.reset();
+	}
+});
+
+test("words about money in a refusal that quotes the prompt stay a refusal, and do not put the upstream out", async () => {
+	const messages = [{ role: "user", content: "What does 'insufficient funds' mean? Is my api key invalid?" }];
+	for (let count = 0; count < 6; count++) {
+		upstream.next({ status: 400, raw: JSON.stringify({ error: { message: `cannot take: ${messages[0]?.content}` } }) });
+		const answer = await gate.chat({ model: "priced", messages });
+		expect(answer.status).toBe(400);
+		expect(((await answer.json()) as ErrorBody).code).toBe("INVALID_REQUEST");
+	}
+	expect((await gate.chat({ model: "priced", messages })).status).toBe(200);
+});
+
+test("what an answer cost the operator is not told", async () => {
+	upstream.next({
+		usage: {
+			prompt_tokens: 5,
+			completion_tokens: 2,
+			total_tokens: 7,
+			cost: 0.123,
+			cost_details: { upstream_inference_cost: 0.1 },
+		},
+	});
+	const text = await (await gate.chat({ model: "priced", messages: HELLO })).text();
+	expect(text).not.toContain("0.123");
+	expect(JSON.parse(text).usage).toEqual({ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 });
+});
+
+test("usage that no context can hold is not believed: what was said is counted", async () => {
+	const before = await gate.balance();
+	upstream.next({ usage: { prompt_tokens: 9, completion_tokens: 123_456_789, total_tokens: 123_456_798 } });
+	expect((await gate.chat({ model: "priced", messages: HELLO, max_tokens: 10 })).status).toBe(200);
+	expect(before - (await gate.balance())).toBeLessThan(100_000);
+});
+
+test("an answer that nests too deeply to be passed on is the upstream's failure, and free", async () => {
+	const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
+	upstream.next({
+		raw: `{"id":"x","object":"chat.completion","created":1,"model":"scripted","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2},"deep":${deep}}`,
+	});
+	const before = await gate.balance();
+	expect((await gate.chat({ model: "priced", messages: HELLO })).status).toBe(500);
+	expect(await gate.balance()).toBe(before);
+});
+
+test("usage that came early does not hide what was said after it, where the caller leaves", async () => {
+	let release: () => void = () => {};
+	const words = Array.from({ length: 40 }, (_, index) => `word number ${index} `);
+	upstream.next({
+		usage: "every-chunk",
+		speech: { content: ["first ", words.join(""), "last"] },
+		chunkDelayMs: 400,
+		beforeSecondChunk: new Promise<void>((resolve) => (release = resolve)),
+	});
+	const count = (await gate.posts()).length;
+	const abort = new AbortController();
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true }, { signal: abort.signal });
+	release();
+	const reader = answer.body?.getReader();
+	let text = "";
+	while (!text.includes("number 39")) text += new TextDecoder().decode((await reader?.read())?.value);
+	abort.abort();
+	await until(async () => (await gate.posts()).length > count, "the post");
+	expect((await gate.posts()).at(-1)?.completion_tokens).toBeGreaterThan(50);
+});
