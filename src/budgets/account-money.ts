@@ -49,6 +49,11 @@ export class AccountMoney {
 		return { diem: this.diem(day).free, bundled: this.bundled.free, usd: this.usd.free };
 	}
 
+	/** What the whole account has beside what this node's holds secure, whoever has it leased; as last heard. */
+	anywhere(day: number): Split {
+		return { diem: this.diem(day).anywhere, bundled: this.bundled.anywhere, usd: this.usd.anywhere };
+	}
+
 	/** Call in the turn in which a question goes out; end it with the answer. */
 	begin(): StoreCall {
 		const call: StoreCall = new Map();

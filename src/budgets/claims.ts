@@ -22,6 +22,15 @@ function spendable({ key, day }: Asker, window: SpendingWindow | null): Split {
 	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
 }
 
+/** True where the account has money elsewhere that the caps would let this claim use. */
+function moneyHelps(asker: Asker, needed: number): boolean {
+	const window = windowOf(asker);
+	const anywhere = asker.key.cached.money.anywhere(asker.day);
+	const usable = window === null ? anywhere : withinCaps(anywhere, window.roomDiem, window.roomUsd);
+	const capsForbid = window !== null && total(usable) < needed && total(usable) < total(anywhere);
+	return !(capsForbid && total(spendable(asker, window)) >= total(usable));
+}
+
 /** The key's window at this moment. It was known when the claim began; a change of period may have dropped it since. */
 function windowOf({ key, day }: Asker): SpendingWindow | null {
 	const window = key.window(day);
@@ -65,6 +74,10 @@ export class FixedClaim implements Claim<OpenHold> {
 
 	lack(): number {
 		return Math.max(0, this.#amount - total(spendable(this.#asker, windowOf(this.#asker))));
+	}
+
+	moneyHelps(): boolean {
+		return moneyHelps(this.#asker, this.#amount);
 	}
 }
 
@@ -111,13 +124,17 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, worst, tokens, false);
 			if (result !== undefined) return result;
 		}
-		if (!this.#counted) return last ? COUNT_FIRST : undefined;
+		if (!this.#counted) return last || !this.moneyHelps() ? COUNT_FIRST : undefined;
 		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, free, last);
 	}
 
 	lack(): number {
 		const free = total(spendable(this.#asker, windowOf(this.#asker)));
 		return Math.min(Math.max(0, this.#needed() - free), Number.MAX_SAFE_INTEGER);
+	}
+
+	moneyHelps(): boolean {
+		return moneyHelps(this.#asker, this.#needed());
 	}
 
 	/** The free money that serves it: with its full output, or, once the prompt is counted, with the least. */

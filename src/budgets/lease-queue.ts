@@ -24,6 +24,8 @@ export interface Claim<T> {
 	attempt(last: boolean): T | undefined;
 	/** What is missing for it, in nano-USD: the need of a store trip. */
 	lack(): number;
+	/** False where the money that it could use is here: only the caps of its key stand in its way. */
+	moneyHelps(): boolean;
 	/** Less than what it lacks helps, too. */
 	readonly part: boolean;
 }
@@ -195,8 +197,11 @@ export class LeaseQueue {
 			// Two nodes that wait for each other's rest would both wait in vain.
 			if (this.#giveBackWanted) await this.#giveBack();
 		}
-		this.#dryUntil = this.#clock.monotonic() + DRY_MS;
-		this.#dryNeed = claim.lack();
+		// Of one key's caps nothing follows for the other keys of the account.
+		if (claim.moneyHelps()) {
+			this.#dryUntil = this.#clock.monotonic() + DRY_MS;
+			this.#dryNeed = claim.lack();
+		}
 		this.#serve(head, true);
 	}
 

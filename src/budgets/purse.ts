@@ -15,7 +15,7 @@ export class Purse {
 	held = 0;
 	/** The part of `held` that is no lease any more: it is gone when the holds of the ended term end. */
 	#lapsed = 0;
-	/** What the whole account has of this source, in the store and minus own posts: for display only. */
+	/** What the whole account has of this source, in the store and minus own posts, as last heard. Nothing is held on it. */
 	total = 0;
 
 	constructor(source: MoneySource, day: number) {
@@ -25,6 +25,10 @@ export class Purse {
 
 	get free(): number {
 		return this.left - this.held;
+	}
+
+	get anywhere(): number {
+		return Math.max(this.free, this.total - this.held);
 	}
 
 	/** What holds secure of the lease: the rest may go back to the store. */

@@ -1,6 +1,7 @@
 import { ApiError, type ErrorCode } from "../errors/index.ts";
 import { formatNano } from "../ledger/nano.ts";
 import type { AccountMoney } from "./account-money.ts";
+import type { Purse } from "./purse.ts";
 import type { SpendingWindow } from "./spending-window.ts";
 import { total, withinCaps } from "./split.ts";
 
@@ -24,9 +25,9 @@ export interface Refused {
 export function refusal(refused: Refused): ApiError {
 	const { money, day, window, needNano } = refused;
 	const spendable = total(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
-	const left = { diem: money.diem(day).left, bundled: money.bundled.left, usd: money.usd.left };
+	const has = (purse: Purse) => Math.max(purse.left, purse.total);
 	const onceFree = withinCaps(
-		left,
+		{ diem: has(money.diem(day)), bundled: has(money.bundled), usd: has(money.usd) },
 		window === null ? Infinity : Math.max(0, window.limitDiem - window.spentDiem),
 		window === null ? Infinity : Math.max(0, window.limitUsd - window.spentUsd),
 	);
@@ -62,14 +63,13 @@ const END: Record<RefusalCode, string> = {
 	API_KEY_DIEM_SPEND_LIMIT_EXCEEDED: "; raise its consumptionLimit or wait for its next period",
 };
 
+/** What the account has, whoever has it leased: a cap that is below it stands in the way. */
 function blockedBy({ money, day, window }: Refused): RefusalCode {
 	if (window === null) return "INSUFFICIENT_BALANCE";
-	if (money.usd.left + money.bundled.left > 0) {
-		const stopped = window.roomUsd < money.usd.free + money.bundled.free;
-		return stopped ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
-	}
-	const diem = money.diem(day);
-	return diem.left > 0 && window.roomDiem < diem.free ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	const { diem, bundled, usd } = money.anywhere(day);
+	if (Math.max(money.usd.left, money.usd.total) + Math.max(money.bundled.left, money.bundled.total) > 0)
+		return window.roomUsd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	return diem > 0 && window.roomDiem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
 }
 
 function amount(nanoUsd: number): string {
