@@ -4,6 +4,7 @@ import { CatalogError } from "./catalog-error.ts";
 import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
 import { mediaSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
+import { isPrivateAddress } from "./private-host.ts";
 import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
 import { assignMappings, assignTraits, type NameMaps } from "./traits.ts";
 import type { Deprecation, Model } from "./types.ts";
@@ -140,15 +141,8 @@ function smallest({ listings }: Pick<Draft, "listings">, member: "contextTokens"
 
 /** Upstreams on this machine or on a private network: prompts that go there stay with the operator. */
 function privateUpstreams(config: Config): Set<string> {
-	const own = Object.entries(config.upstreams).filter(([, { url }]) => URL.canParse(url) && isPrivateHost(new URL(url).hostname));
+	const own = Object.entries(config.upstreams).filter(([, { url }]) => isPrivateAddress(url));
 	return new Set([EMBEDDED, ...own.map(([name]) => name)]);
-}
-
-const PRIVATE_ADDRESS = /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|\[::1\]$|\[f[cd])/;
-
-function isPrivateHost(host: string): boolean {
-	const named = /^[a-z]/.test(host) && (!host.includes(".") || /\.(local|internal|lan|localhost)$/.test(host));
-	return named || PRIVATE_ADDRESS.test(host);
 }
 
 function frozen<T>(value: T): T {

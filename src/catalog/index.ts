@@ -23,6 +23,7 @@ export type { CharacterData } from "./data-schema.ts";
 export { DiscoveryError, type DiscoveryFault, discoverModels } from "./discover-models.ts";
 export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discovery.ts";
 export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
+export { type FreeUpstream, freeUpstreams } from "./free-models.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
 export * from "./service-parameters.ts";
 export { textRateLimit } from "./text-rate-limit.ts";

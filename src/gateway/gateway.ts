@@ -32,6 +32,7 @@ import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
+import { FreeModelWarnings } from "./free-model-warnings.ts";
 
 /** What a gateway is put together from. */
 export interface GatewayInputs {
@@ -61,6 +62,7 @@ export class Gateway {
 	readonly #inputs: GatewayInputs;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
+	readonly #freeModels: FreeModelWarnings;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -94,6 +96,8 @@ export class Gateway {
 			settings: () => this.#settings,
 		};
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
+		this.#freeModels = new FreeModelWarnings(store, log);
+		this.#freeModels.look(this.#catalog, config);
 		void this.#discovery.start();
 	}
 
@@ -133,6 +137,8 @@ export class Gateway {
 		this.#characters = built.characters;
 		this.#settings = settingsOf(this.#config);
 		this.#inputs.log.level = config.log.level;
+		this.#freeModels.restart();
+		this.#freeModels.look(this.#catalog, this.#config);
 		void discovery.start();
 		return needRestart;
 	}
@@ -167,6 +173,7 @@ export class Gateway {
 				this.#lists.set(upstream, models);
 				try {
 					({ catalog: this.#catalog, characters: this.#characters } = this.#build(this.#config, this.#lists));
+					this.#freeModels.look(this.#catalog, this.#config);
 				} catch (error) {
 					log.error({ upstream, cause: String(error) }, "the catalog could not take an upstream's list; the one before stays");
 				}

@@ -15,6 +15,7 @@ import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
 import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
 import { getAccountKey } from "./get-account-key.ts";
+import { hasCustomers } from "./has-customers.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
 import type { AdminStore } from "./open-admin.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
@@ -26,6 +27,7 @@ export const ADMIN_OPERATIONS = {
 	countActiveKeys,
 	createKey: createAccountKey,
 	getKey: getAccountKey,
+	hasCustomers,
 	listExceededLimits,
 	listKeys: listAccountKeys,
 	noteExceededLimits,
