@@ -35,7 +35,18 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
 	const native = layOut();
 	const dir = mkdtempSync(join(tmpdir(), "turnpike-postgres-"));
 	if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY);
-	run(join(native, "bin/initdb"), ["-D", join(dir, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]);
+	run(join(native, "bin/initdb"), [
+		"-D",
+		join(dir, "data"),
+		"-U",
+		"postgres",
+		"-A",
+		"trust",
+		"-E",
+		"UTF8",
+		"--no-locale",
+		"--no-sync",
+	]);
 	const port = await freePort();
 	const adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
 	const flags = { listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
@@ -141,7 +152,9 @@ function freePort(): Promise<number> {
 		server.once("error", reject);
 		server.listen(0, "127.0.0.1", () => {
 			const address = server.address();
-			server.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port"))));
+			server.close(() =>
+				typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
+			);
 		});
 	});
 }

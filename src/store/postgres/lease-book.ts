@@ -40,7 +40,8 @@ export class LeaseBook {
 				await this.#alive(tx);
 				await writeAllotment(tx, accountId, day);
 				const rows = await lockedBudgets(tx, accountId, day);
-				const shares = splitLease(rows.map(freeOf), { need: request.needNano, part: request.part ?? false, liveNodes });
+				const { needNano, part = false, usable } = request;
+				const shares = splitLease(rows.map(freeOf), { need: needNano, part, liveNodes, usable });
 				const granted = shares.reduce((sum, share) => sum + share.granted, 0);
 				for (const share of shares) await this.#grow(tx, accountId, share.source, share.day, share.granted);
 				const grants = shares.map((share): Grant => ({ source: share.source, day: share.day, granted: nano(share.granted) }));

@@ -1,5 +1,7 @@
 /** How much of an account's free money a node gets. Pure: the simulation of many nodes runs this very function. */
 import type { MoneySource } from "../../journal/records.ts";
+import type { UsableMoney } from "../port.ts";
+import { usableParts } from "../usable-money.ts";
 
 export interface FreeMoney {
 	readonly source: MoneySource;
@@ -14,6 +16,8 @@ export interface LeaseWish {
 	/** Take what there is where that is less than the need; else all or none. */
 	readonly part: boolean;
 	readonly liveNodes: number;
+	/** What of the need may come from which source. */
+	readonly usable?: UsableMoney | undefined;
 }
 
 export interface Share extends FreeMoney {
@@ -30,13 +34,14 @@ const LEAST_HOLDS = 4;
  * that has anything left, and only where that is rich.
  */
 export function splitLease(budgets: readonly FreeMoney[], wish: LeaseWish): Share[] {
-	const total = budgets.reduce((sum, budget) => sum + budget.free, 0);
+	const usable = usableParts(budgets, wish.usable);
+	const total = usable.reduce((sum, free) => sum + free, 0);
 	if (total < wish.need && !wish.part) return [];
 	let lacking = wish.need;
 	let surplusGiven = false;
 	const shares: Share[] = [];
-	for (const budget of budgets) {
-		const needed = Math.min(lacking, budget.free);
+	for (const [index, budget] of budgets.entries()) {
+		const needed = Math.min(lacking, usable[index] ?? 0);
 		lacking -= needed;
 		let granted = needed;
 		if (lacking === 0 && !surplusGiven && budget.free > needed) {

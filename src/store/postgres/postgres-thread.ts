@@ -18,6 +18,7 @@ import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
 import { LeaseBook } from "./lease-book.ts";
 import { migrate } from "./migrate.ts";
 import { nodeIdIn } from "./node-file.ts";
+import { StoreConnection } from "./store-connection.ts";
 import { StoreWatch } from "./store-watch.ts";
 import { type Instant, instant } from "./term-times.ts";
 
@@ -26,8 +27,6 @@ const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
 /** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
 const STATEMENT_MS = 4_000;
-/** A connection that is silent for longer is given up: the server, or the way to it, is gone without a word. */
-const SILENCE_MS = 6_000;
 const CONNECTIONS = 4;
 
 type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
@@ -37,7 +36,7 @@ export class PostgresThread {
 	readonly #send: (message: FromThread) => void;
 	readonly #watch: StoreWatch;
 	readonly #admin: AdminStore;
-	#sql: SQL;
+	readonly #store: StoreConnection;
 	#boot: Boot;
 	#reader: JournalReader;
 	#applier: BatchApplier;
@@ -55,7 +54,7 @@ export class PostgresThread {
 	private constructor(options: Options, send: (message: FromThread) => void, opened: Opened) {
 		this.#options = options;
 		this.#send = send;
-		this.#sql = opened.sql;
+		this.#store = opened.store;
 		this.#boot = opened.boot;
 		this.#reader = opened.reader;
 		this.#appliedSeq = opened.boot.appliedSeq;
@@ -122,7 +121,7 @@ export class PostgresThread {
 				const applied = await this.#applyTo(seq);
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				this.#send({ type: "answer", id, answer: await this.#heard(() => this.#call(call)) });
+				this.#send({ type: "answer", id, answer: await this.#store.run((sql) => this.#call(sql, call)) });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
@@ -145,15 +144,14 @@ export class PostgresThread {
 		if (call.name === "close") void this.#shut();
 	}
 
-	async #call(call: StoreCall): Promise<unknown> {
-		const sql = this.#sql;
+	async #call(sql: SQL, call: StoreCall): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
 				return readKey(sql, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
 				return readAccount(sql, call.arguments.accountId);
 			case "acquire":
-				return this.#acquire(call.arguments);
+				return this.#acquire(sql, call.arguments);
 			case "budgets":
 				return this.#leases.budgets(sql, call.arguments.accountId, call.arguments.day);
 			case "giveBack":
@@ -173,10 +171,11 @@ export class PostgresThread {
 		}
 	}
 
-	async #acquire(request: AcquireRequest): Promise<AcquireResult> {
+	async #acquire(sql: SQL, request: AcquireRequest): Promise<AcquireResult> {
+		const result = await this.#leases.acquire(sql, request, this.#watch.liveNodes);
+		if (result.recalled) await this.#watch.recall(sql, request.accountId);
+		// A lease of a term that ended meanwhile is none.
 		if (this.#fenced) throw new FencedError();
-		const result = await this.#leases.acquire(this.#sql, request, this.#watch.liveNodes);
-		if (result.recalled) await this.#watch.recall(this.#sql, request.accountId);
 		return result;
 	}
 
@@ -186,7 +185,7 @@ export class PostgresThread {
 		while (this.#appliedSeq < seq) {
 			try {
 				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
-				const applied = await this.#heard((sql) => this.#applier.apply(sql, this.#batch));
+				const applied = await this.#store.run((sql) => this.#applier.apply(sql, this.#batch));
 				this.#appliedSeq = applied;
 				this.#position = this.#batch.at(-1)?.end ?? this.#position;
 				this.#batch = [];
@@ -207,7 +206,7 @@ export class PostgresThread {
 	/** After a failover the store may have less than it said: what it lacks is shipped again from the kept segments. */
 	async #rewind(): Promise<boolean> {
 		try {
-			const stored = await this.#heard((sql) => knownBoot(sql, this.#boot));
+			const stored = await this.#store.run((sql) => knownBoot(sql, this.#boot));
 			this.#reader.close();
 			this.#reader = new JournalReader({
 				dir: this.#options.journalDir,
@@ -225,12 +224,12 @@ export class PostgresThread {
 	}
 
 	#readBatch(seq: number): ReadGroup[] {
-		const batch: ReadGroup[] = [];
+		const batch = new Batch();
 		for (const group of this.#reader.readTo(seq)) {
-			batch.push(group);
-			if (isFull(batch)) break;
+			batch.add(group);
+			if (batch.full) break;
 		}
-		return batch;
+		return batch.groups;
 	}
 
 	#report(): void {
@@ -264,36 +263,16 @@ export class PostgresThread {
 	}
 
 	async #begin(): Promise<void> {
-		const latest = await this.#heard((sql) => latestBoot(sql, this.#boot.id));
+		const latest = await this.#store.run((sql) => latestBoot(sql, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(this.#options.dataDir);
 		const sentAt = instant();
 		const { termMs } = this.#options.postgres.term;
-		this.#boot = await this.#heard((sql) => startBoot(sql, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs));
+		this.#boot = await this.#store.run((sql) => startBoot(sql, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs));
 		this.#applier = new BatchApplier(this.#boot);
 		this.#leases = new LeaseBook(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
 		this.#watch.resume();
-	}
-
-	/** Work on the store that must end in its time, one way or the other. */
-	async #heard<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
-		const { promise: silence, reject } = Promise.withResolvers<never>();
-		const timer = setTimeout(() => reject(new StoreSilentError("the store does not answer")), SILENCE_MS);
-		try {
-			return await Promise.race([work(this.#sql), silence]);
-		} catch (error) {
-			if (error instanceof StoreSilentError) this.#reconnect();
-			throw error;
-		} finally {
-			clearTimeout(timer);
-		}
-	}
-
-	#reconnect(): void {
-		const old = this.#sql;
-		this.#sql = connectForWork(this.#options.postgres.url);
-		old.close({ timeout: 0 }).catch(() => {});
 	}
 
 	#fatal(error: unknown): void {
@@ -305,7 +284,7 @@ export class PostgresThread {
 		if (this.#closed) return;
 		this.#closed = true;
 		this.#reader.close();
-		await Promise.allSettled([this.#watch.stop(), this.#admin.close(), this.#sql.close({ timeout: 1 })]);
+		await Promise.allSettled([this.#watch.stop(), this.#admin.close(), this.#store.close()]);
 	}
 }
 
@@ -320,7 +299,7 @@ class SupersededError extends Error {
 }
 
 interface Opened {
-	readonly sql: SQL;
+	readonly store: StoreConnection;
 	readonly boot: Boot;
 	readonly reader: JournalReader;
 	readonly replayedGroups: number;
@@ -329,33 +308,31 @@ interface Opened {
 
 async function open(options: Options): Promise<Opened> {
 	const { url, term, startPatienceMs } = options.postgres;
-	const sql = connectForWork(url);
+	const store = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	try {
 		await reached(startPatienceMs, () => withoutLimit(url, migrate));
-		const [{ value: storeId }] = await sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'");
-		const dead = await latestBoot(sql, nodeIdIn(options.dataDir, storeId));
+		const [{ value: storeId }] = await store.run((sql) => sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"));
+		const dead = await store.run((sql) => latestBoot(sql, nodeIdIn(options.dataDir, storeId)));
 		const reader = new JournalReader({ dir: options.journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
 		const applier = new BatchApplier(dead);
-		let batch: ReadGroup[] = [];
+		let batch = new Batch();
 		for (const group of reader.readRest()) {
-			batch.push(group);
-			if (!isFull(batch)) continue;
-			await applier.apply(sql, batch);
-			batch = [];
+			batch.add(group);
+			if (!batch.full) continue;
+			const { groups } = batch;
+			await store.run((sql) => applier.apply(sql, groups));
+			batch = new Batch();
 		}
-		if (batch.length > 0) await applier.apply(sql, batch);
+		const { groups } = batch;
+		if (groups.length > 0) await store.run((sql) => applier.apply(sql, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = instant();
-		const boot = await startBoot(sql, { ...dead, appliedSeq }, term.termMs);
-		return { sql, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
+		const boot = await store.run((sql) => startBoot(sql, { ...dead, appliedSeq }, term.termMs));
+		return { store, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
-		await sql.close({ timeout: 0 }).catch(() => {});
+		await store.close().catch(() => {});
 		throw error;
 	}
-}
-
-function connectForWork(url: string): SQL {
-	return connect(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 }
 
 /** A migration may take its time. */
@@ -394,14 +371,21 @@ async function knownBoot(sql: SQL, boot: Boot): Promise<number> {
 	return appliedSeq;
 }
 
-function isFull(batch: readonly ReadGroup[]): boolean {
-	let records = 0;
-	let bytes = 0;
-	for (const group of batch) {
-		records += group.records.length;
-		bytes += group.bytes;
+/** Groups to be booked in one transaction. */
+class Batch {
+	readonly groups: ReadGroup[] = [];
+	#records = 0;
+	#bytes = 0;
+
+	add(group: ReadGroup): void {
+		this.groups.push(group);
+		this.#records += group.records.length;
+		this.#bytes += group.bytes;
 	}
-	return records >= BATCH_RECORDS || bytes >= BATCH_BYTES;
+
+	get full(): boolean {
+		return this.#records >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
+	}
 }
 
 /** Trying again cannot help: the journal itself is damaged, or the order of the books is broken. */

@@ -8,6 +8,7 @@ import { beat, reap } from "./boots.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { connect } from "./connect.ts";
 import { FencedError, isStoreTrouble } from "./faults.ts";
+import { StoreConnection } from "./store-connection.ts";
 import { type Instant, instant, since, type TermTimes } from "./term-times.ts";
 
 export interface StoreWatchParts {
@@ -36,7 +37,9 @@ const STATEMENT_MS = 5_000;
 
 export class StoreWatch {
 	readonly #parts: StoreWatchParts;
-	readonly #sql: SQL;
+	readonly #store: StoreConnection;
+	/** Listens, and comes back by itself where it is cut off. */
+	readonly #ear: SQL;
 	#feed: ChangeFeed | null = null;
 	#polling: Promise<void> | null = null;
 	#again = false;
@@ -50,7 +53,8 @@ export class StoreWatch {
 
 	constructor(parts: StoreWatchParts) {
 		this.#parts = parts;
-		this.#sql = connect(parts.url, { max: 3, name: "turnpike watch", statementTimeoutMs: STATEMENT_MS });
+		this.#store = new StoreConnection(parts.url, { max: 3, name: "turnpike watch", statementTimeoutMs: STATEMENT_MS });
+		this.#ear = connect(parts.url, { max: 1, name: "turnpike ear" });
 	}
 
 	get liveNodes(): number {
@@ -59,9 +63,9 @@ export class StoreWatch {
 
 	/** Resolves when changes are heard from now on. Throws what the store throws. */
 	async start(): Promise<void> {
-		this.#feed = await ChangeFeed.begin(this.#sql);
-		await this.#sql.listen(CHANGES, () => void this.poll());
-		await this.#sql.listen(RECALLS, (payload) => this.#recalled(payload));
+		this.#feed = await this.#store.run((sql) => ChangeFeed.begin(sql));
+		await this.#ear.listen(CHANGES, () => void this.poll());
+		await this.#ear.listen(RECALLS, (payload) => this.#recalled(payload));
 		this.#pollTimer = setInterval(() => void this.poll(), POLL_MS);
 		await this.#beat();
 	}
@@ -75,7 +79,7 @@ export class StoreWatch {
 		this.#stopped = true;
 		if (this.#pollTimer !== null) clearInterval(this.#pollTimer);
 		if (this.#beatTimer !== null) clearTimeout(this.#beatTimer);
-		await this.#sql.close({ timeout: 0 });
+		await Promise.allSettled([this.#store.close(), this.#ear.close({ timeout: 0 })]);
 	}
 
 	/** Reads what changed up to the call, and tells it. Never rejects: the next poll reads on. */
@@ -111,7 +115,8 @@ export class StoreWatch {
 			this.#again = false;
 			const at = instant();
 			try {
-				const changes = (await this.#feed?.poll(this.#sql)) ?? [];
+				const feed = this.#feed;
+				const changes = feed === null ? [] : await this.#store.run((sql) => feed.poll(sql));
 				if (changes.length > 0) this.#parts.changes(changes);
 				this.#parts.fed(at);
 			} catch (error) {
@@ -125,10 +130,10 @@ export class StoreWatch {
 		const { times, node } = this.#parts;
 		const sentAt = instant();
 		try {
-			this.#liveNodes = await beat(this.#sql, node(), times.termMs);
+			this.#liveNodes = await this.#store.run((sql) => beat(sql, node(), times.termMs));
 			this.#steadySince ??= sentAt;
 			this.#parts.beat(sentAt);
-			if (since(this.#steadySince) >= times.reapAfterMs) await reap(this.#sql, times.reapAfterMs);
+			if (since(this.#steadySince) >= times.reapAfterMs) await this.#store.run((sql) => reap(sql, times.reapAfterMs));
 			this.#beatAfter(times.beatEveryMs);
 		} catch (error) {
 			if (this.#stopped) return;

@@ -1,0 +1,43 @@
+/** Connections to the store that are given up when it falls silent. */
+import type { SQL } from "bun";
+import { type ConnectOptions, connect } from "./connect.ts";
+import { StoreSilentError } from "./faults.ts";
+
+/** A connection that is silent for longer is given up: the server, or the way to it, is gone without a word. */
+const SILENCE_MS = 8_000;
+
+export class StoreConnection {
+	readonly #url: string;
+	readonly #options: ConnectOptions;
+	#sql: SQL;
+
+	constructor(url: string, options: ConnectOptions) {
+		this.#url = url;
+		this.#options = options;
+		this.#sql = connect(url, options);
+	}
+
+	/** Work on the store that ends in its time, one way or the other. Throws `StoreSilentError`, and what it throws itself. */
+	async run<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
+		const { promise: silence, reject } = Promise.withResolvers<never>();
+		const timer = setTimeout(() => reject(new StoreSilentError("the store does not answer")), SILENCE_MS);
+		try {
+			return await Promise.race([work(this.#sql), silence]);
+		} catch (error) {
+			if (error instanceof StoreSilentError) this.#reconnect();
+			throw error;
+		} finally {
+			clearTimeout(timer);
+		}
+	}
+
+	async close(): Promise<void> {
+		await this.#sql.close({ timeout: 0 });
+	}
+
+	#reconnect(): void {
+		const old = this.#sql;
+		this.#sql = connect(this.#url, this.#options);
+		old.close({ timeout: 0 }).catch(() => {});
+	}
+}
