@@ -16,6 +16,9 @@ import { isoTime, print, printJson, printTable } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
+/** How long a change waits for money that a running server has to return first. */
+const LEASED_PATIENCE_MS = 5_000;
+
 const id = { type: "positional", description: "Account id (acc_...)", required: true } as const;
 
 const create = defineCommand({
@@ -115,7 +118,7 @@ const set = defineCommand({
 				...(args["bundled-usd"] !== undefined ? { bundledUsd: args["bundled-usd"] } : {}),
 				...(args.wallet !== undefined ? { wallet: args.wallet === "none" ? null : args.wallet } : {}),
 			};
-			const account = publicAccount(await setAccount(admin, args.id, changes));
+			const account = publicAccount(await setAccount(admin, args.id, changes, LEASED_PATIENCE_MS));
 			if (args.json) return printJson(account);
 			printTable(Object.entries(account).map(([name, value]) => [name, String(value ?? "-")]));
 		}),

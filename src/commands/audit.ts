@@ -1,7 +1,8 @@
 import { defineCommand } from "citty";
 import { audit as auditBooks } from "../ledger/index.ts";
+import { readBacklog } from "../store/admin.ts";
 import { print, printJson } from "./print.ts";
-import { jsonArg, storeArgs } from "./store-args.ts";
+import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
 export const audit = defineCommand({
@@ -11,12 +12,16 @@ export const audit = defineCommand({
 		withStore(args, async (admin) => {
 			const report = await auditBooks(admin.db);
 			if (!report.ok) process.exitCode = 1;
-			if (args.json) return printJson(report);
+			const backlog = await readBacklog(admin, configOrExit(args).config.data);
+			if (args.json) return printJson({ ...report, backlog });
 			const { accounts, posts, movements, appliedSeq } = report.counted;
 			const nodes = Object.entries(appliedSeq).map(([node, seq]) => `${node} up to ${seq}`);
 			print(
 				`${accounts} accounts, ${posts} posts, ${movements} movements; journal applied: ${nodes.join(", ") || "nothing yet"}`,
 			);
+			if (backlog.groups > 0) {
+				print(`${backlog.records} records of this folder's journal are not applied yet: they are not in these figures`);
+			}
 			for (const finding of report.findings)
 				print(`FAULT ${finding.check}: ${finding.message} ${JSON.stringify(finding.numbers)}`);
 			if (report.truncated) print("... and more of the same");

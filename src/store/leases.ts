@@ -26,11 +26,18 @@ export interface Kept {
 	readonly amount: number;
 }
 
+/** How long an account's money is leased sparingly after a notice of its change. */
+const SPARING_MS = 2_000;
+/** Above so many accounts those whose time is over are forgotten. */
+const SPARED_LOOKED_AT = 1_000;
+
 export class LeaseBook {
 	readonly #db: Database;
 	readonly #node: { readonly id: string; readonly epoch: number };
 	readonly #clock: StoreClock;
 	readonly #sql: ReturnType<typeof prepare>;
+	/** Accounts whose money is leased sparingly, with the monotonic time until which. */
+	readonly #spared = new Map<string, number>();
 
 	constructor(db: Database, node: { id: string; epoch: number }, clock: StoreClock) {
 		this.#db = db;
@@ -39,20 +46,43 @@ export class LeaseBook {
 		this.#sql = prepare(db);
 	}
 
-	/** Leases all that is free to the one node that there is on SQLite; writes the day's allotment at its first use. */
+	/**
+	 * Leases all that is free to the one node that there is on SQLite (a spared account: only what is needed); writes
+	 * the day's allotment at its first use.
+	 */
 	acquire(request: AcquireRequest): AcquireResult {
 		const { accountId, day } = request;
 		return inTransaction(this.#db, () => {
 			writeAllotment(this.#db, accountId, day, this.#clock);
+			const rows = this.#sql.budgets.all(accountId, day);
 			const grants: Grant[] = [];
-			for (const row of this.#sql.budgets.all(accountId, day)) {
+			let left = this.#isSpared(accountId) ? neededOf(rows, request) : null;
+			for (const row of rows) {
 				const free = row.balance - row.leased;
-				if (free === 0n) continue;
-				this.#grow(accountId, row.source, row.day, free);
-				grants.push({ source: row.source, day: Number(row.day), granted: nano(Number(free)) });
+				const granted = left === null || free < left ? free : left;
+				if (granted === 0n) continue;
+				if (left !== null) left -= granted;
+				this.#grow(accountId, row.source, row.day, granted);
+				grants.push({ source: row.source, day: Number(row.day), granted: nano(Number(granted)) });
 			}
 			return { grants, budgets: this.#states(accountId, day) };
 		});
+	}
+
+	/**
+	 * The operator changed an account: for a moment only what requests need is leased of it, so that money which is to
+	 * be taken back stays free once the node has returned it.
+	 */
+	spare(accountId: string): void {
+		const nowMs = performance.now();
+		this.#spared.set(accountId, nowMs + SPARING_MS);
+		if (this.#spared.size <= SPARED_LOOKED_AT) return;
+		for (const [spared, untilMs] of this.#spared) if (untilMs <= nowMs) this.#spared.delete(spared);
+	}
+
+	#isSpared(accountId: string): boolean {
+		const untilMs = this.#spared.get(accountId);
+		return untilMs !== undefined && performance.now() < untilMs;
 	}
 
 	/** Balances without leasing: today's diem also before its first use. */
@@ -114,6 +144,13 @@ export class LeaseBook {
 			free: nano(Number(row.balance - row.leased)),
 		}));
 	}
+}
+
+/** What a request is given of a spared account: its need, or nothing where that is not there as a whole. */
+function neededOf(rows: readonly BudgetRow[], { needNano, part }: AcquireRequest): bigint {
+	const free = rows.reduce((sum, row) => sum + row.balance - row.leased, 0n);
+	const need = BigInt(needNano);
+	return part === true || free >= need ? need : 0n;
 }
 
 type Sql<Row = unknown> = Statement<Row, (string | number | bigint | null)[]>;

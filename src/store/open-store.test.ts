@@ -5,7 +5,7 @@ import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
 import { readBacklog, setAccount } from "./admin.ts";
-import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore } from "./index.ts";
+import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
 import { BooksFolder } from "./testing/books-folder.ts";
 import { testStore } from "./testing/store-contract.ts";
 
@@ -89,6 +89,28 @@ describe("leases", () => {
 		expect((await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) })).grants).toEqual([
 			{ source: "usd", day: 0, granted: nano(balance - kept) },
 		]);
+	});
+
+	test("cover only what is needed for a moment after a notice: what the operator wants back stays free", async () => {
+		const accountId = await books.account();
+		await setAccount(books.admin(), accountId, { bundledUsd: "7" });
+		const { store } = await open({ changesEveryMs: 5 });
+		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+		const noticed = new Promise<StoreChange>((resolve) => store.onChange(resolve));
+		await setAccount(books.admin(), accountId, { tier: "staff" });
+		expect(await noticed).toEqual({ kind: "account", accountId });
+		await store.giveBack(accountId, []);
+		const seven = nano(7 * NANO_PER_USD);
+		const more = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(seven + 5) });
+		expect(more.grants).toEqual([
+			{ source: "bundled", day: 0, granted: seven },
+			{ source: "usd", day: 0, granted: nano(5) },
+		]);
+		const tooMuch = { accountId, day: SAMPLE_DAY, needNano: nano(HUNDRED) };
+		expect((await store.acquire(tooMuch)).grants).toEqual([]);
+		const rest = await store.acquire({ ...tooMuch, part: true });
+		expect(rest.grants).toEqual([{ source: "usd", day: 0, granted: nano(HUNDRED - 5) }]);
+		expect((await books.audit()).findings).toEqual([]);
 	});
 
 	test("all go back at a close, and the next boot begins a new epoch", async () => {

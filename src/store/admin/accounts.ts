@@ -9,7 +9,7 @@ import { DAY_MS } from "../store-clock.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 import { noteChange } from "./changes.ts";
 import { addCredit, creditAmount } from "./credit.ts";
-import { AdminError } from "./errors.ts";
+import { AdminError, MoneyLeasedError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import { checkNewKey, insertKey, type NewKey } from "./keys.ts";
 import { balanceOf, issue, MAX_CREDIT_NANO, withdraw } from "./movements.ts";
@@ -47,6 +47,9 @@ export interface AccountView extends Account {
 	readonly stake: { readonly today: Nano; readonly next: Nano };
 }
 
+/** At each notice of a change a node returns what none of its requests holds. */
+const ASK_AGAIN_MS = 500;
+const LEASED_RETRY_MS = 20;
 const TIERS: readonly AccountTier[] = ["paid", "partner", "staff"];
 const WALLET = /^0x[0-9a-f]{40}$/;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -114,8 +117,33 @@ export async function showAccount(admin: AdminStore, accountId: string): Promise
 /**
  * Changes what is given, all or none. Throws `AdminError`: NOT_FOUND, INVALID, CONFLICT (the wallet belongs to
  * another account; bundled credit that is to be taken back is in use).
+ *
+ * Where bundled credit that is to be taken back is leased to a running node, it is asked for and waited for, for
+ * `patienceMs` at most. Waiting is for callers outside of the store thread: the node returns money through it.
  */
-export async function setAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
+export async function setAccount(
+	admin: AdminStore,
+	accountId: string,
+	changes: AccountChanges,
+	patienceMs = 0,
+): Promise<AccountView> {
+	const deadlineMs = performance.now() + patienceMs;
+	let askedMs = Number.NEGATIVE_INFINITY;
+	for (;;) {
+		try {
+			return await changeAccount(admin, accountId, changes);
+		} catch (error) {
+			if (!(error instanceof MoneyLeasedError) || performance.now() >= deadlineMs) throw error;
+		}
+		if (performance.now() - askedMs >= ASK_AGAIN_MS) {
+			askedMs = performance.now();
+			await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId }, admin.now()));
+		}
+		await Bun.sleep(LEASED_RETRY_MS);
+	}
+}
+
+function changeAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
 		await requireAccount(tx, accountId);

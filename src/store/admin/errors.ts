@@ -15,3 +15,10 @@ export class AdminError extends Error {
 		this.code = code;
 	}
 }
+
+/** Money that is to be taken back is leased to a node; it may come free. */
+export class MoneyLeasedError extends AdminError {
+	constructor(message: string) {
+		super("CONFLICT", message);
+	}
+}

@@ -3,7 +3,7 @@ import { sql, type Transaction } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import { formatNano, NANO_PER_USD, type Nano } from "../../ledger/nano.ts";
 import { ISSUED, type MovementKind, type Tables } from "../tables.ts";
-import { AdminError } from "./errors.ts";
+import { AdminError, MoneyLeasedError } from "./errors.ts";
 
 /** A single credit is at most this; so sums of a few billion movements stay exact. */
 export const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
@@ -39,7 +39,7 @@ export async function issue(
 	return { balance, movementId: await move(tx, kind, { debit: ISSUED, credit: accountId }, source, amount, balance, atMs) };
 }
 
-/** Takes free money back to the issuer. Throws `AdminError` where less is free. */
+/** Takes free money back to the issuer. Throws `MoneyLeasedError` where less is free. */
 export async function withdraw(
 	tx: Transaction<Tables>,
 	accountId: string,
@@ -60,7 +60,9 @@ export async function withdraw(
 	if (taken === undefined) {
 		const { balance, leased } = await balanceOf(tx, accountId, source);
 		const free = formatNano(balance - leased, 0);
-		throw new AdminError("CONFLICT", `only ${free} of it is free now; the rest is leased to a running server. Try again shortly`);
+		throw new MoneyLeasedError(
+			`only ${free} of what is to be taken back is free now; the rest is leased to a running server, for requests that are under way. Nothing was changed; try again when they have ended`,
+		);
 	}
 	const { balance } = taken;
 	return { balance, movementId: await move(tx, "grant", { debit: accountId, credit: ISSUED }, source, amount, balance, atMs) };

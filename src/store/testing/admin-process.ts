@@ -7,7 +7,7 @@ const admin = openAdmin(place);
 const commands: Record<string, () => Promise<unknown>> = {
 	credit: () => credit(admin, input),
 	create: () => createAccount(admin, input),
-	set: () => setAccount(admin, input.accountId, input.changes),
+	set: () => setAccount(admin, input.accountId, input.changes, input.patienceMs),
 	revoke: () => revokeKey(admin, input.keyId),
 	reload: () => requestReload(admin),
 };
