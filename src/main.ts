@@ -1,21 +1,30 @@
 /** The command line. Each command is loaded only when it is called. */
-import { defineCommand, runMain } from "citty";
+import { defineCommand, renderUsage, runMain } from "citty";
+import { findMisuse } from "./commands/arguments.ts";
 import { VERSION } from "./config/index.ts";
 
-await runMain(
-	defineCommand({
-		meta: { name: "turnpike", version: VERSION, description: "One metered gate to everything that a model or a chain can do" },
-		subCommands: {
-			serve: () => import("./commands/serve/index.ts").then((module) => module.serve),
-			reload: () => import("./commands/reload.ts").then((module) => module.reload),
-			accounts: () => import("./commands/accounts.ts").then((module) => module.accounts),
-			keys: () => import("./commands/keys.ts").then((module) => module.keys),
-			models: () => import("./commands/models.ts").then((module) => module.models),
-			requests: () => import("./commands/requests.ts").then((module) => module.requests),
-			usage: () => import("./commands/usage.ts").then((module) => module.usage),
-			audit: () => import("./commands/audit.ts").then((module) => module.audit),
-			doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
-			chat: () => import("./commands/chat.ts").then((module) => module.chat),
-		},
-	}),
-);
+/** sysexits.h: the command line was not understood. */
+const EXIT_USAGE = 64;
+
+const turnpike = defineCommand({
+	meta: { name: "turnpike", version: VERSION, description: "One metered gate to everything that a model or a chain can do" },
+	subCommands: {
+		serve: () => import("./commands/serve/index.ts").then((module) => module.serve),
+		reload: () => import("./commands/reload.ts").then((module) => module.reload),
+		accounts: () => import("./commands/accounts.ts").then((module) => module.accounts),
+		keys: () => import("./commands/keys.ts").then((module) => module.keys),
+		models: () => import("./commands/models.ts").then((module) => module.models),
+		requests: () => import("./commands/requests.ts").then((module) => module.requests),
+		usage: () => import("./commands/usage.ts").then((module) => module.usage),
+		audit: () => import("./commands/audit.ts").then((module) => module.audit),
+		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
+		chat: () => import("./commands/chat.ts").then((module) => module.chat),
+	},
+});
+
+const misuse = await findMisuse(turnpike, process.argv.slice(2));
+if (misuse !== null) {
+	process.stderr.write(`${await renderUsage(misuse.command, misuse.parent)}\n\n${misuse.message}\n`);
+	process.exit(EXIT_USAGE);
+}
+await runMain(turnpike);

@@ -65,6 +65,23 @@ test("an address that this machine does not have ends the start with 1 and one s
 	}
 });
 
+test("a misspelt option starts nothing, runs nothing, and shows the usage, exit 64", async () => {
+	const dataDir = join(folder(), "none");
+	for (const [typed, said] of [
+		[["serve", "--prot", "1", "--data", dataDir], "Unknown option: --prot"],
+		[["serve", "9000", "--data", dataDir], "Unexpected argument: 9000"],
+		[["serve", "--data", dataDir, "--port"], "Option --port needs a value"],
+		[["accounts", "create", "a customer", "--crdit", "5", "--data", dataDir], "Unknown option: --crdit"],
+		[["--verbose", "serve", "--data", dataDir], "Unknown option: --verbose"],
+	] as const) {
+		const { code, stderr, stdout } = await turnpike(typed);
+		expect([code, stdout]).toEqual([64, ""]);
+		expect(stderr.trimEnd().split("\n").at(-1)).toBe(said);
+		expect(stderr).toContain("USAGE");
+		expect(existsSync(dataDir)).toBe(false);
+	}
+});
+
 test("a data folder that cannot be made, or is a file, ends the start with 1 and one sentence", async () => {
 	const file = join(folder(), "file");
 	writeFileSync(file, "");
