@@ -1,0 +1,172 @@
+/** A store that restarts, is away for long, fails over to a copy that lacks the last seconds: nothing is lost or doubled. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
+import { until } from "../../journal/testing/until.ts";
+import { NANO_PER_USD, nano } from "../../ledger/index.ts";
+import { type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "../index.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+import { reap } from "./boots.ts";
+
+const HUNDRED = 100 * NANO_PER_USD;
+let cluster: PostgresCluster;
+let books: BooksFolder;
+let accountId: string;
+const opened: OpenedStore[] = [];
+
+beforeAll(async () => {
+	// What was committed must survive a crash here.
+	cluster = await startPostgres({ fsync: "on" });
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+	books = new BooksFolder(await cluster.newDatabase());
+	accountId = await books.account();
+});
+
+afterEach(async () => {
+	for (const { store } of opened.splice(0)) await store.close().catch(() => {});
+	await books.remove();
+}, 30_000);
+
+async function open(options: Partial<OpenStoreOptions> = {}): Promise<OpenedStore> {
+	const journal = { segmentBytes: 256 * 1024, minFreeDiskBytes: 0, ...options.journal };
+	const result = await openStore({ dataDir: books.dir, postgres: books.place, callPatienceMs: 500, ...options, journal });
+	opened.push(result);
+	return result;
+}
+
+const lease = ({ store }: OpenedStore, amount = HUNDRED) => store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(amount) });
+const postOf = (number: number) => samplePost(requestId(number), accountId);
+const bookedIds = async () => {
+	const rows = await books.admin().db.selectFrom("posts").select("request_id").orderBy("id").execute();
+	return rows.map((row) => row.request_id);
+};
+const findings = async () => (await books.audit()).findings;
+
+async function faultOf(promise: Promise<unknown>): Promise<Error> {
+	return promise.then(
+		() => new Error("it did not fail"),
+		(error: Error) => error,
+	);
+}
+
+test("a crash of the store: answers go on as by power, calls say 503, and all is booked once when it is back", async () => {
+	const node = await open();
+	await lease(node);
+	await node.journal.append(postOf(0));
+	await cluster.crash();
+	const durable = Array.from({ length: 20 }, (_, number) => node.journal.append(postOf(number + 1)));
+	await Promise.all(durable);
+	expect(node.journal.appliedSeq).toBeLessThan(node.journal.writtenSeq);
+	expect(node.journal.room()).toBeNull();
+	expect((await faultOf(node.store.loadAccount(accountId))).name).toBe("StoreUnavailableError");
+	await cluster.start();
+	await node.journal.append(postOf(99));
+	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 20_000);
+	expect(new Set(await bookedIds())).toEqual(new Set([...Array(21).keys(), 99].map(requestId)));
+	expect((await node.store.loadAccount(accountId))?.id).toBe(accountId);
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("an outage past the grace, or past the right to spend, takes no new work, and the node goes on by itself", async () => {
+	const node = await open({ termMs: 6_000, journal: { graceMs: 1_000 } });
+	await lease(node);
+	await cluster.crash();
+	await node.journal.append(postOf(1));
+	await until(() => node.journal.room() !== null, 20_000);
+	expect(node.journal.room()?.reason).toBe("grace");
+	// Running requests post all the same.
+	await node.journal.append(postOf(2));
+	await Bun.sleep(4_500);
+	await cluster.start();
+	await until(() => node.journal.room() === null, 20_000);
+	await node.store.settled();
+	expect(await bookedIds()).toEqual([1, 2].map(requestId));
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("batches that race with restarts of the store are booked once", async () => {
+	const node = await open();
+	await lease(node);
+	let posted = 0;
+	let running = true;
+	const posting = (async () => {
+		while (running) {
+			await Promise.all(Array.from({ length: 10 }, () => node.journal.append(postOf(posted++))));
+			await Bun.sleep(1);
+		}
+	})();
+	for (let round = 0; round < 3; round++) {
+		await Bun.sleep(300);
+		await cluster.crash();
+		await cluster.start();
+	}
+	running = false;
+	await posting;
+	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 20_000);
+	expect(new Set(await bookedIds())).toEqual(new Set(Array.from({ length: posted }, (_, number) => requestId(number))));
+	expect((await bookedIds()).length).toBe(posted);
+	const [usd] = await node.store.budgets(accountId, SAMPLE_DAY);
+	expect(usd?.balance).toBe(nano(HUNDRED - posted * SAMPLE_PRICE));
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("after a failover that lost the last batches the node ships them again from what it kept", async () => {
+	const node = await open();
+	await lease(node);
+	for (let number = 0; number < 5; number++) await node.journal.append(postOf(number));
+	const name = new URL(books.place).pathname.slice(1);
+	const cut = (sql: import("bun").SQL) =>
+		sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+	// A copy stands for the replica: it lacks what comes after it. Nobody may be connected while it is made.
+	await once(cluster.adminUrl, async (sql) => {
+		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+		await cut(sql);
+		await sql.unsafe(`CREATE DATABASE ${name}_replica TEMPLATE ${name}`);
+		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+	});
+	for (let number = 5; number < 12; number++) await node.journal.append(postOf(number));
+	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 20_000);
+	await once(cluster.adminUrl, async (sql) => {
+		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+		await cut(sql);
+		await sql.unsafe(`ALTER DATABASE ${name} RENAME TO ${name}_lost`);
+		await sql.unsafe(`ALTER DATABASE ${name}_replica RENAME TO ${name}`);
+		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+	});
+	await node.journal.append(postOf(12));
+	await until(async () => (await bookedIds()).length === 13, 20_000);
+	expect(await bookedIds()).toEqual(Array.from({ length: 13 }, (_, number) => requestId(number)));
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("a node whose term was ended tells that its leases are gone, books its late posts once, and begins anew", async () => {
+	const node = await open({ termMs: 3_000 });
+	const other = await openStore({
+		dataDir: `${books.dir}/other`,
+		postgres: books.place,
+		termMs: 3_000,
+		journal: { segmentBytes: 256 * 1024, minFreeDiskBytes: 0 },
+	});
+	opened.push(other);
+	await lease(node, 60 * NANO_PER_USD);
+	const heard: StoreChange[] = [];
+	node.store.onChange((change) => heard.push(change));
+	await once(books.place, async (sql) => {
+		// Between two heartbeats, as for a node that was stopped: reaped before it can renew its term.
+		for (let reaped = 0; reaped === 0; ) {
+			await sql.unsafe("UPDATE node_terms SET ends_at = now() - interval '1 hour' WHERE node_id = $1", [node.store.node.id]);
+			reaped = await reap(sql, 1_000);
+		}
+	});
+	await until(() => heard.some((change) => change.kind === "leases-ended"), 20_000);
+	await node.journal.append(postOf(1));
+	await until(() => node.store.node.epoch === 2, 20_000);
+	expect((await lease(other)).grants.reduce((sum, grant) => sum + grant.granted, 0)).toBeGreaterThan(0);
+	await node.store.settled();
+	expect(await bookedIds()).toEqual([requestId(1)]);
+	expect(await findings()).toEqual([]);
+}, 60_000);
