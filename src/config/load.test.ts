@@ -47,7 +47,9 @@ test("an unknown key, a wrong type and a broken file say where and what", () => 
 	expect(fault("server: [1\n")).toMatch(/turnpike\.yaml:\d+:\d+: /);
 	expect(fault("- a\n")).toContain("expected a mapping");
 	expect(fault("log: {level: info}\nlog: {level: warn}\n")).toContain("Map keys must be unique");
-	expect(fault("upstreams:\n  a: {url: 'ftp://x'}\n")).toContain("upstreams.a.url: must match");
+	expect(fault("upstreams:\n  a: {url: 'ftp://x'}\n")).toContain(
+		"upstreams.a.url: expected an address that begins with http:// or https://",
+	);
 	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: nowhere}]}\n")).toContain(
 		"upstream: expected one of embedded, not nowhere",
 	);
@@ -99,11 +101,13 @@ test("a model id or a name with a control character is refused, and so is what s
 			"expected a model id without control characters",
 		);
 	expect(fault('models:\n  traits: {text: {"a\\nb": m}}\n')).toContain("expected a name without control characters");
-	expect(fault('models:\n  traits: {text: {default: "a\\nb"}}\n')).toContain("models.traits.text.default: must match");
+	expect(fault('models:\n  traits: {text: {default: "a\\nb"}}\n')).toContain(
+		"models.traits.text.default: expected text without control characters",
+	);
 	expect(fault('models:\n  mappings: {"a\\nb": {}}\n')).toContain("expected a name without control characters");
 	expect(fault('limits:\n  tiers: {"\\t": {requestsPerMinute: 1, tokensPerMinute: 1}}\n')).toContain("expected a name without");
-	expect(fault('models:\n  entries:\n    m: {name: "a\\nb"}\n')).toContain("models.entries.m.name: must match");
-	expect(fault('models:\n  entries:\n    m: {traits: ["a\\nb"]}\n')).toContain("models.entries.m.traits[0]: must match");
+	expect(fault('models:\n  entries:\n    m: {name: "a\\nb"}\n')).toContain("models.entries.m.name: expected text");
+	expect(fault('models:\n  entries:\n    m: {traits: ["a\\nb"]}\n')).toContain("models.entries.m.traits[0]: expected text");
 	expect(fault("models:\n  entries:\n    m: {tier: constructor}\n")).toContain("models.entries.m.tier: expected one of XS");
 });
 
@@ -136,10 +140,44 @@ test("faults of aliases, nesting and encoding are configuration errors", () => {
 test("a header that could never be sent is refused", () => {
 	const upstream = (rest: string) => `upstreams:\n  a: {url: 'http://127.0.0.1:9/v1', ${rest}}\n`;
 	for (const value of ['"a\\nb"', '"a\\r\\nX-B: c"', '"a\\u0000"', '" a"', '"\u4f60"'])
-		expect(fault(upstream(`headers: {X-A: ${value}}`))).toContain("upstreams.a.headers.X-A: must match");
+		expect(fault(upstream(`headers: {X-A: ${value}}`))).toContain("upstreams.a.headers.X-A: expected the value of a header");
 	for (const name of ['"X A"', '"X:A"', '""', '"X\\nA"', '"\u00fc"'])
 		expect(fault(upstream(`headers: {${name}: b}`))).toContain("expected the name of an HTTP header");
-	expect(fault(upstream('key: "a\\nb"'))).toContain("upstreams.a.key: must match");
-	expect(fault(upstream("key: '${K}'"), { K: "a\nb" })).toContain("upstreams.a.key: must match");
+	expect(fault(upstream('key: "a\\nb"'))).toContain("upstreams.a.key: expected the value of a header");
+	expect(fault(upstream("key: '${K}'"), { K: "a\nb" })).toContain("upstreams.a.key: expected the value of a header");
 	expect(fault(upstream('headers: {X-A: "", X_b: "a b;\u00fc\tc"}'))).toBe("");
+});
+
+test("a fault of a variable or a flag names it, not the file", () => {
+	const faultIn = (env: Record<string, string>, flags = {}) => {
+		try {
+			loadConfig(flags, env, folder("server: {host: 0.0.0.0}\n"));
+		} catch (error) {
+			return (error as Error).message;
+		}
+		return "";
+	};
+	for (const url of ["localhost:11434/v1", "ftp://localhost/v1", "http://", "https://a b/v1"])
+		expect(faultIn({ TURNPIKE_OPENAI_UPSTREAM: url })).toMatch(/^TURNPIKE_OPENAI_UPSTREAM: expected an address that begins with/);
+	expect(faultIn({ TURNPIKE_OPENAI_UPSTREAM: "http://a/v1", TURNPIKE_OPENAI_KEY: "a\nb" })).toMatch(
+		/^TURNPIKE_OPENAI_KEY: expected/,
+	);
+	expect(faultIn({ TURNPIKE_PUBLIC_URL: "example.com" })).toMatch(/^TURNPIKE_PUBLIC_URL: expected an address/);
+	expect(faultIn({ TURNPIKE_STORE: "mysql://u:secret@h/d" })).toBe(
+		"TURNPIKE_STORE: expected an address like postgres://user:password@host/database",
+	);
+	for (const port of ["65536", "-1", "1e3", "80 ", "many"])
+		expect(faultIn({ TURNPIKE_PORT: port })).toBe("TURNPIKE_PORT: expected a number from 0 to 65535");
+	expect(faultIn({ TURNPIKE_PORT: "1" }, { port: "" })).toBe("--port: expected a number from 0 to 65535");
+	expect(faultIn({}, { host: "" })).toMatch(/^--host: /);
+	expect(faultIn({}, { data: "" })).toMatch(/^--data: /);
+});
+
+test("a variable that is set to nothing counts as not set", () => {
+	const names = ["PORT", "HOST", "DATA", "CONFIG", "STORE", "ADMIN_KEY", "PUBLIC_URL", "OPENAI_UPSTREAM", "OPENAI_KEY"];
+	const env = Object.fromEntries(names.map((name) => [`TURNPIKE_${name}`, ""]));
+	const dir = folder();
+	expect(loadConfig({}, env, dir)).toEqual(loadConfig({}, {}, dir));
+	const url = "http://localhost:11434/v1";
+	expect(loadConfig({}, { ...env, TURNPIKE_OPENAI_UPSTREAM: url }, dir).config.upstreams.openai?.key).toBeUndefined();
 });

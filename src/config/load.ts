@@ -6,7 +6,7 @@ import { Value } from "typebox/value";
 import type { Issue } from "../errors/index.ts";
 import { checker, pathText } from "../schema/index.ts";
 import { dialectOf } from "./dialect-of.ts";
-import { type Config, ConfigSchema } from "./schema.ts";
+import { type Config, ConfigSchema, HTTP_ADDRESS, PATTERN_WORDS } from "./schema.ts";
 
 /** What stops a start with exit 78: the file, the path in it and what is expected. */
 export class ConfigError extends Error {
@@ -39,18 +39,18 @@ const configChecker = checker(ConfigSchema);
 
 /** Reads flags, environment and file into one checked configuration. Throws `ConfigError`. */
 export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.cwd()): LoadedConfig {
-	const named = flags.config ?? env.TURNPIKE_CONFIG;
+	const named = flags.config ?? given(env, "TURNPIKE_CONFIG");
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
 	const text = readFile(path, named !== undefined);
 	const place = text === null ? "environment" : path;
 	const tree = text === null ? {} : parseFile(path, text, env);
-	applyEnvironment(tree, flags, env);
+	const sources = applyEnvironment(tree, flags, env);
 	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
-	if (!configChecker.check(filled)) throw faultOf(place, configChecker.issues(filled));
+	if (!configChecker.check(filled)) throw faultOf(place, configChecker.issues(filled), sources);
 	const config = filled as Config;
-	checkReferences(config, place);
-	const adminKey = env.TURNPIKE_ADMIN_KEY ?? null;
+	checkReferences(config, place, sources);
+	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
 	return { config: { ...config, data: resolve(cwd, config.data) }, file: text === null ? null : path, adminKey };
@@ -147,6 +147,11 @@ function shownPath(path: readonly (string | number)[]): string {
 		.replace(/[\p{Cc}\u2028\u2029]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** A variable that is set to nothing counts as not set: `VARIABLE= npm start`, and files of variables, write it so. */
+function given(env: Environment, name: string): string | undefined {
+	return env[name] === "" ? undefined : env[name];
+}
+
 type Tree = Record<string, unknown>;
 
 function sectionOf(tree: Tree, name: string): Tree {
@@ -157,30 +162,42 @@ function sectionOf(tree: Tree, name: string): Tree {
 	return made;
 }
 
-function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): void {
+/** Where settings came from that do not stand in the file: path -> flag or variable. */
+type Sources = ReadonlyMap<string, string>;
+
+/** Puts flags and variables over what the file says. */
+function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sources {
 	for (const [name, value] of Object.entries(tree)) if (value === null) tree[name] = {};
-	const port = flags.port ?? env.TURNPIKE_PORT;
+	const sources = new Map<string, string>();
+	const take = (path: string, name: string, flag?: "port" | "host" | "data"): string | undefined => {
+		const typed = flag === undefined ? undefined : flags[flag];
+		const value = typed ?? given(env, name);
+		if (value !== undefined) sources.set(path, typed === undefined ? name : `--${flag}`);
+		return value;
+	};
+	const port = take("server.port", "TURNPIKE_PORT", "port");
 	if (port !== undefined) {
-		if (!/^\d{1,5}$/.test(port))
-			throw new ConfigError(`${flags.port !== undefined ? "--port" : "TURNPIKE_PORT"}: expected a number from 0 to 65535`);
+		if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+			throw new ConfigError(`${sources.get("server.port")}: expected a number from 0 to 65535`);
 		sectionOf(tree, "server").port = Number(port);
 	}
-	const host = flags.host ?? env.TURNPIKE_HOST;
+	const host = take("server.host", "TURNPIKE_HOST", "host");
 	if (host !== undefined) sectionOf(tree, "server").host = host;
-	const data = flags.data ?? env.TURNPIKE_DATA;
+	const data = take("data", "TURNPIKE_DATA", "data");
 	if (data !== undefined) tree.data = data;
-	const store = env.TURNPIKE_STORE;
+	const store = take("store", "TURNPIKE_STORE");
 	if (store !== undefined) tree.store = store;
-	const publicUrl = env.TURNPIKE_PUBLIC_URL;
+	const publicUrl = take("server.publicUrl", "TURNPIKE_PUBLIC_URL");
 	if (publicUrl !== undefined) sectionOf(tree, "server").publicUrl = publicUrl;
-	const url = env.TURNPIKE_OPENAI_UPSTREAM;
+	const url = take("upstreams.openai.url", "TURNPIKE_OPENAI_UPSTREAM");
 	if (url !== undefined) {
-		const key = env.TURNPIKE_OPENAI_KEY;
+		const key = take("upstreams.openai.key", "TURNPIKE_OPENAI_KEY");
 		sectionOf(tree, "upstreams").openai = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
 	}
+	return sources;
 }
 
-function checkReferences(config: Config, file: string): void {
+function checkReferences(config: Config, file: string, sources: Sources): void {
 	for (const [index, entry] of config.server.trustedProxies.entries()) {
 		const [address = "", prefix = "0", ...rest] = entry.split("/");
 		const bits = isIP(address) === 6 ? 128 : 32;
@@ -188,7 +205,9 @@ function checkReferences(config: Config, file: string): void {
 			throw new ConfigError(`${file}: server.trustedProxies[${index}]: expected an address or a CIDR range, not ${entry}`);
 	}
 	for (const [name, upstream] of Object.entries(config.upstreams)) {
-		if (!URL.canParse(upstream.url)) throw new ConfigError(`${file}: upstreams.${name}.url: expected an http or https address`);
+		const path = `upstreams.${name}.url`;
+		if (!URL.canParse(upstream.url))
+			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
 	}
 	const known = new Set([...Object.keys(config.upstreams), "embedded"]);
 	for (const [id, entry] of Object.entries(config.models.entries)) {
@@ -203,7 +222,17 @@ function checkReferences(config: Config, file: string): void {
 	}
 }
 
-function faultOf(file: string, issues: readonly Issue[]): ConfigError {
-	const lines = issues.map((issue) => `${file}: ${shownPath(issue.path) || "(top)"}: ${issue.message}`);
+function faultOf(file: string, issues: readonly Issue[], sources: Sources): ConfigError {
+	const lines = issues.map(({ path, message }) => `${placeOf(shownPath(path) || "(top)", file, sources)}: ${inWords(message)}`);
 	return new ConfigError(lines.join("\n"));
+}
+
+/** The flag or variable that a setting came from, else the file and the path in it. */
+function placeOf(path: string, file: string, sources: Sources): string {
+	return sources.get(path) ?? `${file}: ${path}`;
+}
+
+function inWords(message: string): string {
+	const words = PATTERN_WORDS[message.replace(/^must match /, "")];
+	return words === undefined ? message : `expected ${words}`;
 }

@@ -14,6 +14,8 @@ const section = <T extends TProperties>(properties: T, description?: string): TO
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 const ms = (fallback: number, description?: string) =>
 	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
+/** An address that requests go to or come from. */
+export const HTTP_ADDRESS = "^https?://";
 /** A name that may stand in a line of a log and in a path of a message: no control characters. */
 const PLAIN_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
 const text = () => Type.String({ pattern: PLAIN_TEXT });
@@ -42,10 +44,20 @@ const TierSchema = section({
 /** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
 const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
 
+const POSTGRES_ADDRESS = "^postgres(ql)?://";
+
+/** What the patterns of texts mean, for messages. */
+export const PATTERN_WORDS: Readonly<Record<string, string>> = {
+	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
+	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
+	[PLAIN_TEXT]: "text without control characters",
+	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
+};
+
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
 const UpstreamSchema = section({
-	url: Type.String({ pattern: "^https?://", description: "Base address up to and including /v1" }),
+	url: Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1" }),
 	key: Type.Optional(Type.String({ pattern: HEADER_VALUE, minLength: 1, description: "Sent as Authorization: Bearer" })),
 	headers: Type.Optional(
 		named(Type.String({ pattern: HEADER_VALUE }), {
@@ -152,7 +164,7 @@ export const ConfigSchema = closed({
 		host: Type.String({ minLength: 1, default: "127.0.0.1", description: "Address to listen on" }),
 		port: Type.Integer({ minimum: 0, maximum: 65_535, default: 8787, description: "0 takes a free one" }),
 		publicUrl: Type.Optional(
-			Type.String({ pattern: "^https?://", description: "The address that callers use; shown in documents" }),
+			Type.String({ pattern: HTTP_ADDRESS, description: "The address that callers use; shown in documents" }),
 		),
 		trustedProxies: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "Addresses or CIDR ranges" }),
 		corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
@@ -172,7 +184,7 @@ export const ConfigSchema = closed({
 	data: Type.String({ minLength: 1, default: "./turnpike-data", description: "Data folder: books, journal, assets" }),
 	store: Type.Optional(
 		Type.String({
-			pattern: "^postgres(ql)?://",
+			pattern: POSTGRES_ADDRESS,
 			description:
 				"PostgreSQL that several nodes share, postgres://user:password@host/database; left out: SQLite in the data folder",
 		}),

@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test("a first start prints address, a new key and a curl line that works; a second start prints no key", async () => {
-	const server = await start({ env: { TURNPIKE_ADMIN_KEY: "" } });
+	const server = await start({ env: { TURNPIKE_ADMIN_KEY: "short" } });
 	expect(server.stderr()).toContain("TURNPIKE_ADMIN_KEY: expected 20 to 200");
 	expect(await server.exited).toBe(78);
 	const fresh = await startWithoutKey(server.dataDir);
@@ -165,7 +165,7 @@ test("accounts and keys of the command line work while the server runs", async (
 		"the revoked key",
 	);
 	const wrong = await turnpike(["accounts", "credit", account.id, "-5", ...data]);
-	expect(wrong.code).toBe(1);
+	expect(wrong.code).toBe(64);
 	expect((await turnpike(["accounts", "show", "acc_none", ...data])).stderr).toContain("there is no account");
 });
 
