@@ -35,4 +35,4 @@ function postgres(url: string): BunPostgresDialect {
 }
 
 /** The commands use one after the other; a console reads several pages at once. */
-const ADMIN_CONNECTIONS = 4;
+const ADMIN_CONNECTIONS = 2;

@@ -27,7 +27,8 @@ const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
 /** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
 const STATEMENT_MS = 4_000;
-const CONNECTIONS = 4;
+/** One works at a time; the second one is there while the first is given up. */
+const CONNECTIONS = 2;
 
 type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
 
@@ -75,7 +76,7 @@ export class PostgresThread {
 
 	/** Opens the store, ships the rest of the journal, frees the leases of the dead boot, begins the next one. */
 	static async open(options: Options, send: (message: FromThread) => void): Promise<PostgresThread> {
-		const opened = await open(options);
+		const opened = await reached(options.postgres.startPatienceMs, () => open(options));
 		const thread = new PostgresThread(options, send, opened);
 		await thread.#watch.start();
 		const { id, epoch, appliedSeq } = opened.boot;
@@ -307,13 +308,14 @@ interface Opened {
 }
 
 async function open(options: Options): Promise<Opened> {
-	const { url, term, startPatienceMs } = options.postgres;
+	const { url, term } = options.postgres;
+	let reader: JournalReader | null = null;
 	const store = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	try {
-		await reached(startPatienceMs, () => withoutLimit(url, migrate));
+		await withoutLimit(url, migrate);
 		const [{ value: storeId }] = await store.run((sql) => sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"));
 		const dead = await store.run((sql) => latestBoot(sql, nodeIdIn(options.dataDir, storeId)));
-		const reader = new JournalReader({ dir: options.journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
+		reader = new JournalReader({ dir: options.journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
 		const applier = new BatchApplier(dead);
 		let batch = new Batch();
 		for (const group of reader.readRest()) {
@@ -330,6 +332,7 @@ async function open(options: Options): Promise<Opened> {
 		const boot = await store.run((sql) => startBoot(sql, { ...dead, appliedSeq }, term.termMs));
 		return { store, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
+		reader?.close();
 		await store.close().catch(() => {});
 		throw error;
 	}
@@ -346,7 +349,7 @@ async function withoutLimit(url: string, work: (sql: SQL) => Promise<void>): Pro
 }
 
 /** Nodes and their store are often started together: the store may come a little later. */
-async function reached(patienceMs: number, work: () => Promise<void>): Promise<void> {
+async function reached<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
 	const deadline = performance.now() + patienceMs;
 	for (;;) {
 		try {

@@ -165,7 +165,7 @@ test("a node whose term was ended tells that its leases are gone, books its late
 	await until(() => heard.some((change) => change.kind === "leases-ended"), 20_000);
 	await node.journal.append(postOf(1));
 	await until(() => node.store.node.epoch === 2, 20_000);
-	expect((await lease(other)).grants.reduce((sum, grant) => sum + grant.granted, 0)).toBeGreaterThan(0);
+	expect((await lease(other, 90 * NANO_PER_USD)).grants.reduce((sum, grant) => sum + grant.granted, 0)).toBeGreaterThan(0);
 	await node.store.settled();
 	expect(await bookedIds()).toEqual([requestId(1)]);
 	expect(await findings()).toEqual([]);

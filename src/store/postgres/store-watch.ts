@@ -53,7 +53,7 @@ export class StoreWatch {
 
 	constructor(parts: StoreWatchParts) {
 		this.#parts = parts;
-		this.#store = new StoreConnection(parts.url, { max: 3, name: "turnpike watch", statementTimeoutMs: STATEMENT_MS });
+		this.#store = new StoreConnection(parts.url, { max: 2, name: "turnpike watch", statementTimeoutMs: STATEMENT_MS });
 		this.#ear = connect(parts.url, { max: 1, name: "turnpike ear" });
 	}
 

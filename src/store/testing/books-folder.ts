@@ -10,6 +10,7 @@ export class BooksFolder {
 	/** Address of the PostgreSQL database; undefined: SQLite in the folder. */
 	readonly postgres: string | undefined;
 	readonly #open: AdminStore[] = [];
+	#auditor: AdminStore | null = null;
 
 	constructor(postgres?: string) {
 		this.postgres = postgres;
@@ -33,10 +34,12 @@ export class BooksFolder {
 	}
 
 	audit(): Promise<AuditReport> {
-		return audit(this.admin().db);
+		this.#auditor ??= this.admin();
+		return audit(this.#auditor.db);
 	}
 
 	async closeAdmins(): Promise<void> {
+		this.#auditor = null;
 		for (const admin of this.#open.splice(0)) await admin.close();
 	}
 

@@ -3,9 +3,10 @@ import { writeSync } from "node:fs";
 import { requestId, samplePost } from "../../journal/testing/sample-records.ts";
 import { openStore } from "../index.ts";
 
-const [dataDir = "", accountId = "", first = "0", durability = "process"] = process.argv.slice(2);
+const [dataDir = "", accountId = "", first = "0", durability = "process", postgres = ""] = process.argv.slice(2);
 const { store, journal } = await openStore({
 	dataDir,
+	postgres: postgres === "" ? undefined : postgres,
 	journal: { segmentBytes: 256 * 1024, minFreeDiskBytes: 0, durability: durability as "process" | "power" | "store" },
 });
 await store.acquire({ accountId, day: 20_000, needNano: 1 as never });
