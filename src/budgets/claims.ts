@@ -1,4 +1,5 @@
 import { type Nano, nano } from "../ledger/nano.ts";
+import type { UsableMoney } from "../store/port.ts";
 import type { CachedKey } from "./cached-key.ts";
 import { affordableTokens, FLOOR_TOKENS, fittingTokens, fullTokens, worstNano } from "./ceiling.ts";
 import { type Claim, unavailable } from "./lease-queue.ts";
@@ -20,6 +21,14 @@ export interface Asker {
 function spendable({ key, day }: Asker, window: SpendingWindow | null): Split {
 	const free = key.cached.money.free(day);
 	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
+}
+
+/** What the key's caps let a request use beyond what is free here. */
+function usable(asker: Asker): UsableMoney | undefined {
+	const window = windowOf(asker);
+	if (window === null) return undefined;
+	const { diem, bundled, usd } = asker.key.cached.money.free(asker.day);
+	return { diem: Math.max(0, window.roomDiem - diem), usd: Math.max(0, window.roomUsd - bundled - usd) };
 }
 
 /** True where the account has money elsewhere that the caps would let this claim use. */
@@ -74,6 +83,10 @@ export class FixedClaim implements Claim<OpenHold> {
 
 	lack(): number {
 		return Math.max(0, this.#amount - total(spendable(this.#asker, windowOf(this.#asker))));
+	}
+
+	usable(): UsableMoney | undefined {
+		return usable(this.#asker);
 	}
 
 	moneyHelps(): boolean {
@@ -131,6 +144,10 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	lack(): number {
 		const free = total(spendable(this.#asker, windowOf(this.#asker)));
 		return Math.min(Math.max(0, this.#needed() - free), Number.MAX_SAFE_INTEGER);
+	}
+
+	usable(): UsableMoney | undefined {
+		return usable(this.#asker);
 	}
 
 	moneyHelps(): boolean {

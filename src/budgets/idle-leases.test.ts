@@ -12,6 +12,7 @@ async function leased() {
 		day: 0,
 		attempt: () => (account.money.usd.left > 0 ? true : undefined),
 		lack: () => 1,
+		usable: () => undefined,
 		moneyHelps: () => true,
 		part: false,
 	});

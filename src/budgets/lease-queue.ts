@@ -1,7 +1,7 @@
 import { ApiError } from "../errors/index.ts";
 import type { Journal } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
-import type { StorePort } from "../store/port.ts";
+import type { StorePort, UsableMoney } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { AccountMoney } from "./account-money.ts";
 
@@ -24,6 +24,8 @@ export interface Claim<T> {
 	attempt(last: boolean): T | undefined;
 	/** What is missing for it, in nano-USD: the need of a store trip. */
 	lack(): number;
+	/** What it could use beyond what is free here; undefined: any amount of any source. */
+	usable(): UsableMoney | undefined;
 	/** False where the money that it could use is here: only the caps of its key stand in its way. */
 	moneyHelps(): boolean;
 	/** Less than what it lacks helps, too. */
@@ -188,10 +190,10 @@ export class LeaseQueue {
 	async #acquire(head: Waiter): Promise<void> {
 		const { claim } = head;
 		for (let tries = 1; ; tries++) {
-			const recalled = await this.#trip(claim.day, claim.lack(), claim.part);
+			const recalled = await this.#trip(claim);
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
-			if (!recalled || claim.part || tries > RECALL_TRIES) break;
+			if (!recalled || claim.part || !claim.moneyHelps() || tries > RECALL_TRIES) break;
 			await Bun.sleep(RECALL_WAIT_MS);
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
 			// Two nodes that wait for each other's rest would both wait in vain.
@@ -206,10 +208,13 @@ export class LeaseQueue {
 	}
 
 	/** One acquire. Returns true where other nodes were asked to give back. */
-	async #trip(day: number, needNano: number, part: boolean): Promise<boolean> {
+	async #trip(claim: Claim<unknown>): Promise<boolean> {
+		const { day, part } = claim;
+		const usable = claim.usable();
+		const request = { accountId: this.#accountId, day, needNano: nano(claim.lack()), part, ...(usable ? { usable } : {}) };
 		const call = this.#money.begin();
 		try {
-			const answer = await this.#store.acquire({ accountId: this.#accountId, day, needNano: nano(needNano), part });
+			const answer = await this.#store.acquire(request);
 			this.#money.grow(answer.grants);
 			this.#money.takeTotals(call, answer.budgets, day);
 			this.#knownDays.add(day);

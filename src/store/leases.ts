@@ -6,6 +6,7 @@ import { stakeOf, writeAllotment } from "./diem.ts";
 import type { AcquireRequest, AcquireResult, BudgetState, Grant } from "./port.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
+import { usableParts } from "./usable-money.ts";
 
 interface BudgetRow {
 	readonly source: MoneySource;
@@ -55,15 +56,14 @@ export class LeaseBook {
 		return inTransaction(this.#db, () => {
 			writeAllotment(this.#db, accountId, day, this.#clock);
 			const rows = this.#sql.budgets.all(accountId, day);
+			const free = rows.map(({ source, balance, leased }) => ({ source, free: Number(balance - leased) }));
+			const needed = this.#isSpared(accountId) ? neededOf(free, request) : null;
 			const grants: Grant[] = [];
-			let left = this.#isSpared(accountId) ? neededOf(rows, request) : null;
-			for (const row of rows) {
-				const free = row.balance - row.leased;
-				const granted = left === null || free < left ? free : left;
-				if (granted === 0n) continue;
-				if (left !== null) left -= granted;
-				this.#grow(accountId, row.source, row.day, granted);
-				grants.push({ source: row.source, day: Number(row.day), granted: nano(Number(granted)) });
+			for (const [index, row] of rows.entries()) {
+				const granted = nano(needed?.[index] ?? free[index]?.free ?? 0);
+				if (granted === 0) continue;
+				this.#grow(accountId, row.source, row.day, BigInt(granted));
+				grants.push({ source: row.source, day: Number(row.day), granted });
 			}
 			return { grants, budgets: this.#states(accountId, day) };
 		});
@@ -146,11 +146,19 @@ export class LeaseBook {
 	}
 }
 
-/** What a request is given of a spared account: its need, or nothing where that is not there as a whole. */
-function neededOf(rows: readonly BudgetRow[], { needNano, part }: AcquireRequest): bigint {
-	const free = rows.reduce((sum, row) => sum + row.balance - row.leased, 0n);
-	const need = BigInt(needNano);
-	return part === true || free >= need ? need : 0n;
+/** What a request is given of each budget of a spared account: its need, or nothing where that is not there as a whole. */
+function neededOf(
+	budgets: readonly { readonly source: MoneySource; readonly free: number }[],
+	{ needNano, part, usable }: AcquireRequest,
+): number[] {
+	const parts = usableParts(budgets, usable);
+	const total = parts.reduce((sum, most) => sum + most, 0);
+	let left: number = part === true || total >= needNano ? needNano : 0;
+	return parts.map((most) => {
+		const granted = Math.min(most, left);
+		left -= granted;
+		return granted;
+	});
 }
 
 type Sql<Row = unknown> = Statement<Row, (string | number | bigint | null)[]>;

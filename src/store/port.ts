@@ -94,6 +94,15 @@ export interface AcquireRequest {
 	readonly needNano: Nano;
 	/** Give what there is where that is less than the need; otherwise the need is met or nothing is given for it. */
 	readonly part?: boolean;
+	/** Left out: the request may use any amount of any source. */
+	readonly usable?: UsableMoney;
+}
+
+/** The most that a request can use beyond what is free on its node, by the caps of its key. Nano-USD, or Infinity. */
+export interface UsableMoney {
+	readonly diem: number;
+	/** Bundled credit and USD together. */
+	readonly usd: number;
 }
 
 export interface AcquireResult {
