@@ -3,6 +3,7 @@
  * (statement-numbers.ts). Any place is found by a few seeks of an index, so a page costs the same at any depth and
  * at any length of the journal. The order is that of booking, and so is the time that entries are told by.
  */
+import { sql } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import type { StoreDb } from "../tables.ts";
 
@@ -46,6 +47,9 @@ interface Lane {
 	readonly first: Place;
 	readonly last: Place;
 }
+
+/** What grows from post to post of an account: the number over all units, the instant of booking. */
+type OrderedBy = "entries" | "booked_at";
 
 /** A lane from its first place that passes a test. */
 interface Found {
@@ -106,43 +110,44 @@ export class Statement {
 
 	/** The number of the last entry booked before an instant. */
 	async #numberBefore(ms: number): Promise<number> {
-		const next = earliest(await this.#find((place) => place.bookedAtMs >= ms));
+		const next = earliest(await this.#find("booked_at", ms));
 		return next === null ? this.#lastNumber() : next.number - (await this.#entriesOf(next));
 	}
 
 	async #findNumber(number: number): Promise<Found[]> {
 		const [only, ...others] = this.#lanes;
-		if (only === undefined || others.length > 0) return this.#find((place) => place.number >= number);
+		if (only === undefined || others.length > 0) return this.#find("entries", number);
 		const place = await this.#placeFrom(only.source, number);
 		return place === null ? [] : [{ source: only.source, place }];
 	}
 
-	/** In each lane the first place that passes a test which all later ones pass too; lanes without one are left out. */
-	async #find(passes: (place: Place) => boolean): Promise<Found[]> {
+	/** In each lane the first place with at least this value, which grows from post to post; lanes without one are left out. */
+	async #find(by: OrderedBy, least: number): Promise<Found[]> {
 		const found: Found[] = [];
 		for (const lane of this.#lanes) {
-			const place = await this.#findIn(lane, passes);
+			const place = await this.#findIn(lane, by, least);
 			if (place !== null) found.push({ source: lane.source, place });
 		}
 		return found;
 	}
 
-	async #findIn({ source, first, last }: Lane, passes: (place: Place) => boolean): Promise<Place | null> {
+	async #findIn({ source, first, last }: Lane, by: OrderedBy, least: number): Promise<Place | null> {
+		const passes = (place: Place) => (by === "entries" ? place.number : place.bookedAtMs) >= least;
 		if (passes(first)) return first;
 		if (!passes(last)) return null;
-		// The post with number `failing` fails; `best`, the first one with a number of at least `passing`, passes.
-		let failing = first.ofUnit;
-		let passing = last.ofUnit;
-		let best = last;
-		while (passing - failing > 1) {
-			const middle = Math.floor((failing + passing) / 2);
-			const probe = (await this.#placeFrom(source, middle)) ?? last;
-			if (passes(probe)) {
-				best = probe;
-				passing = middle;
-			} else failing = probe.ofUnit;
-		}
-		return best;
+		const column = sql.ref(COLUMNS[source]);
+		const middle = sql`(failing + passing) / 2`;
+		const found = sql`(SELECT ${sql.ref(by)} FROM posts WHERE account_id = ${this.#accountId} AND ${column} >= ${middle}
+			ORDER BY ${column} LIMIT 1) >= ${least}`;
+		// Halves the numbers between one whose post fails and one whose post passes, inside the database.
+		const { rows } = await sql<{ passing: bigint }>`
+			WITH RECURSIVE search (failing, passing) AS (
+				SELECT CAST(${first.ofUnit} AS BIGINT), CAST(${last.ofUnit} AS BIGINT)
+				UNION ALL
+				SELECT CASE WHEN ${found} THEN failing ELSE ${middle} END, CASE WHEN ${found} THEN ${middle} ELSE passing END
+				FROM search WHERE passing - failing > 1
+			) SELECT passing FROM search ORDER BY passing - failing LIMIT 1`.execute(this.#db);
+		return this.#placeFrom(source, Number(rows[0]?.passing ?? last.ofUnit));
 	}
 
 	/** The first post of a unit with a number of at least `number`. */
