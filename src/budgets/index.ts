@@ -9,6 +9,7 @@
  * Never: waits for a database where the node has the money; writes to the store other than through the journal
  * and leases; knows HTTP.
  */
+export { AddressWindows } from "./address-windows.ts";
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
 export type * from "./port.ts";

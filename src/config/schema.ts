@@ -238,7 +238,7 @@ export const ConfigSchema = closed({
 		listRequestsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 300,
-			description: "Lists of models, characters and keys, for each account",
+			description: "Lists of models, characters and keys, for each account; without a credential, for each address",
 		}),
 		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, for each account" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),

@@ -1,6 +1,6 @@
 import { KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
-import { createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
+import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
 	buildCatalog,
 	type Catalog,
@@ -188,6 +188,7 @@ export class Gateway {
 		const { clock, countTokens, url } = this.#inputs;
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
+		const addresses = new AddressWindows(clock);
 		const endpoints: Endpoint[] = [
 			chatCompletions({
 				budgets: this.budgets,
@@ -198,7 +199,9 @@ export class Gateway {
 				config: () => this.#config,
 				countTokens,
 			}),
-			...modelRoutes(catalog),
+			...modelRoutes(catalog, (call) => {
+				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
+			}),
 			...characterRoutes(characters, () => clock.now()),
 			...apiKeyRoutes({
 				keys: new KeyDesk(this.#inputs.store),

@@ -39,7 +39,14 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
 		});
 	}
-	for (const page of pages) app.get(page.path, (c) => page.answer(c.req.raw));
+	for (const page of pages) {
+		const allow = allowOf(["GET"]);
+		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw)));
+		app.all(page.path, (c) => {
+			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
+			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
+		});
+	}
 	const openAiRoots = endpoints
 		.filter((endpoint) => endpoint.openAi)
 		.map((endpoint) => `${API_PREFIX}/${endpoint.path.split("/")[1]}`);
@@ -59,7 +66,9 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 			if (!HOST.test(request.headers.get("host") ?? "localhost"))
 				return refuse(request, new ApiError("INVALID_REQUEST", { message: "The Host header is not a host" }));
 			const prepared = routes.get(pathOf(request.url))?.get(request.method);
-			return prepared === undefined ? app.fetch(request, connection) : travel(prepared, request, NO_PARAMS, connection, parts);
+			if (prepared !== undefined) return travel(prepared, request, NO_PARAMS, connection, parts);
+			// The HTTP layer leaves the body of a HEAD out, and tells its length: so it gets the whole answer.
+			return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, connection);
 		},
 		refuse,
 	};
@@ -67,6 +76,12 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 
 /** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
+
+/** A page or probe with the header that every answer has. */
+export function withRequestId(response: Response): Response {
+	response.headers.set("X-Request-ID", newRequestId());
+	return response;
+}
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 

@@ -131,3 +131,27 @@ test("errors of the characters are text, those of the models an object", async (
 	const model = (await (await get("/models?type=nothing")).json()) as ErrorAnswer;
 	expect(model.error).toMatchObject({ param: "type", code: "INVALID_REQUEST", type: "invalid_request_error" });
 });
+
+test("lists that need no credential have a limit for each address, which a reload changes", async () => {
+	const open = await startChatGateway({ config: { models: { public: true }, limits: { listRequestsPerMinute: 2 } } });
+	try {
+		const paths = ["/models", "/models/traits", "/models/compatibility_mapping", `/models/${MODEL}`];
+		const bare = (path: string) => fetch(`${open.gate.url}/api/v1${path}`);
+		const statuses = [];
+		for (const path of paths) {
+			const answer = await bare(path);
+			statuses.push(answer.status);
+			expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("2");
+			if (answer.status === 429) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+			await answer.body?.cancel();
+		}
+		expect(statuses).toEqual([200, 200, 429, 429]);
+		// Who has a key is counted by it.
+		expect((await open.gate.call("GET", "/models")).status).toBe(200);
+		const { config } = open.gate.gateway;
+		open.gate.gateway.reload({ ...config, limits: { ...config.limits, listRequestsPerMinute: 3 } });
+		expect([(await bare("/models")).status, (await bare("/models")).status]).toEqual([200, 429]);
+	} finally {
+		await open.stop();
+	}
+});

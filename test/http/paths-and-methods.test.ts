@@ -81,6 +81,13 @@ test("a wrong method is a 405 that names the right ones, also without a credenti
 });
 
 test("HEAD answers what GET does, without the body", async () => {
+	for (const path of ["/api/v1/models", "/api/v1/openapi.json", "/docs", "/healthz", "/api/v1/nothing"]) {
+		const headers = { authorization: `Bearer ${bed.gate.key}`, "accept-encoding": "identity" };
+		const [get, head] = [await bare("GET", path, headers), await bare("HEAD", path, headers)];
+		const length = (await get.arrayBuffer()).byteLength;
+		expect(length).toBeGreaterThan(0);
+		expect(`${path} ${head.headers.get("content-length")}`).toBe(`${path} ${length}`);
+	}
 	for (const path of ["/models", "/models/traits", "/openapi.json", "/models/no-such-model"]) {
 		const get = await bed.gate.call("GET", path);
 		const head = await bed.gate.call("HEAD", path);
@@ -91,6 +98,19 @@ test("HEAD answers what GET does, without the body", async () => {
 		await get.body?.cancel();
 	}
 	expect((await bare("HEAD", "/api/v1/models")).status).toBe(401);
+});
+
+test("probes and pages take GET and HEAD, and their answers have a request id", async () => {
+	for (const path of ["/healthz", "/readyz", "/docs", "/"]) {
+		for (const method of ["GET", "HEAD"]) expect((await bare(method, path)).headers.get("x-request-id")).toMatch(ID);
+		for (const method of ["POST", "PUT", "DELETE"]) {
+			const answer = await bare(method, path);
+			expect(`${path} ${answer.status} ${answer.headers.get("allow")}`).toBe(`${path} 405 GET, HEAD, OPTIONS`);
+			expect(answer.headers.get("x-request-id")).toMatch(ID);
+			await answer.body?.cancel();
+		}
+		expect((await bare("OPTIONS", path)).status).toBe(204);
+	}
 });
 
 test("probes and pages stand outside the API and need nothing", async () => {

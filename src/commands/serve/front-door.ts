@@ -1,6 +1,6 @@
 import { BUILD, type Config } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
-import { type App, errorResponse, type Listening, listen, type PipelineSettings } from "../../server/index.ts";
+import { type App, errorResponse, type Listening, listen, type PipelineSettings, withRequestId } from "../../server/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /** Listens before the store is open: probes are answered, other requests hear that the start is under way. */
@@ -42,8 +42,8 @@ export class FrontDoor {
 
 	#starting(request: Request): Response {
 		const { pathname } = new URL(request.url);
-		if (pathname === "/healthz") return new Response("ok\n");
-		if (pathname === "/readyz") return new Response("not ready: the books are being opened\n", { status: 503 });
+		if (pathname === "/healthz") return withRequestId(new Response("ok\n"));
+		if (pathname === "/readyz") return withRequestId(new Response("not ready: the books are being opened\n", { status: 503 }));
 		const error = new ApiError("SERVICE_UNAVAILABLE", {
 			message: "The service is starting; try again in a moment",
 			retryAfterSeconds: 1,

@@ -11,6 +11,7 @@ import {
 	NameMapSchema,
 } from "../../catalog/index.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 
 /** Endpoint names that `models.public` opens. */
@@ -18,7 +19,19 @@ export const MODEL_ENDPOINTS = ["models", "model", "model-traits", "model-mappin
 
 const common = { method: "GET", tag: "Models", openAi: true, callers: ["key"], listLimit: true } as const;
 
-export function modelRoutes(catalog: () => Catalog): Endpoint[] {
+/** `takeAnonymous` takes one request of a caller without a credential from its address's minute, or throws. */
+export function modelRoutes(catalog: () => Catalog, takeAnonymous: (call: Call) => void): Endpoint[] {
+	return declarations(catalog).map((endpoint) => {
+		if (endpoint.kind !== "plain") return endpoint;
+		const run: typeof endpoint.run = (input, call) => {
+			if (call.caller === null) takeAnonymous(call);
+			return endpoint.run(input, call);
+		};
+		return { ...endpoint, run };
+	});
+}
+
+function declarations(catalog: () => Catalog): Endpoint[] {
 	return [
 		plain({
 			...common,

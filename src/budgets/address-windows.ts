@@ -1,0 +1,20 @@
+import type { Clock } from "../telemetry/clock.ts";
+import type { RateState } from "./port.ts";
+import { RateWindows } from "./rate-windows.ts";
+
+/** Many addresses are cheap to come by: past this number the oldest window is forgotten. */
+const MAX_ADDRESSES = 50_000;
+
+/** The minute windows of callers without a credential, one for each address and subject. */
+export class AddressWindows {
+	readonly #windows: RateWindows;
+
+	constructor(clock: Clock) {
+		this.#windows = new RateWindows(clock, MAX_ADDRESSES);
+	}
+
+	/** Takes one request. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
+	take(address: string, subject: string, requestsPerMinute: number): RateState {
+		return this.#windows.take(address, subject, { requestsPerMinute }, 0);
+	}
+}
