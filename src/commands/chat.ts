@@ -1,5 +1,7 @@
 import { defineCommand } from "citty";
+import type { Config } from "../config/index.ts";
 import { complain } from "./print.ts";
+import { notedServer } from "./serve/running-server.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 
 export const chat = defineCommand({
@@ -18,7 +20,7 @@ export const chat = defineCommand({
 		const { config } = configOrExit({ config: args.config, data: args.data, port: args.port });
 		const key = args.key ?? process.env.TURNPIKE_KEY ?? process.env.TURNPIKE_ADMIN_KEY;
 		if (!key) return fail("Give an API key: --key, or TURNPIKE_KEY in the environment");
-		const base = args.url ?? `http://127.0.0.1:${config.server.port}`;
+		const base = args.url ?? addressOf(config, args.port);
 		const prompt = args.prompt === "-" ? await Bun.stdin.text() : args.prompt;
 		const messages = [...(args.system ? [{ role: "system", content: args.system }] : []), { role: "user", content: prompt }];
 		const maximum = args["max-tokens"] === undefined ? {} : { max_completion_tokens: Number(args["max-tokens"]) };
@@ -39,6 +41,12 @@ export const chat = defineCommand({
 		await printStream(response.body);
 	},
 });
+
+/** The server of the data folder, wherever it listens; else the one that the configuration would start. */
+function addressOf({ data, server }: Config, port: string | undefined): string {
+	const noted = port === undefined ? notedServer(data) : null;
+	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
+}
 
 interface Chunk {
 	readonly error?: { message: string };

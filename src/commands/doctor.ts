@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
 import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
@@ -12,6 +12,7 @@ import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
+import { notedServer } from "./serve/running-server.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { storeFaultText } from "./store-fault.ts";
 
@@ -56,19 +57,15 @@ function dataFolder(dir: string): Check {
 
 async function server(config: Config): Promise<Check> {
 	const name = "server";
-	const pidFile = join(config.data, "serve.pid");
-	if (!existsSync(pidFile)) return { name, ok: true, text: "not running on this folder (npm start)" };
-	const pid = readFileSync(pidFile, "utf8").trim();
-	const url = `http://127.0.0.1:${config.server.port}/readyz`;
+	const noted = notedServer(config.data);
+	if (noted === null) return { name, ok: true, text: "not running on this folder (npm start)" };
+	const { pid, url } = noted;
+	if (!noted.alive) return { name, ok: true, text: `not running: process ${pid} was killed (npm start)` };
 	try {
-		const response = await fetch(url, { signal: AbortSignal.timeout(3_000) });
-		return { name, ok: response.ok, text: `process ${pid}: ${(await response.text()).trim()}` };
+		const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
+		return { name, ok: response.ok, text: `process ${pid} at ${url}: ${(await response.text()).trim()}` };
 	} catch {
-		return {
-			name,
-			ok: true,
-			text: `process ${pid} is noted, but nothing answers on port ${config.server.port}: another port, or it was killed`,
-		};
+		return { name, ok: false, text: `process ${pid} runs, but nothing answers at ${url}` };
 	}
 }
 

@@ -43,7 +43,7 @@ test("a first start prints address, a new key and a curl line that works; a seco
 	expect((await new Response(shell.stdout).text()).trim()).toBe("200");
 	fresh.kill("SIGTERM");
 	expect(await fresh.exited).toBe(0);
-	expect(existsSync(join(fresh.dataDir, "serve.pid"))).toBe(false);
+	for (const name of ["serve.pid", "serve.url"]) expect(existsSync(join(fresh.dataDir, name))).toBe(false);
 	const again = await startWithoutKey(server.dataDir);
 	await until(() => again.stdout().includes("curl "), "the curl line");
 	expect(again.stdout()).not.toContain("sk_adm_");
@@ -179,4 +179,17 @@ test("probes and pages answer without a credential", async () => {
 	const document = (await (await fetch(`${server.url}/api/v1/openapi.json`)).json()) as { openapi: string; paths: object };
 	expect(document.openapi).toBe("3.1.0");
 	expect(Object.keys(document.paths)).toContain("/chat/completions");
+});
+
+test("doctor and chat find a server on whatever port it listens, and tell a killed one", async () => {
+	const server = await start({ config: { ...config, chat: { embedded: { enabled: false } } } });
+	const place = ["--data", server.dataDir, "--config", server.configFile];
+	const doctor = await turnpike(["doctor", ...place]);
+	expect(doctor.stdout).toContain(`ok       server: process ${server.pid} at ${server.url}: ready`);
+	const chat = await turnpike(["chat", "Say hello.", "--model", "priced", "--key", ADMIN_KEY, ...place]);
+	expect(chat.code).toBe(0);
+	expect(chat.stdout.trim()).not.toBe("");
+	server.kill("SIGKILL");
+	await server.exited;
+	expect((await turnpike(["doctor", ...place])).stdout).toContain(`server: not running: process ${server.pid} was killed`);
 });

@@ -1,4 +1,3 @@
-import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
@@ -17,6 +16,7 @@ import { storeFaultText } from "../store-fault.ts";
 import { banner, chatCurl } from "./banner.ts";
 import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
+import { forgetServer, noteServer } from "./running-server.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
@@ -68,8 +68,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			}),
 	);
 	front.serve(gateway.app);
-	const pidFile = join(config.data, "serve.pid");
-	writeFileSync(pidFile, `${process.pid}\n`);
+	noteServer(config.data, listening.url);
 
 	const reload = () => reloadFrom(flags, gateway, log);
 	store.onChange((change) => {
@@ -85,7 +84,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await gateway.stop();
 		await Promise.all([embedded.stop(), counter.stop()]);
 		await store.close();
-		rmSync(pidFile, { force: true });
+		forgetServer(config.data);
 		process.exit(0);
 	};
 	process.on("SIGTERM", () => void stop("SIGTERM"));
