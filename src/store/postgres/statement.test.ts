@@ -1,0 +1,45 @@
+import { afterAll, beforeAll } from "bun:test";
+import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
+import { NANO_PER_USD, nano } from "../../ledger/nano.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+import { testStatement } from "../testing/statement-contract.ts";
+import { BatchApplier } from "./batch-applier.ts";
+import { startBoot } from "./boots.ts";
+import { connect } from "./connect.ts";
+import { LeaseBook } from "./lease-book.ts";
+
+const ALL_MONEY = nano(150 * NANO_PER_USD);
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+testStatement(async () => {
+	const books = new BooksFolder(await cluster.newDatabase());
+	const made = books.admin();
+	await made.db.selectFrom("accounts").select("id").execute();
+	const sql = connect(books.place, { max: 2, name: "test" });
+	const boot = await startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
+	let applier = new BatchApplier(boot);
+	return {
+		books,
+		async lease(accountIds) {
+			for (const accountId of accountIds)
+				await new LeaseBook(boot).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: ALL_MONEY }, 1);
+		},
+		async book(groups) {
+			await applier.apply(sql, groups);
+		},
+		async restart() {
+			applier = new BatchApplier(boot);
+		},
+		async close() {
+			await sql.close();
+			await books.remove();
+		},
+	};
+});
