@@ -20,6 +20,8 @@ export async function serveLongHistory(entries: number): Promise<LongHistory> {
 	await createKey(admin, { accountId: statement.accountId, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
 	await admin.close();
 	const server = await serve({ dataDir, config: { limits: { listRequestsPerMinute: 1_000_000 } } });
+	if (!(await fetch(`${server.url}/readyz`).catch(() => null))?.ok)
+		throw new Error(`the server did not start: ${server.stderr()}`);
 	return { statement, server, key };
 }
 
