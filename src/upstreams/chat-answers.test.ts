@@ -89,7 +89,6 @@ describe("a stream", () => {
 		expect(error).toBeNull();
 		expect(done).toBe(true);
 		expect(contentOf(texts.slice(0, -1))).toBe("Hello, world!");
-		expect(await stream.next()).toBeNull();
 		expect(stream).toMatchObject({ upstream: "main", retries: 0, usage: { promptTokens: 9, completionTokens: 4 } });
 		expect(main.requests[0]?.complaints).toEqual([]);
 		expect(main.requests[0]?.body.stream_options).toEqual({ include_usage: true });
@@ -120,10 +119,13 @@ describe("a stream", () => {
 		const gate = Promise.withResolvers<void>();
 		main.next({ beforeSecondChunk: gate.promise });
 		const stream = open();
-		const first = await stream.next();
-		expect(first?.events.length).toBe(1);
-		gate.resolve();
-		expect((await drain(stream)).done).toBe(true);
+		const sizes: number[] = [];
+		await stream.each((batch) => {
+			sizes.push(batch.events.length);
+			gate.resolve();
+			return null;
+		});
+		expect(sizes[0]).toBe(1);
 	});
 
 	test("usage: twice the last wins, late and on every chunk it is found, never is null", async () => {
@@ -172,9 +174,10 @@ describe("a stream", () => {
 			raw: `${good}${good}data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n`,
 			headers: { "content-type": "text/event-stream" },
 		});
-		const stream = open();
-		expect(await stream.next()).toMatchObject({ done: false, events: { length: 2 } });
-		expect(await codeOf(stream.next())).toBe("INFERENCE_FAILED");
+		const { texts, done, error } = await drain(open());
+		expect(texts).toHaveLength(2);
+		expect(done).toBe(false);
+		expect(error).toMatchObject({ code: "INFERENCE_FAILED" });
 	});
 
 	test("that falls silent is REQUEST_TIMEOUT; comments are no silence", async () => {
@@ -188,9 +191,9 @@ describe("a stream", () => {
 
 	test("is not blamed for silence while nobody reads it", async () => {
 		const stream = open({}, connect({ timeouts: { ...TIMEOUTS, chatIdleMs: 40 } }));
-		await stream.next();
+		await stream.opened;
 		await Bun.sleep(120);
-		expect((await drain(stream)).error).toBeNull();
+		await stream.each(() => Bun.sleep(60));
 	});
 
 	test("with an event over the bound is broken", async () => {

@@ -84,8 +84,8 @@ describe("a caller that leaves", () => {
 	test("cancel does the same, also twice, and the read under way ends", async () => {
 		main.next({ hang: "after-first-chunk" });
 		const stream = open();
-		await stream.next();
-		const read = stream.next().catch((error: unknown) => error);
+		await stream.opened;
+		const read = stream.each(() => null).catch((error: unknown) => error);
 		stream.cancel();
 		stream.cancel();
 		expect(await read).toBeInstanceOf(ApiError);
@@ -123,7 +123,7 @@ describe("bounds of one upstream", () => {
 		const upstreams = connect({ upstreams: { main: config(main, { maxConcurrent: 1 }), spare: config(spare) } });
 		main.next({ hang: "after-first-chunk" });
 		const held = open({ model: TWO }, upstreams);
-		await held.next();
+		await held.opened;
 		expect(await unary({ model: TWO }, upstreams)).toMatchObject({ upstream: "spare", retries: 0 });
 		expect(await codeOf(unary({ model: ONE }, upstreams))).toBe("MODEL_AT_CAPACITY");
 		held.cancel();
@@ -137,7 +137,7 @@ describe("new settings", () => {
 		const upstreams = connect();
 		main.next({ beforeSecondChunk: gate.promise });
 		const stream = open({ model: ONE }, upstreams);
-		await stream.next();
+		await stream.opened;
 		upstreams.reload({ main: config(spare, { key: "new-key" }) });
 		expect((await unary({ model: ONE }, upstreams)).upstream).toBe("main");
 		expect(spare.requests[0]?.headers.get("authorization")).toBe("Bearer new-key");

@@ -82,7 +82,7 @@ test("100 streams at once, left at random moments or broken upstream, leave noth
 		const leaves = random();
 		const timer = leaves < 0.7 ? setTimeout(() => (leaves < 0.35 ? caller.abort() : stream.cancel()), random() * 120) : undefined;
 		try {
-			while ((await stream.next()) !== null);
+			await stream.each(() => null);
 		} catch {
 			// Each way to end is a good one here: what counts is what is left behind.
 		} finally {

@@ -60,13 +60,16 @@ describe("the frame of an event", () => {
 
 describe("an event of a frame that is known", () => {
 	const known = frame(chunk({ content: "first" })) as EventFrame;
-	const said = (written: string) => known.said(`${known.head}${written}${known.tail}`);
+	const said = (written: string) => known.match(`${known.head}${written}${known.tail}`)?.said ?? null;
 
 	test("says what a parser would read", () => {
 		fc.assert(
 			fc.property(fc.string({ unit: "binary" }), (piece) => {
 				const text = JSON.stringify(chunk({ content: piece }));
-				expect(known.said(text)).toBe(JSON.parse(text).choices[0].delta.content);
+				const event = known.match(text);
+				expect(event?.said).toBe(JSON.parse(text).choices[0].delta.content);
+				expect(event?.text).toBe(text);
+				expect(event?.body).toEqual(JSON.parse(text));
 			}),
 			{ numRuns: 500 },
 		);
@@ -89,10 +92,10 @@ describe("an event of a frame that is known", () => {
 	});
 
 	test("must have both ends whole", () => {
-		expect(known.said(known.head + known.tail)).toBe("");
-		expect(known.said(known.head + known.tail.slice(1))).toBeNull();
-		expect(known.said(`${known.head}a${known.tail} `)).toBeNull();
+		expect(known.match(known.head + known.tail)?.said).toBe("");
+		expect(known.match(known.head + known.tail.slice(1))).toBeNull();
+		expect(known.match(`${known.head}a${known.tail} `)).toBeNull();
 		const overlapping = new EventFrame('{"a":"', '":"b"}');
-		expect(overlapping.said('{"a":"b"}')).toBeNull();
+		expect(overlapping.match('{"a":"b"}')).toBeNull();
 	});
 });

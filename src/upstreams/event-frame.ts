@@ -1,6 +1,4 @@
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
+import type { ChatEvent } from "./port.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,31 +12,51 @@ export class EventFrame {
 	readonly head: string;
 	/** The text from its closing quote on. */
 	readonly tail: string;
+	/** The same with the lines that most servers put around it. */
+	readonly lineHead: string;
+	readonly lineTail: string;
 
 	constructor(head: string, tail: string) {
 		this.head = head;
 		this.tail = tail;
+		this.lineHead = `data: ${head}`;
+		this.lineTail = `${tail}\n\n`;
 	}
 
-	/** What the event says where it has this frame, decoded; null where it has another. */
-	said(text: string): string | null {
+	/** The event, where it has this frame and its piece is JSON; else null. */
+	match(text: string): FramedEvent | null {
 		const end = text.length - this.tail.length;
 		if (end < this.head.length || !text.startsWith(this.head) || !text.endsWith(this.tail)) return null;
-		let escapes = false;
-		for (let at = this.head.length; at < end; at++) {
-			const code = text.charCodeAt(at);
-			if (code === QUOTE || code < SPACE) return null;
-			if (code !== BACKSLASH) continue;
-			escapes = true;
-			at++;
-		}
 		const written = text.slice(this.head.length, end);
-		return escapes ? unescaped(written) : written;
+		const said = unquoted(written);
+		return said === null ? null : new FramedEvent(this, written, said);
 	}
 }
 
-/** null where the escapes are not JSON's. */
-function unescaped(written: string): string | null {
+/** An event that is known without having been parsed. */
+export class FramedEvent implements ChatEvent {
+	readonly frame: EventFrame;
+	readonly written: string;
+	readonly said: string;
+
+	/** `written`: what stands between the quotes; `said`: the same, decoded. */
+	constructor(frame: EventFrame, written: string, said: string) {
+		this.frame = frame;
+		this.written = written;
+		this.said = said;
+	}
+
+	get text(): string {
+		return this.frame.head + this.written + this.frame.tail;
+	}
+
+	get body(): Fields {
+		return JSON.parse(this.text) as Fields;
+	}
+}
+
+/** null where this is not what may stand between the quotes of a JSON string. */
+function unquoted(written: string): string | null {
 	try {
 		return JSON.parse(`"${written}"`) as string;
 	} catch {

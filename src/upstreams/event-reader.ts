@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../journal/records.ts";
-import { SseParser } from "../wire/index.ts";
-import { type EventFrame, frameOf } from "./event-frame.ts";
+import { SseEventTooLarge, SseNotUtf8, SseParser } from "../wire/index.ts";
+import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
 import { usageOf } from "./usage.ts";
@@ -47,19 +47,14 @@ export class EventReader {
 	 * event stream, where no good event stood before it.
 	 */
 	take(bytes: Uint8Array): ChatEvent[] {
-		const texts: string[] = [];
 		const events: ChatEvent[] = [];
 		try {
-			this.#parser.feed(bytes, texts);
+			this.#parser.push(bytes);
+			for (let event = this.#next(); event !== null; event = this.#next()) events.push(event);
 		} catch (error) {
-			this.#fault = broken(error instanceof Error ? error.message : "the stream is no event stream");
+			this.#fault = isStreamFault(error) ? broken(error.message) : error;
+			if (events.length === 0) throw this.#fault;
 		}
-		try {
-			for (const text of texts) events.push(this.#framed(text) ?? this.#parsed(text));
-		} catch (error) {
-			this.#fault = error;
-		}
-		if (this.#fault !== null && events.length === 0) throw this.#fault;
 		return events;
 	}
 
@@ -72,14 +67,23 @@ export class EventReader {
 		throw broken("the stream was cut: no [DONE]");
 	}
 
-	#framed(text: string): ChatEvent | null {
+	#next(): ChatEvent | null {
 		for (const frame of this.#frames) {
-			const said = frame.said(text);
-			if (said === null) continue;
-			this.#misses = 0;
-			return new FramedEvent(text, frame, said);
+			const written = this.#parser.nextBetween(frame.lineHead, frame.lineTail);
+			if (written !== null) return this.#hit(new FramedEvent(frame, written, written));
 		}
-		return null;
+		const text = this.#parser.next();
+		if (text === null) return null;
+		for (const frame of this.#frames) {
+			const event = frame.match(text);
+			if (event !== null) return this.#hit(event);
+		}
+		return this.#parsed(text);
+	}
+
+	#hit(event: FramedEvent): FramedEvent {
+		this.#misses = 0;
+		return event;
 	}
 
 	#parsed(text: string): ChatEvent {
@@ -96,7 +100,7 @@ export class EventReader {
 		if (body.usage || body.x_groq || body.eval_count) this.#usage = usageOf(body) ?? this.#usage;
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
 		if (this.#misses < MAX_MISSES && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
-		return { text, body, frame: null, said: "" };
+		return { text, body, frame: null, written: "", said: "" };
 	}
 
 	#learn(text: string, body: Fields): void {
@@ -108,21 +112,8 @@ export class EventReader {
 	}
 }
 
-/** An event that is known without having been parsed. */
-class FramedEvent implements ChatEvent {
-	readonly text: string;
-	readonly frame: EventFrame;
-	readonly said: string;
-
-	constructor(text: string, frame: EventFrame, said: string) {
-		this.text = text;
-		this.frame = frame;
-		this.said = said;
-	}
-
-	get body(): Fields {
-		return JSON.parse(this.text) as Fields;
-	}
+function isStreamFault(error: unknown): error is Error {
+	return error instanceof SseEventTooLarge || error instanceof SseNotUtf8;
 }
 
 function hasFinishReason(choices: unknown): boolean {

@@ -48,9 +48,10 @@ export interface ChatEvent {
 	readonly body: Readonly<Record<string, unknown>>;
 	/**
 	 * Set where the event is an earlier one over again with another piece of what the model says, and nothing
-	 * else: no usage, no end. `said` is that piece then.
+	 * else: no usage, no end. That piece is `said` then, `written` as it stands in the JSON.
 	 */
 	readonly frame: EventFrame | null;
+	readonly written: string;
 	readonly said: string;
 }
 
@@ -61,13 +62,16 @@ export interface EventBatch {
 }
 
 export interface ChatStream {
-	/** Resolves at the first upstream headers that look good; rejects like `next` where no try gets so far. */
+	/** Resolves at the first upstream headers that look good; rejects like `opened` where no try gets so far. */
 	readonly headers: Promise<void>;
+	/** Resolves at the first event; rejects with an ApiError as the failure table says, after all tries. */
+	readonly opened: Promise<unknown>;
 	/**
-	 * The next batch; null at a proper end. Throws ApiError: before the first event as the failure table says
-	 * (after all tries), after it where the upstream broke, fell silent or sent an error event.
+	 * Hands out every batch once, in order, those that came before the call too; a promise that `take` returns is
+	 * waited for before more is read. Resolves at a proper end, or where `take` cancelled. Throws what `opened`
+	 * rejects with; an ApiError where the upstream broke, fell silent or sent an error event; what `take` throws.
 	 */
-	next(): Promise<EventBatch | null>;
+	each(take: (batch: EventBatch) => Promise<unknown> | null): Promise<void>;
 	/** The upstream in use, once there is one. */
 	readonly upstream: string | null;
 	readonly retries: number;

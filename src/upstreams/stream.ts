@@ -9,6 +9,8 @@ import { readWhole } from "./unary.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
+const NOTHING: EventBatch = { events: [], done: false };
+
 /** The answer that is being read: of the try under way, then of the one that gave an event. */
 interface OpenAnswer {
 	readonly reader: BodyReader;
@@ -22,13 +24,12 @@ interface OpenAnswer {
  */
 export class UpstreamStream implements ChatStream {
 	readonly headers: Promise<void>;
+	readonly opened: Promise<EventBatch>;
 	readonly #call: ChatForward;
 	readonly #tools: TryTools;
 	readonly #tries: Tries;
-	readonly #opening: Promise<EventBatch>;
 	#headersCame: () => void = nothing;
 	#answer: OpenAnswer | null = null;
-	#firstTaken = false;
 	/** Nothing more will come; the reason where that is no proper end. */
 	#ended = false;
 	#endReason: unknown = null;
@@ -40,9 +41,9 @@ export class UpstreamStream implements ChatStream {
 		const headers = Promise.withResolvers<void>();
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;
-		this.#opening = this.#open();
-		this.#opening.catch(headers.reject);
-		// For whoever asks; an unasked failure is no crash.
+		this.opened = this.#open();
+		// Both are for whoever asks; an unasked failure is no crash.
+		this.opened.catch(headers.reject);
 		this.headers.catch(nothing);
 	}
 
@@ -58,17 +59,34 @@ export class UpstreamStream implements ChatStream {
 		return this.#answer?.events.usage ?? null;
 	}
 
-	/** One step behind the network's own promise: this runs for every read. */
-	next(): Promise<EventBatch | null> {
-		if (!this.#firstTaken) {
-			this.#firstTaken = true;
-			return this.#opening;
-		}
+	async each(take: (batch: EventBatch) => Promise<unknown> | null): Promise<void> {
+		let batch = await this.opened;
 		const answer = this.#answer;
-		if (this.#ended || answer === null) return this.#endReason === null ? Promise.resolve(null) : Promise.reject(this.#endReason);
-		if (answer.events.fault !== null) return Promise.reject(this.#broke(answer, answer.events.fault));
-		answer.current.watch.resume();
-		return answer.reader.read().then(this.#read, this.#failed);
+		if (this.#endReason !== null || answer === null) throw this.#endReason;
+		const { reader, events, current } = answer;
+		let paused = true;
+		for (;;) {
+			const waiting = take(batch);
+			// At its proper end, or cancelled by `take` itself.
+			const over = this.#ended;
+			if (waiting !== null) {
+				current.watch.pause();
+				paused = true;
+				await waiting;
+			}
+			if (over) return;
+			if (paused) current.watch.resume();
+			paused = false;
+			try {
+				if (events.fault !== null) throw events.fault;
+				// Here and not in a function of its own: this is run for each piece of every stream.
+				const { value } = await reader.read();
+				if (this.#endReason !== null) throw this.#endReason;
+				batch = this.#taken(answer, value);
+			} catch (error) {
+				throw this.#broke(answer, error);
+			}
+		}
 	}
 
 	cancel(): void {
@@ -126,31 +144,20 @@ export class UpstreamStream implements ChatStream {
 		}
 	}
 
-	readonly #read = ({ value }: { readonly value?: Uint8Array | undefined }): EventBatch | null | Promise<EventBatch | null> => {
-		const answer = this.#answer;
-		if (this.#endReason !== null || answer === null) throw this.#endReason;
+	/** What a read brought: nothing where it was comments only, or the end of the body. */
+	#taken(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
 		const { events, current } = answer;
-		try {
-			if (value === undefined) {
-				events.end();
-				this.#endProperly(answer);
-				return null;
-			}
-			const found = events.take(value);
-			const { done } = events;
-			if (done) this.#endProperly(answer);
-			// Comments only: the upstream is alive.
-			else if (found.length === 0) return this.next();
-			current.watch.pause();
-			return { events: found, done };
-		} catch (error) {
-			throw this.#broke(answer, error);
+		if (bytes === undefined) {
+			events.end();
+			this.#endProperly(answer);
+			return NOTHING;
 		}
-	};
-
-	readonly #failed = (error: unknown): never => {
-		throw this.#answer === null ? error : this.#broke(this.#answer, error);
-	};
+		current.watch.touch();
+		const found = events.take(bytes);
+		const { done } = events;
+		if (done) this.#endProperly(answer);
+		return { events: found, done };
+	}
 
 	#endProperly({ reader, events, current }: OpenAnswer): void {
 		this.#ended = true;

@@ -4,10 +4,16 @@ import { SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
+/** The events that a chunk completes. */
+function read(parser: SseParser, chunk: Uint8Array, into: string[] = []): string[] {
+	parser.push(chunk);
+	for (let event = parser.next(); event !== null; event = parser.next()) into.push(event);
+	return into;
+}
+
 function parse(chunks: readonly Uint8Array[], maxEventBytes?: number) {
 	const parser = new SseParser(maxEventBytes);
-	const events: string[] = [];
-	for (const chunk of chunks) parser.feed(chunk, events);
+	const events = chunks.flatMap((chunk) => read(parser, chunk));
 	return { events, done: parser.done, pending: parser.pending };
 }
 const one = (text: string) => parse([bytesOf(text)]);
@@ -95,12 +101,39 @@ describe("server-sent events", () => {
 			const parser = new SseParser();
 			const events: string[] = [];
 			expect(() => {
-				parser.feed(whole.slice(0, cut), events);
-				parser.feed(whole.slice(cut), events);
+				read(parser, whole.slice(0, cut), events);
+				read(parser, whole.slice(cut), events);
 			}, `cut at ${cut}`).toThrow(SseNotUtf8);
 			expect(events).toEqual(["é", "2"]);
 		}
 		expect(parse([Uint8Array.from([...bytesOf("data: 1\n\ndata: [DONE]\n\n"), 0xff, 0x0a])]).done).toBe(true);
+	});
+
+	test("whose ends are known are read at once, where what stands between is plain", () => {
+		const between = (text: string, max?: number) => {
+			const parser = new SseParser(max);
+			parser.push(bytesOf(text));
+			const found: (string | null)[] = [];
+			for (let i = 0; i < 3; i++) found.push(parser.nextBetween('data: ["', '"]\n\n'));
+			return [...found.filter((piece) => piece !== null), "|", ...read(parser, bytesOf(""))];
+		};
+		expect(between('data: ["a"]\n\ndata: ["é😀"]\r\n\r\ndata: [""]\n\n')).toEqual(["a", "é😀", "", "|"]);
+		expect(between('data: ["a"]\n\ndata: b\n\ndata: ["c"]\n\n')).toEqual(["a", "|", "b", '["c"]']);
+		for (const piece of ['"', "\\", "\t", "\u0000", "\u001f"])
+			expect(between(`data: ["${piece}"]\n\n`)).toEqual(["|", `["${piece}"]`]);
+		expect(between('data: 1\ndata: ["a"]\n\n')).toEqual(["|", '1\n["a"]']);
+		expect(between('data: ["a"]\ndata: 1\n\n')).toEqual(["|", '["a"]\n1']);
+		expect(between('data: ["a"]\n')).toEqual(["|"]);
+		expect(between('data: [DONE]\n\ndata: ["a"]\n\n')).toEqual(["|"]);
+		expect(() => between(`data: ["${"a".repeat(200)}"]\n\n`, 100)).toThrow(SseEventTooLarge);
+	});
+
+	test("that begin in one chunk and end in another are read at once too, and not before [DONE] is seen", () => {
+		const parser = new SseParser();
+		for (const chunk of ['data: ["a', '"]\n', '\ndata: [DONE]\n\ndata: ["b"]\n\n']) parser.push(bytesOf(chunk));
+		const between = () => parser.nextBetween('data: ["', '"]\n\n');
+		expect(between()).toBe("a");
+		expect([between(), parser.next(), parser.done, between()]).toEqual([null, null, true, null]);
 	});
 
 	test("over the bound throw, in one line or in many, at once or byte by byte", () => {
@@ -121,10 +154,9 @@ describe("server-sent events", () => {
 		const parser = new SseParser();
 		const piece = new Uint8Array(1000).fill(0x61);
 		const started = performance.now();
-		const events: string[] = [];
-		parser.feed(bytesOf("data: "), events);
-		for (let i = 0; i < 15_000; i++) parser.feed(piece, events);
-		parser.feed(bytesOf("\n\n"), events);
+		read(parser, bytesOf("data: "));
+		for (let i = 0; i < 15_000; i++) read(parser, piece);
+		const events = read(parser, bytesOf("\n\n"));
 		expect(events[0]?.length).toBe(15_000_000);
 		expect(performance.now() - started).toBeLessThan(5_000);
 	});

@@ -3,7 +3,9 @@ import { isUtf8 } from "node:buffer";
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
+const QUOTE = 0x22;
 const COLON = 0x3a;
+const BACKSLASH = 0x5c;
 const LINE_END = /\r\n|\r/g;
 
 export const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -31,12 +33,17 @@ export class SseParser {
 	/** The unfinished line, in a buffer that doubles. */
 	#carry = new Uint8Array(0);
 	#carryLength = 0;
+	/** Whole lines, and how far they are read. */
+	#text = "";
+	#at = 0;
 	/** The `data:` lines so far of the event under way; null before the first. */
 	#data: string | null = null;
 	/** A CR ended the last line: an LF right after it belongs to the same line end. */
 	#skipLf = false;
 	#atStart = true;
 	#done = false;
+	/** What is wrong behind the lines that are there to be read. */
+	#fault: Error | null = null;
 
 	constructor(maxEventBytes: number = DEFAULT_MAX_EVENT_BYTES) {
 		this.#maxEventBytes = maxEventBytes;
@@ -52,22 +59,75 @@ export class SseParser {
 		return this.#carryLength > 0 || this.#data !== null;
 	}
 
-	/**
-	 * Adds the data of every event that this chunk completes to `events`, in order. Throws SseEventTooLarge and
-	 * SseNotUtf8; what stood before the fault is in `events` then.
-	 */
-	feed(chunk: Uint8Array, events: string[]): void {
+	/** Takes in a chunk; `next` then hands out the events that it completes. */
+	push(chunk: Uint8Array): void {
+		if (this.#done) return;
 		const linesEnd = endOfLastLine(chunk);
-		if (linesEnd > 0 && !this.#done) {
+		if (linesEnd > 0) {
 			const lines = linesEnd === chunk.length ? chunk : chunk.subarray(0, linesEnd);
-			this.#decode(this.#carryLength === 0 ? lines : this.#carryWith(lines), events);
+			const text = this.#decode(this.#carryLength === 0 ? lines : this.#carryWith(lines));
+			this.#text = this.#at === this.#text.length ? text : this.#text.slice(this.#at) + text;
+			this.#at = 0;
 		}
-		if (linesEnd === chunk.length || this.#done) return;
-		this.#checkSize(this.#carryLength + chunk.length - linesEnd);
-		this.#keep(linesEnd === 0 ? chunk : chunk.subarray(linesEnd));
+		if (linesEnd === chunk.length) return;
+		if (this.#carryLength + chunk.length - linesEnd > this.#maxEventBytes) this.#fault ??= this.#tooLarge();
+		else this.#keep(linesEnd === 0 ? chunk : chunk.subarray(linesEnd));
 	}
 
-	/** The unfinished line and what ends it. Read before the next is kept: it is the buffer itself. */
+	/** The data of the next event; null where there is none yet. Throws SseEventTooLarge and SseNotUtf8. */
+	next(): string | null {
+		while (this.#at < this.#text.length && !this.#done) {
+			const start = this.#at;
+			const end = this.#text.indexOf("\n", start);
+			this.#at = end + 1;
+			if (end > start) this.#line(start, end);
+			else if (this.#data !== null) {
+				const data = this.#data;
+				this.#data = null;
+				if (isDone(data)) this.#done = true;
+				else if (data !== "") return data;
+			}
+		}
+		if (this.#fault !== null && !this.#done) throw this.#fault;
+		return null;
+	}
+
+	/**
+	 * What stands between `head` and `tail`, which begins with a quote, where they are all of the next lines, from
+	 * `data` to the blank line, and it has no quote, backslash or control character: that event counts as read.
+	 * Else null.
+	 */
+	nextBetween(head: string, tail: string): string | null {
+		const text = this.#text;
+		const start = this.#at;
+		if (this.#data !== null || this.#done || !text.startsWith(head, start)) return null;
+		let end = start + head.length;
+		while (isPlain(text.charCodeAt(end))) end++;
+		if (!text.startsWith(tail, end) || end - start > this.#maxEventBytes) return null;
+		this.#at = end + tail.length;
+		return text.slice(start + head.length, end);
+	}
+
+	#decode(lines: Uint8Array): string {
+		let text: string;
+		try {
+			text = decoder.decode(lines);
+		} catch {
+			text = decoder.decode(lines.subarray(0, validLines(lines)));
+			this.#fault ??= new SseNotUtf8("the stream is no UTF-8");
+		}
+		let from = 0;
+		if (this.#atStart && text !== "") {
+			this.#atStart = false;
+			if (text.charCodeAt(0) === 0xfeff) from = 1;
+		}
+		if (this.#skipLf && text.charCodeAt(from) === LF) from++;
+		this.#skipLf = text.charCodeAt(text.length - 1) === CR;
+		if (from > 0) text = text.slice(from);
+		return text.includes("\r") ? text.replace(LINE_END, "\n") : text;
+	}
+
+	/** The unfinished line and what ends it. To be read before the next is kept: it is the buffer itself. */
 	#carryWith(lines: Uint8Array): Uint8Array {
 		this.#keep(lines);
 		const whole = this.#carry.subarray(0, this.#carryLength);
@@ -86,38 +146,8 @@ export class SseParser {
 		this.#carryLength = needed;
 	}
 
-	#decode(lines: Uint8Array, events: string[]): void {
-		let text: string;
-		try {
-			text = decoder.decode(lines);
-		} catch {
-			this.#lines(decoder.decode(lines.subarray(0, validLines(lines))), events);
-			if (this.#done) return;
-			throw new SseNotUtf8("the stream is no UTF-8");
-		}
-		this.#lines(text, events);
-	}
-
-	/** Whole lines, the last line end included. */
-	#lines(decoded: string, events: string[]): void {
-		let text = decoded;
-		let at = 0;
-		if (this.#atStart && text !== "") {
-			this.#atStart = false;
-			if (text.charCodeAt(0) === 0xfeff) at = 1;
-		}
-		if (this.#skipLf && text.charCodeAt(at) === LF) at++;
-		this.#skipLf = text.charCodeAt(text.length - 1) === CR;
-		if (text.includes("\r")) text = text.replace(LINE_END, "\n");
-		while (at < text.length && !this.#done) {
-			const end = text.indexOf("\n", at);
-			if (end === at) this.#dispatch(events);
-			else this.#line(text, at, end);
-			at = end + 1;
-		}
-	}
-
-	#line(text: string, start: number, end: number): void {
+	#line(start: number, end: number): void {
+		const text = this.#text;
 		if (!text.startsWith("data", start)) return;
 		let value = start + 4;
 		if (value < end) {
@@ -127,23 +157,17 @@ export class SseParser {
 		}
 		const line = text.slice(value, end);
 		this.#data = this.#data === null ? line : `${this.#data}\n${line}`;
-		this.#checkSize(0);
+		if (this.#data.length > this.#maxEventBytes) throw this.#tooLarge();
 	}
 
-	#dispatch(events: string[]): void {
-		const data = this.#data;
-		if (data === null) return;
-		this.#data = null;
-		if (data === "") return;
-		if (isDone(data)) this.#done = true;
-		else events.push(data);
+	#tooLarge(): SseEventTooLarge {
+		return new SseEventTooLarge(`an event of the stream is over ${this.#maxEventBytes} bytes`);
 	}
+}
 
-	/** `carried`: bytes of the unfinished line. */
-	#checkSize(carried: number): void {
-		if (carried + (this.#data?.length ?? 0) <= this.#maxEventBytes) return;
-		throw new SseEventTooLarge(`an event of the stream is over ${this.#maxEventBytes} bytes`);
-	}
+/** Not NaN, which is the end of the text. */
+function isPlain(code: number): boolean {
+	return code >= SPACE && code !== QUOTE && code !== BACKSLASH;
 }
 
 /** The index after the last line end; 0 where there is none. */

@@ -4,7 +4,7 @@ import type { UpstreamConfig } from "../../src/config/schema.ts";
 import { ApiError, type ErrorCode } from "../../src/errors/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
 import { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "../../src/upstreams/chat.ts";
-import type { ChatStream } from "../../src/upstreams/port.ts";
+import type { ChatStream, EventBatch } from "../../src/upstreams/port.ts";
 import { chatForward, type ForwardOptions, HELLO, textModel } from "./chat-forward.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -72,16 +72,16 @@ export interface Drained {
 export async function drain(stream: ChatStream): Promise<Drained> {
 	const texts: string[] = [];
 	let done = false;
-	try {
-		for (;;) {
-			const batch = await stream.next();
-			if (batch === null) return { texts, done, error: null };
-			texts.push(...batch.events.map((event) => event.text));
-			done ||= batch.done;
-		}
-	} catch (error) {
-		return { texts, done, error };
-	}
+	const take = (batch: EventBatch) => {
+		texts.push(...batch.events.map((event) => event.text));
+		done ||= batch.done;
+		return null;
+	};
+	const error = await stream.each(take).then(
+		() => null,
+		(thrown: unknown) => thrown,
+	);
+	return { texts, done, error };
 }
 
 export function contentOf(texts: readonly string[]): string {

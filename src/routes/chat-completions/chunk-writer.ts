@@ -12,8 +12,8 @@ const MAX_FRAMES = 8;
 /** What an upstream's frame becomes in our chunks. */
 interface OurFrame {
 	readonly theirs: EventFrame;
-	readonly head: string;
-	readonly tail: string;
+	readonly lineHead: string;
+	readonly lineTail: string;
 }
 
 /**
@@ -40,8 +40,8 @@ export class ChunkWriter {
 	/** The SSE text of one chunk. */
 	chunk(event: ChatEvent): string {
 		if (event.frame === null || this.#first || this.#session.stripThinking) return `data: ${this.#rewritten(event)}\n\n`;
-		const { head, tail } = this.#ours(event.frame);
-		return `data: ${head}${event.text.slice(event.frame.head.length, event.text.length - event.frame.tail.length)}${tail}\n\n`;
+		const { lineHead, lineTail } = this.#ours(event.frame);
+		return lineHead + event.written + lineTail;
 	}
 
 	#rewritten({ text, body }: ChatEvent): string {
@@ -81,14 +81,15 @@ export class ChunkWriter {
 	#ourFrame(theirs: EventFrame): OurFrame {
 		const text = theirs.head + theirs.tail;
 		const edits = this.#edits(JSON.parse(text) as Record<string, unknown>);
-		if (edits.size === 0) return { theirs, head: theirs.head, tail: theirs.tail };
+		if (edits.size === 0) return { theirs, lineHead: theirs.lineHead, lineTail: theirs.lineTail };
 		const bytes = Buffer.from(text);
 		const members = topLevelMembers(bytes);
 		const spliced = spliceMembers(bytes, members, edits);
 		const before = lastMember(members, "choices")?.valueStart ?? 0;
 		const after = lastMember(topLevelMembers(spliced), "choices")?.valueStart ?? 0;
 		const place = Buffer.byteLength(theirs.head) + after - before;
-		return { theirs, head: utf8Text(spliced, 0, place), tail: utf8Text(spliced, place, spliced.length) };
+		const [head, tail] = [utf8Text(spliced, 0, place), utf8Text(spliced, place, spliced.length)];
+		return { theirs, lineHead: `data: ${head}`, lineTail: `${tail}\n\n` };
 	}
 
 	#stripped(choices: unknown): unknown {

@@ -59,8 +59,6 @@ class StreamRun {
 	readonly #writer: ChunkWriter;
 	/** Output tokens of all choices past which the stream is ended. */
 	readonly #ceiling: number;
-	/** The read under way: begun before the answer's headers, finished after them. */
-	#next: Promise<EventBatch | null>;
 	#usage: Record<string, unknown> | null = null;
 	#started = false;
 	#lastWriteMs = 0;
@@ -79,8 +77,6 @@ class StreamRun {
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
-		this.#next = stream.next();
-		this.#next.catch(() => {});
 	}
 
 	/** Waits for the first event, or until the 200 must go out. Throws what a normal error answer is made of. */
@@ -98,10 +94,8 @@ class StreamRun {
 		});
 		let failure: unknown;
 		try {
-			// A caller that leaves ends the read too.
-			const first = await Promise.race([this.#next, commit]);
-			if (first === null)
-				failure = new ApiError("INFERENCE_FAILED", { message: "The model's backend sent an empty stream; try again" });
+			// A caller that leaves ends the stream too.
+			await Promise.race([this.#stream.opened, commit]);
 		} catch (error) {
 			failure = error;
 		} finally {
@@ -147,19 +141,14 @@ class StreamRun {
 	}
 
 	async #relay(sink: Sink): Promise<void> {
-		for (;;) {
-			const batch = await this.#next;
-			if (batch === null) return this.#finish(sink);
+		await this.#stream.each((batch) => {
 			const text = this.#rendered(batch);
 			const waiting = text === "" ? null : this.#write(sink, text);
-			if (waiting !== null) await waiting;
-			if (this.#isOver) {
-				this.#stream.cancel();
-				await this.#write(sink, this.#writer.lengthChunk());
-				return this.#finish(sink);
-			}
-			this.#next = this.#stream.next();
-		}
+			if (this.#isOver) this.#stream.cancel();
+			return waiting;
+		});
+		if (this.#isOver) await this.#write(sink, this.#writer.lengthChunk());
+		await this.#finish(sink);
 	}
 
 	/** True where more was received than the ceiling allows. */
