@@ -69,6 +69,8 @@ export interface ChatRequest {
 /** What the authors of SmolLM2 recommend. Used where the caller says nothing. */
 const DEFAULT_TEMPERATURE = 0.2;
 const DEFAULT_TOP_P = 0.9;
+/** So small a model falls into saying one thing for ever; a mild penalty lets it find its end. A grammar has an end of its own. */
+const DEFAULT_REPETITION_PENALTY = 1.1;
 /** A penalty of 0 would divide by zero. */
 const LEAST_REPETITION_PENALTY = 0.01;
 const MAX_SEED = 2 ** 32;
@@ -115,6 +117,8 @@ export function parseChatRequest(json: unknown): ChatRequest {
 	const body = withoutNulls(json);
 	if (!bodyCheck.check(body)) throw invalidRequest(bodyCheck.issues(body));
 	refuseTools(body);
+	const grammar = grammarOf(body.response_format);
+	const repetitionPenalty = body.repetition_penalty ?? (grammar === null ? DEFAULT_REPETITION_PENALTY : 1);
 	return {
 		messages: body.messages.map(messageOf),
 		stream: body.stream === true,
@@ -131,9 +135,9 @@ export function parseChatRequest(json: unknown): ChatRequest {
 			minP: body.min_p ?? 0,
 			frequencyPenalty: body.frequency_penalty ?? 0,
 			presencePenalty: body.presence_penalty ?? 0,
-			repetitionPenalty: Math.max(body.repetition_penalty ?? 1, LEAST_REPETITION_PENALTY),
+			repetitionPenalty: Math.max(repetitionPenalty, LEAST_REPETITION_PENALTY),
 		},
-		grammar: grammarOf(body.response_format),
+		grammar,
 	};
 }
 

@@ -14,7 +14,11 @@ export const EMBEDDED_CHAT_ASSET = "smollm2-135m-instruct-q4_1.gguf";
 export const EMBEDDED_CHAT_MODEL = "smollm2-135m-instruct";
 /** Longest answer, in tokens, to a request that names no maximum. */
 export const EMBEDDED_CHAT_MAX_COMPLETION_TOKENS = 2_048;
+/** Of a request that names no maximum: what it has to say, it says in less. */
+const DEFAULT_MAX_TOKENS = 512;
 
+const WAY_OUT =
+	"Meanwhile name another model of GET /api/v1/models; models.traits.text.default in turnpike.yaml gives the name default to one for good";
 /** A failed download is not tried again sooner, however many requests come. */
 const FETCH_AGAIN_AFTER_MS = 60_000;
 
@@ -116,7 +120,8 @@ export class EmbeddedChat {
 		const status = await this.#assets.status(EMBEDDED_CHAT_ASSET);
 		if (status.state !== "ready") {
 			this.prefetch();
-			throw new ApiError("MODEL_OFFLINE", { message: offlineText(status), retryAfterSeconds: 10, cause: status.error });
+			const message = `${offlineText(status)}. ${WAY_OUT}`;
+			throw new ApiError("MODEL_OFFLINE", { message, retryAfterSeconds: 10, cause: status.error });
 		}
 		try {
 			const { port } = await this.#process.start();
@@ -161,7 +166,7 @@ export class EmbeddedChat {
 			contextTokens,
 			parallel,
 			queue,
-			defaultMaxTokens: EMBEDDED_CHAT_MAX_COMPLETION_TOKENS,
+			defaultMaxTokens: DEFAULT_MAX_TOKENS,
 		};
 	}
 }
