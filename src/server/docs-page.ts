@@ -6,7 +6,7 @@ interface Operation {
 	readonly tags: readonly string[];
 	readonly parameters?: readonly { name: string; in: string; required: boolean; schema: JsonObject }[];
 	readonly requestBody?: { content: Record<string, { schema: JsonObject }> };
-	readonly responses: Record<string, { description: string; content?: Record<string, unknown> }>;
+	readonly responses: Record<string, { description: string; content?: Record<string, { schema?: JsonObject }> }>;
 }
 
 const STYLE = `:root{color-scheme:light dark;--line:#8884;--soft:#8882}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
@@ -40,7 +40,10 @@ function operationHtml(method: string, path: string, operation: Operation): stri
 	const schema = operation.requestBody?.content["application/json"]?.schema;
 	const fields = schema ? fieldRows(schema) : [];
 	const responses = Object.entries(operation.responses).map(
-		([status, response]) => `<tr><td>${status}</td><td>${escapeHtml(response.description)}</td></tr>`,
+		([status, { description, content }]) =>
+			`<tr><td>${status}</td><td>${escapeHtml(description)}${Object.values(content ?? {})
+				.map(({ schema: of }) => nested(of, 0))
+				.join("")}</td></tr>`,
 	);
 	return `<details><summary><span class="m">${method}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>${operation.description ? `<p>${escapeHtml(operation.description)}</p>` : ""}${table("Parameters", parameters)}${table("Body", fields)}${table("Answers", responses)}</details>`;
 }
@@ -49,15 +52,47 @@ function table(title: string, rows: readonly string[]): string {
 	return rows.length === 0 ? "" : `<h3>${title}</h3><table>${rows.join("")}</table>`;
 }
 
-function fieldRows(schema: JsonObject): string[] {
+function fieldRows(schema: JsonObject, depth = 0): string[] {
 	const properties = (schema.properties ?? {}) as Record<string, JsonObject>;
 	const required = (schema.required ?? []) as string[];
-	return Object.entries(properties).map(([name, property]) => row(name, property, required.includes(name)));
+	return Object.entries(properties).map(([name, property]) => row(name, property, required.includes(name), depth));
 }
 
-function row(name: string, schema: JsonObject, required: boolean): string {
+/** Deeper than any body or answer goes. */
+const MAX_DEPTH = 8;
+
+/** The fields of the objects inside a schema, folded: one table for each form that an object can have. */
+function nested(schema: JsonObject | undefined, depth: number): string {
+	if (schema === undefined || depth >= MAX_DEPTH) return "";
+	const tables = objectsIn(schema).map(
+		(form) =>
+			`<details><summary>${escapeHtml(formName(form))}</summary><table>${fieldRows(form, depth + 1).join("")}</table></details>`,
+	);
+	return [...new Set(tables)].join("");
+}
+
+/** The object schemas with named fields that a value is, may be, or holds as items or as members of any name. */
+function objectsIn(schema: JsonObject): JsonObject[] {
+	if (schema.properties !== undefined) return [schema];
+	const inner = [schema.items, schema.additionalProperties, ...Object.values((schema.patternProperties ?? {}) as JsonObject)];
+	const all = [...((schema.anyOf ?? schema.oneOf ?? schema.allOf ?? []) as unknown[]), ...inner];
+	return all.flatMap((part) => (typeof part === "object" && part !== null ? objectsIn(part as JsonObject) : []));
+}
+
+/** What tells a form apart from the others of its union: `role: "user"`; else just that there are fields. */
+function formName(form: JsonObject): string {
+	const properties = form.properties as Record<string, JsonObject>;
+	for (const name of ["role", "type", "object"]) {
+		const { const: only, enum: some } = properties[name] ?? {};
+		if (only !== undefined) return `${name}: ${JSON.stringify(only)}`;
+		if (Array.isArray(some) && some.length <= 3) return `${name}: ${some.join(", ")}`;
+	}
+	return Object.keys(properties).slice(0, 4).join(", ");
+}
+
+function row(name: string, schema: JsonObject, required: boolean, depth = 0): string {
 	const label = name.includes("<span") ? name : escapeHtml(name);
-	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escapeHtml(typeText(schema))}</td><td>${escapeHtml(String(schema.description ?? ""))}</td></tr>`;
+	return `<tr><td><code>${label}</code>${required ? " *" : ""}</td><td>${escapeHtml(typeText(schema))}</td><td>${escapeHtml(String(schema.description ?? ""))}${nested(schema, depth)}</td></tr>`;
 }
 
 function typeText(schema: JsonObject): string {

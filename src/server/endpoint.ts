@@ -5,6 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
+import type { ErrorCode } from "../errors/index.ts";
 import type { LongStrings } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
@@ -86,7 +87,9 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly misnamed?: Readonly<Record<string, string>>;
 	};
 	readonly query?: Query;
-	/** Statuses of errors that the declaration does not show, for the API document. */
+	/** Errors of its work that the declaration does not show, for the API document. */
+	readonly codes?: readonly ErrorCode[];
+	/** The same by status, where 404 is NOT_FOUND and 504 is REQUEST_TIMEOUT. */
 	readonly errors?: readonly number[];
 	/** Schema of the 200 answer, for the API document. */
 	readonly answer?: { readonly type: string; readonly schema?: TSchema; readonly description: string };

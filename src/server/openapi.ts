@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { ERROR_TABLE } from "../errors/index.ts";
+import { ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -81,24 +81,57 @@ function queryParameters(schema: TSchema | undefined): JsonObject[] {
 	}));
 }
 
-/** Statuses that an endpoint can answer, from its declaration. */
-function errorStatuses(endpoint: Endpoint): number[] {
-	const statuses = new Set([429, 500, 503, ...(endpoint.errors ?? [])]);
-	if (!endpoint.callers.includes("none")) for (const status of [401, 403]) statuses.add(status);
-	if (endpoint.query) statuses.add(400);
-	if (endpoint.path.includes(":")) statuses.add(404);
-	if (endpoint.body) for (const status of [400, 408, 413, 415]) statuses.add(status);
-	if (endpoint.kind === "metered") for (const status of [402, 404, 410, 422, 504]) statuses.add(status);
-	return [...statuses].sort((a, b) => a - b);
+const BY_KEY: readonly ErrorCode[] = ["AUTHENTICATION_FAILED", "UNAUTHORIZED", "API_ACCESS_DISABLED"];
+const BY_BODY: readonly ErrorCode[] = ["INVALID_REQUEST", "REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
+/** Of the metered road: the model, what is sent to it, the money, the work. */
+const BY_METERED: readonly ErrorCode[] = [
+	"INVALID_MODEL",
+	"CORRUPTED_IMAGE",
+	"IMAGE_TOO_SMALL",
+	"IMAGE_TOO_LARGE",
+	"TOO_MANY_TOKENS",
+	"INSUFFICIENT_BALANCE",
+	"API_KEY_USD_SPEND_LIMIT_EXCEEDED",
+	"API_KEY_DIEM_SPEND_LIMIT_EXCEEDED",
+	"MODEL_NOT_FOUND",
+	"CHARACTER_NOT_FOUND",
+	"MODEL_REMOVED",
+	"MODEL_OVERLOADED",
+	"INFERENCE_FAILED",
+	"MODEL_OFFLINE",
+	"MODEL_AT_CAPACITY",
+	"REQUEST_TIMEOUT",
+];
+/** What a declaration means that names a status only. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = { 404: "NOT_FOUND", 504: "REQUEST_TIMEOUT" };
+
+/** Errors that an endpoint can answer, from its declaration. */
+function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
+	const codes = new Set<ErrorCode>(["RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE", ...(endpoint.codes ?? [])]);
+	const add = (more: readonly ErrorCode[]) => {
+		for (const code of more) codes.add(code);
+	};
+	if (!endpoint.callers.includes("none")) add(BY_KEY);
+	if (endpoint.query) add(["INVALID_REQUEST"]);
+	if (endpoint.body) add(BY_BODY);
+	if (endpoint.kind === "metered") add(BY_METERED);
+	const has404 = [...codes].some((code) => ERROR_TABLE[code][0] === 404);
+	const statuses = [...(endpoint.errors ?? []), ...(endpoint.path.includes(":") && !has404 ? [404] : [])];
+	add(statuses.flatMap((status) => BY_STATUS[status] ?? []));
+	return codes;
 }
 
 function errorResponses(endpoint: Endpoint): JsonObject {
 	const schema = { $ref: `#/components/schemas/${endpoint.openAi ? "OpenAiError" : "Error"}` };
+	const byStatus = new Map<number, ErrorCode[]>();
+	for (const code of errorCodes(endpoint)) {
+		const status = ERROR_TABLE[code][0];
+		byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+	}
 	const responses: JsonObject = {};
-	for (const status of errorStatuses(endpoint)) {
-		const codes = Object.entries(ERROR_TABLE).filter(([, [known]]) => known === status);
+	for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
 		responses[String(status)] = {
-			description: codes.map(([code]) => code.replace("REQUEST_TIMEOUT_UPLOAD", "REQUEST_TIMEOUT")).join(", "),
+			description: codes.map((code) => code.replace("REQUEST_TIMEOUT_UPLOAD", "REQUEST_TIMEOUT")).join(", "),
 			content: { "application/json": { schema } },
 		};
 	}

@@ -20,6 +20,7 @@ export function characterRoutes(characters: () => Characters, now: () => number)
 			path: "/characters/:slug",
 			name: "character",
 			summary: "One character",
+			codes: ["CHARACTER_NOT_FOUND"],
 			answer: { type: "application/json", schema: CharacterAnswerSchema, description: "The character" },
 			run: ({ params }) => json({ object: "character", data: characters().get(params.slug ?? "").character }),
 		}),

@@ -75,6 +75,7 @@ function declarations(catalog: () => Catalog): Endpoint[] {
 			path: "/models/:id{.+}",
 			name: "model",
 			summary: "One model; of a speech model with its voices",
+			codes: ["MODEL_NOT_FOUND"],
 			answer: { type: "application/json", schema: ModelSchema, description: "The model" },
 			run: ({ params }) => {
 				const id = params.id ?? "";
