@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { findRequest, formatNano } from "../ledger/index.ts";
+import { findRequest, formatNano, type Nano, nano, type RequestLine } from "../ledger/index.ts";
 import { complain, isoTime, printJson, printTable } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
@@ -27,7 +27,9 @@ const show = defineCommand({
 				["admitted", isoTime(record.admittedAtMs)],
 				["took", `${record.doneAtMs - record.admittedAtMs} ms`],
 				["held", `${formatNano(record.hold)} USD`],
-				["charged", `${formatNano(record.price)} USD`],
+				["price", `${formatNano(record.price)} USD`],
+				["paid", `${formatNano(sumOf(record.lines.filter((line) => line.source !== "overrun")))} USD`],
+				["overrun", `${formatNano(sumOf(record.lines.filter((line) => line.source === "overrun")))} USD (the operator's)`],
 				...record.lines.map((line) => [`  ${line.sku}`, `${line.units} units, ${formatNano(line.amount)} from ${line.source}`]),
 			]);
 		}),
@@ -37,3 +39,8 @@ export const requests = defineCommand({
 	meta: { name: "requests", description: "One request by its X-Request-ID: show" },
 	subCommands: { show },
 });
+
+/** Lines add up to the price, which is one amount. */
+function sumOf(lines: readonly RequestLine[]): Nano {
+	return nano(lines.reduce((sum, { amount }) => sum + amount, 0));
+}

@@ -159,6 +159,10 @@ test("accounts and keys of the command line work while the server runs", async (
 	);
 	const id = (await server.chat({ model: "priced", messages: HELLO }, { key: key.apiKey })).headers.get("x-request-id") ?? "";
 	await until(async () => (await turnpike(["requests", "show", id, ...data])).code === 0, "the booked request");
+	const shown = (await turnpike(["requests", "show", id, ...data])).stdout;
+	const amount = (name: string) => new RegExp(`^${name} +(\\S+) USD`, "m").exec(shown)?.[1];
+	expect(Number(amount("price"))).toBeGreaterThan(0);
+	expect([amount("paid"), amount("overrun")]).toEqual([amount("price"), "0.0000"]);
 	await turnpike(["keys", "revoke", key.id, ...data]);
 	await until(
 		async () => (await server.chat({ model: "priced", messages: HELLO }, { key: key.apiKey })).status === 401,
