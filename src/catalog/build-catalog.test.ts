@@ -175,6 +175,20 @@ describe("who serves a model", () => {
 		expect(elsewhere.get("raw")?.targets.map(({ upstream }) => upstream)).toEqual(["b"]);
 	});
 
+	test("a model with a cost and no price is sold at its cost times the highest multiplier of its upstreams", () => {
+		const upstreams = { a: { ...local, priceMultiplier: 1.25 }, b: { ...local, priceMultiplier: 2 }, c: local };
+		const cost = { input: 0.1, output: 0.4 };
+		const sold = (names: readonly string[], more: object = {}) => {
+			const entries = { x: { type: "text", cost, upstreams: names.map((upstream) => ({ upstream })), ...more } };
+			const { prices } = textModel(buildCatalog(inputsOf({ upstreams, models: { entries } })), "x");
+			return [prices.input, prices.output] as number[];
+		};
+		expect(sold(["a"])).toEqual([125_000, 500_000]);
+		expect(sold(["a", "b"])).toEqual([200_000, 800_000]);
+		expect(sold(["c"])).toEqual([100_000, 400_000]);
+		expect(sold(["b"], { price: { input: 1, output: 1 } })).toEqual([1_000_000, 1_000_000]);
+	});
+
 	test("the built-in engine may serve a model of the operator's name and price", () => {
 		const entries = { tiny: { upstreams: [{ upstream: "embedded" }], price: { input: 0, output: 0 } } };
 		expect(buildCatalog(inputsOf({ models: { entries } })).get("tiny")).toMatchObject({

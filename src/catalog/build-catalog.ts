@@ -65,6 +65,12 @@ function traitsOf(draft: Draft, maps: NameMaps): string[] {
 	return [...new Set([...held, ...(draft.entry?.traits ?? [])])];
 }
 
+/** The highest of the upstreams that may serve: whichever does, the model is not sold for less. */
+function priceMultiplier(targets: Draft["targets"], config: Config): number {
+	const multipliers = targets.map(({ upstream }) => config.upstreams[upstream]?.priceMultiplier ?? 1);
+	return multipliers.length === 0 ? 1 : Math.max(...multipliers);
+}
+
 function modelOf(draft: Draft, traits: readonly string[], config: Config, isPrivate: ReadonlySet<string>): Model {
 	const { id, type, entry, data, listings, targets, offlineReason } = draft;
 	const created = entry?.created ?? data?.created ?? listings[0]?.model.created ?? STARTED_AT;
@@ -103,7 +109,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		contextTokens: contextTokens(draft, config),
 		maxCompletionTokens: entry?.maxCompletionTokens ?? draft.data?.maxCompletionTokens ?? smallest(draft, "maxCompletionTokens"),
 		capabilities: textCapabilities(entry, draft.data),
-		prices: textPrices(entry, draft.data),
+		prices: textPrices(entry, draft.data, priceMultiplier(targets, config)),
 		temperature: entry?.temperature ?? draft.data?.temperature ?? PROTOCOL_TEMPERATURE,
 		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,
 	};

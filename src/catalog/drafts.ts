@@ -92,6 +92,7 @@ function typeOf(entry: ModelEntry | undefined, data: ModelData | undefined, list
 /** Members of a configured model that only a text model has. */
 export const TEXT_ONLY = [
 	"price",
+	"cost",
 	"contextTokens",
 	"maxCompletionTokens",
 	"tier",

@@ -32,9 +32,14 @@ export function textCapabilities(entry: ModelEntry | undefined, data: TextModelD
 	return merged.supportsVision === false ? { ...merged, supportsMultipleImages: false } : merged;
 }
 
-/** Prices in pico-USD per token; a model that nobody priced is free. */
-export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined): TextPrices {
-	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? data?.price ?? { input: 0, output: 0 };
+/**
+ * Prices in pico-USD per token: the entry's, or its cost times the multiplier, or the data file's. A model that
+ * nobody priced is free.
+ */
+export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined, multiplier: number): TextPrices {
+	const { cost } = entry ?? {};
+	const sold = cost && { input: cost.input * multiplier, output: cost.output * multiplier };
+	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? sold ?? data?.price ?? { input: 0, output: 0 };
 	const perToken = (usd: number): PicoPrice => picoPerUnit(usd, PRICE_UNIT_TOKENS);
 	const cachePrices = ({ cacheInput, cacheWrite }: { cacheInput?: number; cacheWrite?: number }) => ({
 		...(cacheInput !== undefined && { cacheInput: perToken(cacheInput) }),

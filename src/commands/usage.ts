@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { defineCommand } from "citty";
 import { skuOf } from "../budgets/index.ts";
+import type { Config } from "../config/index.ts";
 import { readBacklog } from "../store/admin.ts";
 import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts";
 import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
@@ -11,9 +12,19 @@ import { withStore } from "./with-store.ts";
 const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS", overrun: "OVERRUN" } as const;
 const NANO_PLACES = 9;
 const PICO_PLACES = 12;
+/** Several nodes book at once: what is younger than this may still be followed by something older. */
+const UNDER_WAY_MS = 5_000;
+/** Nano-USD of one token at 1 USD for a million. */
+const NANO_PER_TOKEN_AT_ONE_USD = 1_000;
+
+/** An entry of the export: a line of the books, and what its upstream took for it as configured now. */
+interface Row extends ExportedLine {
+	/** Nano-USD; null: not known. */
+	readonly cost: number | null;
+}
 
 /** Columns of the CSV, members of a line of the NDJSON, in this order. Amounts are exact decimals. */
-const COLUMNS: readonly (readonly [name: string, cell: (line: ExportedLine) => CsvCell])[] = [
+const COLUMNS: readonly (readonly [name: string, cell: (line: Row) => CsvCell])[] = [
 	["timestamp", (line) => new Date(line.bookedAtMs).toISOString()],
 	["requestId", (line) => line.requestId],
 	["accountId", (line) => line.accountId],
@@ -32,7 +43,30 @@ const COLUMNS: readonly (readonly [name: string, cell: (line: ExportedLine) => C
 	["units", (line) => ofSku(line, (places) => decimalText(line.units, places))],
 	["charged", (line) => ({ plain: decimalText(line.amount, NANO_PLACES) })],
 	["currency", (line) => (line.source === null ? null : CURRENCIES[line.source])],
+	["costUsd", (line) => nanoText(line.cost)],
+	["marginUsd", (line) => nanoText(line.cost === null ? null : paid(line) - line.cost)],
 ];
+
+/** What the operator got: nothing for what no money was left for. */
+function paid(line: ExportedLine): number {
+	return line.source === null || line.source === "overrun" ? 0 : line.amount;
+}
+
+function nanoText(nano: number | null): CsvCell {
+	if (nano === null) return null;
+	const text = decimalText(Math.abs(nano), NANO_PLACES);
+	return { plain: nano < 0 ? `-${text}` : text };
+}
+
+/** The cost of a line's tokens; of a request at price 0 that of all its tokens. */
+function costOf(line: ExportedLine, entries: Config["models"]["entries"]): number | null {
+	const cost = line.model !== null && Object.hasOwn(entries, line.model) ? entries[line.model]?.cost : undefined;
+	if (cost === undefined) return null;
+	const nano = (tokens: number, usdPerMillion: number): number => Math.round(tokens * usdPerMillion * NANO_PER_TOKEN_AT_ONE_USD);
+	if (line.sku === null) return nano(line.promptTokens ?? 0, cost.input) + nano(line.completionTokens ?? 0, cost.output);
+	const { modelType, part } = skuOf(line.sku);
+	return modelType === "LLM" ? nano(line.units, part === "output" ? cost.output : cost.input) : null;
+}
 
 function ofSku(line: ExportedLine, text: (places: number) => string): CsvCell {
 	return line.sku === null ? null : { plain: text(Math.round(Math.log10(skuOf(line.sku).unitsPerPrice))) };
@@ -41,11 +75,11 @@ function ofSku(line: ExportedLine, text: (places: number) => string): CsvCell {
 const FORMATS = {
 	csv: {
 		head: csvLine(COLUMNS.map(([name]) => name)),
-		line: (line: ExportedLine) => csvLine(COLUMNS.map(([, cell]) => cell(line))),
+		line: (line: Row) => csvLine(COLUMNS.map(([, cell]) => cell(line))),
 	},
 	ndjson: {
 		head: "",
-		line: (line: ExportedLine) => `{${COLUMNS.map(([name, cell]) => `"${name}":${jsonOf(cell(line))}`).join(",")}}\n`,
+		line: (line: Row) => `{${COLUMNS.map(([name, cell]) => `"${name}":${jsonOf(cell(line))}`).join(",")}}\n`,
 	},
 } as const;
 
@@ -67,15 +101,21 @@ const exportCommand = defineCommand({
 		const format = Object.hasOwn(FORMATS, args.format) ? FORMATS[args.format as keyof typeof FORMATS] : null;
 		if (format === null) return refuse("--format is csv or ndjson");
 		const fromMs = from === undefined ? null : instantOf(from);
-		const toMs = to === undefined ? Date.now() : instantOf(to);
+		const toMs = to === undefined ? null : instantOf(to);
 		if (fromMs === undefined || toMs === undefined) return refuse("--from and --to are like 2026-10-01 or 2026-10-01T12:00:00Z");
-		if (fromMs !== null && toMs <= fromMs) return refuse("--to must be later than --from; its own day is not included");
+		if (fromMs !== null && toMs !== null && toMs <= fromMs)
+			return refuse("--to must be later than --from; its own day is not included");
 		return withStore(args, async (admin) => {
-			const backlog = await readBacklog(admin, configOrExit(args).config.data);
+			const { config } = configOrExit(args);
+			const backlog = await readBacklog(admin, config.data);
 			if (to === undefined && backlog.records > 0)
 				complain(`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`);
+			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
 			await write(format.head);
-			for await (const lines of exportUsage(admin.db, { fromMs, toMs })) await write(lines.map(format.line).join(""));
+			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
+				const rows = lines.map((line): Row => ({ ...line, cost: costOf(line, config.models.entries) }));
+				await write(rows.map(format.line).join(""));
+			}
 		});
 	},
 });

@@ -69,6 +69,13 @@ const UpstreamSchema = section({
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
 	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" })),
+	priceMultiplier: Type.Optional(
+		Type.Number({
+			exclusiveMinimum: 0,
+			maximum: 1_000,
+			description: "A model with a cost and no price is sold at its cost times this; left out: at cost",
+		}),
+	),
 	firstByteMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatFirstByteMs" })),
 	idleMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatIdleMs" })),
 	unaryMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatUnaryMs" })),
@@ -141,6 +148,7 @@ const ModelEntrySchema = section({
 	hidden: Type.Optional(Type.Boolean({ description: "true removes the model from this service" })),
 	upstreams: Type.Optional(Type.Array(TargetSchema)),
 	price: Type.Optional(TextPriceSchema),
+	cost: Type.Optional(closed({ input: usdPrice(), output: usdPrice() }, "What the upstream takes for it: shown in exports")),
 	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
