@@ -109,7 +109,12 @@ function threadOptions(options: OpenStoreOptions, journalDir: string, durability
 		postgres:
 			options.postgres === undefined
 				? null
-				: { url: options.postgres, term: termTimes(options.termMs), startPatienceMs: options.startPatienceMs ?? 30_000 },
+				: {
+						url: options.postgres,
+						term: termTimes(options.termMs),
+						startPatienceMs: options.startPatienceMs ?? 30_000,
+						loopMs: performance.now(),
+					},
 	};
 }
 

@@ -42,7 +42,13 @@ export interface ThreadOptions {
 	/** How long a call waits for a store that cannot be written. */
 	readonly callPatienceMs: number;
 	/** The PostgreSQL store with its times; null: SQLite in the data folder. */
-	readonly postgres: { readonly url: string; readonly term: TermTimes; readonly startPatienceMs: number } | null;
+	readonly postgres: {
+		readonly url: string;
+		readonly term: TermTimes;
+		readonly startPatienceMs: number;
+		/** The event loop's monotonic clock when it sent this. */
+		readonly loopMs: number;
+	} | null;
 }
 
 export type ToThread =

@@ -48,20 +48,16 @@ export class BatchApplier {
 		groups: readonly ReadGroup[],
 		book: (tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number) => Promise<Counts>,
 	): Promise<number> {
-		const [row] = await tx.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", [
-			this.#node.id,
-			this.#node.epoch,
-		]);
-		if (row === undefined) throw new SequenceError("the store does not know this boot");
-		const applied = Number(row.applied_seq);
+		const entriesOf = (some: readonly ReadGroup[]) =>
+			some.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
+		const { applied, state, nowMs } = await this.#lock(tx, entriesOf(groups));
 		const fresh = groups.filter((group) => group.seq > applied);
 		fresh.forEach((group, index) => {
 			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
 		});
 		const last = fresh.at(-1);
 		if (last === undefined) return applied;
-		const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-		const { state, nowMs } = await this.#lock(tx, entries);
+		const entries = entriesOf(fresh);
 		this.#lastBookingMs = Math.max(this.#lastBookingMs, nowMs);
 		const counts = await book(tx, entries, state, this.#lastBookingMs);
 		await tx.unsafe(
@@ -73,10 +69,11 @@ export class BatchApplier {
 	}
 
 	/**
-	 * Locks accounts, then budgets, each in the order of their keys: no two nodes wait for each other, and one node at a
-	 * time numbers the entries of an account's statement.
+	 * Locks the boot, then accounts, then budgets, each in the order of their keys: no two nodes wait for each other, and
+	 * one node at a time numbers the entries of an account's statement. All is asked at once and answered in order: a
+	 * store that is far away costs one way there and back.
 	 */
-	async #lock(tx: SQL, entries: readonly Entry[]): Promise<{ state: BatchState; nowMs: number }> {
+	async #lock(tx: SQL, entries: readonly Entry[]): Promise<{ applied: number; state: BatchState; nowMs: number }> {
 		const needs = needsOf(entries);
 		const accounts = tx.array([...needs.accounts], "TEXT");
 		const of = (pick: (budget: (typeof needs.budgets)[number]) => string | number, type: "TEXT" | "INT8") =>
@@ -86,23 +83,27 @@ export class BatchApplier {
 			of((budget) => budget.source, "TEXT"),
 			of((budget) => budget.day, "INT8"),
 		];
-		if (needs.accounts.length > 0) {
-			await tx.unsafe("SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [accounts]);
-		}
-		const budgets = await tx.unsafe(
-			`SELECT account_id, source, day, balance, leased FROM budgets
-				WHERE (account_id, source, day) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]))
-				ORDER BY account_id, source, day FOR NO KEY UPDATE`,
-			wanted,
-		);
-		const leases = await tx.unsafe(
-			`SELECT account_id, source, day, amount FROM leases WHERE node_id = $4 AND epoch = $5
-				AND (account_id, source, day) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]))`,
-			[...wanted, this.#node.id, this.#node.epoch],
-		);
-		const numbers = await tx.unsafe(LAST_NUMBERS, [accounts]);
-		const [clock] = await tx.unsafe("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now");
-		return { state: stateOf(budgets, leases, numbers), nowMs: Number(clock.now) };
+		const node = [this.#node.id, this.#node.epoch];
+		const [boots, , budgets, leases, numbers, clock] = await Promise.all([
+			tx.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", node),
+			tx.unsafe("SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [accounts]),
+			tx.unsafe(
+				`SELECT account_id, source, day, balance, leased FROM budgets
+					WHERE (account_id, source, day) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]))
+					ORDER BY account_id, source, day FOR NO KEY UPDATE`,
+				wanted,
+			),
+			tx.unsafe(
+				`SELECT account_id, source, day, amount FROM leases WHERE node_id = $4 AND epoch = $5
+					AND (account_id, source, day) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]))`,
+				[...wanted, ...node],
+			),
+			tx.unsafe(LAST_NUMBERS, [accounts]),
+			tx.unsafe("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now"),
+		]);
+		if (boots.length === 0) throw new SequenceError("the store does not know this boot");
+		const applied = Number(boots[0].applied_seq);
+		return { applied, state: stateOf(budgets, leases, numbers), nowMs: Number(clock[0].now) };
 	}
 
 	/** All of the entries; throws where one is at fault. Only then is `state` not moved on. */
@@ -148,13 +149,15 @@ export class BatchApplier {
 
 	async #write(tx: SQL, plan: BatchPlan): Promise<void> {
 		const { id, epoch } = this.#node;
-		if (plan.posts.length > 0) await tx.unsafe(BOOK_POSTS, [plan.posts, plan.movements, id, epoch]);
-		if (plan.spent.length > 0) await tx.unsafe(SPEND, [plan.spent, id, epoch]);
-		if (plan.daily.length > 0) await tx.unsafe(COUNT_DAILY, [plan.daily]);
+		const writes: Promise<unknown>[] = [];
+		if (plan.posts.length > 0) writes.push(tx.unsafe(BOOK_POSTS, [plan.posts, plan.movements, id, epoch]));
+		if (plan.spent.length > 0) writes.push(tx.unsafe(SPEND, [plan.spent, id, epoch]));
+		if (plan.daily.length > 0) writes.push(tx.unsafe(COUNT_DAILY, [plan.daily]));
 		if (plan.touches.size > 0) {
 			const keys = tx.array([...plan.touches.keys()], "TEXT");
-			await tx.unsafe(TOUCH, [keys, tx.array([...plan.touches.values()], "INT8")]);
+			writes.push(tx.unsafe(TOUCH, [keys, tx.array([...plan.touches.values()], "INT8")]));
 		}
+		await Promise.all(writes);
 	}
 }
 

@@ -37,13 +37,12 @@ export class LeaseBook {
 		return inTransaction(
 			sql,
 			async (tx) => {
-				await this.#alive(tx);
-				await writeAllotment(tx, accountId, day);
+				await Promise.all([this.#alive(tx), writeAllotment(tx, accountId, day)]);
 				const rows = await lockedBudgets(tx, accountId, day);
 				const { needNano, part = false, usable } = request;
 				const shares = splitLease(rows.map(freeOf), { need: needNano, part, liveNodes, usable });
 				const granted = shares.reduce((sum, share) => sum + share.granted, 0);
-				for (const share of shares) await this.#grow(tx, accountId, share.source, share.day, share.granted);
+				await Promise.all(shares.map((share) => this.#grow(tx, accountId, share.source, share.day, share.granted)));
 				const grants = shares.map((share): Grant => ({ source: share.source, day: share.day, granted: nano(share.granted) }));
 				const short = granted < request.needNano && (await this.#leasedElsewhere(tx, accountId, day));
 				const by = (row: BudgetRow) => shares.find((share) => share.source === row.source)?.granted ?? 0;
@@ -178,10 +177,11 @@ async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number
 
 /** Writes the day's allotment unless it is there; of nodes that come at once one writes it. */
 async function writeAllotment(tx: SQL, accountId: string, day: number): Promise<void> {
-	const [written] = await tx.unsafe("SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2", [accountId, day]);
-	if (written !== undefined) return;
-	const stake = await stakeOf(tx, accountId, day);
-	if (stake === 0) return;
+	const [written, stake] = await Promise.all([
+		tx.unsafe("SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2", [accountId, day]),
+		stakeOf(tx, accountId, day),
+	]);
+	if (written.length > 0 || stake === 0) return;
 	// One at a time for each account, before the unique key would make the second one fail.
 	await tx.unsafe("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
 	await tx.unsafe(

@@ -20,7 +20,7 @@ import { migrate } from "./migrate.ts";
 import { nodeIdIn } from "./node-file.ts";
 import { StoreConnection } from "./store-connection.ts";
 import { StoreWatch } from "./store-watch.ts";
-import { type Instant, instant } from "./term-times.ts";
+import { alignWith, type Instant, instant } from "./term-times.ts";
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
@@ -76,6 +76,7 @@ export class PostgresThread {
 
 	/** Opens the store, ships the rest of the journal, frees the leases of the dead boot, begins the next one. */
 	static async open(options: Options, send: (message: FromThread) => void): Promise<PostgresThread> {
+		alignWith(options.postgres.loopMs);
 		const opened = await reached(options.postgres.startPatienceMs, () => open(options));
 		const thread = new PostgresThread(options, send, opened);
 		await thread.#watch.start();

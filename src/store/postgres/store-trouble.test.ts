@@ -1,6 +1,7 @@
 /** A store that restarts, is away for long, fails over to a copy that lacks the last seconds: nothing is lost or doubled. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { startSlowProxy } from "../../../test/support/slow-proxy.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
 import { until } from "../../journal/testing/until.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
@@ -170,3 +171,27 @@ test("a node whose term was ended tells that its leases are gone, books its late
 	expect(await bookedIds()).toEqual([requestId(1)]);
 	expect(await findings()).toEqual([]);
 }, 60_000);
+
+test("a store that is slow is waited for, and one that falls silent is given up until it speaks again", async () => {
+	const proxy = await startSlowProxy(cluster.port);
+	const url = books.place.replace(`:${cluster.port}/`, `:${proxy.port}/`);
+	try {
+		const node = await open({ postgres: url, callPatienceMs: 15_000 });
+		proxy.delayMs = 250;
+		await lease(node);
+		await Promise.all([1, 2, 3].map((number) => node.journal.append(postOf(number))));
+		await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 25_000);
+		expect(node.journal.room()).toBeNull();
+		proxy.delayMs = 0;
+		proxy.silent = true;
+		await node.journal.append(postOf(4));
+		expect(node.journal.appliedSeq).toBeLessThan(node.journal.writtenSeq);
+		proxy.silent = false;
+		await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 25_000);
+		expect(await bookedIds()).toEqual([1, 2, 3, 4].map(requestId));
+		expect(await findings()).toEqual([]);
+	} finally {
+		for (const { store } of opened.splice(0)) await store.close().catch(() => {});
+		proxy.stop();
+	}
+}, 90_000);

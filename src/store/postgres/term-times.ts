@@ -28,9 +28,19 @@ export interface Instant {
 	readonly wallMs: number;
 }
 
-/** The same in every thread of the process. */
+/** Each thread has a monotonic clock that begins with it: by how much this one is ahead of the event loop's. */
+let aheadMs = 0;
+
+/**
+ * Lets `instant` in this thread tell the event loop's time. `loopMs` is what the loop's clock showed when it sent its
+ * message: the way here counts as past, so an instant of this thread is never told too late.
+ */
+export function alignWith(loopMs: number): void {
+	aheadMs = performance.now() - loopMs;
+}
+
 export function instant(): Instant {
-	return { monotonicMs: Number(process.hrtime.bigint()) / 1e6, wallMs: Date.now() };
+	return { monotonicMs: performance.now() - aheadMs, wallMs: Date.now() };
 }
 
 /** Milliseconds since then, by the clock that says more; a wall clock that was set back counts for nothing. */

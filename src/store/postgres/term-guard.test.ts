@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { TermGuard } from "./term-guard.ts";
+import { alignWith, instant, since, termTimes } from "./term-times.ts";
+
+const ago = (ms: number, wallMs = ms) => {
+	const now = instant();
+	return { monotonicMs: now.monotonicMs - ms, wallMs: now.wallMs - wallMs };
+};
+
+test("a node spends for 20 s after the sending of its last good heartbeat, by whichever clock says more", () => {
+	const guard = (sentAt: ReturnType<typeof ago>) => new TermGuard(termTimes().spendForMs, sentAt).check()?.reason ?? "spends";
+	expect(guard(ago(19_000))).toBe("spends");
+	expect(guard(ago(21_000))).toBe("term");
+	// The machine slept, and its monotonic clock with it.
+	expect(guard(ago(1_000, 60_000))).toBe("term");
+	// The wall clock was set back.
+	expect(guard(ago(21_000, -3_600_000))).toBe("term");
+	expect(guard(ago(1_000, -3_600_000))).toBe("spends");
+});
+
+test("an ended term stays ended until a heartbeat of the next one is good", () => {
+	const guard = new TermGuard(20_000, instant());
+	guard.end();
+	expect(guard.check()?.reason).toBe("term");
+	guard.beat(instant());
+	expect(guard.check()).toBeNull();
+});
+
+test("a node that has not heard of changes for 30 s takes no work", () => {
+	const guard = new TermGuard(60_000, instant());
+	guard.fed(ago(31_000));
+	expect(guard.check()?.reason).toBe("feed");
+	guard.fed(instant());
+	expect(guard.check()).toBeNull();
+});
+
+test("a thread tells instants of the event loop's clock, never too late", () => {
+	// As if this thread had begun an hour after the loop, and the message had been under way for no time.
+	alignWith(performance.now() + 3_600_000);
+	const told = instant();
+	expect(told.monotonicMs).toBeGreaterThanOrEqual(3_600_000);
+	alignWith(performance.now());
+	expect(since({ monotonicMs: performance.now(), wallMs: Date.now() })).toBeLessThan(60_000);
+});
