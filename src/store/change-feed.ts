@@ -1,5 +1,6 @@
 /** What other processes changed: SQLite tells cheaply that something was, the `changes` rows tell what. */
 import type { Database, Statement } from "bun:sqlite";
+import { TAKES_BACK } from "./admin/changes.ts";
 import type { StoreChange } from "./port.ts";
 
 interface ChangeRow {
@@ -43,7 +44,8 @@ export class ChangeFeed {
 
 function changeOf(row: ChangeRow): StoreChange {
 	const accountId = row.account_id ?? "";
-	if (row.kind === "account") return { kind: "account", accountId };
+	if (row.kind === "account")
+		return { kind: "account", accountId, ...(row.hash === TAKES_BACK ? { takesBack: true as const } : {}) };
 	if (row.kind === "key") return { kind: "key", accountId, keyId: row.key_id ?? "", hash: row.hash ?? "" };
 	return { kind: "reload" };
 }

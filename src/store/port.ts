@@ -115,7 +115,8 @@ export interface AcquireResult {
 
 /** What changed in the store behind this node's back (a command line, another node). Cached objects are read again. */
 export type StoreChange =
-	| { readonly kind: "account"; readonly accountId: string }
+	/** `takesBack`: money of the account is wanted back; for a moment nodes lease no more than they need. */
+	| { readonly kind: "account"; readonly accountId: string; readonly takesBack?: true }
 	| { readonly kind: "key"; readonly keyId: string; readonly accountId: string; readonly hash: string }
 	| { readonly kind: "reload" }
 	/** The store ended this node's leases (it was silent for too long): nothing of them may be spent any more. */

@@ -270,7 +270,7 @@ export class StoreThread {
 		if (this.#administering) return;
 		try {
 			const changes: StoreChange[] = this.#feed.poll();
-			for (const change of changes) if (change.kind === "account") this.#leases.spare(change.accountId);
+			for (const change of changes) if (change.kind === "account" && change.takesBack) this.#leases.spare(change.accountId);
 			if (changes.length > 0) this.#send({ type: "changes", changes });
 			if (this.#checkpoints.due() && this.#checkpoints.run(this.#appliedSeq)) this.#report();
 		} catch (error) {

@@ -137,7 +137,7 @@ export async function setAccount(
 		}
 		if (performance.now() - askedMs >= ASK_AGAIN_MS) {
 			askedMs = performance.now();
-			await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId }, admin.now()));
+			await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId, takesBack: true }, admin.now()));
 		}
 		await Bun.sleep(LEASED_RETRY_MS);
 	}

@@ -4,6 +4,9 @@ import type { StoreChange } from "../port.ts";
 import type { Tables } from "../tables.ts";
 import type { AdminStore } from "./open-admin.ts";
 
+/** Stands in a notice of an account whose money is wanted back, where a key's notice has its hash. */
+export const TAKES_BACK = "takes-back";
+
 /** What is told through the store; the rest a node hears from its own store thread. */
 type NotedChange = Exclude<StoreChange, { kind: "leases-ended" }>;
 
@@ -15,7 +18,7 @@ export async function noteChange(tx: Transaction<Tables>, change: NotedChange, a
 			kind: change.kind,
 			account_id: change.kind === "reload" ? null : change.accountId,
 			key_id: change.kind === "key" ? change.keyId : null,
-			hash: change.kind === "key" ? change.hash : null,
+			hash: change.kind === "key" ? change.hash : change.kind === "account" && change.takesBack ? TAKES_BACK : null,
 			changed_at: atMs,
 		})
 		.execute();
