@@ -283,11 +283,15 @@ describe("GET /billing/balance", () => {
 
 	test("knows the limits of the key that asks, which may be an INFERENCE key", async () => {
 		const limits = { usd: "0.001" };
-		const { secret } = await billing.gate.newKey({ creditUsd: "1", key: { limits, limitPeriod: "LIFETIME" } });
+		const { secret, id, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { limits, limitPeriod: "LIFETIME" } });
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true, consumptionCurrency: "USD" });
 		await billing.chat(0, 1_000, { key: secret });
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true });
-		await billing.chat(2_000, 600, { key: secret });
+		const rest = { unit: "usd", sku: "rest", amount: 400_000, units: 1, rows: 1 } as const;
+		await billing.gate.admin.db
+			.insertInto("usage_daily")
+			.values({ account_id: accountId, key_id: id, day: today, ...rest })
+			.execute();
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: false, consumptionCurrency: null });
 		const off = await billing.gate.newKey({ creditUsd: "1", key: { limits: { usd: "0" } } });
 		expect(await billing.read<Balance>("/balance", off.secret)).toMatchObject({
