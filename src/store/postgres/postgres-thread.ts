@@ -27,6 +27,11 @@ const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
 /** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
 const STATEMENT_MS = 4_000;
+/** A batch that takes longer keeps no answer waiting. */
+const SLOW_MS = 3_000;
+/** Work that takes longer gives its connection up. Long enough for a first batch over a way of 500 ms. */
+const SILENCE_MS = 20_000;
+const CALL_SILENCE_MS = 10_000;
 /** One works at a time; the second one is there while the first is given up. */
 const CONNECTIONS = 2;
 
@@ -123,7 +128,7 @@ export class PostgresThread {
 				const applied = await this.#applyTo(seq);
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				this.#send({ type: "answer", id, answer: await this.#store.run((sql) => this.#call(sql, call)) });
+				this.#send({ type: "answer", id, answer: await this.#store.run(CALL_SILENCE_MS, (sql) => this.#call(sql, call)) });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
@@ -187,7 +192,7 @@ export class PostgresThread {
 		while (this.#appliedSeq < seq) {
 			try {
 				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
-				const applied = await this.#store.run((sql) => this.#applier.apply(sql, this.#batch));
+				const applied = await this.#ship();
 				this.#appliedSeq = applied;
 				this.#position = this.#batch.at(-1)?.end ?? this.#position;
 				this.#batch = [];
@@ -205,10 +210,23 @@ export class PostgresThread {
 		return true;
 	}
 
+	/** A store that takes its time is waited for, but answers are not: they go out as by `power` meanwhile. */
+	async #ship(): Promise<number> {
+		const slow = setTimeout(() => {
+			this.#failing = "the store is slow";
+			this.#report();
+		}, SLOW_MS);
+		try {
+			return await this.#store.run(SILENCE_MS, (sql) => this.#applier.apply(sql, this.#batch));
+		} finally {
+			clearTimeout(slow);
+		}
+	}
+
 	/** After a failover the store may have less than it said: what it lacks is shipped again from the kept segments. */
 	async #rewind(): Promise<boolean> {
 		try {
-			const stored = await this.#store.run((sql) => knownBoot(sql, this.#boot));
+			const stored = await this.#store.run(SILENCE_MS, (sql) => knownBoot(sql, this.#boot));
 			this.#reader.close();
 			this.#reader = new JournalReader({
 				dir: this.#options.journalDir,
@@ -265,11 +283,13 @@ export class PostgresThread {
 	}
 
 	async #begin(): Promise<void> {
-		const latest = await this.#store.run((sql) => latestBoot(sql, this.#boot.id));
+		const latest = await this.#store.run(SILENCE_MS, (sql) => latestBoot(sql, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(this.#options.dataDir);
 		const sentAt = instant();
 		const { termMs } = this.#options.postgres.term;
-		this.#boot = await this.#store.run((sql) => startBoot(sql, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs));
+		this.#boot = await this.#store.run(SILENCE_MS, (sql) =>
+			startBoot(sql, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs),
+		);
 		this.#applier = new BatchApplier(this.#boot);
 		this.#leases = new LeaseBook(this.#boot);
 		this.#fenced = false;
@@ -314,8 +334,10 @@ async function open(options: Options): Promise<Opened> {
 	const store = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	try {
 		await withoutLimit(url, migrate);
-		const [{ value: storeId }] = await store.run((sql) => sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"));
-		const dead = await store.run((sql) => latestBoot(sql, nodeIdIn(options.dataDir, storeId)));
+		const [{ value: storeId }] = await store.run(SILENCE_MS, (sql) =>
+			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
+		);
+		const dead = await store.run(SILENCE_MS, (sql) => latestBoot(sql, nodeIdIn(options.dataDir, storeId)));
 		reader = new JournalReader({ dir: options.journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
 		const applier = new BatchApplier(dead);
 		let batch = new Batch();
@@ -323,14 +345,14 @@ async function open(options: Options): Promise<Opened> {
 			batch.add(group);
 			if (!batch.full) continue;
 			const { groups } = batch;
-			await store.run((sql) => applier.apply(sql, groups));
+			await store.run(SILENCE_MS, (sql) => applier.apply(sql, groups));
 			batch = new Batch();
 		}
 		const { groups } = batch;
-		if (groups.length > 0) await store.run((sql) => applier.apply(sql, groups));
+		if (groups.length > 0) await store.run(SILENCE_MS, (sql) => applier.apply(sql, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = instant();
-		const boot = await store.run((sql) => startBoot(sql, { ...dead, appliedSeq }, term.termMs));
+		const boot = await store.run(SILENCE_MS, (sql) => startBoot(sql, { ...dead, appliedSeq }, term.termMs));
 		return { store, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
 		reader?.close();

@@ -3,9 +3,6 @@ import type { SQL } from "bun";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { StoreSilentError } from "./faults.ts";
 
-/** A connection that is silent for longer is given up: the server, or the way to it, is gone without a word. */
-const SILENCE_MS = 8_000;
-
 export class StoreConnection {
 	readonly #url: string;
 	readonly #options: ConnectOptions;
@@ -17,10 +14,13 @@ export class StoreConnection {
 		this.#sql = connect(url, options);
 	}
 
-	/** Work on the store that ends in its time, one way or the other. Throws `StoreSilentError`, and what it throws itself. */
-	async run<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
+	/**
+	 * Work on the store that ends within `silenceMs`, one way or the other: past it the connections are given up, since the
+	 * server, or the way to it, may be gone without a word. Throws `StoreSilentError`, and what the work throws.
+	 */
+	async run<T>(silenceMs: number, work: (sql: SQL) => Promise<T>): Promise<T> {
 		const { promise: silence, reject } = Promise.withResolvers<never>();
-		const timer = setTimeout(() => reject(new StoreSilentError("the store does not answer")), SILENCE_MS);
+		const timer = setTimeout(() => reject(new StoreSilentError("the store does not answer")), silenceMs);
 		try {
 			return await Promise.race([work(this.#sql), silence]);
 		} catch (error) {

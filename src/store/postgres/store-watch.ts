@@ -34,6 +34,8 @@ const BEAT_AGAIN_MS = 1_000;
 const RECALL_EVERY_MS = 200;
 const MAX_RECALLS_KEPT = 1_000;
 const STATEMENT_MS = 5_000;
+/** Short: a term must be renewed in its time. */
+const SILENCE_MS = 6_000;
 
 export class StoreWatch {
 	readonly #parts: StoreWatchParts;
@@ -63,7 +65,7 @@ export class StoreWatch {
 
 	/** Resolves when changes are heard from now on. Throws what the store throws. */
 	async start(): Promise<void> {
-		this.#feed = await this.#store.run((sql) => ChangeFeed.begin(sql));
+		this.#feed = await this.#store.run(SILENCE_MS, (sql) => ChangeFeed.begin(sql));
 		await this.#ear.listen(CHANGES, () => void this.poll());
 		await this.#ear.listen(RECALLS, (payload) => this.#recalled(payload));
 		this.#pollTimer = setInterval(() => void this.poll(), POLL_MS);
@@ -116,7 +118,7 @@ export class StoreWatch {
 			const at = instant();
 			try {
 				const feed = this.#feed;
-				const changes = feed === null ? [] : await this.#store.run((sql) => feed.poll(sql));
+				const changes = feed === null ? [] : await this.#store.run(SILENCE_MS, (sql) => feed.poll(sql));
 				if (changes.length > 0) this.#parts.changes(changes);
 				this.#parts.fed(at);
 			} catch (error) {
@@ -130,10 +132,10 @@ export class StoreWatch {
 		const { times, node } = this.#parts;
 		const sentAt = instant();
 		try {
-			this.#liveNodes = await this.#store.run((sql) => beat(sql, node(), times.termMs));
+			this.#liveNodes = await this.#store.run(SILENCE_MS, (sql) => beat(sql, node(), times.termMs));
 			this.#steadySince ??= sentAt;
 			this.#parts.beat(sentAt);
-			if (since(this.#steadySince) >= times.reapAfterMs) await this.#store.run((sql) => reap(sql, times.reapAfterMs));
+			if (since(this.#steadySince) >= times.reapAfterMs) await this.#store.run(SILENCE_MS, (sql) => reap(sql, times.reapAfterMs));
 			this.#beatAfter(times.beatEveryMs);
 		} catch (error) {
 			if (this.#stopped) return;
