@@ -1,5 +1,8 @@
 /** A store that restarts, is away for long, fails over to a copy that lacks the last seconds: nothing is lost or doubled. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { startSlowProxy } from "../../../test/support/slow-proxy.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
@@ -195,3 +198,25 @@ test("a store that is slow is waited for, and one that falls silent is given up 
 		proxy.stop();
 	}
 }, 90_000);
+
+test("a server on a copy of a data folder ends the older one, whose posts are booked", async () => {
+	const copy = mkdtempSync(join(tmpdir(), "turnpike-copy-"));
+	const { promise: ended, resolve } = Promise.withResolvers<Error>();
+	const node = await open({ termMs: 3_000, onFatal: resolve });
+	await lease(node, 50 * NANO_PER_USD);
+	await node.journal.append(postOf(1));
+	for (const name of ["nodes.json", "journal"]) cpSync(join(books.dir, name), join(copy, name), { recursive: true });
+	const second = await openStore({
+		dataDir: copy,
+		postgres: books.place,
+		journal: { segmentBytes: 256 * 1024, minFreeDiskBytes: 0 },
+	});
+	opened.push(second);
+	await node.journal.append(postOf(2));
+	expect(await ended).toMatchObject({ code: "NODE_SUPERSEDED" });
+	await lease(second, 50 * NANO_PER_USD);
+	await second.journal.append(postOf(3));
+	expect(new Set(await bookedIds())).toEqual(new Set([1, 2, 3].map(requestId)));
+	expect(await findings()).toEqual([]);
+	rmSync(copy, { recursive: true, force: true });
+}, 60_000);
