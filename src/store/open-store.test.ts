@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SEGMENT_HEADER_BYTES } from "../journal/segment.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
+import { noteChange } from "./admin/changes.ts";
 import { readBacklog, setAccount } from "./admin.ts";
 import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
 import { BooksFolder } from "./testing/books-folder.ts";
@@ -91,14 +92,18 @@ describe("leases", () => {
 		]);
 	});
 
-	test("cover only what is needed for a moment after a notice: what the operator wants back stays free", async () => {
+	test("cover only what is needed for a moment after money is asked back: what the operator wants back stays free", async () => {
 		const accountId = await books.account();
 		await setAccount(books.admin(), accountId, { bundledUsd: "7" });
 		const { store } = await open({ changesEveryMs: 5 });
 		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		const noticed = new Promise<StoreChange>((resolve) => store.onChange(resolve));
-		await setAccount(books.admin(), accountId, { tier: "staff" });
-		expect(await noticed).toEqual({ kind: "account", accountId });
+		const notice = { kind: "account", accountId, takesBack: true } as const;
+		await books
+			.admin()
+			.db.transaction()
+			.execute((tx) => noteChange(tx, notice, Date.now()));
+		expect(await noticed).toEqual(notice);
 		await store.giveBack(accountId, []);
 		const seven = nano(7 * NANO_PER_USD);
 		const more = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(seven + 5) });
