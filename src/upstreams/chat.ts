@@ -76,7 +76,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 	};
 }
 
-async function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
+function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	const { clock, timeouts, maxAnswerBytes } = tools;
 	const triesEndMs = clock.nowMs() + timeouts.chatUnaryMs;
 	const tries = new Tries(call, tools);

@@ -95,7 +95,7 @@ describe("an event of a frame that is known", () => {
 		expect(known.match(known.head + known.tail)?.said).toBe("");
 		expect(known.match(known.head + known.tail.slice(1))).toBeNull();
 		expect(known.match(`${known.head}a${known.tail} `)).toBeNull();
-		const overlapping = new EventFrame('{"a":"', '":"b"}');
+		const overlapping = new EventFrame('{"a":"', '":"b"}', {});
 		expect(overlapping.match('{"a":"b"}')).toBeNull();
 	});
 });

@@ -15,10 +15,13 @@ export class EventFrame {
 	/** The same with the lines that most servers put around it. */
 	readonly lineHead: string;
 	readonly lineTail: string;
+	/** The parsed event that it was taken from. */
+	readonly like: Fields;
 
-	constructor(head: string, tail: string) {
+	constructor(head: string, tail: string, like: Fields) {
 		this.head = head;
 		this.tail = tail;
+		this.like = like;
 		this.lineHead = `data: ${head}`;
 		this.lineTail = `${tail}\n\n`;
 	}
@@ -79,7 +82,7 @@ export function frameOf(text: string, body: Fields): EventFrame | null {
 	const tail = text.slice(at + written.length - 1);
 	// Where another piece in that place is what the event says then, the place is the piece's.
 	const other = piece === "a" ? "b" : "a";
-	return pieceOf(parsedOrNull(head + other + tail)) === other ? new EventFrame(head, tail) : null;
+	return pieceOf(parsedOrNull(head + other + tail)) === other ? new EventFrame(head, tail, body) : null;
 }
 
 /** Keys of a delta under which there may be something said. */

@@ -96,7 +96,7 @@ export class UpstreamStream implements ChatStream {
 		this.#free(reason);
 	}
 
-	async #open(): Promise<EventBatch> {
+	#open(): Promise<EventBatch> {
 		const { clock, timeouts } = this.#tools;
 		const triesEndMs = clock.nowMs() + timeouts.chatStreamTriesMs;
 		return this.#tries.run(

@@ -47,9 +47,8 @@ export function memberSplice(
 ): Splice | null {
 	const open = range?.start ?? documentStart(bytes);
 	const end = range?.end ?? bytes.length;
-	const last = new Map<string, JsonMember>();
-	for (const member of members) last.set(member.key, member);
-	if (last.size === members.length && !touches(edits, last)) return null;
+	const counts = lastOnes(members);
+	if (counts === null && !touches(edits, members)) return null;
 
 	const output = new Splice(bytes);
 	let kept = 0;
@@ -57,7 +56,7 @@ export function memberSplice(
 	output.keep(open, previousEnd);
 	for (const member of members) {
 		const edit = edits.get(member.key);
-		if (edit !== null && last.get(member.key) === member) {
+		if (edit !== null && (counts === null || counts.has(member))) {
 			// The separator stays the one that stood before this member; the first that is kept has none.
 			output.keep(kept++ === 0 ? member.start : previousEnd, member.valueStart);
 			if (edit === undefined) output.keep(member.valueStart, member.valueEnd);
@@ -66,7 +65,7 @@ export function memberSplice(
 		previousEnd = member.valueEnd;
 	}
 	for (const [key, edit] of edits) {
-		if (edit === null || last.has(key)) continue;
+		if (edit === null || lastMember(members, key) !== undefined) continue;
 		output.insert(`${kept++ > 0 ? "," : ""}${JSON.stringify(key)}:`);
 		output.insert(edit);
 	}
@@ -74,8 +73,28 @@ export function memberSplice(
 	return output;
 }
 
-function touches(edits: ReadonlyMap<string, MemberEdit>, present: ReadonlyMap<string, JsonMember>): boolean {
-	for (const [key, edit] of edits) if (edit !== null || present.has(key)) return true;
+function touches(edits: ReadonlyMap<string, MemberEdit>, members: readonly JsonMember[]): boolean {
+	for (const [key, edit] of edits) if (edit !== null || lastMember(members, key) !== undefined) return true;
+	return false;
+}
+
+/** The members that are the last with their key; null where all are. */
+function lastOnes(members: readonly JsonMember[]): ReadonlySet<JsonMember> | null {
+	if (!hasTwins(members)) return null;
+	const last = new Map<string, JsonMember>();
+	for (const member of members) last.set(member.key, member);
+	return new Set(last.values());
+}
+
+/** Past these, comparing each with each costs more than a set. */
+const FEW_MEMBERS = 12;
+
+function hasTwins(members: readonly JsonMember[]): boolean {
+	if (members.length > FEW_MEMBERS) return new Set(members.map((member) => member.key)).size < members.length;
+	for (let index = 1; index < members.length; index++) {
+		const key = members[index]?.key;
+		for (let before = 0; before < index; before++) if (members[before]?.key === key) return true;
+	}
 	return false;
 }
 

@@ -79,10 +79,9 @@ export class ChunkWriter {
 
 	/** The piece's place moves with `choices`, whose own bytes stay as they are. */
 	#ourFrame(theirs: EventFrame): OurFrame {
-		const text = theirs.head + theirs.tail;
-		const edits = this.#edits(JSON.parse(text) as Record<string, unknown>);
+		const edits = this.#edits(theirs.like);
 		if (edits.size === 0) return { theirs, lineHead: theirs.lineHead, lineTail: theirs.lineTail };
-		const bytes = Buffer.from(text);
+		const bytes = Buffer.from(theirs.head + theirs.tail);
 		const members = topLevelMembers(bytes);
 		const spliced = spliceMembers(bytes, members, edits);
 		const before = lastMember(members, "choices")?.valueStart ?? 0;
