@@ -1,15 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import {
-	closeSync,
-	copyFileSync,
-	mkdtempSync,
-	openSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	writeFileSync,
-	writeSync,
-} from "node:fs";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GROUP_HEADER_BYTES, groupBytes, peekGroup } from "./group.ts";
@@ -153,7 +143,6 @@ describe("damage in the middle", () => {
 		expect(files).toBeGreaterThan(3);
 		rmSync(segment(dir, 2));
 		expect(read(dir).error).toBeInstanceOf(JournalCorruptError);
-		copyFileSync(segment(dir, 3), join(dir, "kept"));
 		rmSync(segment(dir, 1));
 		expect(read(dir).error).toBeInstanceOf(JournalCorruptError);
 	});
