@@ -5,7 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
-import type { ErrorCode } from "../errors/index.ts";
+import type { ApiError, ErrorCode } from "../errors/index.ts";
 import type { LongStrings } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
@@ -50,13 +50,27 @@ export interface Settlement {
 export interface Admission {
 	readonly model: string | null;
 	/** Minute window: subject (usually the model's id), its limit and the prompt's estimate in tokens. */
-	readonly rate: { readonly subject: string; readonly limit: RateLimit; readonly promptTokens: number };
+	readonly rate: AdmissionRate;
+	/**
+	 * Asked after the rate limits and before the hold: an answer that this very request got before. It is sent as
+	 * it is, without a hold and without a post.
+	 */
+	replay?(): Promise<Answer | null>;
 	hold(context: HoldContext): Hold | Promise<Hold>;
 	/**
 	 * Does the work and settles. A whole answer must be posted when this resolves; an answer with a stream
 	 * settles by itself before its last event, and says when it has ended (`ended`).
 	 */
 	work(settlement: Settlement): Promise<MeteredAnswer>;
+}
+
+/** What a request takes of its minute window. */
+export interface AdmissionRate {
+	readonly subject: string;
+	readonly limit: RateLimit;
+	readonly promptTokens: number;
+	/** Gives the refusal the form of this route; the route's answers then have no x-ratelimit-* headers of their own. */
+	refused?(error: ApiError): ApiError;
 }
 
 export interface MeteredAnswer extends Answer {
@@ -85,7 +99,15 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly keepNulls?: boolean;
 		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
+		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */
+		readonly raw?: boolean;
 	};
+	/** Checks what the path names, before anybody is asked who they are. Throws. */
+	checkPath?(params: Readonly<Record<string, string>>): void;
+	/** Checks headers, and the caller's rules for what the path names, before the body is read. Throws. */
+	checkRequest?(call: Call, params: Readonly<Record<string, string>>): void;
+	/** False: refusals are not counted as failures of the caller, and do not block it. Default true. */
+	readonly failureGuard?: boolean;
 	readonly query?: Query;
 	/** Errors of its work that the declaration does not show, for the API document. */
 	readonly codes?: readonly ErrorCode[];

@@ -1,15 +1,15 @@
 /**
  * The road of a request, top to bottom. The order of the checks is that of docs/api.md:
  *
- *   path, method (app.ts) → credential → failure guard → account, key type, endpoint, address rules → room
- *   → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
- *   → rate limits → money (hold) → work → post → answer
+ *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → room
+ *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
+ *   → rate limits → replay → money (hold) → work → post → answer
  *
  * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
  * every answer has its X-Request-ID; every error is one of the table.
  */
 import { bearerKey, checkModelRule, checkRules, keyHash } from "../access/index.ts";
-import type { Budgets, Caller } from "../budgets/port.ts";
+import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { NoRoom } from "../journal/records.ts";
 import { type Checker, checker } from "../schema/index.ts";
@@ -19,7 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import { addressList } from "./client-address.ts";
-import type { Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
+import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
 import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
@@ -80,9 +80,11 @@ export async function travel(
 	const settings = parts.settings();
 	let answer: MeteredAnswer;
 	try {
+		endpoint.checkPath?.(params);
 		const reading = identify(call, settings, parts);
 		if (reading !== null) await reading;
 		if (call.caller !== null) checkCaller(call, call.caller);
+		endpoint.checkRequest?.(call, params);
 		if (endpoint.kind === "metered") {
 			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
 		} else {
@@ -117,12 +119,13 @@ function identify(call: Call, settings: PipelineSettings, parts: PipelineParts):
 }
 
 function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
+	const guarded = call.endpoint.failureGuard !== false;
 	if (caller === null) {
-		parts.budgets.checkGuard(`address:${call.address}`);
+		if (guarded) parts.budgets.checkGuard(`address:${call.address}`);
 		throw new ApiError("AUTHENTICATION_FAILED");
 	}
 	call.caller = caller;
-	parts.budgets.checkGuard(`key:${caller.key.id}`);
+	if (guarded) parts.budgets.checkGuard(`key:${caller.key.id}`);
 	const balances = caller.balances();
 	call.balanceUsd = balances.usd;
 	call.balanceDiem = balances.diem;
@@ -154,8 +157,10 @@ async function runMetered(
 	const admission = await endpoint.admit(input, call);
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	const { rate } = admission;
-	const taken = parts.budgets.takeRequest(caller, rate.subject, rate.limit, rate.promptTokens);
-	call.rate = taken;
+	const taken = takeRate(caller, rate, parts);
+	if (rate.refused === undefined) call.rate = taken;
+	const replayed = admission.replay === undefined ? null : await admission.replay();
+	if (replayed !== null) return replayed;
 	let hold: Awaited<ReturnType<typeof admission.hold>>;
 	try {
 		hold = await admission.hold({
@@ -181,6 +186,14 @@ async function runMetered(
 	}
 }
 
+function takeRate(caller: Caller, { subject, limit, promptTokens, refused }: AdmissionRate, parts: PipelineParts): RateState {
+	try {
+		return parts.budgets.takeRequest(caller, subject, limit, promptTokens);
+	} catch (error) {
+		throw refused !== undefined && error instanceof ApiError ? refused(error) : error;
+	}
+}
+
 async function readInput(
 	prepared: Prepared,
 	params: Readonly<Record<string, string>>,
@@ -202,6 +215,7 @@ async function readInput(
 		requireJson(call.request.headers.get("content-type"));
 		call.bodyShare = parts.bodyMemory.share();
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
+		if (endpoint.body.raw === true) return { body, raw, long, query, params } as unknown as Input<never, never>;
 		const small = parseable(raw);
 		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
 		const object = parseJsonObject(small.json);
@@ -231,7 +245,7 @@ const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
 function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	const error = asApiError(thrown);
-	if (COUNTED.has(error.status))
+	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
