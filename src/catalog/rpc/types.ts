@@ -41,8 +41,8 @@ export type RpcCacheRule =
 	| { readonly kind: "constant"; readonly maxAgeSeconds: number | null }
 	/** Until the chain has a new block. */
 	| { readonly kind: "until-new-block" }
-	/** For good where all blocks that are named stand by number, at or below the finalized one. */
-	| { readonly kind: "by-block"; readonly blocks: readonly RpcBlockArgument[] }
+	/** For good where all blocks that the call names (`blocks`) stand by number, at or below the finalized one. */
+	| { readonly kind: "by-block" }
 	/**
 	 * For good once the block of the thing found is finalized: its number is this member of the result (of its first
 	 * element, where it is a list). null: the result does not tell, so it is not kept.
@@ -64,6 +64,8 @@ export interface RpcMethod {
 	/** Of a send: the member of the result that is the hash; null: the result itself is. */
 	readonly sendHashAt: string | null;
 	readonly cache: RpcCacheRule;
+	/** Where a call names the blocks that it reads: also tells whether it needs an archive. Empty: nowhere. */
+	readonly blocks: readonly RpcBlockArgument[];
 	/** trace_*, debug_*, arbtrace_* and the like: the longer time limit. */
 	readonly slow: boolean;
 	/** null: any upstream can. Archive depth follows from the call's block argument, not from the method. */
@@ -96,6 +98,6 @@ export interface RpcCatalog {
 	readonly networks: ReadonlyMap<string, RpcNetwork>;
 	/** Networks that are there only where they are switched on. */
 	readonly optionalNetworks: ReadonlyMap<string, RpcNetwork>;
-	/** The method of this name, or why it is refused. Names are case-sensitive. The same object for the same name. */
+	/** The method of this name, or why it is refused. Names are case-sensitive. */
 	resolve(name: string): RpcResolution;
 }
