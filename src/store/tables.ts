@@ -95,6 +95,18 @@ export interface Tables {
 		rows: Int;
 	};
 	credits: { reference: string; account_id: string; amount: Int; movement_id: Int; created_at: Int };
+	/** Free USD that was taken back. */
+	debits: { reference: string; account_id: string; amount: Int; movement_id: Int; created_at: Int };
+	/** What was given back of a post's charges: a row for each unit. */
+	refunds: {
+		reference: string;
+		unit: MoneySource;
+		account_id: string;
+		post_id: Int;
+		amount: Int;
+		movement_id: Int;
+		created_at: Int;
+	};
 	diem_stakes: { account_id: string; from_day: Int; stake: Int; set_at: Int };
 	allotments: { account_id: string; day: Int; amount: Int; movement_id: Int };
 	nodes: {
@@ -136,6 +148,10 @@ export interface Tables {
 	meta: { name: string; value: string };
 }
 
+/**
+ * `grant` is what the operator moves without a payment: bundled credit that is granted (from `issued`) or taken back (to
+ * `issued`), a debit of USD (to `issued`), a refund (from `revenue`).
+ */
 export type MovementKind = "charge" | "overrun" | "credit" | "grant" | "allotment";
 
 export type StoreDb = Kysely<Tables>;

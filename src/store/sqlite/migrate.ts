@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
+import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -10,7 +11,7 @@ export interface Migration {
 	readonly sql: string;
 }
 
-export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds];
 
 /** The folder was written by a newer version of this program. */
 export class StoreTooNewError extends Error {

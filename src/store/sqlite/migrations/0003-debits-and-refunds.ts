@@ -1,0 +1,41 @@
+import type { Migration } from "../migrate.ts";
+
+/**
+ * Money that the operator takes back (`debits`) and charges that are given back (`refunds`, a row for each unit of the
+ * charge), each once for its reference; and the order in which accounts and what was done to their money are listed.
+ */
+export const debitsAndRefunds: Migration = {
+	number: 3,
+	name: "debits-and-refunds",
+	sql: `
+CREATE TABLE debits (
+	reference TEXT NOT NULL PRIMARY KEY,
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	amount INTEGER NOT NULL CHECK (amount > 0),
+	movement_id INTEGER NOT NULL UNIQUE REFERENCES movements (id),
+	created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX debits_of_account ON debits (account_id, movement_id);
+
+CREATE TABLE refunds (
+	reference TEXT NOT NULL,
+	unit TEXT NOT NULL CHECK (unit IN ('usd', 'bundled', 'diem')),
+	account_id TEXT NOT NULL REFERENCES accounts (id),
+	post_id INTEGER NOT NULL REFERENCES posts (id),
+	amount INTEGER NOT NULL CHECK (amount > 0),
+	movement_id INTEGER NOT NULL UNIQUE REFERENCES movements (id),
+	created_at INTEGER NOT NULL,
+	PRIMARY KEY (reference, unit)
+) STRICT;
+CREATE INDEX refunds_of_account ON refunds (account_id, movement_id);
+CREATE INDEX refunds_of_post ON refunds (post_id);
+
+CREATE INDEX credits_of_account ON credits (account_id, movement_id);
+CREATE INDEX accounts_by_age ON accounts (created_at, id);
+
+CREATE TRIGGER debits_stay BEFORE UPDATE ON debits BEGIN SELECT RAISE(ABORT, 'debits are never changed'); END;
+CREATE TRIGGER debits_remain BEFORE DELETE ON debits BEGIN SELECT RAISE(ABORT, 'debits are never deleted'); END;
+CREATE TRIGGER refunds_stay BEFORE UPDATE ON refunds BEGIN SELECT RAISE(ABORT, 'refunds are never changed'); END;
+CREATE TRIGGER refunds_remain BEFORE DELETE ON refunds BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
+`,
+};
