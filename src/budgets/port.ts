@@ -6,9 +6,11 @@
 import type { TokenUsage } from "../journal/records.ts";
 import type { Nano, PicoPrice } from "../ledger/nano.ts";
 import type { Account, ApiKey } from "../store/port.ts";
+import type { PreparedAnswer } from "./rpc-port.ts";
 
 /** What an answer used: routes take the type from here, never from the journal. */
 export type { TokenUsage } from "../journal/records.ts";
+export type * from "./rpc-port.ts";
 
 /** A known caller: key and account as cached on this node. The same object for all requests of the key. */
 export interface Caller {
@@ -74,6 +76,8 @@ export interface PostInput {
 	/** HTTP status that the caller gets; 499 where it has left. */
 	readonly status: number;
 	readonly upstream: string | null;
+	/** An answer that is kept under an idempotency key: durable with the post, or neither is. */
+	readonly kept?: PreparedAnswer | null;
 }
 
 export interface Posted {
