@@ -17,6 +17,8 @@ export interface Tables {
 		operator: Int;
 		wallet: string | null;
 		created_at: Int;
+		stake_source: ColumnType<StakeSource, StakeSource | undefined, StakeSource>;
+		chain_from_day: ColumnType<bigint, number | bigint | undefined, number | bigint>;
 	};
 	keys: {
 		id: string;
@@ -107,7 +109,23 @@ export interface Tables {
 		movement_id: Int;
 		created_at: Int;
 	};
-	diem_stakes: { account_id: string; from_day: Int; stake: Int; set_at: Int };
+	diem_stakes: {
+		account_id: string;
+		from_day: Int;
+		stake: Int;
+		set_at: Int;
+		source: ColumnType<StakeSource, StakeSource | undefined, StakeSource>;
+	};
+	stake_readings: {
+		day: Int;
+		origin: string;
+		block: IntOrNull;
+		block_hash: string | null;
+		reader: string;
+		reader_until: Int;
+		finished_at: IntOrNull;
+	};
+	used_tokens: { id: string; expires_at: Int };
 	allotments: { account_id: string; day: Int; amount: Int; movement_id: Int };
 	nodes: {
 		node_id: string;
@@ -153,6 +171,9 @@ export interface Tables {
  * `issued`), a debit of USD (to `issued`), a refund (from `revenue`).
  */
 export type MovementKind = "charge" | "overrun" | "credit" | "grant" | "allotment";
+
+/** Who says what an account has staked. */
+export type StakeSource = "operator" | "chain";
 
 export type StoreDb = Kysely<Tables>;
 

@@ -6,8 +6,9 @@ import { MIGRATIONS_LOCK } from "./locks.ts";
 import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
+import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes];
 
 /**
  * Brings the schema to the newest number, one transaction a migration; nodes that start together wait for each other,

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
+import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -11,7 +12,7 @@ export interface Migration {
 	readonly sql: string;
 }
 
-export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes];
 
 /** The folder was written by a newer version of this program. */
 export class StoreTooNewError extends Error {
