@@ -7,8 +7,9 @@ import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
+import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes, minuteWindows];
 
 /**
  * Brings the schema to the newest number, one transaction a migration; nodes that start together wait for each other,

@@ -4,6 +4,7 @@ import { books } from "./migrations/0001-books.ts";
 import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
+import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -12,7 +13,7 @@ export interface Migration {
 	readonly sql: string;
 }
 
-export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes, minuteWindows];
 
 /** The folder was written by a newer version of this program. */
 export class StoreTooNewError extends Error {
