@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Issue } from "../errors/index.ts";
-import { checker, pathText } from "../schema/index.ts";
+import { checker } from "../schema/index.ts";
 import { CatalogError } from "./catalog-error.ts";
+import { type Check, checked, readJson } from "./data-file.ts";
 import {
 	type CharacterData,
 	CharacterFileSchema,
@@ -22,11 +21,6 @@ export interface CatalogData {
 	/** type -> foreign name -> model id. */
 	readonly mappings: Partial<Record<ModelType, Readonly<Record<string, string>>>>;
 	readonly characters: readonly CharacterData[];
-}
-
-interface Check<T> {
-	check(value: unknown): value is T;
-	issues(value: unknown): Issue[];
 }
 
 const modelFile = checker(ModelFileSchema);
@@ -107,24 +101,4 @@ function readMappings(file: string, types: ReadonlyMap<string, ModelType>): Cata
 		}
 	}
 	return mappings;
-}
-
-function readJson(file: string): unknown {
-	let text: string;
-	try {
-		text = readFileSync(file, "utf8");
-	} catch (cause) {
-		throw new CatalogError(file, "", `cannot be read: ${(cause as Error).message}`, cause);
-	}
-	try {
-		return JSON.parse(text);
-	} catch (cause) {
-		throw new CatalogError(file, "", `is not JSON: ${(cause as Error).message}`, cause);
-	}
-}
-
-function checked<T>(file: string, check: Check<T>, value: unknown, at: readonly (string | number)[] = []): T {
-	if (check.check(value)) return value;
-	const first = check.issues(value)[0];
-	throw new CatalogError(file, pathText([...at, ...(first?.path ?? [])]), first?.message ?? "is not what the schema expects");
 }

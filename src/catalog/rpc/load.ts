@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { checker } from "../../schema/index.ts";
+import { CatalogError } from "../catalog-error.ts";
+import { checked, readJson } from "../data-file.ts";
+import { RpcMethodFileSchema, type RpcNetworkData, RpcNetworkFileSchema } from "./data-schema.ts";
+import { MethodTable } from "./method-table.ts";
+import type { RpcCatalog, RpcNetwork } from "./types.ts";
+
+const networkFile = checker(RpcNetworkFileSchema);
+const methodFile = checker(RpcMethodFileSchema);
+
+/**
+ * Reads and checks the networks in `dir` (`catalog/rpc`); the methods at the first look-up, so that a server without
+ * calls holds none of them.
+ * @throws CatalogError with the file, the path in it and what is expected.
+ */
+export function loadRpcCatalog(dir: string): RpcCatalog {
+	const { networks, optionalNetworks } = readNetworks(join(dir, "networks.json"));
+	let methods: MethodTable | undefined;
+	return {
+		networks,
+		optionalNetworks,
+		resolve(name) {
+			methods ??= readMethods(join(dir, "methods.json"));
+			return methods.resolve(name);
+		},
+	};
+}
+
+function readNetworks(file: string): Pick<RpcCatalog, "networks" | "optionalNetworks"> {
+	const data = checked(file, networkFile, readJson(file));
+	const networks = new Map<string, RpcNetwork>();
+	const optionalNetworks = new Map<string, RpcNetwork>();
+	for (const network of data.networks.toSorted((a, b) => (a.slug < b.slug ? -1 : 1))) {
+		if (networks.has(network.slug) || optionalNetworks.has(network.slug))
+			throw new CatalogError(file, "networks", `"${network.slug}" is there twice`);
+		(network.optional ? optionalNetworks : networks).set(network.slug, networkOf(network));
+	}
+	return { networks, optionalNetworks };
+}
+
+function networkOf({ slug, family, vm, kind, chainId, baseCredits }: RpcNetworkData): RpcNetwork {
+	const chainIdHex = typeof chainId === "number" ? `0x${chainId.toString(16)}` : chainId;
+	return { slug, family, vm, kind, chainIdHex, baseCredits };
+}
+
+function readMethods(file: string): MethodTable {
+	return new MethodTable(file, checked(file, methodFile, readJson(file)));
+}
