@@ -3,5 +3,14 @@
  * defaults. Never logs a secret; an unknown key or a wrong value is a ConfigError that says where.
  */
 export { ConfigError, type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
-export { type Config, ConfigSchema, DIALECTS, type ModelEntry, type TierConfig, type UpstreamConfig } from "./schema.ts";
+export {
+	type Config,
+	ConfigSchema,
+	DIALECTS,
+	type ModelEntry,
+	type RpcConfig,
+	type RpcUpstreamConfig,
+	type TierConfig,
+	type UpstreamConfig,
+} from "./schema.ts";
 export { BUILD, VERSION } from "./version.ts";

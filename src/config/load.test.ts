@@ -181,3 +181,31 @@ test("a variable that is set to nothing counts as not set", () => {
 	const url = "http://localhost:11434/v1";
 	expect(loadConfig({}, { ...env, TURNPIKE_OPENAI_UPSTREAM: url }, dir).config.upstreams.openai?.key).toBeUndefined();
 });
+
+test("one variable makes an upstream of a chain, and takes the place of the file's", () => {
+	const file = "rpc:\n  networks:\n    base-mainnet: {upstreams: [{url: 'http://a'}, {url: 'http://b'}]}\n";
+	const env = { TURNPIKE_RPC_BASE_MAINNET: "http://localhost:8545", TURNPIKE_RPC_LINEA_MAINNET: "", TURNPIKE_PUBLIC_RPC: "1" };
+	const { rpc } = loadConfig({}, env, folder(file)).config;
+	expect(rpc.networks["base-mainnet"]?.upstreams).toEqual([
+		{ url: "http://localhost:8545", order: 0, weight: 1, health: { failures: 3, probeEveryMs: 5_000 } },
+	]);
+	expect(Object.keys(rpc.networks)).toEqual(["base-mainnet"]);
+	expect(rpc.public).toBe(true);
+	expect(loadConfig({}, {}, folder(file)).config.rpc).toMatchObject({
+		public: false,
+		pricePerCreditUsd: 0.000000625,
+		limits: { paid: { requestsPerMinute: 100, creditsPerDay: 10_000_000 } },
+	});
+});
+
+test("a wrong setting of the chains says where it came from", () => {
+	expect(() => loadConfig({}, { TURNPIKE_RPC_BASE_MAINNET: "localhost:8545" }, folder())).toThrow(
+		"TURNPIKE_RPC_BASE_MAINNET: expected an address that begins with http://",
+	);
+	expect(() => loadConfig({}, { TURNPIKE_PUBLIC_RPC: "yes" }, folder())).toThrow("TURNPIKE_PUBLIC_RPC: expected 1 or 0");
+	expect(fault("rpc: {pricePerCreditUsd: 0.0000006255}\n")).toContain("rpc.pricePerCreditUsd: expected whole billionths");
+	expect(fault("rpc:\n  networks:\n    Base: {enabled: false}\n")).toContain("rpc.networks.Base: expected a network");
+	expect(fault("rpc:\n  networks:\n    a: {upstreams: [{name: x, url: 'http://a'}, {name: x, url: 'http://b'}]}\n")).toContain(
+		"rpc.networks.a.upstreams[1].name: expected a name that no other upstream of a has",
+	);
+});

@@ -194,7 +194,25 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sou
 		const key = take("upstreams.openai.key", "TURNPIKE_OPENAI_KEY");
 		sectionOf(tree, "upstreams").openai = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
 	}
+	applyRpcEnvironment(tree, env, take);
 	return sources;
+}
+
+/** `TURNPIKE_RPC_ETHEREUM_MAINNET` is the one upstream of ethereum-mainnet. */
+const RPC_VARIABLE = /^TURNPIKE_RPC_([A-Z0-9]+(?:_[A-Z0-9]+)*)$/;
+
+function applyRpcEnvironment(tree: Tree, env: Environment, take: (path: string, name: string) => string | undefined): void {
+	const open = take("rpc.public", "TURNPIKE_PUBLIC_RPC");
+	if (open !== undefined) {
+		if (open !== "0" && open !== "1") throw new ConfigError("TURNPIKE_PUBLIC_RPC: expected 1 or 0");
+		sectionOf(tree, "rpc").public = open === "1";
+	}
+	for (const name of Object.keys(env)) {
+		const slug = RPC_VARIABLE.exec(name)?.[1]?.toLowerCase().replaceAll("_", "-");
+		if (slug === undefined) continue;
+		const url = take(`rpc.networks.${slug}.upstreams[0].url`, name);
+		if (url !== undefined) sectionOf(sectionOf(sectionOf(tree, "rpc"), "networks"), slug).upstreams = [{ url }];
+	}
 }
 
 function checkReferences(config: Config, file: string, sources: Sources): void {
@@ -209,6 +227,7 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 		if (!URL.canParse(upstream.url))
 			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
 	}
+	checkRpc(config, file, sources);
 	const known = new Set([...Object.keys(config.upstreams), "embedded"]);
 	for (const [id, entry] of Object.entries(config.models.entries)) {
 		for (const [index, target] of (entry.upstreams ?? []).entries()) {
@@ -219,6 +238,23 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 		}
 		if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);
+	}
+}
+
+function checkRpc({ rpc }: Config, file: string, sources: Sources): void {
+	const nano = rpc.pricePerCreditUsd * 1e9;
+	if (Math.abs(nano - Math.round(nano)) > 1e-6)
+		throw new ConfigError(`${file}: rpc.pricePerCreditUsd: expected whole billionths of a USD, not ${rpc.pricePerCreditUsd}`);
+	for (const [slug, { upstreams }] of Object.entries(rpc.networks)) {
+		const names = new Set<string>();
+		for (const [index, { url, name }] of upstreams.entries()) {
+			const path = `rpc.networks.${slug}.upstreams[${index}]`;
+			if (!URL.canParse(url))
+				throw new ConfigError(`${placeOf(`${path}.url`, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
+			if (name !== undefined && names.has(name))
+				throw new ConfigError(`${file}: ${path}.name: expected a name that no other upstream of ${slug} has, not ${name}`);
+			if (name !== undefined) names.add(name);
+		}
 	}
 }
 

@@ -56,19 +56,28 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
-const UpstreamSchema = section({
-	url: Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1" }),
-	key: Type.Optional(Type.String({ pattern: HEADER_VALUE, minLength: 1, description: "Sent as Authorization: Bearer" })),
-	headers: Type.Optional(
+const headers = () =>
+	Type.Optional(
 		named(Type.String({ pattern: HEADER_VALUE }), {
 			pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
 			names: "the name of an HTTP header",
 			description: "Further headers of every request",
 		}),
-	),
+	);
+const maxConcurrent = () => Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" }));
+const health = () =>
+	section({
+		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
+		probeEveryMs: ms(5_000, "How often an ejected upstream is probed"),
+	});
+
+const UpstreamSchema = section({
+	url: Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1" }),
+	key: Type.Optional(Type.String({ pattern: HEADER_VALUE, minLength: 1, description: "Sent as Authorization: Bearer" })),
+	headers: headers(),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
-	maxConcurrent: Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" })),
+	maxConcurrent: maxConcurrent(),
 	priceMultiplier: Type.Optional(
 		Type.Number({
 			exclusiveMinimum: 0,
@@ -79,11 +88,46 @@ const UpstreamSchema = section({
 	firstByteMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatFirstByteMs" })),
 	idleMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatIdleMs" })),
 	unaryMs: Type.Optional(Type.Integer({ minimum: 1, description: "Instead of timeouts.chatUnaryMs" })),
-	health: section({
-		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
-		probeEveryMs: ms(5_000, "How often an ejected upstream is probed"),
-	}),
+	health: health(),
 });
+
+/** What an upstream of a chain can do beyond what every node can. */
+export const RPC_CAPABILITIES = ["archive", "trace", "debug", "txpool", "bundler"] as const;
+
+const RpcUpstreamSchema = section({
+	name: Type.Optional(Type.String({ pattern: PLAIN_TEXT, minLength: 1, maxLength: 64, description: "Default: its host" })),
+	url: Type.String({ pattern: HTTP_ADDRESS, description: "Where JSON-RPC is posted to" }),
+	headers: headers(),
+	order: Type.Integer({ default: 0, description: "Lower goes first" }),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among upstreams of the same order" }),
+	capabilities: Type.Optional(
+		Type.Array(Type.Enum([...RPC_CAPABILITIES]), {
+			description: "What it can: archive, trace, debug, txpool, bundler; left out: it is found out by asking",
+		}),
+	),
+	maxConcurrent: maxConcurrent(),
+	health: health(),
+});
+
+const RpcNetworkSchema = section({
+	enabled: Type.Optional(
+		Type.Boolean({
+			description: "false: the network is not there. Left out: it is, optional networks where they have an upstream",
+		}),
+	),
+	upstreams: Type.Array(RpcUpstreamSchema, { default: [] }),
+});
+
+const RpcLimitsSchema = (requestsPerMinute: number, creditsPerDay: number) =>
+	section({
+		requestsPerMinute: Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: requestsPerMinute }),
+		creditsPerDay: Type.Integer({
+			minimum: 1,
+			maximum: 1_000_000_000_000,
+			default: creditsPerDay,
+			description: "Credits in any 24 hours",
+		}),
+	});
 
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),
@@ -265,6 +309,8 @@ export const ConfigSchema = closed({
 		chatIdleMs: ms(120_000, "Silence inside a stream"),
 		chatUnaryMs: ms(600_000, "Unary, all tries"),
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
+		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
+		rpcSlowMs: ms(120_000, "JSON-RPC with a method that traces or debugs"),
 	}),
 	chat: section({
 		systemPrompt: Type.String({ default: "", description: "Goes before the messages, unless the caller switches it off" }),
@@ -282,6 +328,45 @@ export const ConfigSchema = closed({
 		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
 		names: "a name of up to 64 lower-case letters, digits, - and _ that starts with a letter or a digit",
 		default: {},
+	}),
+	rpc: section({
+		networks: named(RpcNetworkSchema, {
+			pattern: "^[a-z0-9]+(-[a-z0-9]+)*$",
+			names: "a network as GET /crypto/rpc/networks writes it, like ethereum-mainnet",
+			default: {},
+		}),
+		public: Type.Boolean({
+			default: false,
+			description: "true: a network without an upstream uses public endpoints, which see every call",
+		}),
+		pricePerCreditUsd: Type.Number({
+			minimum: 0,
+			maximum: 1,
+			default: 0.000000625,
+			description: "In whole billionths of a USD",
+		}),
+		limits: section({
+			paid: RpcLimitsSchema(100, 10_000_000),
+			staff: RpcLimitsSchema(1_000, 100_000_000),
+		}),
+		hedgePercent: Type.Number({
+			minimum: 0,
+			maximum: 100,
+			default: 10,
+			description: "Reads of 100 that may be asked of a second upstream when the first is slow; 0 is off",
+		}),
+		cacheMb: Type.Integer({
+			minimum: 0,
+			maximum: 65_536,
+			default: 64,
+			description: "Memory for answers that stay true; 0 is off",
+		}),
+		sendsKeptDays: Type.Integer({
+			minimum: 1,
+			maximum: 36_500,
+			default: 400,
+			description: "How long the record of sends is kept",
+		}),
 	}),
 	models: section({
 		public: Type.Boolean({ default: false, description: "true: the model lists need no credential" }),
@@ -302,5 +387,7 @@ export const ConfigSchema = closed({
 /** The whole configuration, defaults filled in. */
 export type Config = Static<typeof ConfigSchema>;
 export type UpstreamConfig = Static<typeof UpstreamSchema>;
+export type RpcConfig = Config["rpc"];
+export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;
 export type ModelEntry = Static<typeof ModelEntrySchema>;
 export type TierConfig = Static<typeof TierSchema>;
