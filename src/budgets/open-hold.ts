@@ -75,6 +75,7 @@ export class OpenHold implements Hold {
 		const { journal } = this.#room;
 		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
 		const durable = journal.append(this.#record(input, split.lines, split.price));
+		input.kept?.posted();
 		const lapsed = this.#end();
 		const { money } = this.#key.cached;
 		money.spend(this.#diem, split.diem, lapsed.diem);
@@ -154,6 +155,7 @@ export class OpenHold implements Hold {
 			priceNano: price,
 			lines,
 			usage: input.usage,
+			...(input.kept ? { kept: input.kept.part } : {}),
 		};
 	}
 }

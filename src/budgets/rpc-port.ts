@@ -2,6 +2,7 @@
  * What the chain proxy asks of the budgets beside holds: the credits of a rolling day, answers that are kept under an
  * idempotency key, and the audit of sends.
  */
+import type { KeptPart } from "../journal/records.ts";
 import type { Caller } from "./port.ts";
 
 /** Credits of an account in the last 24 hours, over all its keys, networks and nodes. Counted, so what is under way may pass it. */
@@ -65,25 +66,9 @@ export interface KeptAnswer {
 
 /** An answer that is ready to be kept: hand it to the post (`PostInput.kept`). Both become durable as one record. */
 export interface PreparedAnswer {
-	/** Called by the hold that posts it. */
-	posted(): KeptWithPost;
-}
-
-/** The part of a post record that keeps an answer. */
-export interface KeptWithPost {
-	readonly key: string;
-	readonly fingerprint: string;
-	readonly claim: string;
-	readonly expiresAtMs: number;
-	readonly status: number;
-	readonly note: string;
-	/** Bytes of the body. */
-	readonly bytes: number;
-	/** CRC32 of the body. */
-	readonly crc32: number;
-	/** The body as base64; null where it is in a file. */
-	readonly body: string | null;
-	readonly file: string | null;
+	readonly part: KeptPart;
+	/** Told by the hold that took it into its post. */
+	posted(): void;
 }
 
 export interface IdempotencyTicket {

@@ -52,6 +52,65 @@ export interface PostRecord {
 	readonly priceNano: Nano;
 	readonly lines: readonly PostLine[];
 	readonly usage: TokenUsage | null;
+	/** The answer, where it is kept under an idempotency key. */
+	readonly kept?: KeptPart;
+}
+
+/** An answer that is kept under an idempotency key: a part of its post, so that both are there or neither. */
+export interface KeptPart {
+	readonly key: string;
+	/** What the key stands for: lower-case hex sha256. */
+	readonly fingerprint: string;
+	/** The claim that ends with it. */
+	readonly claim: string;
+	readonly expiresAtMs: number;
+	readonly status: number;
+	/** Text of the route's own. */
+	readonly note: string;
+	/** Length and CRC32 of the body. */
+	readonly bytes: number;
+	readonly crc32: number;
+	/** The body as base64; null where it stands in a file. */
+	readonly body: string | null;
+	/** Its name in DATA/idempotency. */
+	readonly file: string | null;
+}
+
+/** Nobody knows what became of a request with an idempotency key: the next one with it is told `note`. */
+export interface UnknownOutcomeRecord {
+	readonly t: "unknown-outcome";
+	readonly accountId: string;
+	readonly key: string;
+	readonly fingerprint: string;
+	readonly claim: string;
+	readonly expiresAtMs: number;
+	readonly note: string;
+}
+
+/** Something is about to be sent to a chain: durable before it is forwarded. Hashes only, never what is sent. */
+export interface SendRecord {
+	readonly t: "send";
+	readonly requestId: string;
+	/** Place in the batch. */
+	readonly item: number;
+	readonly accountId: string;
+	readonly keyId: string | null;
+	readonly network: string;
+	readonly method: string;
+	readonly rawHash: string | null;
+	readonly txHash: string | null;
+	readonly atMs: number;
+}
+
+/** What came of a send. The first one stands. */
+export interface SendEndRecord {
+	readonly t: "send-end";
+	readonly requestId: string;
+	readonly item: number;
+	/** `accepted`, an error's code, or what else is known. */
+	readonly outcome: string;
+	readonly txHash: string | null;
+	readonly atMs: number;
 }
 
 /** A key was used: `lastUsedAt`, at most once a minute per key. */
@@ -61,7 +120,7 @@ export interface TouchRecord {
 	readonly atMs: number;
 }
 
-export type JournalRecord = PostRecord | TouchRecord;
+export type JournalRecord = PostRecord | TouchRecord | UnknownOutcomeRecord | SendRecord | SendEndRecord;
 
 export type Durability = "process" | "power" | "store";
 

@@ -163,6 +163,47 @@ export interface Tables {
 		kind: ExceededLimitKind;
 		exceeded_at: Int;
 	};
+	idempotency_answers: {
+		account_id: string;
+		key: string;
+		fingerprint: string;
+		known: Int;
+		status: Int;
+		note: string;
+		bytes: Int;
+		crc32: Int;
+		body: Uint8Array | null;
+		file: string | null;
+		expires_at: Int;
+	};
+	idempotency_counts: { account_id: string; hour: Int; keys: Int };
+	/** PostgreSQL only. */
+	idempotency_running: {
+		account_id: string;
+		key: string;
+		fingerprint: string;
+		claim: string;
+		node_id: string;
+		epoch: Int;
+		claimed_at: Int;
+	};
+	/** PostgreSQL only. */
+	idempotency_bodies: { file: string; part: Int; body: Uint8Array; shipped_at: Int };
+	rpc_credits: { account_id: string; bucket: Int; credits: Int };
+	rpc_sends: {
+		id: Generated<bigint>;
+		request_id: string;
+		item: Int;
+		account_id: string;
+		key_id: string | null;
+		network: string;
+		method: string;
+		raw_hash: string | null;
+		tx_hash: string | null;
+		sent_at: Int;
+		outcome: string | null;
+		ended_at: IntOrNull;
+	};
 	meta: { name: string; value: string };
 }
 

@@ -8,8 +8,16 @@ import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
+import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 
-export const POSTGRES_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes, minuteWindows];
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
+	books,
+	exceededLimits,
+	debitsAndRefunds,
+	chainStakes,
+	minuteWindows,
+	chainProxy,
+];
 
 /**
  * Brings the schema to the newest number, one transaction a migration; nodes that start together wait for each other,

@@ -5,6 +5,7 @@ import { exceededLimits } from "./migrations/0002-exceeded-limits.ts";
 import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
+import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -13,7 +14,14 @@ export interface Migration {
 	readonly sql: string;
 }
 
-export const SQLITE_MIGRATIONS: readonly Migration[] = [books, exceededLimits, debitsAndRefunds, chainStakes, minuteWindows];
+export const SQLITE_MIGRATIONS: readonly Migration[] = [
+	books,
+	exceededLimits,
+	debitsAndRefunds,
+	chainStakes,
+	minuteWindows,
+	chainProxy,
+];
 
 /** The folder was written by a newer version of this program. */
 export class StoreTooNewError extends Error {
