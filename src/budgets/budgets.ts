@@ -1,6 +1,6 @@
 import type { Journal } from "../journal/records.ts";
 import type { StorePort } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";
 import { CallerCache } from "./caller-cache.ts";
 import { FailureGuard } from "./failure-guard.ts";
@@ -15,6 +15,8 @@ export interface BudgetsOptions {
 	readonly store: StorePort;
 	readonly journal: Journal;
 	readonly clock: Clock;
+	/** What wakes the node's waiting claims and its return of idle leases; default: those of the system. */
+	readonly timers?: Timers;
 	/** `limits.failedRequests` of the config now in force; 0 is off. */
 	readonly failedRequests: () => number;
 	/** The return of idle leases; default: every second. */
@@ -34,11 +36,11 @@ export interface NodeBudgets extends Budgets {
 
 /** Puts the budgets of a node together. Nothing is read before the first caller comes. */
 export function createBudgets(options: BudgetsOptions): NodeBudgets {
-	const { store, journal, clock } = options;
-	const cache = new CallerCache({ store, journal, clock }, options.maxCallers ?? 100_000);
+	const { store, journal, clock, timers = systemTimers } = options;
+	const cache = new CallerCache({ store, journal, clock, timers }, options.maxCallers ?? 100_000);
 	const rates = new RateWindows(clock, options.maxRateWindows ?? 200_000);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
-	const idle = options.idleLeases ?? new IdleLeases();
+	const idle = options.idleLeases ?? new IdleLeases(timers);
 	const ended = (key: CachedKey): void => {
 		idle.note(key.cached);
 		cache.holdEnded(key);

@@ -1,6 +1,6 @@
 import type { Journal } from "../journal/records.ts";
 import type { Account, StorePort } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import type { Clock, Timers } from "../telemetry/clock.ts";
 import { AccountMoney } from "./account-money.ts";
 import { Freshness } from "./freshness.ts";
 import { LeaseQueue } from "./lease-queue.ts";
@@ -23,7 +23,11 @@ export class CachedAccount {
 	/** The reads under way, shared by all who wait for them. */
 	reading: Promise<void> | null = null;
 
-	constructor(account: Account, parts: { store: StorePort; clock: Clock; journal: Journal }, giveBackFirst: boolean) {
+	constructor(
+		account: Account,
+		parts: { store: StorePort; clock: Clock; timers: Timers; journal: Journal },
+		giveBackFirst: boolean,
+	) {
 		this.account = account;
 		this.leases = new LeaseQueue(account.id, this.money, parts, giveBackFirst);
 	}

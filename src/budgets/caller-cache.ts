@@ -1,6 +1,6 @@
 import type { Journal } from "../journal/records.ts";
 import type { KeyLoad, StoreChange, StorePort } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import type { Clock, Timers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { CachedKey } from "./cached-key.ts";
 import { ExpiringSet } from "./expiring-set.ts";
@@ -22,6 +22,7 @@ export class CallerCache {
 	readonly #store: StorePort;
 	readonly #journal: Journal;
 	readonly #clock: Clock;
+	readonly #timers: Timers;
 	readonly #maxKeys: number;
 	/** By the hash of the key's text, oldest first. */
 	readonly #keys = new Map<string, CachedKey>();
@@ -35,10 +36,11 @@ export class CallerCache {
 	readonly #lingering = new Set<CachedAccount>();
 	readonly #stopListening: () => void;
 
-	constructor(parts: { store: StorePort; journal: Journal; clock: Clock }, maxKeys: number) {
+	constructor(parts: { store: StorePort; journal: Journal; clock: Clock; timers: Timers }, maxKeys: number) {
 		this.#store = parts.store;
 		this.#journal = parts.journal;
 		this.#clock = parts.clock;
+		this.#timers = parts.timers;
 		this.#maxKeys = maxKeys;
 		this.#unknown = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
 		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
@@ -134,7 +136,7 @@ export class CallerCache {
 			known.account = account;
 			return known;
 		}
-		const parts = { store: this.#store, clock: this.#clock, journal: this.#journal };
+		const parts = { store: this.#store, clock: this.#clock, timers: this.#timers, journal: this.#journal };
 		const cached = new CachedAccount(account, parts, this.#owing.delete(account.id));
 		this.#accounts.set(account.id, cached);
 		return cached;

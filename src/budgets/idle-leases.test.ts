@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { nano } from "../ledger/nano.ts";
+import { systemTimers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { IdleLeases } from "./idle-leases.ts";
 import { testNode, turns } from "./memory-store.test-support.ts";
@@ -7,7 +8,11 @@ import { testNode, turns } from "./memory-store.test-support.ts";
 /** An account that leased 100, and a watcher that only ticks by hand. */
 async function leased() {
 	const { store, clock } = testNode();
-	const account = new CachedAccount(store.addAccount("a", { usd: 100 }), { store, clock, journal: store.journal }, false);
+	const account = new CachedAccount(
+		store.addAccount("a", { usd: 100 }),
+		{ store, clock, timers: systemTimers, journal: store.journal },
+		false,
+	);
 	await account.leases.enter({
 		day: 0,
 		attempt: () => (account.money.usd.left > 0 ? true : undefined),

@@ -1,3 +1,4 @@
+import { every, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
 
 const TICK_MS = 1_000;
@@ -16,11 +17,10 @@ export class IdleLeases {
 	/** Accounts that may be idle, each once. */
 	#queue: CachedAccount[] = [];
 	#tick = 0;
-	readonly #timer: Timer;
+	readonly #endTicks: () => void;
 
-	constructor() {
-		this.#timer = setInterval(() => this.tick(), TICK_MS);
-		this.#timer.unref();
+	constructor(timers: Timers = systemTimers) {
+		this.#endTicks = every(timers, TICK_MS, () => this.tick());
 	}
 
 	/** A hold of the account has ended. */
@@ -49,7 +49,7 @@ export class IdleLeases {
 	}
 
 	stop(): void {
-		clearInterval(this.#timer);
+		this.#endTicks();
 		this.#queue = [];
 	}
 }

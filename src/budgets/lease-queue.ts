@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Journal } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import type { StorePort, UsableMoney } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
 import type { AccountMoney } from "./account-money.ts";
 
 /** After a store trip that brought too little, refusals need no further trip for this long. */
@@ -58,6 +58,7 @@ export class LeaseQueue {
 	readonly #money: AccountMoney;
 	readonly #store: StorePort;
 	readonly #clock: Clock;
+	readonly #timers: Timers;
 	readonly #journal: Journal;
 	readonly #waiting: Waiter[] = [];
 	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
@@ -72,13 +73,14 @@ export class LeaseQueue {
 	constructor(
 		accountId: string,
 		money: AccountMoney,
-		parts: { store: StorePort; clock: Clock; journal: Journal },
+		parts: { store: StorePort; clock: Clock; timers: Timers; journal: Journal },
 		giveBackFirst: boolean,
 	) {
 		this.#accountId = accountId;
 		this.#money = money;
 		this.#store = parts.store;
 		this.#clock = parts.clock;
+		this.#timers = parts.timers;
 		this.#journal = parts.journal;
 		this.#giveBackWanted = giveBackFirst;
 	}
@@ -194,7 +196,7 @@ export class LeaseQueue {
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
 			if (!recalled || claim.part || !claim.moneyHelps() || tries > RECALL_TRIES) break;
-			await Bun.sleep(RECALL_WAIT_MS);
+			await sleep(this.#timers, RECALL_WAIT_MS);
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
 			// Two nodes that wait for each other's rest would both wait in vain.
 			if (this.#giveBackWanted) await this.#giveBack();

@@ -7,11 +7,12 @@ import {
 	type LostTail,
 	openJournal,
 } from "../journal/index.ts";
+import { systemClock, systemTimers } from "../telemetry/clock.ts";
 import { journalFolder } from "./data-folder.ts";
 import { lockDataFolder } from "./data-lock.ts";
 import type { StorePort } from "./port.ts";
 import { GuardedJournal, POSTGRES_DURABILITY, TermGuard } from "./postgres/term-guard.ts";
-import { termTimes } from "./postgres/term-times.ts";
+import { TermClock, termTimes } from "./postgres/term-times.ts";
 import { StoreClient } from "./store-client.ts";
 import { errorOf, StoreThreadError } from "./store-errors.ts";
 import type { FromThread, OpenedReport, ThreadOptions, ToThread } from "./thread-protocol.ts";
@@ -70,10 +71,14 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 		mkdirSync(dir, { recursive: true });
 		const report = await openThread(thread, send, threadOptions(options, dir, durability));
 		const journal = await openJournal({ ...options.journal, durability, dir, start: report.start, onFatal });
-		const term = report.beatAt === null ? null : new TermGuard(termTimes(options.termMs).spendForMs, report.beatAt);
+		const term =
+			report.beatAt === null
+				? null
+				: new TermGuard(termTimes(options.termMs).spendForMs, report.beatAt, new TermClock(systemClock));
 		const client = new StoreClient({
 			node: { id: report.start.nodeId, epoch: report.start.epoch },
 			journal,
+			timers: systemTimers,
 			send,
 			applyEveryMs: options.applyEveryMs ?? 250,
 			// To PostgreSQL a batch goes as soon as it is written: other nodes see what was spent.
@@ -113,7 +118,7 @@ function threadOptions(options: OpenStoreOptions, journalDir: string, durability
 						url: options.postgres,
 						term: termTimes(options.termMs),
 						startPatienceMs: options.startPatienceMs ?? 30_000,
-						loopMs: performance.now(),
+						loopMs: systemClock.monotonic(),
 					},
 	};
 }

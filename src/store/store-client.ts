@@ -1,5 +1,6 @@
 /** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
-import type { JournalWriter } from "../journal/index.ts";
+import type { Journal, JournalWriter } from "../journal/index.ts";
+import { every, type Timers } from "../telemetry/clock.ts";
 import type { Kept } from "./leases.ts";
 import type {
 	Account,
@@ -17,9 +18,13 @@ import type { TermGuard } from "./postgres/term-guard.ts";
 import { errorOf, StoreUnavailableError } from "./store-errors.ts";
 import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, ToThread } from "./thread-protocol.ts";
 
+/** The node's journal with what its store thread needs of it. */
+export type ShippedJournal = Journal & Pick<JournalWriter, "flush" | "flushedSeq" | "progress" | "onWritten">;
+
 export interface StoreClientParts {
 	readonly node: { readonly id: string; readonly epoch: number };
-	readonly journal: JournalWriter;
+	readonly journal: ShippedJournal;
+	readonly timers: Timers;
 	readonly send: (message: ToThread) => void;
 	readonly applyEveryMs: number;
 	/** By `store` durability answers wait for the store, so it is told at once. */
@@ -40,7 +45,7 @@ export class StoreClient implements StorePort {
 	readonly #parts: StoreClientParts;
 	readonly #pending = new Map<number, Pending>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
-	readonly #timer: Timer;
+	readonly #endApplies: () => void;
 	#failed: Error | null = null;
 	#lastId = 0;
 	#applying = false;
@@ -49,7 +54,7 @@ export class StoreClient implements StorePort {
 	constructor(parts: StoreClientParts) {
 		this.#node = parts.node;
 		this.#parts = parts;
-		this.#timer = setInterval(() => this.#apply(), parts.applyEveryMs);
+		this.#endApplies = every(parts.timers, parts.applyEveryMs, () => this.#apply());
 		if (parts.applyAtOnce) parts.journal.onWritten(() => this.#apply());
 	}
 
@@ -90,7 +95,7 @@ export class StoreClient implements StorePort {
 	/** The thread is gone: nobody waits for its answers in vain. */
 	fail(error: Error): void {
 		this.#failed ??= error;
-		clearInterval(this.#timer);
+		this.#endApplies();
 		for (const pending of this.#pending.values()) pending.reject(error);
 		this.#pending.clear();
 	}
@@ -136,7 +141,7 @@ export class StoreClient implements StorePort {
 	async #close(): Promise<void> {
 		// After the leases went back no post may come: so the journal is closed first.
 		await this.#parts.journal.close();
-		clearInterval(this.#timer);
+		this.#endApplies();
 		try {
 			await this.#send("close", null);
 		} finally {

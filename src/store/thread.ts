@@ -24,8 +24,8 @@ self.onmessage = async (event: MessageEvent<ToThread>) => {
 async function open(options: ThreadOptions): Promise<{ receive(message: AtWork): void }> {
 	const { postgres } = options;
 	if (postgres === null) return openSqlite(options);
-	const { PostgresThread } = await import("./postgres/postgres-thread.ts");
-	return PostgresThread.open({ ...options, postgres }, send);
+	const { openPostgresThread } = await import("./postgres/open-thread.ts");
+	return openPostgresThread({ ...options, postgres }, send);
 }
 
 function openSqlite(options: ThreadOptions): StoreThread {

@@ -11,6 +11,32 @@ export const systemClock: Clock = {
 	monotonic: () => performance.now(),
 };
 
+/** What wakes a part of the program later; handed to it, so that a test or a simulation can let time pass by itself. */
+export interface Timers {
+	/** Runs `action` once after `delayMs`; the returned function takes it back. */
+	after(delayMs: number, action: () => void): () => void;
+}
+
+export const systemTimers: Timers = {
+	after(delayMs, action) {
+		const timer = setTimeout(action, delayMs);
+		return () => clearTimeout(timer);
+	},
+};
+
+/** Runs `action` again and again, `everyMs` after its last run began; the returned function ends it. */
+export function every(timers: Timers, everyMs: number, action: () => void): () => void {
+	let cancel = timers.after(everyMs, function run(): void {
+		cancel = timers.after(everyMs, run);
+		action();
+	});
+	return () => cancel();
+}
+
+export function sleep(timers: Timers, ms: number): Promise<void> {
+	return new Promise((resolve) => void timers.after(ms, resolve));
+}
+
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
 	#nowMs: number;

@@ -19,6 +19,19 @@ export async function latestBoot(sql: SQL, nodeId: string): Promise<Boot> {
 	return { id: nodeId, epoch: Number(row?.epoch ?? 0), appliedSeq: Number(row?.applied_seq ?? 0) };
 }
 
+/** How far the store has this boot; where a failover lost the boot itself, it is written again behind what is there. */
+export async function knownBoot(sql: SQL, boot: Boot): Promise<number> {
+	const [row] = await sql.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2", [boot.id, boot.epoch]);
+	if (row !== undefined) return Number(row.applied_seq);
+	const { appliedSeq } = await latestBoot(sql, boot.id);
+	await sql.unsafe(
+		`INSERT INTO nodes (node_id, epoch, first_seq, applied_seq, started_at)
+			VALUES ($1, $2, $3::int8 + 1, $3, ${NOW_MS})`,
+		[boot.id, boot.epoch, appliedSeq],
+	);
+	return appliedSeq;
+}
+
 /**
  * Begins the next boot behind `before`: fences every earlier one of the node (a copy of its folder may run elsewhere),
  * frees their leases, and starts a term.

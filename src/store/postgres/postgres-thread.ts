@@ -3,50 +3,61 @@
  * Messages are handled one after the other; before a call the journal is shipped up to exactly the sequence that the
  * message names, so an answer holds those posts and no later one of this node.
  */
-import type { SQL } from "bun";
-import { JournalCorruptError, type JournalPosition, JournalReader, type ReadGroup } from "../../journal/index.ts";
-import { type AdminStore, openAdmin } from "../admin/open-admin.ts";
-import { runOperation } from "../admin/operations.ts";
+import { JournalCorruptError, type JournalPosition, type JournalReader, type ReadGroup } from "../../journal/index.ts";
+import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../apply.ts";
 import type { AcquireRequest, AcquireResult } from "../port.ts";
-import { type AtWork, type FromThread, type StoreCall, sentError, type ThreadOptions } from "../thread-protocol.ts";
-import { BatchApplier } from "./batch-applier.ts";
-import { type Boot, endBoot, latestBoot, startBoot } from "./boots.ts";
-import { readAccount, readKey } from "./caller-reader.ts";
-import { connect } from "./connect.ts";
+import { type AdminRequest, type AtWork, type FromThread, type StoreCall, sentError } from "../thread-protocol.ts";
+import type { Boot } from "./boots.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
-import { LeaseBook } from "./lease-book.ts";
-import { migrate } from "./migrate.ts";
-import { nodeIdIn } from "./node-file.ts";
-import { StoreConnection } from "./store-connection.ts";
+import type { BooksApplier, BooksEar, BooksLeases, BooksLink, SharedBooks } from "./shared-books.ts";
 import { StoreWatch } from "./store-watch.ts";
-import { alignWith, type Instant, instant } from "./term-times.ts";
+import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
 const BATCH_RECORDS = 1_000;
 const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
-/** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
-const STATEMENT_MS = 4_000;
 /** A batch that takes longer keeps no answer waiting. */
 const SLOW_MS = 3_000;
 /** Work that takes longer gives its connection up. Long enough for a first batch over a way of 500 ms. */
 const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
-/** One works at a time; the second one is there while the first is given up. */
-const CONNECTIONS = 2;
 
-type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
+/** The journal as the thread reads it. */
+export type JournalTail = Pick<JournalReader, "nextSeq" | "readTo" | "readRest" | "lostTail" | "close">;
 
-export class PostgresThread {
-	readonly #options: Options;
+/** What the thread works with. */
+export interface PostgresThreadParts<On> {
+	readonly books: SharedBooks<On>;
+	/** For the journal's batches and the calls of the event loop. */
+	readonly link: BooksLink<On>;
+	/** For what runs beside: heartbeats and the feed of changes. */
+	readonly watchLink: BooksLink<On>;
+	readonly ear: BooksEar;
+	readonly clock: TermClock;
+	readonly timers: Timers;
+	readonly times: TermTimes;
+	/** The node's id in these books. */
+	readonly nodeId: string;
+	/** For messages. */
+	readonly dataDir: string;
+	/** How long a call waits for a store that cannot be written. */
+	readonly callPatienceMs: number;
+	/** The journal of the node from `nextSeq` on. */
+	readonly journal: (nextSeq: number) => JournalTail;
+	/** Runs an operation of `admin/operations.ts`. */
+	readonly admin: (request: AdminRequest) => Promise<unknown>;
+	readonly closeAdmin: () => Promise<void>;
+}
+
+export class PostgresThread<On> {
+	readonly #parts: PostgresThreadParts<On>;
 	readonly #send: (message: FromThread) => void;
-	readonly #watch: StoreWatch;
-	readonly #admin: AdminStore;
-	readonly #store: StoreConnection;
+	readonly #watch: StoreWatch<On>;
 	#boot: Boot;
-	#reader: JournalReader;
-	#applier: BatchApplier;
-	#leases: LeaseBook;
+	#reader: JournalTail;
+	#applier: BooksApplier<On>;
+	#leases: BooksLeases<On>;
 	#queue: AtWork[] = [];
 	#working = false;
 	#closed = false;
@@ -57,19 +68,21 @@ export class PostgresThread {
 	#failing: string | null = null;
 	#fenced = false;
 
-	private constructor(options: Options, send: (message: FromThread) => void, opened: Opened) {
-		this.#options = options;
+	private constructor(parts: PostgresThreadParts<On>, send: (message: FromThread) => void, opened: Opened) {
+		this.#parts = parts;
 		this.#send = send;
-		this.#store = opened.store;
 		this.#boot = opened.boot;
 		this.#reader = opened.reader;
 		this.#appliedSeq = opened.boot.appliedSeq;
-		this.#applier = new BatchApplier(opened.boot);
-		this.#leases = new LeaseBook(opened.boot);
-		this.#admin = openAdmin(options.postgres.url);
+		this.#applier = parts.books.applier(opened.boot);
+		this.#leases = parts.books.leases(opened.boot);
 		this.#watch = new StoreWatch({
-			url: options.postgres.url,
-			times: options.postgres.term,
+			books: parts.books,
+			link: parts.watchLink,
+			ear: parts.ear,
+			clock: parts.clock,
+			timers: parts.timers,
+			times: parts.times,
 			node: () => this.#boot,
 			changes: (changes) => this.#send({ type: "changes", changes }),
 			beat: (sentAt) => this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch }),
@@ -79,11 +92,13 @@ export class PostgresThread {
 		});
 	}
 
-	/** Opens the store, ships the rest of the journal, frees the leases of the dead boot, begins the next one. */
-	static async open(options: Options, send: (message: FromThread) => void): Promise<PostgresThread> {
-		alignWith(options.postgres.loopMs);
-		const opened = await reached(options.postgres.startPatienceMs, () => open(options));
-		const thread = new PostgresThread(options, send, opened);
+	/**
+	 * Ships the rest of the journal, frees the leases of the dead boot, begins the next one. Where it throws, the links
+	 * are still the caller's to close.
+	 */
+	static async open<On>(parts: PostgresThreadParts<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
+		const opened = await open(parts);
+		const thread = new PostgresThread(parts, send, opened);
 		await thread.#watch.start();
 		const { id, epoch, appliedSeq } = opened.boot;
 		send({
@@ -121,25 +136,25 @@ export class PostgresThread {
 	}
 
 	async #answer(id: number, seq: number, call: StoreCall): Promise<void> {
-		const deadline = performance.now() + this.#options.callPatienceMs;
+		const deadline = this.#parts.clock.monotonicMs() + this.#parts.callPatienceMs;
 		for (;;) {
 			try {
 				const before = this.#appliedSeq;
 				const applied = await this.#applyTo(seq);
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				this.#send({ type: "answer", id, answer: await this.#store.run(CALL_SILENCE_MS, (sql) => this.#call(sql, call)) });
+				this.#send({ type: "answer", id, answer: await this.#parts.link.run(CALL_SILENCE_MS, (on) => this.#call(on, call)) });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
 				const trouble = isStoreTrouble(error);
 				// A fenced node gets no leases before its term begins anew: that comes behind this call.
-				if (!trouble || error instanceof FencedError || performance.now() >= deadline) {
+				if (!trouble || error instanceof FencedError || this.#parts.clock.monotonicMs() >= deadline) {
 					this.#refuse(id, call, error, trouble);
 					return;
 				}
 			}
-			await Bun.sleep(RETRY_MS);
+			await sleep(this.#parts.timers, RETRY_MS);
 		}
 	}
 
@@ -151,20 +166,20 @@ export class PostgresThread {
 		if (call.name === "close") void this.#shut();
 	}
 
-	async #call(sql: SQL, call: StoreCall): Promise<unknown> {
+	async #call(on: On, call: StoreCall): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
-				return readKey(sql, call.arguments.hash, call.arguments.day);
+				return this.#parts.books.readKey(on, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
-				return readAccount(sql, call.arguments.accountId);
+				return this.#parts.books.readAccount(on, call.arguments.accountId);
 			case "acquire":
-				return this.#acquire(sql, call.arguments);
+				return this.#acquire(on, call.arguments);
 			case "budgets":
-				return this.#leases.budgets(sql, call.arguments.accountId, call.arguments.day);
+				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
 			case "giveBack":
-				return this.#leases.giveBack(sql, call.arguments.accountId, call.arguments.kept);
+				return this.#leases.giveBack(on, call.arguments.accountId, call.arguments.kept);
 			case "admin": {
-				const answer = await runOperation(this.#admin, call.arguments.operation, call.arguments.input as never);
+				const answer = await this.#parts.admin(call.arguments);
 				// The listeners hear of what it changed before the one who asked has the answer.
 				await this.#watch.poll();
 				return answer;
@@ -172,15 +187,15 @@ export class PostgresThread {
 			case "settled":
 				return null;
 			case "close":
-				await endBoot(sql, this.#boot);
+				await this.#parts.books.endBoot(on, this.#boot);
 				await this.#shut();
 				return null;
 		}
 	}
 
-	async #acquire(sql: SQL, request: AcquireRequest): Promise<AcquireResult> {
-		const result = await this.#leases.acquire(sql, request, this.#watch.liveNodes);
-		if (result.recalled) await this.#watch.recall(sql, request.accountId);
+	async #acquire(on: On, request: AcquireRequest): Promise<AcquireResult> {
+		const result = await this.#leases.acquire(on, request, this.#watch.liveNodes);
+		if (result.recalled) await this.#watch.recall(on, request.accountId);
 		// A lease of a term that ended meanwhile is none.
 		if (this.#fenced) throw new FencedError();
 		return result;
@@ -212,27 +227,23 @@ export class PostgresThread {
 
 	/** A store that takes its time is waited for, but answers are not: they go out as by `power` meanwhile. */
 	async #ship(): Promise<number> {
-		const slow = setTimeout(() => {
+		const quick = this.#parts.timers.after(SLOW_MS, () => {
 			this.#failing = "the store is slow";
 			this.#report();
-		}, SLOW_MS);
+		});
 		try {
-			return await this.#store.run(SILENCE_MS, (sql) => this.#applier.apply(sql, this.#batch));
+			return await this.#run((on) => this.#applier.apply(on, this.#batch));
 		} finally {
-			clearTimeout(slow);
+			quick();
 		}
 	}
 
 	/** After a failover the store may have less than it said: what it lacks is shipped again from the kept segments. */
 	async #rewind(): Promise<boolean> {
 		try {
-			const stored = await this.#store.run(SILENCE_MS, (sql) => knownBoot(sql, this.#boot));
+			const stored = await this.#run((on) => this.#parts.books.knownBoot(on, this.#boot));
 			this.#reader.close();
-			this.#reader = new JournalReader({
-				dir: this.#options.journalDir,
-				nodeId: this.#boot.id,
-				nextSeq: stored + 1,
-			});
+			this.#reader = this.#parts.journal(stored + 1);
 			this.#batch = [];
 			this.#appliedSeq = stored;
 			return true;
@@ -278,20 +289,18 @@ export class PostgresThread {
 			} catch (error) {
 				if (!isStoreTrouble(error)) throw error;
 			}
-			await Bun.sleep(RETRY_MS);
+			await sleep(this.#parts.timers, RETRY_MS);
 		}
 	}
 
 	async #begin(): Promise<void> {
-		const latest = await this.#store.run(SILENCE_MS, (sql) => latestBoot(sql, this.#boot.id));
-		if (latest.epoch > this.#boot.epoch) throw new SupersededError(this.#options.dataDir);
-		const sentAt = instant();
-		const { termMs } = this.#options.postgres.term;
-		this.#boot = await this.#store.run(SILENCE_MS, (sql) =>
-			startBoot(sql, { ...this.#boot, appliedSeq: this.#appliedSeq }, termMs),
-		);
-		this.#applier = new BatchApplier(this.#boot);
-		this.#leases = new LeaseBook(this.#boot);
+		const { books, clock, times, dataDir } = this.#parts;
+		const latest = await this.#run((on) => books.latestBoot(on, this.#boot.id));
+		if (latest.epoch > this.#boot.epoch) throw new SupersededError(dataDir);
+		const sentAt = clock.instant();
+		this.#boot = await this.#run((on) => books.startBoot(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs));
+		this.#applier = books.applier(this.#boot);
+		this.#leases = books.leases(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
 		this.#watch.resume();
@@ -306,7 +315,11 @@ export class PostgresThread {
 		if (this.#closed) return;
 		this.#closed = true;
 		this.#reader.close();
-		await Promise.allSettled([this.#watch.stop(), this.#admin.close(), this.#store.close()]);
+		await Promise.allSettled([this.#watch.stop(), this.#parts.closeAdmin(), this.#parts.link.close()]);
+	}
+
+	#run<T>(work: (on: On) => Promise<T>): Promise<T> {
+		return this.#parts.link.run(SILENCE_MS, work);
 	}
 }
 
@@ -321,80 +334,35 @@ class SupersededError extends Error {
 }
 
 interface Opened {
-	readonly store: StoreConnection;
 	readonly boot: Boot;
-	readonly reader: JournalReader;
+	readonly reader: JournalTail;
 	readonly replayedGroups: number;
 	readonly beatAt: Instant;
 }
 
-async function open(options: Options): Promise<Opened> {
-	const { url, term } = options.postgres;
-	let reader: JournalReader | null = null;
-	const store = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
+async function open<On>({ books, link, clock, times, nodeId, journal }: PostgresThreadParts<On>): Promise<Opened> {
+	const dead = await link.run(SILENCE_MS, (on) => books.latestBoot(on, nodeId));
+	const reader = journal(dead.appliedSeq + 1);
 	try {
-		await withoutLimit(url, migrate);
-		const [{ value: storeId }] = await store.run(SILENCE_MS, (sql) =>
-			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
-		);
-		const dead = await store.run(SILENCE_MS, (sql) => latestBoot(sql, nodeIdIn(options.dataDir, storeId)));
-		reader = new JournalReader({ dir: options.journalDir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
-		const applier = new BatchApplier(dead);
+		const applier = books.applier(dead);
 		let batch = new Batch();
 		for (const group of reader.readRest()) {
 			batch.add(group);
 			if (!batch.full) continue;
 			const { groups } = batch;
-			await store.run(SILENCE_MS, (sql) => applier.apply(sql, groups));
+			await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 			batch = new Batch();
 		}
 		const { groups } = batch;
-		if (groups.length > 0) await store.run(SILENCE_MS, (sql) => applier.apply(sql, groups));
+		if (groups.length > 0) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 		const appliedSeq = reader.nextSeq - 1;
-		const beatAt = instant();
-		const boot = await store.run(SILENCE_MS, (sql) => startBoot(sql, { ...dead, appliedSeq }, term.termMs));
-		return { store, boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
+		const beatAt = clock.instant();
+		const boot = await link.run(SILENCE_MS, (on) => books.startBoot(on, { ...dead, appliedSeq }, times.termMs));
+		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
-		reader?.close();
-		await store.close().catch(() => {});
+		reader.close();
 		throw error;
 	}
-}
-
-/** A migration may take its time. */
-async function withoutLimit(url: string, work: (sql: SQL) => Promise<void>): Promise<void> {
-	const sql = connect(url, { max: 1, name: "turnpike migration" });
-	try {
-		await work(sql);
-	} finally {
-		await sql.close();
-	}
-}
-
-/** Nodes and their store are often started together: the store may come a little later. */
-async function reached<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
-	const deadline = performance.now() + patienceMs;
-	for (;;) {
-		try {
-			return await work();
-		} catch (error) {
-			if (!isStoreTrouble(error) || performance.now() >= deadline) throw error;
-		}
-		await Bun.sleep(RETRY_MS);
-	}
-}
-
-/** How far the store has this boot; where a failover lost the boot itself, it is written again behind what is there. */
-async function knownBoot(sql: SQL, boot: Boot): Promise<number> {
-	const [row] = await sql.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2", [boot.id, boot.epoch]);
-	if (row !== undefined) return Number(row.applied_seq);
-	const { appliedSeq } = await latestBoot(sql, boot.id);
-	await sql.unsafe(
-		`INSERT INTO nodes (node_id, epoch, first_seq, applied_seq, started_at)
-			VALUES ($1, $2, $3::int8 + 1, $3, (extract(epoch FROM clock_timestamp()) * 1000)::int8)`,
-		[boot.id, boot.epoch, appliedSeq],
-	);
-	return appliedSeq;
 }
 
 /** Groups to be booked in one transaction. */

@@ -2,8 +2,9 @@
 import type { SQL } from "bun";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { StoreSilentError } from "./faults.ts";
+import type { BooksLink } from "./shared-books.ts";
 
-export class StoreConnection {
+export class StoreConnection implements BooksLink<SQL> {
 	readonly #url: string;
 	readonly #options: ConnectOptions;
 	#sql: SQL;

@@ -1,14 +1,18 @@
 import { expect, test } from "bun:test";
+import { systemClock } from "../../telemetry/clock.ts";
 import { TermGuard } from "./term-guard.ts";
-import { alignWith, instant, since, termTimes } from "./term-times.ts";
+import { TermClock, termTimes } from "./term-times.ts";
+
+const clock = new TermClock(systemClock);
 
 const ago = (ms: number, wallMs = ms) => {
-	const now = instant();
+	const now = clock.instant();
 	return { monotonicMs: now.monotonicMs - ms, wallMs: now.wallMs - wallMs };
 };
 
 test("a node spends for 20 s after the sending of its last good heartbeat, by whichever clock says more", () => {
-	const guard = (sentAt: ReturnType<typeof ago>) => new TermGuard(termTimes().spendForMs, sentAt).check()?.reason ?? "spends";
+	const guard = (sentAt: ReturnType<typeof ago>) =>
+		new TermGuard(termTimes().spendForMs, sentAt, clock).check()?.reason ?? "spends";
 	expect(guard(ago(19_000))).toBe("spends");
 	expect(guard(ago(21_000))).toBe("term");
 	// The machine slept, and its monotonic clock with it.
@@ -19,26 +23,26 @@ test("a node spends for 20 s after the sending of its last good heartbeat, by wh
 });
 
 test("an ended term stays ended until a heartbeat of the next one is good", () => {
-	const guard = new TermGuard(20_000, instant());
+	const guard = new TermGuard(20_000, clock.instant(), clock);
 	guard.end();
 	expect(guard.check()?.reason).toBe("term");
-	guard.beat(instant());
+	guard.beat(clock.instant());
 	expect(guard.check()).toBeNull();
 });
 
 test("a node that has not heard of changes for 30 s takes no work", () => {
-	const guard = new TermGuard(60_000, instant());
+	const guard = new TermGuard(60_000, clock.instant(), clock);
 	guard.fed(ago(31_000));
 	expect(guard.check()?.reason).toBe("feed");
-	guard.fed(instant());
+	guard.fed(clock.instant());
 	expect(guard.check()).toBeNull();
 });
 
 test("a thread tells instants of the event loop's clock, never too late", () => {
 	// As if this thread had begun an hour after the loop, and the message had been under way for no time.
-	alignWith(performance.now() + 3_600_000);
-	const told = instant();
+	const thread = TermClock.alignedWith(performance.now() + 3_600_000, systemClock);
+	const told = thread.instant();
 	expect(told.monotonicMs).toBeGreaterThanOrEqual(3_600_000);
-	alignWith(performance.now());
-	expect(since({ monotonicMs: performance.now(), wallMs: Date.now() })).toBeLessThan(60_000);
+	const aligned = TermClock.alignedWith(performance.now(), systemClock);
+	expect(aligned.since({ monotonicMs: performance.now(), wallMs: Date.now() })).toBeLessThan(60_000);
 });

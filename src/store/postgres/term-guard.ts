@@ -2,21 +2,24 @@
  * Decides on the event loop, without asking anybody, whether this node may still spend: its leases are its own only
  * for a time after its last good heartbeat, and what it knows of keys is true only while it hears of changes.
  */
-import type { Durability, Journal, JournalRecord, JournalWriter, NoRoom } from "../../journal/index.ts";
-import { type Instant, instant, since } from "./term-times.ts";
+import type { Durability, Journal, JournalRecord, NoRoom } from "../../journal/index.ts";
+import type { Instant, TermClock } from "./term-times.ts";
 
 /** Without a feed of changes for this long a node takes no work: a revoked key may still be known to it. */
 export const FEED_PATIENCE_MS = 30_000;
 
 export class TermGuard {
 	readonly #spendForMs: number;
+	readonly #clock: TermClock;
 	#beatAt: Instant;
-	#fedAt: Instant = instant();
+	#fedAt: Instant;
 	#ended = false;
 
-	constructor(spendForMs: number, beatAt: Instant) {
+	constructor(spendForMs: number, beatAt: Instant, clock: TermClock) {
 		this.#spendForMs = spendForMs;
+		this.#clock = clock;
 		this.#beatAt = beatAt;
+		this.#fedAt = clock.instant();
 	}
 
 	/** A heartbeat that was sent then was good. */
@@ -37,17 +40,17 @@ export class TermGuard {
 
 	/** null where the node may spend. */
 	check(): NoRoom | null {
-		if (this.#ended || since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
-		return since(this.#fedAt) > FEED_PATIENCE_MS ? NO_FEED : null;
+		if (this.#ended || this.#clock.since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
+		return this.#clock.since(this.#fedAt) > FEED_PATIENCE_MS ? NO_FEED : null;
 	}
 }
 
 /** The node's journal, with room for new work only while the term lasts. */
 export class GuardedJournal implements Journal {
-	readonly #journal: JournalWriter;
+	readonly #journal: Journal;
 	readonly #term: TermGuard;
 
-	constructor(journal: JournalWriter, term: TermGuard) {
+	constructor(journal: Journal, term: TermGuard) {
 		this.#journal = journal;
 		this.#term = term;
 	}

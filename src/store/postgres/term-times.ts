@@ -1,3 +1,5 @@
+import type { Clock } from "../../telemetry/clock.ts";
+
 /** The times of a node's term; all in milliseconds. */
 export interface TermTimes {
 	/** How long the store keeps a node's leases after its last heartbeat. */
@@ -28,23 +30,36 @@ export interface Instant {
 	readonly wallMs: number;
 }
 
-/** Each thread has a monotonic clock that begins with it: by how much this one is ahead of the event loop's. */
-let aheadMs = 0;
+/** Tells instants of the event loop's time, on the loop and in the store thread alike. */
+export class TermClock {
+	readonly #clock: Clock;
+	/** By how much this thread's monotonic clock, which begins with the thread, is ahead of the event loop's. */
+	readonly #aheadMs: number;
 
-/**
- * Lets `instant` in this thread tell the event loop's time. `loopMs` is what the loop's clock showed when it sent its
- * message: the way here counts as past, so an instant of this thread is never told too late.
- */
-export function alignWith(loopMs: number): void {
-	aheadMs = performance.now() - loopMs;
-}
+	constructor(clock: Clock, aheadMs = 0) {
+		this.#clock = clock;
+		this.#aheadMs = aheadMs;
+	}
 
-export function instant(): Instant {
-	return { monotonicMs: performance.now() - aheadMs, wallMs: Date.now() };
-}
+	/**
+	 * The clock of a thread. `loopMs` is what the loop's monotonic clock showed when it sent its message: the way here
+	 * counts as past, so an instant of the thread is never told too late.
+	 */
+	static alignedWith(loopMs: number, clock: Clock): TermClock {
+		return new TermClock(clock, clock.monotonic() - loopMs);
+	}
 
-/** Milliseconds since then, by the clock that says more; a wall clock that was set back counts for nothing. */
-export function since(then: Instant): number {
-	const now = instant();
-	return Math.max(now.monotonicMs - then.monotonicMs, now.wallMs - then.wallMs);
+	instant(): Instant {
+		return { monotonicMs: this.#clock.monotonic() - this.#aheadMs, wallMs: this.#clock.now() };
+	}
+
+	monotonicMs(): number {
+		return this.instant().monotonicMs;
+	}
+
+	/** Milliseconds since then, by the clock that says more; a wall clock that was set back counts for nothing. */
+	since(then: Instant): number {
+		const now = this.instant();
+		return Math.max(now.monotonicMs - then.monotonicMs, now.wallMs - then.wallMs);
+	}
 }

@@ -1,0 +1,89 @@
+/** Opens the store thread on a real PostgreSQL: connections, schema, the node's id, its journal. */
+import type { SQL } from "bun";
+import { JournalReader } from "../../journal/index.ts";
+import { sleep, systemClock, systemTimers } from "../../telemetry/clock.ts";
+import { openAdmin } from "../admin/open-admin.ts";
+import { runOperation } from "../admin/operations.ts";
+import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
+import { connect } from "./connect.ts";
+import { isStoreTrouble } from "./faults.ts";
+import { migrate } from "./migrate.ts";
+import { nodeIdIn } from "./node-file.ts";
+import { PostgresEar, postgresBooks } from "./postgres-books.ts";
+import { PostgresThread } from "./postgres-thread.ts";
+import { StoreConnection } from "./store-connection.ts";
+import { WATCH_STATEMENT_MS } from "./store-watch.ts";
+import { TermClock } from "./term-times.ts";
+
+/** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
+const STATEMENT_MS = 4_000;
+const SILENCE_MS = 20_000;
+/** One works at a time; the second one is there while the first is given up. */
+const CONNECTIONS = 2;
+const RETRY_MS = 100;
+
+type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
+
+export async function openPostgresThread(options: Options, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {
+	const clock = TermClock.alignedWith(options.postgres.loopMs, systemClock);
+	return reached(options.postgres.startPatienceMs, () => open(options, clock, send));
+}
+
+async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {
+	const { url, term } = options.postgres;
+	await withoutLimit(url, migrate);
+	const link = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
+	const watchLink = new StoreConnection(url, { max: 2, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
+	const ear = new PostgresEar(url);
+	const admin = openAdmin(url);
+	try {
+		const [{ value: storeId }] = await link.run(SILENCE_MS, (sql) =>
+			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
+		);
+		const nodeId = nodeIdIn(options.dataDir, storeId);
+		return await PostgresThread.open(
+			{
+				books: postgresBooks,
+				link,
+				watchLink,
+				ear,
+				clock,
+				timers: systemTimers,
+				times: term,
+				nodeId,
+				dataDir: options.dataDir,
+				callPatienceMs: options.callPatienceMs,
+				journal: (nextSeq) => new JournalReader({ dir: options.journalDir, nodeId, nextSeq }),
+				admin: ({ operation, input }) => runOperation(admin, operation, input as never),
+				closeAdmin: () => admin.close(),
+			},
+			send,
+		);
+	} catch (error) {
+		await Promise.allSettled([link.close(), watchLink.close(), ear.close(), admin.close()]);
+		throw error;
+	}
+}
+
+/** A migration may take its time. */
+async function withoutLimit(url: string, work: (sql: SQL) => Promise<void>): Promise<void> {
+	const sql = connect(url, { max: 1, name: "turnpike migration" });
+	try {
+		await work(sql);
+	} finally {
+		await sql.close();
+	}
+}
+
+/** Nodes and their store are often started together: the store may come a little later. */
+async function reached<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+	const deadline = performance.now() + patienceMs;
+	for (;;) {
+		try {
+			return await work();
+		} catch (error) {
+			if (!isStoreTrouble(error) || performance.now() >= deadline) throw error;
+		}
+		await sleep(systemTimers, RETRY_MS);
+	}
+}

@@ -1,0 +1,60 @@
+/**
+ * What a node's store thread asks of the books that several nodes share. `On` is what a question is asked on: a
+ * connection to PostgreSQL; in the simulation of many nodes, the way to a store in memory that keeps the same rules.
+ * Each call is one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
+ */
+import type { ReadGroup } from "../../journal/index.ts";
+import type { Kept } from "../leases.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
+import type { NodeEpoch } from "./batch-applier.ts";
+import type { Boot } from "./boots.ts";
+
+export interface SharedBooks<On> {
+	/** See `boots.ts`. */
+	latestBoot(on: On, nodeId: string): Promise<Boot>;
+	knownBoot(on: On, boot: Boot): Promise<number>;
+	startBoot(on: On, before: Boot, termMs: number): Promise<Boot>;
+	endBoot(on: On, node: NodeEpoch): Promise<void>;
+	beat(on: On, node: NodeEpoch, termMs: number): Promise<number>;
+	reap(on: On, afterMs: number): Promise<number>;
+	/** See `caller-reader.ts`. */
+	readKey(on: On, hash: string, day: number): Promise<KeyLoad | null>;
+	readAccount(on: On, accountId: string): Promise<Account | null>;
+	/** See `batch-applier.ts`. */
+	applier(node: NodeEpoch): BooksApplier<On>;
+	/** See `lease-book.ts`. */
+	leases(node: NodeEpoch): BooksLeases<On>;
+	/** Changes from now on; see `change-feed.ts`. */
+	changes(on: On): Promise<{ poll(on: On): Promise<StoreChange[]> }>;
+	/** Tells the other nodes that money of an account is wanted back. */
+	askBack(on: On, nodeId: string, accountId: string): Promise<void>;
+}
+
+export interface BooksApplier<On> {
+	apply(on: On, groups: readonly ReadGroup[]): Promise<number>;
+}
+
+export interface BooksLeases<On> {
+	acquire(on: On, request: AcquireRequest, liveNodes: number): Promise<AcquireResult>;
+	budgets(on: On, accountId: string, day: number): Promise<readonly BudgetState[]>;
+	giveBack(on: On, accountId: string, kept: readonly Kept[]): Promise<AcquireResult>;
+}
+
+/** The way to the shared books. */
+export interface BooksLink<On> {
+	/** Work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and what the work throws. */
+	run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T>;
+	close(): Promise<void>;
+}
+
+/** Where a node hears of changes (`changed`) and of recalls, as the store tells them. Notices can be lost. */
+export interface BooksEar {
+	listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** A node asks the others for idle money of an account. */
+export interface Recall {
+	readonly nodeId: string;
+	readonly accountId: string;
+}
