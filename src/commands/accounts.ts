@@ -104,7 +104,11 @@ const set = defineCommand({
 	args: {
 		id,
 		tier: { type: "string", description: "paid, partner or staff", valueHint: "TIER" },
-		"stake-diem": { type: "string", description: "Staked diem; counts from the next UTC day on", valueHint: "N" },
+		"stake-diem": {
+			type: "string",
+			description: "Staked diem, or chain to read it there; counts from the next UTC day on",
+			valueHint: "N|chain",
+		},
 		"bundled-usd": { type: "string", description: "What the bundled credit shall be, in USD", valueHint: "N" },
 		wallet: { type: "string", description: "0x... to link, none to unlink", valueHint: "0x..|none" },
 		...jsonArg,
@@ -162,6 +166,7 @@ function publicAccount(account: AccountView) {
 		bundledUsd: formatNano(account.balances.bundled),
 		diemToday: formatNano(account.balances.diem),
 		stakeDiemToday: formatNano(account.stake.today),
-		stakeDiemNext: formatNano(account.stake.next),
+		stakeDiemNext: account.stake.next === null ? null : formatNano(account.stake.next),
+		stakeSource: account.stake.source,
 	};
 }

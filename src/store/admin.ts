@@ -5,23 +5,18 @@
  *
  * Never: leases money, or touches what a node has leased.
  */
-export {
-	type AccountBalances,
-	type AccountChanges,
-	type AccountView,
-	createAccount,
-	createFirstAccount,
-	disableAccount,
-	enableAccount,
-	isEmpty,
-	listAccounts,
-	type NewAccount,
-	setAccount,
-	showAccount,
-} from "./admin/accounts.ts";
+export { ACCOUNT_TIERS } from "./admin/account-fields.ts";
+export { type AccountBalances, type AccountView, listAccounts, showAccount } from "./admin/account-view.ts";
+export { createAccount, createFirstAccount, isEmpty, type NewAccount } from "./admin/accounts.ts";
 export { type Backlog, readBacklog } from "./admin/backlog.ts";
 export { requestReload } from "./admin/changes.ts";
-export { type Credited, type CreditRequest, credit } from "./admin/credit.ts";
+export { credit } from "./admin/credit.ts";
+export { debit } from "./admin/debit.ts";
 export { AdminError, type AdminErrorCode } from "./admin/errors.ts";
 export { createKey, findKeyByHash, listKeys, type NewKey, revokeKey } from "./admin/keys.ts";
+export type { BookedOnce, MoneyRequest } from "./admin/money-request.ts";
+export type { NewAccount } from "./admin/new-account.ts";
 export { type AdminStore, openAdmin } from "./admin/open-admin.ts";
+export { type Refunded, type RefundRequest, refund } from "./admin/refund.ts";
+export { type AccountChanges, disableAccount, enableAccount, setAccount } from "./admin/set-account.ts";
+export { askForMoney, untilMoneyIsBack } from "./admin/take-back.ts";

@@ -10,13 +10,15 @@ import { ISSUED } from "./tables.ts";
 /** Below this much staked nothing can be spent (accounts, billing: 0.1 diem). */
 export const MIN_STAKE_NANO = NANO_PER_USD / 10;
 
+/** SQL for the stake of an account on a UTC day, given as places for both: what was read from the chain counts for its own day only. */
+export function stakeSql(account: string, day: string): string {
+	return `SELECT CASE WHEN source = 'operator' OR from_day = ${day} THEN stake ELSE 0 END AS stake FROM diem_stakes
+		WHERE account_id = ${account} AND from_day <= ${day} ORDER BY from_day DESC LIMIT 1`;
+}
+
 /** The allowance of an account on a UTC day in nano-diem; 0 where there is none. */
 export function stakeOf(db: Database, accountId: string, day: number): number {
-	const row = db
-		.query<{ stake: bigint }, [string, number]>(
-			"SELECT stake FROM diem_stakes WHERE account_id = ? AND from_day <= ? ORDER BY from_day DESC LIMIT 1",
-		)
-		.get(accountId, day);
+	const row = db.query<{ stake: bigint }, [string, number]>(stakeSql("?1", "?2")).get(accountId, day);
 	const stake = Number(row?.stake ?? 0);
 	return stake < MIN_STAKE_NANO ? 0 : stake;
 }

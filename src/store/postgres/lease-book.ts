@@ -1,7 +1,7 @@
 /** Leases on PostgreSQL: what each node may spend without asking. Rows are locked in the order of their keys. */
 import type { SQL } from "bun";
 import { nano } from "../../ledger/nano.ts";
-import { MIN_STAKE_NANO } from "../diem.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../diem.ts";
 import type { Kept } from "../leases.ts";
 import type { AcquireRequest, AcquireResult, BudgetState, Grant } from "../port.ts";
 import { DAY_MS } from "../store-clock.ts";
@@ -167,10 +167,7 @@ function freeOf(row: BudgetRow): { source: BudgetState["source"]; day: number; f
 }
 
 async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number> {
-	const [row] = await sql.unsafe(
-		"SELECT stake FROM diem_stakes WHERE account_id = $1 AND from_day <= $2 ORDER BY from_day DESC LIMIT 1",
-		[accountId, day],
-	);
+	const [row] = await sql.unsafe(stakeSql("$1", "$2"), [accountId, day]);
 	const stake = Number(row?.stake ?? 0);
 	return stake < MIN_STAKE_NANO ? 0 : stake;
 }

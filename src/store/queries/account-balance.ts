@@ -2,10 +2,10 @@ import type { MoneySource } from "../../journal/records.ts";
 import { requireAccountKey } from "../admin/find-account-key.ts";
 import { type KeyWithUsage, withUsage } from "../admin/key-usage.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
+import { lastStakeKnown, stakeOn } from "../admin/stakes.ts";
 import { keyOf } from "../callers.ts";
 import { MIN_STAKE_NANO } from "../diem.ts";
 import { DAY_MS } from "../store-clock.ts";
-import type { StoreDb } from "../tables.ts";
 
 export interface AccountBalanceQuery {
 	readonly accountId: string;
@@ -19,7 +19,7 @@ export interface AccountBalanceQuery {
 export interface AccountBalance {
 	readonly usd: number;
 	readonly bundled: number;
-	/** What is left of the day's diem; null where nothing is staked, now or from tomorrow on. */
+	/** What is left of the day's diem; null where nothing is staked, as far as is known. */
 	readonly diem: number | null;
 	/** What the day's diem was at its start. */
 	readonly diemAllotted: number;
@@ -52,7 +52,7 @@ export function accountBalance(admin: AdminStore, query: AccountBalanceQuery): P
 				.executeTakeFirst();
 			const staked = await stakeOn(tx, accountId, day);
 			const diemAllotted = Number(allotted?.amount ?? (staked < MIN_STAKE_NANO ? 0 : staked));
-			const stakes = staked > 0 || diemAllotted > 0 || (await stakeOn(tx, accountId, day + 1)) > 0;
+			const stakes = staked > 0 || diemAllotted > 0 || (await lastStakeKnown(tx, accountId, day + 1)) > 0;
 			return {
 				usd: Number(balance("usd") ?? 0),
 				bundled: Number(balance("bundled") ?? 0),
@@ -61,16 +61,4 @@ export function accountBalance(admin: AdminStore, query: AccountBalanceQuery): P
 				key,
 			};
 		});
-}
-
-async function stakeOn(tx: StoreDb, accountId: string, day: number): Promise<number> {
-	const row = await tx
-		.selectFrom("diem_stakes")
-		.select("stake")
-		.where("account_id", "=", accountId)
-		.where("from_day", "<=", BigInt(day))
-		.orderBy("from_day", "desc")
-		.limit(1)
-		.executeTakeFirst();
-	return Number(row?.stake ?? 0);
 }

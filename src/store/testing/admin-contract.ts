@@ -22,7 +22,8 @@ import type { BooksFolder } from "./books-folder.ts";
 
 const DAY_MS = 86_400_000;
 const HASH = "c".repeat(64);
-const WALLET = `0x${"Ab".repeat(20)}`;
+/** With the checksum of ERC-55. */
+const WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
 /** Code of the operator's error behind a call that must fail. */
 async function faultCode(promise: Promise<unknown>): Promise<string> {
@@ -86,12 +87,12 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 			const { id } = await createAccount(admin, { name: "a" });
 			await setAccount(admin, id, { stakeDiem: "2" });
 			const view = await setAccount(admin, id, { stakeDiem: "2.5" });
-			expect(view.stake).toEqual({ today: nano(0), next: nano(2.5 * NANO_PER_USD) });
+			expect(view.stake).toEqual({ source: "operator", today: nano(0), next: nano(2.5 * NANO_PER_USD) });
 			expect(view.balances.diem).toBe(nano(0));
 			nowMs += DAY_MS;
 			expect((await showAccount(admin, id)).balances.diem).toBe(nano(2.5 * NANO_PER_USD));
 			const cut = await setAccount(admin, id, { stakeDiem: "0.05" });
-			expect(cut.stake).toEqual({ today: nano(2.5 * NANO_PER_USD), next: nano(0.05 * NANO_PER_USD) });
+			expect(cut.stake).toEqual({ source: "operator", today: nano(2.5 * NANO_PER_USD), next: nano(0.05 * NANO_PER_USD) });
 			nowMs += DAY_MS;
 			expect((await showAccount(admin, id)).balances.diem).toBe(nano(0));
 		});
@@ -119,6 +120,7 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 			expect((await setAccount(admin, a.id, { wallet: WALLET })).wallet).toBe(WALLET.toLowerCase());
 			expect(await faultCode(setAccount(admin, b.id, { wallet: WALLET }))).toBe("CONFLICT");
 			expect(await faultCode(setAccount(admin, b.id, { wallet: "0x12" }))).toBe("INVALID");
+			expect(await faultCode(setAccount(admin, b.id, { wallet: WALLET.replace("aA", "Aa") }))).toBe("INVALID");
 			expect((await setAccount(admin, a.id, { wallet: null })).wallet).toBeNull();
 			expect((await setAccount(admin, b.id, { wallet: WALLET })).wallet).toBe(WALLET.toLowerCase());
 		});

@@ -1,0 +1,93 @@
+/**
+ * What accounts have staked. A stake that the operator sets counts from the next UTC day on, until another one does. A
+ * stake on the chain counts for the day that it was read for (accounts with a linked wallet, unless the operator set
+ * theirs), and for no other day: what was not read pays nothing.
+ */
+import type { Transaction } from "kysely";
+import { type Nano, nano } from "../../ledger/nano.ts";
+import { DAY_MS } from "../store-clock.ts";
+import type { StakeSource, StoreDb, Tables } from "../tables.ts";
+import { nextReadingDay } from "./wallets.ts";
+
+/** An account's stake in nano-diem. */
+export interface StakeView {
+	readonly source: StakeSource;
+	/** Counts today. */
+	readonly today: Nano;
+	/** Counts from tomorrow on; null where the chain will say it. */
+	readonly next: Nano | null;
+}
+
+/** `day` is today, as a UTC day number. */
+export async function stakeView(tx: StoreDb, accountId: string, day: number): Promise<StakeView> {
+	const account = await tx
+		.selectFrom("accounts")
+		.select(["stake_source", "wallet"])
+		.where("id", "=", accountId)
+		.executeTakeFirstOrThrow();
+	const source = account.stake_source;
+	const toBeRead = source === "chain" && account.wallet !== null;
+	return {
+		source,
+		today: await stakeOn(tx, accountId, day),
+		next: toBeRead ? null : await stakeOn(tx, accountId, day + 1),
+	};
+}
+
+/** The stake that counts on a day, in nano-diem. */
+export async function stakeOn(db: StoreDb, accountId: string, day: number): Promise<Nano> {
+	const row = await latestRow(db, accountId, day);
+	if (row === undefined || (row.source === "chain" && row.from_day !== BigInt(day))) return nano(0);
+	return nano(Number(row.stake));
+}
+
+/** The last stake that is known on a day, whether it still counts or not. */
+export async function lastStakeKnown(db: StoreDb, accountId: string, day: number): Promise<Nano> {
+	return nano(Number((await latestRow(db, accountId, day))?.stake ?? 0n));
+}
+
+function latestRow(db: StoreDb, accountId: string, day: number) {
+	return db
+		.selectFrom("diem_stakes")
+		.select(["stake", "source", "from_day"])
+		.where("account_id", "=", accountId)
+		.where("from_day", "<=", BigInt(day))
+		.orderBy("from_day", "desc")
+		.limit(1)
+		.executeTakeFirst();
+}
+
+/** From now on the operator says the stake; `stake` counts from the next UTC day on: one set now could be moved and paid twice. */
+export async function setOperatorStake(tx: Transaction<Tables>, accountId: string, stake: Nano, atMs: number): Promise<void> {
+	await tx.updateTable("accounts").set({ stake_source: "operator" }).where("id", "=", accountId).execute();
+	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake, source: "operator" }, atMs);
+}
+
+/** From the next UTC day on the chain says the stake; what the operator set ends then. */
+export async function setChainStake(tx: Transaction<Tables>, accountId: string, atMs: number): Promise<void> {
+	const { stake_source } = await tx
+		.selectFrom("accounts")
+		.select("stake_source")
+		.where("id", "=", accountId)
+		.executeTakeFirstOrThrow();
+	if (stake_source === "chain") return;
+	const fromDay = await nextReadingDay(tx, atMs);
+	await tx.updateTable("accounts").set({ stake_source: "chain", chain_from_day: fromDay }).where("id", "=", accountId).execute();
+	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake: nano(0), source: "chain" }, atMs);
+}
+
+export interface NewStake {
+	readonly accountId: string;
+	readonly fromDay: number;
+	readonly stake: Nano;
+	readonly source: StakeSource;
+}
+
+export async function writeStake(tx: Transaction<Tables>, input: NewStake, atMs: number): Promise<void> {
+	const { accountId, fromDay, stake, source } = input;
+	await tx
+		.insertInto("diem_stakes")
+		.values({ account_id: accountId, from_day: fromDay, stake, set_at: atMs, source })
+		.onConflict((conflict) => conflict.columns(["account_id", "from_day"]).doUpdateSet({ stake, set_at: atMs, source }))
+		.execute();
+}
