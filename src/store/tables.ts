@@ -204,8 +204,47 @@ export interface Tables {
 		outcome: string | null;
 		ended_at: IntOrNull;
 	};
+	/** A file of old posts. What the columns mean stands beside the migration. */
+	archives: {
+		/** YYYY-MM. */
+		month: string;
+		state: ArchiveState;
+		/** Who writes the file, and where. */
+		owner: string;
+		after_post_id: Int;
+		last_post_id: Int;
+		/** Length of the file. */
+		bytes: Int;
+		posts: Int;
+		movements: Int;
+		sha256: string | null;
+		removed_to: Int;
+		removed_bytes: ColumnType<bigint, number | bigint | undefined, number | bigint>;
+		/** Posts of the file that stay in the store, since they were refunded. */
+		kept: ColumnType<bigint, number | bigint | undefined, number | bigint>;
+		moved_at: Int;
+	};
+	/** In place of archived charges; written by the triggers of their removal. */
+	carry_forwards: {
+		account_id: string;
+		debit: string;
+		credit: string;
+		unit: MoneySource;
+		day: Int;
+		amount: Int;
+		units: Int;
+		rows: Int;
+	};
+	archived_posts: { node_id: string; epoch: Int; posts: Int };
+	/** The last archived numbers of an account's statement. */
+	statement_starts: { account_id: string; usd: Int; bundled: Int; diem: Int };
+	/** How far the days before `before_day` of `usage_daily` are made one day, 0. */
+	usage_folds: { id: Int; before_day: Int; account_id: string; key_id: string; done: Int };
 	meta: { name: string; value: string };
 }
+
+/** Posts are written to the file, then removed from the store part by part. */
+export type ArchiveState = "writing" | "removing" | "done";
 
 /**
  * `grant` is what the operator moves without a payment: bundled credit that is granted (from `issued`) or taken back (to

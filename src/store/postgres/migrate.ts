@@ -9,6 +9,7 @@ import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
+import { retention } from "./migrations/0007-retention.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -17,6 +18,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	chainStakes,
 	minuteWindows,
 	chainProxy,
+	retention,
 ];
 
 /**

@@ -6,6 +6,7 @@ import { debitsAndRefunds } from "./migrations/0003-debits-and-refunds.ts";
 import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
+import { retention } from "./migrations/0007-retention.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -21,6 +22,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	chainStakes,
 	minuteWindows,
 	chainProxy,
+	retention,
 ];
 
 /** The folder was written by a newer version of this program. */
