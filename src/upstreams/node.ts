@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from "../config/schema.ts";
+import type { Member } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
 import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
@@ -46,27 +47,15 @@ export function endpointAt(address: string, key: string | undefined, headers: Re
 export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
 
 /** One upstream: how it is reached, what it speaks, how it fares and what it is running. */
-export interface UpstreamNode {
-	readonly name: string;
+export interface UpstreamNode extends Member {
 	readonly dialect: Dialect;
 	readonly limits: NodeLimits;
-	readonly maxConcurrent: number;
-	readonly health: Health;
-	/** Consecutive faults that eject it. */
-	readonly failures: number;
-	/** Calls under way; shared with the node that new settings put in its place. */
-	readonly load: Load;
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
-	readonly probeEveryMs: number;
 	/** What never stands in an error or a log: the key, values of configured headers. */
 	readonly secrets: readonly string[];
 	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
 	endpoint(): Endpoint | Promise<Endpoint>;
-}
-
-export interface Load {
-	running: number;
 }
 
 /** What a status page shows of an upstream. Never its key. */

@@ -1,5 +1,6 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
+import { Care } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
 import { configuredNode, statusOf, type UpstreamNode, type UpstreamStatus } from "./node.ts";
@@ -32,12 +33,12 @@ export class Pool {
 	readonly #random: () => number;
 	#nodes = new Map<string, UpstreamNode>();
 	#configs: Readonly<Record<string, UpstreamConfig>> = {};
-	readonly #probes = new Map<UpstreamNode, () => void>();
-	#closed = false;
+	readonly #care: Care<UpstreamNode>;
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#random = options.random ?? Math.random;
+		this.#care = new Care({ ...options, isCurrent: (node) => this.#nodes.get(node.name) === node });
 		this.replace(options.upstreams);
 	}
 
@@ -54,14 +55,10 @@ export class Pool {
 			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old : undefined));
 		}
 		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
-		for (const [node, stop] of this.#probes) {
-			if (nodes.get(node.name) === node) continue;
-			stop();
-			this.#probes.delete(node);
-		}
 		this.#nodes = nodes;
 		this.#configs = upstreams;
-		for (const node of nodes.values()) if (node.health.state === "out") this.#scheduleProbe(node);
+		this.#care.forgetOthers();
+		for (const node of nodes.values()) this.#care.watch(node);
 	}
 
 	/**
@@ -96,33 +93,17 @@ export class Pool {
 
 	/** A place among the calls that the upstream runs at once; null where it has none left. Give it back once. */
 	take(node: UpstreamNode): (() => void) | null {
-		const { load } = node;
-		if (load.running >= node.maxConcurrent) return null;
-		load.running++;
-		let held = true;
-		return () => {
-			if (!held) return;
-			held = false;
-			load.running--;
-		};
+		return this.#care.take(node);
 	}
 
 	/** The upstream answered as it should. */
 	good(node: UpstreamNode): void {
-		const wasOut = node.health.state !== "up";
-		node.health.good();
-		this.#probes.get(node)?.();
-		this.#probes.delete(node);
-		if (wasOut) this.#options.onChange(node);
+		this.#care.good(node);
 	}
 
-	failed(node: UpstreamNode, failure: UpstreamFailure): void {
-		if (failure.kind === "busy") {
-			node.health.busyUntil(this.#options.clock.nowMs() + (failure.retryAfterSeconds ?? 1) * 1000);
-		}
-		if (!node.ejectable || !failure.isFault || !node.health.fault(failure.message, node.failures)) return;
-		this.#options.onChange(node);
-		this.#scheduleProbe(node);
+	failed(node: UpstreamNode, { kind, message, isFault, retryAfterSeconds }: UpstreamFailure): void {
+		const busySeconds = kind === "busy" ? (retryAfterSeconds ?? 1) : null;
+		this.#care.failed(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}
 
 	/** For status pages, in the order of the config. */
@@ -131,26 +112,7 @@ export class Pool {
 	}
 
 	close(): void {
-		this.#closed = true;
-		for (const stop of this.#probes.values()) stop();
-		this.#probes.clear();
-	}
-
-	#scheduleProbe(node: UpstreamNode): void {
-		if (this.#closed || this.#probes.has(node) || this.#nodes.get(node.name) !== node) return;
-		this.#probes.set(
-			node,
-			this.#options.clock.after(node.probeEveryMs * node.health.backoff, () => void this.#runProbe(node)),
-		);
-	}
-
-	async #runProbe(node: UpstreamNode): Promise<void> {
-		const alive = await this.#options.probe(node);
-		// It may have recovered by itself, or left the config, while the probe ran.
-		if (!this.#probes.delete(node)) return;
-		node.health.probed(alive);
-		if (node.health.state === "out") this.#scheduleProbe(node);
-		else this.#options.onChange(node);
+		this.#care.close();
 	}
 }
 

@@ -1,0 +1,111 @@
+import type { Clock } from "./clock.ts";
+import type { Health } from "./health.ts";
+
+/** What of an upstream is looked after, whatever it serves. */
+export interface Member {
+	readonly name: string;
+	readonly health: Health;
+	/** Consecutive faults that eject it. */
+	readonly failures: number;
+	/** Calls under way; shared with the member that new settings put in its place. */
+	readonly load: Load;
+	readonly maxConcurrent: number;
+	readonly probeEveryMs: number;
+}
+
+export interface Load {
+	running: number;
+}
+
+/** How a call at a member failed. */
+export interface FaultReport {
+	/** For status pages and the log. */
+	readonly message: string;
+	/** Counts towards taking the member out. */
+	readonly isFault: boolean;
+	/** The pause that it asked for in seconds; null: none. */
+	readonly busySeconds: number | null;
+}
+
+export interface CareOptions<M extends Member> {
+	readonly clock: Clock;
+	/** Asks a member whether it is there; true where it answers. Never throws. */
+	readonly probe: (member: M) => Promise<boolean>;
+	/** Told when a member is put out and when it comes back. */
+	readonly onChange: (member: M) => void;
+	/** False where the settings have it no more: it is probed no longer. */
+	readonly isCurrent: (member: M) => boolean;
+}
+
+/** Looks after the members of a pool: places for calls, reports of how they went, probes of those that are out. */
+export class Care<M extends Member> {
+	readonly #options: CareOptions<M>;
+	readonly #probes = new Map<M, () => void>();
+	#closed = false;
+
+	constructor(options: CareOptions<M>) {
+		this.#options = options;
+	}
+
+	/** A place among the calls that the member runs at once; null where it has none left. Give it back once. */
+	take({ load, maxConcurrent }: M): (() => void) | null {
+		if (load.running >= maxConcurrent) return null;
+		load.running++;
+		let held = true;
+		return () => {
+			if (!held) return;
+			held = false;
+			load.running--;
+		};
+	}
+
+	/** It answered as it should. */
+	good(member: M): void {
+		const wasOut = member.health.state !== "up";
+		member.health.good();
+		this.#stop(member);
+		if (wasOut) this.#options.onChange(member);
+	}
+
+	failed(member: M, { message, isFault, busySeconds }: FaultReport): void {
+		if (busySeconds !== null) member.health.busyUntil(this.#options.clock.nowMs() + busySeconds * 1000);
+		if (!isFault || !member.health.fault(message, member.failures)) return;
+		this.#options.onChange(member);
+		this.watch(member);
+	}
+
+	/** Probes a member that is out until it is back; once, however often it is called. */
+	watch(member: M): void {
+		if (member.health.state !== "out" || this.#closed || this.#probes.has(member) || !this.#options.isCurrent(member)) return;
+		const delayMs = member.probeEveryMs * member.health.backoff;
+		this.#probes.set(
+			member,
+			this.#options.clock.after(delayMs, () => void this.#runProbe(member)),
+		);
+	}
+
+	/** Ends the probes of members that the settings have no more. */
+	forgetOthers(): void {
+		for (const member of [...this.#probes.keys()]) if (!this.#options.isCurrent(member)) this.#stop(member);
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const stop of this.#probes.values()) stop();
+		this.#probes.clear();
+	}
+
+	#stop(member: M): void {
+		this.#probes.get(member)?.();
+		this.#probes.delete(member);
+	}
+
+	async #runProbe(member: M): Promise<void> {
+		const alive = await this.#options.probe(member);
+		// It may have recovered by itself, or left the settings, while the probe ran.
+		if (!this.#probes.delete(member)) return;
+		member.health.probed(alive);
+		if (member.health.state === "out") this.watch(member);
+		else this.#options.onChange(member);
+	}
+}
