@@ -9,31 +9,6 @@ import { DAY_MS } from "../store-clock.ts";
 import type { StakeSource, StoreDb, Tables } from "../tables.ts";
 import { nextReadingDay } from "./wallets.ts";
 
-/** An account's stake in nano-diem. */
-export interface StakeView {
-	readonly source: StakeSource;
-	/** Counts today. */
-	readonly today: Nano;
-	/** Counts from tomorrow on; null where the chain will say it. */
-	readonly next: Nano | null;
-}
-
-/** `day` is today, as a UTC day number. */
-export async function stakeView(tx: StoreDb, accountId: string, day: number): Promise<StakeView> {
-	const account = await tx
-		.selectFrom("accounts")
-		.select(["stake_source", "wallet"])
-		.where("id", "=", accountId)
-		.executeTakeFirstOrThrow();
-	const source = account.stake_source;
-	const toBeRead = source === "chain" && account.wallet !== null;
-	return {
-		source,
-		today: await stakeOn(tx, accountId, day),
-		next: toBeRead ? null : await stakeOn(tx, accountId, day + 1),
-	};
-}
-
 /** The stake that counts on a day, in nano-diem. */
 export async function stakeOn(db: StoreDb, accountId: string, day: number): Promise<Nano> {
 	const row = await latestRow(db, accountId, day);
