@@ -1,0 +1,52 @@
+import { ApiError } from "../errors/index.ts";
+import type { RateLimit, RateState } from "./port.ts";
+
+/** A minute window, as far as its caller is told of it. */
+export interface ToldWindow {
+	/** Monotonic instant of its end. */
+	readonly endsAt: number;
+	/** Unix seconds of its end, for the headers. */
+	readonly resetAtSeconds: number;
+}
+
+/** What is told of a window of which so many requests and tokens are used. */
+export function stateOf(
+	window: ToldWindow,
+	used: { requests: number; tokens: number },
+	limit: RateLimit,
+	now: number,
+): RateState {
+	const limitRequests = limit.requestsPerMinute;
+	const remainingRequests = Math.max(0, limitRequests - used.requests);
+	const { resetAtSeconds } = window;
+	const resetInSeconds = Math.max(1, Math.ceil((window.endsAt - now) / 1000));
+	const limitTokens = limit.tokensPerMinute;
+	if (limitTokens === undefined) return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds };
+	const remainingTokens = Math.max(0, limitTokens - used.tokens);
+	return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds, limitTokens, remainingTokens };
+}
+
+/** The 429 of a request that found the window used up: of its tokens, or of its requests. */
+export function exceeded(state: RateState, tokensOut: boolean, subject: string): ApiError {
+	const limit = tokensOut ? `${state.limitTokens} tokens` : `${state.limitRequests} requests`;
+	return new ApiError("RATE_LIMIT_EXCEEDED", {
+		message: `Rate limit of ${limit} per minute reached; retry in ${state.resetInSeconds}s`,
+		retryAfterSeconds: state.resetInSeconds,
+		headers: rateHeaders(state),
+		limit: { kind: tokensOut ? "TPM" : "RPM", subject },
+	});
+}
+
+function rateHeaders(state: RateState): Record<string, string> {
+	const headers: Record<string, string> = {
+		"x-ratelimit-limit-requests": `${state.limitRequests}`,
+		"x-ratelimit-remaining-requests": `${state.remainingRequests}`,
+		"x-ratelimit-reset-requests": `${state.resetAtSeconds}`,
+		"x-ratelimit-type": "user",
+	};
+	if (state.limitTokens === undefined) return headers;
+	headers["x-ratelimit-limit-tokens"] = `${state.limitTokens}`;
+	headers["x-ratelimit-remaining-tokens"] = `${state.remainingTokens ?? 0}`;
+	headers["x-ratelimit-reset-tokens"] = `${state.resetInSeconds}`;
+	return headers;
+}

@@ -1,0 +1,287 @@
+import { MINUTE_MS, type MinuteGrant, type MinuteTake, type SharedMinutes } from "../store/minutes.ts";
+import { type Clock, every, type Timers } from "../telemetry/clock.ts";
+import type { RateLimit, RateState } from "./port.ts";
+import { exceeded, stateOf } from "./rate-state.ts";
+import { type TimedWindow, WindowTable } from "./window-table.ts";
+
+/** Tokens that were counted here are told to the other nodes this often. */
+const TELL_EVERY_MS = 250;
+/** Windows told of in one exchange; the others come with the next. */
+const MAX_TOLD = 1_000;
+/** No request waits longer for the store: its node then counts alone. */
+const PATIENCE_MS = 1_000;
+/** While it counts alone the node asks the store this often whether it is back. */
+const RETRY_MS = 1_000;
+
+/** A request that waits for the store's word. */
+interface Waiter {
+	readonly limit: RateLimit;
+	readonly estimate: number;
+	resolve(state: RateState): void;
+	reject(error: unknown): void;
+}
+
+class SharedWindow implements TimedWindow {
+	readonly accountId: string;
+	readonly subject: string;
+	endsAt: number;
+	resetAtSeconds: number;
+	/** Names the store's window; null while this node has counted alone. */
+	startedAtMs: number | null = null;
+	/** Requests let through here. */
+	used = 0;
+	/** Of those, and of those to come, what the store counts as this node's. */
+	granted = 0;
+	/** What the store counts over all nodes, as last heard. */
+	taken = 0;
+	/** At this limit and below the store has no more in this window. */
+	dryLimit = 0;
+	/** Tokens of all nodes, as last heard; on their way to the store; counted since. */
+	toldTokens = 0;
+	tellingTokens = 0;
+	untoldTokens = 0;
+	limitsTokens = false;
+	readonly waiting: Waiter[] = [];
+
+	constructor(accountId: string, subject: string, endsAt: number, resetAtSeconds: number) {
+		this.accountId = accountId;
+		this.subject = subject;
+		this.endsAt = endsAt;
+		this.resetAtSeconds = resetAtSeconds;
+	}
+
+	/** Of all nodes. */
+	get requests(): number {
+		return this.taken - this.granted + this.used;
+	}
+
+	/** Of all nodes. */
+	get tokens(): number {
+		return Math.max(0, this.toldTokens + this.tellingTokens + this.untoldTokens);
+	}
+
+	/** Let through here without the store. */
+	get spent(): number {
+		return Math.max(0, this.used - this.granted);
+	}
+}
+
+/**
+ * Requests and tokens per minute over all nodes of a store (docs/money.md, Minute limits). Requests are taken in the
+ * store: a request that finds none granted to its node waits for one trip, shared by all that wait. Tokens are counted
+ * here and told every 250 ms. While the store cannot be asked, or does not answer within a second, the node counts alone.
+ */
+export class SharedRateWindows {
+	readonly #store: SharedMinutes;
+	readonly #clock: Clock;
+	readonly #timers: Timers;
+	readonly #windows: WindowTable<SharedWindow>;
+	/** Windows with requests that wait. */
+	readonly #asking = new Set<SharedWindow>();
+	/** Windows that used more than the store knows of. */
+	readonly #owing = new Set<SharedWindow>();
+	/** Windows whose tokens are to be told, or heard. */
+	readonly #telling = new Set<SharedWindow>();
+	readonly #stopTelling: () => void;
+	#underWay = false;
+	#alone = false;
+	#askedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(store: SharedMinutes, parts: { clock: Clock; timers: Timers }, maxWindows: number) {
+		this.#store = store;
+		this.#clock = parts.clock;
+		this.#timers = parts.timers;
+		this.#windows = new WindowTable(maxWindows);
+		this.#stopTelling = every(parts.timers, TELL_EVERY_MS, () => this.#tell());
+	}
+
+	/**
+	 * Takes one request and counts its prompt's estimate: at once where the store granted it to this node already.
+	 * Throws, or rejects with, RATE_LIMIT_EXCEEDED and then takes nothing.
+	 */
+	take(accountId: string, subject: string, limit: RateLimit, estimate: number): RateState | Promise<RateState> {
+		const now = this.#clock.monotonic();
+		const window = this.#windows.find(accountId, subject, now) ?? this.#open(accountId, subject, now);
+		window.limitsTokens ||= limit.tokensPerMinute !== undefined;
+		if (window.waiting.length === 0) {
+			const state = this.#takeHere(window, limit, estimate);
+			if (state !== undefined) return state;
+		}
+		const { promise, resolve, reject } = Promise.withResolvers<RateState>();
+		window.waiting.push({ limit, estimate, resolve, reject });
+		this.#asking.add(window);
+		void this.#exchange();
+		return promise;
+	}
+
+	/** Puts the real tokens in the place of the estimate: see `RateWindows.settle`. */
+	settle(accountId: string, subject: string, estimate: number, tokens: number, taken?: RateState): void {
+		const window = this.#windows.find(accountId, subject, this.#clock.monotonic());
+		if (window === undefined) return;
+		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
+		const more = tokens - estimate;
+		this.#count(window, same ? more : Math.max(0, more));
+	}
+
+	/** Who still waits is served by what this node knows. */
+	close(): void {
+		this.#stopTelling();
+		this.#goAlone();
+	}
+
+	#open(accountId: string, subject: string, now: number): SharedWindow {
+		const resetAtSeconds = Math.ceil((this.#clock.now() + MINUTE_MS) / 1000);
+		const window = new SharedWindow(accountId, subject, now + MINUTE_MS, resetAtSeconds);
+		this.#windows.add(window, now);
+		return window;
+	}
+
+	/** One try without the store; undefined where it has to be asked. Throws RATE_LIMIT_EXCEEDED. */
+	#takeHere(window: SharedWindow, limit: RateLimit, estimate: number): RateState | undefined {
+		const { requestsPerMinute, tokensPerMinute } = limit;
+		const now = this.#clock.monotonic();
+		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
+		const granted = window.used < window.granted;
+		const out = window.used >= requestsPerMinute || (!granted && window.dryLimit >= requestsPerMinute);
+		const outAlone = this.#alone && !granted && window.requests >= requestsPerMinute;
+		if (tokensOut || out || outAlone) throw exceeded(stateOf(window, window, limit, now), tokensOut, window.subject);
+		if (!granted && !this.#alone) return undefined;
+		window.used++;
+		if (!granted) this.#owing.add(window);
+		this.#count(window, estimate);
+		return stateOf(window, window, limit, now);
+	}
+
+	#count(window: SharedWindow, tokens: number): void {
+		if (!window.limitsTokens) return;
+		window.untoldTokens += Math.max(tokens, -window.tokens);
+		this.#telling.add(window);
+	}
+
+	/** Every 250 ms. */
+	#tell(): void {
+		if (this.#alone && this.#clock.monotonic() - this.#askedAt < RETRY_MS) return;
+		if (this.#alone || this.#telling.size > 0) void this.#exchange(true);
+	}
+
+	/** One exchange with the store after the other, until nobody waits. */
+	async #exchange(tell = false): Promise<void> {
+		if (this.#underWay) return;
+		this.#underWay = true;
+		try {
+			for (let first = true; first || (this.#asking.size > 0 && !this.#alone); first = false) await this.#ask(tell && first);
+		} finally {
+			this.#underWay = false;
+		}
+	}
+
+	async #ask(tell: boolean): Promise<void> {
+		const sentAt = this.#clock.monotonic();
+		this.#askedAt = sentAt;
+		const asking = [...this.#asking, ...this.#takeFrom(this.#owing, (window) => !this.#asking.has(window))];
+		const takes = asking.map(takeOf);
+		const telling = tell ? this.#takeFrom(this.#telling, (window) => window.startedAtMs !== null) : [];
+		const sums = telling.map(sumOf);
+		const forgetPatience = this.#timers.after(PATIENCE_MS, () => this.#goAlone());
+		try {
+			const answer = await this.#store.exchange({ takes, sums });
+			for (const [index, window] of telling.entries()) heardTokens(window, answer.sums[index] ?? null);
+			const complete = takes.every((take, index) => this.#granted(asking[index], take, answer.takes[index] ?? null, sentAt));
+			this.#alone = !complete;
+		} catch {
+			this.#alone = true;
+			for (const window of telling) this.#untold(window);
+			for (const window of asking) if (window.spent > 0) this.#owing.add(window);
+		} finally {
+			forgetPatience();
+		}
+		this.#serveAll();
+	}
+
+	/** Takes up to a bound of windows that are still open out of a set. */
+	#takeFrom(windows: Set<SharedWindow>, wanted: (window: SharedWindow) => boolean): SharedWindow[] {
+		const now = this.#clock.monotonic();
+		const taken: SharedWindow[] = [];
+		for (const window of windows) {
+			if (taken.length >= MAX_TOLD) break;
+			windows.delete(window);
+			if (window.endsAt > now && wanted(window)) taken.push(window);
+		}
+		return taken;
+	}
+
+	/** False where the store did not say. */
+	#granted(window: SharedWindow | undefined, take: MinuteTake, grant: MinuteGrant | null, sentAt: number): boolean {
+		if (window === undefined || grant === null) return false;
+		if (window.startedAtMs !== grant.startedAtMs) {
+			if (window.startedAtMs !== null) restart(window);
+			window.startedAtMs = grant.startedAtMs;
+			// From when it was asked: the store's window ends no earlier than this one, so no grant outlives it.
+			window.endsAt = sentAt + grant.endsInMs;
+			const leftMs = window.endsAt - this.#clock.monotonic();
+			window.resetAtSeconds = Math.ceil((this.#clock.now() + leftMs) / 1000);
+			if (window.untoldTokens !== 0) this.#telling.add(window);
+		}
+		window.granted += take.spent + grant.granted;
+		window.taken = grant.taken;
+		window.toldTokens = grant.tokens;
+		if (grant.granted < take.wanted) window.dryLimit = Math.max(window.dryLimit, take.limit);
+		return true;
+	}
+
+	#untold(window: SharedWindow): void {
+		window.untoldTokens += window.tellingTokens;
+		window.tellingTokens = 0;
+		this.#telling.add(window);
+	}
+
+	#goAlone(): void {
+		this.#alone = true;
+		this.#serveAll();
+	}
+
+	#serveAll(): void {
+		for (const window of this.#asking) {
+			this.#serve(window);
+			if (window.waiting.length === 0) this.#asking.delete(window);
+		}
+	}
+
+	#serve(window: SharedWindow): void {
+		for (let head = window.waiting[0]; head !== undefined; head = window.waiting[0]) {
+			try {
+				const state = this.#takeHere(window, head.limit, head.estimate);
+				if (state === undefined) return;
+				head.resolve(state);
+			} catch (refusal) {
+				head.reject(refusal);
+			}
+			window.waiting.shift();
+		}
+	}
+}
+
+function takeOf(window: SharedWindow): MinuteTake {
+	const { accountId, subject, waiting, spent } = window;
+	return { accountId, subject, limit: waiting.at(-1)?.limit.requestsPerMinute ?? 0, wanted: waiting.length, spent };
+}
+
+function sumOf(window: SharedWindow) {
+	const { accountId, subject, startedAtMs, untoldTokens } = window;
+	window.tellingTokens = untoldTokens;
+	window.untoldTokens = 0;
+	return { accountId, subject, startedAtMs: startedAtMs ?? 0, tokens: untoldTokens };
+}
+
+function heardTokens(window: SharedWindow, tokens: number | null): void {
+	window.tellingTokens = 0;
+	if (tokens !== null) window.toldTokens = tokens;
+}
+
+/** The store's window ended while it was asked: what it had granted is gone with it. */
+function restart(window: SharedWindow): void {
+	window.used = window.spent;
+	window.granted = 0;
+	window.dryLimit = 0;
+	window.untoldTokens = 0;
+}
