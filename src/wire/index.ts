@@ -7,8 +7,27 @@ export { latin1Text, utf8Text } from "./byte-text.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
-export { concatBytes, lastMember, type MemberEdit, memberSplice, spliceMembers, topLevelMembers } from "./json-members.ts";
-export { arrayElements, type ByteRange, endOfValue, type JsonMember, MAX_JSON_DEPTH, objectMembers } from "./json-scan.ts";
+export {
+	concatBytes,
+	documentStart,
+	lastMember,
+	type MemberEdit,
+	memberSplice,
+	spliceMembers,
+	topLevelMembers,
+} from "./json-members.ts";
+export {
+	arrayElements,
+	type ByteRange,
+	decodeString,
+	endOfValue,
+	type JsonMember,
+	MAX_JSON_DEPTH,
+	objectMembers,
+	skipWhitespace,
+} from "./json-scan.ts";
+export { JsonValueEnd, NotJson } from "./json-value-end.ts";
 export { LongStrings } from "./long-strings.ts";
 export { type Insertion, Splice } from "./splice.ts";
 export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
+export { StrictJson } from "./strict-json.ts";

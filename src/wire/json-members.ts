@@ -5,7 +5,7 @@ import { type Insertion, Splice } from "./splice.ts";
 export type MemberEdit = Insertion | null;
 
 /** Where the top-level value starts: after white space and a byte order mark. */
-function documentStart(bytes: Uint8Array): number {
+export function documentStart(bytes: Uint8Array): number {
 	const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 	return skipWhitespace(bytes, marked ? 3 : 0);
 }

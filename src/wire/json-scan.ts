@@ -118,7 +118,7 @@ export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
 		const valueStart = skipWhitespace(bytes, colon + 1);
 		const valueEnd = endOfValue(bytes, valueStart);
 		if (valueEnd < 0) throw notAnObject();
-		members.push({ key: decodeKey(bytes, at, keyEnd), start: at, valueStart, valueEnd });
+		members.push({ key: decodeString(bytes, at, keyEnd), start: at, valueStart, valueEnd });
 		const next = skipWhitespace(bytes, valueEnd);
 		if (bytes[next] === CLOSE_BRACE) return members;
 		if (bytes[next] !== COMMA) throw notAnObject();
@@ -143,7 +143,8 @@ export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
 	}
 }
 
-function decodeKey(bytes: Uint8Array, open: number, end: number): string {
+/** The text of the string in [open, end), its quotes included: escapes are resolved. Throws INVALID_REQUEST for what is none. */
+export function decodeString(bytes: Uint8Array, open: number, end: number): string {
 	const plain = latin1Text(bytes, open + 1, end - 1);
 	if (!NOT_PLAIN.test(plain)) return plain;
 	try {
@@ -157,6 +158,7 @@ function notAnObject(cause?: unknown): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: "The body must be one whole JSON object", cause });
 }
 
-function tooDeep(): ApiError {
+/** The refusal of JSON that is nested past the limit. */
+export function tooDeep(): ApiError {
 	return new ApiError("INVALID_REQUEST", { message: `JSON may be nested ${MAX_JSON_DEPTH} levels deep at most` });
 }

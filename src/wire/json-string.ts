@@ -1,0 +1,47 @@
+import { latin1Text } from "./byte-text.ts";
+
+const BACKSLASH = 0x5c;
+const LETTER_U = 0x75;
+const SPACE = 0x20;
+/** What may not stand in a string as it is, and what begins an escape (RFC 8259, 7). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
+const SPECIAL = /[\0-\x1f\\]/;
+const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)));
+/** How much of a string is searched at once. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * True where the range, which begins between two characters, is what JSON takes inside of quotes; UTF-8 is checked
+ * elsewhere. Base64 and the like are only searched, natively; text with escapes is read byte by byte.
+ */
+export function isStringContent(bytes: Uint8Array, start: number, end: number): boolean {
+	let at = start;
+	while (at < end) {
+		const pieceEnd = Math.min(at + PIECE_BYTES, end);
+		if (!SPECIAL.test(latin1Text(bytes, at, pieceEnd))) {
+			at = pieceEnd;
+			continue;
+		}
+		while (at < pieceEnd) {
+			const length = characterLength(bytes, at);
+			if (length === 0) return false;
+			at += length;
+		}
+	}
+	return at === end;
+}
+
+/** Bytes of the escape, or of the plain byte, that stands here; 0 for what JSON refuses. A quote counts as plain. */
+export function characterLength(bytes: Uint8Array, at: number): number {
+	const byte = bytes[at] ?? 0;
+	if (byte !== BACKSLASH) return byte < SPACE ? 0 : 1;
+	const letter = bytes[at + 1] ?? 0;
+	if (letter !== LETTER_U) return SHORT_ESCAPES.has(letter) ? 2 : 0;
+	for (let digit = at + 2; digit < at + 6; digit++) if (!isHexDigit(bytes[digit] ?? 0)) return 0;
+	return 6;
+}
+
+function isHexDigit(byte: number): boolean {
+	const letter = byte | 0x20;
+	return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66);
+}

@@ -1,0 +1,168 @@
+import { ApiError } from "../errors/index.ts";
+import { endOfString as endOfLongString, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
+import { characterLength, isStringContent } from "./json-string.ts";
+
+/** A body with more keys than this is refused: whoever makes objects of it stops for seconds. */
+const MAX_KEYS = 250_000;
+
+const QUOTE = 0x22;
+const PLUS = 0x2b;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const LETTER_E = 0x65;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+const TRUE = [0x74, 0x72, 0x75, 0x65];
+const FALSE = [0x66, 0x61, 0x6c, 0x73, 0x65];
+const NULL = [0x6e, 0x75, 0x6c, 0x6c];
+
+/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+const NEAR = 64;
+
+/** Whether the container open at each depth is an object. Shared: nothing here waits. */
+const isObject = new Uint8Array(MAX_JSON_DEPTH + 1);
+
+/**
+ * JSON text by byte ranges, checked as strictly as a parser would (RFC 8259), without making a value of it: it takes
+ * what JSON.parse takes and refuses what JSON.parse refuses, but for nesting past MAX_JSON_DEPTH and for very many
+ * keys, which throw INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are
+ * those after what was read; -1 where it is no JSON, and then `faultAt` says where.
+ */
+export class StrictJson {
+	readonly bytes: Uint8Array;
+	faultAt = -1;
+	#keys = 0;
+
+	constructor(bytes: Uint8Array) {
+		this.bytes = bytes;
+	}
+
+	/** The value that begins at `start`, with all that is in it. */
+	endOfValue(start: number): number {
+		const bytes = this.bytes;
+		let depth = 0;
+		let at = start;
+		for (;;) {
+			const first = bytes[at];
+			if (first === OPEN_BRACE || first === OPEN_BRACKET) {
+				if (depth === MAX_JSON_DEPTH) throw tooDeep();
+				const object = first === OPEN_BRACE;
+				const inside = skipWhitespace(bytes, at + 1);
+				if (bytes[inside] === (object ? CLOSE_BRACE : CLOSE_BRACKET)) at = inside + 1;
+				else {
+					isObject[++depth] = object ? 1 : 0;
+					at = object ? this.endOfKey(inside) : inside;
+					if (at < 0) return -1;
+					continue;
+				}
+			} else {
+				at = this.#endOfScalar(at);
+				if (at < 0) return -1;
+			}
+			while (depth > 0) {
+				at = skipWhitespace(bytes, at);
+				const byte = bytes[at];
+				if (byte === COMMA) break;
+				if (byte !== (isObject[depth] === 1 ? CLOSE_BRACE : CLOSE_BRACKET)) return this.#fault(at);
+				depth--;
+				at++;
+			}
+			if (depth === 0) return at;
+			at = skipWhitespace(bytes, at + 1);
+			if (isObject[depth] === 1) {
+				at = this.endOfKey(at);
+				if (at < 0) return -1;
+			}
+		}
+	}
+
+	/** A member's key with its colon and the white space around: where its value begins. */
+	endOfKey(start: number): number {
+		if (++this.#keys > MAX_KEYS) throw new ApiError("INVALID_REQUEST", { message: `The body has more than ${MAX_KEYS} keys` });
+		if (this.bytes[start] !== QUOTE) return this.#fault(start);
+		const end = this.endOfString(start);
+		return end < 0 ? -1 : this.endOfColon(end);
+	}
+
+	/** A colon with the white space around it. */
+	endOfColon(start: number): number {
+		const colon = skipWhitespace(this.bytes, start);
+		return this.bytes[colon] === COLON ? skipWhitespace(this.bytes, colon + 1) : this.#fault(colon);
+	}
+
+	/** The string whose opening quote is at `open`. */
+	endOfString(open: number): number {
+		const bytes = this.bytes;
+		const near = Math.min(open + 1 + NEAR, bytes.length);
+		let at = open + 1;
+		while (at < near) {
+			const byte = bytes[at] as number;
+			if (byte === QUOTE) return at + 1;
+			if (byte === BACKSLASH) {
+				const length = characterLength(bytes, at);
+				if (length === 0) return this.#fault(at);
+				at += length;
+			} else if (byte < SPACE) return this.#fault(at);
+			else at++;
+		}
+		const end = at < bytes.length ? endOfLongString(bytes, at - 1) : -1;
+		return end < 0 || !isStringContent(bytes, at, end - 1) ? this.#fault(at) : end;
+	}
+
+	#endOfScalar(start: number): number {
+		switch (this.bytes[start]) {
+			case QUOTE:
+				return this.endOfString(start);
+			case 0x74:
+				return this.#endOfWord(start, TRUE);
+			case 0x66:
+				return this.#endOfWord(start, FALSE);
+			case 0x6e:
+				return this.#endOfWord(start, NULL);
+			default:
+				return this.#endOfNumber(start);
+		}
+	}
+
+	#endOfWord(start: number, word: readonly number[]): number {
+		for (let index = 1; index < word.length; index++)
+			if (this.bytes[start + index] !== word[index]) return this.#fault(start + index);
+		return start + word.length;
+	}
+
+	#endOfNumber(start: number): number {
+		const bytes = this.bytes;
+		let at = bytes[start] === MINUS ? start + 1 : start;
+		at = bytes[at] === ZERO ? at + 1 : this.#endOfDigits(at);
+		if (at >= 0 && bytes[at] === POINT) at = this.#endOfDigits(at + 1);
+		if (at >= 0 && ((bytes[at] ?? 0) | 0x20) === LETTER_E) {
+			const sign = bytes[at + 1];
+			at = this.#endOfDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+		}
+		return at;
+	}
+
+	/** At least one digit. */
+	#endOfDigits(start: number): number {
+		let at = start;
+		for (;;) {
+			const byte = this.bytes[at];
+			if (byte === undefined || byte < ZERO || byte > NINE) break;
+			at++;
+		}
+		return at > start ? at : this.#fault(at);
+	}
+
+	#fault(at: number): -1 {
+		this.faultAt = at;
+		return -1;
+	}
+}
