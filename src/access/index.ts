@@ -3,6 +3,17 @@
  * makes, reads, changes and ends them. Keys are known by their sha256 only; this room never holds money and never
  * stores a secret.
  */
+export {
+	AccountSchema,
+	accountView,
+	BookedSchema,
+	bookedView,
+	MoneyEntrySchema,
+	moneyEntryView,
+	RefundedSchema,
+	refundedView,
+	TierSchema,
+} from "./accounts/account-view.ts";
 export { bearerKey, keyHash } from "./bearer.ts";
 export { KeyDesk } from "./keys/key-desk.ts";
 export {

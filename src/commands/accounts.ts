@@ -1,25 +1,24 @@
 import { defineCommand } from "citty";
+import { accountView } from "../access/index.ts";
 import { formatNano } from "../ledger/nano.ts";
 import {
 	type AccountChanges,
 	type AccountView,
 	createAccount,
-	credit,
 	disableAccount,
 	enableAccount,
+	LEASED_PATIENCE_MS,
 	listAccounts,
 	setAccount,
 	showAccount,
 } from "../store/admin.ts";
 import type { AccountTier } from "../store/port.ts";
-import { isoTime, print, printJson, printTable } from "./print.ts";
-import { jsonArg, storeArgs } from "./store-args.ts";
+import { creditCommand, debitCommand, ledgerCommand, refundCommand } from "./account-money.ts";
+import { complain, print, printJson, printTable } from "./print.ts";
+import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
-/** How long a change waits for money that a running server has to return first. */
-const LEASED_PATIENCE_MS = 5_000;
-
-const id = { type: "positional", description: "Account id (acc_...)", required: true } as const;
+const id = accountArg;
 
 const create = defineCommand({
 	meta: { name: "create", description: "Make an account" },
@@ -47,8 +46,8 @@ const list = defineCommand({
 	args: { ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const accounts = await listAccounts(admin);
-			if (args.json) return printJson(accounts.map(publicAccount));
+			const accounts = await Array.fromAsync(listAccounts(admin));
+			if (args.json) return printJson(accounts.map(accountView));
 			const head = ["ID", "NAME", "TIER", "USD", "BUNDLED", "DIEM TODAY", "STATE"];
 			printTable([
 				head,
@@ -70,32 +69,7 @@ const show = defineCommand({
 	args: { id, ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const account = publicAccount(await showAccount(admin, args.id));
-			if (args.json) return printJson(account);
-			printTable(Object.entries(account).map(([name, value]) => [name, String(value ?? "-")]));
-		}),
-});
-
-const creditCommand = defineCommand({
-	meta: { name: "credit", description: "Add prepaid USD credit" },
-	args: {
-		id,
-		amount: { type: "positional", description: "USD, like 12.50", required: true },
-		ref: { type: "string", description: "Names the payment; a repeat under the same name adds nothing", valueHint: "REF" },
-		...jsonArg,
-		...storeArgs,
-	},
-	run: ({ args }) =>
-		withStore(args, async (admin) => {
-			const credited = await credit(admin, {
-				accountId: args.id,
-				amount: args.amount,
-				...(args.ref ? { reference: args.ref } : {}),
-			});
-			if (args.json)
-				return printJson({ ...credited, amount: formatNano(credited.amount), balance: formatNano(credited.balance) });
-			const said = credited.replayed ? "was credited before under this reference; nothing was added" : "credited";
-			print(`${formatNano(credited.amount)} USD ${said} (${credited.reference}). Balance: ${formatNano(credited.balance)} USD`);
+			printAccount(await showAccount(admin, args.id), args.json);
 		}),
 });
 
@@ -103,6 +77,7 @@ const set = defineCommand({
 	meta: { name: "set", description: "Change an account" },
 	args: {
 		id,
+		name: { type: "string", description: "A name for people", valueHint: "NAME" },
 		tier: { type: "string", description: "paid, partner or staff", valueHint: "TIER" },
 		"stake-diem": {
 			type: "string",
@@ -117,14 +92,18 @@ const set = defineCommand({
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const changes: AccountChanges = {
+				...(args.name !== undefined ? { name: args.name } : {}),
 				...(args.tier !== undefined ? { tier: args.tier as AccountTier } : {}),
 				...(args["stake-diem"] !== undefined ? { stakeDiem: args["stake-diem"] } : {}),
 				...(args["bundled-usd"] !== undefined ? { bundledUsd: args["bundled-usd"] } : {}),
 				...(args.wallet !== undefined ? { wallet: args.wallet === "none" ? null : args.wallet } : {}),
 			};
-			const account = publicAccount(await setAccount(admin, args.id, changes, LEASED_PATIENCE_MS));
-			if (args.json) return printJson(account);
-			printTable(Object.entries(account).map(([name, value]) => [name, String(value ?? "-")]));
+			if (Object.keys(changes).length === 0) {
+				complain("Nothing to change: give --name, --tier, --stake-diem, --bundled-usd or --wallet");
+				process.exitCode = 1;
+				return;
+			}
+			printAccount(await setAccount(admin, args.id, changes, LEASED_PATIENCE_MS), args.json);
 		}),
 });
 
@@ -140,33 +119,26 @@ const switching = (name: "disable" | "enable", description: string, change: type
 	});
 
 export const accounts = defineCommand({
-	meta: { name: "accounts", description: "Accounts: create, list, show, credit, set, disable, enable" },
+	meta: {
+		name: "accounts",
+		description: "Accounts: create, list, show, set, disable, enable; their money: credit, debit, refund, ledger",
+	},
 	subCommands: {
 		create,
 		list,
 		show,
 		credit: creditCommand,
+		debit: debitCommand,
+		refund: refundCommand,
+		ledger: ledgerCommand,
 		set,
 		disable: switching("disable", "Refuse the account's requests", disableAccount),
 		enable: switching("enable", "Take the account's requests again", enableAccount),
 	},
 });
 
-/** An account with its amounts as decimal text. */
-function publicAccount(account: AccountView) {
-	return {
-		id: account.id,
-		name: account.name,
-		tier: account.tier,
-		operator: account.operator,
-		disabled: account.disabled,
-		wallet: account.wallet,
-		createdAt: isoTime(account.createdAtMs),
-		balanceUsd: formatNano(account.balances.usd),
-		bundledUsd: formatNano(account.balances.bundled),
-		diemToday: formatNano(account.balances.diem),
-		stakeDiemToday: formatNano(account.stake.today),
-		stakeDiemNext: account.stake.next === null ? null : formatNano(account.stake.next),
-		stakeSource: account.stake.source,
-	};
+function printAccount(account: AccountView, json: boolean | undefined): void {
+	const view = accountView(account);
+	if (json) printJson(view);
+	else printTable(Object.entries(view).map(([name, value]) => [name, String(value ?? "-")]));
 }

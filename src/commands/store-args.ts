@@ -12,6 +12,8 @@ export const storeArgs = {
 
 export const jsonArg = { json: { type: "boolean", description: "Print JSON" } } as const;
 
+export const accountArg = { type: "positional", description: "Account id (acc_...)", required: true } as const;
+
 /** Loads the configuration, or ends the process with 78 and what is wrong. */
 export function configOrExit(flags: ConfigFlags): LoadedConfig {
 	try {

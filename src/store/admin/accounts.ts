@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { Transaction } from "kysely";
-import { formatNano, parseNano } from "../../ledger/nano.ts";
+import { parseNano } from "../../ledger/nano.ts";
 import type { Account, AccountTier } from "../port.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 import { checkName, checkTier } from "./account-fields.ts";

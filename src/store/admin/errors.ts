@@ -1,11 +1,15 @@
-const CODES = ["NOT_FOUND", "INVALID", "CONFLICT"] as const;
+const CODES = ["NOT_FOUND", "INVALID", "CONFLICT", "REFERENCE_USED", "MONEY_LEASED"] as const;
 export type AdminErrorCode = (typeof CODES)[number];
 
 export function isAdminErrorCode(code: string): code is AdminErrorCode {
 	return CODES.some((known) => known === code);
 }
 
-/** The operator asked for something that cannot be done; the message says what would be right. Nothing was changed. */
+/**
+ * The operator asked for something that cannot be done; the message says what would be right. Nothing was changed.
+ * REFERENCE_USED: the reference names another movement of money. MONEY_LEASED: what is to be taken back is leased to
+ * a node; it may come free.
+ */
 export class AdminError extends Error {
 	override readonly name = "AdminError";
 	readonly code: AdminErrorCode;
@@ -13,12 +17,5 @@ export class AdminError extends Error {
 	constructor(code: AdminErrorCode, message: string) {
 		super(message);
 		this.code = code;
-	}
-}
-
-/** Money that is to be taken back is leased to a node; it may come free. */
-export class MoneyLeasedError extends AdminError {
-	constructor(message: string) {
-		super("CONFLICT", message);
 	}
 }

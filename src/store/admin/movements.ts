@@ -2,11 +2,10 @@
 import { sql, type Transaction } from "kysely";
 import type { MoneySource } from "../../journal/records.ts";
 import { formatNano, NANO_PER_USD, type Nano } from "../../ledger/nano.ts";
-import { ISSUED, type MovementKind, type Tables } from "../tables.ts";
-import { AdminError, MoneyLeasedError } from "./errors.ts";
+import { DAY_MS } from "../store-clock.ts";
+import { ISSUED, type MovementKind, type REVENUE, type Tables } from "../tables.ts";
+import { AdminError } from "./errors.ts";
 
-/** A single credit is at most this; so sums of a few billion movements stay exact. */
-export const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
 export const MAX_BALANCE_NANO = 4_000_000 * NANO_PER_USD;
 
 export interface Booked {
@@ -14,32 +13,43 @@ export interface Booked {
 	readonly balance: bigint;
 }
 
-/** Issues money to an account: balance row and movement. Throws `AdminError` past the largest balance. */
-export async function issue(
-	tx: Transaction<Tables>,
-	kind: Extract<MovementKind, "credit" | "grant">,
-	accountId: string,
-	source: Exclude<MoneySource, "diem">,
-	amount: Nano,
-	atMs: number,
-): Promise<Booked> {
-	const before = await balanceOf(tx, accountId, source);
+/** Money of one source on its way into an account. */
+export interface Incoming {
+	readonly kind: Extract<MovementKind, "credit" | "grant">;
+	readonly from: typeof ISSUED | typeof REVENUE;
+	readonly accountId: string;
+	readonly source: MoneySource;
+	/** Of diem: the UTC day whose it is. */
+	readonly diemDay?: number;
+	readonly amount: Nano;
+	readonly atMs: number;
+}
+
+/** Adds money to an account: balance row and movement. Throws `AdminError` (INVALID) past the largest balance. */
+export async function issue(tx: Transaction<Tables>, incoming: Incoming): Promise<Booked> {
+	const { kind, from, accountId, source, diemDay = 0, amount, atMs } = incoming;
+	const before = await balanceOf(tx, accountId, source, diemDay);
 	if (before.balance + BigInt(amount) > BigInt(MAX_BALANCE_NANO)) {
 		const most = formatNano(BigInt(MAX_BALANCE_NANO) - before.balance, 0);
 		throw new AdminError("INVALID", `a balance is at most ${formatNano(MAX_BALANCE_NANO, 0)} USD; ${most} more would fit`);
 	}
 	const { balance } = await tx
 		.insertInto("budgets")
-		.values({ account_id: accountId, source, day: 0, balance: amount, leased: 0 })
+		.values({ account_id: accountId, source, day: diemDay, balance: amount, leased: 0 })
 		.onConflict((conflict) =>
 			conflict.columns(["account_id", "source", "day"]).doUpdateSet({ balance: sql`budgets.balance + excluded.balance` }),
 		)
 		.returning("balance")
 		.executeTakeFirstOrThrow();
-	return { balance, movementId: await move(tx, kind, { debit: ISSUED, credit: accountId }, source, amount, balance, atMs) };
+	const day = source === "diem" ? diemDay : Math.floor(atMs / DAY_MS);
+	const movementId = await move(tx, { kind, debit: from, credit: accountId, unit: source, amount, day, balance, atMs });
+	return { balance, movementId };
 }
 
-/** Takes free money back to the issuer. Throws `MoneyLeasedError` where less is free. */
+/**
+ * Takes free money back to the issuer. Throws `AdminError`: INVALID where the account has less, MONEY_LEASED where
+ * enough is there and less is free.
+ */
 export async function withdraw(
 	tx: Transaction<Tables>,
 	accountId: string,
@@ -59,52 +69,65 @@ export async function withdraw(
 		.executeTakeFirst();
 	if (taken === undefined) {
 		const { balance, leased } = await balanceOf(tx, accountId, source);
+		if (balance < BigInt(amount)) {
+			throw new AdminError("INVALID", `only ${formatNano(balance, 0)} is there to be taken back; nothing was changed`);
+		}
 		const free = formatNano(balance - leased, 0);
-		throw new MoneyLeasedError(
+		throw new AdminError(
+			"MONEY_LEASED",
 			`only ${free} of what is to be taken back is free now; the rest is leased to a running server, for requests that are under way. Nothing was changed; try again when they have ended`,
 		);
 	}
 	const { balance } = taken;
-	return { balance, movementId: await move(tx, "grant", { debit: accountId, credit: ISSUED }, source, amount, balance, atMs) };
+	const day = Math.floor(atMs / DAY_MS);
+	const sides = { debit: accountId, credit: ISSUED };
+	return { balance, movementId: await move(tx, { kind: "grant", ...sides, unit: source, amount, day, balance, atMs }) };
 }
 
 export async function balanceOf(
 	tx: Transaction<Tables>,
 	accountId: string,
-	source: Exclude<MoneySource, "diem">,
+	source: MoneySource,
+	diemDay = 0,
 ): Promise<{ balance: bigint; leased: bigint }> {
 	const row = await tx
 		.selectFrom("budgets")
 		.select(["balance", "leased"])
 		.where("account_id", "=", accountId)
 		.where("source", "=", source)
-		.where("day", "=", 0n)
+		.where("day", "=", BigInt(diemDay))
 		.executeTakeFirst();
 	return row ?? { balance: 0n, leased: 0n };
 }
 
-async function move(
-	tx: Transaction<Tables>,
-	kind: MovementKind,
-	sides: { debit: string; credit: string },
-	unit: MoneySource,
-	amount: Nano,
-	balanceAfter: bigint,
-	atMs: number,
-): Promise<bigint> {
+interface Movement {
+	readonly kind: MovementKind;
+	readonly debit: string;
+	readonly credit: string;
+	readonly unit: MoneySource;
+	readonly amount: Nano;
+	readonly day: number;
+	/** Of the account, after it. */
+	readonly balance: bigint;
+	readonly atMs: number;
+}
+
+async function move(tx: Transaction<Tables>, movement: Movement): Promise<bigint> {
+	const { kind, debit, credit, amount, unit, day, balance, atMs } = movement;
 	const last = await tx.selectFrom("movements").select("booked_at").orderBy("id", "desc").limit(1).executeTakeFirst();
 	const { id } = await tx
 		.insertInto("movements")
 		.values({
 			kind,
-			...sides,
+			debit,
+			credit,
 			amount,
 			unit,
-			day: Math.floor(atMs / 86_400_000),
+			day,
 			occurred_at: atMs,
 			// Pages follow booked_at: it never goes back, even where the clock does.
 			booked_at: Math.max(atMs, Number(last?.booked_at ?? 0)),
-			balance_after: balanceAfter,
+			balance_after: balance,
 		})
 		.returning("id")
 		.executeTakeFirstOrThrow();

@@ -11,28 +11,47 @@ import { accountBalance } from "../queries/account-balance.ts";
 import { usageHistory } from "../queries/usage-history.ts";
 import { usagePage } from "../queries/usage-page.ts";
 import { usageSums } from "../queries/usage-sums.ts";
+import { type AccountView, listAccountPage, showAccount } from "./account-view.ts";
+import { createAccountOnce } from "./accounts.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
+import { credit } from "./credit.ts";
+import { debit } from "./debit.ts";
 import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
 import { getAccountKey } from "./get-account-key.ts";
 import { hasCustomers } from "./has-customers.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
+import { listMoney } from "./list-money.ts";
 import type { AdminStore } from "./open-admin.ts";
+import { refund } from "./refund.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
+import { type AccountChanges, changeAccount } from "./set-account.ts";
 import { sharedSecret } from "./shared-secret.ts";
+import { askForMoney } from "./take-back.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
+	askForMoney,
+	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
+		changeAccount(admin, input.accountId, input.changes),
 	countActiveKeys,
+	createAccount: createAccountOnce,
 	createKey: createAccountKey,
+	credit,
+	debit,
 	getKey: getAccountKey,
 	hasCustomers,
+	listAccounts: listAccountPage,
 	listExceededLimits,
 	listKeys: listAccountKeys,
+	listMoney,
 	noteExceededLimits,
+	refund,
 	revokeKey: revokeAccountKey,
 	sharedSecret,
+	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>
+		showAccount(admin, input.accountId),
 	updateKey: updateAccountKey,
 	usageHistory,
 	usagePage,

@@ -60,7 +60,7 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 			expect(await isEmpty(admin)).toBe(false);
 			const second = await createAccount(admin, { name: "b", tier: "partner", startingCreditUsd: "0.0" });
 			expect(second.operator).toBe(false);
-			expect((await listAccounts(admin)).map((view) => view.balances.usd)).toContain(nano(10 * NANO_PER_USD));
+			expect((await Array.fromAsync(listAccounts(admin))).map((view) => view.balances.usd)).toContain(nano(10 * NANO_PER_USD));
 			expect((await showAccount(admin, second.id)).balances).toEqual({ usd: nano(0), bundled: nano(0), diem: nano(0) });
 			expect((await books.audit()).findings).toEqual([]);
 		});
@@ -143,6 +143,8 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 				reference: "pay-1",
 				amount: nano(12.5 * NANO_PER_USD),
 				balance: nano(12.5 * NANO_PER_USD),
+				balanceAfter: nano(12.5 * NANO_PER_USD),
+				bookedAtMs: nowMs,
 				replayed: false,
 			});
 			const others = [admin, books.admin(), books.admin(), admin];
@@ -158,8 +160,8 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 			const { id } = await createAccount(admin, { name: "a" });
 			const other = await createAccount(admin, { name: "b" });
 			await credit(admin, { accountId: id, amount: "1", reference: "pay-1" });
-			expect(await faultCode(credit(admin, { accountId: id, amount: "2", reference: "pay-1" }))).toBe("CONFLICT");
-			expect(await faultCode(credit(admin, { accountId: other.id, amount: "1", reference: "pay-1" }))).toBe("CONFLICT");
+			expect(await faultCode(credit(admin, { accountId: id, amount: "2", reference: "pay-1" }))).toBe("REFERENCE_USED");
+			expect(await faultCode(credit(admin, { accountId: other.id, amount: "1", reference: "pay-1" }))).toBe("REFERENCE_USED");
 		});
 
 		test("without a reference is added each time", async () => {

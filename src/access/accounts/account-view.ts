@@ -1,0 +1,122 @@
+/** Accounts and what was done to their money as the operator sees them, over HTTP and on the command line (docs/api.md, Accounts). */
+import Type from "typebox";
+import { formatNano } from "../../ledger/nano.ts";
+import type { AccountView } from "../../store/admin/account-view.ts";
+import type { MoneyEntry } from "../../store/admin/list-money.ts";
+import type { BookedOnce } from "../../store/admin/money-request.ts";
+import type { Refunded } from "../../store/admin/refund.ts";
+
+const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
+	Type.Object(properties, { additionalProperties: false });
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const instant = () => Type.String({ format: "date-time" });
+const amount = (description?: string) => Type.String({ pattern: "^\\d+\\.\\d{4,9}$", ...(description ? { description } : {}) });
+
+export const TierSchema = Type.Enum(["paid", "partner", "staff"]);
+const CurrencySchema = Type.Enum(["USD", "BUNDLED_CREDITS", "DIEM"]);
+
+export const AccountSchema = closed({
+	id: Type.String(),
+	name: Type.String(),
+	tier: TierSchema,
+	operator: Type.Boolean({ description: "The operator's own account" }),
+	disabled: Type.Boolean({ description: "Its requests are refused" }),
+	wallet: nullable(Type.String()),
+	createdAt: instant(),
+	balanceUsd: amount("Prepaid USD, without bundled credit"),
+	bundledUsd: amount(),
+	diemToday: amount("What is left of today's diem"),
+	stakeDiemToday: amount(),
+	stakeDiemNext: nullable(amount("From the next UTC day on; null where the chain will say it")),
+	stakeSource: Type.Enum(["operator", "chain"]),
+});
+
+export const BookedSchema = closed({
+	reference: Type.String(),
+	accountId: Type.String(),
+	amountUsd: amount(),
+	balanceUsd: amount("Right after it"),
+	createdAt: instant(),
+});
+
+export const RefundedSchema = closed({
+	reference: Type.String(),
+	accountId: Type.String(),
+	requestId: Type.String(),
+	amountUsd: amount("Over all parts; one diem counts as one USD"),
+	parts: Type.Array(closed({ currency: CurrencySchema, amount: amount(), balance: amount("Right after it") })),
+	createdAt: instant(),
+});
+
+export const MoneyEntrySchema = closed({
+	reference: Type.String(),
+	currency: CurrencySchema,
+	amount: amount(),
+	balance: amount("Of the currency, right after it"),
+	requestId: Type.Optional(Type.String({ description: "Of a refund: what was charged" })),
+	createdAt: instant(),
+});
+
+const CURRENCIES = { usd: "USD", bundled: "BUNDLED_CREDITS", diem: "DIEM" } as const;
+
+/** An account with its amounts as decimal text. */
+export function accountView(account: AccountView) {
+	const { next } = account.stake;
+	return {
+		id: account.id,
+		name: account.name,
+		tier: account.tier,
+		operator: account.operator,
+		disabled: account.disabled,
+		wallet: account.wallet,
+		createdAt: isoTime(account.createdAtMs),
+		balanceUsd: formatNano(account.balances.usd),
+		bundledUsd: formatNano(account.balances.bundled),
+		diemToday: formatNano(account.balances.diem),
+		stakeDiemToday: formatNano(account.stake.today),
+		stakeDiemNext: next === null ? null : formatNano(next),
+		stakeSource: account.stake.source,
+	};
+}
+
+/** A credit or debit: the same in each repeat. */
+export function bookedView(booked: BookedOnce) {
+	return {
+		reference: booked.reference,
+		accountId: booked.accountId,
+		amountUsd: formatNano(booked.amount),
+		balanceUsd: formatNano(booked.balanceAfter),
+		createdAt: isoTime(booked.bookedAtMs),
+	};
+}
+
+/** A refund: the same in each repeat. */
+export function refundedView(refunded: Refunded) {
+	return {
+		reference: refunded.reference,
+		accountId: refunded.accountId,
+		requestId: refunded.requestId,
+		amountUsd: formatNano(refunded.amount),
+		parts: refunded.parts.map(({ source, amount, balanceAfter }) => ({
+			currency: CURRENCIES[source],
+			amount: formatNano(amount),
+			balance: formatNano(balanceAfter),
+		})),
+		createdAt: isoTime(refunded.bookedAtMs),
+	};
+}
+
+export function moneyEntryView(entry: MoneyEntry) {
+	return {
+		reference: entry.reference,
+		currency: CURRENCIES[entry.source],
+		amount: formatNano(entry.amount),
+		balance: formatNano(entry.balanceAfter),
+		...(entry.requestId === null ? {} : { requestId: entry.requestId }),
+		createdAt: isoTime(entry.bookedAtMs),
+	};
+}
+
+function isoTime(ms: number): string {
+	return new Date(ms).toISOString();
+}

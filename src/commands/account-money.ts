@@ -1,0 +1,122 @@
+/** What the operator does to an account's money. */
+import { defineCommand } from "citty";
+import { moneyEntryView, refundedView } from "../access/index.ts";
+import { formatNano } from "../ledger/nano.ts";
+import {
+	askForMoney,
+	type BookedOnce,
+	credit,
+	debit,
+	LEASED_PATIENCE_MS,
+	listMoney,
+	type MoneyEntry,
+	refund,
+	untilMoneyIsBack,
+} from "../store/admin.ts";
+import { complain, isoTime, print, printJson, printTable } from "./print.ts";
+import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+const amount = { type: "positional", description: "USD, like 12.50", required: true } as const;
+const ref = (what: string) =>
+	({ type: "string", description: `Names the ${what}; a repeat under the same name changes nothing`, valueHint: "REF" }) as const;
+
+export const creditCommand = defineCommand({
+	meta: { name: "credit", description: "Add prepaid USD credit" },
+	args: { id: accountArg, amount, ref: ref("payment"), ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const booked = await credit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
+			tell(booked, args.json, "credited", "was credited before under this reference; nothing was added");
+		}),
+});
+
+export const debitCommand = defineCommand({
+	meta: { name: "debit", description: "Take prepaid USD back that no request holds" },
+	args: { id: accountArg, amount, ref: ref("debit"), ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const attempt = () => debit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
+			const ask = () => askForMoney(admin, { accountId: args.id });
+			const booked = await untilMoneyIsBack(attempt, ask, LEASED_PATIENCE_MS);
+			tell(booked, args.json, "taken back", "was taken back before under this reference; nothing was taken");
+		}),
+});
+
+export const refundCommand = defineCommand({
+	meta: { name: "refund", description: "Give back what a request was charged, to where it came from" },
+	args: {
+		request: { type: "positional", description: "X-Request-ID", required: true },
+		amount: { type: "positional", description: "A part, in USD; left out: all that is left of it", required: false },
+		ref: ref("refund"),
+		...jsonArg,
+		...storeArgs,
+	},
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const part = args.amount === undefined ? {} : { amount: args.amount };
+			const refunded = await refund(admin, { requestId: args.request, ...part, ...refOf(args.ref) });
+			const { replayed } = refunded;
+			if (args.json) return printJson({ ...refundedView(refunded), replayed });
+			const parts = refundedView(refunded).parts.map((back) => `${back.amount} ${back.currency}`);
+			const said = replayed ? "was given back before under this reference; nothing was added" : "given back";
+			print(`${parts.join(", ")} ${said} to ${refunded.accountId} (${refunded.reference})`);
+		}),
+});
+
+const LARGEST_LIMIT = 1_000;
+
+export const ledgerCommand = defineCommand({
+	meta: { name: "ledger", description: "Show credits, debits and refunds of an account, newest first" },
+	args: {
+		id: accountArg,
+		limit: { type: "string", description: `The newest N, up to ${LARGEST_LIMIT}`, default: "50", valueHint: "N" },
+		...jsonArg,
+		...storeArgs,
+	},
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const limit = Number(args.limit);
+			if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
+				complain(`--limit: expected a whole number from 1 to ${LARGEST_LIMIT}`);
+				process.exitCode = 1;
+				return;
+			}
+			const entries: { readonly kind: string; readonly entry: MoneyEntry }[] = [];
+			for (const what of ["credits", "debits", "refunds"] as const) {
+				for (const entry of await listMoney(admin, { what, accountId: args.id, before: null, limit }))
+					entries.push({ kind: what.slice(0, -1), entry });
+			}
+			entries.sort((a, b) => b.entry.place - a.entry.place);
+			const rows = entries.slice(0, limit).map(({ kind, entry }) => ({ kind, ...moneyEntryView(entry) }));
+			if (args.json) return printJson(rows);
+			printTable([
+				["TIME", "KIND", "AMOUNT", "CURRENCY", "BALANCE AFTER", "REFERENCE", "REQUEST"],
+				...rows.map((row) => [
+					row.createdAt,
+					row.kind,
+					row.amount,
+					row.currency,
+					row.balance,
+					row.reference,
+					row.requestId ?? "-",
+				]),
+			]);
+		}),
+});
+
+function refOf(reference: string | undefined): { reference?: string } {
+	return reference === undefined ? {} : { reference };
+}
+
+function tell(booked: BookedOnce, json: boolean | undefined, done: string, before: string): void {
+	const { accountId, reference, replayed } = booked;
+	const text = formatNano(booked.amount);
+	const balance = formatNano(booked.balance);
+	if (json) {
+		const balanceAfter = formatNano(booked.balanceAfter);
+		printJson({ accountId, reference, amount: text, balance, balanceAfter, bookedAt: isoTime(booked.bookedAtMs), replayed });
+	} else {
+		print(`${text} USD ${replayed ? before : done} (${reference}). Balance: ${balance} USD`);
+	}
+}

@@ -1,0 +1,120 @@
+/** Accounts with their balances, read at the same cost whatever else the store holds. */
+import { sql } from "kysely";
+import { type Nano, nano } from "../../ledger/nano.ts";
+import { type AccountRow, accountOf } from "../callers.ts";
+import { MIN_STAKE_NANO, stakeSql } from "../diem.ts";
+import type { Account } from "../port.ts";
+import { DAY_MS } from "../store-clock.ts";
+import type { StakeSource, StoreDb } from "../tables.ts";
+import { AdminError } from "./errors.ts";
+import type { AdminStore } from "./open-admin.ts";
+
+export interface AccountBalances {
+	readonly usd: Nano;
+	readonly bundled: Nano;
+	/** What is left of today's diem. */
+	readonly diem: Nano;
+}
+
+export interface AccountView extends Account {
+	readonly balances: AccountBalances;
+	/** Staked diem that counts today, and from tomorrow on: null where the chain will say it. */
+	readonly stake: { readonly source: StakeSource; readonly today: Nano; readonly next: Nano | null };
+}
+
+/** Where a page of accounts ends: the next one begins behind it. */
+export interface AccountPlace {
+	readonly createdAtMs: number;
+	readonly id: string;
+}
+
+export interface ListAccounts {
+	readonly order: "oldest-first" | "newest-first";
+	/** null: from the first on. */
+	readonly after: AccountPlace | null;
+	readonly limit: number;
+}
+
+/** One account with its balances. Throws `AdminError` (NOT_FOUND). */
+export function showAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
+	return readOnly(admin, (tx) => requireView(tx, accountId, admin.now()));
+}
+
+/** As `showAccount`, in the caller's transaction. */
+export async function requireView(tx: StoreDb, accountId: string, nowMs: number): Promise<AccountView> {
+	const row = await views(tx, nowMs).where("accounts.id", "=", accountId).executeTakeFirst();
+	if (row === undefined) throw new AdminError("NOT_FOUND", `there is no account ${accountId}`);
+	return viewOf(row);
+}
+
+/** A page of the accounts in the order of their making. Costs what the page costs, at any number of accounts. */
+export function listAccountPage(admin: AdminStore, { order, after, limit }: ListAccounts): Promise<AccountView[]> {
+	const direction = order === "oldest-first" ? "asc" : "desc";
+	return readOnly(admin, async (tx) => {
+		let page = views(tx, admin.now()).orderBy("accounts.created_at", direction).orderBy("accounts.id", direction);
+		if (after !== null) {
+			const place = sql`(${BigInt(after.createdAtMs)}, ${after.id})`;
+			const behind = sql.raw(order === "oldest-first" ? ">" : "<");
+			page = page.where(sql<boolean>`(accounts.created_at, accounts.id) ${behind} ${place}`);
+		}
+		return (await page.limit(limit).execute()).map(viewOf);
+	});
+}
+
+const PAGE = 500;
+
+/** All accounts in the order of their making, page by page. */
+export async function* listAccounts(admin: AdminStore): AsyncGenerator<AccountView> {
+	let after: AccountPlace | null = null;
+	for (;;) {
+		const page: AccountView[] = await listAccountPage(admin, { order: "oldest-first", after, limit: PAGE });
+		yield* page;
+		after = page.at(-1) ?? null;
+		if (page.length < PAGE || after === null) return;
+	}
+}
+
+type ViewRow = AccountRow & {
+	readonly usd: bigint | null;
+	readonly bundled: bigint | null;
+	readonly diem: bigint | null;
+	readonly stake_source: StakeSource;
+	readonly stake_today: bigint | null;
+	readonly stake_next: bigint | null;
+};
+
+/** Each amount is one seek in an index. */
+function views(tx: StoreDb, nowMs: number) {
+	const day = Math.floor(nowMs / DAY_MS);
+	const balance = (source: string, ofDay: number) =>
+		sql<
+			bigint | null
+		>`(SELECT balance FROM budgets WHERE account_id = accounts.id AND source = ${sql.lit(source)} AND day = ${sql.lit(ofDay)})`;
+	const stake = (ofDay: number) => sql<bigint | null>`(${sql.raw(stakeSql("accounts.id", String(ofDay)))})`;
+	return tx
+		.selectFrom("accounts")
+		.selectAll("accounts")
+		.select([balance("usd", 0).as("usd"), balance("bundled", 0).as("bundled"), balance("diem", day).as("diem")])
+		.select([stake(day).as("stake_today"), stake(day + 1).as("stake_next")]);
+}
+
+function viewOf(row: ViewRow): AccountView {
+	const toBeRead = row.stake_source === "chain" && row.wallet !== null;
+	const next = toBeRead ? null : toNano(row.stake_next);
+	const stake = { source: row.stake_source, today: toNano(row.stake_today), next };
+	// Before the first use of a day nothing of it is written.
+	const diem = row.diem ?? (stake.today < MIN_STAKE_NANO ? 0n : BigInt(stake.today));
+	return {
+		...accountOf(row),
+		balances: { usd: toNano(row.usd), bundled: toNano(row.bundled), diem: toNano(diem) },
+		stake,
+	};
+}
+
+function toNano(value: bigint | null): Nano {
+	return nano(Number(value ?? 0n));
+}
+
+function readOnly<T>(admin: AdminStore, read: (tx: StoreDb) => Promise<T>): Promise<T> {
+	return admin.db.transaction().setAccessMode("read only").execute(read);
+}

@@ -1,0 +1,29 @@
+/** Amounts as the operator enters them: decimal text, digits with at most 9 places, no sign, no exponent. */
+import { formatNano, NANO_PER_USD, type Nano, parseNano } from "../../ledger/nano.ts";
+import { AdminError } from "./errors.ts";
+
+/** A single movement by the operator's hand is at most this; so sums of a few billion movements stay exact. */
+export const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
+
+/** An amount of money to be moved, above 0. `what` stands in the message. Throws `AdminError` (INVALID). */
+export function amountToMove(text: string, what: "credit" | "debit" | "refund"): Nano {
+	const amount = parseNano(text);
+	if (amount === undefined) {
+		throw new AdminError("INVALID", `not an amount: ${JSON.stringify(text)}; write digits with at most 9 places, like 12.50`);
+	}
+	if (amount === 0) throw new AdminError("INVALID", `a ${what} is more than 0`);
+	if (amount > MAX_CREDIT_NANO) {
+		throw new AdminError("INVALID", `a ${what} is at most ${formatNano(MAX_CREDIT_NANO, 0)} USD`);
+	}
+	return amount;
+}
+
+/** An amount that something shall be, from 0 on. Throws `AdminError` (INVALID). */
+export function amountToBe(text: string): Nano {
+	const amount = parseNano(text);
+	if (amount === undefined || amount > MAX_CREDIT_NANO) {
+		const most = formatNano(MAX_CREDIT_NANO, 0);
+		throw new AdminError("INVALID", `not an amount of 0 to ${most}: ${JSON.stringify(text)}; at most 9 places, like 12.50`);
+	}
+	return amount;
+}

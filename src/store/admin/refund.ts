@@ -1,0 +1,186 @@
+import { randomUUID } from "node:crypto";
+import type { Transaction } from "kysely";
+import type { MoneySource } from "../../journal/records.ts";
+import { formatNano, type Nano, nano } from "../../ledger/nano.ts";
+import { REVENUE, type Tables } from "../tables.ts";
+import { amountToMove } from "./amounts.ts";
+import { noteChange } from "./changes.ts";
+import { AdminError } from "./errors.ts";
+import { issue } from "./movements.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { checkReference, referenceUsed, refuseOtherUse } from "./references.ts";
+
+export interface RefundRequest {
+	/** The X-Request-ID of what was charged. */
+	readonly requestId: string;
+	/** Whose it must be; left out: anybody's. */
+	readonly accountId?: string;
+	/** USD (diem) as decimal text; left out: all that was not given back yet. */
+	readonly amount?: string;
+	/** Left out: the one of the request for a refund of all, else one of its own. */
+	readonly reference?: string;
+}
+
+export interface RefundPart {
+	readonly source: MoneySource;
+	readonly amount: Nano;
+	/** Balance of that source right after it; of diem: of the day that it came from. */
+	readonly balanceAfter: Nano;
+}
+
+export interface Refunded {
+	readonly accountId: string;
+	readonly requestId: string;
+	readonly reference: string;
+	/** Over all parts; one diem counts as one USD. */
+	readonly amount: Nano;
+	readonly parts: readonly RefundPart[];
+	/** Unix milliseconds. */
+	readonly bookedAtMs: number;
+	/** True where it was given back before under this reference, and nothing was moved now. */
+	readonly replayed: boolean;
+}
+
+interface Post {
+	readonly id: bigint;
+	readonly account_id: string;
+	readonly day: bigint;
+}
+
+/** What lapses goes back last. */
+const RETURN_ORDER: readonly MoneySource[] = ["usd", "bundled", "diem"];
+
+/**
+ * Gives back what a request was charged, or a part of it, once for each reference: to the sources it came from, USD
+ * first, diem last and to the day it was of. All refunds of a request are never more than it was charged. A repeat
+ * answers with the first, `replayed`. Throws `AdminError`: NOT_FOUND, INVALID, REFERENCE_USED.
+ */
+export async function refund(admin: AdminStore, request: RefundRequest): Promise<Refunded> {
+	const wanted = request.amount === undefined ? null : amountToMove(request.amount, "refund");
+	const ownName = wanted === null ? `refund:${request.requestId}` : `refund-${randomUUID()}`;
+	const reference = checkReference(request.reference ?? ownName);
+	return admin.db.transaction().execute(async (tx) => {
+		const post = await requirePost(tx, request);
+		const replay = await findRefund(tx, reference, post, request.requestId, wanted);
+		if (replay !== null) return replay;
+		await refuseOtherUse(tx, reference, "refunds");
+		const parts = split(await leftOf(tx, post), wanted);
+		const atMs = admin.now();
+		const booked: RefundPart[] = [];
+		// In the order in which nodes lock budgets.
+		for (const source of [...parts.keys()].sort()) {
+			const amount = nano(Number(parts.get(source)));
+			const to = { kind: "grant", from: REVENUE, accountId: post.account_id, source, amount, atMs } as const;
+			const { balance, movementId } = await issue(tx, source === "diem" ? { ...to, diemDay: Number(post.day) } : to);
+			await tx
+				.insertInto("refunds")
+				.values({
+					reference,
+					unit: source,
+					account_id: post.account_id,
+					post_id: post.id,
+					amount,
+					movement_id: movementId,
+					created_at: atMs,
+				})
+				.execute();
+			booked.push({ source, amount, balanceAfter: nano(Number(balance)) });
+		}
+		await noteChange(tx, { kind: "account", accountId: post.account_id }, atMs);
+		return refunded(post, request.requestId, reference, booked, atMs, false);
+	});
+}
+
+async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: RefundRequest): Promise<Post> {
+	const post = await tx
+		.selectFrom("posts")
+		.select(["id", "account_id", "day"])
+		.where("request_id", "=", requestId)
+		.executeTakeFirst();
+	if (post === undefined || (accountId !== undefined && post.account_id !== accountId)) {
+		const whose = accountId === undefined ? "" : ` of ${accountId}`;
+		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${whose}`);
+	}
+	return post;
+}
+
+/**
+ * What a post was charged of each source (the operator's part, `overrun`, is nobody's) less what was given back: of all
+ * refunds, or of those up to a movement.
+ */
+async function leftOf(tx: Transaction<Tables>, post: Post, upTo?: bigint): Promise<Map<MoneySource, bigint>> {
+	const left = new Map<MoneySource, bigint>();
+	const charges = await tx
+		.selectFrom("movements")
+		.select(["unit", "amount"])
+		.where("post_id", "=", post.id)
+		.where("kind", "=", "charge")
+		.execute();
+	for (const { unit, amount } of charges) left.set(unit, (left.get(unit) ?? 0n) + amount);
+	let refunds = tx.selectFrom("refunds").select(["unit", "amount"]).where("post_id", "=", post.id);
+	if (upTo !== undefined) refunds = refunds.where("movement_id", "<=", upTo);
+	for (const { unit, amount } of await refunds.execute()) left.set(unit, (left.get(unit) ?? 0n) - amount);
+	return left;
+}
+
+function sum(left: ReadonlyMap<MoneySource, bigint>): bigint {
+	return [...left.values()].reduce((total, amount) => total + amount, 0n);
+}
+
+function split(left: ReadonlyMap<MoneySource, bigint>, wanted: Nano | null): Map<MoneySource, bigint> {
+	const all = sum(left);
+	if (all === 0n) throw new AdminError("INVALID", "nothing of this request is left to be given back");
+	let rest = wanted === null ? all : BigInt(wanted);
+	if (rest > all) throw new AdminError("INVALID", `only ${formatNano(all, 0)} of this request is left to be given back`);
+	const parts = new Map<MoneySource, bigint>();
+	for (const source of RETURN_ORDER) {
+		const available = left.get(source) ?? 0n;
+		const part = rest < available ? rest : available;
+		if (part > 0n) parts.set(source, part);
+		rest -= part;
+	}
+	return parts;
+}
+
+async function findRefund(
+	tx: Transaction<Tables>,
+	reference: string,
+	post: Post,
+	requestId: string,
+	wanted: Nano | null,
+): Promise<Refunded | null> {
+	const rows = await tx
+		.selectFrom("refunds")
+		.innerJoin("movements", "movements.id", "refunds.movement_id")
+		.select(["refunds.unit", "refunds.amount", "refunds.post_id", "refunds.account_id", "refunds.created_at"])
+		.select(["refunds.movement_id", "movements.balance_after"])
+		.where("reference", "=", reference)
+		.orderBy("refunds.movement_id")
+		.execute();
+	const [first] = rows;
+	const last = rows.at(-1);
+	if (first === undefined || last === undefined) return null;
+	const amount = rows.reduce((total, row) => total + row.amount, 0n);
+	const same = wanted === null ? sum(await leftOf(tx, post, last.movement_id)) === 0n : amount === BigInt(wanted);
+	if (first.post_id !== post.id || !same) {
+		throw referenceUsed(reference, `a refund of ${formatNano(amount)} of another request or amount, of ${first.account_id}`);
+	}
+	const parts = rows.map((row) => ({
+		source: row.unit,
+		amount: nano(Number(row.amount)),
+		balanceAfter: nano(Number(row.balance_after)),
+	}));
+	return refunded(post, requestId, reference, parts, Number(first.created_at), true);
+}
+
+function refunded(
+	post: Post,
+	requestId: string,
+	reference: string,
+	parts: readonly RefundPart[],
+	bookedAtMs: number,
+	replayed: boolean,
+): Refunded {
+	const amount = nano(parts.reduce((total, part) => total + part.amount, 0));
+	return { accountId: post.account_id, requestId, reference, amount, parts, bookedAtMs, replayed };
+}

@@ -1,0 +1,89 @@
+import type { Transaction } from "kysely";
+import { type Nano, nano } from "../../ledger/nano.ts";
+import type { AccountTier } from "../port.ts";
+import { ISSUED, type Tables } from "../tables.ts";
+import { checkName, checkTier } from "./account-fields.ts";
+import { type AccountView, requireView } from "./account-view.ts";
+import { amountToBe } from "./amounts.ts";
+import { noteChange } from "./changes.ts";
+import { requireAccount } from "./find-account.ts";
+import { balanceOf, issue, withdraw } from "./movements.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { setChainStake, setOperatorStake } from "./stakes.ts";
+import { askForMoney, untilMoneyIsBack } from "./take-back.ts";
+import { linkWallet, readWallet } from "./wallets.ts";
+
+/** What is left out stays. */
+export interface AccountChanges {
+	readonly name?: string;
+	readonly tier?: AccountTier;
+	/** Diem as decimal text, or `chain` to have it read there; counts from the next UTC day on. */
+	readonly stakeDiem?: string;
+	/** What the bundled credit shall be, USD as decimal text: the difference is granted, or taken back as far as it is free. */
+	readonly bundledUsd?: string;
+	/** 0x and 40 hex digits (mixed case is a checksum), or null for none. */
+	readonly wallet?: string | null;
+	/** True: the account's requests are refused from now on. */
+	readonly disabled?: boolean;
+}
+
+/** Stands in the place of an amount where the chain says it. */
+const STAKE_ON_CHAIN = "chain";
+
+/**
+ * Changes what is given, all or none; nothing given changes nothing. Throws `AdminError`: NOT_FOUND, INVALID, CONFLICT
+ * (the wallet belongs to another account), MONEY_LEASED (bundled credit that is to be taken back is in use).
+ */
+export async function changeAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
+	const { name, tier, disabled, stakeDiem, bundledUsd } = changes;
+	const wallet = changes.wallet ? await readWallet(changes.wallet) : changes.wallet;
+	return admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		await requireAccount(tx, accountId);
+		const columns = {
+			...(name !== undefined ? { name: checkName(name) } : {}),
+			...(tier !== undefined ? { tier: checkTier(tier) } : {}),
+			...(disabled !== undefined ? { disabled: Number(disabled) } : {}),
+		};
+		if (Object.keys(columns).length > 0) {
+			await tx.updateTable("accounts").set(columns).where("id", "=", accountId).execute();
+		}
+		if (wallet !== undefined) await linkWallet(tx, accountId, wallet, atMs);
+		if (stakeDiem === STAKE_ON_CHAIN) await setChainStake(tx, accountId, atMs);
+		else if (stakeDiem !== undefined) await setOperatorStake(tx, accountId, amountToBe(stakeDiem), atMs);
+		if (bundledUsd !== undefined) await setBundled(tx, accountId, amountToBe(bundledUsd), atMs);
+		if (Object.values(changes).some((change) => change !== undefined)) {
+			await noteChange(tx, { kind: "account", accountId }, atMs);
+		}
+		return requireView(tx, accountId, atMs);
+	});
+}
+
+/**
+ * As `changeAccount`; where bundled credit that is to be taken back is leased to a running node, it is asked for and
+ * waited for, for `patienceMs` at most. Waiting is for callers outside of the store thread.
+ */
+export function setAccount(admin: AdminStore, accountId: string, changes: AccountChanges, patienceMs = 0): Promise<AccountView> {
+	const change = () => changeAccount(admin, accountId, changes);
+	return untilMoneyIsBack(change, () => askForMoney(admin, { accountId }), patienceMs);
+}
+
+/** Refuses the account's requests from now on. Throws `AdminError` (NOT_FOUND). */
+export function disableAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
+	return changeAccount(admin, accountId, { disabled: true });
+}
+
+/** Takes the account's requests again. Throws `AdminError` (NOT_FOUND). */
+export function enableAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
+	return changeAccount(admin, accountId, { disabled: false });
+}
+
+async function setBundled(tx: Transaction<Tables>, accountId: string, wanted: Nano, atMs: number): Promise<void> {
+	const { balance } = await balanceOf(tx, accountId, "bundled");
+	const difference = wanted - Number(balance);
+	if (difference < 0) await withdraw(tx, accountId, "bundled", nano(-difference), atMs);
+	else if (difference > 0) {
+		const grant = { kind: "grant", from: ISSUED, accountId, source: "bundled", amount: nano(difference), atMs } as const;
+		await issue(tx, grant);
+	}
+}
