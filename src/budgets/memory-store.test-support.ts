@@ -101,6 +101,16 @@ export class MemoryStore implements StorePort {
 		this.journal = journal;
 	}
 
+	readonly shared = false;
+
+	idempotency(): Promise<never> {
+		return Promise.reject(new Error("this store keeps no answers"));
+	}
+
+	rpcCredits(): Promise<never> {
+		return Promise.reject(new Error("this store counts no credits"));
+	}
+
 	addAccount(id: string, credit: { usd?: number; bundled?: number; stakeDiem?: number } = {}): Account {
 		const account: Account = {
 			id,

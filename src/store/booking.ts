@@ -8,6 +8,7 @@ import type { JournalRecord, MoneySource, PostRecord } from "../journal/records.
 import { bookPost } from "./post-lines.ts";
 import { RangeSums } from "./range-sums.ts";
 import { RecordFault } from "./record-fault.ts";
+import { RpcBooking } from "./rpc-booking.ts";
 import { type EntryNumbers, StatementNumbers } from "./statement-numbers.ts";
 import { OVERRUN, REVENUE } from "./tables.ts";
 
@@ -20,11 +21,13 @@ export interface Entry {
 export class Booking {
 	readonly #node: { readonly id: string; readonly epoch: number };
 	readonly #numbers: StatementNumbers;
+	readonly #rpc: RpcBooking;
 	readonly #sql: ReturnType<typeof prepare>;
 
 	constructor(db: Database, node: { readonly id: string; readonly epoch: number }) {
 		this.#node = node;
 		this.#numbers = new StatementNumbers(db);
+		this.#rpc = new RpcBooking(db);
 		this.#sql = prepare(db);
 	}
 
@@ -46,7 +49,7 @@ export class Booking {
 					range.touch(record.keyId, record.atMs);
 					break;
 				default:
-					throw new RecordFault("unknown kind of record");
+					if (!this.#rpc.record(record)) throw new RecordFault("unknown kind of record");
 			}
 		}
 		this.#writeSums(range);
@@ -84,6 +87,7 @@ export class Booking {
 			sums.count(keyId, day, source, sku, amount, units);
 		}
 		for (const { sku, units } of free) sums.count(keyId, day, "free", sku, 0, units);
+		this.#rpc.post(post);
 	}
 
 	#insertPost(post: PostRecord, postId: number, seq: number, bookedAt: number, numbers: EntryNumbers): void {

@@ -39,3 +39,16 @@ export function makeDataFolder(dataDir: string): void {
 		throw new DataFolderError(dataDir, error);
 	}
 }
+
+/** Where bodies of kept answers stand that are too large for the journal. */
+export function answersFolder(dataDir: string): string {
+	return join(dataDir, "idempotency");
+}
+
+/** Epoch of the boot that wrote it, 32 hex digits. */
+const ANSWER_FILE = /^\d{1,16}-[0-9a-f]{32}$/;
+
+/** The path of such a body; null where the name is none of ours, so that no name leads out of the folder. */
+export function answerFile(dataDir: string, name: string): string | null {
+	return ANSWER_FILE.test(name) ? join(answersFolder(dataDir), name) : null;
+}

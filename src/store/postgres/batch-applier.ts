@@ -157,6 +157,7 @@ export class BatchApplier {
 			const keys = tx.array([...plan.touches.keys()], "TEXT");
 			writes.push(tx.unsafe(TOUCH, [keys, tx.array([...plan.touches.values()], "INT8")]));
 		}
+		writes.push(...plan.rpc.write(tx));
 		await Promise.all(writes);
 	}
 }

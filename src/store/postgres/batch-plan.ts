@@ -5,6 +5,7 @@ import { type BookedPart, bookPost } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
+import { RpcPlan } from "./rpc-plan.ts";
 
 export interface Entry {
 	readonly seq: number;
@@ -38,6 +39,8 @@ export interface BatchPlan {
 	readonly spent: readonly Row[];
 	/** Latest use by key. */
 	readonly touches: ReadonlyMap<string, number>;
+	/** What the chain proxy keeps. */
+	readonly rpc: RpcPlan;
 }
 
 /** What a batch will ask of the store, before anything is locked. What cannot be read is left to the booking. */
@@ -74,6 +77,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
 	const spent = new Map<string, Row & { amount: number; leased: number }>();
 	const touches = new Map<string, number>();
+	const rpc = new RpcPlan();
 	const count = (post: PostRecord, unit: string, sku: string, amount: number, units: number): void => {
 		const row = { account_id: post.accountId, key_id: post.keyId ?? "", day: post.day, unit, sku };
 		const key = JSON.stringify(row);
@@ -91,7 +95,10 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			touches.set(record.keyId, Math.max(touches.get(record.keyId) ?? 0, record.atMs));
 			continue;
 		}
-		if (record.t !== "post") throw new RecordFault("unknown kind of record");
+		if (record.t !== "post") {
+			if (!rpc.record(record)) throw new RecordFault("unknown kind of record");
+			continue;
+		}
 		const booked = bookPost(record);
 		const parts = booked.parts.flatMap((part) => paid(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
@@ -102,8 +109,9 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			count(record, part.source, part.sku, part.amount, part.units);
 		}
 		for (const line of booked.free) count(record, "free", line.sku, 0, line.units);
+		rpc.post(record);
 	}
-	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], touches };
+	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], touches, rpc };
 }
 
 type PaidPart = BookedPart & { readonly balanceAfter: number | null };

@@ -95,12 +95,13 @@ export function endBoot(sql: SQL, node: { readonly id: string; readonly epoch: n
 }
 
 /**
- * Fences one boot of a node, or all (`epoch` null), and frees what they leased. The caller has locked their rows of
- * `nodes`; budgets are locked in the order of their keys.
+ * Fences one boot of a node, or all (`epoch` null), and frees what they leased, and the idempotency keys of requests that
+ * ran there. The caller has locked their rows of `nodes`; budgets are locked in the order of their keys.
  */
 async function endLeases(tx: SQL, nodeId: string, epoch: number | null): Promise<void> {
 	const ofBoot = "node_id = $1 AND ($2::int8 IS NULL OR epoch = $2)";
 	await tx.unsafe(`UPDATE node_terms SET fenced_at = clock_timestamp() WHERE ${ofBoot} AND fenced_at IS NULL`, [nodeId, epoch]);
+	await tx.unsafe(`DELETE FROM idempotency_running WHERE ${ofBoot}`, [nodeId, epoch]);
 	await tx.unsafe(
 		`SELECT 1 FROM budgets WHERE (account_id, source, day) IN (SELECT account_id, source, day FROM leases WHERE ${ofBoot})
 			ORDER BY account_id, source, day FOR NO KEY UPDATE`,

@@ -1,0 +1,56 @@
+/**
+ * Bodies of kept answers that are too large for a journal record: the node has them as files, and ships them into the store in
+ * parts before the post that names them. A part is one statement, so that memory and locks stay small.
+ */
+import type { SQL } from "bun";
+import type { ReadGroup } from "../../journal/index.ts";
+import type { JournalRecord, KeptPart } from "../../journal/records.ts";
+import { answerFile } from "../data-folder.ts";
+
+const PART_BYTES = 1 << 20;
+/** Only such records are parsed before they are booked. */
+const MARK = '"kept":{';
+
+/**
+ * Ships the bodies that the groups' posts name. May be run again: parts that are there stay. A file that is gone is passed
+ * over: its answer is not kept then, and its post is booked all the same.
+ */
+export async function shipBodies(sql: SQL, groups: readonly ReadGroup[], dataDir: string): Promise<void> {
+	for (const text of groups.flatMap((group) => group.records)) {
+		if (!text.includes(MARK)) continue;
+		const kept = keptPart(text);
+		const path = kept?.file ? answerFile(dataDir, kept.file) : null;
+		if (kept?.file && path !== null) await shipBody(sql, kept.file, path, kept.bytes);
+	}
+}
+
+async function shipBody(sql: SQL, name: string, path: string, bytes: number): Promise<void> {
+	const file = Bun.file(path);
+	if (!(await file.exists()) || file.size !== bytes) return;
+	const [row] = await sql.unsafe("SELECT count(*) AS parts FROM idempotency_bodies WHERE file = $1", [name]);
+	const parts = Math.ceil(bytes / PART_BYTES);
+	for (let part = Number(row.parts); part < parts; part++) {
+		const body = new Uint8Array(await file.slice(part * PART_BYTES, (part + 1) * PART_BYTES).arrayBuffer());
+		await sql.unsafe(
+			`INSERT INTO idempotency_bodies (file, part, body, shipped_at)
+				VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::int8) ON CONFLICT DO NOTHING`,
+			[name, part, body],
+		);
+	}
+}
+
+/** The body from its parts; what the caller expects of it tells whether it is whole. */
+export async function readBody(sql: SQL, name: string): Promise<Uint8Array> {
+	const rows = await sql.unsafe("SELECT body FROM idempotency_bodies WHERE file = $1 ORDER BY part", [name]);
+	return Buffer.concat([...rows].map((row: { body: Uint8Array }) => row.body));
+}
+
+function keptPart(text: string): KeptPart | undefined {
+	try {
+		const record = JSON.parse(text) as JournalRecord | null;
+		return record?.t === "post" ? record.kept : undefined;
+	} catch {
+		// What cannot be read is for the booking to reject.
+		return undefined;
+	}
+}

@@ -1,0 +1,113 @@
+/** What the chain proxy's part of a batch writes, a statement for each table. */
+import type { SQL } from "bun";
+import type { JournalRecord, PostRecord } from "../../journal/records.ts";
+import { type AnswerRow, answerRow, creditBucket, creditsOf, KEPT_MS, unknownRow } from "../rpc-records.ts";
+
+type AnswerOfClaim = AnswerRow & { readonly claim: string };
+type Row = Readonly<Record<string, string | number | null>>;
+
+export class RpcPlan {
+	/** By account and key: a statement can write a row once. */
+	readonly #answers = new Map<string, AnswerOfClaim>();
+	/** Claims that ended; of two answers under one key both did. */
+	readonly #ended: Row[] = [];
+	/** By account and bucket. */
+	readonly #credits = new Map<string, { account_id: string; bucket: number; credits: number }>();
+	readonly #sends: Row[] = [];
+	readonly #ends: Row[] = [];
+
+	/** What a post holds beside its charge. Throws `RecordFault`. */
+	post(post: PostRecord): void {
+		if (post.kept !== undefined) this.#keep({ ...answerRow(post.accountId, post.kept), claim: post.kept.claim });
+		const credits = creditsOf(post);
+		if (credits === 0) return;
+		const bucket = creditBucket(post.doneAtMs);
+		const id = JSON.stringify([post.accountId, bucket]);
+		const sum = this.#credits.get(id) ?? { account_id: post.accountId, bucket, credits: 0 };
+		sum.credits += credits;
+		this.#credits.set(id, sum);
+	}
+
+	/** False where the record is not one of the chain proxy's. */
+	record(record: JournalRecord): boolean {
+		switch (record.t) {
+			case "unknown-outcome":
+				this.#keep({ ...unknownRow(record), claim: record.claim });
+				return true;
+			case "send": {
+				const { requestId, accountId, keyId, rawHash, txHash, item, network, method, atMs } = record;
+				const ids = { request_id: requestId, item, account_id: accountId, key_id: keyId };
+				this.#sends.push({ ...ids, network, method, raw_hash: rawHash, tx_hash: txHash, sent_at: atMs });
+				return true;
+			}
+			case "send-end": {
+				const { requestId, item, outcome, txHash, atMs } = record;
+				this.#ends.push({ request_id: requestId, item, outcome, tx_hash: txHash, ended_at: atMs, place: this.#ends.length });
+				return true;
+			}
+			default:
+				return false;
+		}
+	}
+
+	/** Statements in their order: one connection answers them in it. */
+	write(tx: SQL): Promise<unknown>[] {
+		const writes: Promise<unknown>[] = [];
+		if (this.#answers.size > 0) writes.push(tx.unsafe(KEEP, [[...this.#answers.values()]]));
+		if (this.#ended.length > 0) writes.push(tx.unsafe(END_CLAIMS, [this.#ended]));
+		if (this.#credits.size > 0) writes.push(tx.unsafe(COUNT_CREDITS, [[...this.#credits.values()]]));
+		if (this.#sends.length > 0) writes.push(tx.unsafe(SEND, [this.#sends]));
+		if (this.#ends.length > 0) writes.push(tx.unsafe(END_SENDS, [this.#ends]));
+		return writes;
+	}
+
+	/** The first answer stands; one that nobody knew gives way. */
+	#keep(row: AnswerOfClaim): void {
+		this.#ended.push({ account_id: row.account_id, key: row.key, claim: row.claim });
+		const id = JSON.stringify([row.account_id, row.key]);
+		if (this.#answers.get(id)?.known !== 1) this.#answers.set(id, row);
+	}
+}
+
+/** As on SQLite. An answer in a file is kept where all of its parts came. */
+const KEEP = `
+	INSERT INTO idempotency_answers AS old (account_id, key, fingerprint, known, status, note, bytes, crc32, body, file, expires_at)
+	SELECT account_id, key, fingerprint, known, status, note, bytes, crc32, decode(body, 'base64'), file, expires_at
+	FROM jsonb_to_recordset($1::jsonb) AS kept (account_id text, key text, fingerprint text, known int8, status int8, note text,
+		bytes int8, crc32 int8, body text, file text, expires_at int8)
+	WHERE file IS NULL OR bytes = (
+		SELECT coalesce(sum(octet_length(part.body)), 0) FROM idempotency_bodies AS part WHERE part.file = kept.file
+	)
+	ORDER BY account_id, key
+	ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, known = excluded.known,
+		status = excluded.status, note = excluded.note, bytes = excluded.bytes, crc32 = excluded.crc32, body = excluded.body,
+		file = excluded.file, expires_at = excluded.expires_at
+	WHERE old.known = 0 OR old.expires_at <= excluded.expires_at - ${KEPT_MS}`;
+
+const END_CLAIMS = `
+	DELETE FROM idempotency_running AS held
+	USING jsonb_to_recordset($1::jsonb) AS ended (account_id text, key text, claim text)
+	WHERE held.account_id = ended.account_id AND held.key = ended.key AND held.claim = ended.claim`;
+
+const COUNT_CREDITS = `
+	INSERT INTO rpc_credits AS counted (account_id, bucket, credits)
+	SELECT account_id, bucket, credits FROM jsonb_to_recordset($1::jsonb) AS used (account_id text, bucket int8, credits int8)
+	ORDER BY account_id, bucket
+	ON CONFLICT (account_id, bucket) DO UPDATE SET credits = counted.credits + excluded.credits`;
+
+const SEND = `
+	INSERT INTO rpc_sends (request_id, item, account_id, key_id, network, method, raw_hash, tx_hash, sent_at)
+	SELECT request_id, item, account_id, key_id, network, method, raw_hash, tx_hash, sent_at
+	FROM jsonb_to_recordset($1::jsonb) AS sent (request_id text, item int8, account_id text, key_id text, network text, method text,
+		raw_hash text, tx_hash text, sent_at int8)
+	ON CONFLICT (request_id, item) DO NOTHING`;
+
+/** Of several outcomes of a send the first stands. */
+const END_SENDS = `
+	UPDATE rpc_sends AS sent SET outcome = ended.outcome, ended_at = ended.ended_at, tx_hash = coalesce(ended.tx_hash, sent.tx_hash)
+	FROM (
+		SELECT DISTINCT ON (request_id, item) request_id, item, outcome, tx_hash, ended_at
+		FROM jsonb_to_recordset($1::jsonb) AS told (request_id text, item int8, outcome text, tx_hash text, ended_at int8, place int8)
+		ORDER BY request_id, item, place
+	) AS ended
+	WHERE sent.request_id = ended.request_id AND sent.item = ended.item AND sent.outcome IS NULL`;
