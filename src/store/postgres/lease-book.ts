@@ -8,7 +8,7 @@ import { DAY_MS } from "../store-clock.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";
-import { splitLease } from "./lease-split.ts";
+import { decideAcquire, decideGiveBack } from "./lease-split.ts";
 
 /** A lost lease is made good from free money, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";
@@ -38,16 +38,10 @@ export class LeaseBook {
 			sql,
 			async (tx) => {
 				await Promise.all([this.#alive(tx), writeAllotment(tx, accountId, day)]);
-				const rows = await lockedBudgets(tx, accountId, day);
-				const { needNano, part = false, usable } = request;
-				const shares = splitLease(rows.map(freeOf), { need: needNano, part, liveNodes, usable });
-				const granted = shares.reduce((sum, share) => sum + share.granted, 0);
-				await Promise.all(shares.map((share) => this.#grow(tx, accountId, share.source, share.day, share.granted)));
-				const grants = shares.map((share): Grant => ({ source: share.source, day: share.day, granted: nano(share.granted) }));
-				const short = granted < request.needNano && (await this.#leasedElsewhere(tx, accountId, day));
-				const by = (row: BudgetRow) => shares.find((share) => share.source === row.source)?.granted ?? 0;
-				const budgets = rows.map((row) => stateOf({ ...row, leased: row.leased + BigInt(by(row)) }));
-				return { grants, budgets, ...(short ? { recalled: true } : {}) };
+				const { grants, budgets, short } = decideAcquire(await lockedBudgets(tx, accountId, day), request, liveNodes);
+				await Promise.all(grants.map((grant) => this.#grow(tx, accountId, grant)));
+				const recalled = short && (await this.#leasedElsewhere(tx, accountId, day));
+				return { grants, budgets, ...(recalled ? { recalled } : {}) };
 			},
 			BEGIN,
 		);
@@ -70,18 +64,15 @@ export class LeaseBook {
 			sql,
 			async (tx) => {
 				await this.#alive(tx);
-				const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, BigInt(part.amount)]));
-				const leases = await tx.unsafe(
+				const rows = await tx.unsafe(
 					`SELECT leases.source, leases.day, leases.amount FROM leases JOIN budgets USING (account_id, source, day)
 						WHERE node_id = $1 AND epoch = $2 AND account_id = $3 ORDER BY account_id, source, day FOR NO KEY UPDATE`,
 					[this.#node.id, this.#node.epoch, accountId],
 				);
+				const leases = [...rows].map(({ source, day, amount }): Kept => ({ source, day: Number(day), amount: Number(amount) }));
+				await Promise.all(decideGiveBack(leases, kept).map((back) => this.#shrink(tx, accountId, back)));
 				const days = new Set([Math.floor(Date.now() / DAY_MS)]);
-				for (const { source, day, amount } of leases) {
-					const keeps = keptOf.get(`${source}/${day}`) ?? 0n;
-					if (keeps < amount) await this.#shrink(tx, accountId, source, day, amount - keeps);
-					if (source === "diem") days.add(Number(day));
-				}
+				for (const { source, day } of leases) if (source === "diem") days.add(day);
 				await tx.unsafe("DELETE FROM leases WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND amount = 0", [
 					this.#node.id,
 					this.#node.epoch,
@@ -105,25 +96,25 @@ export class LeaseBook {
 		if (rows.length === 0) throw new FencedError();
 	}
 
-	async #grow(tx: SQL, accountId: string, source: string, day: number, by: number): Promise<void> {
+	async #grow(tx: SQL, accountId: string, { source, day, granted }: Grant): Promise<void> {
 		await tx.unsafe(
 			`WITH lease AS (
 				INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES ($1, $2, $3, $4, $5, $6)
 				ON CONFLICT (node_id, epoch, account_id, source, day) DO UPDATE SET amount = leases.amount + $6
 			)
 			UPDATE budgets SET leased = leased + $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
-			[this.#node.id, this.#node.epoch, accountId, source, day, by],
+			[this.#node.id, this.#node.epoch, accountId, source, day, granted],
 		);
 	}
 
-	async #shrink(tx: SQL, accountId: string, source: string, day: bigint, by: bigint): Promise<void> {
+	async #shrink(tx: SQL, accountId: string, { source, day, amount }: Kept): Promise<void> {
 		await tx.unsafe(
 			`WITH lease AS (
 				UPDATE leases SET amount = amount - $6
 				WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND source = $4 AND day = $5
 			)
 			UPDATE budgets SET leased = leased - $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
-			[this.#node.id, this.#node.epoch, accountId, source, day, by],
+			[this.#node.id, this.#node.epoch, accountId, source, day, amount],
 		);
 	}
 
@@ -144,13 +135,13 @@ const BUDGETS = `SELECT source, day, balance, leased FROM budgets WHERE account_
 
 const RANK: Record<BudgetState["source"], number> = { diem: 0, bundled: 1, usd: 2 };
 
-async function lockedBudgets(tx: SQL, accountId: string, day: number): Promise<BudgetRow[]> {
+async function lockedBudgets(tx: SQL, accountId: string, day: number): Promise<BudgetState[]> {
 	const rows: BudgetRow[] = await tx.unsafe(
 		`SELECT source, day, balance, leased FROM budgets WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
 			ORDER BY account_id, source, day FOR NO KEY UPDATE`,
 		[accountId, day],
 	);
-	return [...rows].sort((a, b) => RANK[a.source] - RANK[b.source]);
+	return [...rows].sort((a, b) => RANK[a.source] - RANK[b.source]).map(stateOf);
 }
 
 function stateOf(row: BudgetRow): BudgetState {
@@ -160,10 +151,6 @@ function stateOf(row: BudgetRow): BudgetState {
 		balance: nano(Number(row.balance)),
 		free: nano(Number(row.balance - row.leased)),
 	};
-}
-
-function freeOf(row: BudgetRow): { source: BudgetState["source"]; day: number; free: number } {
-	return { source: row.source, day: Number(row.day), free: Number(row.balance - row.leased) };
 }
 
 async function stakeOf(sql: SQL, accountId: string, day: number): Promise<number> {

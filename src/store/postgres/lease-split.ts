@@ -1,6 +1,8 @@
-/** How much of an account's free money a node gets. Pure: the simulation of many nodes runs this very function. */
+/** How much of an account's free money a node gets, and gives back. Pure: the simulation of many nodes runs these very functions. */
 import type { MoneySource } from "../../journal/records.ts";
-import type { UsableMoney } from "../port.ts";
+import { nano } from "../../ledger/nano.ts";
+import type { Kept } from "../leases.ts";
+import type { AcquireRequest, BudgetState, Grant, UsableMoney } from "../port.ts";
 import { usableParts } from "../usable-money.ts";
 
 export interface FreeMoney {
@@ -52,4 +54,35 @@ export function splitLease(budgets: readonly FreeMoney[], wish: LeaseWish): Shar
 		if (granted > 0) shares.push({ ...budget, granted });
 	}
 	return shares;
+}
+
+export interface AcquireDecision {
+	readonly grants: readonly Grant[];
+	/** The budgets after the grants. */
+	readonly budgets: readonly BudgetState[];
+	/** The need was not met. */
+	readonly short: boolean;
+}
+
+/** Decides an acquire on the account's budgets, in spending order, as they stand under lock. */
+export function decideAcquire(budgets: readonly BudgetState[], request: AcquireRequest, liveNodes: number): AcquireDecision {
+	const { needNano: need, part = false, usable } = request;
+	const shares = splitLease(budgets, { need, part, liveNodes, usable });
+	const grantedOf = (source: MoneySource) => shares.find((share) => share.source === source)?.granted ?? 0;
+	return {
+		grants: shares.map(({ source, day, granted }) => ({ source, day, granted: nano(granted) })),
+		budgets: budgets.map((budget) => ({ ...budget, free: nano(budget.free - grantedOf(budget.source)) })),
+		short: shares.reduce((sum, share) => sum + share.granted, 0) < need,
+	};
+}
+
+/**
+ * What of a node's leases on an account goes back where it keeps `kept`. A lease of less than is kept stays as it is: the
+ * store lost the rest in a failover, and what is posted beyond it is taken from free money.
+ */
+export function decideGiveBack(leases: readonly Kept[], kept: readonly Kept[]): Kept[] {
+	const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));
+	return leases
+		.map((lease) => ({ ...lease, amount: lease.amount - (keptOf.get(`${lease.source}/${lease.day}`) ?? 0) }))
+		.filter((back) => back.amount > 0);
 }

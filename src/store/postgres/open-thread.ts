@@ -5,9 +5,10 @@ import { sleep, systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { openAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
 import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
-import { connect } from "./connect.ts";
+import { type ConnectOptions, connect } from "./connect.ts";
 import { isStoreTrouble } from "./faults.ts";
 import { migrate } from "./migrate.ts";
+import { PostgresMinutes } from "./minute-desk.ts";
 import { nodeIdIn } from "./node-file.ts";
 import { PostgresEar, postgresBooks } from "./postgres-books.ts";
 import { PostgresThread } from "./postgres-thread.ts";
@@ -32,10 +33,12 @@ export async function openPostgresThread(options: Options, send: (message: FromT
 async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {
 	const { url, term } = options.postgres;
 	await withoutLimit(url, migrate);
-	const link = new StoreConnection(url, { max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
-	const watchLink = new StoreConnection(url, { max: 2, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
+	const linked = (to: ConnectOptions) => new StoreConnection(() => connect(url, to), systemTimers);
+	const link = linked({ max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
+	const watchLink = linked({ max: CONNECTIONS, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
 	const ear = new PostgresEar(url);
 	const admin = openAdmin(url);
+	const minutes = new PostgresMinutes(url, systemTimers);
 	try {
 		const [{ value: storeId }] = await link.run(SILENCE_MS, (sql) =>
 			sql.unsafe("SELECT value FROM meta WHERE name = 'store_id'"),
@@ -43,7 +46,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 		const nodeId = nodeIdIn(options.dataDir, storeId);
 		return await PostgresThread.open(
 			{
-				books: postgresBooks,
+				books: postgresBooks(options.dataDir),
 				link,
 				watchLink,
 				ear,
@@ -55,12 +58,13 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 				callPatienceMs: options.callPatienceMs,
 				journal: (nextSeq) => new JournalReader({ dir: options.journalDir, nodeId, nextSeq }),
 				admin: ({ operation, input }) => runOperation(admin, operation, input as never),
+				minutes,
 				closeAdmin: () => admin.close(),
 			},
 			send,
 		);
 	} catch (error) {
-		await Promise.allSettled([link.close(), watchLink.close(), ear.close(), admin.close()]);
+		await Promise.allSettled([link.close(), watchLink.close(), ear.close(), admin.close(), minutes.close()]);
 		throw error;
 	}
 }

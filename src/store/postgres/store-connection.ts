@@ -1,44 +1,49 @@
 /** Connections to the store that are given up when it falls silent. */
-import type { SQL } from "bun";
-import { type ConnectOptions, connect } from "./connect.ts";
+import type { Timers } from "../../telemetry/clock.ts";
 import { StoreSilentError } from "./faults.ts";
 import type { BooksLink } from "./shared-books.ts";
 
-export class StoreConnection implements BooksLink<SQL> {
-	readonly #url: string;
-	readonly #options: ConnectOptions;
-	#sql: SQL;
+/** What can be given up: a pool of connections. */
+export interface Closable {
+	close(options: { timeout: number }): Promise<void>;
+}
 
-	constructor(url: string, options: ConnectOptions) {
-		this.#url = url;
-		this.#options = options;
-		this.#sql = connect(url, options);
+export class StoreConnection<On extends Closable> implements BooksLink<On> {
+	readonly #connect: () => On;
+	readonly #timers: Timers;
+	#on: On;
+
+	/** @param connect makes connections, none of which is used before the first work */
+	constructor(connect: () => On, timers: Timers) {
+		this.#connect = connect;
+		this.#timers = timers;
+		this.#on = connect();
 	}
 
 	/**
 	 * Work on the store that ends within `silenceMs`, one way or the other: past it the connections are given up, since the
 	 * server, or the way to it, may be gone without a word. Throws `StoreSilentError`, and what the work throws.
 	 */
-	async run<T>(silenceMs: number, work: (sql: SQL) => Promise<T>): Promise<T> {
+	async run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T> {
 		const { promise: silence, reject } = Promise.withResolvers<never>();
-		const timer = setTimeout(() => reject(new StoreSilentError("the store does not answer")), silenceMs);
+		const answered = this.#timers.after(silenceMs, () => reject(new StoreSilentError("the store does not answer")));
 		try {
-			return await Promise.race([work(this.#sql), silence]);
+			return await Promise.race([work(this.#on), silence]);
 		} catch (error) {
 			if (error instanceof StoreSilentError) this.#reconnect();
 			throw error;
 		} finally {
-			clearTimeout(timer);
+			answered();
 		}
 	}
 
 	async close(): Promise<void> {
-		await this.#sql.close({ timeout: 0 });
+		await this.#on.close({ timeout: 0 });
 	}
 
 	#reconnect(): void {
-		const old = this.#sql;
-		this.#sql = connect(this.#url, this.#options);
+		const old = this.#on;
+		this.#on = this.#connect();
 		old.close({ timeout: 0 }).catch(() => {});
 	}
 }
