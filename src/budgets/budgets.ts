@@ -7,8 +7,9 @@ import { FailureGuard } from "./failure-guard.ts";
 import { HoldDesk } from "./hold-desk.ts";
 import { IdleLeases } from "./idle-leases.ts";
 import type { HoldRoom } from "./open-hold.ts";
-import type { Budgets, Caller, RateLimit, RateState } from "./port.ts";
+import type { Budgets, Caller, RateLimit } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
+import { SharedRateWindows } from "./shared-rate-windows.ts";
 
 /** What the budgets of a node are made of. */
 export interface BudgetsOptions {
@@ -38,7 +39,9 @@ export interface NodeBudgets extends Budgets {
 export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const { store, journal, clock, timers = systemTimers } = options;
 	const cache = new CallerCache({ store, journal, clock, timers }, options.maxCallers ?? 100_000);
-	const rates = new RateWindows(clock, options.maxRateWindows ?? 200_000);
+	const maxWindows = options.maxRateWindows ?? 200_000;
+	const shared = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
+	const rates = shared ?? new RateWindows(clock, maxWindows);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
 	const idle = options.idleLeases ?? new IdleLeases(timers);
 	const ended = (key: CachedKey): void => {
@@ -49,7 +52,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const desk = new HoldDesk(cache, room);
 	return {
 		caller: (hash) => cache.find(hash),
-		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number): RateState =>
+		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			rates.take(caller.account.id, subject, limit, estimate),
 		settleTokens: (caller, subject, estimate, tokens, taken) => rates.settle(caller.account.id, subject, estimate, tokens, taken),
 		hold: (caller, context, worstNano) => desk.hold(caller, context, worstNano),
@@ -61,6 +64,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		},
 		close: () => {
 			idle.stop();
+			shared?.close();
 			cache.close();
 		},
 	};

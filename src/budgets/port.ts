@@ -115,8 +115,11 @@ export interface Budgets {
 	 * read. null: unknown, revoked or expired. Unknown hashes are remembered for 1 s.
 	 */
 	caller(hash: string): Caller | null | Promise<Caller | null>;
-	/** Takes one request of the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. */
-	takeRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState;
+	/**
+	 * Takes one request of the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. A promise only where
+	 * nodes share the window and the store has to be asked; it rejects with the same.
+	 */
+	takeRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState | Promise<RateState>;
 	/**
 	 * Settles the tokens estimate of `takeRequest` to the real number. `taken` is what `takeRequest` gave: with
 	 * it a request that ends in a later window does not lower that window's count.

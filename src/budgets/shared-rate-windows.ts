@@ -144,6 +144,8 @@ export class SharedRateWindows {
 		const granted = window.used < window.granted;
 		const out = window.used >= requestsPerMinute || (!granted && window.dryLimit >= requestsPerMinute);
 		const outAlone = this.#alone && !granted && window.requests >= requestsPerMinute;
+		// The other nodes' estimates may turn out too high: who is refused for tokens wants to hear of it.
+		if (tokensOut) this.#telling.add(window);
 		if (tokensOut || out || outAlone) throw exceeded(stateOf(window, window, limit, now), tokensOut, window.subject);
 		if (!granted && !this.#alone) return undefined;
 		window.used++;
@@ -161,7 +163,7 @@ export class SharedRateWindows {
 	/** Every 250 ms. */
 	#tell(): void {
 		if (this.#alone && this.#clock.monotonic() - this.#askedAt < RETRY_MS) return;
-		if (this.#alone || this.#telling.size > 0) void this.#exchange(true);
+		if (this.#alone || this.#telling.size + this.#owing.size > 0) void this.#exchange(true);
 	}
 
 	/** One exchange with the store after the other, until nobody waits. */
@@ -178,7 +180,7 @@ export class SharedRateWindows {
 	async #ask(tell: boolean): Promise<void> {
 		const sentAt = this.#clock.monotonic();
 		this.#askedAt = sentAt;
-		const asking = [...this.#asking, ...this.#takeFrom(this.#owing, (window) => !this.#asking.has(window))];
+		const asking = [...this.#asking, ...this.#takeFrom(this.#owing, (window) => window.spent > 0 && !this.#asking.has(window))];
 		const takes = asking.map(takeOf);
 		const telling = tell ? this.#takeFrom(this.#telling, (window) => window.startedAtMs !== null) : [];
 		const sums = telling.map(sumOf);

@@ -89,7 +89,8 @@ export async function travel(
 			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
 		} else {
 			const input = await readInput(prepared, params, call, settings, parts);
-			takeMinuteRequest(call, endpoint, settings, parts);
+			const taking = takeMinuteRequest(call, endpoint, settings, parts);
+			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
 			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
@@ -157,7 +158,9 @@ async function runMetered(
 	const admission = await endpoint.admit(input, call);
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	const { rate } = admission;
-	const taken = takeRate(caller, rate, parts);
+	const taking = takeRate(caller, rate, parts);
+	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
+	const taken = taking instanceof Promise ? await taking : taking;
 	if (rate.refused === undefined) call.rate = taken;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
 	if (replayed !== null) return replayed;
@@ -186,11 +189,19 @@ async function runMetered(
 	}
 }
 
-function takeRate(caller: Caller, { subject, limit, promptTokens, refused }: AdmissionRate, parts: PipelineParts): RateState {
-	try {
-		return parts.budgets.takeRequest(caller, subject, limit, promptTokens);
-	} catch (error) {
+function takeRate(
+	caller: Caller,
+	{ subject, limit, promptTokens, refused }: AdmissionRate,
+	parts: PipelineParts,
+): RateState | Promise<RateState> {
+	const refuse = (error: unknown): never => {
 		throw refused !== undefined && error instanceof ApiError ? refused(error) : error;
+	};
+	try {
+		const taking = parts.budgets.takeRequest(caller, subject, limit, promptTokens);
+		return taking instanceof Promise ? taking.catch(refuse) : taking;
+	} catch (error) {
+		return refuse(error);
 	}
 }
 
@@ -225,14 +236,13 @@ async function readInput(
 	return { body, raw, long, query, params } as unknown as Input<never, never>;
 }
 
-function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts): void {
+function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {
 	const { caller } = call;
-	if (caller === null) return;
+	if (caller === null) return null;
 	const { minuteLimit, listLimit } = endpoint;
 	if (minuteLimit !== undefined)
-		call.rate = parts.budgets.takeRequest(caller, minuteLimit.subject, { requestsPerMinute: minuteLimit.requests() }, 0);
-	else if (listLimit)
-		call.rate = parts.budgets.takeRequest(caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0);
+		return parts.budgets.takeRequest(caller, minuteLimit.subject, { requestsPerMinute: minuteLimit.requests() }, 0);
+	return listLimit ? parts.budgets.takeRequest(caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0) : null;
 }
 
 function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {

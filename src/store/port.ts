@@ -8,8 +8,11 @@
 import type { MoneySource } from "../journal/records.ts";
 import type { Nano } from "../ledger/nano.ts";
 import type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
+import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
+import type { SharedMinutes } from "./minutes.ts";
 
 export type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
+export type * from "./minutes.ts";
 
 export type AccountTier = "paid" | "partner" | "staff";
 export type KeyType = "ADMIN" | "INFERENCE";
@@ -125,6 +128,8 @@ export type StoreChange =
 export interface StorePort {
 	/** This node's id and epoch now. */
 	readonly node: { readonly id: string; readonly epoch: number };
+	/** Where nodes share their minute windows; left out where there is one node. Its calls wait for no other call. */
+	readonly minutes?: SharedMinutes | undefined;
 	/** Reads a key by the lower-case hex sha256 of its text; null where there is none or it was revoked. */
 	loadKey(hash: string, day: number): Promise<KeyLoad | null>;
 	loadAccount(accountId: string): Promise<Account | null>;
@@ -137,6 +142,16 @@ export interface StorePort {
 	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
 	/** Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source. */
 	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult>;
+	/** True where other nodes may work on the store. */
+	readonly shared: boolean;
+	/**
+	 * What is kept under idempotency keys, a claim's answer in its place. On a shared store a claim that is `fresh` or
+	 * `unknown` keeps other nodes out until its answer is applied, it is released, or this node's epoch ends. Rejects as
+	 * `admin` does; the claims may stand then: release them.
+	 */
+	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]>;
+	/** Credits that posts used, by account and bucket: those of all nodes, and of this one up to this call. */
+	rpcCredits(question: CreditQuestion): Promise<readonly CreditBucket[]>;
 	/**
 	 * Runs an operation of `admin/operations.ts` off the event loop, in the order of all calls. What it changed has
 	 * been told to the listeners of `onChange` when it resolves. Rejects with `AdminError` where the operation

@@ -1,6 +1,7 @@
 /** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
 import type { Journal, JournalWriter } from "../journal/index.ts";
 import { every, type Timers } from "../telemetry/clock.ts";
+import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
 import type { Kept } from "./leases.ts";
 import type {
 	Account,
@@ -11,6 +12,9 @@ import type {
 	AdminOperation,
 	BudgetState,
 	KeyLoad,
+	MinuteAnswer,
+	MinuteExchange,
+	SharedMinutes,
 	StoreChange,
 	StorePort,
 } from "./port.ts";
@@ -46,6 +50,7 @@ export class StoreClient implements StorePort {
 	readonly #pending = new Map<number, Pending>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
 	readonly #endApplies: () => void;
+	readonly minutes: SharedMinutes | undefined;
 	#failed: Error | null = null;
 	#lastId = 0;
 	#applying = false;
@@ -54,6 +59,7 @@ export class StoreClient implements StorePort {
 	constructor(parts: StoreClientParts) {
 		this.#node = parts.node;
 		this.#parts = parts;
+		if (parts.term !== null) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
 		this.#endApplies = every(parts.timers, parts.applyEveryMs, () => this.#apply());
 		if (parts.applyAtOnce) parts.journal.onWritten(() => this.#apply());
 	}
@@ -120,6 +126,18 @@ export class StoreClient implements StorePort {
 		return this.#call("giveBack", { accountId, kept });
 	}
 
+	get shared(): boolean {
+		return this.#parts.term !== null;
+	}
+
+	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]> {
+		return this.#call("idempotency", trip);
+	}
+
+	rpcCredits(question: CreditQuestion): Promise<readonly CreditBucket[]> {
+		return this.#call("rpcCredits", question);
+	}
+
 	admin<Name extends AdminOperation>(operation: Name, input: AdminInput<Name>): Promise<AdminAnswer<Name>> {
 		return this.#call("admin", { operation, input } as AdminRequest) as Promise<AdminAnswer<Name>>;
 	}
@@ -181,6 +199,16 @@ export class StoreClient implements StorePort {
 		return new Promise((resolve, reject) => {
 			this.#pending.set(id, { resolve: resolve as (answer: unknown) => void, reject });
 			this.#parts.send({ type: "call", id, seq: this.#parts.journal.flushedSeq, call });
+		});
+	}
+
+	#exchangeMinutes(exchange: MinuteExchange): Promise<MinuteAnswer> {
+		if (this.#closing !== null) return Promise.reject(new StoreUnavailableError("the store is closed"));
+		if (this.#failed !== null) return Promise.reject(this.#failed);
+		const id = ++this.#lastId;
+		return new Promise((resolve, reject) => {
+			this.#pending.set(id, { resolve: resolve as (answer: unknown) => void, reject });
+			this.#parts.send({ type: "minutes", id, exchange });
 		});
 	}
 

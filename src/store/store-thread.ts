@@ -15,6 +15,7 @@ import { latestBoot, type NodeBoot, startBoot } from "./node-boot.ts";
 import type { StoreChange } from "./port.ts";
 import { isRecordFault } from "./record-fault.ts";
 import { budgetsSpentBy } from "./replay-leases.ts";
+import { RpcReader } from "./rpc-reader.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
 import {
@@ -54,6 +55,7 @@ export class StoreThread {
 	readonly #applier: BatchApplier;
 	readonly #leases: LeaseBook;
 	readonly #callers: CallerReader;
+	readonly #rpc: RpcReader;
 	readonly #feed: ChangeFeed;
 	readonly #checkpoints: Checkpoints;
 	readonly #pollTimer: Timer;
@@ -91,6 +93,7 @@ export class StoreThread {
 		this.#leases = new LeaseBook(this.#db, this.#boot, this.#clock);
 		this.#leases.returnAll();
 		this.#callers = new CallerReader(this.#db);
+		this.#rpc = new RpcReader(this.#db);
 		this.#feed = new ChangeFeed(this.#db);
 		this.#checkpoints = new Checkpoints(this.#db, options.checkpointEveryMs);
 		this.#checkpoints.run(this.#appliedSeq);
@@ -190,6 +193,11 @@ export class StoreThread {
 			case "giveBack":
 				this.#checkpoints.wrote();
 				return this.#leases.giveBack(call.arguments.accountId, call.arguments.kept);
+			case "idempotency":
+				this.#checkpoints.wrote();
+				return this.#rpc.idempotency(call.arguments);
+			case "rpcCredits":
+				return this.#rpc.credits(call.arguments);
 			case "admin":
 				return this.#administer(call.arguments);
 			case "settled":

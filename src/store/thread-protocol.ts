@@ -1,5 +1,6 @@
 /** Messages between the event loop and the store thread. Each message of the loop names the sequence written when it was sent. */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
+import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
 import type { Kept } from "./leases.ts";
 import type {
 	Account,
@@ -9,6 +10,7 @@ import type {
 	AdminOperation,
 	BudgetState,
 	KeyLoad,
+	MinuteExchange,
 	StoreChange,
 } from "./port.ts";
 import type { Instant, TermTimes } from "./postgres/term-times.ts";
@@ -25,6 +27,8 @@ export interface StoreCalls {
 	acquire: { arguments: AcquireRequest; answer: AcquireResult };
 	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };
 	giveBack: { arguments: { accountId: string; kept: readonly Kept[] }; answer: AcquireResult };
+	idempotency: { arguments: IdempotencyTrip; answer: readonly StoredClaim[] };
+	rpcCredits: { arguments: CreditQuestion; answer: readonly CreditBucket[] };
 	admin: { arguments: AdminRequest; answer: unknown };
 	settled: { arguments: null; answer: null };
 	close: { arguments: null; answer: null };
@@ -56,6 +60,8 @@ export type ToThread =
 	/** Apply up to `seq`: once, without patience. */
 	| { readonly type: "apply"; readonly seq: number }
 	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall }
+	/** Answered beside the others, in no order with them. PostgreSQL only. */
+	| { readonly type: "minutes"; readonly id: number; readonly exchange: MinuteExchange }
 	/** The event loop spends nothing of the ended term's leases any more; what it posted stands up to `seq`. */
 	| { readonly type: "renew"; readonly seq: number };
 

@@ -1,32 +1,55 @@
 /** The shared books on PostgreSQL, and how a node hears of them. */
 import type { SQL } from "bun";
+import type { ReadGroup } from "../../journal/index.ts";
 import { BatchApplier } from "./batch-applier.ts";
+import { shipBodies } from "./body-parts.ts";
 import { beat, endBoot, knownBoot, latestBoot, reap, startBoot } from "./boots.ts";
 import { readAccount, readKey } from "./caller-reader.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { connect } from "./connect.ts";
 import { LeaseBook } from "./lease-book.ts";
-import type { BooksEar, Recall, SharedBooks } from "./shared-books.ts";
+import { RpcBook } from "./rpc-book.ts";
+import type { BooksApplier, BooksEar, Recall, SharedBooks } from "./shared-books.ts";
 
 const CHANGES = "turnpike_changes";
 const RECALLS = "turnpike_recalls";
 
-export const postgresBooks: SharedBooks<SQL> = {
-	latestBoot,
-	knownBoot,
-	startBoot,
-	endBoot,
-	beat,
-	reap,
-	readKey,
-	readAccount,
-	applier: (node) => new BatchApplier(node),
-	leases: (node) => new LeaseBook(node),
-	changes: (sql) => ChangeFeed.begin(sql),
-	askBack: async (sql, nodeId, accountId) => {
-		await sql.unsafe("SELECT pg_notify($1, $2)", [RECALLS, `${nodeId} ${accountId}`]);
-	},
-};
+/** The books of a node whose files stand in `dataDir`. */
+export function postgresBooks(dataDir: string): SharedBooks<SQL> {
+	return {
+		latestBoot,
+		knownBoot,
+		startBoot,
+		endBoot,
+		beat,
+		reap,
+		readKey,
+		readAccount,
+		applier: (node) => new Shipping(dataDir, new BatchApplier(node)),
+		leases: (node) => new LeaseBook(node),
+		rpc: (node) => new RpcBook(node),
+		changes: (sql) => ChangeFeed.begin(sql),
+		askBack: async (sql, nodeId, accountId) => {
+			await sql.unsafe("SELECT pg_notify($1, $2)", [RECALLS, `${nodeId} ${accountId}`]);
+		},
+	};
+}
+
+/** Large bodies first, then the batch whose posts name them. */
+class Shipping implements BooksApplier<SQL> {
+	readonly #dataDir: string;
+	readonly #applier: BatchApplier;
+
+	constructor(dataDir: string, applier: BatchApplier) {
+		this.#dataDir = dataDir;
+		this.#applier = applier;
+	}
+
+	async apply(sql: SQL, groups: readonly ReadGroup[]): Promise<number> {
+		await shipBodies(sql, groups, this.#dataDir);
+		return this.#applier.apply(sql, groups);
+	}
+}
 
 /** Listens on a connection of its own, and comes back by itself where it is cut off. */
 export class PostgresEar implements BooksEar {

@@ -6,11 +6,11 @@
 import { JournalCorruptError, type JournalPosition, type JournalReader, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../apply.ts";
-import type { AcquireRequest, AcquireResult } from "../port.ts";
+import type { AcquireRequest, AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type AtWork, type FromThread, type StoreCall, sentError } from "../thread-protocol.ts";
 import type { Boot } from "./boots.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
-import type { BooksApplier, BooksEar, BooksLeases, BooksLink, SharedBooks } from "./shared-books.ts";
+import type { BooksApplier, BooksEar, BooksLeases, BooksLink, BooksRpc, MinuteDesk, SharedBooks } from "./shared-books.ts";
 import { StoreWatch } from "./store-watch.ts";
 import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
@@ -47,8 +47,13 @@ export interface PostgresThreadParts<On> {
 	readonly journal: (nextSeq: number) => JournalTail;
 	/** Runs an operation of `admin/operations.ts`. */
 	readonly admin: (request: AdminRequest) => Promise<unknown>;
+	/** Minute windows, exchanged beside all else; left out where nodes count alone. */
+	readonly minutes?: MinuteDesk;
 	readonly closeAdmin: () => Promise<void>;
 }
+
+/** What is handled one after the other. */
+type InTurn = Exclude<AtWork, { type: "minutes" }>;
 
 export class PostgresThread<On> {
 	readonly #parts: PostgresThreadParts<On>;
@@ -58,7 +63,8 @@ export class PostgresThread<On> {
 	#reader: JournalTail;
 	#applier: BooksApplier<On>;
 	#leases: BooksLeases<On>;
-	#queue: AtWork[] = [];
+	#rpc: BooksRpc<On>;
+	#queue: InTurn[] = [];
 	#working = false;
 	#closed = false;
 	/** Read from the journal, not booked yet: a failed try keeps it. */
@@ -76,6 +82,7 @@ export class PostgresThread<On> {
 		this.#appliedSeq = opened.boot.appliedSeq;
 		this.#applier = parts.books.applier(opened.boot);
 		this.#leases = parts.books.leases(opened.boot);
+		this.#rpc = parts.books.rpc(opened.boot);
 		this.#watch = new StoreWatch({
 			books: parts.books,
 			link: parts.watchLink,
@@ -114,6 +121,10 @@ export class PostgresThread<On> {
 	}
 
 	receive(message: AtWork): void {
+		if (message.type === "minutes") {
+			void this.#exchangeMinutes(message.id, message.exchange);
+			return;
+		}
 		this.#queue.push(message);
 		if (!this.#working) void this.#work();
 	}
@@ -178,6 +189,10 @@ export class PostgresThread<On> {
 				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
 			case "giveBack":
 				return this.#leases.giveBack(on, call.arguments.accountId, call.arguments.kept);
+			case "idempotency":
+				return this.#rpc.idempotency(on, call.arguments);
+			case "rpcCredits":
+				return this.#rpc.credits(on, call.arguments);
 			case "admin": {
 				const answer = await this.#parts.admin(call.arguments);
 				// The listeners hear of what it changed before the one who asked has the answer.
@@ -190,6 +205,16 @@ export class PostgresThread<On> {
 				await this.#parts.books.endBoot(on, this.#boot);
 				await this.#shut();
 				return null;
+		}
+	}
+
+	async #exchangeMinutes(id: number, exchange: MinuteExchange): Promise<void> {
+		try {
+			const { minutes } = this.#parts;
+			if (minutes === undefined) throw new StoreSilentError("minute windows are not shared here");
+			this.#send({ type: "answer", id, answer: await minutes.exchange(exchange, this.#watch.liveNodes) });
+		} catch (error) {
+			this.#send({ type: "refusal", id, error: sentError(error) });
 		}
 	}
 
@@ -301,6 +326,7 @@ export class PostgresThread<On> {
 		this.#boot = await this.#run((on) => books.startBoot(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs));
 		this.#applier = books.applier(this.#boot);
 		this.#leases = books.leases(this.#boot);
+		this.#rpc = books.rpc(this.#boot);
 		this.#fenced = false;
 		this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch });
 		this.#watch.resume();
@@ -315,7 +341,8 @@ export class PostgresThread<On> {
 		if (this.#closed) return;
 		this.#closed = true;
 		this.#reader.close();
-		await Promise.allSettled([this.#watch.stop(), this.#parts.closeAdmin(), this.#parts.link.close()]);
+		const { closeAdmin, link, minutes } = this.#parts;
+		await Promise.allSettled([this.#watch.stop(), closeAdmin(), link.close(), minutes?.close()]);
 	}
 
 	#run<T>(work: (on: On) => Promise<T>): Promise<T> {

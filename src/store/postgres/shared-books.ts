@@ -4,7 +4,9 @@
  * Each call is one transaction. All throw `FencedError` and trouble of the store (`faults.ts`).
  */
 import type { ReadGroup } from "../../journal/index.ts";
+import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "../idempotency.ts";
 import type { Kept } from "../leases.ts";
+import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import type { Boot } from "./boots.ts";
@@ -24,6 +26,8 @@ export interface SharedBooks<On> {
 	applier(node: NodeEpoch): BooksApplier<On>;
 	/** See `lease-book.ts`. */
 	leases(node: NodeEpoch): BooksLeases<On>;
+	/** See `rpc-book.ts`. */
+	rpc(node: NodeEpoch): BooksRpc<On>;
 	/** Changes from now on; see `change-feed.ts`. */
 	changes(on: On): Promise<{ poll(on: On): Promise<StoreChange[]> }>;
 	/** Tells the other nodes that money of an account is wanted back. */
@@ -40,6 +44,11 @@ export interface BooksLeases<On> {
 	giveBack(on: On, accountId: string, kept: readonly Kept[]): Promise<AcquireResult>;
 }
 
+export interface BooksRpc<On> {
+	idempotency(on: On, trip: IdempotencyTrip): Promise<readonly StoredClaim[]>;
+	credits(on: On, question: CreditQuestion): Promise<readonly CreditBucket[]>;
+}
+
 /** The way to the shared books. */
 export interface BooksLink<On> {
 	/** Work that ends within `silenceMs`, one way or the other. Throws `StoreSilentError`, and what the work throws. */
@@ -50,6 +59,12 @@ export interface BooksLink<On> {
 /** Where a node hears of changes (`changed`) and of recalls, as the store tells them. Notices can be lost. */
 export interface BooksEar {
 	listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** Where minute windows are exchanged. Throws what the store throws: the node then counts alone. */
+export interface MinuteDesk {
+	exchange(exchange: MinuteExchange, liveNodes: number): Promise<MinuteAnswer>;
 	close(): Promise<void>;
 }
 
