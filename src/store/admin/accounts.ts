@@ -85,8 +85,10 @@ export async function createFirstAccount(admin: AdminStore, input: NewAccount): 
 	return admin.db.transaction().execute(async (tx) => ((await hasAccount(tx)) ? null : insert(tx, admin.now(), true)));
 }
 
-/** Checks the input, before any transaction, and returns what books it. */
-function checkedAccount(input: NewAccount): (tx: Transaction<Tables>, atMs: number, operator: boolean) => Promise<Account> {
+/** Checks the input, before any transaction, and returns what books it. Throws `AdminError` (INVALID). */
+export function checkedAccount(
+	input: NewAccount,
+): (tx: Transaction<Tables>, atMs: number, operator: boolean) => Promise<Account> {
 	const name = checkName(input.name);
 	const tier = checkTier(input.tier ?? "paid");
 	const entered = input.startingCreditUsd ?? "0";

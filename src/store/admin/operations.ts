@@ -15,6 +15,7 @@ import { type AccountView, listAccountPage, showAccount } from "./account-view.t
 import { createAccountOnce } from "./accounts.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
+import { createWeb3Key, walletStanding } from "./create-web3-key.ts";
 import { credit } from "./credit.ts";
 import { debit } from "./debit.ts";
 import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
@@ -27,6 +28,7 @@ import { refund } from "./refund.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
 import { type AccountChanges, changeAccount } from "./set-account.ts";
 import { sharedSecret } from "./shared-secret.ts";
+import { chooseStakeBlock, finishStakeReading, listUnreadStakers, takeStakeReading, writeStakes } from "./stake-readings.ts";
 import { askForMoney } from "./take-back.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 
@@ -35,27 +37,34 @@ export const ADMIN_OPERATIONS = {
 	askForMoney,
 	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
 		changeAccount(admin, input.accountId, input.changes),
+	chooseStakeBlock,
 	countActiveKeys,
 	createAccount: createAccountOnce,
 	createKey: createAccountKey,
+	createWeb3Key,
 	credit,
 	debit,
+	finishStakeReading,
 	getKey: getAccountKey,
 	hasCustomers,
 	listAccounts: listAccountPage,
 	listExceededLimits,
 	listKeys: listAccountKeys,
 	listMoney,
+	listUnreadStakers,
 	noteExceededLimits,
 	refund,
 	revokeKey: revokeAccountKey,
 	sharedSecret,
 	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>
 		showAccount(admin, input.accountId),
+	takeStakeReading,
 	updateKey: updateAccountKey,
 	usageHistory,
 	usagePage,
 	usageSums,
+	walletStanding,
+	writeStakes,
 } as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;
 
 type Operations = typeof ADMIN_OPERATIONS;

@@ -48,7 +48,7 @@ export async function setChainStake(tx: Transaction<Tables>, accountId: string, 
 	if (stake_source === "chain") return;
 	const fromDay = await nextReadingDay(tx, atMs);
 	await tx.updateTable("accounts").set({ stake_source: "chain", chain_from_day: fromDay }).where("id", "=", accountId).execute();
-	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake: nano(0), source: "chain" }, atMs);
+	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake: nano(0), source: "operator" }, atMs);
 }
 
 export interface NewStake {

@@ -1,0 +1,92 @@
+import type { Transaction } from "kysely";
+import { keyOf } from "../callers.ts";
+import type { ApiKey } from "../port.ts";
+import { DAY_MS } from "../store-clock.ts";
+import type { StakeSource, Tables } from "../tables.ts";
+import { checkedAccount } from "./accounts.ts";
+import { insertAccountKey, type NewAccountKey } from "./create-account-key.ts";
+import { AdminError } from "./errors.ts";
+import { checkNewKey } from "./keys.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { lastStakeKnown } from "./stakes.ts";
+import { linkWallet, ownerOf } from "./wallets.ts";
+
+export interface NewWeb3Key extends Omit<NewAccountKey, "accountId"> {
+	/** Lower case; it has proven itself. */
+	readonly wallet: string;
+	/** What the wallet signed: it serves once. */
+	readonly token: { readonly id: string; readonly expiresAtMs: number };
+}
+
+/** Old tokens that one call removes at most: no call pays for a long time without any. */
+const FORGOTTEN_AT_ONCE = 100;
+
+/**
+ * Makes a key for a wallet: of the account that it is linked to, else of a new one that is linked to it. Throws
+ * `AdminError`: CONFLICT (the token has served), INVALID (as many active keys as an account may have).
+ */
+export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promise<ApiKey> {
+	const { wallet, token, ...key } = input;
+	const insertAccount = checkedAccount({ name: wallet });
+	checkNewKey({ ...key, accountId: "" });
+	return admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		if (!(await useToken(tx, token, input.nowMs))) return madeBefore(tx, key.hash);
+		const accountId = (await ownerOf(tx, wallet)) ?? (await newOwner(tx, insertAccount, wallet, atMs));
+		return insertAccountKey(tx, { ...key, accountId }, atMs);
+	});
+}
+
+/** The same call, run again because its first answer was lost, is no second use of the token. */
+async function madeBefore(tx: Transaction<Tables>, hash: string): Promise<ApiKey> {
+	const row = await tx.selectFrom("keys").selectAll().where("hash", "=", hash).executeTakeFirst();
+	if (row === undefined) throw new AdminError("CONFLICT", "this token has served; get a new one");
+	return keyOf(row);
+}
+
+async function newOwner(
+	tx: Transaction<Tables>,
+	insert: ReturnType<typeof checkedAccount>,
+	wallet: string,
+	atMs: number,
+): Promise<string> {
+	const { id } = await insert(tx, atMs, false);
+	await linkWallet(tx, id, wallet, atMs);
+	return id;
+}
+
+/** False where the token has served. */
+async function useToken(tx: Transaction<Tables>, { id, expiresAtMs }: NewWeb3Key["token"], nowMs: number): Promise<boolean> {
+	const expired = tx.selectFrom("used_tokens").select("id").where("expires_at", "<=", BigInt(nowMs)).limit(FORGOTTEN_AT_ONCE);
+	await tx.deleteFrom("used_tokens").where("id", "in", expired).execute();
+	const inserted = await tx
+		.insertInto("used_tokens")
+		.values({ id, expires_at: expiresAtMs })
+		.onConflict((conflict) => conflict.doNothing())
+		.returning("id")
+		.executeTakeFirst();
+	return inserted !== undefined;
+}
+
+/** What the store knows of a wallet's account. */
+export interface WalletStanding {
+	readonly disabled: boolean;
+	readonly source: StakeSource;
+	/** Nano-diem that count today or from tomorrow on, as far as they are known. */
+	readonly stake: number;
+}
+
+/** null where the wallet is linked to no account. */
+export async function walletStanding(
+	admin: AdminStore,
+	input: { readonly wallet: string; readonly nowMs: number },
+): Promise<WalletStanding | null> {
+	const account = await admin.db
+		.selectFrom("accounts")
+		.select(["id", "disabled", "stake_source"])
+		.where("wallet", "=", input.wallet)
+		.executeTakeFirst();
+	if (account === undefined) return null;
+	const stake = await lastStakeKnown(admin.db, account.id, Math.floor(input.nowMs / DAY_MS) + 1);
+	return { disabled: account.disabled === 1n, source: account.stake_source, stake };
+}

@@ -1,0 +1,176 @@
+/**
+ * The reading of a UTC day's stakes from the chain: one node reads at a time, another takes over when its term has
+ * ended, and all read at the one block that was chosen first. So it does not matter who reads, how often, or how late:
+ * a stake is counted where it lay at that block.
+ */
+import type { Transaction } from "kysely";
+import { nano } from "../../ledger/nano.ts";
+import { MIN_STAKE_NANO } from "../diem.ts";
+import type { Tables } from "../tables.ts";
+import { noteChange } from "./changes.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { writeStake } from "./stakes.ts";
+
+export interface StakeBlock {
+	readonly number: number;
+	readonly hash: string;
+}
+
+/** What a node may do for a day now. */
+export type StakeReadingTurn =
+	/** It reads. `block` is null until one is chosen. */
+	| { readonly turn: "read"; readonly block: StakeBlock | null }
+	/** Another node reads. */
+	| { readonly turn: "wait" }
+	| { readonly turn: "done" }
+	/** The day's reading began at another contract: what is left of it starts with the next day. */
+	| { readonly turn: "other-origin"; readonly origin: string };
+
+export interface TakeStakeReading {
+	readonly day: number;
+	/** Names chain, contract and view. */
+	readonly origin: string;
+	/** Names the node. */
+	readonly reader: string;
+	/** How long the reader may be silent before another one takes over, milliseconds. */
+	readonly termMs: number;
+}
+
+/** Takes the day's reading for a node, or keeps it. */
+export function takeStakeReading(admin: AdminStore, input: TakeStakeReading): Promise<StakeReadingTurn> {
+	const { day, origin, reader, termMs } = input;
+	return admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		const row = await tx.selectFrom("stake_readings").selectAll().where("day", "=", BigInt(day)).executeTakeFirst();
+		const mine = { origin, reader, reader_until: atMs + termMs };
+		if (row === undefined) {
+			await tx
+				.insertInto("stake_readings")
+				.values({ day, block: null, block_hash: null, finished_at: null, ...mine })
+				.execute();
+			return { turn: "read", block: null };
+		}
+		if (row.finished_at !== null) return { turn: "done" };
+		if (row.origin !== origin && row.block !== null) return { turn: "other-origin", origin: row.origin };
+		if (row.reader !== reader && Number(row.reader_until) > atMs) return { turn: "wait" };
+		await tx.updateTable("stake_readings").set(mine).where("day", "=", BigInt(day)).execute();
+		return { turn: "read", block: blockOf(row) };
+	});
+}
+
+/** Chooses the block of a day's reading; the first choice stays, and is returned. */
+export function chooseStakeBlock(
+	admin: AdminStore,
+	input: { readonly day: number; readonly block: StakeBlock },
+): Promise<StakeBlock> {
+	const { day, block } = input;
+	return admin.db.transaction().execute(async (tx) => {
+		await tx
+			.updateTable("stake_readings")
+			.set({ block: block.number, block_hash: block.hash })
+			.where("day", "=", BigInt(day))
+			.where("block", "is", null)
+			.execute();
+		const row = await tx
+			.selectFrom("stake_readings")
+			.select(["block", "block_hash"])
+			.where("day", "=", BigInt(day))
+			.executeTakeFirstOrThrow();
+		return blockOf(row) ?? block;
+	});
+}
+
+function blockOf(row: { readonly block: bigint | null; readonly block_hash: string | null }): StakeBlock | null {
+	return row.block === null || row.block_hash === null ? null : { number: Number(row.block), hash: row.block_hash };
+}
+
+export interface Staker {
+	readonly accountId: string;
+	/** Lower case. */
+	readonly wallet: string;
+}
+
+/** Accounts whose stake of a day is still to be read, in the order of their ids behind `after`. */
+export function listUnreadStakers(
+	admin: AdminStore,
+	input: { readonly day: number; readonly after: string; readonly limit: number },
+): Promise<Staker[]> {
+	return unread(admin.db, input.day)
+		.select(["accounts.id as accountId", "accounts.wallet as wallet"])
+		.$narrowType<{ wallet: string }>()
+		.where("accounts.id", ">", input.after)
+		.orderBy("accounts.id")
+		.limit(input.limit)
+		.execute();
+}
+
+function unread(db: AdminStore["db"], day: number) {
+	return db
+		.selectFrom("accounts")
+		.where("accounts.wallet", "is not", null)
+		.where("accounts.stake_source", "=", "chain")
+		.where("accounts.chain_from_day", "<=", BigInt(day))
+		.where((where) =>
+			where.not(
+				where.exists(
+					where
+						.selectFrom("diem_stakes")
+						.select("diem_stakes.stake")
+						.whereRef("diem_stakes.account_id", "=", "accounts.id")
+						.where("diem_stakes.from_day", "=", BigInt(day))
+						.where("diem_stakes.source", "=", "chain"),
+				),
+			),
+		);
+}
+
+export interface ReadStake extends Staker {
+	/** Nano-diem. */
+	readonly stake: number;
+}
+
+export interface WriteStakes {
+	readonly day: number;
+	readonly reader: string;
+	readonly termMs: number;
+	readonly stakes: readonly ReadStake[];
+}
+
+/**
+ * Books what was read, and keeps the reading for its node. An account that meanwhile has another wallet, or the
+ * operator's stake, is passed over: its wallet may count for another one.
+ */
+export async function writeStakes(admin: AdminStore, input: WriteStakes): Promise<void> {
+	const { day, reader, termMs, stakes } = input;
+	await admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		await tx
+			.updateTable("stake_readings")
+			.set({ reader_until: atMs + termMs })
+			.where("day", "=", BigInt(day))
+			.where("reader", "=", reader)
+			.execute();
+		for (const staker of stakes) if (await counts(tx, day, staker)) await book(tx, day, staker, atMs);
+	});
+}
+
+async function counts(tx: Transaction<Tables>, day: number, { accountId, wallet }: Staker): Promise<boolean> {
+	const query = unread(tx, day).select("accounts.id").where("accounts.id", "=", accountId);
+	return (await query.where("accounts.wallet", "=", wallet).executeTakeFirst()) !== undefined;
+}
+
+async function book(tx: Transaction<Tables>, day: number, { accountId, stake }: ReadStake, atMs: number): Promise<void> {
+	await writeStake(tx, { accountId, fromDay: day, stake: nano(stake), source: "chain" }, atMs);
+	// Nodes that have the account know of no diem of this day yet.
+	if (stake >= MIN_STAKE_NANO) await noteChange(tx, { kind: "account", accountId }, atMs);
+}
+
+/** Ends a day's reading where nobody is left to be read. False: somebody is. */
+export function finishStakeReading(admin: AdminStore, input: { readonly day: number }): Promise<boolean> {
+	const { day } = input;
+	return admin.db.transaction().execute(async (tx) => {
+		if ((await unread(tx, day).select("accounts.id").limit(1).executeTakeFirst()) !== undefined) return false;
+		await tx.updateTable("stake_readings").set({ finished_at: admin.now() }).where("day", "=", BigInt(day)).execute();
+		return true;
+	});
+}
