@@ -10,6 +10,7 @@ export {
 	type ModelEntry,
 	type RpcConfig,
 	type RpcUpstreamConfig,
+	type StakingConfig,
 	type TierConfig,
 	type UpstreamConfig,
 } from "./schema.ts";

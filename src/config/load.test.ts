@@ -209,3 +209,18 @@ test("a wrong setting of the chains says where it came from", () => {
 		"rpc.networks.a.upstreams[1].name: expected a name that no other upstream of a has",
 	);
 });
+
+test("staking needs chain and contract together, the contract as text, and a rate above nothing", () => {
+	const contract = `"0x${"ab".repeat(20)}"`;
+	const chain = "chain: {rpcUrl: 'https://x/${RPC_KEY}'}";
+	expect(fault(`staking: {${chain}}\n`, { RPC_KEY: "k" })).toContain("staking: expected chain.rpcUrl and contract together");
+	expect(fault(`staking: {contract: ${contract}}\n`)).toContain("staking: expected chain.rpcUrl and contract together");
+	expect(fault(`staking: {contract: 0x${"12".repeat(20)}}\n`)).toContain("staking.contract: must be string");
+	expect(fault('staking: {contract: "0x12"}\n')).toContain("staking.contract: expected an address: 0x and 40 hex digits");
+	expect(fault('staking: {view: "stakedOf(uint256)"}\n')).toContain("staking.view: expected a view of one address");
+	expect(fault('staking: {diemPerToken: "0.0"}\n')).toContain("staking.diemPerToken: expected more than 0");
+	expect(fault('staking: {diemPerToken: "1e3"}\n')).toContain("staking.diemPerToken: expected a decimal number");
+	const text = `staking: {${chain}, contract: ${contract}, view: stakedOf(address)}\n`;
+	const { staking } = loadConfig({}, { RPC_KEY: "k" }, folder(text)).config;
+	expect(staking).toMatchObject({ chain: { rpcUrl: "https://x/k", id: 8453, name: "Base" }, view: "stakedOf(address)" });
+});

@@ -228,6 +228,10 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
 	}
 	checkRpc(config, file, sources);
+	const { staking } = config;
+	if ((staking.chain.rpcUrl === undefined) !== (staking.contract === undefined))
+		throw new ConfigError(`${file}: staking: expected chain.rpcUrl and contract together, or none of them`);
+	if (Number(staking.diemPerToken) === 0) throw new ConfigError(`${file}: staking.diemPerToken: expected more than 0`);
 	const known = new Set([...Object.keys(config.upstreams), "embedded"]);
 	for (const [id, entry] of Object.entries(config.models.entries)) {
 		for (const [index, target] of (entry.upstreams ?? []).entries()) {

@@ -46,10 +46,18 @@ const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[
 
 const POSTGRES_ADDRESS = "^postgres(ql)?://";
 
+const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
+/** A name and one argument: what eth_call is asked with. */
+const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
+const AMOUNT = "^\\d{1,9}(\\.\\d{1,9})?$";
+
 /** What the patterns of texts mean, for messages. */
 export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
 	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
+	[EVM_ADDRESS]: "an address: 0x and 40 hex digits",
+	[ADDRESS_VIEW]: "a view of one address, like balanceOf(address)",
+	[AMOUNT]: "a decimal number with at most 9 places, like 0.5",
 	[PLAIN_TEXT]: "text without control characters",
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
 };
@@ -268,6 +276,39 @@ export const ConfigSchema = closed({
 			description: "Journal not yet in the store; above it new requests get 503",
 		}),
 	}),
+	staking: section({
+		token: Type.String({ pattern: PLAIN_TEXT, minLength: 1, default: "diem", description: "What is staked, as callers read it" }),
+		chain: section({
+			name: Type.String({ pattern: PLAIN_TEXT, minLength: 1, default: "Base", description: "As callers read it" }),
+			id: Type.Integer({ minimum: 1, default: 8453, description: "What eth_chainId answers" }),
+			rpcUrl: Type.Optional(
+				Type.String({
+					pattern: HTTP_ADDRESS,
+					description: "JSON-RPC of the chain; left out: stakes are what accounts set --stake-diem says",
+				}),
+			),
+			timeoutMs: ms(10_000, "Each call"),
+		}),
+		contract: Type.Optional(Type.String({ pattern: EVM_ADDRESS, description: "Where stakes lie; with chain.rpcUrl" })),
+		view: Type.String({
+			pattern: ADDRESS_VIEW,
+			default: "balanceOf(address)",
+			description: "Takes a wallet; the first word of its answer is the stake, in the token's smallest unit",
+		}),
+		decimals: Type.Integer({ minimum: 0, maximum: 77, default: 18, description: "Of the token" }),
+		diemPerToken: Type.String({ pattern: AMOUNT, default: "1", description: "Diem a day for one whole token" }),
+		confirmations: Type.Integer({
+			minimum: 0,
+			maximum: 100_000,
+			default: 64,
+			description: "Blocks on top of a day's first block before it is read",
+		}),
+		multicall: Type.String({
+			pattern: EVM_ADDRESS,
+			default: "0xcA11bde05977b3631167028862bE2a173976CA11",
+			description: "Multicall3; where the chain has none there, wallets are read one by one",
+		}),
+	}),
 	log: section({
 		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], {
 			default: "info",
@@ -293,6 +334,11 @@ export const ConfigSchema = closed({
 			description: "Lists of models, characters and keys, for each account; without a credential, for each address",
 		}),
 		keyCreationsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "New API keys, for each account" }),
+		web3KeysPerMinute: Type.Integer({
+			minimum: 1,
+			default: 20,
+			description: "Requests for keys by wallets, tokens for them included, for each address",
+		}),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
@@ -391,3 +437,4 @@ export type RpcConfig = Config["rpc"];
 export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;
 export type ModelEntry = Static<typeof ModelEntrySchema>;
 export type TierConfig = Static<typeof TierSchema>;
+export type StakingConfig = Config["staking"];
