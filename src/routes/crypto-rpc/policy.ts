@@ -1,0 +1,44 @@
+import type { RpcCatalog, RpcMethod, RpcNetwork, RpcRefusal, RpcVm } from "../../catalog/rpc/types.ts";
+import { ApiError, type Issue } from "../../errors/index.ts";
+import type { Envelope } from "./envelope.ts";
+
+const VM_NAMES: Readonly<Record<RpcVm, string>> = { evm: "EVM", starknet: "Starknet", solana: "Solana" };
+
+/**
+ * The method of each item, or none of them: throws RPC_METHOD_UNSUPPORTED, whose text has every name that is refused
+ * on this network, once and in the order of the request, and whose issues have the reason and what to do in its place.
+ */
+export function allowedMethods(catalog: RpcCatalog, network: RpcNetwork, envelope: Envelope): readonly RpcMethod[] {
+	const methods: RpcMethod[] = [];
+	const refused = new Map<string, Issue>();
+	for (const [index, { method: name }] of envelope.items.entries()) {
+		const found = catalog.resolve(name);
+		const refusal = "refusal" in found ? found.refusal : wrongFamily(found.method, network);
+		if (refusal === null && "method" in found) methods.push(found.method);
+		else if (refusal !== null && !refused.has(name))
+			refused.set(name, {
+				path: envelope.batch ? [index, "method"] : ["method"],
+				code: refusal.reason,
+				message: sentence(name, refusal),
+			});
+	}
+	if (refused.size === 0) return methods;
+	throw new ApiError("RPC_METHOD_UNSUPPORTED", {
+		message: `Unsupported RPC methods: ${[...refused.keys()].join(", ")}`,
+		param: envelope.batch ? `[${[...refused.values()][0]?.path[0]}].method` : "method",
+		issues: [...refused.values()],
+	});
+}
+
+function wrongFamily(method: RpcMethod, network: RpcNetwork): RpcRefusal | null {
+	if (method.vm === network.vm) return null;
+	return {
+		reason: "wrong_family",
+		text: `is a method of ${VM_NAMES[method.vm]} networks; ${network.slug} is not one`,
+		hint: null,
+	};
+}
+
+function sentence(name: string, { text, hint }: RpcRefusal): string {
+	return `${name} ${text}${hint === null ? "" : `; ${hint}`}`;
+}
