@@ -13,6 +13,7 @@ export { AddressWindows } from "./address-windows.ts";
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
 export type * from "./port.ts";
+export { createRpcBudgets, type RpcBudgets, type RpcBudgetsOptions } from "./rpc-budgets.ts";
 export { type Sku, skuOf } from "./sku.ts";
 export {
 	type AccountBalance,

@@ -20,8 +20,8 @@ export interface ApiErrorOptions {
 	/** Further keys beside `error` and `code` at the top of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Of RATE_LIMIT_EXCEEDED: what was exceeded, for the account's log. `subject` is that of the minute window. */
-	readonly limit?: { readonly kind: "RPM" | "TPM" | "FAILED_REQUESTS"; readonly subject: string | null };
+	/** Of RATE_LIMIT_EXCEEDED: what was exceeded, for the account's log. `subject` is that of the window. */
+	readonly limit?: { readonly kind: "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS"; readonly subject: string | null };
 	/** The fault behind it: for the log only, never for the caller. */
 	readonly cause?: unknown;
 }

@@ -10,6 +10,8 @@ import type { StoreDb, Tables } from "../tables.ts";
 /** The store as the operator's commands see it. */
 export interface AdminStore {
 	readonly db: StoreDb;
+	/** True on PostgreSQL, where several nodes may share it. */
+	readonly shared: boolean;
 	/** Unix milliseconds. */
 	readonly now: () => number;
 	close(): Promise<void>;
@@ -22,7 +24,7 @@ export interface AdminStore {
  */
 export function openAdmin(place: string, now: () => number = Date.now): AdminStore {
 	const db: StoreDb = new Kysely<Tables>({ dialect: isPostgres(place) ? postgres(place) : sqlite(place) });
-	return { db, now, close: () => db.destroy() };
+	return { db, shared: isPostgres(place), now, close: () => db.destroy() };
 }
 
 function sqlite(dataDir: string): BunSqliteDialect {

@@ -29,6 +29,7 @@ import { revokeAccountKey } from "./revoke-account-key.ts";
 import { type AccountChanges, changeAccount } from "./set-account.ts";
 import { sharedSecret } from "./shared-secret.ts";
 import { chooseStakeBlock, finishStakeReading, listUnreadStakers, takeStakeReading, writeStakes } from "./stake-readings.ts";
+import { keptAnswerFiles, sweepRpc } from "./sweep-rpc.ts";
 import { askForMoney } from "./take-back.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 
@@ -47,6 +48,7 @@ export const ADMIN_OPERATIONS = {
 	finishStakeReading,
 	getKey: getAccountKey,
 	hasCustomers,
+	keptAnswerFiles,
 	listAccounts: listAccountPage,
 	listExceededLimits,
 	listKeys: listAccountKeys,
@@ -58,6 +60,7 @@ export const ADMIN_OPERATIONS = {
 	sharedSecret,
 	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>
 		showAccount(admin, input.accountId),
+	sweepRpc,
 	takeStakeReading,
 	updateKey: updateAccountKey,
 	usageHistory,

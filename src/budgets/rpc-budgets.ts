@@ -1,0 +1,59 @@
+import type { Journal } from "../journal/records.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { AnswerFiles } from "./answer-files.ts";
+import { StoredCredits } from "./credit-window.ts";
+import { StoredIdempotency } from "./idempotency-desk.ts";
+import type { CreditWindow, IdempotencyDesk, SendAudit } from "./rpc-port.ts";
+import { RpcSweep } from "./rpc-sweep.ts";
+import { JournaledSends } from "./send-audit.ts";
+
+export interface RpcBudgetsOptions {
+	readonly store: StorePort;
+	readonly journal: Journal;
+	readonly clock: Clock;
+	/** Default: those of the system. */
+	readonly timers?: Timers;
+	readonly log: Log;
+	/** Folder of this node's data. */
+	readonly dataDir: string;
+	/** `rpc.sendsKeptDays` of the config now in force. */
+	readonly sendsKeptDays: () => number;
+}
+
+/** What the chain proxy asks of a node's budgets beside holds. */
+export interface RpcBudgets {
+	readonly credits: CreditWindow;
+	readonly idempotency: IdempotencyDesk;
+	readonly sends: SendAudit;
+	/** Ends what runs beside the requests; before the store is closed. */
+	close(): Promise<void>;
+}
+
+/** Puts them together. Nothing is read but the folder of kept answers, which is cleared of what a crash left. */
+export function createRpcBudgets(options: RpcBudgetsOptions): RpcBudgets {
+	const { store, journal, clock, timers = systemTimers, log, dataDir, sendsKeptDays } = options;
+	const files = new AnswerFiles(dataDir);
+	const sweep = new RpcSweep({ store, journal, clock, timers, files, sendsKeptDays });
+	const idempotency = new StoredIdempotency({
+		store,
+		journal,
+		clock,
+		timers,
+		log,
+		files,
+		posted: (...file) => sweep.posted(...file),
+	});
+	const credits = new StoredCredits({ store, clock, timers });
+	return {
+		credits,
+		idempotency,
+		sends: new JournaledSends(journal, clock),
+		close: async () => {
+			idempotency.close();
+			credits.close();
+			await sweep.close();
+		},
+	};
+}

@@ -1,0 +1,110 @@
+import type { Journal } from "../journal/records.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
+import type { AnswerFiles } from "./answer-files.ts";
+
+export interface RpcSweepOptions {
+	readonly store: Pick<StorePort, "admin" | "shared" | "node">;
+	readonly journal: Pick<Journal, "appliedSeq">;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly files: AnswerFiles;
+	/** `rpc.sendsKeptDays` of the config now in force. */
+	readonly sendsKeptDays: () => number;
+}
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 60_000;
+/** A step is short, and others come between two. */
+const ROWS = 200;
+const PAUSE_MS = 20;
+const NAMES = 500;
+/** After a failover bodies are shipped again; as long as the journal keeps its segments, they are there. */
+const SHIPPED_FOR_MS = 600_000;
+const SHIPPED_BYTES = 256 << 20;
+
+interface ShippedFile {
+	readonly name: string;
+	readonly bytes: number;
+	/** Sequence of the post that names it. */
+	readonly seq: number;
+	readonly atMs: number;
+}
+
+/** Lets go of answers and sends whose time is over, and of files that belong to none; in small steps, beside the requests. */
+export class RpcSweep {
+	readonly #options: RpcSweepOptions;
+	/** Of this boot, where the store is shared: oldest first. */
+	readonly #shipped: ShippedFile[] = [];
+	#shippedBytes = 0;
+	#cancel: () => void;
+	#running: Promise<void>;
+	#closed = false;
+
+	/** Begins with the files that a crash of an earlier boot left. */
+	constructor(options: RpcSweepOptions) {
+		this.#options = options;
+		this.#cancel = options.timers.after(EVERY_MS, () => this.#again());
+		this.#running = this.#removeLeftOver(options.store.node.epoch).catch(() => {});
+	}
+
+	/** A post names the file. On a store of one node it stays until its answer expires. */
+	posted(name: string, bytes: number, seq: number): void {
+		if (!this.#options.store.shared) return;
+		this.#shipped.push({ name, bytes, seq, atMs: this.#options.clock.monotonic() });
+		this.#shippedBytes += bytes;
+	}
+
+	/** One whole sweep, after the one that is under way. Rejects with what the store rejects with. */
+	async sweep(): Promise<void> {
+		await this.#running;
+		await this.#removeShipped();
+		for (let more = true; more && !this.#closed; ) {
+			const nowMs = this.#options.clock.now();
+			const sendsBeforeMs = nowMs - this.#options.sendsKeptDays() * DAY_MS;
+			const swept = await this.#options.store.admin("sweepRpc", { nowMs, sendsBeforeMs, rows: ROWS });
+			for (const name of swept.files) await this.#options.files.remove(name);
+			more = swept.more;
+			if (more) await sleep(this.#options.timers, PAUSE_MS);
+		}
+	}
+
+	/** Resolves when nothing of it runs any more. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#cancel();
+		await this.#running;
+	}
+
+	#again(): void {
+		if (this.#closed) return;
+		// Where the store is away, the next sweep finds the same rows.
+		const swept = this.sweep().catch(() => {});
+		this.#running = swept;
+		void swept.then(() => {
+			if (!this.#closed) this.#cancel = this.#options.timers.after(EVERY_MS, () => this.#again());
+		});
+	}
+
+	/** The journal of every earlier boot is applied: a file of theirs that no answer stands in belongs to none. */
+	async #removeLeftOver(epoch: number): Promise<void> {
+		const { files, store } = this.#options;
+		const names = await files.ofEarlierBoots(epoch);
+		for (let at = 0; at < names.length && !this.#closed; at += NAMES) {
+			const some = names.slice(at, at + NAMES);
+			const kept = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));
+			for (const name of some) if (!kept.has(name)) await files.remove(name);
+		}
+	}
+
+	/** Bodies that stand in the shared store. */
+	async #removeShipped(): Promise<void> {
+		for (let oldest = this.#shipped[0]; oldest !== undefined; oldest = this.#shipped[0]) {
+			const old = this.#options.clock.monotonic() - oldest.atMs > SHIPPED_FOR_MS || this.#shippedBytes > SHIPPED_BYTES;
+			if (!old || oldest.seq > this.#options.journal.appliedSeq) return;
+			this.#shipped.shift();
+			this.#shippedBytes -= oldest.bytes;
+			await this.#options.files.remove(oldest.name);
+		}
+	}
+}

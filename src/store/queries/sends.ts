@@ -1,0 +1,53 @@
+/** The audit of sends, read: what was sent to a chain, by hashes. */
+import type { AdminStore } from "../admin/open-admin.ts";
+
+export interface SendsQuestion {
+	/** Raw or transaction hash, in any case of its letters. */
+	readonly hash?: string;
+	readonly network?: string;
+	readonly keyId?: string;
+	readonly sinceMs?: number;
+	readonly limit: number;
+}
+
+export interface SendView {
+	readonly requestId: string;
+	readonly item: number;
+	readonly accountId: string;
+	readonly keyId: string | null;
+	readonly network: string;
+	readonly method: string;
+	readonly rawHash: string | null;
+	readonly txHash: string | null;
+	readonly sentAtMs: number;
+	/** null: nobody knows, or it is under way. */
+	readonly outcome: string | null;
+	readonly endedAtMs: number | null;
+}
+
+/** Newest first. A hash is found by its index, however many there are. */
+export async function listSends(admin: AdminStore, question: SendsQuestion): Promise<SendView[]> {
+	const { hash, network, keyId, sinceMs, limit } = question;
+	let query = admin.db.selectFrom("rpc_sends").selectAll();
+	if (hash !== undefined) {
+		const text = hash.toLowerCase();
+		query = query.where((is) => is.or([is("raw_hash", "=", text), is("tx_hash", "=", text)]));
+	}
+	if (network !== undefined) query = query.where("network", "=", network);
+	if (keyId !== undefined) query = query.where("key_id", "=", keyId);
+	if (sinceMs !== undefined) query = query.where("sent_at", ">=", BigInt(sinceMs));
+	const rows = await query.orderBy("sent_at", "desc").orderBy("id", "desc").limit(limit).execute();
+	return rows.map((row) => ({
+		requestId: row.request_id,
+		item: Number(row.item),
+		accountId: row.account_id,
+		keyId: row.key_id,
+		network: row.network,
+		method: row.method,
+		rawHash: row.raw_hash,
+		txHash: row.tx_hash,
+		sentAtMs: Number(row.sent_at),
+		outcome: row.outcome,
+		endedAtMs: row.ended_at === null ? null : Number(row.ended_at),
+	}));
+}
