@@ -3,6 +3,7 @@
  * makes, reads, changes and ends them. Keys are known by their sha256 only; this room never holds money and never
  * stores a secret.
  */
+export { AccountDesk } from "./accounts/account-desk.ts";
 export {
 	AccountSchema,
 	accountView,
@@ -36,4 +37,4 @@ export {
 	keyWithUsageView,
 } from "./keys/key-view.ts";
 export { newApiKey } from "./new-key.ts";
-export { checkModelRule, checkRules, type RuleSubject } from "./rules.ts";
+export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";

@@ -1,10 +1,13 @@
 import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 
+/** What a route needs beyond any key: an ADMIN key, or one of the operator's account. */
+export type Right = "ADMIN" | "OPERATOR";
+
 /** What a request is about, for the rules of its key. `address` is asked only where a rule needs it. */
 export interface RuleSubject {
 	readonly endpoint: string;
-	readonly right: "ADMIN" | undefined;
+	readonly right: Right | undefined;
 	address(): string;
 	inList(address: string, list: readonly string[]): boolean;
 }
@@ -15,8 +18,12 @@ export interface RuleSubject {
  */
 export function checkRules(caller: Caller, subject: RuleSubject): void {
 	if (caller.account.disabled) throw new ApiError("API_ACCESS_DISABLED");
-	if (subject.right === "ADMIN" && caller.key.type !== "ADMIN")
+	if (subject.right !== undefined && caller.key.type !== "ADMIN")
 		throw new ApiError("UNAUTHORIZED", { message: "This route needs an ADMIN key; this is an INFERENCE key" });
+	if (subject.right === "OPERATOR" && !caller.account.operator)
+		throw new ApiError("UNAUTHORIZED", {
+			message: "This route is the operator's: it needs an ADMIN key of the operator's account",
+		});
 	const { restrictions } = caller.key;
 	if (restrictions === null) return;
 	if (restrictions.endpoints !== null && !restrictions.endpoints.includes(subject.endpoint))
@@ -34,5 +41,14 @@ export function checkModelRule(caller: Caller, modelId: string): void {
 		throw new ApiError("UNAUTHORIZED", {
 			message: `This key is restricted to the models ${models.join(", ")} (rule: models)`,
 			param: "model",
+		});
+}
+
+/** The key's network rule: throws UNAUTHORIZED for a chain that its list does not name. */
+export function checkNetworkRule(caller: Caller, network: string): void {
+	const networks = caller.key.restrictions?.networks ?? null;
+	if (networks !== null && !networks.includes(network))
+		throw new ApiError("UNAUTHORIZED", {
+			message: `This key is restricted to the networks ${networks.join(", ")} (rule: networks)`,
 		});
 }

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import { type DirectSink, directStream } from "../../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { asApiError, openAiError } from "../../server/error-body.ts";
 import { tokenUsageOf } from "../../upstreams/index.ts";
@@ -18,12 +19,6 @@ export interface StreamTimes {
 
 /** Past this share of the ceiling a stream is ended (docs/money.md). */
 const CEILING_SLACK = 1.1;
-
-interface Sink {
-	write(text: string): number | Promise<number>;
-	flush(): unknown;
-	close(): void;
-}
 
 /**
  * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error;
@@ -116,10 +111,10 @@ class StreamRun {
 		};
 		if (signal.aborted) left();
 		else signal.addEventListener("abort", left, { once: true });
-		return new ReadableStream({ type: "direct", pull: (sink) => this.#pump(sink as unknown as Sink) });
+		return directStream((sink) => this.#pump(sink));
 	}
 
-	async #pump(sink: Sink): Promise<void> {
+	async #pump(sink: DirectSink): Promise<void> {
 		this.#started = true;
 		this.#lastWriteMs = performance.now();
 		const pings = this.#pings(sink);
@@ -140,7 +135,7 @@ class StreamRun {
 		}
 	}
 
-	async #relay(sink: Sink): Promise<void> {
+	async #relay(sink: DirectSink): Promise<void> {
 		await this.#stream.each((batch) => {
 			const text = this.#rendered(batch);
 			const waiting = text === "" ? null : this.#write(sink, text);
@@ -176,7 +171,7 @@ class StreamRun {
 	}
 
 	/** A proper end: post, and only then usage and `[DONE]`. */
-	async #finish(sink: Sink): Promise<void> {
+	async #finish(sink: DirectSink): Promise<void> {
 		const { meter } = this.#session;
 		meter.usage = this.#usage === null ? null : tokenUsageOf(this.#usage);
 		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
@@ -192,7 +187,7 @@ class StreamRun {
 	}
 
 	/** The stream broke: the caller left, or the upstream failed. */
-	async #broken(sink: Sink, thrown: unknown): Promise<void> {
+	async #broken(sink: DirectSink, thrown: unknown): Promise<void> {
 		if (this.#session.call.signal.aborted) {
 			await this.#postLeft();
 			return;
@@ -232,7 +227,7 @@ class StreamRun {
 	}
 
 	/** Writes at once; a promise where the caller reads too slowly, until it has caught up or left. */
-	#write(sink: Sink, text: string): Promise<unknown> | null {
+	#write(sink: DirectSink, text: string): Promise<unknown> | null {
 		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
 		const written = sink.write(text);
 		sink.flush();
@@ -244,7 +239,7 @@ class StreamRun {
 		return Promise.race([written, left]);
 	}
 
-	#pings(sink: Sink): { stop(): void } {
+	#pings(sink: DirectSink): { stop(): void } {
 		let timer: ReturnType<typeof setTimeout>;
 		const arm = (afterMs: number): void => {
 			timer = setTimeout(() => {

@@ -1,0 +1,69 @@
+import type { IdempotencyTicket, KeptAnswer } from "../../budgets/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Answer } from "../../server/endpoint.ts";
+import { costHeaders } from "./cost-headers.ts";
+import type { RpcParts } from "./parts.ts";
+
+const KEY = /^[A-Za-z0-9_-]{1,255}$/;
+
+/** The request's Idempotency-Key; null without one. Throws IDEMPOTENCY_KEY_INVALID. */
+export function idempotencyKey(request: Request): string | null {
+	const key = request.headers.get("idempotency-key");
+	if (key !== null && !KEY.test(key)) throw new ApiError("IDEMPOTENCY_KEY_INVALID");
+	return key;
+}
+
+/** What an idempotency key of a request that is to run holds: its ticket, and what an earlier try left. */
+export interface KeyedRun {
+	readonly ticket: IdempotencyTicket;
+	/** Hashes by item of sends whose outcome an earlier try did not learn. */
+	readonly unknownSends: ReadonlyMap<number, string | null>;
+}
+
+/**
+ * Looks the key up: the answer that it stands for, or the right to run. Throws IDEMPOTENCY_KEY_REUSED,
+ * IDEMPOTENCY_IN_PROGRESS, or RATE_LIMIT_EXCEEDED where the account has as many keys as are kept.
+ */
+export async function claimKey(
+	key: string,
+	fingerprint: string,
+	call: Call,
+	{ idempotency }: RpcParts,
+): Promise<Answer | KeyedRun> {
+	if (call.caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const claim = await idempotency.claim(call.caller, key, fingerprint);
+	switch (claim.kind) {
+		case "replay":
+			return replayed(claim.answer);
+		case "reused":
+			throw new ApiError("IDEMPOTENCY_KEY_REUSED", { message: "Idempotency-Key was used with a different body" });
+		case "running":
+			throw new ApiError("IDEMPOTENCY_IN_PROGRESS", { retryAfterSeconds: 1 });
+		case "full":
+			throw new ApiError("RATE_LIMIT_EXCEEDED", {
+				message: "Rate limit exceeded",
+				retryAfterSeconds: 3_600,
+				extra: { customMessage: "Limit of idempotency keys per 24 hours reached; send without a key, or later" },
+				limit: { kind: "RPD", subject: call.endpoint.name },
+			});
+		case "fresh":
+			return { ticket: claim.ticket, unknownSends: new Map() };
+		case "unknown":
+			return { ticket: claim.ticket, unknownSends: readNote(claim.note) };
+	}
+}
+
+/** What `keepUnknown` is given: item -> hash. */
+export function unknownNote(sends: ReadonlyMap<number, string | null>): string {
+	return JSON.stringify([...sends]);
+}
+
+function readNote(note: string): ReadonlyMap<number, string | null> {
+	return new Map(JSON.parse(note) as [number, string | null][]);
+}
+
+/** A replay costs nothing. */
+function replayed({ status, body }: KeptAnswer): Answer {
+	return { status, type: "application/json", body, headers: { ...costHeaders(0, 0), "Idempotent-Replayed": "true" } };
+}

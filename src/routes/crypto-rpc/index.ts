@@ -1,0 +1,75 @@
+/**
+ * POST /crypto/rpc/{network} and GET /crypto/rpc/networks. Promises: JSON-RPC in and out, byte for byte where nothing
+ * must be changed; no refused method reaches an upstream; an item with a result costs its tier, one with an error 5
+ * credits, a failed call nothing; no transaction is sent twice without need. Never logs a parameter.
+ */
+import { checkNetworkRule } from "../../access/index.ts";
+import type { RpcNetwork } from "../../catalog/rpc/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { type Endpoint, json, metered, plain } from "../../server/endpoint.ts";
+import { admitRpc } from "./admit.ts";
+import { idempotencyKey } from "./idempotency.ts";
+import type { RpcParts } from "./parts.ts";
+import { NetworksSchema, RpcBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 5 * 1_048_576;
+
+export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
+	return [
+		plain({
+			method: "GET",
+			path: "/crypto/rpc/networks",
+			name: "crypto-rpc-networks",
+			tag: "Chains",
+			summary: "Networks of the chain proxy",
+			openAi: false,
+			callers: ["none"],
+			listLimit: false,
+			answer: { type: "application/json", schema: NetworksSchema, description: "Networks, and which of them work now" },
+			run: () =>
+				json({ networks: parts.upstreams.networks(), online: parts.upstreams.online() }, 200, {
+					"Cache-Control": "max-age=10",
+				}),
+		}),
+		metered({
+			method: "POST",
+			path: "/crypto/rpc/:network",
+			name: "crypto-rpc",
+			tag: "Chains",
+			summary: "JSON-RPC of a chain",
+			description:
+				"One JSON-RPC 2.0 request, or an array of up to 100. An item costs the network's base credits times its method's tier, an item with an error 5 credits. With `Idempotency-Key` the answer is kept for 24 hours.",
+			openAi: false,
+			callers: ["key"],
+			failureGuard: false,
+			body: { schema: RpcBodySchema, maxBytes: MAX_BODY_BYTES, raw: true },
+			codes: [
+				"RPC_NETWORK_UNSUPPORTED",
+				"RPC_METHOD_UNSUPPORTED",
+				"RPC_BATCH_INVALID",
+				"IDEMPOTENCY_KEY_INVALID",
+				"IDEMPOTENCY_KEY_REUSED",
+				"IDEMPOTENCY_IN_PROGRESS",
+				"RPC_UPSTREAM_FAILED",
+				"RPC_NETWORK_OFFLINE",
+			],
+			answer: { type: "application/json", description: "The answer of the chain's node: an object, or an array for a batch" },
+			checkPath: (params) => void networkOf(params, parts),
+			checkRequest(call, params) {
+				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, parts).slug);
+				idempotencyKey(call.request);
+			},
+			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, parts), call, parts),
+		}),
+	];
+}
+
+/** Throws RPC_NETWORK_UNSUPPORTED for a network that is not known or switched off. */
+function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcParts): RpcNetwork {
+	const slug = params.network ?? "";
+	const network = catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug);
+	if (network === undefined || !upstreams.networks().includes(slug)) throw new ApiError("RPC_NETWORK_UNSUPPORTED");
+	return network;
+}
+
+export type { RpcParts } from "./parts.ts";

@@ -1,0 +1,173 @@
+import type { Caller, ChargeLine, CreditTake, PreparedAnswer } from "../../budgets/port.ts";
+import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import type { RpcAnswer, RpcItem, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
+import { batchAnswer, singleAnswer } from "./answers.ts";
+import { costHeaders } from "./cost-headers.ts";
+import { batchCredits, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
+import type { Envelope } from "./envelope.ts";
+import type { KeyedRun } from "./idempotency.ts";
+import { NEVER_ABORTS } from "./never-aborts.ts";
+import type { RpcParts } from "./parts.ts";
+import { SendLog } from "./send-log.ts";
+import { StreamedAnswer } from "./streamed-answer.ts";
+
+/** The status that a post records when the caller had left. */
+const CLIENT_LEFT = 499;
+
+/** A request past its checks: what it asks, who pays, and what must end with it. */
+export interface RpcRunParts {
+	readonly envelope: Envelope;
+	readonly network: RpcNetwork;
+	/** By position. */
+	readonly items: readonly RpcItem[];
+	readonly caller: Caller;
+	readonly call: Call;
+	readonly settlement: Settlement;
+	readonly keyed: KeyedRun | null;
+	readonly credits: CreditTake | null;
+	/** Of a credit. */
+	readonly picoPrice: ChargeLine["picoPrice"];
+	readonly parts: RpcParts;
+}
+
+type Answered = Pick<RpcAnswer<unknown>, "upstream" | "retries">;
+
+/** Of an item that is not sent again: an earlier try did. */
+const NO_UPSTREAM: Answered = { upstream: null, retries: 0 };
+
+/**
+ * The work of a request: audit its sends, forward it, post what it cost, and make its answer. Sends and requests with
+ * an idempotency key run to their end when their caller leaves, since what came of them is wanted later; other work is
+ * stopped at once, and costs what an error costs where it had gone out.
+ */
+export class RpcRun {
+	readonly #of: RpcRunParts;
+	readonly #methods: readonly RpcMethod[];
+	readonly #log: SendLog;
+	#wasSent = false;
+
+	constructor(of: RpcRunParts) {
+		this.#of = of;
+		this.#methods = of.items.map((item) => item.method);
+		this.#log = new SendLog(of);
+	}
+
+	/** Throws what the upstreams throw; nothing is posted then, and nothing is left open. */
+	async answer(): Promise<MeteredAnswer> {
+		const { call } = this.#of;
+		call.setIdleTimeout(0);
+		try {
+			await this.#log.begin();
+			return await this.#forwarded();
+		} catch (error) {
+			if (call.signal.aborted && !this.#outlivesCaller && this.#wasSent) return this.#leftBehind();
+			throw await this.#log.failed(error);
+		} finally {
+			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		}
+	}
+
+	get #outlivesCaller(): boolean {
+		return this.#of.keyed !== null || this.#log.hasSends;
+	}
+
+	async #forwarded(): Promise<MeteredAnswer> {
+		const { envelope, items, parts } = this.#of;
+		const known = await this.#log.sentBefore();
+		const places = items.flatMap((_, index) => (known.has(index) ? [] : [index]));
+		const outcomes = items.map((_, index): RpcOutcome => known.get(index) ?? { kind: "missing" });
+		if (places.length === 0) return this.#whole(outcomes, NO_UPSTREAM);
+		const call = this.#upstreamCall(places);
+		if (envelope.batch) {
+			const answered = await parts.upstreams.batch(call);
+			for (const [place, index] of places.entries()) outcomes[index] = answered.outcome[place] ?? { kind: "missing" };
+			return this.#whole(outcomes, answered);
+		}
+		const answered = await parts.upstreams.single(call);
+		const { outcome } = answered;
+		return "cancel" in outcome ? this.#streamed(outcome, answered) : this.#whole([outcome], answered);
+	}
+
+	#upstreamCall(places: readonly number[]) {
+		const { network, call, items } = this.#of;
+		this.#log.forwarding(places);
+		return {
+			network,
+			items: places.flatMap((index) => {
+				const item = items[index];
+				return item === undefined ? [] : [this.#log.withHash(item, index)];
+			}),
+			requestId: call.requestId,
+			signal: this.#outlivesCaller ? NEVER_ABORTS : call.signal,
+			onSent: () => {
+				this.#wasSent = true;
+			},
+		};
+	}
+
+	/** Posts, and answers with all outcomes. */
+	async #whole(outcomes: readonly RpcOutcome[], { upstream, retries }: Answered): Promise<MeteredAnswer> {
+		const { envelope, network, keyed } = this.#of;
+		const credits = batchCredits(network, this.#methods, outcomes);
+		const isSend = (index: number) => this.#methods[index]?.send != null;
+		const [only] = outcomes;
+		const single = !envelope.batch && only !== undefined;
+		const body = single ? singleAnswer(envelope, only) : batchAnswer(envelope, outcomes, isSend);
+		// An answer that says of a send that nobody knows its outcome must not stand for the key: a retry looks it up.
+		const keeps = keyed !== null && !this.#log.anyUnknown(outcomes);
+		const kept = keeps ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
+		this.#post(credits, upstream, kept);
+		await this.#log.ended(outcomes);
+		return this.#answer(body, credits, retries);
+	}
+
+	#streamed(stream: RpcStream, { upstream, retries }: Answered): MeteredAnswer {
+		const { envelope, network, keyed, call, settlement } = this.#of;
+		const [method] = this.#methods;
+		const credits = method === undefined ? ERROR_ITEM_CREDITS : itemCredits(network, method, stream.kind);
+		const streamed = new StreamedAnswer({
+			envelope,
+			stream,
+			signal: call.signal,
+			ticket: keyed?.ticket ?? null,
+			post: (kept) => this.#post(credits, upstream, kept),
+			end: () => {
+				settlement.void();
+				this.#of.credits?.settle(0);
+				keyed?.ticket.release();
+			},
+		});
+		return { ...this.#answer(streamed.readable(), credits, retries), ended: streamed.ended };
+	}
+
+	/** The caller left, and what it asked for had gone out: each item costs what one without a result costs. */
+	#leftBehind(): MeteredAnswer {
+		this.#post(this.#methods.length * ERROR_ITEM_CREDITS, null, null);
+		return { status: CLIENT_LEFT, type: "text/plain", body: null };
+	}
+
+	/** Posts the credits. Resolves when that is durable. */
+	#post(credits: number, upstream: string | null, kept: PreparedAnswer | null): Promise<void> {
+		const { network, settlement, picoPrice, call } = this.#of;
+		const posted = settlement.post({
+			lines: [{ sku: `crypto-rpc-${network.slug}-credit`, units: credits, picoPrice }],
+			usage: null,
+			status: call.signal.aborted ? CLIENT_LEFT : 200,
+			upstream,
+			kept,
+		});
+		if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chain call was settled twice") });
+		this.#of.credits?.settle(credits);
+		return posted.durable;
+	}
+
+	#answer(body: NonNullable<MeteredAnswer["body"]>, credits: number, retries: number): MeteredAnswer {
+		const headers = costHeaders(credits, this.#of.picoPrice);
+		if (retries > 0) headers["x-retry-count"] = String(retries);
+		return { status: 200, type: "application/json", body, headers };
+	}
+}

@@ -1,0 +1,122 @@
+import { ApiError } from "../../errors/index.ts";
+import { RpcCallError, type RpcItem, type RpcOutcome } from "../../upstreams/rpc/port.ts";
+import { unknownNote } from "./idempotency.ts";
+import { NEVER_ABORTS } from "./never-aborts.ts";
+import type { RpcRunParts } from "./run.ts";
+import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
+
+/**
+ * The sends of one request: audited before anything goes out, told what came of them, and, where nobody knows, left
+ * behind so that a retry with the same idempotency key asks the chain before it sends again.
+ */
+export class SendLog {
+	readonly #of: RpcRunParts;
+	readonly #none: boolean;
+	#sends: readonly Send[] = [];
+	/** Positions in the request of the items that go out. */
+	#places: readonly number[] = [];
+
+	constructor(of: RpcRunParts) {
+		this.#of = of;
+		this.#none = of.items.every((item) => item.method.send === null);
+	}
+
+	get hasSends(): boolean {
+		return !this.#none;
+	}
+
+	/** Hashes the sends and writes their rows: durable when it resolves. */
+	async begin(): Promise<void> {
+		if (this.#none) return;
+		const { items, call, caller, network, parts } = this.#of;
+		this.#sends = await findSends(items);
+		await parts.sends.begin(sendRows(this.#sends, call.requestId, caller, network));
+	}
+
+	/** The item with the hash under which the chain will know it: so the pool tells an own earlier try from a stranger's. */
+	withHash(item: RpcItem, index: number): RpcItem {
+		const send = this.#sendAt(index);
+		return send === undefined ? item : { ...item, txHash: send.hashes?.txHash ?? null };
+	}
+
+	/** These items go out now. */
+	forwarding(places: readonly number[]): void {
+		this.#places = places;
+	}
+
+	/**
+	 * By position, the answers to sends that an earlier try under the same key made without learning their outcome, and
+	 * which the chain has. Throws REQUEST_TIMEOUT where no upstream can tell.
+	 */
+	async sentBefore(): Promise<ReadonlyMap<number, RpcOutcome>> {
+		const { keyed, network, call, parts } = this.#of;
+		const known = new Map<number, RpcOutcome>();
+		const earlier = [...(keyed?.unknownSends ?? [])];
+		this.forwarding(earlier.map(([index]) => index));
+		for (const [index, txHash] of earlier) {
+			if (txHash === null) continue;
+			const found = await parts.upstreams.lookUp(network, txHash, call.requestId, NEVER_ABORTS);
+			if (found === "unreachable")
+				throw new RpcCallError(
+					"REQUEST_TIMEOUT",
+					{ message: "No upstream could say whether an earlier try was taken" },
+					this.#places.map((_, place) => place),
+				);
+			if (found === "found") known.set(index, { kind: "result", value: Buffer.from(JSON.stringify(txHash)) });
+		}
+		return known;
+	}
+
+	/** True where it is not known of a send whether it was taken. */
+	anyUnknown(outcomes: readonly RpcOutcome[]): boolean {
+		return this.#sends.some((send) => outcomes[send.index]?.kind === "missing");
+	}
+
+	/** After the post: tells the audit, and leaves what is not known to a retry. */
+	async ended(outcomes: readonly RpcOutcome[]): Promise<void> {
+		const unknown: number[] = [];
+		for (const send of this.#sends) {
+			const outcome = outcomes[send.index] ?? { kind: "missing" };
+			if (outcome.kind === "missing") unknown.push(send.index);
+			this.#tell(send, sendEnd(send, outcome));
+		}
+		await this.#leave(unknown);
+	}
+
+	/** The error of a call that failed, with what is known of its sends; tells the audit and a retry. */
+	async failed(error: unknown): Promise<unknown> {
+		if (this.#sends.length === 0) return error;
+		const places = error instanceof RpcCallError ? error.unknownSends : [];
+		const unknown = places.flatMap((place) => this.#places[place] ?? []);
+		const code = error instanceof ApiError ? error.code : "UNKNOWN_ERROR";
+		for (const send of this.#sends) this.#tell(send, { outcome: unknown.includes(send.index) ? "unknown" : code, txHash: null });
+		await this.#leave(unknown);
+		return error instanceof ApiError && unknown.length > 0 ? this.#withHashes(error, unknown) : error;
+	}
+
+	/** The error names the hashes to look for, and says what is safe to do. */
+	#withHashes(error: ApiError, unknown: readonly number[]): ApiError {
+		const hashes = unknown.flatMap((index) => this.#sendAt(index)?.hashes?.txHash ?? []);
+		const named = hashes.length > 0 ? ` (${hashes.join(", ")})` : "";
+		return new ApiError(error.code, {
+			...error.options,
+			message: `${error.message}: outcome unknown; send the same bytes again${named}`,
+			...(hashes.length > 0 ? { extra: { ...error.options.extra, transactionHashes: hashes } } : {}),
+			cause: error,
+		});
+	}
+
+	async #leave(unknown: readonly number[]): Promise<void> {
+		if (unknown.length === 0 || this.#of.keyed === null) return;
+		const hashes = unknown.map((index): [number, string | null] => [index, this.#sendAt(index)?.hashes?.txHash ?? null]);
+		await this.#of.keyed.ticket.keepUnknown(unknownNote(new Map(hashes)));
+	}
+
+	#tell(send: Send, { outcome, txHash }: { readonly outcome: string; readonly txHash: string | null }): void {
+		if (send.audited) this.#of.parts.sends.end(this.#of.call.requestId, send.index, outcome, txHash);
+	}
+
+	#sendAt(index: number): Send | undefined {
+		return this.#sends.find((send) => send.index === index);
+	}
+}

@@ -1,0 +1,70 @@
+import type { Caller, SendRow } from "../../budgets/port.ts";
+import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
+import type { RpcItem, RpcOutcome } from "../../upstreams/rpc/port.ts";
+import { utf8Text } from "../../wire/index.ts";
+import { type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
+
+/** A send among the items of a request: what the audit keeps of it. */
+export interface Send {
+	/** Its place in the request. */
+	readonly index: number;
+	readonly method: RpcMethod;
+	/** null: no raw transaction, or none in hex. */
+	readonly hashes: TransactionHashes | null;
+	/** Raw transactions that are no hex are forwarded without a row: the node refuses them. */
+	readonly audited: boolean;
+}
+
+/** The sends among the items, with their hashes. */
+export async function findSends(items: readonly RpcItem[]): Promise<Send[]> {
+	const sends: Send[] = [];
+	for (const [index, { method, params }] of items.entries()) {
+		if (method.send === null) continue;
+		const raw = method.send === "raw-transaction" ? firstParameter(params) : null;
+		const hashes = typeof raw === "string" ? await transactionHashes(raw) : null;
+		sends.push({ index, method, hashes, audited: method.send === "other" || hashes !== null });
+	}
+	return sends;
+}
+
+/** The audit's rows of the sends. */
+export function sendRows(sends: readonly Send[], requestId: string, caller: Caller, network: RpcNetwork): SendRow[] {
+	return sends
+		.filter((send) => send.audited)
+		.map(({ index, method, hashes }) => ({
+			requestId,
+			item: index,
+			caller,
+			network: network.slug,
+			method: method.name,
+			rawHash: hashes?.rawHash ?? null,
+			txHash: hashes?.txHash ?? null,
+		}));
+}
+
+/** What the audit is told of a send's end: `accepted` and the hash that the node told, or the error's code. */
+export function sendEnd({ method }: Send, outcome: RpcOutcome): { readonly outcome: string; readonly txHash: string | null } {
+	if (outcome.kind === "missing") return { outcome: "unknown", txHash: null };
+	if (outcome.kind === "error") return { outcome: outcome.code === null ? "error" : String(outcome.code), txHash: null };
+	return { outcome: "accepted", txHash: toldHash(outcome.value, method.sendHashAt) };
+}
+
+/** Hashes are short; anything longer is no hash. */
+const MAX_RESULT_BYTES = 4_096;
+const HASH = /^0x[0-9a-fA-F]{1,64}$/;
+
+function toldHash(value: Uint8Array, member: string | null): string | null {
+	if (value.length > MAX_RESULT_BYTES) return null;
+	const result: unknown = JSON.parse(utf8Text(value, 0, value.length));
+	const hash = member === null ? result : isRecord(result) ? result[member] : null;
+	return typeof hash === "string" && HASH.test(hash) ? hash : null;
+}
+
+function firstParameter(params: Uint8Array): unknown {
+	const parsed: unknown = JSON.parse(utf8Text(params, 0, params.length));
+	return Array.isArray(parsed) ? parsed[0] : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null;
+}
