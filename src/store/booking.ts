@@ -155,7 +155,10 @@ type Sql<Row = unknown> = Statement<Row, (string | number | null)[]>;
 function prepare(db: Database) {
 	const sql = <Row = unknown>(text: string) => db.prepare(text).safeIntegers(false) as Sql<Row>;
 	return {
-		lastPostId: sql<{ id: number | null }>("SELECT max(id) AS id FROM posts"),
+		// Ids go on behind those of archived posts.
+		lastPostId: sql<{ id: number }>(
+			"SELECT max(coalesce((SELECT max(id) FROM posts), 0), coalesce((SELECT max(last_post_id) FROM archives), 0)) AS id",
+		),
 		post: sql(
 			`INSERT INTO posts (id, request_id, node_id, epoch, seq, account_id, key_id, day, admitted_at, done_at, booked_at, route, model,
 				upstream, status, hold, price, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
