@@ -36,6 +36,7 @@ beforeEach(async () => {
 	for (const table of ["movements", "posts", "credits", "allotments"]) {
 		db.run(`DROP TRIGGER ${table}_stay; DROP TRIGGER ${table}_remain;`);
 	}
+	db.run("DROP TRIGGER movements_carried; DROP TRIGGER posts_carried; DROP TRIGGER carry_forwards_begin;");
 	db.run("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON;");
 });
 
@@ -63,7 +64,11 @@ describe("the audit finds", () => {
 		["a balance without a row", "DELETE FROM budgets WHERE source = 'bundled'", ["balances"]],
 		["money of another day's diem", "UPDATE budgets SET day = day + 1 WHERE source = 'diem'", ["balances"]],
 		["a lease that nobody holds", "UPDATE budgets SET leased = 5 WHERE source = 'usd'", ["leases"]],
-		["a movement that is gone", "DELETE FROM movements WHERE unit = 'usd' AND kind = 'charge'", ["balances", "daily", "prices"]],
+		[
+			"a movement that is gone",
+			"DELETE FROM movements WHERE unit = 'usd' AND kind = 'charge'",
+			["balances", "daily", "numbers", "prices"],
+		],
 		["a movement of another amount", "UPDATE movements SET amount = amount + 1 WHERE kind = 'overrun'", ["daily", "prices"]],
 		[
 			"a charge to another account",
@@ -71,6 +76,19 @@ describe("the audit finds", () => {
 			["balances", "charges"],
 		],
 		["a charge without its post", `DELETE FROM posts WHERE request_id = '${requestId(2)}'`, ["booked", "charges", "daily"]],
+		["a number that is left out", "UPDATE posts SET entries_usd = 2 WHERE entries_usd = 1", ["numbers"]],
+		["a number that is missing", "UPDATE posts SET entries = 2 WHERE entries = 1", ["numbers"]],
+		[
+			"a sum in place of charges that are still there",
+			"INSERT INTO carry_forwards SELECT debit, debit, credit, unit, day, amount, units, 1 FROM movements WHERE kind = 'charge' AND unit = 'usd'",
+			["balances", "carried"],
+		],
+		["a count of archived posts", "INSERT INTO archived_posts SELECT node_id, epoch, 1 FROM nodes WHERE posts > 0", ["booked"]],
+		[
+			"days that were made one with another sum",
+			"INSERT INTO usage_folds VALUES (1, 30000, '', '', 1); UPDATE usage_daily SET day = 0, amount = amount + 1 WHERE unit = 'usd'",
+			["carried"],
+		],
 		["a free request that is gone", `DELETE FROM posts WHERE request_id = '${requestId(4)}'`, ["booked"]],
 		["a post of another price", `UPDATE posts SET price = price + 1 WHERE request_id = '${requestId(4)}'`, ["prices"]],
 		["a day's amount that was changed", "UPDATE usage_daily SET amount = amount + 1 WHERE unit = 'diem'", ["daily"]],

@@ -2,6 +2,7 @@
  * Numbers the entries of each account's statement as they are booked: over all units, and in each unit. A page of
  * a statement is then a range of numbers, found by its place at any length of the journal. The numbers have no
  * holes; they follow the order of booking, for which whoever numbers must be the only one to book for the account.
+ * When old posts are archived, the numbers go on behind theirs (`statement_starts`).
  */
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../journal/records.ts";
@@ -42,7 +43,8 @@ export class StatementNumbers {
 
 	constructor(db: Database) {
 		const last = (unit: MoneySource) =>
-			`(SELECT coalesce(max(entries_${unit}), 0) FROM posts WHERE account_id = ?1 AND entries_${unit} IS NOT NULL) AS ${unit}`;
+			`max(coalesce((SELECT max(entries_${unit}) FROM posts WHERE account_id = ?1 AND entries_${unit} IS NOT NULL), 0),
+				coalesce((SELECT ${unit} FROM statement_starts WHERE account_id = ?1), 0)) AS ${unit}`;
 		this.#last = db.prepare(`SELECT ${last("usd")}, ${last("bundled")}, ${last("diem")}`);
 	}
 

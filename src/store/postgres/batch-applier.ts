@@ -188,7 +188,8 @@ function copyOf(state: BatchState): BatchState {
 }
 
 const lastNumber = (unit: MoneySource) =>
-	`(SELECT coalesce(max(entries_${unit}), 0) FROM posts WHERE account_id = account.id AND entries_${unit} IS NOT NULL) AS ${unit}`;
+	`greatest((SELECT max(entries_${unit}) FROM posts WHERE account_id = account.id AND entries_${unit} IS NOT NULL),
+		(SELECT ${unit} FROM statement_starts WHERE account_id = account.id), 0) AS ${unit}`;
 
 const LAST_NUMBERS = `SELECT account.id AS account_id, ${lastNumber("usd")}, ${lastNumber("bundled")}, ${lastNumber("diem")}
 	FROM unnest($1::text[]) AS account (id)`;

@@ -62,6 +62,8 @@ export class Statement {
 	readonly #accountId: string;
 	readonly #currency: MoneySource | null;
 	#lanes: readonly Lane[] = [];
+	/** The numbers of the last archived entries, over the units that are listed and in each. */
+	#archived: Record<MoneySource, number> & { listed: number } = { usd: 0, bundled: 0, diem: 0, listed: 0 };
 
 	private constructor(db: StoreDb, accountId: string, currency: MoneySource | null) {
 		this.#db = db;
@@ -69,12 +71,17 @@ export class Statement {
 		this.#currency = currency;
 	}
 
-	/** The statement in all units, or in one. `db` is a snapshot: all that is read of it belongs together. */
+	/**
+	 * The statement in all units, or in one, from the first entry on that is not archived. `db` is a snapshot: all that is
+	 * read of it belongs together.
+	 */
 	static async open(db: StoreDb, accountId: string, currency: MoneySource | null): Promise<Statement> {
 		const statement = new Statement(db, accountId, currency);
+		await statement.#readStart();
 		const lanes: Lane[] = [];
 		for (const source of currency === null ? SOURCES : [currency]) {
-			const first = await statement.#placeFrom(source, 0);
+			// Posts that were refunded stay in the store; of the statement they are archived with the others.
+			const first = await statement.#placeFrom(source, statement.#archived[source] + 1);
 			const last = await statement.#lastPlace(source);
 			if (first !== null && last !== null) lanes.push({ source, first, last });
 		}
@@ -89,8 +96,9 @@ export class Statement {
 		return { after, last: Math.max(after, last) };
 	}
 
-	/** The first `limit` entries of a range, ascending. */
-	async read(range: EntryRange, limit: number): Promise<StatementEntry[]> {
+	/** The first `limit` entries of a range, ascending. What is archived of it is left out. */
+	async read({ after, last }: EntryRange, limit: number): Promise<StatementEntry[]> {
+		const range = { after: Math.max(after, this.#archived.listed), last };
 		const wanted = Math.min(limit, range.last - range.after);
 		if (wanted <= 0) return [];
 		const found = await this.#findNumber(range.after + 1);
@@ -104,8 +112,25 @@ export class Statement {
 		return rows.slice(skipped, skipped + wanted).map(entryOf);
 	}
 
+	/** Numbers up to this one are archived. */
+	get archived(): number {
+		return this.#archived.listed;
+	}
+
+	async #readStart(): Promise<void> {
+		const row = await this.#db
+			.selectFrom("statement_starts")
+			.select(SOURCES)
+			.where("account_id", "=", this.#accountId)
+			.executeTakeFirst();
+		if (row === undefined) return;
+		const [usd, bundled, diem] = [Number(row.usd), Number(row.bundled), Number(row.diem)];
+		const ofUnit = { usd, bundled, diem };
+		this.#archived = { ...ofUnit, listed: this.#currency === null ? usd + bundled + diem : ofUnit[this.#currency] };
+	}
+
 	#lastNumber(): number {
-		return Math.max(0, ...this.#lanes.map((lane) => lane.last.number));
+		return Math.max(this.#archived.listed, ...this.#lanes.map((lane) => lane.last.number));
 	}
 
 	/** The number of the last entry booked before an instant. */
@@ -117,6 +142,8 @@ export class Statement {
 	async #findNumber(number: number): Promise<Found[]> {
 		const [only, ...others] = this.#lanes;
 		if (only === undefined || others.length > 0) return this.#find("entries", number);
+		// Entries of other units that are archived have numbers too.
+		if (this.#archived.listed !== this.#archived[only.source]) return this.#find("entries", number);
 		const place = await this.#placeFrom(only.source, number);
 		return place === null ? [] : [{ source: only.source, place }];
 	}

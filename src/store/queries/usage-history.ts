@@ -32,7 +32,8 @@ export function usageHistory(admin: AdminStore, query: UsageHistoryQuery): Promi
 		.execute(async (tx) => {
 			const statement = await Statement.open(tx, query.accountId, query.currency);
 			const range = await statement.range(query.after === null ? query.fromMs : null, query.toMs);
-			const after = query.after ?? range.after;
+			// A cursor into what was archived meanwhile goes on with the first entry that is still here.
+			const after = Math.max(query.after ?? range.after, statement.archived);
 			const entries = await statement.read({ after, last: range.last }, query.limit);
 			const reached = after + entries.length;
 			return { entries, next: reached < range.last ? reached : null };
