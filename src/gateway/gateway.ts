@@ -1,4 +1,4 @@
-import { KeyDesk } from "../access/index.ts";
+import { AccountDesk, KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
@@ -12,6 +12,7 @@ import {
 } from "../catalog/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { Journal } from "../journal/index.ts";
+import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
@@ -189,6 +190,8 @@ export class Gateway {
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
 		const addresses = new AddressWindows(clock);
+		const keys = new KeyDesk(this.#inputs.store);
+		const endpointNames = () => new Set(endpoints.map((endpoint) => endpoint.name));
 		const endpoints: Endpoint[] = [
 			chatCompletions({
 				budgets: this.budgets,
@@ -204,8 +207,8 @@ export class Gateway {
 			}),
 			...characterRoutes(characters, () => clock.now()),
 			...apiKeyRoutes({
-				keys: new KeyDesk(this.#inputs.store),
-				endpointNames: () => new Set(endpoints.map((endpoint) => endpoint.name)),
+				keys,
+				endpointNames,
 				textModels: () =>
 					catalog()
 						.list("text")
@@ -213,6 +216,7 @@ export class Gateway {
 				limits: () => this.#config.limits,
 				exceededLimits: this.#exceededLimits,
 			}),
+			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, endpointNames }),
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
 		endpoints.push(

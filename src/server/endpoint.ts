@@ -4,6 +4,7 @@
  * for their worst case, worked on and posted.
  */
 import type { Static, TSchema } from "typebox";
+import type { Right } from "../access/index.ts";
 import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
 import type { ApiError, ErrorCode } from "../errors/index.ts";
 import type { LongStrings } from "../wire/index.ts";
@@ -90,8 +91,10 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	/** True on routes that an OpenAI SDK calls: `error` is an object there. */
 	readonly openAi: boolean;
 	readonly callers: readonly CallerKind[];
-	/** `ADMIN` where an INFERENCE key is refused. */
-	readonly right?: "ADMIN";
+	/** `ADMIN` where an INFERENCE key is refused, `OPERATOR` where ADMIN keys of other accounts than the operator's are too. */
+	readonly right?: Right;
+	/** Its Idempotency-Key header, for the API document: `readIdempotencyKey` reads it. */
+	readonly idempotencyKey?: "required" | "optional";
 	readonly body?: {
 		readonly schema: Body;
 		readonly maxBytes: number;

@@ -17,6 +17,7 @@ export {
 	plain,
 	type Settlement,
 } from "./endpoint.ts";
+export { readIdempotencyKey } from "./idempotency-key.ts";
 export { ListenError, type Listening, listen, PortTakenError } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { PipelineParts, PipelineSettings } from "./pipeline.ts";

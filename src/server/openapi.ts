@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -33,7 +34,11 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { versi
 }
 
 function operation(endpoint: Endpoint): JsonObject {
-	const parameters = [...pathParameters(endpoint.path), ...queryParameters(endpoint.query)];
+	const parameters = [
+		...pathParameters(endpoint.path),
+		...queryParameters(endpoint.query),
+		...idempotencyParameter(endpoint.idempotencyKey),
+	];
 	const answer = endpoint.answer ?? { type: "application/json", description: "Success" };
 	return {
 		operationId: endpoint.name + (endpoint.method === "GET" ? "" : `_${endpoint.method.toLowerCase()}`),
@@ -56,8 +61,10 @@ function operation(endpoint: Endpoint): JsonObject {
 	};
 }
 
+const NEEDS = { ADMIN: "Needs an ADMIN key.", OPERATOR: "Needs an ADMIN key of the operator's account." } as const;
+
 function described({ description, right }: Endpoint): JsonObject {
-	const needs = right === "ADMIN" ? ["Needs an ADMIN key."] : [];
+	const needs = right === undefined ? [] : [NEEDS[right]];
 	const parts = [...(description ? [description] : []), ...needs];
 	return parts.length > 0 ? { description: parts.join("\n\n") } : {};
 }
@@ -79,6 +86,12 @@ function queryParameters(schema: TSchema | undefined): JsonObject[] {
 		required: required.includes(name),
 		schema: property,
 	}));
+}
+
+function idempotencyParameter(need: Endpoint["idempotencyKey"]): JsonObject[] {
+	if (need === undefined) return [];
+	const schema = { type: "string", pattern: IDEMPOTENCY_KEY.source };
+	return [{ name: "Idempotency-Key", in: "header", required: need === "required", schema }];
 }
 
 const BY_KEY: readonly ErrorCode[] = ["AUTHENTICATION_FAILED", "UNAUTHORIZED", "API_ACCESS_DISABLED"];
@@ -114,6 +127,7 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	if (!endpoint.callers.includes("none")) add(BY_KEY);
 	if (endpoint.query) add(["INVALID_REQUEST"]);
 	if (endpoint.body) add(BY_BODY);
+	if (endpoint.idempotencyKey) add(["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED"]);
 	if (endpoint.kind === "metered") add(BY_METERED);
 	const has404 = [...codes].some((code) => ERROR_TABLE[code][0] === 404);
 	const statuses = [...(endpoint.errors ?? []), ...(endpoint.path.includes(":") && !has404 ? [404] : [])];

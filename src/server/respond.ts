@@ -36,6 +36,7 @@ const EXPOSED = [
 	"x-pagination-total",
 	"x-pagination-total-pages",
 	"x-next-cursor",
+	"Idempotent-Replayed",
 	"PAYMENT-REQUIRED",
 	"PAYMENT-RESPONSE",
 ].join(", ");

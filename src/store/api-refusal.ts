@@ -5,7 +5,7 @@ import { StoreUnavailableError } from "./store-errors.ts";
 
 /**
  * Waits for a call of the store on behalf of an API request. Its refusals become errors of the API: NOT_FOUND 404,
- * INVALID and CONFLICT 400 with the store's sentence; a store that cannot answer now is 503. Others pass.
+ * INVALID and CONFLICT 400 with the store's sentence, REFERENCE_USED 400 and MONEY_LEASED 409 by codes of their own; a store that cannot answer now is 503. Others pass.
  */
 export async function orApiError<T>(call: Promise<T>): Promise<T> {
 	try {
@@ -19,6 +19,8 @@ function apiErrorOf(error: unknown): unknown {
 	if (error instanceof AdminError) {
 		const message = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}`;
 		if (error.code === "NOT_FOUND") return new ApiError("NOT_FOUND", { message });
+		if (error.code === "REFERENCE_USED") return new ApiError("IDEMPOTENCY_KEY_REUSED", { message });
+		if (error.code === "MONEY_LEASED") return new ApiError("BALANCE_IN_USE", { message, retryAfterSeconds: 5 });
 		return invalidRequest([{ path: [], code: error.code.toLowerCase(), message }]);
 	}
 	if (error instanceof StoreUnavailableError) {

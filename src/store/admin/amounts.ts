@@ -9,7 +9,11 @@ export const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
 export function amountToMove(text: string, what: "credit" | "debit" | "refund"): Nano {
 	const amount = parseNano(text);
 	if (amount === undefined) {
-		throw new AdminError("INVALID", `not an amount: ${JSON.stringify(text)}; write digits with at most 9 places, like 12.50`);
+		const most = formatNano(MAX_CREDIT_NANO, 0);
+		throw new AdminError(
+			"INVALID",
+			`not an amount of at most ${most}: ${JSON.stringify(text)}; write digits with at most 9 places, like 12.50`,
+		);
 	}
 	if (amount === 0) throw new AdminError("INVALID", `a ${what} is more than 0`);
 	if (amount > MAX_CREDIT_NANO) {

@@ -36,7 +36,7 @@ const STAKE_ON_CHAIN = "chain";
  */
 export async function changeAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
 	const { name, tier, disabled, stakeDiem, bundledUsd } = changes;
-	const wallet = changes.wallet ? await readWallet(changes.wallet) : changes.wallet;
+	const wallet = typeof changes.wallet === "string" ? await readWallet(changes.wallet) : changes.wallet;
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
 		await requireAccount(tx, accountId);

@@ -1,0 +1,45 @@
+/** Where the next page begins. The operator may look into it; what it names is checked. */
+import { invalidField } from "../../schema/index.ts";
+
+/** Where a page of accounts ended. */
+export interface AccountPlace {
+	readonly createdAtMs: number;
+	readonly id: string;
+}
+
+const PLACE = /^(\d{1,15}) ([A-Za-z0-9_:.-]{1,128})$/;
+const NUMBER = /^\d{1,15}$/;
+
+export function accountCursor({ createdAtMs, id }: AccountPlace): string {
+	return sealed(`${createdAtMs} ${id}`);
+}
+
+/** Throws 400. */
+export function readAccountCursor(cursor: string): AccountPlace {
+	const [, createdAtMs, id] = PLACE.exec(opened(cursor)) ?? [];
+	if (createdAtMs === undefined || id === undefined) throw noCursor();
+	return { createdAtMs: Number(createdAtMs), id };
+}
+
+export function numberCursor(place: number): string {
+	return sealed(String(place));
+}
+
+/** Throws 400. */
+export function readNumberCursor(cursor: string): number {
+	const text = opened(cursor);
+	if (!NUMBER.test(text)) throw noCursor();
+	return Number(text);
+}
+
+function sealed(text: string): string {
+	return Buffer.from(text, "utf8").toString("base64url");
+}
+
+function opened(cursor: string): string {
+	return Buffer.from(cursor, "base64url").toString("utf8");
+}
+
+function noCursor() {
+	return invalidField(["cursor"], "is not a cursor of this list; begin again without one");
+}

@@ -1,0 +1,185 @@
+/**
+ * /admin/accounts and below: the operator's side for their own shop and scripts, as `turnpike accounts` and `turnpike
+ * keys` are on the command line, over the same operations of the store. Free, and without a minute limit.
+ * Promises: money is moved once for each Idempotency-Key, also where it comes on two nodes at once; a page costs the same
+ * at any number of accounts; a change binds the next request on this node. Only ADMIN keys of the operator's account.
+ */
+import Type from "typebox";
+import {
+	AccountSchema,
+	accountView,
+	BookedSchema,
+	CreatedKeySchema,
+	KeyWithUsageSchema,
+	MISNAMED_KEY_FIELDS,
+	MoneyEntrySchema,
+	RefundedSchema,
+} from "../../access/index.ts";
+import { type Endpoint, json, plain } from "../../server/endpoint.ts";
+import { changeAccount, createAccount, listAccounts } from "./accounts.ts";
+import { createKey, listKeys, revokeKey } from "./keys.ts";
+import { listMoney, moveMoney, refund, requireIdempotencyKey } from "./money.ts";
+import { type AdminAccountParts, accountIn } from "./parts.ts";
+import {
+	ChangeAccountSchema,
+	CreateAccountSchema,
+	CreateCustomerKeySchema,
+	MoneySchema,
+	PageSchema,
+	pageAnswer,
+	RefundSchema,
+} from "./schema.ts";
+
+export type { AdminAccountParts } from "./parts.ts";
+
+const MAX_BODY_BYTES = 1_048_576;
+
+const common = { tag: "Accounts", openAi: false, callers: ["key"], right: "OPERATOR", listLimit: false } as const;
+const body = <Schema extends Type.TSchema>(schema: Schema, misnamed: Readonly<Record<string, string>> = {}) => ({
+	schema,
+	maxBytes: MAX_BODY_BYTES,
+	keepNulls: true,
+	misnamed,
+});
+const answer = (description: string, schema: Type.TSchema) => ({ type: "application/json", schema, description });
+const changed = (description: string, data: Type.TSchema) =>
+	answer(description, Type.Object({ data, success: Type.Literal(true) }));
+
+export function adminAccountRoutes(parts: AdminAccountParts): Endpoint[] {
+	return [...accountRoutes(parts), ...moneyRoutes(parts), ...keyRoutes(parts)];
+}
+
+function accountRoutes(parts: AdminAccountParts): Endpoint[] {
+	return [
+		plain({
+			...common,
+			method: "GET",
+			path: "/admin/accounts",
+			name: "admin-accounts",
+			summary: "List accounts, newest first",
+			query: PageSchema,
+			answer: answer("A page of accounts", pageAnswer(AccountSchema)),
+			run: ({ query }) => listAccounts(query, parts),
+		}),
+		plain({
+			...common,
+			method: "POST",
+			path: "/admin/accounts",
+			name: "admin-accounts",
+			summary: "Make an account",
+			description: "Under an Idempotency-Key it is made once: a repeat answers with the account as it is now.",
+			idempotencyKey: "optional",
+			body: body(CreateAccountSchema),
+			answer: changed("The account", AccountSchema),
+			run: (input, call) => createAccount(input.body, call, parts),
+		}),
+		plain({
+			...common,
+			method: "GET",
+			path: "/admin/accounts/:id",
+			name: "admin-account",
+			summary: "One account with its balances",
+			answer: answer("The account", Type.Object({ data: AccountSchema })),
+			run: async ({ params }) => json({ data: accountView(await parts.accounts.show(accountIn(params))) }),
+		}),
+		plain({
+			...common,
+			method: "PATCH",
+			path: "/admin/accounts/:id",
+			name: "admin-account",
+			summary: "Change an account, all that is given or nothing",
+			description: "Bundled credit that requests hold is waited for, 5 s at most.",
+			codes: ["BALANCE_IN_USE"],
+			errors: [404],
+			body: body(ChangeAccountSchema),
+			answer: changed("The account as it is now", AccountSchema),
+			run: (input, call) => changeAccount(accountIn(input.params), input.body, call, parts),
+		}),
+	];
+}
+
+const MOVES = [
+	{ what: "credit", list: "credits", does: "Add prepaid USD credit, once for each Idempotency-Key" },
+	{ what: "debit", list: "debits", does: "Take prepaid USD back that no request holds, once for each Idempotency-Key" },
+] as const;
+const LISTS = ["credits", "debits", "refunds"] as const;
+
+function moneyRoutes(parts: AdminAccountParts): Endpoint[] {
+	const once = {
+		...common,
+		method: "POST",
+		idempotencyKey: "required",
+		errors: [404],
+		checkRequest: (call: Parameters<typeof requireIdempotencyKey>[0]) => void requireIdempotencyKey(call),
+	} as const;
+	return [
+		...MOVES.map(({ what, list, does }) =>
+			plain({
+				...once,
+				path: `/admin/accounts/:id/${list}`,
+				name: `admin-${list}`,
+				summary: does,
+				...(what === "debit" ? { codes: ["BALANCE_IN_USE"] as const } : {}),
+				body: body(MoneySchema),
+				answer: changed("What was booked: the same for each repeat", BookedSchema),
+				run: (input, call) => moveMoney(what, accountIn(input.params), input.body, call, parts),
+			}),
+		),
+		plain({
+			...once,
+			path: "/admin/accounts/:id/refunds",
+			name: "admin-refunds",
+			summary: "Give back what a request was charged, or a part of it, once for each Idempotency-Key",
+			description: "It returns to the currencies that it came from, USD first, and diem to the day it was of.",
+			body: body(RefundSchema),
+			answer: changed("What was booked: the same for each repeat", RefundedSchema),
+			run: (input, call) => refund(accountIn(input.params), input.body, call, parts),
+		}),
+		...LISTS.map((what) =>
+			plain({
+				...common,
+				method: "GET",
+				path: `/admin/accounts/:id/${what}`,
+				name: `admin-${what}`,
+				summary: `List an account's ${what}, newest first`,
+				query: PageSchema,
+				answer: answer("A page of them", pageAnswer(MoneyEntrySchema)),
+				run: ({ params, query }) => listMoney(what, accountIn(params), query, parts),
+			}),
+		),
+	];
+}
+
+function keyRoutes(parts: AdminAccountParts): Endpoint[] {
+	return [
+		plain({
+			...common,
+			method: "GET",
+			path: "/admin/accounts/:id/keys",
+			name: "admin-keys",
+			summary: "List an account's active keys, newest first",
+			answer: answer("Its keys", Type.Object({ object: Type.Literal("list"), data: Type.Array(KeyWithUsageSchema) })),
+			run: ({ params }, call) => listKeys(accountIn(params), call, parts),
+		}),
+		plain({
+			...common,
+			method: "POST",
+			path: "/admin/accounts/:id/keys",
+			name: "admin-keys",
+			summary: "Make a key for an account",
+			errors: [404],
+			body: body(CreateCustomerKeySchema, MISNAMED_KEY_FIELDS),
+			answer: changed("The key, with its secret", CreatedKeySchema),
+			run: (input, call) => createKey(accountIn(input.params), input.body, call, parts),
+		}),
+		plain({
+			...common,
+			method: "DELETE",
+			path: "/admin/accounts/:id/keys/:keyId",
+			name: "admin-keys-revoke",
+			summary: "End a key of an account for good",
+			answer: answer("The key is gone", Type.Object({ success: Type.Literal(true) })),
+			run: ({ params }) => revokeKey(accountIn(params), params.keyId ?? "", parts),
+		}),
+	];
+}

@@ -1,0 +1,33 @@
+import { createdKeyView, keyWithUsageView, readKeyFields } from "../../access/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import type { AdminAccountParts } from "./parts.ts";
+import type { CreateCustomerKey } from "./schema.ts";
+
+/** POST /admin/accounts/{id}/keys: the only answer with the key's secret. */
+export async function createKey(
+	accountId: string,
+	body: CreateCustomerKey,
+	call: Call,
+	parts: AdminAccountParts,
+): Promise<Answer> {
+	const nowMs = call.admittedAtMs;
+	await parts.accounts.show(accountId);
+	const fields = readKeyFields(body, { nowMs, endpointNames: parts.endpointNames() });
+	const { key, secret } = await parts.keys.create(accountId, body.apiKeyType, fields, nowMs);
+	return json({ data: createdKeyView(key, secret), success: true }, 200, { "Cache-Control": "no-store" });
+}
+
+/** GET /admin/accounts/{id}/keys: the active ones, newest first. */
+export async function listKeys(accountId: string, call: Call, parts: AdminAccountParts): Promise<Answer> {
+	await parts.accounts.show(accountId);
+	const { keys } = await parts.keys.list(accountId, call.admittedAtMs);
+	return json({ object: "list", data: keys.map(keyWithUsageView) });
+}
+
+/** DELETE /admin/accounts/{id}/keys/{keyId} */
+export async function revokeKey(accountId: string, keyId: string, parts: AdminAccountParts): Promise<Answer> {
+	await parts.accounts.show(accountId);
+	await parts.keys.revoke(accountId, keyId);
+	return json({ success: true });
+}

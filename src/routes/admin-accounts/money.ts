@@ -1,0 +1,54 @@
+import { bookedView, moneyEntryView, refundedView } from "../../access/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { readIdempotencyKey } from "../../server/index.ts";
+import { checkAmount } from "./amount.ts";
+import { numberCursor, readNumberCursor } from "./cursor.ts";
+import { type AdminAccountParts, REPLAYED_HEADER } from "./parts.ts";
+import { DEFAULT_LIMIT, type Money, type PageQuery, type Refund } from "./schema.ts";
+
+/** Throws 400 where it is missing or malformed. */
+export function requireIdempotencyKey({ request }: Call): string {
+	const key = readIdempotencyKey(request);
+	if (key !== null) return key;
+	throw new ApiError("IDEMPOTENCY_KEY_INVALID", {
+		message: "This route needs an Idempotency-Key header that names the payment: 1 to 255 of A-Z a-z 0-9 _ and -",
+	});
+}
+
+/** POST /admin/accounts/{id}/credits and /debits: the key names the movement for good. */
+export async function moveMoney(
+	what: "credit" | "debit",
+	accountId: string,
+	body: Money,
+	call: Call,
+	{ accounts }: AdminAccountParts,
+): Promise<Answer> {
+	checkAmount(["amountUsd"], body.amountUsd);
+	const booked = await accounts[what]({ accountId, amount: body.amountUsd, reference: requireIdempotencyKey(call) });
+	return json({ data: bookedView(booked), success: true }, 200, booked.replayed ? REPLAYED_HEADER : {});
+}
+
+/** POST /admin/accounts/{id}/refunds */
+export async function refund(accountId: string, body: Refund, call: Call, { accounts }: AdminAccountParts): Promise<Answer> {
+	const { requestId, amountUsd } = body;
+	if (amountUsd !== undefined) checkAmount(["amountUsd"], amountUsd);
+	const part = amountUsd === undefined ? {} : { amount: amountUsd };
+	const refunded = await accounts.refund({ accountId, requestId, ...part, reference: requireIdempotencyKey(call) });
+	return json({ data: refundedView(refunded), success: true }, 200, refunded.replayed ? REPLAYED_HEADER : {});
+}
+
+/** GET /admin/accounts/{id}/credits, /debits and /refunds: newest first. */
+export async function listMoney(
+	what: "credits" | "debits" | "refunds",
+	accountId: string,
+	query: PageQuery,
+	{ accounts }: AdminAccountParts,
+): Promise<Answer> {
+	const before = query.cursor === undefined ? null : readNumberCursor(query.cursor);
+	const { entries, more } = await accounts.money({ what, accountId, before, limit: query.limit ?? DEFAULT_LIMIT });
+	const last = entries.at(-1);
+	const nextCursor = more && last !== undefined ? numberCursor(last.place) : null;
+	return json({ object: "list", data: entries.map(moneyEntryView), nextCursor });
+}

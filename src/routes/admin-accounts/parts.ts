@@ -1,0 +1,17 @@
+import type { AccountDesk, KeyDesk } from "../../access/index.ts";
+
+/** What these routes work with. */
+export interface AdminAccountParts {
+	readonly accounts: AccountDesk;
+	readonly keys: KeyDesk;
+	/** Names of all endpoints: what a key may be restricted to. */
+	readonly endpointNames: () => ReadonlySet<string>;
+}
+
+/** The path's account id. */
+export function accountIn(params: Readonly<Record<string, string>>): string {
+	return params.id ?? "";
+}
+
+/** What every answer to a change says. */
+export const REPLAYED_HEADER = { "Idempotent-Replayed": "true" } as const;

@@ -1,0 +1,53 @@
+import Type, { type Static } from "typebox";
+import { DescriptionSchema, KEY_FIELDS, KeyTypeSchema, TierSchema } from "../../access/index.ts";
+
+const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
+	Type.Object(properties, { additionalProperties: false });
+const name = () => Type.String({ description: "For people; 1 to 200 characters" });
+/** Text, not a number: a number of JSON is a float in most programs, and 0.1 is none. */
+const amount = (description: string) =>
+	Type.String({ description: `${description}: decimal text with at most 9 places, like "12.50"` });
+
+export const CreateAccountSchema = closed({
+	name: name(),
+	tier: Type.Optional(TierSchema),
+	creditUsd: Type.Optional(amount("Credit to begin with")),
+});
+export type CreateAccount = Static<typeof CreateAccountSchema>;
+
+export const ChangeAccountSchema = closed({
+	name: Type.Optional(name()),
+	tier: Type.Optional(TierSchema),
+	stakeDiem: Type.Optional(amount('Staked diem from the next UTC day on, or "chain" to have it read there')),
+	bundledUsd: Type.Optional(amount("What the bundled credit shall be")),
+	wallet: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "0x and 40 hex digits, or null for none" })),
+	disabled: Type.Optional(Type.Boolean({ description: "True: requests of the account are refused" })),
+});
+export type ChangeAccount = Static<typeof ChangeAccountSchema>;
+
+export const MoneySchema = closed({ amountUsd: amount("USD") });
+export type Money = Static<typeof MoneySchema>;
+
+export const RefundSchema = closed({
+	requestId: Type.String({ description: "The X-Request-ID of what was charged" }),
+	amountUsd: Type.Optional(amount("A part of it; left out: all that is left")),
+});
+export type Refund = Static<typeof RefundSchema>;
+
+export const PageSchema = Type.Object({
+	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Entries on a page, default 100" })),
+	cursor: Type.Optional(Type.String({ description: "nextCursor of the page before" })),
+});
+export type PageQuery = Static<typeof PageSchema>;
+export const DEFAULT_LIMIT = 100;
+
+export const CreateCustomerKeySchema = closed({
+	apiKeyType: KeyTypeSchema,
+	description: Type.Optional(DescriptionSchema),
+	...KEY_FIELDS,
+});
+export type CreateCustomerKey = Static<typeof CreateCustomerKeySchema>;
+
+/** A page of a list. */
+export const pageAnswer = (item: Type.TSchema) =>
+	closed({ object: Type.Literal("list"), data: Type.Array(item), nextCursor: Type.Union([Type.String(), Type.Null()]) });
