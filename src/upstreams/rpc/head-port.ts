@@ -1,25 +1,22 @@
 /**
- * How far each chain is, as its upstreams tell. The tracker keeps it; the cache reads it, and keeps no answer that this
- * does not prove.
+ * What is final on each chain, as its upstreams tell. The tracker keeps it; the cache keeps no answer that this does not
+ * prove, and gives none out that this does not prove any more.
  */
 
-export interface RpcHead {
-	readonly number: number;
-	/** Lower-case hex text. */
-	readonly hash: string;
+/** Never changed once it is made: another one takes its place. */
+export interface RpcFinality {
+	/** The highest block that is final, by number. */
+	readonly block: number;
+	/**
+	 * Names of the upstreams that have themselves told to have this block or a later one, by any tag. Of the others it is
+	 * not known: one that is behind answers `[]` for the logs of blocks that it has not seen.
+	 */
+	readonly upstreams: ReadonlySet<string>;
 }
 
 export interface RpcHeads {
-	/**
-	 * The highest block that is final, by number; null: not known (no upstream tells, or what they tell is too old to
-	 * be relied on). It goes back where an upstream says so.
-	 */
-	finalized(network: string): number | null;
-	/**
-	 * The newest block that this upstream itself has told to have (any tag); null: not known. An upstream that is behind
-	 * answers `[]` for logs that it has not seen yet: what it says of blocks beyond its own is not kept.
-	 */
-	reached(network: string, upstream: string): number | null;
-	/** Told at every change of `finalized`, in the turn in which it changes. Returns what ends it. */
-	onFinalized(listener: (network: string, finalized: number | null) => void): () => void;
+	/** null: not known; no upstream tells it, or the last who did is too long ago. It goes back where an upstream says so. */
+	finality(network: string): RpcFinality | null;
+	/** Told at every change, in the turn in which `finality` changes. Returns what ends it. */
+	onFinality(listener: (network: string, finality: RpcFinality | null) => void): () => void;
 }

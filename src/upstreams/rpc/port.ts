@@ -19,7 +19,12 @@ export interface RpcItem {
 
 /** What came of one item. Bytes are the upstream's own, untouched: those of the `result` or of the `error` value. */
 export type RpcOutcome =
-	| { readonly kind: "result"; readonly value: Uint8Array }
+	| {
+			readonly kind: "result";
+			readonly value: Uint8Array;
+			/** Of a batch, whose items may come from several: the member of the pool that gave it. */
+			readonly upstream?: string;
+	  }
 	/** `code`: that of the error, where it is an integer. */
 	| { readonly kind: "error"; readonly value: Uint8Array; readonly code: number | null }
 	/** The upstreams answered the batch without this item. Of a send: whether it was taken is not known. */
