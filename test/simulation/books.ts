@@ -1,0 +1,297 @@
+/**
+ * The shared books in memory, by the rules of the store on PostgreSQL: the same decisions (`lease-split.ts`,
+ * `batch-plan.ts`), the same constraints, each call one transaction. Accounts are made when they are first asked for, so
+ * that a million of them cost nothing. `books.contract.test.ts` proves it beside a real PostgreSQL.
+ */
+import type { ReadGroup } from "../../src/journal/index.ts";
+import type { JournalRecord, MoneySource } from "../../src/journal/records.ts";
+import { nano } from "../../src/ledger/nano.ts";
+import { SequenceError } from "../../src/store/apply.ts";
+import type { Kept } from "../../src/store/leases.ts";
+import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../../src/store/port.ts";
+import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
+import { type BatchState, budgetKey, type Entry, needsOf, planBatch } from "../../src/store/postgres/batch-plan.ts";
+import type { Boot } from "../../src/store/postgres/boots.ts";
+import { FencedError } from "../../src/store/postgres/faults.ts";
+import { decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
+import { RecordFault } from "../../src/store/record-fault.ts";
+import { type Purse, SimulatedRows } from "./rows.ts";
+
+/** What an account has before anybody uses it; nano-USD, nano-diem a day. */
+export interface Opening {
+	readonly usd: number;
+	readonly bundled: number;
+	readonly stakeDiem: number;
+}
+
+export interface BooksOptions {
+	/** Unix milliseconds by the database's clock. */
+	readonly now: () => number;
+	/** What an account opens with; null: there is no such account. */
+	readonly opening: (accountId: string) => Opening | null;
+	/** The account of a key. */
+	readonly accountOfKey: (hash: string) => string | null;
+	/** Told before a boot's leases are freed by a fence. */
+	readonly fenced?: (node: NodeEpoch) => void;
+	/** Told of each commit whose leases a failover lost. */
+	readonly lostGrants?: (accountId: string, amount: number) => void;
+	/** Rules left out on purpose, to see that they are missed. */
+	readonly broken?: ReadonlySet<"fence" | "reap without a fence" | "surplus leaves nothing" | "sequence">;
+}
+
+const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
+const DAY_MS = 86_400_000;
+
+export class SimulatedBooks {
+	readonly rows: SimulatedRows;
+	readonly #options: BooksOptions;
+	readonly #listeners = new Set<
+		(notice: { readonly changed: true } | { readonly nodeId: string; readonly accountId: string }) => void
+	>();
+
+	constructor(options: BooksOptions) {
+		this.#options = options;
+		this.rows = new SimulatedRows(options);
+	}
+
+	latestBoot(nodeId: string): Boot {
+		const boot = this.rows.bootsOf(nodeId).at(-1);
+		return { id: nodeId, epoch: boot?.epoch ?? 0, appliedSeq: boot?.appliedSeq ?? 0 };
+	}
+
+	knownBoot(boot: Boot): number {
+		return this.rows.transaction("boot", () => {
+			const known = this.rows.boot(boot.id, boot.epoch);
+			if (known !== undefined) return known.appliedSeq;
+			const { appliedSeq } = this.latestBoot(boot.id);
+			this.rows.addBoot({ ...boot, appliedSeq });
+			return appliedSeq;
+		});
+	}
+
+	startBoot(before: Boot, termMs: number): Boot {
+		return this.rows.transaction("boot", () => {
+			for (const { epoch } of this.rows.bootsOf(before.id)) this.#endLeases({ id: before.id, epoch });
+			const epoch = (this.rows.bootsOf(before.id).at(-1)?.epoch ?? 0) + 1;
+			const boot = { id: before.id, epoch, appliedSeq: before.appliedSeq };
+			this.rows.addBoot(boot);
+			this.rows.setTerm(boot, { endsAtMs: this.#options.now() + termMs, fenced: false });
+			return boot;
+		});
+	}
+
+	endBoot(node: NodeEpoch): void {
+		this.rows.transaction("boot", () => this.#endLeases(node));
+	}
+
+	/** Renews the term; the number of live nodes. */
+	beat(node: NodeEpoch, termMs: number): number {
+		return this.rows.transaction("beat", () => {
+			const term = this.rows.term(node);
+			if (term === undefined || term.fenced) throw new FencedError();
+			this.rows.setTerm(node, { endsAtMs: this.#options.now() + termMs, fenced: false });
+			return Math.max(1, this.rows.liveTerms(this.#options.now()));
+		});
+	}
+
+	reap(afterMs: number): number {
+		const late = this.rows.lateTerms(this.#options.now() - afterMs);
+		for (const node of late) this.rows.transaction("reap", () => this.#endLeases(node));
+		return late.length;
+	}
+
+	readKey(hash: string): KeyLoad | null {
+		const accountId = this.#options.accountOfKey(hash);
+		const account = accountId === null ? null : this.readAccount(accountId);
+		if (account === null) return null;
+		return {
+			key: {
+				id: `key-${hash}`,
+				accountId: account.id,
+				type: "INFERENCE",
+				last6: "abcdef",
+				description: "",
+				limits: { usd: null, diem: null, vcu: null },
+				limitPeriod: "EPOCH",
+				restrictions: null,
+				createdAtMs: 0,
+				expiresAtMs: null,
+				lastUsedAtMs: null,
+			},
+			account,
+			spent: { usd: nano(0), diem: nano(0) },
+		};
+	}
+
+	readAccount(accountId: string): Account | null {
+		if (this.rows.account(accountId) === null) return null;
+		return { id: accountId, name: accountId, tier: "paid", disabled: false, operator: false, wallet: null, createdAtMs: 0 };
+	}
+
+	acquire(node: NodeEpoch, request: AcquireRequest, liveNodes: number): AcquireResult {
+		const { accountId, day } = request;
+		return this.rows.transaction("lease", () => {
+			this.#alive(node);
+			this.#writeAllotment(accountId, day);
+			const before = this.#states(accountId, day);
+			let { grants, budgets, short } = decideAcquire(before, request, liveNodes);
+			if (this.#options.broken?.has("surplus leaves nothing") === true && !short) {
+				grants = before.filter(({ free }) => free > 0).map(({ source, day: of, free }) => ({ source, day: of, granted: free }));
+			}
+			for (const grant of grants) this.rows.lease(node, accountId, grant.source, grant.day, grant.granted);
+			const recalled = short && this.#leasedElsewhere(node, accountId, day);
+			return { grants, budgets, ...(recalled ? { recalled } : {}) };
+		});
+	}
+
+	budgets(accountId: string, day: number): readonly BudgetState[] {
+		const states = this.#states(accountId, day);
+		if (states.some((state) => state.source === "diem")) return states;
+		const stake = this.rows.account(accountId)?.stakeDiem ?? 0;
+		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
+	}
+
+	giveBack(node: NodeEpoch, accountId: string, kept: readonly Kept[]): AcquireResult {
+		return this.rows.transaction("lease", () => {
+			this.#alive(node);
+			const leases = this.rows.leasesOf(node, accountId);
+			for (const { source, day, amount } of decideGiveBack(leases, kept)) this.rows.lease(node, accountId, source, day, -amount);
+			const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
+			for (const { source, day } of leases) if (source === "diem") days.add(day);
+			const diem = [...days].flatMap((day) => this.#states(accountId, day).filter(({ source }) => source === "diem"));
+			return { grants: [], budgets: [...diem, ...this.#states(accountId, 0).filter(({ source }) => source !== "diem")] };
+		});
+	}
+
+	/** Books the groups that are not booked yet; the sequence that is booked then. */
+	apply(node: NodeEpoch, groups: readonly ReadGroup[]): number {
+		return this.rows.transaction("batch", () => {
+			const boot = this.rows.boot(node.id, node.epoch);
+			if (boot === undefined) throw new SequenceError("the store does not know this boot");
+			const applied = this.#options.broken?.has("sequence") === true ? 0 : boot.appliedSeq;
+			const fresh = groups.filter((group) => group.seq > applied);
+			fresh.forEach((group, index) => {
+				if (group.seq !== applied + 1 + index && applied > 0)
+					throw new SequenceError(`group ${group.seq} after ${applied + index}`);
+			});
+			const last = fresh.at(-1);
+			if (last === undefined) return applied;
+			const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
+			if (!this.#booked(node, entries)) for (const entry of entries) if (!this.#booked(node, [entry])) this.rows.reject();
+			this.rows.setApplied(node, last.seq);
+			return last.seq;
+		});
+	}
+
+	/** Adds money, as the operator does; the nodes are told. */
+	credit(accountId: string, amount: number): void {
+		this.rows.transaction("credit", () => {
+			this.rows.credit(accountId, amount);
+			this.rows.addChange({ kind: "account", accountId });
+		});
+		this.#tell({ changed: true });
+	}
+
+	/** What changed behind a row, and the last row there is. */
+	changesAfter(id: number): { readonly changes: readonly StoreChange[]; readonly lastId: number } {
+		return this.rows.changesAfter(id);
+	}
+
+	askBack(nodeId: string, accountId: string): void {
+		this.#tell({ nodeId, accountId });
+	}
+
+	onNotice(
+		listener: (notice: { readonly changed: true } | { readonly nodeId: string; readonly accountId: string }) => void,
+	): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	#tell(notice: { readonly changed: true } | { readonly nodeId: string; readonly accountId: string }): void {
+		for (const listener of this.#listeners) listener(notice);
+	}
+
+	#alive(node: NodeEpoch): void {
+		const term = this.rows.term(node);
+		if (this.#options.broken?.has("fence") === true) return;
+		if (term === undefined || term.fenced) throw new FencedError();
+	}
+
+	#endLeases(node: NodeEpoch): void {
+		const term = this.rows.term(node);
+		if (term !== undefined && !term.fenced) {
+			this.#options.fenced?.(node);
+			if (this.#options.broken?.has("reap without a fence") !== true) this.rows.setTerm(node, { ...term, fenced: true });
+		}
+		this.rows.freeLeases(node);
+	}
+
+	#writeAllotment(accountId: string, day: number): void {
+		const account = this.rows.account(accountId);
+		if (account === null || account.stakeDiem === 0 || account.diem.has(day)) return;
+		this.rows.allot(accountId, day, account.stakeDiem);
+	}
+
+	#states(accountId: string, day: number): BudgetState[] {
+		return SOURCES.flatMap((source) => {
+			const of = source === "diem" ? day : 0;
+			const purse = this.rows.purse(accountId, source, of);
+			return purse === undefined
+				? []
+				: [{ source, day: of, balance: nano(purse.balance), free: nano(purse.balance - purse.leased) }];
+		});
+	}
+
+	#leasedElsewhere(node: NodeEpoch, accountId: string, day: number): boolean {
+		const counts = (source: MoneySource, of: number): boolean => source !== "diem" || of === day;
+		const all = SOURCES.reduce(
+			(sum, source) => sum + (this.rows.purse(accountId, source, source === "diem" ? day : 0)?.leased ?? 0),
+			0,
+		);
+		const own = this.rows
+			.leasesOf(node, accountId)
+			.reduce((sum, lease) => sum + (counts(lease.source, lease.day) ? lease.amount : 0), 0);
+		return all > own;
+	}
+
+	/** All of the entries, or none. */
+	#booked(node: NodeEpoch, entries: readonly Entry[]): boolean {
+		return this.rows.savepoint(() => {
+			const state = this.#locked(node, entries);
+			const plan = planBatch(entries, state, this.#options.now());
+			const accounts = new Map<string, string>();
+			for (const { text } of entries) {
+				const record = JSON.parse(text) as JournalRecord;
+				if (record.t !== "post") continue;
+				accounts.set(record.id, record.accountId);
+				if (!this.rows.addPost(record)) throw new RecordFault(`${record.id} is booked`);
+			}
+			for (const row of plan.movements) {
+				const accountId = accounts.get(String(row.request_id)) ?? "";
+				this.rows.addMovement(String(row.debit), accountId, String(row.unit), Number(row.amount));
+			}
+			for (const row of plan.spent) {
+				this.rows.spend(node, {
+					accountId: String(row.account_id),
+					source: row.source as MoneySource,
+					day: Number(row.day),
+					amount: Number(row.amount),
+					leased: Number(row.leased),
+				});
+			}
+		});
+	}
+
+	#locked(node: NodeEpoch, entries: readonly Entry[]): BatchState {
+		const { budgets } = needsOf(entries);
+		const state: BatchState = { budgets: new Map(), numbers: new Map() };
+		for (const { account, source, day } of budgets) {
+			const purse: Purse | undefined = this.rows.purse(account, source, day);
+			if (purse === undefined) continue;
+			const lease = this.rows.leaseOf(node, account, source, day);
+			state.budgets.set(budgetKey(account, source, day), { balance: purse.balance, leased: purse.leased, lease });
+		}
+		return state;
+	}
+}

@@ -1,0 +1,209 @@
+/**
+ * Knows everything that happens in a run, and what must be true of it (docs/scale.md, the bounds). A broken rule is a
+ * finding; a run without findings kept every promise.
+ */
+import type { ApiError } from "../../src/errors/index.ts";
+import type { PostRecord } from "../../src/journal/records.ts";
+import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
+import { Bits } from "./bits.ts";
+import type { SimulatedDatabase } from "./database.ts";
+import type { SimulatedDisk } from "./journal.ts";
+import type { NodeWitness, SimulatedNode, SimulatedRequest } from "./node.ts";
+import { requestNumber } from "./rows.ts";
+import type { World } from "./world.ts";
+
+/** What other nodes are asked for is waited for 300 ms; after a refusal the next 100 ms need no trip; the rest are ways. */
+const RECALL_MS = 500;
+/** After something went wrong the nodes may need so long until they hear each other again. */
+const UNSETTLED_MS = 15_000;
+const MAX_FINDINGS = 20;
+const DAY_MS = 86_400_000;
+
+export class Oracle implements NodeWitness {
+	readonly findings: string[] = [];
+	readonly counts = { held: 0, refused: 0, unavailable: 0, posted: 0, answered: 0, earlyRefusals: 0, fences: 0, lostCommits: 0 };
+	/** Sum of the prices that were posted into journals. */
+	postedNano = 0;
+	/** Sum of the prices of posts that went with a disk, or with the process that had not written them. */
+	readonly #lost: { readonly disk: SimulatedDisk; readonly unwritten: readonly string[] }[] = [];
+	/** What may be borne of each account's use at most: see docs/scale.md. */
+	readonly exposure = new Map<string, number>();
+	readonly nodes: SimulatedNode[] = [];
+	readonly #world: World;
+	readonly #database: () => SimulatedDatabase;
+	readonly #answered = new Bits();
+	/** Answered by the disk of a node, while the store could not be written. */
+	readonly #answeredByDisk = new Bits();
+	#unsettledUntilMs = 0;
+	readonly #nodeUnsettledUntilMs = new Map<number, number>();
+
+	constructor(world: World, database: () => SimulatedDatabase) {
+		this.#world = world;
+		this.#database = database;
+	}
+
+	/** Something went wrong with the store, or (with a node) with one node only. */
+	unsettled(untilMs: number, node?: number): void {
+		const until = untilMs + UNSETTLED_MS;
+		if (node === undefined) this.#unsettledUntilMs = Math.max(this.#unsettledUntilMs, until);
+		else this.#nodeUnsettledUntilMs.set(node, Math.max(this.#nodeUnsettledUntilMs.get(node) ?? 0, until));
+	}
+
+	held(node: SimulatedNode, request: SimulatedRequest): void {
+		this.counts.held++;
+		this.#world.note(request.number * 4 + 1);
+		const term = this.#database().books.rows.term({ id: node.id, epoch: node.epoch });
+		if (term === undefined || term.fenced)
+			this.find(`${node.id} held ${request.worst} for request ${request.number} after its term`);
+	}
+
+	posted(_node: SimulatedNode, request: SimulatedRequest, overrun: number): void {
+		this.counts.posted++;
+		this.#world.note(request.number * 4 + 2);
+		this.postedNano += request.price ?? 0;
+		if (overrun > 0) this.find(`request ${request.number} overran its own hold by ${overrun}`);
+	}
+
+	answered(node: SimulatedNode, request: SimulatedRequest): void {
+		this.counts.answered++;
+		this.#answered.set(request.number, true);
+		if (node.journal?.ackedByDisk === true) this.#answeredByDisk.set(request.number, true);
+	}
+
+	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError): void {
+		this.#world.note(request.number * 4 + 3);
+		if (error.code !== "INSUFFICIENT_BALANCE") {
+			this.counts.unavailable++;
+			return;
+		}
+		this.counts.refused++;
+		this.#judgeRefusal(node, request);
+	}
+
+	/** A post that no disk has: its process was killed in the same turn, or lost its disk. */
+	lost(disk: SimulatedDisk, unwritten: readonly string[]): void {
+		this.#lost.push({ disk, unwritten });
+	}
+
+	/** A boot's leases are about to be freed: what it has under way may be borne, since others may spend its money. */
+	fenced(node: NodeEpoch): void {
+		this.counts.fences++;
+		const { rows } = this.#database().books;
+		const of = this.nodes.find(({ id }) => id === node.id);
+		if (of === undefined) return;
+		for (const [accountId, secured] of of.open) this.#expose(accountId, secured);
+		const applied = rows.boot(node.id, node.epoch)?.appliedSeq ?? 0;
+		for (const group of of.disk.groups.values()) if (group.seq > applied) this.#exposeTexts(group.records);
+		this.#exposeTexts(of.journal?.gathered ?? []);
+	}
+
+	/** A failover lost a lease: the node spends money that the store may give to others. */
+	lostGrant(accountId: string, amount: number): void {
+		this.counts.lostCommits++;
+		this.#expose(accountId, amount);
+	}
+
+	/** What must be true at any moment. */
+	checkNow(): void {
+		const { rows } = this.#database().books;
+		if (rows.totals.rejected > 0) this.find(`${rows.totals.rejected} posts were rejected`);
+		for (const [accountId, overrun] of rows.overruns) {
+			const most = this.exposure.get(accountId) ?? 0;
+			if (overrun > most) this.find(`${accountId}: ${overrun} was borne by the operator, at most ${most} could be`);
+		}
+	}
+
+	/** What must be true when every node has stopped. `requests`: how many there were. */
+	checkEnd(requests: number): void {
+		this.checkNow();
+		const { rows } = this.#database().books;
+		const { totals } = rows;
+		let left = 0;
+		let leftDiem = 0;
+		for (const [accountId, { usd, bundled, diem }] of rows.accounts()) {
+			for (const purse of [usd, bundled, ...diem.values()]) {
+				if (purse === undefined) continue;
+				if (purse.balance < 0 || purse.leased !== 0)
+					this.find(`${accountId}: ${purse.leased} is leased, ${purse.balance} is left`);
+			}
+			left += (usd?.balance ?? 0) + (bundled?.balance ?? 0);
+			for (const purse of diem.values()) leftDiem += purse.balance;
+		}
+		if (rows.leased !== 0) this.find(`leases of ${rows.leased} were not returned`);
+		this.#equal("USD that came in", totals.credited.usd, left + totals.charged.usd, "what is left and what was charged");
+		this.#equal("diem that came in", totals.credited.diem, leftDiem + totals.charged.diem, "what is left and what was charged");
+		const charged = totals.charged.usd + totals.charged.diem + totals.overrun;
+		this.#equal("the prices of all posts", totals.price, charged, "what was charged and what was borne");
+		this.#equal(
+			"what was posted less what was lost with a disk",
+			this.postedNano - this.#lostNano(),
+			totals.price,
+			"what was booked",
+		);
+		for (let number = 0; number < requests; number++) {
+			if (this.#answered.has(number) && !rows.posted.has(number) && !this.#answeredByDisk.has(number))
+				this.find(`request ${number} was answered and is not booked`);
+		}
+		if (this.#database().books.rows.totals.posts > this.counts.posted) this.find("a post was booked twice");
+	}
+
+	find(finding: string): void {
+		if (this.findings.length < MAX_FINDINGS) this.findings.push(`${this.#world.nowMs.toFixed(1)} ms: ${finding}`);
+	}
+
+	/** A 402 while money of the account lies idle elsewhere: one that recall should have found is a finding. */
+	#judgeRefusal(at: SimulatedNode, request: SimulatedRequest): void {
+		const { accountId, worst } = request;
+		const now = this.#world.nowMs;
+		const day = Math.floor(this.#database().nowMs() / DAY_MS);
+		let idle = 0;
+		let overdue = 0;
+		for (const node of this.nodes) {
+			const use = node.uses.get(accountId);
+			if (use === undefined) continue;
+			const free = use.key.cached.money.free(day);
+			const sum = free.diem + free.bundled + free.usd;
+			idle += sum;
+			const deaf = node === at || !node.serving || node.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
+			if (!deaf && now - use.atMs > RECALL_MS) overdue += sum;
+		}
+		const { rows } = this.#database().books;
+		const free = (["usd", "bundled"] as const).reduce((sum, source) => {
+			const purse = rows.purse(accountId, source, 0);
+			return sum + (purse === undefined ? 0 : purse.balance - purse.leased);
+		}, 0);
+		if (idle + free >= worst) this.counts.earlyRefusals++;
+		const settled = now >= this.#unsettledUntilMs && now >= (this.#nodeUnsettledUntilMs.get(at.index) ?? 0);
+		if (settled && this.#database().noticeLoss === 0 && overdue >= worst)
+			this.find(`${accountId} was refused ${worst} on ${at.id} while ${overdue} lay idle elsewhere`);
+	}
+
+	#lostNano(): number {
+		const { posted } = this.#database().books.rows;
+		let sum = 0;
+		const add = (text: string): void => {
+			const record = JSON.parse(text) as PostRecord;
+			if (record.t === "post" && !posted.has(requestNumber(record.id))) sum += record.priceNano;
+		};
+		for (const { disk, unwritten } of this.#lost) {
+			for (const group of disk.groups.values()) for (const text of group.records) add(text);
+			for (const text of unwritten) add(text);
+		}
+		return sum;
+	}
+
+	#exposeTexts(texts: readonly string[]): void {
+		for (const text of texts) {
+			const record = JSON.parse(text) as PostRecord;
+			if (record.t === "post") this.#expose(record.accountId, record.priceNano);
+		}
+	}
+
+	#expose(accountId: string, amount: number): void {
+		this.exposure.set(accountId, (this.exposure.get(accountId) ?? 0) + amount);
+	}
+
+	#equal(what: string, one: number, other: number, with_: string): void {
+		if (one !== other) this.find(`${what}: ${one}, but ${with_}: ${other}`);
+	}
+}

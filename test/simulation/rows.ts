@@ -1,0 +1,377 @@
+/** The rows of the simulated books, with the constraints of the schema, transactions, and what a failover takes back. */
+import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
+import type { Kept } from "../../src/store/leases.ts";
+import type { StoreChange } from "../../src/store/port.ts";
+import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
+import type { Boot } from "../../src/store/postgres/boots.ts";
+import { RecordFault } from "../../src/store/record-fault.ts";
+import { OVERRUN } from "../../src/store/tables.ts";
+import { Bits } from "./bits.ts";
+import type { Opening } from "./books.ts";
+
+export interface Purse {
+	balance: number;
+	leased: number;
+}
+
+export interface AccountRow {
+	readonly usd: Purse | undefined;
+	readonly bundled: Purse | undefined;
+	readonly diem: Map<number, Purse>;
+	readonly stakeDiem: number;
+}
+
+export interface Term {
+	readonly endsAtMs: number;
+	readonly fenced: boolean;
+}
+
+export type WriteKind = "boot" | "beat" | "reap" | "lease" | "batch" | "credit";
+
+/** What one post takes from a budget. */
+export interface Spent extends Kept {
+	readonly accountId: string;
+	readonly leased: number;
+}
+
+interface Commit {
+	readonly atMs: number;
+	readonly kind: WriteKind;
+	readonly undo: (() => void)[];
+	/** What was leased by it. */
+	readonly grants: { readonly accountId: string; readonly amount: number }[];
+}
+
+export interface RowsOptions {
+	readonly now: () => number;
+	readonly opening: (accountId: string) => Opening | null;
+	readonly lostGrants?: (accountId: string, amount: number) => void;
+}
+
+/** Highest balance of the schema, nano-USD. */
+const HIGHEST = 4_000_000_000_000_000;
+/** Commits are kept this long for a failover. */
+const KEPT_MS = 2_000;
+/** How many commits may be past their time before they are dropped together. */
+const SLACK = 10_000;
+
+const termKey = ({ id, epoch }: NodeEpoch): string => `${id}/${epoch}`;
+
+export class SimulatedRows {
+	/** Sums over all accounts, in nano of their unit; bundled counts as usd. */
+	readonly totals = { credited: { usd: 0, diem: 0 }, charged: { usd: 0, diem: 0 }, overrun: 0, posts: 0, price: 0, rejected: 0 };
+	/** What the operator bore, by account. */
+	readonly overruns = new Map<string, number>();
+	/** Commits that wrote something, by kind. */
+	readonly commits: Record<WriteKind, number> = { boot: 0, beat: 0, reap: 0, lease: 0, batch: 0, credit: 0 };
+	/** Rows that were written. */
+	rowsWritten = 0;
+	/** Requests with a post, by number. */
+	readonly posted = new Bits();
+	readonly #options: RowsOptions;
+	readonly #accounts = new Map<string, AccountRow | null>();
+	readonly #boots = new Map<string, { epoch: number; appliedSeq: number }[]>();
+	readonly #terms = new Map<string, Term & { readonly node: NodeEpoch }>();
+	/** By boot, then by account. */
+	readonly #leases = new Map<string, Map<string, Kept[]>>();
+	readonly #changes: StoreChange[] = [];
+	#log: Commit[] = [];
+	#open: Commit | null = null;
+
+	constructor(options: RowsOptions) {
+		this.#options = options;
+	}
+
+	/** All or nothing of what `work` writes. */
+	transaction<T>(kind: WriteKind, work: () => T): T {
+		const commit: Commit = { atMs: this.#options.now(), kind, undo: [], grants: [] };
+		this.#open = commit;
+		try {
+			const result = work();
+			if (commit.undo.length > 0) this.#keep(commit);
+			return result;
+		} catch (error) {
+			for (const undo of commit.undo.reverse()) undo();
+			throw error;
+		} finally {
+			this.#open = null;
+		}
+	}
+
+	/** False where `work` broke a rule of the books: then nothing of it is kept, and the transaction goes on. */
+	savepoint(work: () => void): boolean {
+		const undo = this.#open?.undo ?? [];
+		const before = undo.length;
+		try {
+			work();
+			return true;
+		} catch (error) {
+			if (!(error instanceof RecordFault)) throw error;
+			for (const step of undo.splice(before).reverse()) step();
+			return false;
+		}
+	}
+
+	/**
+	 * The database dies and comes back without its last commits: those of leases that no later commit has carried to the
+	 * disk ("crash"), or all of the last `lostMs` ("replica": the one that took over was that far behind).
+	 */
+	failover(how: "crash" | "replica", lostMs: number): void {
+		const since = this.#options.now() - lostMs;
+		for (let last = this.#log.at(-1); last !== undefined && last.atMs > since; last = this.#log.at(-1)) {
+			if (how === "crash" && last.kind !== "lease") break;
+			this.#log.pop();
+			for (const undo of last.undo.reverse()) undo();
+			for (const { accountId, amount } of last.grants) this.#options.lostGrants?.(accountId, amount);
+		}
+	}
+
+	account(accountId: string): AccountRow | null {
+		const known = this.#accounts.get(accountId);
+		if (known !== undefined) return known;
+		const opening = this.#options.opening(accountId);
+		const purse = (balance: number): Purse | undefined => (balance > 0 ? { balance, leased: 0 } : undefined);
+		const account =
+			opening === null
+				? null
+				: {
+						usd: purse(opening.usd),
+						bundled: purse(opening.bundled),
+						diem: new Map<number, Purse>(),
+						stakeDiem: opening.stakeDiem,
+					};
+		this.totals.credited.usd += (opening?.usd ?? 0) + (opening?.bundled ?? 0);
+		this.#accounts.set(accountId, account);
+		return account;
+	}
+
+	/** Accounts that were asked for. */
+	*accounts(): Iterable<[string, AccountRow]> {
+		for (const [id, account] of this.#accounts) if (account !== null) yield [id, account];
+	}
+
+	purse(accountId: string, source: MoneySource, day: number): Purse | undefined {
+		const account = this.account(accountId);
+		return source === "diem" ? account?.diem.get(day) : account?.[source];
+	}
+
+	allot(accountId: string, day: number, amount: number): void {
+		const diem = this.account(accountId)?.diem;
+		diem?.set(day, { balance: amount, leased: 0 });
+		this.totals.credited.diem += amount;
+		this.#undo(() => {
+			diem?.delete(day);
+			this.totals.credited.diem -= amount;
+		});
+		this.rowsWritten += 3;
+	}
+
+	credit(accountId: string, amount: number): void {
+		const purse = this.purse(accountId, "usd", 0);
+		if (purse === undefined) throw new RecordFault(`no budget of ${accountId}`);
+		this.#change(purse, amount, 0);
+		this.totals.credited.usd += amount;
+		this.#undo(() => {
+			this.totals.credited.usd -= amount;
+		});
+	}
+
+	/** Changes a boot's lease, and what is leased of the budget alike. */
+	lease(node: NodeEpoch, accountId: string, source: MoneySource, day: number, by: number): void {
+		if (by === 0) return;
+		const purse = this.purse(accountId, source, day);
+		if (purse === undefined) throw new RecordFault(`no ${source} of ${accountId} to lease`);
+		this.#changeLease(node, accountId, source, day, by);
+		this.#change(purse, 0, by);
+		if (by > 0) this.#open?.grants.push({ accountId, amount: by });
+	}
+
+	/** Balance and lease alike. */
+	spend(node: NodeEpoch, { accountId, source, day, amount, leased }: Spent): void {
+		const purse = this.purse(accountId, source, day);
+		if (purse === undefined) throw new RecordFault(`no ${source} of ${accountId} to spend`);
+		if (leased > 0) this.#changeLease(node, accountId, source, day, -leased);
+		this.#change(purse, -amount, -leased);
+	}
+
+	leasesOf(node: NodeEpoch, accountId: string): readonly Kept[] {
+		return this.#leases.get(termKey(node))?.get(accountId) ?? [];
+	}
+
+	leaseOf(node: NodeEpoch, accountId: string, source: MoneySource, day: number): number {
+		return this.leasesOf(node, accountId).find((lease) => lease.source === source && lease.day === day)?.amount ?? 0;
+	}
+
+	/** Everything that the boot has leased is free again. */
+	freeLeases(node: NodeEpoch): void {
+		for (const [accountId, leases] of [...(this.#leases.get(termKey(node)) ?? [])]) {
+			for (const { source, day, amount } of leases) this.lease(node, accountId, source, day, -amount);
+		}
+	}
+
+	/** The sum of all leases, of every boot. */
+	get leased(): number {
+		let sum = 0;
+		for (const boot of this.#leases.values()) for (const leases of boot.values()) for (const { amount } of leases) sum += amount;
+		return sum;
+	}
+
+	bootsOf(nodeId: string): readonly { readonly epoch: number; readonly appliedSeq: number }[] {
+		return this.#boots.get(nodeId) ?? [];
+	}
+
+	boot(nodeId: string, epoch: number): { readonly epoch: number; readonly appliedSeq: number } | undefined {
+		return this.#boots.get(nodeId)?.find((boot) => boot.epoch === epoch);
+	}
+
+	addBoot({ id, epoch, appliedSeq }: Boot): void {
+		const boots = this.#boots.get(id) ?? [];
+		this.#boots.set(id, boots);
+		const boot = { epoch, appliedSeq };
+		boots.push(boot);
+		boots.sort((a, b) => a.epoch - b.epoch);
+		this.#undo(() => void boots.splice(boots.indexOf(boot), 1));
+		this.rowsWritten++;
+	}
+
+	setApplied(node: NodeEpoch, seq: number): void {
+		const boot = this.#boots.get(node.id)?.find(({ epoch }) => epoch === node.epoch);
+		if (boot === undefined) return;
+		const before = boot.appliedSeq;
+		boot.appliedSeq = seq;
+		this.#undo(() => {
+			boot.appliedSeq = before;
+		});
+		this.rowsWritten++;
+	}
+
+	term(node: NodeEpoch): Term | undefined {
+		return this.#terms.get(termKey(node));
+	}
+
+	setTerm(node: NodeEpoch, term: Term): void {
+		const key = termKey(node);
+		const before = this.#terms.get(key);
+		this.#terms.set(key, { ...term, node: { id: node.id, epoch: node.epoch } });
+		this.#undo(() => {
+			if (before === undefined) this.#terms.delete(key);
+			else this.#terms.set(key, before);
+		});
+		this.rowsWritten++;
+	}
+
+	liveTerms(nowMs: number): number {
+		let live = 0;
+		for (const term of this.#terms.values()) if (!term.fenced && term.endsAtMs > nowMs) live++;
+		return live;
+	}
+
+	/** Boots whose term ended before then. */
+	lateTerms(beforeMs: number): NodeEpoch[] {
+		return [...this.#terms.values()].filter((term) => !term.fenced && term.endsAtMs < beforeMs).map(({ node }) => node);
+	}
+
+	/** False where the request has a post. */
+	addPost(post: PostRecord): boolean {
+		const number = requestNumber(post.id);
+		if (this.posted.has(number)) return false;
+		this.posted.set(number, true);
+		this.totals.posts++;
+		this.totals.price += post.priceNano;
+		this.#undo(() => {
+			this.posted.set(number, false);
+			this.totals.posts--;
+			this.totals.price -= post.priceNano;
+		});
+		this.rowsWritten++;
+		return true;
+	}
+
+	addMovement(debit: string, accountId: string, unit: string, amount: number): void {
+		this.rowsWritten++;
+		if (debit === OVERRUN) {
+			this.#addOverrun(accountId, amount);
+			this.#undo(() => this.#addOverrun(accountId, -amount));
+			return;
+		}
+		const of = unit === "diem" ? "diem" : "usd";
+		this.totals.charged[of] += amount;
+		this.#undo(() => {
+			this.totals.charged[of] -= amount;
+		});
+	}
+
+	reject(): void {
+		this.totals.rejected++;
+		this.#undo(() => {
+			this.totals.rejected--;
+		});
+	}
+
+	addChange(change: StoreChange): void {
+		this.#changes.push(change);
+		this.#undo(() => void this.#changes.pop());
+		this.rowsWritten++;
+	}
+
+	changesAfter(id: number): { readonly changes: readonly StoreChange[]; readonly lastId: number } {
+		return { changes: this.#changes.slice(id), lastId: this.#changes.length };
+	}
+
+	#addOverrun(accountId: string, amount: number): void {
+		this.totals.overrun += amount;
+		this.overruns.set(accountId, (this.overruns.get(accountId) ?? 0) + amount);
+	}
+
+	/** `CHECK (balance BETWEEN 0 AND ...)`, `CHECK (leased BETWEEN 0 AND balance)`. */
+	#change(purse: Purse, balanceBy: number, leasedBy: number): void {
+		const balance = purse.balance + balanceBy;
+		const leased = purse.leased + leasedBy;
+		if (!(balance >= 0 && balance <= HIGHEST)) throw new RecordFault(`a balance of ${balance}`);
+		if (!(leased >= 0 && leased <= balance)) throw new RecordFault(`${leased} leased of a balance of ${balance}`);
+		purse.balance = balance;
+		purse.leased = leased;
+		this.#undo(() => {
+			purse.balance -= balanceBy;
+			purse.leased -= leasedBy;
+		});
+		this.rowsWritten++;
+	}
+
+	/** `CHECK (amount >= 0)`. */
+	#changeLease(node: NodeEpoch, accountId: string, source: MoneySource, day: number, by: number): void {
+		const key = termKey(node);
+		const ofBoot = this.#leases.get(key) ?? new Map<string, Kept[]>();
+		this.#leases.set(key, ofBoot);
+		const before = ofBoot.get(accountId) ?? [];
+		const amount = (before.find((lease) => lease.source === source && lease.day === day)?.amount ?? 0) + by;
+		if (amount < 0) throw new RecordFault(`a lease of ${amount}`);
+		const others = before.filter((lease) => lease.source !== source || lease.day !== day);
+		const after = amount === 0 ? others : [...others, { source, day, amount }];
+		if (after.length === 0) ofBoot.delete(accountId);
+		else ofBoot.set(accountId, after);
+		this.#undo(() => {
+			if (before.length === 0) ofBoot.delete(accountId);
+			else ofBoot.set(accountId, before);
+		});
+		this.rowsWritten++;
+	}
+
+	#undo(step: () => void): void {
+		this.#open?.undo.push(step);
+	}
+
+	#keep(commit: Commit): void {
+		this.commits[commit.kind]++;
+		this.#log.push(commit);
+		if (this.#log.length < SLACK) return;
+		const since = commit.atMs - KEPT_MS;
+		const first = this.#log[0];
+		if (first !== undefined && first.atMs < since) this.#log = this.#log.filter(({ atMs }) => atMs >= since);
+	}
+}
+
+/** Request ids of the simulation end in their number, behind three letters. */
+export function requestNumber(requestId: string): number {
+	return Number(requestId.slice(3));
+}
