@@ -4,6 +4,7 @@
  * nothing of models, money or HTTP.
  */
 export { latin1Text, utf8Text } from "./byte-text.ts";
+export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";

@@ -1,0 +1,111 @@
+import { latin1Text } from "./byte-text.ts";
+import { documentStart } from "./json-members.ts";
+import { decodeString, endOfValue, skipWhitespace } from "./json-scan.ts";
+import { Splice } from "./splice.ts";
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * JSON in one spelling for each value: without white space, members sorted by key (twins stay, in their order), strings
+ * as JSON.stringify spells them, numbers by their exact value at any size. The text is JSON that was checked before.
+ */
+export function canonicalJson(bytes: Uint8Array): Uint8Array {
+	const text = new Splice(bytes);
+	keepCanonical(bytes, documentStart(bytes), text);
+	return text.bytes();
+}
+
+/** Adds the value that begins at `start`, and returns where it ends. Goes as deep as the body, whose depth was checked. */
+function keepCanonical(bytes: Uint8Array, start: number, into: Splice): number {
+	const first = bytes[start];
+	if (first === OPEN_BRACE) return keepObject(bytes, start, into);
+	if (first === OPEN_BRACKET) return keepArray(bytes, start, into);
+	const end = endOfValue(bytes, start);
+	if (first === QUOTE) keepString(bytes, start, end, latin1Text(bytes, start, end), into);
+	else {
+		const text = latin1Text(bytes, start, end);
+		const canonical = canonicalScalar(text);
+		if (canonical === text) into.keep(start, end);
+		else into.insert(canonical);
+	}
+	return end;
+}
+
+function keepArray(bytes: Uint8Array, open: number, into: Splice): number {
+	into.keep(open, open + 1);
+	let at = skipWhitespace(bytes, open + 1);
+	while (bytes[at] !== CLOSE_BRACKET) {
+		at = skipWhitespace(bytes, keepCanonical(bytes, at, into));
+		if (bytes[at] === CLOSE_BRACKET) break;
+		into.keep(at, at + 1);
+		at = skipWhitespace(bytes, at + 1);
+	}
+	into.keep(at, at + 1);
+	return at + 1;
+}
+
+function keepObject(bytes: Uint8Array, open: number, into: Splice): number {
+	const members: { readonly key: string; readonly text: Splice }[] = [];
+	let at = skipWhitespace(bytes, open + 1);
+	while (bytes[at] !== CLOSE_BRACE) {
+		const keyEnd = endOfValue(bytes, at);
+		const key = latin1Text(bytes, at, keyEnd);
+		const text = new Splice(bytes);
+		keepString(bytes, at, keyEnd, key, text);
+		const colon = skipWhitespace(bytes, keyEnd);
+		text.keep(colon, colon + 1);
+		const end = keepCanonical(bytes, skipWhitespace(bytes, colon + 1), text);
+		members.push({ key: key.includes("\\") ? canonicalString(bytes, at, keyEnd) : key, text });
+		at = skipWhitespace(bytes, end);
+		if (bytes[at] !== CLOSE_BRACE) at = skipWhitespace(bytes, at + 1);
+	}
+	members.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+	into.keep(open, open + 1);
+	for (const [index, { text }] of members.entries()) {
+		if (index > 0) into.insert(",");
+		into.insert(text);
+	}
+	into.keep(at, at + 1);
+	return at + 1;
+}
+
+/** What has no escape in it is spelled right already. `raw` is the string as it stands, in Latin-1. */
+function keepString(bytes: Uint8Array, open: number, end: number, raw: string, into: Splice): void {
+	if (raw.includes("\\")) into.insert(JSON.stringify(decodeString(bytes, open, end)));
+	else into.keep(open, end);
+}
+
+/** The same bytes as `keepString` adds, in Latin-1: keys are sorted by it. */
+function canonicalString(bytes: Uint8Array, open: number, end: number): string {
+	return Buffer.from(JSON.stringify(decodeString(bytes, open, end))).toString("latin1");
+}
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const PLAIN_INTEGER = /^(?:0|-?[1-9]\d{0,20})$/;
+/** Integers with more digits are spelled with a power of ten. */
+const MAX_PLAIN_DIGITS = 21;
+/** An exponent with more characters than this is left as it stands. */
+const MAX_EXPONENT_CHARACTERS = 15;
+
+/** Words as they are. Numbers by their value: integers as such, all others as an integer that does not end in 0 and a power of ten. */
+function canonicalScalar(text: string): string {
+	if (PLAIN_INTEGER.test(text)) return text;
+	const match = NUMBER.exec(text);
+	if (match === null) return text;
+	const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
+	if (exponent.length > MAX_EXPONENT_CHARACTERS) return text;
+	const digits = whole + fraction;
+	let first = 0;
+	while (digits[first] === "0") first++;
+	if (first === digits.length) return "0";
+	let last = digits.length;
+	while (digits[last - 1] === "0") last--;
+	const power = Number(exponent) - fraction.length + digits.length - last;
+	const significant = digits.slice(first, last);
+	if (power >= 0 && significant.length + power <= MAX_PLAIN_DIGITS) return `${sign}${significant}${"0".repeat(power)}`;
+	return `${sign}${significant}e${power}`;
+}
