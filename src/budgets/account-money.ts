@@ -1,4 +1,5 @@
-import type { BudgetState, Grant } from "../store/port.ts";
+import { takeInOrder } from "../store/owed.ts";
+import type { BudgetState, Grant, UsableMoney } from "../store/port.ts";
 import { Purse } from "./purse.ts";
 import type { Split } from "./split.ts";
 
@@ -6,10 +7,13 @@ import type { Split } from "./split.ts";
 const KEPT_DAYS = 2;
 
 /**
- * A question to the store that is under way: what was posted from each purse since it was asked. The answer holds
- * every post made before, and none of these.
+ * A question to the store that is under way: what was posted from each purse since it was asked, and what posts were
+ * short of. The answer holds every post made before, and none of these.
  */
-export type StoreCall = Map<Purse, number>;
+export interface StoreCall {
+	readonly posted: Map<Purse, number>;
+	readonly owed: { readonly amount: number; readonly most: UsableMoney; readonly day: number }[];
+}
 
 /** The money of one account on this node: a purse for each source, and the totals as last heard from the store. */
 export class AccountMoney {
@@ -56,7 +60,7 @@ export class AccountMoney {
 
 	/** Call in the turn in which a question goes out; end it with the answer. */
 	begin(): StoreCall {
-		const call: StoreCall = new Map();
+		const call: StoreCall = { posted: new Map(), owed: [] };
 		this.#calls.add(call);
 		return call;
 	}
@@ -74,16 +78,28 @@ export class AccountMoney {
 	spend(purse: Purse, amount: number, lapsed: number): void {
 		if (amount === 0) return;
 		purse.spend(amount, lapsed);
-		for (const call of this.#calls) call.set(purse, (call.get(purse) ?? 0) + amount);
+		for (const call of this.#calls) call.posted.set(purse, (call.posted.get(purse) ?? 0) + amount);
 	}
 
-	grow(grants: readonly Grant[]): void {
-		for (const { source, day, granted } of grants) this.#purse(source, day).grow(granted);
+	/** A post was short of `amount`: the store books it out of what it grants now, and then out of free money. */
+	owe(amount: number, most: UsableMoney, day: number): void {
+		for (const call of this.#calls) call.owed.push({ amount, most, day });
+	}
+
+	/** Takes the grants of an answer, less what the store will take of them for posts that were short meanwhile. */
+	grow(call: StoreCall, grants: readonly Grant[]): void {
+		const left = grants.map(({ source, day, granted }) => ({ source, day, free: granted as number }));
+		for (const { amount, most, day } of call.owed) {
+			const usable = left.filter((grant) => grant.source !== "diem" || grant.day === day);
+			const { taken } = takeInOrder(amount, usable, most);
+			for (const [index, grant] of usable.entries()) grant.free -= taken[index] ?? 0;
+		}
+		for (const { source, day, free } of left) this.#purse(source, day).grow(free);
 	}
 
 	/** Takes the totals of an answer for `day`, less the posts that it does not hold. A source it does not name is empty. */
 	takeTotals(call: StoreCall, budgets: readonly BudgetState[], day: number): void {
-		for (const purse of [this.diem(day), this.bundled, this.usd]) purse.total = -(call.get(purse) ?? 0);
+		for (const purse of [this.diem(day), this.bundled, this.usd]) purse.total = -(call.posted.get(purse) ?? 0);
 		for (const { source, day: of, balance } of budgets)
 			if (source !== "diem" || of === day) this.#purse(source, of).total += balance;
 		if (day > this.totalsDay) this.totalsDay = day;

@@ -108,6 +108,22 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		}
 	}
 
+	/** What the posts of an account were booked as: USD of its own, and all of it, the operator's part too. */
+	async function booked(accountId: string): Promise<{ usd: number; all: number; overrun: number }> {
+		const rows = await admin.db
+			.selectFrom("movements")
+			.innerJoin("posts", "posts.id", "movements.post_id")
+			.select(["movements.kind", "movements.unit", "movements.amount"])
+			.where("posts.account_id", "=", accountId)
+			.execute();
+		const sum = (of: typeof rows) => of.reduce((total, { amount }) => total + Number(amount), 0);
+		return {
+			usd: sum(rows.filter((row) => row.kind === "charge" && row.unit === "usd")),
+			overrun: sum(rows.filter((row) => row.kind === "overrun")),
+			all: sum(rows),
+		};
+	}
+
 	function post(hold: Hold, price: number): void {
 		const lines = [{ sku: "output", units: price, picoPrice: pico(1_000) }];
 		hold.post({ lines, usage: null, status: 200, upstream: "u" });
@@ -156,6 +172,42 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 		expect((await showAccount(admin, accountId)).balances.bundled).toBe(nano(0));
 	});
 
+	test("a price above its hold takes money that the node has not leased, and only what is missing then is borne", async () => {
+		const { accountId, keys } = await newCaller(1_000);
+		const keyHash = keys[0]?.hash ?? "";
+		const hold = await holdOf(keyHash, 100);
+		const other = await holdOf(keyHash, 200);
+		// The notice makes the node give back what the holds do not need.
+		await credit(admin, { accountId, amount: "0.0000005" });
+		await until(async () => {
+			const rows = await admin.db.selectFrom("budgets").select("leased").where("account_id", "=", accountId).execute();
+			return Number(rows[0]?.leased) === 300;
+		});
+		if (hold !== null) post(hold, 1_400);
+		if (other !== null) post(other, 200);
+		await opened.store.settled();
+		expect(await booked(accountId)).toEqual({ usd: 1_500, overrun: 100, all: 1_600 });
+		expect((await showAccount(admin, accountId)).balances.usd).toBe(nano(0));
+		expect(await holdOf(keyHash, 1)).toBeNull();
+	});
+
+	test("a price above its hold passes no cap of its key, also where the account has the money", async () => {
+		const { accountId, keys } = await newCaller(1_000, { usd: "0.0000003" });
+		const keyHash = keys[0]?.hash ?? "";
+		const hold = await holdOf(keyHash, 100);
+		await credit(admin, { accountId, amount: "0.0000005" });
+		await until(async () => {
+			const rows = await admin.db.selectFrom("budgets").select("leased").where("account_id", "=", accountId).execute();
+			return Number(rows[0]?.leased) === 100;
+		});
+		if (hold !== null) post(hold, 450);
+		// The key is read again before its next request: what was paid, and nothing of what was borne, counts against its cap.
+		expect(await holdOf(keyHash, 1)).toBeNull();
+		await opened.store.settled();
+		expect(await booked(accountId)).toEqual({ usd: 300, overrun: 150, all: 450 });
+		expect((await showAccount(admin, accountId)).balances.usd).toBe(nano(1_200));
+	});
+
 	const request = fc.record({
 		key: fc.nat(3),
 		amount: fc.integer({ min: 0, max: 300 }),
@@ -199,11 +251,10 @@ export function testBooks(newDatabase: () => Promise<string | undefined>): void 
 				expect(budgets.holdsOpen).toBe(0);
 				await opened.store.settled();
 				for (const [accountId, amount] of credited) {
-					const usd = posts
-						.filter((one) => one.accountId === accountId)
-						.flatMap((one) => one.lines.flatMap((line) => line.from))
-						.reduce((sum, part) => sum + (part.source === "usd" ? part.amount : 0), 0);
+					const { usd, all } = await booked(accountId);
 					expect((await showAccount(admin, accountId)).balances.usd).toBe(nano(amount - usd));
+					const prices = posts.filter((one) => one.accountId === accountId).reduce((sum, one) => sum + one.priceNano, 0);
+					expect(all).toBe(prices);
 				}
 			}),
 			{ numRuns: Number(process.env.FC_RUNS ?? 15), ...(process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}) },

@@ -169,8 +169,8 @@ class Player {
 		];
 		const posted = hold.post({ ...priced(0), lines });
 		if (posted === null) throw new Error("an open hold did not post");
-		expect(posted.usd + posted.diem + posted.overrun).toBe(price);
-		if (price <= hold.amount) expect(posted.overrun).toBe(ZERO);
+		expect(posted.usd + posted.diem + posted.owed + posted.overrun).toBe(price);
+		if (price <= hold.amount) expect([posted.owed, posted.overrun]).toEqual([ZERO, ZERO]);
 	}
 
 	#take(which: number): Hold | undefined {
@@ -214,15 +214,15 @@ function checkBooks(player: Player): void {
 			expect(store.balance(name, source)).toBeGreaterThanOrEqual(0);
 		}
 	}
-	const overrun = journal.posts.flatMap((post) => post.lines).reduce((sum, line) => sum + line.overrun, 0);
-	expect(store.overrun).toBe(overrun);
+	const prices = journal.posts.reduce((sum, post) => sum + post.priceNano, 0);
+	expect(store.overrun + store.spendings.reduce((sum, { amount }) => sum + amount, 0)).toBe(prices);
 	for (const [name, highest] of player.highest) {
 		const days = new Map<number, { usd: number; diem: number }>();
-		for (const post of journal.posts) {
-			if (post.keyId !== `key-${name}`) continue;
-			const day = days.get(post.day) ?? { usd: 0, diem: 0 };
-			days.set(post.day, day);
-			for (const { source, amount } of post.lines.flatMap((line) => line.from)) day[source === "diem" ? "diem" : "usd"] += amount;
+		for (const { keyId, day: of, source, amount } of store.spendings) {
+			if (keyId !== `key-${name}`) continue;
+			const day = days.get(of) ?? { usd: 0, diem: 0 };
+			days.set(of, day);
+			day[source === "diem" ? "diem" : "usd"] += amount;
 		}
 		for (const spent of days.values()) {
 			expect(spent.usd).toBeLessThanOrEqual(highest.usd);

@@ -81,11 +81,13 @@ describe("a key's caps", () => {
 		const node = await nodeWith({ usd: 1_000 }, { limits: limits(100, null) });
 		const first = await node.budgets.hold(node.caller, node.context(), nano(10));
 		const second = await node.budgets.hold(node.caller, node.context(), nano(80));
-		expect(first.post(priced(50))).toMatchObject({ usd: 20, overrun: 30 });
+		expect(first.post(priced(50))).toMatchObject({ usd: 20, owed: 30, overrun: 0 });
 		node.store.addKey("k", "a", { limits: limits(5, null) });
 		node.store.notifyKey("k");
 		await node.budgets.caller("k");
-		expect(second.post(priced(90))).toMatchObject({ usd: 80, overrun: 10 });
+		expect(second.post(priced(90))).toMatchObject({ usd: 80, owed: 10, overrun: 0 });
+		await node.store.settled();
+		expect([node.store.spent("a", "usd"), node.store.overrun]).toEqual([100, 40]);
 	});
 
 	test("never let a free request be refused", async () => {

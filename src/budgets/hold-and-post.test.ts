@@ -222,11 +222,11 @@ describe("post", () => {
 		expect(record).toMatchObject({ accountId: "a", keyId: "key-k", holdNano: 50, priceNano: 35, status: 200, upstream: "u" });
 	});
 
-	test("takes what passes the hold from free money, and names the rest overrun", async () => {
+	test("takes what passes the hold from free money, and owes the rest, which the operator bears where the store has none", async () => {
 		const node = await richNode();
 		const other = await node.budgets.hold(node.caller, node.context(), nano(100));
 		const hold = await node.budgets.hold(node.caller, node.context(), nano(5));
-		expect(hold.post(priced(200))).toMatchObject({ priceNano: 200, diem: 0, usd: 30, overrun: 170 });
+		expect(hold.post(priced(200))).toMatchObject({ priceNano: 200, diem: 0, usd: 30, owed: 170, overrun: 0 });
 		expect(other.post(priced(100))).toMatchObject({ priceNano: 100, diem: 10, usd: 90, overrun: 0 });
 		await node.store.settled();
 		expect(node.store.overrun).toBe(170);

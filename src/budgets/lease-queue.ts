@@ -217,7 +217,7 @@ export class LeaseQueue {
 		const call = this.#money.begin();
 		try {
 			const answer = await this.#store.acquire(request);
-			this.#money.grow(answer.grants);
+			this.#money.grow(call, answer.grants);
 			this.#money.takeTotals(call, answer.budgets, day);
 			this.#knownDays.add(day);
 			return answer.recalled ?? false;

@@ -6,6 +6,7 @@
 import { ApiError } from "../errors/index.ts";
 import type { Journal, JournalRecord, MoneySource, NoRoom, PostRecord } from "../journal/records.ts";
 import { type Nano, nano, pico } from "../ledger/nano.ts";
+import { payOwed } from "../store/owed.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -16,6 +17,7 @@ import type {
 	StoreChange,
 	StorePort,
 } from "../store/port.ts";
+import { bookPost } from "../store/post-lines.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import { createBudgets, type NodeBudgets } from "./budgets.ts";
 import { IdleLeases } from "./idle-leases.ts";
@@ -66,6 +68,14 @@ interface Budget {
 	leased: number;
 }
 
+interface Spending {
+	readonly accountId: string;
+	readonly keyId: string | null;
+	readonly day: number;
+	readonly source: MoneySource;
+	readonly amount: number;
+}
+
 interface PendingCall {
 	readonly seq: number;
 	readonly name: string;
@@ -81,7 +91,7 @@ export class MemoryStore implements StorePort {
 	readonly stakes = new Map<string, number>();
 	/** account/source/day -> budget */
 	readonly #budgets = new Map<string, Map<string, Budget>>();
-	readonly #posts: PostRecord[] = [];
+	readonly #spendings: Spending[] = [];
 	/** account/day of the diem allotments written so far. */
 	readonly #allotted = new Set<string>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
@@ -259,6 +269,11 @@ export class MemoryStore implements StorePort {
 		return this.settled();
 	}
 
+	/** What was booked from which source, in order. */
+	get spendings(): readonly Spending[] {
+		return this.#spendings;
+	}
+
 	/** Balance of an account's source over all days. */
 	balance(accountId: string, source: MoneySource): number {
 		return this.#sum(accountId, source, "balance");
@@ -270,7 +285,9 @@ export class MemoryStore implements StorePort {
 
 	/** Sum of what was posted from one source. */
 	spent(accountId: string, source: MoneySource): number {
-		return this.#posts.filter((post) => post.accountId === accountId).reduce((sum, post) => sum + partsOf(post, source), 0);
+		return this.spendings
+			.filter((one) => one.accountId === accountId && one.source === source)
+			.reduce((sum, { amount }) => sum + amount, 0);
 	}
 
 	#sum(accountId: string, source: MoneySource, of: keyof Budget): number {
@@ -281,27 +298,37 @@ export class MemoryStore implements StorePort {
 
 	#spent(key: ApiKey, day: number): { usd: Nano; diem: Nano } {
 		const start = windowStart(key.limitPeriod, day);
-		const posts = this.#posts.filter((post) => post.keyId === key.id && windowStart(key.limitPeriod, post.day) === start);
-		const sum = (source: MoneySource) => posts.reduce((total, post) => total + partsOf(post, source), 0);
-		return { usd: nano(sum("usd") + sum("bundled")), diem: nano(sum("diem")) };
+		const inWindow = this.spendings.filter((one) => one.keyId === key.id && windowStart(key.limitPeriod, one.day) === start);
+		const sum = (wanted: (source: MoneySource) => boolean) =>
+			inWindow.reduce((total, { source, amount }) => total + (wanted(source) ? amount : 0), 0);
+		return { usd: nano(sum((source) => source !== "diem")), diem: nano(sum((source) => source === "diem")) };
 	}
 
 	#apply(post: PostRecord): void {
-		this.#posts.push(post);
-		let price = 0;
-		for (const line of post.lines) {
-			price += line.overrun;
-			this.overrun += line.overrun;
-			for (const { source, amount } of line.from) {
-				const budget = this.#budget(post.accountId, source, source === "diem" ? post.day : 0);
-				budget.balance -= amount;
-				budget.leased -= amount;
-				price += amount;
-				if (budget.leased < 0) throw new Error(`${post.accountId}: ${source} spent without a lease: ${budget.leased}`);
-				if (budget.balance < budget.leased) throw new Error(`${post.accountId}: ${source} leased beyond its balance`);
+		const { parts: lines } = bookPost(post);
+		const of = (source: MoneySource) => this.#budget(post.accountId, source, source === "diem" ? post.day : 0);
+		const { parts, fromFree } = payOwed(lines, post.owing, () =>
+			(["diem", "bundled", "usd"] as const).map((source) => {
+				const { balance, leased } = of(source);
+				const own = lines.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
+				const surplus = leased - own - (post.owing?.kept[source] ?? 0);
+				if (surplus < 0) throw new Error(`${post.accountId}: the node keeps ${-surplus} of ${source} that it has no lease of`);
+				return { source, surplus, free: balance - leased };
+			}),
+		);
+		for (const { source, amount } of fromFree) of(source).leased += amount;
+		for (const { source, amount } of parts) {
+			if (source === "overrun") {
+				this.overrun += amount;
+				continue;
 			}
+			const budget = of(source);
+			budget.balance -= amount;
+			budget.leased -= amount;
+			this.#spendings.push({ accountId: post.accountId, keyId: post.keyId, day: post.day, source, amount });
+			if (budget.leased < 0) throw new Error(`${post.accountId}: ${source} spent without a lease: ${budget.leased}`);
+			if (budget.balance < budget.leased) throw new Error(`${post.accountId}: ${source} leased beyond its balance`);
 		}
-		if (price !== post.priceNano) throw new Error(`${post.id}: parts make ${price}, price is ${post.priceNano}`);
 	}
 
 	#states(accountId: string, day: number): BudgetState[] {
@@ -341,13 +368,6 @@ export class MemoryStore implements StorePort {
 		if (this.auto) setImmediate(() => this.auto && this.step());
 		return promise;
 	}
-}
-
-function partsOf(post: PostRecord, source: MoneySource): number {
-	return post.lines.reduce(
-		(sum, line) => sum + line.from.reduce((part, from) => part + (from.source === source ? from.amount : 0), 0),
-		0,
-	);
 }
 
 /** A node's budgets over a store in memory, on a clock that stands still. */

@@ -1,11 +1,12 @@
 import type { Journal, PostRecord } from "../journal/records.ts";
-import { type Nano, nano } from "../ledger/nano.ts";
+import { type Nano, nano, ZERO } from "../ledger/nano.ts";
+import type { UsableMoney } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";
 import type { Hold, HoldContext, Posted, PostInput } from "./port.ts";
 import type { Purse } from "./purse.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { type Split, splitPost, withinCaps } from "./split.ts";
+import { owing, type Split, splitPost, withinCaps } from "./split.ts";
 
 /** What the holds of a node share. */
 export interface HoldRoom {
@@ -67,14 +68,22 @@ export class OpenHold implements Hold {
 
 	/**
 	 * Splits the real price in the order diem, bundled, usd over the own hold plus what is free now; the own
-	 * hold is usable in any case, more only as far as the caps go. What is left is overrun.
+	 * hold is usable in any case, more only as far as the caps go. What is left is owed as far as they go: the store
+	 * takes it from free money as it books the post. The rest is overrun.
 	 */
 	post(input: PostInput): Posted | null {
 		if (this.#settled) return null;
-		const split = splitPost(input.lines, this.#payable());
+		const caps = this.#caps();
+		const split = splitPost(input.lines, this.#payable(caps));
+		const most = {
+			diem: Math.min(Math.max(0, caps.diem - split.diem), Number.MAX_SAFE_INTEGER),
+			usd: Math.min(Math.max(0, caps.usd - split.bundled - split.usd), Number.MAX_SAFE_INTEGER),
+		};
+		const { lines, owed } = split.overrun > 0 ? owing(split, most) : { lines: split.lines, owed: ZERO };
 		const { journal } = this.#room;
 		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
-		const durable = journal.append(this.#record(input, split.lines, split.price));
+		const kept = owed > 0 ? { owing: { kept: this.#keptAfter(split), most } } : {};
+		const durable = journal.append({ ...this.#record(input, lines, split.price), ...kept });
 		input.kept?.posted();
 		const lapsed = this.#end();
 		const { money } = this.#key.cached;
@@ -82,9 +91,13 @@ export class OpenHold implements Hold {
 		money.spend(money.bundled, split.bundled, lapsed.bundled);
 		money.spend(money.usd, split.usd, lapsed.usd);
 		const usd = split.bundled + split.usd;
-		this.#key.posted(this.#window, this.day, usd, split.diem, journal.writtenSeq);
+		// What is owed counts against both caps until the books tell: nothing passes them meanwhile.
+		const [capUsd, capDiem] = [usd + Math.min(owed, most.usd), split.diem + Math.min(owed, most.diem)];
+		this.#key.posted(this.#window, this.day, capUsd, capDiem, journal.writtenSeq);
+		if (owed > 0) this.#owe(owed, most);
 		this.#leave(split.price < this.amount);
-		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), overrun: split.overrun, durable };
+		const overrun = nano(split.overrun - owed);
+		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), owed, overrun, durable };
 	}
 
 	void(): void {
@@ -93,22 +106,47 @@ export class OpenHold implements Hold {
 		this.#leave(this.amount > 0);
 	}
 
-	/** What a post may take: see `post`. */
-	#payable(): Split {
+	/** What a post may take here: see `post`. */
+	#payable(caps: UsableMoney): Split {
 		const own = this.#own;
 		const { money } = this.#key.cached;
-		const window = this.#window;
-		if (window === undefined) return own;
+		if (this.#window === undefined) return own;
 		const free: Split = {
 			diem: this.#diem.free + own.diem,
 			bundled: money.bundled.free + own.bundled,
 			usd: money.usd.free + own.usd,
 		};
-		if (window === null) return free;
+		return withinCaps(free, caps.diem, caps.usd);
+	}
+
+	/** What the caps let the post take of all money: the own hold in any case. */
+	#caps(): UsableMoney {
+		const own = this.#own;
+		const window = this.#window;
 		const ownUsd = own.bundled + own.usd;
+		if (window === null) return { diem: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY };
+		if (window === undefined) return { diem: own.diem, usd: ownUsd };
 		const roomDiem = Math.max(0, window.limitDiem - window.spentDiem - (window.heldDiem - own.diem));
 		const roomUsd = Math.max(0, window.limitUsd - window.spentUsd - (window.heldUsd - ownUsd));
-		return withinCaps(free, Math.max(own.diem, roomDiem), Math.max(ownUsd, roomUsd));
+		return { diem: Math.max(own.diem, roomDiem), usd: Math.max(ownUsd, roomUsd) };
+	}
+
+	#keptAfter(split: Split): Split {
+		const own = this.#own;
+		const { money } = this.#key.cached;
+		return {
+			diem: this.#diem.keptAfter(own.diem, split.diem),
+			bundled: money.bundled.keptAfter(own.bundled, split.bundled),
+			usd: money.usd.keptAfter(own.usd, split.usd),
+		};
+	}
+
+	/** Only the store can tell what became of it: totals and windows are read again before they are used. */
+	#owe(owed: Nano, most: UsableMoney): void {
+		const { cached } = this.#key;
+		cached.money.owe(owed, most, this.day);
+		cached.freshness.changed();
+		if (this.#window !== null) this.#key.freshness.changed();
 	}
 
 	/** Frees the own hold. Returns what of it is no lease any more. */

@@ -85,6 +85,9 @@ export interface Posted {
 	/** Split of the price: bundled counts as usd. */
 	readonly usd: Nano;
 	readonly diem: Nano;
+	/** What was missing on this node: the store takes it from free money as it books the post, or the operator bears it. */
+	readonly owed: Nano;
+	/** What the operator bears in any case. */
 	readonly overrun: Nano;
 	/** Resolves when the post is durable; the answer may go out only then. */
 	readonly durable: Promise<void>;

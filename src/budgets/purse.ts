@@ -36,6 +36,11 @@ export class Purse {
 		return this.held - this.#lapsed;
 	}
 
+	/** What stays leased when a post takes `amount`, whose own hold secured `own`: see `spend`. */
+	keptAfter(own: number, amount: number): number {
+		return this.left - this.#lapsed - Math.max(0, amount - Math.min(own, this.#lapsed));
+	}
+
 	/** The store ended the lease: nothing is free, and what holds secure is theirs alone. */
 	lapse(): void {
 		this.left = this.held;

@@ -1,5 +1,6 @@
 import type { MoneySource, PostLine } from "../journal/records.ts";
 import { lineNano, type Nano, nano } from "../ledger/nano.ts";
+import type { UsableMoney } from "../store/port.ts";
 import type { ChargeLine } from "./port.ts";
 
 /** An amount over the three sources, in nano-USD. */
@@ -26,6 +27,18 @@ export function take(amount: number, from: Split): Split | undefined {
 	const bundled = Math.min(amount - diem, from.bundled);
 	const usd = amount - diem - bundled;
 	return usd <= from.usd ? { diem, bundled, usd } : undefined;
+}
+
+/** Of a split the part that no source here covers, as far as `most` goes, is owed instead of borne by the operator. */
+export function owing(split: SplitPost, most: UsableMoney): { readonly lines: readonly PostLine[]; readonly owed: Nano } {
+	let left = Math.min(split.overrun, most.diem + most.usd);
+	const owed = nano(left);
+	const lines = split.lines.map((line) => {
+		const part = Math.min(left, line.overrun);
+		left -= part;
+		return part === 0 ? line : { ...line, owed: nano(part), overrun: nano(line.overrun - part) };
+	});
+	return { lines, owed };
 }
 
 /** The lines of a post with the source of every part, and their sums. */

@@ -7,7 +7,7 @@ import type { Nano, PicoPrice } from "../ledger/nano.ts";
 /** Where money of an account comes from, in spending order. */
 export type MoneySource = "diem" | "bundled" | "usd";
 
-/** One sku of a charge. `from` holds only parts above 0; the sum of `from` plus `overrun` is the line's price. */
+/** One sku of a charge. `from` holds only parts above 0; the sum of `from`, `owed` and `overrun` is the line's price. */
 export interface PostLine {
 	/** For example `llama-3.2-3b-llm-input-mtoken`. */
 	readonly sku: string;
@@ -16,8 +16,18 @@ export interface PostLine {
 	/** Frozen at the hold: pico-USD per unit. */
 	readonly picoPrice: PicoPrice;
 	readonly from: readonly { readonly source: MoneySource; readonly amount: Nano }[];
-	/** What no money was left for: borne by the operator. */
+	/** What the node had no money for: the store takes it from free money as it books the post, or it is overrun. */
+	readonly owed?: Nano;
+	/** What no money may be taken for: borne by the operator. */
 	readonly overrun: Nano;
+}
+
+/** How what is owed may be paid. */
+export interface Owing {
+	/** What the node has leased beside this post, as it knows: not for this post. */
+	readonly kept: { readonly diem: number; readonly bundled: number; readonly usd: number };
+	/** The most that the caps of the key let it take, bundled credit and USD together. */
+	readonly most: { readonly diem: number; readonly usd: number };
 }
 
 export interface TokenUsage {
@@ -51,6 +61,8 @@ export interface PostRecord {
 	/** Sum of the lines. */
 	readonly priceNano: Nano;
 	readonly lines: readonly PostLine[];
+	/** There where a line owes something. */
+	readonly owing?: Owing;
 	readonly usage: TokenUsage | null;
 	/** The answer, where it is kept under an idempotency key. */
 	readonly kept?: KeptPart;

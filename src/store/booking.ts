@@ -5,7 +5,8 @@
  */
 import type { Database, Statement } from "bun:sqlite";
 import type { JournalRecord, MoneySource, PostRecord } from "../journal/records.ts";
-import { bookPost } from "./post-lines.ts";
+import { payOwed } from "./owed.ts";
+import { type BookedPart, bookPost, type LinePart } from "./post-lines.ts";
 import { RangeSums } from "./range-sums.ts";
 import { RecordFault } from "./record-fault.ts";
 import { RpcBooking } from "./rpc-booking.ts";
@@ -62,7 +63,8 @@ export class Booking {
 	}
 
 	#bookPost(range: RangeSums, post: PostRecord, postId: number, seq: number, bookedAt: number): void {
-		const { parts, free } = bookPost(post);
+		const { parts: lines, free } = bookPost(post);
+		const parts = this.#paid(range, post, lines);
 		this.#insertPost(post, postId, seq, bookedAt, this.#numbers.next(post.accountId, parts));
 		const { accountId, day } = post;
 		const keyId = post.keyId ?? "";
@@ -88,6 +90,25 @@ export class Booking {
 		}
 		for (const { sku, units } of free) sums.count(keyId, day, "free", sku, 0, units);
 		this.#rpc.post(post);
+	}
+
+	/** What is owed is paid like an acquire that may give part: free money becomes this node's lease, and is spent from it. */
+	#paid(range: RangeSums, post: PostRecord, lines: readonly LinePart[]): readonly BookedPart[] {
+		const { accountId, day, owing } = post;
+		const { parts, fromFree } = payOwed(lines, owing, () =>
+			SOURCES.map((source) => {
+				const of = budgetDay(source, day);
+				const row = this.#sql.money.get(this.#node.id, this.#node.epoch, accountId, source, of);
+				if (row === null) return { source, surplus: 0, free: 0 };
+				const spent = range.of(accountId).spent(source, of) + ofSource(lines, source);
+				return { source, surplus: Math.max(0, row.lease - spent - (owing?.kept[source] ?? 0)), free: row.balance - row.leased };
+			}),
+		);
+		for (const { source, amount } of fromFree) {
+			this.#sql.lease.run(this.#node.id, this.#node.epoch, accountId, source, budgetDay(source, day), amount);
+			this.#sql.changeLeased.run(amount, accountId, source, budgetDay(source, day));
+		}
+		return parts;
 	}
 
 	#insertPost(post: PostRecord, postId: number, seq: number, bookedAt: number, numbers: EntryNumbers): void {
@@ -144,6 +165,12 @@ export class Booking {
 	}
 }
 
+const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
+
+function ofSource(parts: readonly LinePart[], source: MoneySource): number {
+	return parts.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
+}
+
 /** Diem has a budget for each day, the others have one. */
 function budgetDay(source: MoneySource, day: number): number {
 	return source === "diem" ? day : 0;
@@ -170,6 +197,17 @@ function prepare(db: Database) {
 				balance_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		),
 		balance: sql<{ balance: number }>("SELECT balance FROM budgets WHERE account_id = ? AND source = ? AND day = ?"),
+		/** `free` does not change with what the range has spent: that goes from balance and lease alike. */
+		money: sql<{ balance: number; leased: number; lease: number }>(
+			`SELECT balance, leased, coalesce((SELECT amount FROM leases WHERE node_id = ? AND epoch = ? AND leases.account_id = budgets.account_id
+				AND leases.source = budgets.source AND leases.day = budgets.day), 0) AS lease
+				FROM budgets WHERE account_id = ? AND source = ? AND day = ?`,
+		),
+		lease: sql(
+			`INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+				ON CONFLICT DO UPDATE SET amount = amount + ?6`,
+		),
+		changeLeased: sql("UPDATE budgets SET leased = leased + ? WHERE account_id = ? AND source = ? AND day = ?"),
 		spend: sql(
 			"UPDATE budgets SET balance = balance - ?1, leased = leased - ?1 WHERE account_id = ?2 AND source = ?3 AND day = ?4",
 		),

@@ -12,13 +12,16 @@ export interface BookedPart {
 	readonly picoPrice: number;
 }
 
+/** A part as the record has it: what is owed has no source yet. */
+export type LinePart = BookedPart | (Omit<BookedPart, "source"> & { readonly source: "owed" });
+
 export interface FreeLine {
 	readonly sku: string;
 	readonly units: number;
 }
 
 export interface BookedPost {
-	readonly parts: readonly BookedPart[];
+	readonly parts: readonly LinePart[];
 	/** What was used at price 0. */
 	readonly free: readonly FreeLine[];
 }
@@ -27,7 +30,7 @@ const SOURCES = new Set<string>(["diem", "bundled", "usd"]);
 
 /** Reads the lines of a post. Throws `RecordFault` or `MoneyError` where they do not add up to its price. */
 export function bookPost(post: PostRecord): BookedPost {
-	const parts: BookedPart[] = [];
+	const parts: LinePart[] = [];
 	const free: FreeLine[] = [];
 	let sum = ZERO;
 	for (const line of post.lines) {
@@ -43,12 +46,13 @@ export function bookPost(post: PostRecord): BookedPost {
 	return { parts, free };
 }
 
-function partsOf(line: PostLine): BookedPart[] {
-	const amounts: { source: MoneySource | "overrun"; amount: Nano }[] = [...line.from];
+function partsOf(line: PostLine): LinePart[] {
+	const amounts: { source: MoneySource | "owed" | "overrun"; amount: Nano }[] = [...line.from];
+	if (line.owed !== undefined && nano(line.owed) > 0) amounts.push({ source: "owed", amount: line.owed });
 	if (nano(line.overrun) > 0) amounts.push({ source: "overrun", amount: line.overrun });
 	let total = ZERO;
 	for (const { source, amount } of amounts) {
-		if (source !== "overrun" && !SOURCES.has(source)) throw new RecordFault(`unknown source ${source}`);
+		if (source !== "overrun" && source !== "owed" && !SOURCES.has(source)) throw new RecordFault(`unknown source ${source}`);
 		if (nano(amount) === 0) throw new RecordFault("a part of 0");
 		total = addNano(total, amount);
 	}
@@ -61,7 +65,7 @@ function partsOf(line: PostLine): BookedPart[] {
 }
 
 /** units x amount / total, rounded down, in whole numbers. */
-function share(units: number, amount: number, total: number): number {
+export function share(units: number, amount: number, total: number): number {
 	const product = units * amount;
 	if (Number.isSafeInteger(product)) return Math.floor(product / total);
 	return Number((BigInt(units) * BigInt(amount)) / BigInt(total));

@@ -44,6 +44,11 @@ export class AccountSums {
 		return spending.balance;
 	}
 
+	/** What the range has taken of a budget so far. */
+	spent(source: MoneySource, day: number): number {
+		return this.spendings.find((known) => known.source === source && known.day === day)?.spent ?? 0;
+	}
+
 	/** Counts one movement, or one line at price 0 with the unit `free`. */
 	count(keyId: string, day: number, unit: string, sku: string, amount: number, units: number): void {
 		const { usage } = this;

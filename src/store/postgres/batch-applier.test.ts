@@ -163,6 +163,47 @@ describe("a post", () => {
 		expect(await findings()).toEqual([]);
 	});
 
+	test("that owes takes what its node was just leased, then free money, never what the node keeps or others have", async () => {
+		// Of 100 USD this node has 30 (it knows of 20 and keeps them), another has 60, 10 are free.
+		await new LeaseBook(boot).giveBack(sql, accountId, [{ source: "usd", day: 0, amount: nano(30 * NANO_PER_USD) }]);
+		const other = await startBoot(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
+		await lease(other, 60 * NANO_PER_USD);
+		const kept = { diem: 0, bundled: 0, usd: 20 * NANO_PER_USD };
+		const owes = (number: number, owed: number) =>
+			post(number, {
+				lines: [{ sku: "a", units: 50_000, picoPrice: pico(1_000_000_000), from: [], owed: nano(owed), overrun: nano(0) }],
+				priceNano: nano(owed),
+				owing: { kept, most: { diem: 0, usd: Number.MAX_SAFE_INTEGER } },
+			});
+		await applier.apply(sql, [group(1, owes(1, 15 * NANO_PER_USD), owes(2, 25 * NANO_PER_USD))]);
+		expect(await usd()).toEqual({ balance: 80 * NANO_PER_USD, leased: 80 * NANO_PER_USD });
+		const rows = await all("SELECT kind, amount::float8 FROM movements WHERE post_id > 0 ORDER BY id");
+		expect(rows).toEqual([
+			{ kind: "charge", amount: 15 * NANO_PER_USD },
+			{ kind: "charge", amount: 5 * NANO_PER_USD },
+			{ kind: "overrun", amount: 20 * NANO_PER_USD },
+		]);
+		expect(await all("SELECT amount::float8 FROM leases WHERE node_id = 'node_a'")).toEqual([{ amount: 20 * NANO_PER_USD }]);
+		expect(await findings()).toEqual([]);
+	});
+
+	test("of a fenced boot that owes is paid from free money", async () => {
+		await sql.unsafe("UPDATE node_terms SET ends_at = now() - interval '1 minute'");
+		expect(await reap(sql, 10_000)).toBe(1);
+		const line = { ...sampleLine("a", 50_000, pico(1_000_000_000)), owed: nano(70 * NANO_PER_USD) };
+		const owing = { kept: { diem: 0, bundled: 0, usd: 0 }, most: { diem: 0, usd: Number.MAX_SAFE_INTEGER } };
+		await applier.apply(sql, [group(1, post(1, { lines: [line], priceNano: nano(120 * NANO_PER_USD), owing }))]);
+		expect(await usd()).toEqual({ balance: 0, leased: 0 });
+		const rows = await all(
+			"SELECT kind, sum(amount)::float8 AS amount FROM movements WHERE post_id > 0 GROUP BY kind ORDER BY 1",
+		);
+		expect(rows).toEqual([
+			{ kind: "charge", amount: HUNDRED },
+			{ kind: "overrun", amount: 20 * NANO_PER_USD },
+		]);
+		expect(await findings()).toEqual([]);
+	});
+
 	test("of a fenced boot is booked late, once, from what is free", async () => {
 		await sql.unsafe("UPDATE node_terms SET ends_at = now() - interval '1 minute'");
 		expect(await reap(sql, 10_000)).toBe(1);

@@ -1,7 +1,8 @@
 /** What a batch of records does to the books, as rows to be written. Pure: it works on what was read under lock. */
 import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
-import { type BookedPart, bookPost } from "../post-lines.ts";
+import { type OwedSource, payOwed } from "../owed.ts";
+import { type BookedPart, bookPost, type LinePart } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
@@ -75,7 +76,7 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt: number): BatchPlan {
 	const plan = { posts: [] as Row[], movements: [] as Row[] };
 	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
-	const spent = new Map<string, Row & { amount: number; leased: number }>();
+	const spent: SpentRows = new Map();
 	const touches = new Map<string, number>();
 	const rpc = new RpcPlan();
 	const count = (post: PostRecord, unit: string, sku: string, amount: number, units: number): void => {
@@ -100,7 +101,9 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			continue;
 		}
 		const booked = bookPost(record);
-		const parts = booked.parts.flatMap((part) => paid(record, part, state, spent));
+		const { parts: owedPaid, fromFree } = payOwed(booked.parts, record.owing, () => owedSources(record, booked.parts, state));
+		for (const { source, amount } of fromFree) leaseFree(record, source, amount, state, spent);
+		const parts = owedPaid.flatMap((part) => paid(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
 		state.numbers.set(record.accountId, counts);
 		plan.posts.push({ ...postRow(record, seq, bookedAt), ...entryColumns(counts, parts) });
@@ -114,20 +117,46 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], touches, rpc };
 }
 
+/** What each source has for what the post owes: see `payOwed`. */
+function owedSources(post: PostRecord, parts: readonly LinePart[], state: BatchState): OwedSource[] {
+	return SOURCES.map((source) => {
+		const budget = state.budgets.get(budgetKey(post.accountId, source, budgetDay(post, source)));
+		if (budget === undefined) return { source, surplus: 0, free: 0 };
+		const own = parts.reduce((sum, part) => sum + (part.source === source ? part.amount : 0), 0);
+		const lease = budget.lease - own - (post.owing?.kept[source] ?? 0);
+		// Where the lease is gone the post's own parts come out of free money, too.
+		const free = budget.balance - budget.leased - Math.max(0, own - budget.lease);
+		return { source, surplus: Math.max(0, lease), free: Math.max(0, free) };
+	});
+}
+
+/** Free money becomes a lease of this node, to be spent in the same batch: the row of the lease does not change by it. */
+function leaseFree(post: PostRecord, source: MoneySource, amount: number, state: BatchState, spent: SpentRows): void {
+	const day = budgetDay(post, source);
+	const key = budgetKey(post.accountId, source, day);
+	const budget = state.budgets.get(key);
+	if (budget === undefined) return;
+	budget.lease += amount;
+	budget.leased += amount;
+	const before = spent.get(key) ?? { account_id: post.accountId, source, day, amount: 0, leased: 0 };
+	spent.set(key, { ...before, leased: before.leased - amount });
+}
+
+function budgetDay(post: PostRecord, source: MoneySource): number {
+	return source === "diem" ? post.day : 0;
+}
+
+type SpentRows = Map<string, Row & { amount: number; leased: number }>;
+
 type PaidPart = BookedPart & { readonly balanceAfter: number | null };
 
 /**
  * Where a part's money comes from: this node's lease, else what is free (the lease may have gone with the node's term,
  * or with a failover), else the operator bears it. No balance goes below zero.
  */
-function paid(
-	post: PostRecord,
-	part: BookedPart,
-	state: BatchState,
-	spent: Map<string, Row & { amount: number; leased: number }>,
-): PaidPart[] {
+function paid(post: PostRecord, part: BookedPart, state: BatchState, spent: SpentRows): PaidPart[] {
 	if (part.source === "overrun") return [{ ...part, balanceAfter: null }];
-	const day = part.source === "diem" ? post.day : 0;
+	const day = budgetDay(post, part.source);
 	const key = budgetKey(post.accountId, part.source, day);
 	const budget = state.budgets.get(key);
 	if (budget === undefined) throw new RecordFault(`account ${post.accountId} has no ${part.source} budget of day ${day}`);
