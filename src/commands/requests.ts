@@ -1,8 +1,10 @@
 import { defineCommand } from "citty";
 import { findRequest, formatNano, type Nano, nano, type RequestLine } from "../ledger/index.ts";
 import { complain, isoTime, printJson, printTable } from "./print.ts";
-import { jsonArg, storeArgs } from "./store-args.ts";
+import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
+
+const DAY_MS = 86_400_000;
 
 const show = defineCommand({
 	meta: { name: "show", description: "Show what one request was, did and cost (metadata only)" },
@@ -12,6 +14,12 @@ const show = defineCommand({
 			const record = await findRequest(admin.db, args.id);
 			if (record === null) {
 				complain(`No metered request ${args.id} is booked (a running server books within a second)`);
+				process.exitCode = 1;
+				return;
+			}
+			const { requestDays } = configOrExit(args).config.retention;
+			if (record.doneAtMs < Date.now() - requestDays * DAY_MS) {
+				complain(`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is shown no more`);
 				process.exitCode = 1;
 				return;
 			}
@@ -30,6 +38,7 @@ const show = defineCommand({
 				["price", `${formatNano(record.price)} USD`],
 				["paid", `${formatNano(sumOf(record.lines.filter((line) => line.source !== "overrun")))} USD`],
 				["overrun", `${formatNano(sumOf(record.lines.filter((line) => line.source === "overrun")))} USD (the operator's)`],
+				["refunded", `${formatNano(record.refunded)} USD`],
 				...record.lines.map((line) => [`  ${line.sku}`, `${line.units} units, ${formatNano(line.amount)} from ${line.source}`]),
 			]);
 		}),

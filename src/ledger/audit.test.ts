@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../journal/testing/sample-records.ts";
-import { createKey, credit, setAccount } from "../store/admin.ts";
+import { createKey, credit, debit, refund, setAccount } from "../store/admin.ts";
 import { openStore } from "../store/index.ts";
 import { openDatabase } from "../store/sqlite/open-database.ts";
 import { BooksFolder } from "../store/testing/books-folder.ts";
@@ -32,8 +32,10 @@ beforeEach(async () => {
 	void journal.append(samplePost(requestId(3), accountId, { lines: [overrun] }));
 	void journal.append(samplePost(requestId(4), accountId, { lines: [] }));
 	await store.close();
+	await debit(books.admin(), { accountId, amount: "0.5", reference: "d1" });
+	await refund(books.admin(), { requestId: requestId(0), amount: "0.000006", reference: "f1" });
 	db = openDatabase(books.dir);
-	for (const table of ["movements", "posts", "credits", "allotments"]) {
+	for (const table of ["movements", "posts", "credits", "debits", "refunds", "allotments"]) {
 		db.run(`DROP TRIGGER ${table}_stay; DROP TRIGGER ${table}_remain;`);
 	}
 	db.run("DROP TRIGGER movements_carried; DROP TRIGGER posts_carried; DROP TRIGGER carry_forwards_begin;");
@@ -50,7 +52,7 @@ test("books that were kept by the program have no findings", async () => {
 		ok: true,
 		findings: [],
 		truncated: false,
-		counted: { accounts: 1, posts: 5, movements: 8, appliedSeq: { [node()]: 1 } },
+		counted: { accounts: 1, posts: 5, movements: 10, appliedSeq: { [node()]: 1 } },
 	});
 });
 
@@ -102,6 +104,18 @@ describe("the audit finds", () => {
 		["a sequence without its groups", "UPDATE nodes SET applied_seq = applied_seq + 1 WHERE epoch = 2", ["booked"]],
 		["a credit of another amount", "UPDATE credits SET amount = amount + 1 WHERE reference = 'r1'", ["credits"]],
 		["a credit that is gone", "DELETE FROM credits WHERE reference = 'r1'", ["credits"]],
+		["a debit of another amount", "UPDATE debits SET amount = amount + 1", ["debits"]],
+		["a debit that is gone", "DELETE FROM debits", ["debits"]],
+		["a debit of another account", "UPDATE debits SET account_id = 'acc_b'", ["debits"]],
+		["a refund of another amount", "UPDATE refunds SET amount = amount + 1", ["refunds"]],
+		["a refund that is gone", "DELETE FROM refunds", ["refunds"]],
+		["a refund of more than was charged", "UPDATE refunds SET amount = 10001", ["refunds", "returned"]],
+		["a refund to another source", "UPDATE refunds SET unit = 'usd'", ["refunds", "returned"]],
+		[
+			"a refund of another account's request",
+			`UPDATE posts SET account_id = 'acc_b' WHERE request_id = '${requestId(0)}'`,
+			["charges", "daily", "numbers", "returned"],
+		],
 		["an allotment of another day", "UPDATE allotments SET day = day + 1", ["allotments"]],
 		[
 			"a request that is posted twice",
@@ -120,7 +134,7 @@ describe("the audit finds", () => {
 	test("each with its numbers, as text", async () => {
 		db.run("UPDATE budgets SET balance = balance + 7 WHERE source = 'usd'");
 		const { findings } = await books.audit();
-		const moved = 101.5 * NANO_PER_USD - 12_000;
+		const moved = 101 * NANO_PER_USD - 12_000;
 		expect(findings).toEqual([
 			{
 				check: "balances",

@@ -28,6 +28,8 @@ export interface RequestRecord {
 	readonly status: number;
 	readonly hold: Nano;
 	readonly price: Nano;
+	/** What of it was given back since. */
+	readonly refunded: Nano;
 	readonly usage: TokenUsage | null;
 	readonly lines: readonly RequestLine[];
 }
@@ -41,6 +43,7 @@ export function findRequest(db: BooksDb, requestId: string): Promise<RequestReco
 			const post = await tx.selectFrom("posts").selectAll().where("request_id", "=", requestId).executeTakeFirst();
 			if (post === undefined) return null;
 			const rows = await tx.selectFrom("movements").selectAll().where("post_id", "=", post.id).orderBy("id").execute();
+			const refunds = await tx.selectFrom("refunds").select("amount").where("post_id", "=", post.id).execute();
 			return {
 				requestId: post.request_id,
 				accountId: post.account_id,
@@ -55,6 +58,7 @@ export function findRequest(db: BooksDb, requestId: string): Promise<RequestReco
 				status: Number(post.status),
 				hold: nano(Number(post.hold)),
 				price: nano(Number(post.price)),
+				refunded: nano(Number(refunds.reduce((sum, { amount }) => sum + amount, 0n))),
 				usage:
 					post.prompt_tokens === null
 						? null
