@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
+import { until } from "../journal/testing/until.ts";
+import { BooksFolder } from "../store/testing/books-folder.ts";
+import { asks, testCredits, use } from "./credits-contract.test-support.ts";
+import { newKey, RpcNode } from "./rpc-node.test-support.ts";
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+testCredits(async () => new BooksFolder(await cluster.newDatabase()));
+
+const ends: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+	for (const end of ends.splice(0).reverse()) await end();
+});
+
+test("what another node used counts on a node where the account is active, without a request waiting for it", async () => {
+	const books = new BooksFolder(await cluster.newDatabase());
+	ends.push(() => books.remove());
+	const { hash } = await newKey(books);
+	const open = async () => {
+		const dataDir = mkdtempSync(join(tmpdir(), "turnpike-node-"));
+		const node = await RpcNode.open(books, { dataDir });
+		ends.push(async () => {
+			await node.close();
+			rmSync(dataDir, { recursive: true, force: true });
+		});
+		return node;
+	};
+	const here = await open();
+	const there = await open();
+	const caller = await here.caller(hash);
+	const other = await there.caller(hash);
+	await use(here, caller, 10, 1_000);
+	await use(there, other, 500, 1_000);
+	// The account is known here: what follows comes by the exchange alone.
+	await until(() => {
+		try {
+			const take = here.credits.take(caller, asks(491, 1_000));
+			if (take instanceof Promise) throw new Error("a request waited for the store");
+			take.settle(0);
+			return false;
+		} catch (error) {
+			if ((error as { code?: string }).code !== "RATE_LIMIT_EXCEEDED") throw error;
+			return true;
+		}
+	});
+	await use(here, caller, 480, 1_000);
+	await until(async () => {
+		try {
+			(await there.credits.take(other, asks(11, 1_000))).settle(0);
+			return false;
+		} catch {
+			return true;
+		}
+	});
+	(await there.credits.take(other, asks(10, 1_000))).settle(0);
+});
