@@ -20,8 +20,14 @@ export interface ApiErrorOptions {
 	/** Further keys beside `error` and `code` at the top of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	readonly headers?: Readonly<Record<string, string>>;
-	/** Of RATE_LIMIT_EXCEEDED: what was exceeded, for the account's log. `subject` is that of the window. */
-	readonly limit?: { readonly kind: "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS"; readonly subject: string | null };
+	/**
+	 * For the account's log of limits: what was exceeded, or a feature that the model lacks. `subject` is that of the minute
+	 * window, or the model.
+	 */
+	readonly limit?: {
+		readonly kind: "RPM" | "TPM" | "RPD" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";
+		readonly subject: string | null;
+	};
 	/** The fault behind it: for the log only, never for the caller. */
 	readonly cause?: unknown;
 }

@@ -1,6 +1,6 @@
 import type { CeilingResult, HoldContext } from "../../budgets/port.ts";
 import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../../catalog/index.ts";
-import { ApiError } from "../../errors/index.ts";
+import { ApiError, markUnsupported } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
 import { topLevelMembers } from "../../wire/index.ts";
@@ -29,10 +29,15 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 	const resolved = catalog.resolve(body.model, "text", call.admittedAtMs);
 	const { model } = resolved;
 	const merged = mergeServiceParameters(body.service_parameters, resolved.suffix);
-	const options = withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false });
+	const options = markUnsupported(model.id, () =>
+		withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false }),
+	);
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
-	const facts = checkMessages(body, model, input.long);
-	checkCapabilities(body, model);
+	const facts = markUnsupported(model.id, () => {
+		const found = checkMessages(body, model, input.long);
+		checkCapabilities(body, model);
+		return found;
+	});
 	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
 	call.headers["x-service-model-id"] = headerText(model.id);
 	call.headers["x-service-model-name"] = headerText(model.name);
