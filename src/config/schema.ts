@@ -309,6 +309,31 @@ export const ConfigSchema = closed({
 			description: "Multicall3; where the chain has none there, wallets are read one by one",
 		}),
 	}),
+	retention: section({
+		folder: Type.Optional(
+			Type.String({ minLength: 1, description: "Where archives of old months go; left out: archive in the data folder" }),
+		),
+		journalMonths: Type.Optional(
+			Type.Integer({
+				minimum: 1,
+				maximum: 1_200,
+				description: "Whole months of single charges that stay in the store; older ones are archived. Left out: all stay",
+			}),
+		),
+		usageMonths: Type.Optional(
+			Type.Integer({
+				minimum: 4,
+				maximum: 1_200,
+				description: "Whole months of usage by day that stay; of older ones the sums stay. Left out: all stay",
+			}),
+		),
+		requestDays: Type.Integer({
+			minimum: 1,
+			maximum: 36_500,
+			default: 30,
+			description: "How long a request is shown by its id, and in the log of refused ones",
+		}),
+	}),
 	log: section({
 		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], {
 			default: "info",
