@@ -15,6 +15,7 @@ const turnpike = defineCommand({
 		keys: () => import("./commands/keys.ts").then((module) => module.keys),
 		models: () => import("./commands/models.ts").then((module) => module.models),
 		requests: () => import("./commands/requests.ts").then((module) => module.requests),
+		rpc: () => import("./commands/rpc.ts").then((module) => module.rpc),
 		usage: () => import("./commands/usage.ts").then((module) => module.usage),
 		audit: () => import("./commands/audit.ts").then((module) => module.audit),
 		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
