@@ -1,19 +1,31 @@
 import { defineCommand } from "citty";
 import { audit as auditBooks } from "../ledger/index.ts";
 import { readBacklog } from "../store/admin.ts";
+import { checkArchives } from "../store/retention/check-archives.ts";
 import { print, printJson } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
 export const audit = defineCommand({
 	meta: { name: "audit", description: "Prove that the books balance; exit 1 where they do not" },
-	args: { ...jsonArg, ...storeArgs },
+	args: {
+		archives: {
+			type: "string",
+			description: "Also hold the archive files in this folder against the books",
+			valueHint: "FOLDER",
+		},
+		...jsonArg,
+		...storeArgs,
+	},
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const report = await auditBooks(admin.db);
+			const books = await auditBooks(admin.db);
+			const archives = args.archives === undefined ? null : await checkArchives(admin.db, args.archives);
+			const findings = [...books.findings, ...(archives?.findings ?? [])];
+			const report = { ...books, ok: findings.length === 0, findings };
 			if (!report.ok) process.exitCode = 1;
 			const backlog = await readBacklog(admin, configOrExit(args).config.data);
-			if (args.json) return printJson({ ...report, backlog });
+			if (args.json) return printJson({ ...report, backlog, ...(archives === null ? {} : { archives }) });
 			const { accounts, posts, movements, appliedSeq } = report.counted;
 			const nodes = Object.entries(appliedSeq).map(([node, seq]) => `${node} up to ${seq}`);
 			print(
@@ -22,6 +34,7 @@ export const audit = defineCommand({
 			if (backlog.groups > 0) {
 				print(`${backlog.records} records of this folder's journal are not applied yet: they are not in these figures`);
 			}
+			if (archives !== null) print(`${archives.files} archive files with ${archives.posts} posts were read`);
 			for (const finding of report.findings)
 				print(`FAULT ${finding.check}: ${finding.message} ${JSON.stringify(finding.numbers)}`);
 			if (report.truncated) print("... and more of the same");

@@ -19,7 +19,9 @@ const show = defineCommand({
 			}
 			const { requestDays } = configOrExit(args).config.retention;
 			if (record.doneAtMs < Date.now() - requestDays * DAY_MS) {
-				complain(`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is shown no more`);
+				complain(
+					`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is shown no more`,
+				);
 				process.exitCode = 1;
 				return;
 			}

@@ -1,4 +1,4 @@
-import type { ConfigFlags } from "../config/index.ts";
+import type { Config, ConfigFlags } from "../config/index.ts";
 import { type AdminStore, openAdmin } from "../store/admin.ts";
 import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { complain } from "./print.ts";
@@ -9,20 +9,35 @@ import { storeFaultText } from "./store-fault.ts";
  * Runs a command on the store of the configured data folder, beside a server that may be running on it. What
  * the operator asked wrongly, and a store that cannot be used, end the process with 1 and a sentence.
  */
-export async function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Promise<T>): Promise<T> {
+export function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Promise<T>): Promise<T> {
 	const { config } = configOrExit(flags);
-	try {
-		if (config.store === undefined) refuseLostBooks(config.data);
-		if (config.store === undefined && !hasDatabase(config.data)) {
-			complain(`There is no store in ${config.data}: start the server once (npm start), or name another folder with --data`);
-			process.exit(1);
-		}
+	return withDataFolder(config, async () => {
 		const admin = openAdmin(config.store ?? config.data);
 		try {
 			return await work(admin);
 		} finally {
 			await admin.close();
 		}
+	});
+}
+
+/** Runs work on a configured store that is there already; ends the process like `withStore`. */
+export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
+	const { store, data } = config;
+	return withStoreFaults(config, async () => {
+		if (store === undefined) refuseLostBooks(data);
+		if (store === undefined && !hasDatabase(data)) {
+			complain(`There is no store in ${data}: start the server once (npm start), or name another folder with --data`);
+			process.exit(1);
+		}
+		return work();
+	});
+}
+
+/** Runs work on a place for a store; a fault of it ends the process with 1 and a sentence. */
+export async function withStoreFaults<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
+	try {
+		return await work();
 	} catch (error) {
 		const text = storeFaultText(config, error);
 		if (text === null) throw error;
@@ -30,3 +45,5 @@ export async function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore)
 		process.exit(1);
 	}
 }
+
+type StorePlace = Pick<Config, "store" | "data">;

@@ -1,2 +1,3 @@
 /** Puts the parts together: the only room that knows them all. Has no rules of its own. */
 export { Gateway, type GatewayInputs } from "./gateway.ts";
+export { Housekeeper, type HousekeeperParts } from "./housekeeper.ts";

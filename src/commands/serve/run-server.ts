@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
+import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
-import { Gateway } from "../../gateway/index.ts";
+import { Gateway, Housekeeper } from "../../gateway/index.ts";
 import { ListenError } from "../../server/index.ts";
 import { makeDataFolder, openStore } from "../../store/index.ts";
-import { systemClock } from "../../telemetry/clock.ts";
+import { systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { complain } from "../print.ts";
@@ -25,6 +26,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const log = createLog(config.log.level);
 	catchStrayErrors(log);
 	const data = orExit(() => loadCatalogData(CATALOG_DIR));
+	const rpcCatalog = orExit(() => loadRpcCatalog(join(CATALOG_DIR, "rpc")));
 	await ofStore(config, () => makeDataFolder(config.data));
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
@@ -67,6 +69,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				url: () => config.server.publicUrl ?? listening.url,
 			}),
 	);
+	const housekeeper = new Housekeeper({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
 	front.serve(gateway.app);
 	noteServer(config.data, listening.url);
 
@@ -81,6 +84,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		stopping = true;
 		log.info({ signal, running: listening.running }, "stopping: no new requests, running ones finish");
 		await listening.drain();
+		housekeeper.stop();
 		await gateway.stop();
 		await Promise.all([embedded.stop(), counter.stop()]);
 		await store.close();

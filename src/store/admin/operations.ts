@@ -11,6 +11,7 @@ import { accountBalance } from "../queries/account-balance.ts";
 import { usageHistory } from "../queries/usage-history.ts";
 import { usagePage } from "../queries/usage-page.ts";
 import { usageSums } from "../queries/usage-sums.ts";
+import { retentionStep } from "../retention/retention-step.ts";
 import { type AccountView, listAccountPage, showAccount } from "./account-view.ts";
 import { createAccountOnce } from "./accounts.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
@@ -56,6 +57,7 @@ export const ADMIN_OPERATIONS = {
 	listUnreadStakers,
 	noteExceededLimits,
 	refund,
+	retain: retentionStep,
 	revokeKey: revokeAccountKey,
 	sharedSecret,
 	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>

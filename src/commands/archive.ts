@@ -1,0 +1,60 @@
+import { resolve } from "node:path";
+import { defineCommand } from "citty";
+import { planArchives } from "../store/retention/archive-plan.ts";
+import { archiveStep } from "../store/retention/archive-step.ts";
+import { isMonth, monthOf } from "../store/retention/month.ts";
+import { archiveFolder } from "../store/retention/retention-order.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
+import { complain, print, printTable } from "./print.ts";
+import { configOrExit, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+/** A running server gets the store between two steps. */
+const PAUSE_MS = 20;
+
+export const archive = defineCommand({
+	meta: { name: "archive", description: "Move charges of old months into files; what they add up to stays in the store" },
+	args: {
+		before: { type: "string", description: "The first month that stays (UTC)", required: true, valueHint: "2026-08" },
+		to: { type: "string", description: "Folder of the files; default: retention.folder", valueHint: "FOLDER" },
+		"dry-run": { type: "boolean", description: "Only say what would be archived" },
+		...storeArgs,
+	},
+	run: ({ args }) => {
+		const { before } = args;
+		if (!isMonth(before)) return refuse("--before is a month like 2026-08");
+		if (before > monthOf(Date.now()))
+			return refuse(`--before is ${monthOf(Date.now())} at most: only months that have ended are archived`);
+		const { config } = configOrExit(args);
+		const folder = resolve(args.to ?? archiveFolder(config.retention, config.data));
+		return withStore(args, async (admin) => {
+			if (args["dry-run"]) {
+				const months = await planArchives(admin.db, before);
+				if (months.length === 0) return print(`Nothing was booked before ${before} that is not archived`);
+				return printTable([["MONTH", "POSTS"], ...months.map(({ month, posts }) => [month, String(posts)])]);
+			}
+			for (let files = 0; ; ) {
+				const progress = await archiveStep(admin, { before, folder });
+				if (progress.state === "idle") {
+					if (files === 0) print(`Nothing was booked before ${before} that is not archived`);
+					return;
+				}
+				if (progress.state === "elsewhere") {
+					complain(`${progress.month} is being archived by ${progress.owner}: let it finish there, or try again in ten minutes`);
+					process.exitCode = 1;
+					return;
+				}
+				if (progress.state === "done") {
+					files++;
+					print(`${progress.month}: ${progress.posts} posts in ${progress.file}`);
+				}
+				await Bun.sleep(PAUSE_MS);
+			}
+		});
+	},
+});
+
+function refuse(message: string): void {
+	complain(message);
+	process.exitCode = EXIT_USAGE;
+}

@@ -1,0 +1,28 @@
+import { resolve } from "node:path";
+import { defineCommand } from "citty";
+import { restore as restoreStore } from "../store/backup/restore.ts";
+import { shownAddress } from "../store/index.ts";
+import { EXIT_USAGE } from "./exit-codes.ts";
+import { complain, print } from "./print.ts";
+import { configOrExit, storeArgs } from "./store-args.ts";
+import { withStoreFaults } from "./with-store.ts";
+
+export const restore = defineCommand({
+	meta: { name: "restore", description: "Put a backup of a SQLite store into a data folder that has none" },
+	args: {
+		from: { type: "string", description: "The file that turnpike backup made", required: true, valueHint: "FILE" },
+		...storeArgs,
+	},
+	run: async ({ args }) => {
+		const { config } = configOrExit(args);
+		if (config.store !== undefined) {
+			complain(`The store is ${shownAddress(config.store)}: restore it with PostgreSQL's own means (docs/operating.md)`);
+			process.exitCode = EXIT_USAGE;
+			return;
+		}
+		await withStoreFaults(config, async () => {
+			const { accounts, posts } = await restoreStore(resolve(args.from), config.data);
+			print(`${config.data} has the books of ${args.from}: ${accounts} accounts, ${posts} posts; checked, and they balance`);
+		});
+	},
+});

@@ -1,0 +1,86 @@
+import { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
+import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { syncFolderNow } from "../../journal/durable-file.ts";
+import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
+import { lockDataFolder } from "../data-lock.ts";
+import { asStoreFault } from "../sqlite/damage.ts";
+import { migrate } from "../sqlite/migrate.ts";
+import { inTransaction } from "../transaction.ts";
+import { syncFile } from "./back-up.ts";
+import { checkCopy } from "./check-copy.ts";
+
+/** The data folder has books or a journal already. */
+export class RestoreRefusedError extends Error {
+	override readonly name = "RestoreRefusedError";
+	readonly code = "RESTORE_REFUSED";
+}
+
+export interface RestoreReport {
+	readonly accounts: number;
+	readonly posts: number;
+}
+
+/**
+ * Puts a copy of a SQLite store into a data folder that has none, after it was checked: its pages, and the audit of its
+ * books. The store is a node of its own from then on: no journal of the server that it was copied from can be taken
+ * for its own, and what that server had leased is free. Throws `RestoreRefusedError`, `DataFolderInUseError`,
+ * `CopyFaultError`, `DatabaseDamagedError`, `StoreTooNewError`, and what the file system throws; the folder has no store then.
+ */
+export async function restore(from: string, dataDir: string): Promise<RestoreReport> {
+	if (!existsSync(from)) throw new RestoreRefusedError(`there is no file ${from}`);
+	const lock = lockDataFolder(dataDir);
+	const path = databasePath(dataDir);
+	const temporary = `${path}.tmp`;
+	try {
+		refuseFull(dataDir);
+		copyFileSync(from, temporary, constants.COPYFILE_FICLONE);
+		beginAnew(temporary);
+		const counted = await checkCopy(openCopy(temporary), temporary);
+		syncFile(temporary);
+		// An empty file is no store, but its name would be in the way of the log of a real one.
+		for (const leftover of [`${path}-wal`, `${path}-shm`]) rmSync(leftover, { force: true });
+		renameSync(temporary, path);
+		syncFolderNow(dataDir);
+		return { accounts: counted.accounts, posts: counted.posts };
+	} finally {
+		for (const file of [temporary, `${temporary}-wal`, `${temporary}-shm`, `${temporary}-journal`]) rmSync(file, { force: true });
+		lock.release();
+	}
+}
+
+function refuseFull(dataDir: string): void {
+	if (hasDatabase(dataDir)) {
+		throw new RestoreRefusedError(
+			`${dataDir} has a store already: name an empty folder with --data, or move turnpike.db and journal away`,
+		);
+	}
+	const dir = journalFolder(dataDir);
+	if (existsSync(dir) && readdirSync(dir).some((name) => name.endsWith(".seg"))) {
+		throw new RestoreRefusedError(
+			`${dir} is the journal of other books: name an empty folder with --data, or move the journal away; its posts are not in the copy`,
+		);
+	}
+}
+
+function openCopy(path: string): Database {
+	return new Database(path, { readwrite: true, safeIntegers: true, strict: true });
+}
+
+function beginAnew(path: string): void {
+	const db = openCopy(path);
+	try {
+		db.run("PRAGMA journal_mode = DELETE");
+		db.run("PRAGMA foreign_keys = ON");
+		migrate(db);
+		inTransaction(db, () => {
+			db.run("UPDATE budgets SET leased = 0 WHERE leased > 0");
+			db.run("DELETE FROM leases");
+			db.query("UPDATE meta SET value = ? WHERE name = 'node_id'").run(`node_${randomUUID()}`);
+		});
+	} catch (error) {
+		throw asStoreFault(path, error);
+	} finally {
+		db.close();
+	}
+}

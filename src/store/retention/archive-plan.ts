@@ -1,0 +1,33 @@
+import { sql } from "kysely";
+import { DAY_MS } from "../store-clock.ts";
+import type { StoreDb } from "../tables.ts";
+import { monthOf, monthStartMs } from "./month.ts";
+
+/** Posts that an archive up to a month would take, by the month of their booking; reads all of them. */
+export async function planArchives(
+	db: StoreDb,
+	before: string,
+): Promise<readonly { readonly month: string; readonly posts: number }[]> {
+	const { rows } = await sql<{ day: bigint; posts: bigint }>`
+		SELECT booked_at / ${sql.lit(DAY_MS)} AS day, count(*) AS posts FROM posts
+		WHERE booked_at < ${monthStartMs(before)} AND id > coalesce((SELECT max(last_post_id) FROM archives), 0)
+		GROUP BY 1 ORDER BY 1`.execute(db);
+	const months = new Map<string, number>();
+	for (const { day, posts } of rows) {
+		const month = monthOf(Number(day) * DAY_MS);
+		months.set(month, (months.get(month) ?? 0) + Number(posts));
+	}
+	return [...months].map(([month, posts]) => ({ month, posts }));
+}
+
+/** The last month whose posts are in an archive, or on their way into one; null where none is. */
+export async function lastArchivedMonth(db: StoreDb): Promise<string | null> {
+	const row = await db
+		.selectFrom("archives")
+		.select("month")
+		.where("state", "<>", "writing")
+		.orderBy("month", "desc")
+		.limit(1)
+		.executeTakeFirst();
+	return row?.month ?? null;
+}
