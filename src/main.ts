@@ -1,10 +1,8 @@
 /** The command line. Each command is loaded only when it is called. */
 import { defineCommand, renderUsage, runMain } from "citty";
 import { findMisuse } from "./commands/arguments.ts";
+import { EXIT_USAGE } from "./commands/exit-codes.ts";
 import { VERSION } from "./config/index.ts";
-
-/** sysexits.h: the command line was not understood. */
-const EXIT_USAGE = 64;
 
 const turnpike = defineCommand({
 	meta: { name: "turnpike", version: VERSION, description: "One metered gate to everything that a model or a chain can do" },
@@ -18,6 +16,9 @@ const turnpike = defineCommand({
 		rpc: () => import("./commands/rpc.ts").then((module) => module.rpc),
 		usage: () => import("./commands/usage.ts").then((module) => module.usage),
 		audit: () => import("./commands/audit.ts").then((module) => module.audit),
+		archive: () => import("./commands/archive.ts").then((module) => module.archive),
+		backup: () => import("./commands/backup.ts").then((module) => module.backup),
+		restore: () => import("./commands/restore.ts").then((module) => module.restore),
 		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
 		chat: () => import("./commands/chat.ts").then((module) => module.chat),
 	},
