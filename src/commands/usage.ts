@@ -4,6 +4,8 @@ import { skuOf } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { readBacklog } from "../store/admin.ts";
 import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts";
+import { lastArchivedMonth } from "../store/retention/archive-plan.ts";
+import { addMonths, monthStartMs } from "../store/retention/month.ts";
 import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
 import { complain } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
@@ -110,6 +112,9 @@ const exportCommand = defineCommand({
 			const backlog = await readBacklog(admin, config.data);
 			if (to === undefined && backlog.records > 0)
 				complain(`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`);
+			const archived = await lastArchivedMonth(admin.db);
+			if (archived !== null && (fromMs ?? 0) < monthStartMs(addMonths(archived, 1)))
+				complain(`What was booked up to the end of ${archived} is in the archives: it is left out`);
 			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
 			await write(format.head);
 			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
