@@ -35,12 +35,16 @@ export function endpointAt(address: string, key: string | undefined, headers: Re
 		url,
 		key,
 		chatUrl: `${url}/chat/completions`,
-		// Nothing is followed, and a proxy of the environment never sees loopback.
-		init: { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) },
+		init: initFor(url),
 		probeHeaders: known,
 		unaryHeaders: chatHeaders("application/json"),
 		streamHeaders: chatHeaders("text/event-stream"),
 	};
+}
+
+/** Nothing is followed, and a proxy of the environment never sees loopback. */
+export function initFor(url: string): FetchInit {
+	return { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) };
 }
 
 /** Time limits of one upstream in milliseconds; undefined: the general ones. */
@@ -97,7 +101,7 @@ function secretsOf({ key, headers }: UpstreamConfig): string[] {
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 

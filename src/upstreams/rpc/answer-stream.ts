@@ -1,0 +1,70 @@
+import type { Log } from "../../telemetry/log.ts";
+import type { Clock } from "../clock.ts";
+import type { BigAnswer } from "./big-answer.ts";
+import { faultOfConnection, RpcFault } from "./faults.ts";
+import type { RpcMember } from "./member.ts";
+import type { RpcStream } from "./port.ts";
+
+export interface StreamParts {
+	readonly clock: Clock;
+	/** How long the upstream may be silent while somebody waits for it. */
+	readonly silenceMs: number;
+	/** The caller's. */
+	readonly signal: AbortSignal;
+	/** Gives back what the try holds. */
+	readonly end: (fault?: RpcFault) => void;
+	readonly log: Log;
+	readonly requestId: string;
+	readonly member: RpcMember;
+}
+
+/** A big answer as the caller reads it: a piece is read from the upstream when one is asked for, so nothing gathers. */
+export function answerStream(answer: BigAnswer, parts: StreamParts): RpcStream {
+	const { clock, silenceMs, signal, end, log, requestId, member } = parts;
+	let over = false;
+	const stop = (fault?: RpcFault): void => {
+		if (over) return;
+		over = true;
+		if (fault === undefined || signal.aborted) {
+			end();
+			return;
+		}
+		log.warn(
+			{ requestId, network: member.network, upstream: member.name, detail: fault.message },
+			"an upstream broke off an answer",
+		);
+		end(fault);
+	};
+	const cancel = (): void => {
+		stop();
+		answer.cancel();
+	};
+	const value = new ReadableStream<Uint8Array>(
+		{
+			async pull(controller) {
+				const late = new RpcFault("timeout", "an answer that fell silent");
+				const cancelTimer = clock.after(silenceMs, () => {
+					stop(late);
+					answer.cancel();
+				});
+				try {
+					const piece = await answer.next();
+					if (piece === null) {
+						stop();
+						controller.close();
+					} else controller.enqueue(piece);
+				} catch (error) {
+					const fault = signal.aborted ? undefined : faultOfConnection(error);
+					stop(fault);
+					answer.cancel();
+					controller.error(signal.aborted ? signal.reason : fault);
+				} finally {
+					cancelTimer();
+				}
+			},
+			cancel,
+		},
+		{ highWaterMark: 0 },
+	);
+	return { kind: answer.kind === "result" ? "result-stream" : "error-stream", value, cancel };
+}

@@ -1,0 +1,154 @@
+import { skipWhitespace } from "../../wire/index.ts";
+import { bodyOf, smallBody } from "./body.ts";
+import { type Envelope, errorOf, nothingAfter, numberOfId, outcomeOf, readEnvelope } from "./envelope.ts";
+import { type Answered, ask, type Exchange, faultOfResponse, itemHead, nextIds, post, refusalOf } from "./exchange.ts";
+import { broken, faultOfConnection, faultOfError, RpcFault } from "./faults.ts";
+import { gather } from "./gather.ts";
+import type { RpcItem } from "./port.ts";
+
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+const CLOSE_BRACE = 0x7d;
+
+/** How many items of a batch go out at once to a server that takes no arrays. */
+const ALONE_AT_ONCE = 8;
+
+/** What came of the items of one array, by their place in it: an answer, the fault of that item, or null for a missing one. */
+export type ArrayAnswer = (Answered | RpcFault | null)[];
+
+/** A server takes no array of so many items. */
+export class BatchRefused extends RpcFault {
+	/** How many it says that it takes; null: it does not say. */
+	readonly says: number | null;
+
+	constructor(message: string, says: number | null) {
+		super("refused", message, { counts: false });
+		this.says = says;
+	}
+}
+
+/** Raw params between heads with ids from `first` on. */
+function arrayBody(items: readonly RpcItem[], first: number): Uint8Array {
+	const heads = items.map(({ method }, index) => itemHead(method.name, first + index));
+	let length = 1;
+	for (const [index, { params }] of items.entries()) length += Buffer.byteLength(heads[index] ?? "") + params.length + 2;
+	const body = Buffer.allocUnsafe(length);
+	let at = 0;
+	for (const [index, { params }] of items.entries()) {
+		body[at++] = index === 0 ? OPEN_BRACKET : COMMA;
+		at += body.write(heads[index] ?? "", at);
+		body.set(params, at);
+		at += params.length;
+		body[at++] = CLOSE_BRACE;
+	}
+	body[at] = CLOSE_BRACKET;
+	return body;
+}
+
+/**
+ * Asks one upstream many things with one array. Throws RpcFault where none of them was answered, BatchRefused where it
+ * takes no such array.
+ */
+export async function askArray(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+	const first = nextIds(items.length);
+	const response = await post(exchange, arrayBody(items, first));
+	const { status } = response;
+	try {
+		if (status === 413) {
+			response.body?.cancel().catch(() => {});
+			throw new BatchRefused(`status ${status}`, null);
+		}
+		if (status !== 400 && (status < 200 || status >= 300)) throw await faultOfResponse(response, null);
+		const small = smallBody(response);
+		return answersOf(small === null ? await gather(bodyOf(response)) : await small, first, items.length, status);
+	} catch (error) {
+		if (exchange.signal.aborted) throw error;
+		throw faultOfConnection(error);
+	}
+}
+
+function answersOf(bytes: Uint8Array, first: number, count: number, status: number): ArrayAnswer {
+	let at = skipWhitespace(bytes, 0);
+	const refusal = refusalOf(bytes, at, status);
+	if (refusal !== null) throw refusal;
+	if (bytes[at] !== OPEN_BRACKET) throw refusalOfArray(bytes, at);
+	const answers: ArrayAnswer = Array.from({ length: count }, () => null);
+	let answered = 0;
+	at = skipWhitespace(bytes, at + 1);
+	while (bytes[at] !== CLOSE_BRACKET) {
+		const envelope: Envelope = { id: null, result: null, error: null };
+		const end = readEnvelope(bytes, at, envelope);
+		if (end === null || "open" in end) throw broken("an answer that ends early");
+		// Ids that are none of ours, and a second answer under the same id, are passed over.
+		const place = envelope.id === null ? -1 : numberOfId(envelope.id) - first;
+		if (answers[place] === null) {
+			answers[place] = itemAnswer(bytes, envelope);
+			answered++;
+		}
+		at = skipWhitespace(bytes, end.at);
+		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
+		else if (bytes[at] !== CLOSE_BRACKET) throw broken("an answer that is no JSON");
+	}
+	const after = nothingAfter(bytes, at + 1);
+	if (after !== null) throw after;
+	if (answered === 0) throw broken("an array that answers nothing");
+	return answers;
+}
+
+function itemAnswer(bytes: Uint8Array, envelope: Envelope): Answered | RpcFault {
+	try {
+		const outcome = outcomeOf(bytes, envelope);
+		if (outcome.kind === "result" || envelope.error === null) return outcome;
+		return faultOfError(outcome, errorOf(bytes, envelope.error).message) ?? outcome;
+	} catch (error) {
+		if (error instanceof RpcFault) return error;
+		throw error;
+	}
+}
+
+const ABOUT_BATCHES = /batch|array|too many (?:requests|calls) in|request entity|too large|cannot unmarshal/i;
+const SAID_MAXIMUM = /(?:max(?:imum)?|limit|exceeds?|up to|more than|at most)\D{0,40}(\d{1,4})/i;
+
+/** One object in answer to an array: what it says of arrays, of a pause, or nothing that makes sense. */
+function refusalOfArray(bytes: Uint8Array, from: number): RpcFault {
+	const envelope: Envelope = { id: null, result: null, error: null };
+	const end = readEnvelope(bytes, from, envelope);
+	if (end === null || "open" in end) return broken("an answer that ends early");
+	if (envelope.error === null) return broken("one object in answer to an array");
+	const { code, message } = errorOf(bytes, envelope.error);
+	if (ABOUT_BATCHES.test(message) || code === -32600) {
+		const says = SAID_MAXIMUM.exec(message)?.[1];
+		return new BatchRefused(`error ${code} in answer to an array`, says === undefined ? null : Number(says));
+	}
+	const fault = code === null ? null : faultOfError({ kind: "error", value: new Uint8Array(), code }, message);
+	return fault?.kind === "busy" ? fault : broken(`error ${code} in answer to an array`);
+}
+
+/** Asks one by one what a server does not take as an array. Throws the last fault where none was answered. */
+export async function askOneByOne(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+	const answers: ArrayAnswer = Array.from({ length: items.length }, () => null);
+	const queue = items.entries();
+	let answered = 0;
+	const work = async (): Promise<void> => {
+		for (const [index, item] of queue) {
+			try {
+				const answer = await ask(exchange, item);
+				answers[index] = "next" in answer ? await answer.gathered() : answer;
+				answered++;
+			} catch (error) {
+				if (!(error instanceof RpcFault) || exchange.signal.aborted) throw error;
+				answers[index] = error;
+			}
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(ALONE_AT_ONCE, items.length) }, work));
+	const last = answers.findLast((answer) => answer instanceof RpcFault);
+	if (answered === 0) throw last instanceof RpcFault ? last : broken("an array that answers nothing");
+	return answers;
+}
+
+/** What to learn of a server that refused an array of so many items. */
+export function smallerBatch({ says }: BatchRefused, items: number): number {
+	return says !== null && says >= 1 && says < items ? says : Math.max(1, Math.floor(items / 2));
+}

@@ -1,0 +1,213 @@
+import { afterEach, expect, test } from "bun:test";
+import { callOf, itemOf, rpcUpstreams, textOf } from "../../../test/support/rpc-calls.ts";
+import {
+	type ChainBehaviour,
+	type ChainRequest,
+	type ScriptedChain,
+	startScriptedChain,
+} from "../../../test/support/scripted-chain.ts";
+import { RpcCallError } from "./port.ts";
+import type { RunningRpcUpstreams } from "./upstreams.ts";
+
+const open: (ScriptedChain | RunningRpcUpstreams)[] = [];
+afterEach(async () => {
+	for (const part of open.splice(0)) await ("stop" in part ? part.stop() : part.close());
+});
+
+async function chain(): Promise<ScriptedChain> {
+	const started = await startScriptedChain();
+	open.push(started);
+	started.result("eth_call", (params: unknown) => params);
+	return started;
+}
+
+async function over(...args: Parameters<typeof rpcUpstreams>): Promise<RunningRpcUpstreams> {
+	const running = await rpcUpstreams(...args);
+	open.push(running);
+	return running;
+}
+
+/** eth_call with the position as its param: a node echoes it. */
+const calls = (count: number, more = {}) =>
+	callOf(
+		Array.from({ length: count }, (_, index) => itemOf("eth_call", [index])),
+		more,
+	);
+
+type Answers = { jsonrpc: string; id: number; result?: unknown; error?: unknown }[];
+/** What a good node answers, to be spoilt. */
+const good = ({ items }: ChainRequest): Answers => items.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params }));
+const spoilt = (change: (answers: Answers) => unknown): ChainBehaviour => ({ answer: (request) => change(good(request)) });
+
+const inOrder = (count: number) => Array.from({ length: count }, (_, index) => `[${index}]`);
+
+test("a batch is one array for the upstream, and answers are put in place by their ids", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.always(spoilt((answers) => answers.toReversed()));
+	const { outcome, retries } = await upstreams.batch(calls(100));
+	expect(outcome.map(textOf)).toEqual(inOrder(100));
+	expect(retries).toBe(0);
+	expect(node.requests).toHaveLength(1);
+	expect(node.requests[0]?.isArray).toBe(true);
+	node.always(
+		spoilt((answers) => [
+			...answers,
+			...answers.map((answer) => ({ ...answer, result: "twice" })),
+			{ jsonrpc: "2.0", id: 1e9, result: 1 },
+		]),
+	);
+	expect((await upstreams.batch(calls(3))).outcome.map(textOf)).toEqual(inOrder(3));
+});
+
+test("a batch of one is an array, and errors inside it are answers", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.always(spoilt(([answer]) => [{ ...answer, result: undefined, error: { code: 3, message: "reverted" } }]));
+	const { outcome } = await upstreams.batch(calls(1));
+	expect(outcome).toMatchObject([{ kind: "error", code: 3 }]);
+	expect(node.requests[0]?.isArray).toBe(true);
+});
+
+test("missing and broken items are asked of the next upstream, and only those", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([first.url, second.url]);
+	first.always(
+		spoilt((answers) => [
+			answers[0],
+			{ ...answers[2], error: { code: 1 } },
+			{ ...answers[3], result: undefined, error: { code: -32005, message: "rate" } },
+		]),
+	);
+	const { outcome, upstream } = await upstreams.batch(calls(5));
+	expect(outcome.map(textOf)).toEqual(inOrder(5));
+	expect(second.requests).toHaveLength(1);
+	expect(second.requests[0]?.items.map(({ params }) => params)).toEqual([[1], [2], [3], [4]]);
+	expect(upstream).toBe(`127.0.0.1:${second.port}`);
+});
+
+test("an item that nobody answers is missing; a batch that nobody answers fails", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.always(spoilt((answers) => answers.slice(0, 1)));
+	expect((await upstreams.batch(calls(2))).outcome.map(({ kind }) => kind)).toEqual(["result", "missing"]);
+	for (const behaviour of [
+		spoilt(() => []),
+		spoilt(([answer]) => answer),
+		{ status: 502, raw: "" },
+		{ raw: "<p>" },
+		{ closeMidBody: true },
+	]) {
+		node.always(behaviour);
+		await expect(upstreams.batch(calls(2))).rejects.toMatchObject({ code: "RPC_UPSTREAM_FAILED" });
+	}
+});
+
+test("a whole array that fails is asked of the next upstream", async () => {
+	for (const behaviour of [
+		{ status: 502, raw: "<html>" },
+		{ status: 429, raw: "" },
+		spoilt(([answer]) => answer),
+		spoilt(() => ({ jsonrpc: "2.0", id: null, error: { code: -32000, message: "no" } })),
+		spoilt((answers) => answers.map(({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32016, message: "over rate limit" } }))),
+		{ closeMidBody: true },
+	] as ChainBehaviour[]) {
+		const [first, second] = [await chain(), await chain()];
+		const upstreams = await over([first.url, second.url]);
+		first.always(behaviour);
+		expect((await upstreams.batch(calls(4))).outcome.map(textOf)).toEqual(inOrder(4));
+		expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+	}
+});
+
+test("an upstream that takes no long arrays gets shorter ones, and is remembered for it", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	const limit = (max: number, refusal: ChainBehaviour) => (request: ChainRequest) => (request.items.length > max ? refusal : {});
+	node.always(
+		limit(
+			20,
+			spoilt(() => ({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "batch too large: at most 20 requests" } })),
+		),
+	);
+	expect((await upstreams.batch(calls(50))).outcome.map(textOf)).toEqual(inOrder(50));
+	expect(node.requests.map(({ items }) => items.length)).toEqual([50, 20, 20, 10]);
+	expect((await upstreams.batch(calls(30))).outcome.map(textOf)).toEqual(inOrder(30));
+	expect(node.requests.slice(4).map(({ items }) => items.length)).toEqual([20, 10]);
+	node.always(limit(5, { status: 413, raw: "" }));
+	expect((await upstreams.batch(calls(20))).outcome.map(textOf)).toEqual(inOrder(20));
+});
+
+test("an upstream that takes no arrays at all is asked one by one", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	const refusal = spoilt(() => ({
+		jsonrpc: "2.0",
+		id: null,
+		error: { code: -32600, message: "batch requests are not supported" },
+	}));
+	node.always((request) => (request.isArray ? refusal : {}));
+	expect((await upstreams.batch(calls(12))).outcome.map(textOf)).toEqual(inOrder(12));
+	node.requests.length = 0;
+	expect((await upstreams.batch(calls(12))).outcome.map(textOf)).toEqual(inOrder(12));
+	expect(node.requests.every(({ isArray }) => !isArray)).toBe(true);
+});
+
+test("a method that one upstream lacks goes to another, the rest of the batch does not", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([first.url, second.url]);
+	first.always({
+		answer: ({ items }) =>
+			items.map(({ id, method, params }) =>
+				method === "trace_block"
+					? { id, error: { code: -32601, message: "the method trace_block does not exist" } }
+					: { id, result: params },
+			),
+	});
+	const mixed = callOf([itemOf("eth_call", [0]), itemOf("trace_block", ["0x1"]), itemOf("eth_call", [2])]);
+	expect((await upstreams.batch(mixed)).outcome.map(textOf)).toEqual(["[0]", '"0x2a"', "[2]"]);
+	await upstreams.batch(mixed);
+	expect(first.requests.map(({ items }) => items.length)).toEqual([3, 2]);
+	expect(second.requests.map(({ items }) => items.length)).toEqual([1, 1]);
+	second.always({ answer: ({ items }) => items.map(({ id }) => ({ id, error: { code: -32601, message: "not found" } })) });
+	expect((await upstreams.batch(mixed)).outcome.map(({ kind }) => kind)).toEqual(["result", "error", "result"]);
+});
+
+test("a silent upstream of a batch is moved past, and a time-out of all is a 504", async () => {
+	const [first, second] = [await chain(), await chain()];
+	first.always({ hang: true });
+	const both = await over([first.url, second.url]);
+	expect((await both.batch(calls(3))).outcome.map(textOf)).toEqual(inOrder(3));
+	const alone = await over([first.url], { timeouts: { rpcMs: 100, rpcSlowMs: 100 } });
+	await expect(alone.batch(calls(3))).rejects.toMatchObject({ code: "REQUEST_TIMEOUT", unknownSends: [] });
+});
+
+test("many big answers do not stay in memory", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	const piece = Buffer.alloc(1024 * 1024, 0x61);
+	node.always(({ items }) => ({
+		stream: function* () {
+			for (const [index, { id }] of items.entries()) {
+				yield Buffer.from(`${index === 0 ? "[" : ","}{"jsonrpc":"2.0","id":${id},"result":"`);
+				for (let count = 0; count < 20; count++) yield piece;
+				yield Buffer.from('"}');
+			}
+			yield Buffer.from("]");
+		},
+	}));
+	const { outcome } = await upstreams.batch(calls(3));
+	for (const one of outcome) {
+		if (one.kind !== "result") throw new Error(one.kind);
+		expect(one.value.length).toBe(20 * 1024 * 1024 + 2);
+		expect([one.value[0], one.value[1], one.value.at(-2), one.value.at(-1)]).toEqual([0x22, 0x61, 0x61, 0x22]);
+	}
+});
+
+test("no upstream at all says what to configure", async () => {
+	const upstreams = await over([]);
+	const error = await upstreams.batch(calls(1)).catch((thrown: unknown) => thrown);
+	expect(error).toBeInstanceOf(RpcCallError);
+	expect(error).toMatchObject({ code: "RPC_NETWORK_OFFLINE", status: 503 });
+	expect(String(error)).toContain("TURNPIKE_RPC_ETHEREUM_MAINNET");
+});

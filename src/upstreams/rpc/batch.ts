@@ -1,0 +1,237 @@
+import { type ArrayAnswer, askArray, askOneByOne, BatchRefused, smallerBatch } from "./batch-exchange.ts";
+import type { Answered, Exchange } from "./exchange.ts";
+import { failureOf, offline } from "./failure-answer.ts";
+import { broken, RpcFault } from "./faults.ts";
+import type { RpcMember } from "./member.ts";
+import type { NetworkPool } from "./network.ts";
+import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome } from "./port.ts";
+import { AllFailed, type Leg, Race, type Won } from "./race.ts";
+import { safetyOf, safetyOfAll } from "./sends.ts";
+import { type CallTools, logFault, membersFor, settled } from "./single.ts";
+
+/** Items of one batch at the upstreams of its network (docs/rpc.md). Throws as `single` does. */
+export async function batch(
+	call: RpcCall,
+	pool: NetworkPool | undefined,
+	tools: CallTools,
+): Promise<RpcAnswer<readonly RpcOutcome[]>> {
+	const ordered = await membersFor(call, pool, tools);
+	if (pool === undefined || ordered.length === 0) throw offline(call.network, pool);
+	return new Batch(call, pool, tools, ordered).run();
+}
+
+/** An item on its way: who was asked for it, and what came. */
+interface Place {
+	readonly position: number;
+	readonly item: RpcItem;
+	readonly asked: Set<RpcMember>;
+	outcome: Answered | null;
+	/** The error of an upstream that does not have the method: the answer where no other has it. */
+	fallback: Answered | null;
+	/** A send that may have been taken, without a word of it. */
+	unknown: boolean;
+}
+
+interface Group {
+	readonly members: readonly RpcMember[];
+	readonly places: readonly Place[];
+}
+
+class Batch {
+	readonly #call: RpcCall;
+	readonly #pool: NetworkPool;
+	readonly #tools: CallTools;
+	readonly #ordered: readonly RpcMember[];
+	readonly #places: readonly Place[];
+	readonly #deadlineMs: number;
+	readonly #failures: AllFailed[] = [];
+	readonly #answers = new Map<RpcMember, number>();
+	#retries = 0;
+
+	constructor(call: RpcCall, pool: NetworkPool, tools: CallTools, ordered: readonly RpcMember[]) {
+		this.#call = call;
+		this.#pool = pool;
+		this.#tools = tools;
+		this.#ordered = ordered;
+		this.#places = call.items.map((item, position) => ({
+			position,
+			item,
+			asked: new Set(),
+			outcome: null,
+			fallback: null,
+			unknown: false,
+		}));
+		const slow = call.items.some(({ method }) => method.slow);
+		this.#deadlineMs = tools.clock.nowMs() + (slow ? tools.rpcSlowMs : tools.rpcMs);
+	}
+
+	async run(): Promise<RpcAnswer<readonly RpcOutcome[]>> {
+		for (let groups = this.#groups(this.#places); groups.length > 0; ) {
+			const left = await Promise.all(groups.map((group) => this.#ask(group)));
+			groups = this.#groups(left.flat());
+			this.#retries += groups.length;
+		}
+		const { network } = this.#call;
+		const outcomes = this.#places.map(({ outcome, fallback }): RpcOutcome => outcome ?? fallback ?? { kind: "missing" });
+		if (outcomes.every(({ kind }) => kind === "missing")) {
+			const unknown = this.#places.filter((place) => place.unknown).map(({ position }) => position);
+			const faults = this.#failures.flatMap((failure) => failure.faults);
+			const late = this.#failures.some((failure) => failure.late);
+			throw failureOf(network, new AllFailed(faults, late, this.#retries, unknown.length > 0), unknown);
+		}
+		const [most] = [...this.#answers].sort(([, a], [, b]) => b - a);
+		return { outcome: outcomes, upstream: most?.[0].name ?? null, retries: this.#retries };
+	}
+
+	/** One array for each member that is the first choice of some items. Items that nobody is left for are in none. */
+	#groups(places: readonly Place[]): Group[] {
+		const nowMs = this.#tools.clock.nowMs();
+		if (places.length === 0 || nowMs >= this.#deadlineMs) return [];
+		const groups = new Map<RpcMember, { members: readonly RpcMember[]; places: Place[] }>();
+		for (const place of places) {
+			const { method } = place.item;
+			const able = this.#pool.able(this.#ordered, method);
+			const isLeft = (member: RpcMember) =>
+				!place.asked.has(member) && (place.fallback === null || !member.facts.learned.isLacking(method.name, nowMs));
+			const members = place.asked.size === 0 ? able : able.filter(isLeft);
+			const [first] = members;
+			if (first === undefined) continue;
+			const group = groups.get(first);
+			if (group === undefined) groups.set(first, { members, places: [place] });
+			else group.places.push(place);
+		}
+		return [...groups.values()];
+	}
+
+	/** Asks for the items of a group; those that may be asked for elsewhere come back. */
+	async #ask({ members, places }: Group): Promise<Place[]> {
+		const { clock } = this.#tools;
+		const items = places.map(({ item }) => item);
+		const asked = new Set<RpcMember>();
+		const race = new Race<ArrayAnswer>(
+			{
+				pool: this.#pool,
+				clock,
+				members,
+				kind: "batch",
+				safety: safetyOfAll(items),
+				deadlineMs: this.#deadlineMs,
+				signal: this.#call.signal,
+			},
+			(leg) => {
+				asked.add(leg.member);
+				return this.#attempt(leg, items);
+			},
+		);
+		try {
+			const won = await race.run();
+			won.end();
+			return this.#take(won, places);
+		} catch (error) {
+			if (!(error instanceof AllFailed)) throw error;
+			this.#failures.push(error);
+			this.#retries += error.retries;
+			return this.#failed(error, places, asked);
+		}
+	}
+
+	#failed({ late, mayBeTaken }: AllFailed, places: readonly Place[], asked: ReadonlySet<RpcMember>): Place[] {
+		const left: Place[] = [];
+		for (const place of places) {
+			for (const member of asked) place.asked.add(member);
+			if (safetyOf(place.item) === "read") {
+				if (!late && asked.size > 0) left.push(place);
+			} else place.unknown ||= mayBeTaken;
+		}
+		return left;
+	}
+
+	#take({ value, member, retries }: Won<ArrayAnswer>, places: readonly Place[]): Place[] {
+		const { learned } = member.facts;
+		const left: Place[] = [];
+		let answered = 0;
+		this.#retries += retries;
+		for (const [index, place] of places.entries()) {
+			const answer = value[index] ?? null;
+			place.asked.add(member);
+			if (answer !== null && !(answer instanceof RpcFault)) {
+				place.outcome = answer;
+				learned.has(place.item.method.name);
+				answered++;
+				continue;
+			}
+			if (answer?.kind === "unsupported") {
+				place.fallback ??= answer.fallback;
+				learned.lacks(place.item.method.name, this.#tools.clock.nowMs());
+			}
+			const isRead = safetyOf(place.item) === "read";
+			if (isRead || (answer !== null && !answer.mayBeTaken)) left.push(place);
+			else place.unknown = true;
+		}
+		this.#answers.set(member, (this.#answers.get(member) ?? 0) + answered);
+		const busy = value.find((answer) => answer instanceof RpcFault && answer.kind === "busy");
+		if (busy instanceof RpcFault) this.#pool.failed(member, busy);
+		return left;
+	}
+
+	async #attempt(leg: Leg, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+		const { member, signal, fresh } = leg;
+		const { requestId, network, onSent } = this.#call;
+		const { fetch, log } = this.#tools;
+		onSent?.(member.name);
+		try {
+			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
+			if (!leg.afterTaken) return answers;
+			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], leg)));
+		} catch (error) {
+			if (error instanceof RpcFault && !signal.aborted) logFault(log, requestId, member.name, network.slug, error);
+			throw error;
+		}
+	}
+
+	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: Leg): Promise<ArrayAnswer[number]> {
+		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
+		const now = await settled(answer, this.#call, item, leg, this.#tools);
+		return "next" in now ? answer : now;
+	}
+
+	/** In as many arrays as the member takes, which may turn out now. Throws RpcFault where nothing was answered. */
+	async #askAll(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+		const { learned } = exchange.member.facts;
+		const { clock } = this.#tools;
+		const max = learned.batchMax(clock.nowMs());
+		if (max <= 1) return askOneByOne(exchange, items);
+		if (items.length > max) return this.#askInPieces(exchange, items, max);
+		try {
+			return answeredOrThrow(await askArray(exchange, items));
+		} catch (error) {
+			if (!(error instanceof BatchRefused)) throw error;
+			learned.takesAtMost(smallerBatch(error, items.length), clock.nowMs());
+			return this.#askAll(exchange, items);
+		}
+	}
+
+	async #askInPieces(exchange: Exchange, items: readonly RpcItem[], max: number): Promise<ArrayAnswer> {
+		const answers: ArrayAnswer = [];
+		let last: RpcFault | null = null;
+		for (let from = 0; from < items.length; from += max) {
+			const piece = items.slice(from, from + max);
+			try {
+				answers.push(...(await this.#askAll(exchange, piece)));
+			} catch (error) {
+				if (!(error instanceof RpcFault) || exchange.signal.aborted) throw error;
+				last = error;
+				for (const _ of piece) answers.push(error);
+			}
+		}
+		if (last !== null && answers.every((answer) => answer instanceof RpcFault)) throw last;
+		return answers;
+	}
+}
+
+/** Throws the fault of an array whose items were all put off, so that the next member is asked for all of them. */
+function answeredOrThrow(answers: ArrayAnswer): ArrayAnswer {
+	const useful = answers.some((answer) => answer !== null && !(answer instanceof RpcFault && answer.fallback === null));
+	if (useful) return answers;
+	throw answers.find((answer) => answer instanceof RpcFault) ?? broken("an array that answers nothing");
+}

@@ -1,0 +1,143 @@
+import { type ByteRange, JsonValueEnd, latin1Text, NotJson, skipWhitespace, utf8Text } from "../../wire/index.ts";
+import { broken, type RpcFault } from "./faults.ts";
+import type { RpcOutcome } from "./port.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Errors whose id a server may not know: it could not read the request. */
+const UNREAD_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
+
+/** The members of a JSON-RPC response, as far as its bytes are here. */
+export interface Envelope {
+	/** JSON text of the id; null where there is none. */
+	id: string | null;
+	result: ByteRange | null;
+	error: ByteRange | null;
+}
+
+/** The bytes end inside of this member's value; `end` has been fed all of them. */
+export interface OpenMember {
+	readonly member: "result" | "error";
+	readonly valueStart: number;
+	readonly end: JsonValueEnd;
+}
+
+/** How far an object was read: to the index after it, or to a value that goes on; null where the bytes end elsewhere. */
+export type EnvelopeEnd = { readonly at: number } | { readonly open: OpenMember } | null;
+
+/**
+ * Reads the members of a response object into `envelope`. `from` is its brace or, where `inside`, the index after a
+ * value. Throws RpcFault for what is no JSON, and for a `result` or an `error` that stands there twice.
+ */
+export function readEnvelope(bytes: Uint8Array, from: number, envelope: Envelope, inside = false): EnvelopeEnd {
+	try {
+		return readMembers(bytes, from, envelope, inside);
+	} catch (error) {
+		if (error instanceof NotJson) throw broken("an answer that is no JSON");
+		throw error;
+	}
+}
+
+function readMembers(bytes: Uint8Array, from: number, envelope: Envelope, inside: boolean): EnvelopeEnd {
+	let at = from;
+	let between = inside;
+	if (!inside) {
+		if (bytes[at] !== OPEN_BRACE) throw broken("an answer that is no JSON object");
+		at = skipWhitespace(bytes, at + 1);
+		if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
+	}
+	for (;;) {
+		if (between) {
+			at = skipWhitespace(bytes, at);
+			if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
+			if (at >= bytes.length) return null;
+			if (bytes[at] !== COMMA) throw new NotJson("no comma");
+			at = skipWhitespace(bytes, at + 1);
+		}
+		between = true;
+		if (at >= bytes.length) return null;
+		if (bytes[at] !== QUOTE) throw new NotJson("no key");
+		const keyEnd = new JsonValueEnd().feed(bytes, at);
+		if (keyEnd < 0) return null;
+		const colon = skipWhitespace(bytes, keyEnd);
+		if (colon >= bytes.length) return null;
+		if (bytes[colon] !== COLON) throw new NotJson("no colon");
+		const valueStart = skipWhitespace(bytes, colon + 1);
+		if (valueStart >= bytes.length) return null;
+		const key = latin1Text(bytes, at + 1, keyEnd - 1);
+		const end = new JsonValueEnd();
+		const valueEnd = end.feed(bytes, valueStart);
+		if (valueEnd < 0) return key === "result" || key === "error" ? { open: { member: key, valueStart, end } } : null;
+		take(envelope, key, bytes, valueStart, valueEnd);
+		at = valueEnd;
+	}
+}
+
+function take(envelope: Envelope, key: string, bytes: Uint8Array, start: number, end: number): void {
+	if (key === "id") {
+		envelope.id = latin1Text(bytes, start, Math.min(end, start + 64));
+	} else if (key === "result" || key === "error") {
+		if (envelope[key] !== null) throw broken(`an answer with two members ${key}`);
+		envelope[key] = { start, end };
+	}
+}
+
+/** True where the id is that of the request: the number that we sent, or its digits as text. */
+export function isOurId(id: string | null, ours: number): boolean {
+	return id !== null && numberOfId(id) === ours;
+}
+
+/** The number of an id; NaN for what is none of ours. */
+export function numberOfId(id: string): number {
+	const text = id.charCodeAt(0) === QUOTE ? id.slice(1, -1) : id;
+	return /^\d/.test(text) ? Number(text) : Number.NaN;
+}
+
+/**
+ * What a whole response says. A null beside the other member does not count: older servers write both. Throws
+ * RpcFault for both or neither, and for an error that is no object.
+ */
+export function outcomeOf(bytes: Uint8Array, envelope: Envelope): Exclude<RpcOutcome, { kind: "missing" }> {
+	const { result, error } = envelope;
+	const hasError = error !== null && !isNull(bytes, error);
+	if (!hasError) {
+		if (result === null) throw broken("an answer with neither result nor error");
+		return { kind: "result", value: bytes.subarray(result.start, result.end) };
+	}
+	if (result !== null && !isNull(bytes, result)) throw broken("an answer with both result and error");
+	if (bytes[error.start] !== OPEN_BRACE) throw broken("an error that is no object");
+	return { kind: "error", value: bytes.subarray(error.start, error.end), code: errorOf(bytes, error).code };
+}
+
+/** True for an error under the id null that says that the request could not be read. */
+export function isUnreadRequest(envelope: Envelope, outcome: RpcOutcome): boolean {
+	const noId = envelope.id === null || envelope.id === "null";
+	return noId && outcome.kind === "error" && outcome.code !== null && UNREAD_CODES.has(outcome.code);
+}
+
+export function isNull(bytes: Uint8Array, { start, end }: ByteRange): boolean {
+	return end - start === 4 && bytes[start] === 0x6e;
+}
+
+/** Longer errors are read no further for their code: no server says it so late. */
+const MAX_ERROR_TEXT = 64 * 1024;
+
+/** Code and message of an error object, as far as they are there. Never throws. */
+export function errorOf(bytes: Uint8Array, range: ByteRange): { readonly code: number | null; readonly message: string } {
+	try {
+		if (range.end - range.start > MAX_ERROR_TEXT) return { code: null, message: "" };
+		const { code, message } = JSON.parse(utf8Text(bytes, range.start, range.end)) as { code?: unknown; message?: unknown };
+		return { code: Number.isSafeInteger(code) ? Number(code) : null, message: typeof message === "string" ? message : "" };
+	} catch {
+		return { code: null, message: "" };
+	}
+}
+
+/** Throws where anything but white space stands from `at` on. */
+export function nothingAfter(bytes: Uint8Array, at: number): RpcFault | null {
+	return skipWhitespace(bytes, at) < bytes.length ? broken("bytes after an answer") : null;
+}

@@ -1,0 +1,187 @@
+import type { RpcMethod } from "../../catalog/rpc/types.ts";
+import { skipWhitespace } from "../../wire/index.ts";
+import type { Fetch } from "../connect.ts";
+import { BigAnswer } from "./big-answer.ts";
+import { type Body, bodyOf, smallBody } from "./body.ts";
+import { type Envelope, errorOf, isOurId, isUnreadRequest, nothingAfter, outcomeOf, readEnvelope } from "./envelope.ts";
+import { broken, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
+import type { RpcMember } from "./member.ts";
+import type { RpcOutcome } from "./port.ts";
+
+/** A single answer up to this is gathered; a longer one is handed on while it comes. */
+export const MAX_GATHERED = 256 * 1024;
+/** Of an answer that is none only so much is read. */
+const MAX_FAULT_BODY = 64 * 1024;
+
+const OPEN_BRACKET = 0x5b;
+const LESS_THAN = 0x3c;
+
+export type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
+
+export interface Exchange {
+	readonly fetch: Fetch;
+	readonly member: RpcMember;
+	readonly requestId: string;
+	readonly signal: AbortSignal;
+	/** A connection of its own: one that was kept may be closed at the moment in which it is used again. */
+	readonly fresh: boolean;
+}
+
+let lastId = 0;
+
+/** The first of `count` ids that no other item of this process has. */
+export function nextIds(count: number): number {
+	if (lastId > 2 ** 52) lastId = 0;
+	const first = lastId + 1;
+	lastId += count;
+	return first;
+}
+
+/** The text of an item up to its params. */
+export function itemHead(method: string, id: number): string {
+	return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":`;
+}
+
+/** Of an item what goes upstream. */
+export interface AskedItem {
+	readonly method: Pick<RpcMethod, "name">;
+	readonly params: Uint8Array;
+}
+
+export function itemBody({ method, params }: AskedItem, id: number): Uint8Array {
+	const head = itemHead(method.name, id);
+	const length = Buffer.byteLength(head);
+	const body = Buffer.allocUnsafe(length + params.length + 1);
+	body.write(head, 0);
+	body.set(params, length);
+	body[length + params.length] = 0x7d;
+	return body;
+}
+
+/** Posts a body; resolves at the headers of the answer, whatever they say. Throws RpcFault where there is none. */
+export async function post({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
+	try {
+		return await fetch(member.url, {
+			...member.init,
+			headers: { ...member.headers, "x-request-id": requestId },
+			body: body as Uint8Array<ArrayBuffer>,
+			signal,
+			keepalive: !fresh,
+		});
+	} catch (error) {
+		if (signal.aborted) throw error;
+		const fault = faultOfConnection(error);
+		throw fault.kind === "broken" ? new RpcFault("broken", fault.message, { beforeAnswer: true }) : fault;
+	}
+}
+
+/** Asks one upstream one thing. Throws RpcFault for all that is no answer, and what its signal was aborted with. */
+export async function ask(exchange: Exchange, item: AskedItem): Promise<Answered | BigAnswer> {
+	const id = nextIds(1);
+	const response = await post(exchange, itemBody(item, id));
+	try {
+		if (!mayAnswer(response.status)) throw await faultOfResponse(response, id);
+		const small = smallBody(response);
+		if (small !== null) return answerOf(await small, id, response.status);
+		return await gathered(bodyOf(response), id, response.status);
+	} catch (error) {
+		if (exchange.signal.aborted) throw error;
+		throw faultOfConnection(error);
+	}
+}
+
+/** 400 is what some nodes put beside a JSON-RPC error. */
+function mayAnswer(status: number): boolean {
+	return (status >= 200 && status < 300) || status === 400;
+}
+
+async function gathered(body: Body, id: number, status: number): Promise<Answered | BigAnswer> {
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	try {
+		for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+			pieces.push(piece);
+			length += piece.length;
+			if (length > MAX_GATHERED) return new BigAnswer(joined(pieces, length), body, id);
+		}
+	} catch (error) {
+		body.cancel();
+		throw error;
+	}
+	return answerOf(joined(pieces, length), id, status);
+}
+
+export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+	return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
+}
+
+/** What a whole body says. Throws RpcFault for what is no answer to the request with this id. */
+export function answerOf(bytes: Uint8Array, id: number, status: number): Answered {
+	const from = skipWhitespace(bytes, 0);
+	const refusal = refusalOf(bytes, from, status);
+	if (refusal !== null) throw refusal;
+	if (bytes[from] === OPEN_BRACKET) throw broken("an array in answer to one request");
+	const envelope: Envelope = { id: null, result: null, error: null };
+	const end = readEnvelope(bytes, from, envelope);
+	if (end === null || "open" in end) throw broken("an answer that ends early");
+	const after = nothingAfter(bytes, end.at);
+	if (after !== null) throw after;
+	const outcome = outcomeOf(bytes, envelope);
+	if (outcome.kind === "error") {
+		// A pause is often asked for without a look at the request.
+		const fault = faultOfError(outcome, messageOf(bytes, envelope));
+		if (fault !== null) throw fault;
+	}
+	if (!isOurId(envelope.id, id) && !isUnreadRequest(envelope, outcome)) throw broken("an answer with another id");
+	if (status === 400 && outcome.kind === "result") throw faultOfStatus(status, null);
+	return outcome;
+}
+
+function messageOf(bytes: Uint8Array, { error }: Envelope): string {
+	return error === null ? "" : errorOf(bytes, error).message;
+}
+
+/** What a body is that is not even meant as JSON; null where it may be an answer. */
+export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcFault | null {
+	if (from >= bytes.length) return status === 400 ? faultOfStatus(status, null) : broken("an empty answer");
+	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status, null) : broken("a page in place of an answer");
+	return null;
+}
+
+/**
+ * The fault that a status stands for. Some nodes put a JSON-RPC error beside a 5xx or 4xx: that is the answer where no
+ * other upstream has one, and no fault of the node, which works.
+ */
+export async function faultOfResponse(response: Response, id: number | null): Promise<RpcFault> {
+	const { status } = response;
+	const fault = faultOfStatus(status, response.headers.get("retry-after"));
+	const body = bodyOf(response);
+	if (fault.kind === "busy" || id === null) {
+		body.cancel();
+		return fault;
+	}
+	try {
+		const bytes = await upTo(body, MAX_FAULT_BODY);
+		const answer = bytes === null ? null : answerOf(bytes, id, 200);
+		if (answer?.kind === "error")
+			return new RpcFault(fault.kind, fault.message, { fallback: answer, counts: answer.code === -32603 });
+	} catch (error) {
+		if (error instanceof RpcFault && (error.kind === "busy" || error.kind === "unsupported")) return error;
+	}
+	return fault;
+}
+
+/** A body of at most `max` bytes; null for a longer one. */
+async function upTo(body: Body, max: number): Promise<Uint8Array | null> {
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+		pieces.push(piece);
+		length += piece.length;
+		if (length > max) {
+			body.cancel();
+			return null;
+		}
+	}
+	return joined(pieces, length);
+}

@@ -1,0 +1,49 @@
+import type { RpcNetwork } from "../../catalog/rpc/types.ts";
+import type { NetworkPool } from "./network.ts";
+import { RpcCallError, type RpcOutcome } from "./port.ts";
+import type { AllFailed } from "./race.ts";
+
+/** What a caller gets where a network has no upstream that may be asked: what to configure, or when to come again. */
+export function offline({ slug }: RpcNetwork, pool: NetworkPool | undefined): RpcCallError {
+	const members = pool?.members ?? [];
+	if (members.length === 0) {
+		const variable = `TURNPIKE_RPC_${slug.toUpperCase().replaceAll("-", "_")}`;
+		const message = `${slug} has no upstream; the operator can set ${variable}=URL, or rpc.networks.${slug}.upstreams in turnpike.yaml`;
+		return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 60 });
+	}
+	if (members.every(({ facts }) => facts.chain === "wrong")) {
+		const message = `${slug} is offline: its upstreams serve another chain; the operator can correct rpc.networks.${slug}.upstreams`;
+		return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 60 });
+	}
+	const message = `${slug} is offline: none of its upstreams can be reached now; try again shortly`;
+	return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 5 });
+}
+
+/** The error of a call that no upstream answered. `unknownSends`: positions of sends that may have been taken. */
+export function failureOf({ slug }: RpcNetwork, { faults, late }: AllFailed, unknownSends: readonly number[]): RpcCallError {
+	if (late || (faults.length > 0 && faults.every(({ kind }) => kind === "timeout"))) {
+		const message =
+			unknownSends.length > 0
+				? "The upstream did not answer in time; outcome unknown; send the same bytes again"
+				: `The upstreams of ${slug} did not answer in time; try again, or ask for less at once`;
+		return new RpcCallError("REQUEST_TIMEOUT", { message }, unknownSends);
+	}
+	if (faults.length > 0 && faults.every(({ kind }) => kind === "full")) {
+		const message = `All upstreams of ${slug} run as many calls as they may; try again shortly`;
+		return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 1 });
+	}
+	const pauses = faults.flatMap(({ busySeconds }) => (busySeconds === null ? [] : [busySeconds]));
+	const message = `No upstream of ${slug} gave an answer; try again`;
+	const retry = pauses.length > 0 ? { retryAfterSeconds: Math.min(...pauses) } : {};
+	return new RpcCallError("RPC_UPSTREAM_FAILED", { message, ...retry }, unknownSends);
+}
+
+/**
+ * The error that stands in for an answer: where every upstream that was asked gave one, and none a better answer. The
+ * first counts: it is that of the upstream that is the likeliest to have the method.
+ */
+export function agreedError({ faults, late, mayBeTaken }: AllFailed): RpcOutcome | null {
+	if (late || mayBeTaken) return null;
+	const asked = faults.filter(({ kind }) => kind !== "full");
+	return asked.every(({ fallback }) => fallback !== null) ? (asked[0]?.fallback ?? null) : null;
+}

@@ -1,0 +1,76 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Body } from "./body.ts";
+import { broken } from "./faults.ts";
+
+/** A body up to this stays in memory, while all such bodies together are within the bound. */
+const MAX_IN_MEMORY = 32 * 1024 * 1024;
+const MAX_ALL_IN_MEMORY = 256 * 1024 * 1024;
+/** No array of a hundred answers is longer. */
+const MAX_GATHERED = 1024 * 1024 * 1024;
+
+/** Bytes of answers that are being gathered in this process. */
+let inMemory = 0;
+
+/**
+ * All bytes of a body. One that is long goes to a file that has no name any more, and is read from there by the
+ * operating system as it is used: it takes memory only as long as there is some to spare. Throws RpcFault for a body
+ * past all bounds, and what the body throws.
+ */
+export async function gather(body: Body): Promise<Uint8Array> {
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	let file: SpillFile | null = null;
+	let counted = 0;
+	try {
+		for (let piece = await body.next(); piece !== null; piece = await body.next()) {
+			length += piece.length;
+			if (length > MAX_GATHERED) throw broken(`an answer of more than ${MAX_GATHERED} bytes`);
+			if (file !== null) file.write(piece);
+			else if (length <= MAX_IN_MEMORY && inMemory + piece.length <= MAX_ALL_IN_MEMORY) {
+				pieces.push(piece);
+				counted += piece.length;
+				inMemory += piece.length;
+			} else {
+				file = new SpillFile();
+				for (const held of pieces) file.write(held);
+				pieces.length = 0;
+				inMemory -= counted;
+				counted = 0;
+				file.write(piece);
+			}
+		}
+		if (file !== null) return file.bytes();
+		return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
+	} catch (error) {
+		body.cancel();
+		throw error;
+	} finally {
+		inMemory -= counted;
+		file?.close();
+	}
+}
+
+/** A file in a folder of its own, both gone as soon as its bytes are mapped. */
+class SpillFile {
+	readonly #dir = mkdtempSync(join(tmpdir(), "turnpike-answer-"));
+	readonly #path = join(this.#dir, "body");
+	readonly #fd = openSync(this.#path, "wx", 0o600);
+	#open = true;
+
+	write(piece: Uint8Array): void {
+		for (let at = 0; at < piece.length; ) at += writeSync(this.#fd, piece, at);
+	}
+
+	bytes(): Uint8Array {
+		return Bun.mmap(this.#path, { shared: false });
+	}
+
+	close(): void {
+		if (!this.#open) return;
+		this.#open = false;
+		closeSync(this.#fd);
+		rmSync(this.#dir, { recursive: true, force: true });
+	}
+}

@@ -1,0 +1,68 @@
+import type { RpcNetwork } from "../../catalog/rpc/types.ts";
+import type { Fetch } from "../connect.ts";
+import { ask } from "./exchange.ts";
+import { RpcFault } from "./faults.ts";
+import type { NetworkPool } from "./network.ts";
+import type { RpcLookUp } from "./port.ts";
+import type { Leg } from "./race.ts";
+import type { CallTools } from "./single.ts";
+
+const NULL = 0x6e;
+/** How long one upstream may take to say whether it knows a transaction. */
+const LOOK_UP_MS = 5_000;
+
+/** Whether this upstream has the transaction, in a block or waiting; null: it did not say. */
+export async function knows(
+	fetch: Fetch,
+	network: RpcNetwork,
+	{ member, signal }: Pick<Leg, "member" | "signal">,
+	txHash: string,
+	requestId: string,
+): Promise<boolean | null> {
+	const name = network.vm === "starknet" ? "starknet_getTransactionByHash" : "eth_getTransactionByHash";
+	const params = new TextEncoder().encode(JSON.stringify([txHash]));
+	try {
+		const answer = await ask({ fetch, member, requestId, signal, fresh: true }, { method: { name }, params });
+		if (answer.kind !== "result") return network.vm === "starknet" ? false : null;
+		return "value" in answer && answer.value[0] !== NULL;
+	} catch (error) {
+		if (error instanceof RpcFault || signal.aborted) return null;
+		throw error;
+	}
+}
+
+export interface LookUp {
+	readonly network: RpcNetwork;
+	readonly txHash: string;
+	readonly requestId: string;
+	/** Aborts when the caller leaves. */
+	readonly signal: AbortSignal;
+}
+
+/** Asks all upstreams of a network at once: a transaction may wait at one of them alone. */
+export async function lookUp(pool: NetworkPool | undefined, tools: CallTools, wanted: LookUp): Promise<RpcLookUp> {
+	const { network, txHash, requestId, signal } = wanted;
+	const members = pool?.order() ?? [];
+	const controller = new AbortController();
+	const onLeft = () => controller.abort(signal.reason);
+	if (signal.aborted) onLeft();
+	else signal.addEventListener("abort", onLeft, { once: true });
+	const cancelTimer = tools.clock.after(LOOK_UP_MS, () => controller.abort());
+	const leg = (member: (typeof members)[number]) => ({ member, signal: controller.signal });
+	try {
+		const found = Promise.withResolvers<true>();
+		const answers = members.map(async (member) => {
+			const known = await knows(tools.fetch, network, leg(member), txHash, requestId);
+			if (known === true) found.resolve(true);
+			return known;
+		});
+		const all = await Promise.race([found.promise, Promise.all(answers)]);
+		signal.throwIfAborted();
+		if (all === true) return "found";
+		return all.some((known) => known === false) ? "absent" : "unreachable";
+	} finally {
+		cancelTimer();
+		signal.removeEventListener("abort", onLeft);
+		controller.abort();
+	}
+}

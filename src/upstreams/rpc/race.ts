@@ -1,0 +1,296 @@
+import type { Clock } from "../clock.ts";
+import { RpcFault } from "./faults.ts";
+import type { RpcMember } from "./member.ts";
+import type { CallKind, NetworkPool, Waiting } from "./network.ts";
+
+/** Bounds of the time after which a second upstream is asked, and the time where nothing is known. */
+const LEAST_HEDGE_MS = 25;
+const MOST_HEDGE_MS = 2_000;
+const UNKNOWN_HEDGE_MS = 400;
+/** A read waits for one upstream no longer than this share of its whole time, budget or not. */
+const PATIENCE = 1 / 3;
+
+export interface RaceCall {
+	readonly pool: NetworkPool;
+	readonly clock: Clock;
+	/** In the order in which they are asked. */
+	readonly members: readonly RpcMember[];
+	readonly kind: CallKind;
+	/**
+	 * `read`: asked again and of a second one at will. `raw-send`: the same bytes may go to the next one after a fault,
+	 * but not after a silence. `send`: the next one is asked only where the one before is known not to have taken it.
+	 */
+	readonly safety: "read" | "raw-send" | "send";
+	/** The instant by the clock at which all ends. */
+	readonly deadlineMs: number;
+	/** Aborts when the caller leaves. */
+	readonly signal: AbortSignal;
+	/** Members that are known to lack what is asked for: another's word for the same is not asked of them. */
+	readonly lacking?: (member: RpcMember) => boolean;
+}
+
+/** One try at one upstream. */
+export interface Leg {
+	readonly member: RpcMember;
+	readonly signal: AbortSignal;
+	/** An earlier try of this call may have been taken. */
+	readonly afterTaken: boolean;
+	/** A connection of its own. */
+	readonly fresh: boolean;
+}
+
+/** What ended a race without an answer: the faults of all tries, in order. */
+export class AllFailed extends Error {
+	override readonly name = "AllFailed";
+	readonly faults: readonly RpcFault[];
+	/** The time was up. */
+	readonly late: boolean;
+	readonly retries: number;
+	/** A try may have been taken. */
+	readonly mayBeTaken: boolean;
+
+	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeTaken: boolean) {
+		super("no upstream answered");
+		this.faults = faults;
+		this.late = late;
+		this.retries = retries;
+		this.mayBeTaken = mayBeTaken;
+	}
+}
+
+export interface Won<T> {
+	readonly value: T;
+	readonly member: RpcMember;
+	readonly retries: number;
+	/**
+	 * Gives back what the try holds; once. Until then its signal follows the caller's. `fault`: it broke after all.
+	 */
+	readonly end: (fault?: RpcFault) => void;
+}
+
+interface Running {
+	readonly leg: Leg;
+	readonly controller: AbortController;
+	readonly startedMs: number;
+	readonly giveBack: () => void;
+}
+
+/**
+ * Asks one upstream after another, and a second one beside the first where a read takes longer than nearly all do.
+ * The first answer wins, the others are aborted: one that was overtaken and has answered nothing since counts as failed.
+ */
+export class Race<T> implements Waiting {
+	readonly #call: RaceCall;
+	readonly #attempt: (leg: Leg) => Promise<T>;
+	readonly #result = Promise.withResolvers<Won<T>>();
+	readonly #faults: RpcFault[] = [];
+	readonly #running = new Set<Running>();
+	readonly #onLeft = () => this.#left();
+	#next = 0;
+	#sent = 0;
+	#again: RpcMember | null = null;
+	#mayBeTaken = false;
+	#cancelTimer: (() => void) | null = null;
+	#hedgeAtMs: number;
+	#patienceAtMs: number;
+	#winner: Running | null = null;
+	#over = false;
+
+	constructor(call: RaceCall, attempt: (leg: Leg) => Promise<T>) {
+		this.#call = call;
+		this.#attempt = attempt;
+		const { pool, clock, deadlineMs, kind, members, safety } = call;
+		const nowMs = clock.nowMs();
+		const alone = members.length < 2 || safety !== "read";
+		const quantileMs = alone || pool.hedges.isOff ? null : pool.pace(kind).quantileMs;
+		const hedgeMs = quantileMs === null ? UNKNOWN_HEDGE_MS : Math.min(Math.max(quantileMs, LEAST_HEDGE_MS), MOST_HEDGE_MS);
+		this.#hedgeAtMs = alone || pool.hedges.isOff ? Number.POSITIVE_INFINITY : nowMs + hedgeMs;
+		this.#patienceAtMs = alone ? Number.POSITIVE_INFINITY : nowMs + (deadlineMs - nowMs) * PATIENCE;
+	}
+
+	/** Resolves with the first answer. Rejects with AllFailed, or with the reason of the caller's signal. */
+	run(): Promise<Won<T>> {
+		const { signal, pool } = this.#call;
+		if (signal.aborted) return Promise.reject(signal.reason);
+		signal.addEventListener("abort", this.#onLeft, { once: true });
+		pool.waiting.add(this);
+		pool.hedges.earn();
+		this.#startNext();
+		if (!this.#over) this.#schedule();
+		return this.#result.promise;
+	}
+
+	/** A read does not wait on for one that is out. */
+	memberIsOut(member: RpcMember): void {
+		if (this.#call.safety !== "read" || this.#over) return;
+		let waits = false;
+		for (const { leg } of this.#running) waits ||= leg.member === member;
+		if (waits && this.#running.size === 1) this.#startNext();
+	}
+
+	/** Starts a try at the next member that has a place; false where there is none. */
+	#startNext(): boolean {
+		const { members, pool, lacking } = this.#call;
+		const again = this.#again;
+		this.#again = null;
+		const lacked = this.#faults.at(-1)?.kind === "unsupported";
+		for (let member = again ?? members[this.#next++]; member !== undefined; member = members[this.#next++]) {
+			if (lacked && lacking?.(member)) continue;
+			const giveBack = pool.care.take(member);
+			if (giveBack !== null) {
+				this.#start(member, giveBack);
+				return true;
+			}
+			this.#faults.push(new RpcFault("full", "runs as many calls as it may"));
+		}
+		if (this.#running.size === 0) this.#fail(false);
+		return false;
+	}
+
+	#start(member: RpcMember, giveBack: () => void): void {
+		const controller = new AbortController();
+		const { safety, clock } = this.#call;
+		const leg: Leg = {
+			member,
+			signal: controller.signal,
+			afterTaken: this.#mayBeTaken,
+			fresh: safety !== "read" || this.#faults.some((fault) => fault.beforeAnswer),
+		};
+		const running: Running = { leg, controller, giveBack, startedMs: clock.nowMs() };
+		this.#running.add(running);
+		this.#sent++;
+		this.#attempt(leg).then(
+			(value) => this.#won(running, value),
+			(error: unknown) => this.#lost(running, error),
+		);
+	}
+
+	#won(running: Running, value: T): void {
+		if (!this.#running.delete(running) || this.#over) return;
+		const { pool, clock, kind } = this.#call;
+		const { member } = running.leg;
+		this.#over = true;
+		this.#winner = running;
+		this.#stopTimer();
+		pool.waiting.delete(this);
+		pool.pace(kind).record(clock.nowMs() - running.startedMs);
+		pool.good(member);
+		for (const other of this.#running) this.#overtake(other, running);
+		this.#running.clear();
+		this.#result.resolve({ value, member, retries: this.#sent - 1, end: (fault) => this.#end(running, fault) });
+	}
+
+	/** It had time enough. One that answers others meanwhile is only slow with this call. */
+	#overtake({ leg, controller, giveBack, startedMs }: Running, winner: Running): void {
+		const { pool, kind } = this.#call;
+		const { lastGoodMs } = leg.member.facts;
+		controller.abort(new RpcFault("timeout", "overtaken"));
+		giveBack();
+		if (startedMs > winner.startedMs || lastGoodMs > startedMs) return;
+		pool.pace(kind).record(this.#call.clock.nowMs() - startedMs);
+		pool.failed(leg.member, new RpcFault("timeout", "slower than a second upstream that was asked after it"));
+	}
+
+	#end(running: Running, fault: RpcFault | undefined): void {
+		if (this.#winner !== running) return;
+		this.#winner = null;
+		this.#call.signal.removeEventListener("abort", this.#onLeft);
+		running.giveBack();
+		if (fault !== undefined) {
+			running.controller.abort(fault);
+			this.#call.pool.failed(running.leg.member, fault);
+		}
+	}
+
+	#lost(running: Running, error: unknown): void {
+		if (!this.#running.delete(running) || this.#over) return;
+		running.giveBack();
+		running.controller.abort(error);
+		if (!(error instanceof RpcFault)) {
+			// What an attempt throws beside faults is a fault of ours: it is not hidden behind another try.
+			this.#finish(() => this.#result.reject(error));
+			return;
+		}
+		const { pool, safety } = this.#call;
+		const { member } = running.leg;
+		const stale = error.beforeAnswer && !running.leg.fresh;
+		this.#faults.push(error);
+		if (!stale) pool.failed(member, error);
+		if (error.mayBeTaken) this.#mayBeTaken = true;
+		if (safety === "send" && error.mayBeTaken) this.#fail(false);
+		else if (stale && safety === "read") {
+			// A connection that was kept may just have been closed: that says nothing of the server.
+			this.#again = member;
+			this.#startNext();
+		} else if (this.#running.size === 0) this.#startNext();
+	}
+
+	#left(): void {
+		const { reason } = this.#call.signal;
+		if (this.#winner !== null) {
+			this.#winner.controller.abort(reason);
+			this.#winner.giveBack();
+			this.#winner = null;
+			return;
+		}
+		this.#finish(() => this.#result.reject(reason));
+	}
+
+	/** One timer for what comes first: the second try, the end of patience, the end. */
+	#schedule(): void {
+		const { clock, deadlineMs } = this.#call;
+		const dueMs = Math.min(this.#hedgeAtMs, this.#patienceAtMs, deadlineMs);
+		this.#cancelTimer = clock.after(Math.max(0, dueMs - clock.nowMs()), () => this.#due());
+	}
+
+	#due(): void {
+		const { clock, deadlineMs, pool, members } = this.#call;
+		const nowMs = clock.nowMs();
+		if (nowMs >= deadlineMs) {
+			this.#fail(true);
+			return;
+		}
+		if (nowMs >= this.#patienceAtMs) {
+			this.#patienceAtMs = Number.POSITIVE_INFINITY;
+			this.#hedgeAtMs = Number.POSITIVE_INFINITY;
+			if (this.#running.size === 1) this.#startNext();
+		} else if (nowMs >= this.#hedgeAtMs) {
+			this.#hedgeAtMs = Number.POSITIVE_INFINITY;
+			if (this.#running.size === 1 && this.#next < members.length && pool.hedges.spend()) this.#startNext();
+		}
+		if (!this.#over) this.#schedule();
+	}
+
+	#fail(late: boolean): void {
+		const { pool } = this.#call;
+		if (late) {
+			for (const { leg } of this.#running) {
+				const fault = new RpcFault("timeout", "no answer in time");
+				this.#faults.push(fault);
+				this.#mayBeTaken = true;
+				pool.failed(leg.member, fault);
+			}
+		}
+		this.#finish(() => this.#result.reject(new AllFailed(this.#faults, late, Math.max(0, this.#sent - 1), this.#mayBeTaken)));
+	}
+
+	#finish(settle: () => void): void {
+		if (this.#over) return;
+		this.#over = true;
+		this.#stopTimer();
+		this.#call.pool.waiting.delete(this);
+		this.#call.signal.removeEventListener("abort", this.#onLeft);
+		const reason: unknown = this.#call.signal.aborted ? this.#call.signal.reason : new RpcFault("timeout", "it is over");
+		for (const { controller, giveBack } of this.#running) {
+			controller.abort(reason);
+			giveBack();
+		}
+		this.#running.clear();
+		settle();
+	}
+
+	#stopTimer(): void {
+		this.#cancelTimer?.();
+		this.#cancelTimer = null;
+	}
+}

@@ -1,0 +1,250 @@
+import type { RpcCatalog, RpcNetwork } from "../../catalog/rpc/types.ts";
+import { ConfigError } from "../../config/index.ts";
+import type { Config, RpcConfig, RpcUpstreamConfig } from "../../config/schema.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Fetch } from "../connect.ts";
+import type { HealthState } from "../health.ts";
+import { batch } from "./batch.ts";
+import { checkChain } from "./chain-check.ts";
+import { lookUp } from "./look-up.ts";
+import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts";
+import { NetworkPool, type NetworkTools } from "./network.ts";
+import type { RpcUpstreams } from "./port.ts";
+import { publicEndpoints } from "./public-endpoints.ts";
+import { type CallTools, single } from "./single.ts";
+
+export type RpcTimeouts = Pick<Config["timeouts"], "rpcMs" | "rpcSlowMs">;
+
+export interface RpcUpstreamsOptions {
+	readonly catalog: Pick<RpcCatalog, "networks" | "optionalNetworks">;
+	readonly config: RpcConfig;
+	readonly timeouts: RpcTimeouts;
+	readonly log: Log;
+	readonly fetch?: Fetch;
+	readonly clock?: Clock;
+	readonly random?: () => number;
+	/** URLs of public endpoints of a chain, for tests; default: those of its public definition. */
+	readonly publicEndpoints?: (network: RpcNetwork) => Promise<readonly string[]>;
+}
+
+/** What a status page shows of an upstream of a chain. Never its path or its headers: a key may stand there. */
+export interface RpcMemberStatus {
+	readonly name: string;
+	readonly origin: string;
+	readonly chain: ChainState;
+	readonly state: HealthState;
+	readonly running: number;
+	readonly maxConcurrent: number | null;
+	readonly consecutiveFaults: number;
+	readonly lastFault: string | null;
+	readonly busy: boolean;
+	readonly isPublic: boolean;
+	/** The newest block that it told of. */
+	readonly reached: number | null;
+}
+
+export interface RpcNetworkStatus {
+	readonly network: string;
+	readonly online: boolean;
+	readonly upstreams: readonly RpcMemberStatus[];
+}
+
+/** Chain upstreams with what an operator does to them. */
+export interface RunningRpcUpstreams extends RpcUpstreams {
+	/** Takes new upstreams and time limits; calls under way run on as they began. Throws a ConfigError, nothing changed then. */
+	reload(config: RpcConfig, timeouts: RpcTimeouts): void;
+	/** Resolves when every upstream has been asked once which chain it serves. */
+	checked(): Promise<void>;
+	/** For status pages: networks that are switched on and have upstreams, by slug. */
+	snapshot(): RpcNetworkStatus[];
+	/** The network that is switched on under this slug. */
+	network(slug: string): RpcNetwork | undefined;
+	/** Stops probes. Calls under way are not touched. */
+	close(): void;
+}
+
+/** Chain forwarding over the configured upstreams (docs/rpc.md). Throws a ConfigError for a network that is none. */
+export function createRpcUpstreams(options: RpcUpstreamsOptions): RunningRpcUpstreams {
+	return new Upstreams(options);
+}
+
+class Upstreams implements RunningRpcUpstreams {
+	readonly #options: RpcUpstreamsOptions;
+	readonly #clock: Clock;
+	readonly #networkTools: Omit<NetworkTools, "hedgePercent">;
+	readonly #pools = new Map<string, NetworkPool>();
+	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
+	#tools: CallTools;
+	#publicFound: Promise<unknown> = Promise.resolve();
+	#config: RpcConfig;
+	#closed = false;
+
+	constructor(options: RpcUpstreamsOptions) {
+		const { log, timeouts, clock = systemClock, fetch = globalThis.fetch as Fetch, random = Math.random } = options;
+		this.#options = options;
+		this.#clock = clock;
+		this.#config = options.config;
+		this.#networkTools = { clock, log, random, probe: (member, network) => checkChain(fetch, clock, member, network) };
+		this.#tools = { fetch, clock, log, ...pick(timeouts) };
+		this.#apply(options.config);
+	}
+
+	networks(): string[] {
+		return [...this.#networks.keys()].sort();
+	}
+
+	online(): string[] {
+		return this.networks().filter((slug) => this.#pools.get(slug)?.isOnline ?? false);
+	}
+
+	network(slug: string): RpcNetwork | undefined {
+		return this.#networks.get(slug);
+	}
+
+	single: RpcUpstreams["single"] = (call) => single(call, this.#pools.get(call.network.slug), this.#tools);
+
+	batch: RpcUpstreams["batch"] = (call) => batch(call, this.#pools.get(call.network.slug), this.#tools);
+
+	lookUp: RpcUpstreams["lookUp"] = (network, txHash, requestId, signal) =>
+		lookUp(this.#pools.get(network.slug), this.#tools, { network, txHash, requestId, signal });
+
+	reload(config: RpcConfig, timeouts: RpcTimeouts): void {
+		this.#apply(config);
+		this.#config = config;
+		this.#tools = { ...this.#tools, ...pick(timeouts) };
+	}
+
+	async checked(): Promise<void> {
+		await this.#publicFound;
+		await Promise.all([...this.#pools.values()].map((pool) => pool.checked));
+	}
+
+	snapshot(): RpcNetworkStatus[] {
+		const nowMs = this.#clock.nowMs();
+		return this.networks().flatMap((network) => {
+			const pool = this.#pools.get(network);
+			if (pool === undefined) return [];
+			return [{ network, online: pool.isOnline, upstreams: pool.members.map((member) => statusOf(member, nowMs)) }];
+		});
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const pool of this.#pools.values()) pool.close();
+		this.#pools.clear();
+	}
+
+	#apply(config: RpcConfig): void {
+		const networks = switchedOn(config, this.#options.catalog);
+		// From here on nothing throws.
+		this.#networks = networks;
+		for (const [slug, pool] of this.#pools) {
+			if (networks.has(slug) && !this.#hasNone(config, slug)) continue;
+			pool.close();
+			this.#pools.delete(slug);
+		}
+		const bare: RpcNetwork[] = [];
+		for (const network of networks.values()) {
+			const upstreams = config.networks[network.slug]?.upstreams ?? [];
+			if (upstreams.length > 0) this.#setMembers(network, upstreams, false, config);
+			else if (config.public) bare.push(network);
+		}
+		if (bare.length > 0) this.#publicFound = this.#usePublic(bare, config);
+	}
+
+	/** True where a network shall have no upstream at all. */
+	#hasNone(config: RpcConfig, slug: string): boolean {
+		return !config.public && (config.networks[slug]?.upstreams.length ?? 0) === 0;
+	}
+
+	#setMembers(network: RpcNetwork, upstreams: readonly RpcUpstreamConfig[], isPublic: boolean, config: RpcConfig): void {
+		let pool = this.#pools.get(network.slug);
+		if (pool === undefined) {
+			pool = new NetworkPool(network, { ...this.#networkTools, hedgePercent: config.hedgePercent });
+			this.#pools.set(network.slug, pool);
+		}
+		pool.hedges.percent = config.hedgePercent;
+		const [before, names] = [pool.members, namesOf(upstreams)];
+		const members = upstreams.map((upstream, index) => {
+			const settings = { network: network.slug, name: names[index] ?? upstream.url, config: upstream, isPublic };
+			const server = serverOf(upstream);
+			const sameServer = before.find((member) => member.server === server);
+			const member = memberOf({ ...settings, server, before: sameServer });
+			return sameServer !== undefined && sameServer.settings === member.settings ? sameServer : member;
+		});
+		pool.replace(members);
+	}
+
+	/** Public endpoints come from the chains' own definitions, which are loaded only where they are wanted. */
+	async #usePublic(networks: readonly RpcNetwork[], config: RpcConfig): Promise<void> {
+		const { log, publicEndpoints: find = publicEndpoints } = this.#options;
+		log.warn(
+			{ networks: networks.map(({ slug }) => slug) },
+			"public endpoints are in use (rpc.public): every call of these networks is shown to third parties",
+		);
+		for (const network of networks) {
+			try {
+				const urls = await find(network);
+				if (this.#closed || config !== this.#config || urls.length === 0) continue;
+				this.#setMembers(network, urls.map(publicUpstream), true, config);
+			} catch (error) {
+				log.error({ network: network.slug, cause: String(error) }, "a chain's public endpoints could not be found");
+			}
+		}
+	}
+}
+
+/** The networks of the table that are switched on. Throws a ConfigError for a name that is none. */
+function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]): ReadonlyMap<string, RpcNetwork> {
+	for (const slug of Object.keys(config.networks)) {
+		if (catalog.networks.has(slug) || catalog.optionalNetworks.has(slug)) continue;
+		const known = [...catalog.networks.keys(), ...catalog.optionalNetworks.keys()].join(", ");
+		throw new ConfigError(`rpc.networks.${slug}: there is no such network; expected one of ${known}`);
+	}
+	const networks = new Map<string, RpcNetwork>();
+	for (const [slug, network] of catalog.networks) if (config.networks[slug]?.enabled !== false) networks.set(slug, network);
+	for (const [slug, network] of catalog.optionalNetworks) {
+		const settings = config.networks[slug];
+		if (settings?.enabled ?? (settings?.upstreams.length ?? 0) > 0) networks.set(slug, network);
+	}
+	return networks;
+}
+
+/** The names that operators gave, else hosts; a number behind those that are taken. */
+function namesOf(upstreams: readonly RpcUpstreamConfig[]): string[] {
+	const taken = new Set(upstreams.flatMap(({ name }) => (name === undefined ? [] : [name])));
+	return upstreams.map(({ name, url }) => {
+		if (name !== undefined) return name;
+		const { host } = new URL(url);
+		let own = host;
+		for (let count = 2; taken.has(own); count++) own = `${host}-${count}`;
+		taken.add(own);
+		return own;
+	});
+}
+
+function publicUpstream(url: string): RpcUpstreamConfig {
+	return { url, order: 0, weight: 1, health: { failures: 3, probeEveryMs: 5_000 } };
+}
+
+function pick({ rpcMs, rpcSlowMs }: RpcTimeouts): RpcTimeouts {
+	return { rpcMs, rpcSlowMs };
+}
+
+function statusOf(member: RpcMember, nowMs: number): RpcMemberStatus {
+	const { health, load, facts, maxConcurrent } = member;
+	return {
+		name: member.name,
+		origin: member.origin,
+		chain: facts.chain,
+		state: health.state,
+		running: load.running,
+		maxConcurrent: Number.isFinite(maxConcurrent) ? maxConcurrent : null,
+		consecutiveFaults: health.faults,
+		lastFault: health.lastFault,
+		busy: health.isBusy(nowMs),
+		isPublic: member.isPublic,
+		reached: facts.reached,
+	};
+}
