@@ -10,8 +10,15 @@ import { SequenceError } from "../../src/store/apply.ts";
 import type { Kept } from "../../src/store/leases.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import { type BatchState, budgetKey, type Entry, needsOf, planBatch } from "../../src/store/postgres/batch-plan.ts";
-import type { Boot } from "../../src/store/postgres/boots.ts";
+import {
+	type BatchState,
+	budgetKey,
+	type Entry,
+	lostAllotments,
+	needsOf,
+	planBatch,
+} from "../../src/store/postgres/batch-plan.ts";
+import type { Beat, Boot } from "../../src/store/postgres/boots.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
 import { decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
@@ -84,13 +91,13 @@ export class SimulatedBooks {
 		this.rows.transaction("boot", () => this.#endLeases(node));
 	}
 
-	/** Renews the term; the number of live nodes. */
-	beat(node: NodeEpoch, termMs: number): number {
+	beat(node: NodeEpoch, termMs: number): Beat {
 		return this.rows.transaction("beat", () => {
 			const term = this.rows.term(node);
 			if (term === undefined || term.fenced) throw new FencedError();
 			this.rows.setTerm(node, { endsAtMs: this.#options.now() + termMs, fenced: false });
-			return Math.max(1, this.rows.liveTerms(this.#options.now()));
+			const live = Math.max(1, this.rows.liveTerms(this.#options.now()));
+			return { live, appliedSeq: this.rows.boot(node.id, node.epoch)?.appliedSeq ?? 0 };
 		});
 	}
 
@@ -177,6 +184,8 @@ export class SimulatedBooks {
 			const last = fresh.at(-1);
 			if (last === undefined) return applied;
 			const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
+			for (const { account, day } of lostAllotments(entries, this.#locked(node, entries).budgets))
+				this.#writeAllotment(account, day);
 			if (!this.#booked(node, entries)) for (const entry of entries) if (!this.#booked(node, [entry])) this.rows.reject();
 			this.rows.setApplied(node, last.seq);
 			return last.seq;

@@ -5,8 +5,8 @@ import type { ShippedJournal } from "../../src/store/store-client.ts";
 import type { ProcessTime } from "./process-time.ts";
 
 const NOWHERE: JournalPosition = { segment: 0, offset: 0 };
-/** Of the groups that the store has, those of the last moments are kept for a failover; really it is minutes. */
-const KEPT_GROUPS_MS = 10_000;
+/** Groups that the store has are kept for a failover; really it is ten minutes. */
+const KEPT_GROUPS_MS = 90_000;
 const SYNC_MS = 2;
 const GRACE_MS = 30_000;
 

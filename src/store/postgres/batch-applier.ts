@@ -7,7 +7,17 @@ import type { ReadGroup } from "../../journal/index.ts";
 import type { MoneySource } from "../../journal/records.ts";
 import { SequenceError } from "../apply.ts";
 import type { EntryCounts } from "../statement-numbers.ts";
-import { type BatchPlan, type BatchState, budgetKey, type Entry, type LockedBudget, needsOf, planBatch } from "./batch-plan.ts";
+import { writeAllotment } from "./allotments.ts";
+import {
+	type BatchPlan,
+	type BatchState,
+	budgetKey,
+	type Entry,
+	type LockedBudget,
+	lostAllotments,
+	needsOf,
+	planBatch,
+} from "./batch-plan.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 
@@ -50,7 +60,13 @@ export class BatchApplier {
 	): Promise<number> {
 		const entriesOf = (some: readonly ReadGroup[]) =>
 			some.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-		const { applied, state, nowMs } = await this.#lock(tx, entriesOf(groups));
+		let locked = await this.#lock(tx, entriesOf(groups));
+		const lost = lostAllotments(entriesOf(groups), locked.state.budgets);
+		if (lost.length > 0) {
+			for (const { account, day } of lost) await writeAllotment(tx, account, day);
+			locked = await this.#lock(tx, entriesOf(groups));
+		}
+		const { applied, state, nowMs } = locked;
 		const fresh = groups.filter((group) => group.seq > applied);
 		fresh.forEach((group, index) => {
 			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);

@@ -72,6 +72,22 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 	return { accounts: [...accounts], budgets: [...budgets.values()] };
 }
 
+/**
+ * Days of diem that posts were paid from and the store does not know: a crash of the database lost their allotments,
+ * which are committed with the first lease, without waiting for its disk.
+ */
+export function lostAllotments(entries: readonly Entry[], budgets: BatchState["budgets"]): { account: string; day: number }[] {
+	const lost = new Map<string, { account: string; day: number }>();
+	for (const { text } of entries) {
+		const record = parsed(text);
+		if (record?.t !== "post" || !Number.isSafeInteger(record.day) || budgets.has(budgetKey(record.accountId, "diem", record.day)))
+			continue;
+		if (text.includes('"source":"diem"'))
+			lost.set(`${record.accountId}/${record.day}`, { account: record.accountId, day: record.day });
+	}
+	return [...lost.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+}
+
 /** Throws `RecordFault` or `MoneyError` at a record that the books cannot take. `state` is moved on, so hand in a copy. */
 export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt: number): BatchPlan {
 	const plan = { posts: [] as Row[], movements: [] as Row[] };

@@ -52,17 +52,26 @@ export function startBoot(sql: SQL, before: Boot, termMs: number): Promise<Boot>
 	});
 }
 
-/** Renews the term and returns the number of live nodes, this one among them. Throws `FencedError`. */
-export async function beat(sql: SQL, node: { readonly id: string; readonly epoch: number }, termMs: number): Promise<number> {
+export interface Beat {
+	/** Live nodes, this one among them. */
+	readonly live: number;
+	/** How far the store has this boot's journal. */
+	readonly appliedSeq: number;
+}
+
+/** Renews the term. Throws `FencedError`. */
+export async function beat(sql: SQL, node: { readonly id: string; readonly epoch: number }, termMs: number): Promise<Beat> {
 	const rows = await sql.unsafe(
 		`UPDATE node_terms SET ends_at = ${TERM} WHERE node_id = $1 AND epoch = $2 AND fenced_at IS NULL RETURNING 1`,
 		[node.id, node.epoch, termMs],
 	);
 	if (rows.length === 0) throw new FencedError();
-	const [{ live }] = await sql.unsafe(
-		"SELECT count(*) AS live FROM node_terms WHERE fenced_at IS NULL AND ends_at > clock_timestamp()",
+	const [{ live, applied }] = await sql.unsafe(
+		`SELECT (SELECT count(*) FROM node_terms WHERE fenced_at IS NULL AND ends_at > clock_timestamp()) AS live,
+			(SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2) AS applied`,
+		[node.id, node.epoch],
 	);
-	return Math.max(1, Number(live));
+	return { live: Math.max(1, Number(live)), appliedSeq: Number(applied) };
 }
 
 /** Fences the boots whose term ended `afterMs` ago and frees their leases. Returns how many there were. */

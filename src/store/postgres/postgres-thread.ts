@@ -53,7 +53,7 @@ export interface PostgresThreadParts<On> {
 }
 
 /** What is handled one after the other. */
-type InTurn = Exclude<AtWork, { type: "minutes" }>;
+type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up" };
 
 export class PostgresThread<On> {
 	readonly #parts: PostgresThreadParts<On>;
@@ -70,6 +70,8 @@ export class PostgresThread<On> {
 	/** Read from the journal, not booked yet: a failed try keeps it. */
 	#batch: ReadGroup[] = [];
 	#appliedSeq: number;
+	/** The highest that `#appliedSeq` ever was: what the store has less of, a failover lost. */
+	#shippedSeq: number;
 	#position: JournalPosition | null = null;
 	#failing: string | null = null;
 	#fenced = false;
@@ -80,6 +82,7 @@ export class PostgresThread<On> {
 		this.#boot = opened.boot;
 		this.#reader = opened.reader;
 		this.#appliedSeq = opened.boot.appliedSeq;
+		this.#shippedSeq = opened.boot.appliedSeq;
 		this.#applier = parts.books.applier(opened.boot);
 		this.#leases = parts.books.leases(opened.boot);
 		this.#rpc = parts.books.rpc(opened.boot);
@@ -91,6 +94,8 @@ export class PostgresThread<On> {
 			timers: parts.timers,
 			times: parts.times,
 			node: () => this.#boot,
+			shippedSeq: () => this.#shippedSeq,
+			behind: () => this.#enqueue({ type: "catch-up" }),
 			changes: (changes) => this.#send({ type: "changes", changes }),
 			beat: (sentAt) => this.#send({ type: "beat", sentAt, epoch: this.#boot.epoch }),
 			fed: (at) => this.#send({ type: "fed", at }),
@@ -125,6 +130,10 @@ export class PostgresThread<On> {
 			void this.#exchangeMinutes(message.id, message.exchange);
 			return;
 		}
+		this.#enqueue(message);
+	}
+
+	#enqueue(message: InTurn): void {
 		this.#queue.push(message);
 		if (!this.#working) void this.#work();
 	}
@@ -136,7 +145,7 @@ export class PostgresThread<On> {
 				if (message.type === "call") await this.#answer(message.id, message.seq, message.call);
 				else if (message.type === "renew") await this.#renew(message.seq);
 				else {
-					await this.#applyTo(message.seq);
+					await (message.type === "apply" ? this.#applyTo(message.seq) : this.#catchUp(this.#shippedSeq));
 					this.#report();
 				}
 			}
@@ -151,7 +160,8 @@ export class PostgresThread<On> {
 		for (;;) {
 			try {
 				const before = this.#appliedSeq;
-				const applied = await this.#applyTo(seq);
+				// Nothing comes after a close that would find out what the store lacks.
+				const applied = await (call.name === "close" ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
 				this.#send({ type: "answer", id, answer: await this.#parts.link.run(CALL_SILENCE_MS, (on) => this.#call(on, call)) });
@@ -234,6 +244,7 @@ export class PostgresThread<On> {
 				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
 				const applied = await this.#ship();
 				this.#appliedSeq = applied;
+				this.#shippedSeq = Math.max(this.#shippedSeq, applied);
 				this.#position = this.#batch.at(-1)?.end ?? this.#position;
 				this.#batch = [];
 				rewound = false;
@@ -263,20 +274,38 @@ export class PostgresThread<On> {
 		}
 	}
 
+	/** Ships up to exactly `seq`, and what a failover lost of what was shipped before. */
+	async #catchUp(seq: number): Promise<boolean> {
+		const stored = await this.#storedSeq();
+		if (stored === null) return false;
+		if (stored < this.#appliedSeq) this.#readFrom(stored);
+		return this.#applyTo(seq);
+	}
+
 	/** After a failover the store may have less than it said: what it lacks is shipped again from the kept segments. */
 	async #rewind(): Promise<boolean> {
+		const stored = await this.#storedSeq();
+		if (stored === null) return false;
+		this.#readFrom(stored);
+		return true;
+	}
+
+	/** How far the store has the journal of this boot; null where it cannot be asked. */
+	async #storedSeq(): Promise<number | null> {
 		try {
-			const stored = await this.#run((on) => this.#parts.books.knownBoot(on, this.#boot));
-			this.#reader.close();
-			this.#reader = this.#parts.journal(stored + 1);
-			this.#batch = [];
-			this.#appliedSeq = stored;
-			return true;
+			return await this.#run((on) => this.#parts.books.knownBoot(on, this.#boot));
 		} catch (error) {
 			if (!isStoreTrouble(error)) throw error;
 			this.#failing = sentError(error).message;
-			return false;
+			return null;
 		}
+	}
+
+	#readFrom(appliedSeq: number): void {
+		this.#reader.close();
+		this.#reader = this.#parts.journal(appliedSeq + 1);
+		this.#batch = [];
+		this.#appliedSeq = appliedSeq;
 	}
 
 	#readBatch(seq: number): ReadGroup[] {
@@ -304,7 +333,8 @@ export class PostgresThread<On> {
 	/** Books the late posts under the ended epoch, then begins the next one; until it can, it tries. */
 	async #renew(seq: number): Promise<void> {
 		while (!this.#closed) {
-			const applied = await this.#applyTo(seq);
+			// The next epoch begins behind what the store has: a gap between the two would stay.
+			const applied = await this.#catchUp(seq);
 			this.#report();
 			try {
 				if (applied) {

@@ -9,7 +9,7 @@ import type { Kept } from "../leases.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
-import type { Boot } from "./boots.ts";
+import type { Beat, Boot } from "./boots.ts";
 
 export interface SharedBooks<On> {
 	/** See `boots.ts`. */
@@ -17,7 +17,7 @@ export interface SharedBooks<On> {
 	knownBoot(on: On, boot: Boot): Promise<number>;
 	startBoot(on: On, before: Boot, termMs: number): Promise<Boot>;
 	endBoot(on: On, node: NodeEpoch): Promise<void>;
-	beat(on: On, node: NodeEpoch, termMs: number): Promise<number>;
+	beat(on: On, node: NodeEpoch, termMs: number): Promise<Beat>;
 	reap(on: On, afterMs: number): Promise<number>;
 	/** See `caller-reader.ts`. */
 	readKey(on: On, hash: string, day: number): Promise<KeyLoad | null>;

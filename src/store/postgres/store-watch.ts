@@ -16,6 +16,10 @@ export interface StoreWatchParts<On> {
 	readonly timers: Timers;
 	readonly times: TermTimes;
 	readonly node: () => { readonly id: string; readonly epoch: number };
+	/** How far the journal is shipped. */
+	readonly shippedSeq: () => number;
+	/** The store has less than was shipped to it: a failover lost it. */
+	readonly behind: () => void;
 	readonly changes: (changes: readonly StoreChange[]) => void;
 	/** A heartbeat sent then was good. */
 	readonly beat: (sentAt: Instant) => void;
@@ -125,10 +129,13 @@ export class StoreWatch<On> {
 	}
 
 	async #beat(): Promise<void> {
-		const { books, link, clock, times, node } = this.#parts;
+		const { books, link, clock, times, node, shippedSeq, behind } = this.#parts;
 		const sentAt = clock.instant();
 		try {
-			this.#liveNodes = await link.run(SILENCE_MS, (on) => books.beat(on, node(), times.termMs));
+			const shipped = shippedSeq();
+			const { live, appliedSeq } = await link.run(SILENCE_MS, (on) => books.beat(on, node(), times.termMs));
+			this.#liveNodes = live;
+			if (appliedSeq < shipped) behind();
 			this.#steadySince ??= sentAt;
 			this.#parts.beat(sentAt);
 			if (clock.since(this.#steadySince) >= times.reapAfterMs)
