@@ -1,5 +1,6 @@
 /** A node's budgets on a real store, as the chain proxy's route uses them. */
 import { createHash, randomUUID } from "node:crypto";
+import type { Durability } from "../journal/records.ts";
 import { pico } from "../ledger/nano.ts";
 import { createKey } from "../store/admin/keys.ts";
 import { type OpenedStore, openStore } from "../store/index.ts";
@@ -20,7 +21,7 @@ export interface RpcNodeOptions {
 	readonly maxKeys?: number;
 	readonly clock?: ManualClock;
 	readonly sendsKeptDays?: number;
-	readonly termMs?: number;
+	readonly durability?: Durability;
 }
 
 export class RpcNode {
@@ -62,13 +63,19 @@ export class RpcNode {
 	}
 
 	/** On the books of the folder; `dataDir` where several nodes share a database. */
-	static async open(books: BooksFolder, options: RpcNodeOptions & { readonly dataDir?: string } = {}): Promise<RpcNode> {
+	static async open(
+		books: Pick<BooksFolder, "dir" | "postgres">,
+		options: RpcNodeOptions & { readonly dataDir?: string } = {},
+	): Promise<RpcNode> {
 		const dataDir = options.dataDir ?? books.dir;
 		const opened = await openStore({
 			dataDir,
 			postgres: books.postgres,
-			journal: { minFreeDiskBytes: 0, segmentBytes: 2 << 20 },
-			...(options.termMs === undefined ? {} : { termMs: options.termMs }),
+			journal: {
+				minFreeDiskBytes: 0,
+				segmentBytes: 2 << 20,
+				...(options.durability === undefined ? {} : { durability: options.durability }),
+			},
 		});
 		return new RpcNode(dataDir, opened, options);
 	}
@@ -142,4 +149,10 @@ export async function newKey(
 	const hash = fingerprintOf(randomUUID());
 	const key = await createKey(books.admin(), { accountId: account, type: "INFERENCE", hash, last6: "abcdef" });
 	return { hash, accountId: account, keyId: key.id };
+}
+
+/** The body of the answer to a numbered request: small, each few one that needs a file. */
+export function bodyOf(number: number): Uint8Array {
+	const bytes = number % 11 === 5 ? 300_000 + number : number % 50;
+	return new Uint8Array(bytes).map((_, at) => (at + number) % 256);
 }
