@@ -38,3 +38,5 @@ export {
 } from "./keys/key-view.ts";
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
+export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
+export { Web3KeyDesk } from "./web3-keys/web3-key-desk.ts";

@@ -1,5 +1,6 @@
 import { orApiError } from "../store/api-refusal.ts";
 import type { AdminAnswer, AdminInput, StorePort } from "../store/port.ts";
+import { SecretReader } from "../store/secret-reader.ts";
 
 export type { AccountBalance } from "../store/queries/account-balance.ts";
 export type { StatementEntry } from "../store/queries/statement.ts";
@@ -12,10 +13,11 @@ export type { KeySum, UsageSum, UsageSums } from "../store/queries/usage-sums.ts
  */
 export class Statements {
 	readonly #store: Pick<StorePort, "admin">;
-	#cursorSecret: Promise<string> | null = null;
+	readonly #cursorSecret: SecretReader;
 
 	constructor(store: Pick<StorePort, "admin">) {
 		this.#store = store;
+		this.#cursorSecret = new SecretReader(store, "usage-cursor");
 	}
 
 	balance(query: AdminInput<"accountBalance">): Promise<AdminAnswer<"accountBalance">> {
@@ -38,13 +40,7 @@ export class Statements {
 	}
 
 	/** What cursors are sealed with, as hex: the same on all nodes, and after a restart. */
-	async cursorSecret(): Promise<string> {
-		this.#cursorSecret ??= this.#store.admin("sharedSecret", { name: "usage-cursor" });
-		try {
-			return await orApiError(this.#cursorSecret);
-		} catch (error) {
-			this.#cursorSecret = null;
-			throw error;
-		}
+	cursorSecret(): Promise<string> {
+		return this.#cursorSecret.read();
 	}
 }

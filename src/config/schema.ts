@@ -49,7 +49,7 @@ const POSTGRES_ADDRESS = "^postgres(ql)?://";
 const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
 /** A name and one argument: what eth_call is asked with. */
 const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
-const AMOUNT = "^\\d{1,9}(\\.\\d{1,9})?$";
+const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
 
 /** What the patterns of texts mean, for messages. */
 export const PATTERN_WORDS: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
 	[EVM_ADDRESS]: "an address: 0x and 40 hex digits",
 	[ADDRESS_VIEW]: "a view of one address, like balanceOf(address)",
-	[AMOUNT]: "a decimal number with at most 9 places, like 0.5",
+	[AMOUNT]: "a decimal number below a million with at most 9 places, like 0.5",
 	[PLAIN_TEXT]: "text without control characters",
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
 };

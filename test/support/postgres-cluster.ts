@@ -6,10 +6,10 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { SQL } from "bun";
+import { freePort } from "./free-port.ts";
 
 export interface PostgresCluster {
 	readonly port: number;
@@ -144,17 +144,4 @@ async function answering(url: string, alive: () => boolean): Promise<void> {
 		}
 		await Bun.sleep(50);
 	}
-}
-
-function freePort(): Promise<number> {
-	return new Promise((resolve, reject) => {
-		const server = createServer();
-		server.once("error", reject);
-		server.listen(0, "127.0.0.1", () => {
-			const address = server.address();
-			server.close(() =>
-				typeof address === "object" && address !== null ? resolve(address.port) : reject(new Error("no port")),
-			);
-		});
-	});
 }

@@ -1,13 +1,8 @@
 import type { KeyWithUsage } from "../../store/admin/key-usage.ts";
-import { mergeRestrictions } from "../../store/admin/merge-restrictions.ts";
 import { orApiError } from "../../store/api-refusal.ts";
 import type { ApiKey, KeyType, StorePort } from "../../store/port.ts";
-import { keyHash } from "../bearer.ts";
-import { newApiKey } from "../new-key.ts";
+import { drawKey } from "./drawn-key.ts";
 import type { ReadKeyFields } from "./key-fields.ts";
-
-/** Active keys that an account may have. */
-const MAX_ACTIVE_KEYS = 500;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -25,18 +20,8 @@ export class KeyDesk {
 
 	/** Makes a key; its secret is in this answer only. */
 	async create(accountId: string, type: KeyType, fields: ReadKeyFields, nowMs: number): Promise<{ key: ApiKey; secret: string }> {
-		const secret = newApiKey(type);
-		const call = this.#store.admin("createKey", {
-			...fields,
-			restrictions: mergeRestrictions(null, fields.restrictions ?? null),
-			accountId,
-			type,
-			hash: keyHash(secret),
-			last6: secret.slice(-6),
-			maxActiveKeys: MAX_ACTIVE_KEYS,
-			nowMs,
-		});
-		return { key: await orApiError(call), secret };
+		const { secret, key } = drawKey(type, fields, nowMs);
+		return { key: await orApiError(this.#store.admin("createKey", { ...key, accountId })), secret };
 	}
 
 	/** Active keys, newest first. */

@@ -1,0 +1,57 @@
+import type { Hex } from "viem";
+import type { Chain } from "./chain.ts";
+import { ChainRefusal } from "./chain-errors.ts";
+
+export interface WalletSignature {
+	/** Lower case. */
+	readonly wallet: string;
+	/** What was signed, as text (https://eips.ethereum.org/EIPS/eip-191, version 0x45). */
+	readonly message: string;
+	/** Hex as the wallet gave it. */
+	readonly signature: string;
+	/** Where contracts that are wallets live; null: only wallets with a key of their own can sign. */
+	readonly chain: Chain | null;
+}
+
+const HEX = /^0x([0-9a-fA-F]{2})+$/;
+const TRUE = 1n;
+
+/**
+ * Whether a wallet signed a message by personal_sign: with its own key, or as a contract
+ * (https://eips.ethereum.org/EIPS/eip-1271), also one that is not deployed yet (https://eips.ethereum.org/EIPS/eip-6492).
+ * Throws `ChainError` where only the chain can tell and does not answer.
+ */
+export async function isSignedBy({ wallet, message, signature, chain }: WalletSignature): Promise<boolean> {
+	if (!HEX.test(signature)) return false;
+	const bytes = signature as Hex;
+	if ((await recovered(message, bytes)) === wallet) return true;
+	return chain !== null && (await acceptedByContract(chain, wallet, message, bytes));
+}
+
+/** The wallet whose key made the signature, lower case; null where it is none of a key. */
+async function recovered(message: string, signature: Hex): Promise<string | null> {
+	const { recoverMessageAddress } = await import("viem/utils");
+	try {
+		return (await recoverMessageAddress({ message, signature })).toLowerCase();
+	} catch {
+		return null;
+	}
+}
+
+async function acceptedByContract(chain: Chain, wallet: string, message: string, signature: Hex): Promise<boolean> {
+	const viem = await import("viem");
+	const { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, hashMessage, isErc6492Signature } = viem;
+	if (!isErc6492Signature(signature) && !(await chain.hasCode(wallet, "latest"))) return false;
+	const data = viem.encodeDeployData({
+		abi: erc6492SignatureValidatorAbi,
+		bytecode: erc6492SignatureValidatorByteCode,
+		args: [wallet as Hex, hashMessage(message), signature],
+	});
+	try {
+		const answer = await chain.call({ data }, "latest");
+		return answer !== "0x" && BigInt(answer) === TRUE;
+	} catch (error) {
+		if (error instanceof ChainRefusal && error.reverted) return false;
+		throw error;
+	}
+}

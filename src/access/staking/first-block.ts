@@ -1,0 +1,25 @@
+import type { Block } from "../evm/index.ts";
+
+/**
+ * The first block at or after an instant (Unix seconds), not behind `head`, which is at or after it too. Steps back from
+ * `head` in doubling strides and then halves the gap: it never asks for blocks much older than the instant, which
+ * some nodes do not keep.
+ */
+export async function firstBlockSince(since: number, head: Block, blockAt: (number: number) => Promise<Block>): Promise<Block> {
+	let later = head;
+	let earlier = -1;
+	for (let stride = 1; later.number > 0; stride *= 2) {
+		const block = await blockAt(Math.max(0, later.number - stride));
+		if (block.timestamp < since) {
+			earlier = block.number;
+			break;
+		}
+		later = block;
+	}
+	while (later.number - earlier > 1) {
+		const block = await blockAt(Math.floor((earlier + later.number) / 2));
+		if (block.timestamp < since) earlier = block.number;
+		else later = block;
+	}
+	return later;
+}

@@ -1,0 +1,206 @@
+import type { ReadStake as BookedStake, StakeBlock, Staker } from "../../store/admin/stake-readings.ts";
+import type { StorePort } from "../../store/port.ts";
+import { type Clock, every, type Timers } from "../../telemetry/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Block, ChainError, ChainRefusal } from "../evm/index.ts";
+import { firstBlockSince } from "./first-block.ts";
+import { nanoDiemOf, type StakeRate } from "./stake-amount.ts";
+import type { StakeOrFault, StakingContract } from "./staking-contract.ts";
+
+const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
+const LOOK_EVERY_MS = 15_000;
+/** Another node takes over a reading that was silent for so long. */
+const TERM_MS = 120_000;
+const FIRST_RETRY_MS = 15_000;
+const LAST_RETRY_MS = 600_000;
+/** Wallets of one Multicall3 call, and of one round of single ones. */
+const PAGE = 200;
+const PAGE_ALONE = 40;
+
+export interface StakeReaderParts {
+	readonly store: Pick<StorePort, "admin" | "node">;
+	readonly contract: StakingContract;
+	/** Names chain, contract and view: one day is read at one of them. */
+	readonly origin: string;
+	readonly rate: StakeRate;
+	/** Blocks on top of the day's first one before it is read. */
+	readonly confirmations: number;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+}
+
+/** What a look at the clock came to. `later`: another node reads, the block is not there yet, or a fault is waited out. */
+export type StakeLook = "read" | "later" | "failed" | "given-up";
+
+/**
+ * Reads the stakes of each UTC day, once for all nodes, at the day's first block. A reading that fails is tried again as
+ * long as the day lasts, at the same block; what is not read by then pays nothing that day.
+ */
+export class StakeReader {
+	readonly #parts: StakeReaderParts;
+	#stopTicking: (() => void) | null = null;
+	#looking: Promise<StakeLook> | null = null;
+	#stopped = false;
+	/** The day that the rest is about. */
+	#day = -1;
+	#outcome: "read" | "given-up" | null = null;
+	#failures = 0;
+	/** By the monotonic clock. */
+	#notBeforeMs = 0;
+
+	constructor(parts: StakeReaderParts) {
+		this.#parts = parts;
+	}
+
+	start(): void {
+		void this.look();
+		this.#stopTicking = every(this.#parts.timers, LOOK_EVERY_MS, () => void this.look());
+	}
+
+	/** Ends between two pages; what is under way then is left to another node, or to the next start. */
+	stop(): void {
+		this.#stopped = true;
+		this.#stopTicking?.();
+	}
+
+	/** Reads what is to be read now. Looks that come meanwhile share this one. Never rejects. */
+	look(): Promise<StakeLook> {
+		this.#looking ??= this.#look().finally(() => {
+			this.#looking = null;
+		});
+		return this.#looking;
+	}
+
+	async #look(): Promise<StakeLook> {
+		const { clock, log } = this.#parts;
+		const day = Math.floor(clock.now() / DAY_MS);
+		if (day !== this.#day) {
+			this.#day = day;
+			this.#outcome = null;
+			this.#failures = 0;
+			this.#notBeforeMs = 0;
+		}
+		if (this.#outcome !== null) return this.#outcome;
+		if (clock.monotonic() < this.#notBeforeMs) return "later";
+		try {
+			const look = await this.#readDay(day);
+			if (look === "read" || look === "given-up") this.#outcome = look;
+			return look;
+		} catch (error) {
+			if (this.#stopped) return "later";
+			const retryMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LAST_RETRY_MS);
+			this.#notBeforeMs = clock.monotonic() + retryMs;
+			const cause = error instanceof Error ? error.message : String(error);
+			log.warn({ day: dateOf(day), cause, retryMs }, "stakes could not be read; who was not read has no diem until then");
+			return "failed";
+		}
+	}
+
+	async #readDay(day: number): Promise<StakeLook> {
+		const { store, origin, log, contract } = this.#parts;
+		const turn = await store.admin("takeStakeReading", { day, origin, reader: store.node.id, termMs: TERM_MS });
+		if (turn.turn === "done") return "read";
+		if (turn.turn === "wait") return "later";
+		if (turn.turn === "other-origin") {
+			log.error(
+				{ day: dateOf(day), began: turn.origin, origin },
+				"stakes of this day were read elsewhere; this contract begins tomorrow",
+			);
+			return "given-up";
+		}
+		if ((await this.#page(day, "", 1)).length > 0) {
+			await contract.chain.checkId();
+			const block = turn.block ?? (await this.#chooseBlock(day));
+			if (block === null) return "later";
+			if (!(await this.#stands(block))) {
+				log.error(
+					{ day: dateOf(day), block: block.number },
+					"the chain replaced the block of a day's stakes; the rest of them begins tomorrow",
+				);
+				return "given-up";
+			}
+			await this.#readAll(day, block.number);
+		}
+		return (await store.admin("finishStakeReading", { day })) ? "read" : "later";
+	}
+
+	/** null where the day's first block is not deep enough yet. */
+	async #chooseBlock(day: number): Promise<StakeBlock | null> {
+		const { store, contract, confirmations } = this.#parts;
+		const newest = await this.#blockAt("latest");
+		const head = confirmations === 0 ? newest : await this.#blockAt(Math.max(0, newest.number - confirmations));
+		if (head.timestamp < day * DAY_SECONDS) return null;
+		const { number, hash } = await firstBlockSince(day * DAY_SECONDS, head, (wanted) => this.#blockAt(wanted));
+		if (!(await contract.isThere(number))) throw new ChainError(`there is no contract at staking.contract in block ${number}`);
+		return store.admin("chooseStakeBlock", { day, block: { number, hash } });
+	}
+
+	async #stands({ number, hash }: StakeBlock): Promise<boolean> {
+		return (await this.#blockAt(number)).hash === hash;
+	}
+
+	async #blockAt(name: number | "latest"): Promise<Block> {
+		const block = await this.#parts.contract.chain.block(name);
+		if (block === null) throw new ChainError(`the chain's node has no block ${name}`);
+		return block;
+	}
+
+	/** Throws where a wallet was refused, behind all others. */
+	async #readAll(day: number, block: number): Promise<void> {
+		const { contract, log } = this.#parts;
+		const together = await contract.hasMulticall(block);
+		const size = together ? PAGE : PAGE_ALONE;
+		let read = 0;
+		let refusal: ChainRefusal | null = null;
+		for (let after = "", more = true; more && !this.#stopped; ) {
+			const page = await this.#page(day, after, size);
+			after = page.at(-1)?.accountId ?? after;
+			more = page.length === size;
+			const wallets = page.map(({ wallet }) => wallet);
+			const answers = together ? await contract.stakesAtOnce(wallets, block) : await contract.stakes(wallets, block);
+			const { stakes, fault } = this.#judge(page, answers);
+			refusal = fault ?? refusal;
+			// A node that refuses everybody is not asked about everybody.
+			if (stakes.length === 0 && fault !== null) break;
+			await this.#book(day, stakes);
+			read += stakes.length;
+		}
+		log.info({ day: dateOf(day), block, accounts: read }, "stakes were read");
+		if (refusal !== null) throw refusal;
+	}
+
+	/** A contract that reverts for everybody is a wrong view; one that reverts for some has nothing of theirs. */
+	#judge(page: readonly Staker[], answers: readonly StakeOrFault[]): { stakes: BookedStake[]; fault: ChainRefusal | null } {
+		const stakes: BookedStake[] = [];
+		let fault: ChainRefusal | null = null;
+		let answered = false;
+		for (const [index, staker] of page.entries()) {
+			const answer = answers[index];
+			if (answer instanceof ChainRefusal) fault = answer;
+			else if (answer !== undefined) {
+				answered ||= answer !== "reverted";
+				stakes.push({ ...staker, stake: answer === "reverted" ? 0 : nanoDiemOf(answer, this.#parts.rate) });
+			}
+		}
+		if (answered || stakes.length === 0) return { stakes, fault };
+		return {
+			stakes: [],
+			fault: fault ?? new ChainRefusal("the contract reverts for every wallet; is staking.view right?", true),
+		};
+	}
+
+	#page(day: number, after: string, limit: number): Promise<Staker[]> {
+		return this.#parts.store.admin("listUnreadStakers", { day, after, limit });
+	}
+
+	async #book(day: number, stakes: readonly BookedStake[]): Promise<void> {
+		const { store } = this.#parts;
+		await store.admin("writeStakes", { day, reader: store.node.id, termMs: TERM_MS, stakes });
+	}
+}
+
+function dateOf(day: number): string {
+	return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,113 @@
+import type { Hex } from "viem";
+import { type BlockName, type Chain, ChainError, ChainRefusal } from "../evm/index.ts";
+
+export interface StakingContractOptions {
+	readonly contract: string;
+	/** Name and argument, like `balanceOf(address)`. */
+	readonly view: string;
+	/** Multicall3 (https://github.com/mds1/multicall3). */
+	readonly multicall: string;
+}
+
+/** The token's smallest units, or that the contract reverted. */
+export type ReadStake = bigint | "reverted";
+/** In the place of a wallet that the node refused to answer for: why. */
+export type StakeOrFault = ReadStake | ChainRefusal;
+
+/** Single calls under way at once. */
+const AT_ONCE = 8;
+const WORD = 66;
+
+/** Reads stakes from a contract. Throws `ChainError`. */
+export class StakingContract {
+	readonly chain: Chain;
+	readonly #options: StakingContractOptions;
+	#selector: Promise<Hex> | null = null;
+
+	constructor(chain: Chain, options: StakingContractOptions) {
+		this.chain = chain;
+		this.#options = options;
+	}
+
+	isThere(at: BlockName): Promise<boolean> {
+		return this.chain.hasCode(this.#options.contract, at);
+	}
+
+	/** Whether many wallets can be read by one call. */
+	hasMulticall(at: BlockName): Promise<boolean> {
+		return this.chain.hasCode(this.#options.multicall, at);
+	}
+
+	async stake(wallet: string, at: BlockName): Promise<ReadStake> {
+		const data = await this.#viewOf(wallet);
+		let answer: Hex;
+		try {
+			answer = await this.chain.call({ to: this.#options.contract, data }, at);
+		} catch (error) {
+			if (error instanceof ChainRefusal && error.reverted) return "reverted";
+			throw error;
+		}
+		const stake = firstWord(answer);
+		if (stake === null) throw new ChainRefusal(`${this.#options.view} returned no number`, false);
+		return stake;
+	}
+
+	/** Stakes in the order of the wallets, by calls of their own. */
+	async stakes(wallets: readonly string[], at: BlockName): Promise<StakeOrFault[]> {
+		const stakes: StakeOrFault[] = [];
+		for (let from = 0; from < wallets.length; from += AT_ONCE) {
+			const some = wallets.slice(from, from + AT_ONCE).map((wallet) => this.#stakeOrFault(wallet, at));
+			stakes.push(...(await Promise.all(some)));
+		}
+		return stakes;
+	}
+
+	/** The same by one call; who has no answer in it (one for all may run out of gas) is asked for alone. */
+	async stakesAtOnce(wallets: readonly string[], at: BlockName): Promise<StakeOrFault[]> {
+		let answers: readonly (bigint | null)[];
+		try {
+			answers = await this.#multicall(wallets, at);
+		} catch (error) {
+			if (!(error instanceof ChainRefusal)) throw error;
+			answers = wallets.map(() => null);
+		}
+		const unknown = wallets.filter((_, index) => answers[index] === null);
+		const alone = (await this.stakes(unknown, at)).values();
+		return answers.map((answer) => answer ?? alone.next().value ?? new ChainRefusal("no answer", false));
+	}
+
+	async #multicall(wallets: readonly string[], at: BlockName): Promise<(bigint | null)[]> {
+		const { decodeFunctionResult, encodeFunctionData, multicall3Abi } = await import("viem");
+		const target = this.#options.contract as Hex;
+		const views = await Promise.all(wallets.map((wallet) => this.#viewOf(wallet)));
+		const calls = views.map((callData) => ({ target, allowFailure: true, callData }));
+		const data = encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
+		const answer = await this.chain.call({ to: this.#options.multicall, data }, at);
+		let results: readonly { readonly success: boolean; readonly returnData: Hex }[];
+		try {
+			results = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
+		} catch {
+			throw new ChainRefusal("what stands at staking.multicall answers as no Multicall3 does", false);
+		}
+		if (results.length !== wallets.length) throw new ChainError("Multicall3 answered for another number of wallets");
+		return results.map(({ success, returnData }) => (success ? firstWord(returnData) : null));
+	}
+
+	async #stakeOrFault(wallet: string, at: BlockName): Promise<StakeOrFault> {
+		try {
+			return await this.stake(wallet, at);
+		} catch (error) {
+			if (error instanceof ChainRefusal) return error;
+			throw error;
+		}
+	}
+
+	async #viewOf(wallet: string): Promise<Hex> {
+		this.#selector ??= import("viem").then(({ toFunctionSelector }) => toFunctionSelector(this.#options.view));
+		return `${await this.#selector}${wallet.slice(2).padStart(64, "0")}`;
+	}
+}
+
+function firstWord(answer: Hex): bigint | null {
+	return answer.length < WORD ? null : BigInt(answer.slice(0, WORD));
+}

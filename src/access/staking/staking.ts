@@ -1,0 +1,82 @@
+import type { StakingConfig } from "../../config/index.ts";
+import { readEvmAddress } from "../../schema/index.ts";
+import type { StorePort } from "../../store/port.ts";
+import type { Clock, Timers } from "../../telemetry/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { Chain, WrongChainError } from "../evm/index.ts";
+import { ChainStakes } from "./chain-stakes.ts";
+import type { Stakes } from "./port.ts";
+import { StakeReader } from "./stake-reader.ts";
+import { StakingContract } from "./staking-contract.ts";
+import { TableStakes } from "./table-stakes.ts";
+
+export interface StakingParts {
+	readonly config: StakingConfig;
+	readonly store: Pick<StorePort, "admin" | "node">;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+}
+
+/** Stakes as they are configured. */
+export interface Staking {
+	readonly stakes: Stakes;
+	/** null where stakes are the operator's. */
+	readonly chain: Chain | null;
+	readonly reader: StakeReader | null;
+}
+
+export function createStaking({ config, store, clock, timers, log }: StakingParts): Staking {
+	const contract = contractOf(config);
+	if (contract === null) return { stakes: new TableStakes(store), chain: null, reader: null };
+	const { decimals, diemPerToken, confirmations } = config;
+	const reader = new StakeReader({
+		store,
+		contract,
+		origin: originOf(config),
+		rate: { decimals, diemPerToken },
+		confirmations,
+		clock,
+		timers,
+		log,
+	});
+	return { stakes: new ChainStakes(store, contract), chain: contract.chain, reader };
+}
+
+/** null where no chain is configured. */
+function contractOf({ chain, contract, view, multicall }: StakingConfig): StakingContract | null {
+	const { id, rpcUrl, timeoutMs } = chain;
+	if (rpcUrl === undefined || contract === undefined) return null;
+	return new StakingContract(new Chain({ id, rpcUrl, timeoutMs }), { contract, view, multicall });
+}
+
+function originOf({ chain, contract = "", view, decimals, diemPerToken }: StakingConfig): string {
+	return `eip155:${chain.id}:${contract.toLowerCase()} ${view} ${decimals} ${diemPerToken}`;
+}
+
+/** How the configured chain is found. `wrong`: the operator has to mend it before a server may start; `not-now`: it may pass. */
+export interface StakingCheck {
+	readonly state: "well" | "not-now" | "wrong";
+	readonly text: string;
+}
+
+/** Asks the chain whether it is what the configuration says; null where none is configured. Never rejects. */
+export async function checkStaking(config: StakingConfig): Promise<StakingCheck | null> {
+	const contract = contractOf(config);
+	if (contract === null) return null;
+	for (const setting of ["contract", "multicall"] as const) {
+		if ((await readEvmAddress(config[setting] ?? "")) === null)
+			return { state: "wrong", text: `staking.${setting}: the checksum of the address (ERC-55) is wrong` };
+	}
+	const where = `${config.contract} on ${config.chain.name}`;
+	try {
+		await contract.chain.checkId();
+		if (!(await contract.isThere("latest"))) return { state: "not-now", text: `staking.contract: there is no contract ${where}` };
+		const at = (await contract.chain.block("latest"))?.number ?? 0;
+		const ways = (await contract.hasMulticall("latest")) ? "by Multicall3" : "one by one: there is no Multicall3";
+		return { state: "well", text: `${where}, block ${at}; wallets are read ${ways}` };
+	} catch (error) {
+		const text = `staking.chain: ${(error as Error).message}`;
+		return { state: error instanceof WrongChainError ? "wrong" : "not-now", text };
+	}
+}
