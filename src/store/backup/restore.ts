@@ -5,10 +5,10 @@ import { syncFolderNow } from "../../journal/durable-file.ts";
 import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
 import { lockDataFolder } from "../data-lock.ts";
 import { asStoreFault } from "../sqlite/damage.ts";
-import { migrate } from "../sqlite/migrate.ts";
+import { migrate, schemaNumber } from "../sqlite/migrate.ts";
 import { inTransaction } from "../transaction.ts";
 import { syncFile } from "./back-up.ts";
-import { checkCopy } from "./check-copy.ts";
+import { CopyFaultError, checkCopy } from "./check-copy.ts";
 
 /** The data folder has books or a journal already. */
 export class RestoreRefusedError extends Error {
@@ -35,8 +35,8 @@ export async function restore(from: string, dataDir: string): Promise<RestoreRep
 	try {
 		refuseFull(dataDir);
 		copyFileSync(from, temporary, constants.COPYFILE_FICLONE);
-		beginAnew(temporary);
-		const counted = await checkCopy(openCopy(temporary), temporary);
+		beginAnew(temporary, from);
+		const counted = await checkCopy(openCopy(temporary), from);
 		syncFile(temporary);
 		// An empty file is no store, but its name would be in the way of the log of a real one.
 		for (const leftover of [`${path}-wal`, `${path}-shm`]) rmSync(leftover, { force: true });
@@ -67,11 +67,12 @@ function openCopy(path: string): Database {
 	return new Database(path, { readwrite: true, safeIntegers: true, strict: true });
 }
 
-function beginAnew(path: string): void {
+function beginAnew(path: string, from: string): void {
 	const db = openCopy(path);
 	try {
 		db.run("PRAGMA journal_mode = DELETE");
 		db.run("PRAGMA foreign_keys = ON");
+		if (schemaNumber(db) === 0) throw new CopyFaultError(`${from} is no copy of a store`);
 		migrate(db);
 		inTransaction(db, () => {
 			db.run("UPDATE budgets SET leased = 0 WHERE leased > 0");
@@ -79,7 +80,7 @@ function beginAnew(path: string): void {
 			db.query("UPDATE meta SET value = ? WHERE name = 'node_id'").run(`node_${randomUUID()}`);
 		});
 	} catch (error) {
-		throw asStoreFault(path, error);
+		throw asStoreFault(from, error);
 	} finally {
 		db.close();
 	}

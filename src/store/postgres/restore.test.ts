@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
+import { NANO_PER_USD, nano } from "../../ledger/index.ts";
+import { type OpenedStore, openStore } from "../index.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+
+const PATIENCE_MS = 40_000;
+
+let cluster: PostgresCluster;
+const open: OpenedStore[] = [];
+const folders: BooksFolder[] = [];
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+afterEach(async () => {
+	for (const node of open.splice(0)) await node.store.close();
+	for (const folder of folders.splice(0)) await folder.remove();
+});
+
+async function start(books: BooksFolder): Promise<OpenedStore> {
+	const node = await openStore({
+		dataDir: books.dir,
+		postgres: books.postgres,
+		termMs: 3_000,
+		journal: { minFreeDiskBytes: 0, segmentBytes: 256 * 1024 },
+	});
+	open.push(node);
+	return node;
+}
+
+function newFolder(url: string): BooksFolder {
+	const folder = new BooksFolder(url);
+	folders.push(folder);
+	return folder;
+}
+
+/** Ends all sessions on a database and lets none in until `work` is done. */
+async function alone(name: string, work: (run: (statement: string) => Promise<unknown>) => Promise<void>): Promise<void> {
+	await once(cluster.adminUrl, async (sql) => {
+		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+		await sql.unsafe("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1", [name]);
+		await work((statement) => sql.unsafe(statement));
+	});
+}
+
+test("nodes on a restored older store book again what their journals have and it lacks: a running one, and one that starts", async () => {
+	const url = await cluster.newDatabase();
+	const name = new URL(url).pathname.slice(1);
+	const [first, second] = [newFolder(url), newFolder(url)];
+	const accountId = await first.account();
+	let b: OpenedStore;
+	const a = await start(first);
+	b = await start(second);
+	let posted = 0;
+	const post = async (node: OpenedStore, count: number) => {
+		await node.store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(count * SAMPLE_PRICE) });
+		for (let index = 0; index < count; index++) await node.journal.append(samplePost(requestId(++posted), accountId));
+	};
+	const settled = async (node: OpenedStore) => {
+		const deadline = performance.now() + PATIENCE_MS;
+		for (;;) {
+			try {
+				return await node.store.settled();
+			} catch (error) {
+				if (performance.now() > deadline) throw error;
+			}
+			await Bun.sleep(50);
+		}
+	};
+	await post(a, 5);
+	await post(b, 5);
+	await Promise.all([settled(a), settled(b)]);
+	await first.closeAdmins();
+	await alone(name, async (run) => {
+		await run(`CREATE DATABASE copy_of_${name} TEMPLATE ${name}`);
+		await run(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+	});
+	// The nodes come back by themselves, and go on.
+	await Promise.all([settled(a), settled(b)]);
+	await post(a, 7);
+	await post(b, 7);
+	await Promise.all([settled(a), settled(b)]);
+	await b.store.close();
+	open.splice(open.indexOf(b), 1);
+	await alone(name, async (run) => {
+		await run(`DROP DATABASE ${name}`);
+		await run(`ALTER DATABASE copy_of_${name} RENAME TO ${name}`);
+	});
+	b = await start(second);
+	expect(b.replayedGroups).toBeGreaterThan(0);
+	// The running node learns with its next post what the store lacks.
+	await a.journal.append(samplePost(requestId(++posted), accountId));
+	await settled(a);
+	const admin = first.admin();
+	const deadline = performance.now() + PATIENCE_MS;
+	const booked = async () =>
+		(await admin.db.selectFrom("posts").select("request_id").execute()).map((row) => row.request_id).sort();
+	while ((await booked()).length < posted && performance.now() < deadline) await Bun.sleep(50);
+	expect(await booked()).toEqual(Array.from({ length: posted }, (_, index) => requestId(index + 1)).sort());
+	expect((await first.audit()).findings).toEqual([]);
+	const budget = await admin.db.selectFrom("budgets").select("balance").where("source", "=", "usd").executeTakeFirstOrThrow();
+	expect(Number(budget.balance)).toBe(100 * NANO_PER_USD - posted * SAMPLE_PRICE);
+}, 120_000);

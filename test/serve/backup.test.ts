@@ -1,0 +1,291 @@
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
+import { startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
+
+const CLIENTS = 8;
+
+const upstream = startScriptedUpstream();
+const config = {
+	upstreams: { scripted: upstreamEntry(upstream.url) },
+	models: { entries: { priced: pricedModel(["scripted"]) } },
+	accounts: { startingCreditUsd: "1000" },
+	journal: { segmentMb: 1 },
+};
+
+const folders: string[] = [];
+const servers: Served[] = [];
+
+afterEach(() => {
+	for (const server of servers.splice(0)) server.remove();
+	for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+	const folder = temporaryFolder();
+	folders.push(folder);
+	return folder;
+}
+
+async function started(dataDir: string): Promise<Served> {
+	const server = await serve({ dataDir, config });
+	servers.push(server);
+	return server;
+}
+
+/** Clients that ask for answers until they are stopped, or their server is gone; `acknowledged` are the ids of whole answers. */
+function load(server: Served) {
+	const acknowledged: string[] = [];
+	let stopped = false;
+	const clients = Array.from({ length: CLIENTS }, async () => {
+		while (!stopped) {
+			try {
+				const answer = await server.chat({ model: "priced", messages: HELLO });
+				await answer.text();
+				if (answer.status === 200) acknowledged.push(answer.headers.get("x-request-id") ?? "");
+			} catch {
+				return;
+			}
+		}
+	});
+	const reached = async (count: number) => {
+		const deadline = performance.now() + 60_000;
+		while (acknowledged.length < count && performance.now() < deadline) await Bun.sleep(5);
+		expect(acknowledged.length).toBeGreaterThanOrEqual(count);
+	};
+	const stop = async () => {
+		stopped = true;
+		await Promise.all(clients);
+	};
+	return { acknowledged, reached, stop };
+}
+
+async function audit(dataDir: string): Promise<void> {
+	const { code, stdout } = await turnpike(["audit", "--data", dataDir, "--json"]);
+	expect(JSON.parse(stdout).findings).toEqual([]);
+	expect(code).toBe(0);
+}
+
+function postIds(file: string): Set<string> {
+	const db = new Database(file, { readonly: true });
+	try {
+		return new Set(
+			db
+				.query<{ id: string }, []>("SELECT request_id AS id FROM posts")
+				.all()
+				.map((row) => row.id),
+		);
+	} finally {
+		db.close();
+	}
+}
+
+/** Balances in the USD budget beside what the movements say. */
+function moneyOf(file: string): { balance: number; moved: number }[] {
+	const db = new Database(file, { readonly: true });
+	try {
+		return db
+			.query<{ balance: number; moved: number }, []>(
+				`SELECT balance, (SELECT sum(CASE WHEN credit = account_id THEN amount ELSE -amount END) FROM movements
+					WHERE account_id IN (credit, debit) AND unit = 'usd') AS moved FROM budgets WHERE source = 'usd'`,
+			)
+			.all();
+	} finally {
+		db.close();
+	}
+}
+
+test("a backup of a running server under load is restored elsewhere: everything acknowledged before it is there, and it serves", async () => {
+	const dataDir = newFolder();
+	const server = await started(dataDir);
+	const clients = load(server);
+	await clients.reached(50);
+	const before = [...clients.acknowledged];
+	const file = join(newFolder(), "copy.db");
+	const made = await turnpike(["backup", "--to", file, "--data", dataDir]);
+	expect(made.stderr).toBe("");
+	expect(made.stdout).toContain("its books balance");
+	expect(statSync(file).mode & 0o777).toBe(0o600);
+	await clients.reached(clients.acknowledged.length + 50);
+	server.kill("SIGKILL");
+	await clients.stop();
+	const restored = newFolder();
+	const back = await turnpike(["restore", "--from", file, "--data", restored]);
+	expect({ code: back.code, stderr: back.stderr }).toEqual({ code: 0, stderr: "" });
+	const inCopy = postIds(file);
+	expect(before.filter((id) => !inCopy.has(id))).toEqual([]);
+	const second = await started(restored);
+	await audit(restored);
+	expect(postIds(join(restored, "turnpike.db"))).toEqual(inCopy);
+	const money = moneyOf(join(restored, "turnpike.db"));
+	expect(money).toEqual(moneyOf(file));
+	expect(money.every(({ balance, moved }) => balance === moved)).toBe(true);
+	const answer = await second.chat({ model: "priced", messages: HELLO });
+	expect(answer.status).toBe(200);
+	second.kill("SIGTERM");
+	expect(await second.exited).toBe(0);
+	await audit(restored);
+	expect(postIds(join(restored, "turnpike.db")).size).toBe(inCopy.size + 1);
+}, 120_000);
+
+describe("an old journal beside a copy", () => {
+	/** A server that was killed under load behind a backup, and its posts. */
+	async function killedBehindBackup() {
+		const dataDir = newFolder();
+		const server = await started(dataDir);
+		const clients = load(server);
+		await clients.reached(20);
+		const file = join(newFolder(), "copy.db");
+		expect((await turnpike(["backup", "--to", file, "--data", dataDir])).code).toBe(0);
+		await clients.reached(clients.acknowledged.length + 20);
+		server.kill("SIGKILL");
+		await clients.stop();
+		return { dataDir, file, acknowledged: clients.acknowledged };
+	}
+
+	function putBack(file: string, dataDir: string): void {
+		for (const suffix of ["-wal", "-shm"]) rmSync(join(dataDir, `turnpike.db${suffix}`), { force: true });
+		cpSync(file, join(dataDir, "turnpike.db"));
+	}
+
+	test("that goes on where the copy ends is booked: nothing is lost", async () => {
+		const { dataDir, file, acknowledged } = await killedBehindBackup();
+		putBack(file, dataDir);
+		await started(dataDir);
+		await audit(dataDir);
+		const posts = postIds(join(dataDir, "turnpike.db"));
+		expect(acknowledged.filter((id) => !posts.has(id))).toEqual([]);
+	}, 120_000);
+
+	test("that lacks what follows the copy is refused, and says what to do", async () => {
+		const { dataDir, file } = await killedBehindBackup();
+		putBack(file, dataDir);
+		// As if its first file had been used again: what follows the copy is not there, later groups are.
+		const journal = join(dataDir, "journal");
+		const [first = ""] = readdirSync(journal).sort();
+		const segment = readFileSync(join(journal, first));
+		segment.fill(0, 64, 64 + 4_096);
+		writeFileSync(join(journal, first), segment);
+		const failed = await serve({ dataDir, config, waitFor: "nothing" });
+		servers.push(failed);
+		const code = await failed.exited;
+		expect({ code, text: failed.stderr() }).toMatchObject({ code: 1 });
+		expect(failed.stderr()).toContain("move the journal folder away");
+	}, 120_000);
+
+	test("keeps a restore out of the folder; into an empty one the copy goes as another node", async () => {
+		const { dataDir, file } = await killedBehindBackup();
+		for (const kept of [["turnpike.db", "journal"], ["journal"]]) {
+			const folder = newFolder();
+			for (const name of kept) cpSync(join(dataDir, name), join(folder, name), { recursive: true });
+			const refused = await turnpike(["restore", "--from", file, "--data", folder]);
+			expect(refused.code).toBe(1);
+			expect(refused.stderr).toContain("name an empty folder with --data");
+			expect(existsSync(join(folder, "turnpike.db"))).toBe(kept.includes("turnpike.db"));
+		}
+		const folder = newFolder();
+		expect((await turnpike(["restore", "--from", file, "--data", folder])).code).toBe(0);
+		// Someone brings the old journal after all: it is another node's.
+		cpSync(join(dataDir, "journal"), join(folder, "journal"), { recursive: true });
+		await started(folder);
+		expect(postIds(join(folder, "turnpike.db"))).toEqual(postIds(file));
+		await audit(folder);
+	}, 120_000);
+});
+
+describe("turnpike backup", () => {
+	async function quietStore(): Promise<string> {
+		const dataDir = newFolder();
+		expect((await turnpike(["accounts", "create", "one", "--data", dataDir])).code).toBe(1);
+		const server = await started(dataDir);
+		server.kill("SIGTERM");
+		await server.exited;
+		return dataDir;
+	}
+
+	test("names files in a folder by their time, and keeps as many as it is told", async () => {
+		const dataDir = await quietStore();
+		const folder = join(newFolder(), "backups");
+		mkdirSync(folder);
+		for (const name of [
+			"turnpike-20250101T000000Z.db",
+			"turnpike-20250102T000000Z.db",
+			"mine.db",
+			"turnpike-20250101T000000Z.db.tmp",
+		]) {
+			writeFileSync(join(folder, name), "");
+			utimesSync(join(folder, name), 0, 0);
+		}
+		const { code, stdout } = await turnpike(["backup", "--to", folder, "--keep", "2", "--data", dataDir]);
+		expect(code).toBe(0);
+		expect(stdout).toContain("Removed turnpike-20250101T000000Z.db");
+		const names = readdirSync(folder).sort();
+		expect(names.slice(0, 2)).toEqual(["mine.db", "turnpike-20250102T000000Z.db"]);
+		expect(names.length).toBe(3);
+		expect(names[2]).toMatch(/^turnpike-\d{8}T\d{6}Z\.db$/);
+	}, 60_000);
+
+	test("replaces no file, and leaves none where the books do not balance", async () => {
+		const dataDir = await quietStore();
+		const folder = newFolder();
+		const there = join(folder, "there.db");
+		writeFileSync(there, "mine");
+		const refused = await turnpike(["backup", "--to", there, "--data", dataDir]);
+		expect({ code: refused.code, text: readFileSync(there, "utf8") }).toEqual({ code: 1, text: "mine" });
+		expect(refused.stderr).toContain("replaces nothing");
+		const db = new Database(join(dataDir, "turnpike.db"));
+		db.run("UPDATE budgets SET balance = balance + 1");
+		db.close();
+		const wrong = await turnpike(["backup", "--to", join(folder, "wrong.db"), "--data", dataDir]);
+		expect(wrong.code).toBe(1);
+		expect(wrong.stderr).toContain("do not balance");
+		expect(readdirSync(folder)).toEqual(["there.db"]);
+	}, 60_000);
+
+	test("is for SQLite; misuse exits with 64", async () => {
+		const env = { TURNPIKE_STORE: "postgres://127.0.0.1:1/none" };
+		const dataDir = newFolder();
+		for (const [command, text] of [
+			["backup", "pg_dump"],
+			["restore", "PostgreSQL"],
+		] as const) {
+			const option = command === "backup" ? "--to" : "--from";
+			const refused = await turnpike([command, option, join(dataDir, "x"), "--data", dataDir], env);
+			expect(refused.code).toBe(64);
+			expect(refused.stderr).toContain(text);
+		}
+		for (const keep of ["0", "-1", "1.5", "x"]) {
+			expect((await turnpike(["backup", "--to", `${dataDir}/`, "--keep", keep, "--data", dataDir])).code).toBe(64);
+		}
+		expect((await turnpike(["backup", "--to", join(dataDir, "file.db"), "--keep", "2", "--data", dataDir])).code).toBe(64);
+		expect((await turnpike(["backup", "--data", dataDir])).code).not.toBe(0);
+		expect((await turnpike(["backup", "--to", join(dataDir, "file.db"), "--data", dataDir])).stderr).toContain(
+			"There is no store",
+		);
+	}, 60_000);
+});
+
+describe("turnpike restore", () => {
+	test("takes no file that is damaged, is no store, or is not there; the folder stays empty", async () => {
+		const folder = newFolder();
+		const text = join(newFolder(), "text.db");
+		writeFileSync(text, "this is no database ".repeat(100));
+		const empty = join(newFolder(), "empty.db");
+		writeFileSync(empty, "");
+		for (const from of [text, "/nowhere/copy.db"]) {
+			const refused = await turnpike(["restore", "--from", from, "--data", folder]);
+			expect(refused.code).toBe(1);
+			expect(refused.stderr).not.toContain("    at ");
+			expect(readdirSync(folder).filter((name) => name.startsWith("turnpike.db"))).toEqual([]);
+		}
+		const refused = await turnpike(["restore", "--from", empty, "--data", folder]);
+		expect({ code: refused.code, names: readdirSync(folder).filter((name) => name.startsWith("turnpike.db")) }).toEqual({
+			code: 1,
+			names: [],
+		});
+	}, 60_000);
+});
