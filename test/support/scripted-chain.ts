@@ -43,6 +43,8 @@ export interface ChainBehaviour {
 	readonly pieces?: number;
 	/** The body in the given pieces; what comes next is made when there is room for it. */
 	readonly stream?: () => Iterable<Uint8Array>;
+	/** Of a stream: its end waits for it. */
+	readonly waitAtEnd?: Promise<void>;
 }
 
 export interface ScriptedChain {
@@ -127,6 +129,7 @@ export async function startScriptedChain(chainId = "0x1"): Promise<ScriptedChain
 				if (response.destroyed) return;
 				if (!response.write(piece)) await roomIn(response);
 			}
+			await behaviour.waitAtEnd;
 			response.end();
 			return;
 		}

@@ -1,6 +1,6 @@
 import { type JsonValueEnd, NotJson, skipWhitespace } from "../../wire/index.ts";
 import type { Body } from "./body.ts";
-import { type Envelope, errorOf, isNull, isOurId, nothingAfter, readEnvelope } from "./envelope.ts";
+import { type Envelope, errorOf, isNull, isOurId, nothingAfter, type OpenMember, readEnvelope } from "./envelope.ts";
 import { broken } from "./faults.ts";
 import { gather } from "./gather.ts";
 import type { RpcOutcome } from "./port.ts";
@@ -8,7 +8,7 @@ import type { RpcOutcome } from "./port.ts";
 type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
 
 /** What may stand behind a value: an id, and what some servers add. */
-const MAX_TAIL = 64 * 1024;
+export const MAX_TAIL = 64 * 1024;
 /** No chain has an answer of this size: something is unpacking for ever. */
 const MAX_VALUE = 2 * 1024 ** 3;
 
@@ -23,22 +23,29 @@ export class BigAnswer {
 	#length = 0;
 	#done = false;
 
-	/** Throws RpcFault where these first bytes are no beginning of an answer. */
-	constructor(first: Uint8Array, body: Body, id: number) {
+	/**
+	 * An answer that begins with these bytes; null where its value ends in them, so that little can follow. Throws
+	 * RpcFault where they are no beginning of an answer.
+	 */
+	static from(first: Uint8Array, body: Body, id: number): BigAnswer | null {
+		const envelope: Envelope = { id: null, result: null, error: null };
+		const start = readEnvelope(first, skipWhitespace(first, 0), envelope);
+		if (start !== null && "open" in start) return new BigAnswer(first, start.open, envelope, body, id);
+		if (envelope.result === null && envelope.error === null)
+			throw broken("an answer with neither result nor error at its beginning");
+		return null;
+	}
+
+	private constructor(first: Uint8Array, { member, valueStart, end }: OpenMember, begun: Envelope, body: Body, id: number) {
 		this.#body = body;
 		this.#id = id;
-		const start = readEnvelope(first, skipWhitespace(first, 0), this.#envelope);
-		if (start === null || !("open" in start)) throw broken("an answer with neither result nor error at its beginning");
-		const { member, valueStart, end } = start.open;
 		this.kind = member;
 		this.#end = end;
 		this.#first = first.subarray(valueStart);
-		if (this.#envelope.id !== null) this.#checkId();
-		const before = member === "result" ? this.#envelope.error : this.#envelope.result;
+		this.#envelope.id = begun.id;
+		if (begun.id !== null) this.#checkId();
+		const before = member === "result" ? begun.error : begun.result;
 		if (before !== null && !isNull(first, before)) throw broken("an answer with both result and error");
-		// The other member, as far as it may still come, is checked at the end.
-		this.#envelope.result = null;
-		this.#envelope.error = null;
 	}
 
 	/**

@@ -1,7 +1,7 @@
 import type { RpcMethod } from "../../catalog/rpc/types.ts";
 import { skipWhitespace } from "../../wire/index.ts";
 import type { Fetch } from "../connect.ts";
-import { BigAnswer } from "./big-answer.ts";
+import { BigAnswer, MAX_TAIL } from "./big-answer.ts";
 import { type Body, bodyOf, smallBody } from "./body.ts";
 import { type Envelope, errorOf, isOurId, isUnreadRequest, nothingAfter, outcomeOf, readEnvelope } from "./envelope.ts";
 import { broken, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
@@ -98,11 +98,16 @@ function mayAnswer(status: number): boolean {
 async function gathered(body: Body, id: number, status: number): Promise<Answered | BigAnswer> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;
+	let max = MAX_GATHERED;
 	try {
 		for (let piece = await body.next(); piece !== null; piece = await body.next()) {
 			pieces.push(piece);
 			length += piece.length;
-			if (length > MAX_GATHERED) return new BigAnswer(joined(pieces, length), body, id);
+			if (length <= max) continue;
+			if (max > MAX_GATHERED) throw broken("an answer that goes on after its value");
+			const big = BigAnswer.from(joined(pieces, length), body, id);
+			if (big !== null) return big;
+			max = length + MAX_TAIL;
 		}
 	} catch (error) {
 		body.cancel();
