@@ -1,0 +1,158 @@
+import type { RpcNetwork } from "../../../catalog/rpc/types.ts";
+import type { Clock } from "../../clock.ts";
+import type { RpcHeads } from "../head-port.ts";
+import type { RpcItem, RpcStream } from "../port.ts";
+import { calledBlock } from "./called-block.ts";
+import { FinalityView, type Proof } from "./finality-view.ts";
+import { foundBlock } from "./found-block.ts";
+import { KeptAnswers } from "./kept-answers.ts";
+import { Copy, Room } from "./passing-copy.ts";
+
+/** What Starknet's nodes say of what may still change: a block that is final says something else (its finality_status). */
+const PROVISIONAL = ["ACCEPTED_ON_L2", "PRE_CONFIRMED", "PENDING"];
+
+/** Why and for how long a call's result is kept. */
+type Keep =
+	| { readonly kind: "constant"; readonly maxAgeSeconds: number | null }
+	| { readonly kind: "block"; readonly block: number }
+	| { readonly kind: "found"; readonly member: string };
+
+/** A call whose result may be kept, as it stood when it began. */
+export interface Keepable {
+	readonly key: string;
+	readonly network: RpcNetwork;
+	readonly keep: Keep;
+	readonly proof: Proof;
+}
+
+/** Hits and misses of calls that could have been kept, by item. */
+export interface CacheCounts {
+	hits: number;
+	misses: number;
+}
+
+/**
+ * Results that stay true (docs/rpc.md, Cache): of calls that name final blocks by number, of things found by hash once
+ * their block is final, and constants. Tags, nulls, errors and what is above the final block are never here.
+ */
+export class AnswerCache {
+	readonly #answers: KeptAnswers;
+	readonly #finality: FinalityView;
+	readonly #clock: Clock;
+	/** Bytes of streams that are copied as they pass. */
+	readonly #copies: Room;
+	readonly counts: CacheCounts = { hits: 0, misses: 0 };
+
+	constructor(heads: RpcHeads, maxBytes: number, clock: Clock) {
+		this.#answers = new KeptAnswers(maxBytes);
+		this.#finality = new FinalityView(heads, (network, block) => this.#answers.dropAbove(network, block));
+		this.#clock = clock;
+		this.#copies = new Room(maxBytes);
+	}
+
+	get bytes(): number {
+		return this.#answers.bytes;
+	}
+
+	get entries(): number {
+		return this.#answers.entries;
+	}
+
+	/** What is to be done with the call's result: null where nothing is. */
+	keepable(network: RpcNetwork, item: RpcItem, key: string): Keepable | null {
+		if (this.#answers.maxValueBytes === 0) return null;
+		const proof = this.#finality.proof(network.slug);
+		const keep = keepOf(item, proof.finality?.block ?? null);
+		return keep === null ? null : { key, network, keep, proof };
+	}
+
+	/** The result of a call like this one, where it is here and still true. */
+	find({ key, network }: Keepable): Uint8Array | null {
+		const value = this.#answers.get(key, this.#finality.block(network.slug), this.#clock.nowMs());
+		this.counts[value === null ? "misses" : "hits"]++;
+		return value;
+	}
+
+	/** Keeps the result that an upstream gave, where it is proven to stay true. */
+	offer({ key, network, keep, proof }: Keepable, value: Uint8Array, upstream: string | null): void {
+		if (value.length > this.#answers.maxValueBytes || isNull(value)) return;
+		if (keep.kind === "constant") {
+			const expiresAtMs = keep.maxAgeSeconds === null ? null : this.#clock.nowMs() + keep.maxAgeSeconds * 1000;
+			this.#answers.set(key, { network: network.slug, block: null, expiresAtMs, value });
+			return;
+		}
+		const block = keep.kind === "block" ? keep.block : foundBlock(value, keep.member);
+		if (block === null || !this.#finality.holds(proof, network.slug, block, upstream)) return;
+		if (network.vm === "starknet" && isProvisional(value)) return;
+		this.#answers.set(key, { network: network.slug, block, expiresAtMs: null, value });
+	}
+
+	/** The stream itself; what goes through it is offered at its end, unless it is too much. */
+	offering(keepable: Keepable, stream: RpcStream, upstream: string | null): RpcStream {
+		if (stream.kind === "error-stream") return stream;
+		const reader = stream.value.getReader();
+		const copy = new Copy(this.#copies, this.#answers.maxValueBytes);
+		const value = new ReadableStream<Uint8Array>(
+			{
+				pull: async (controller) => {
+					try {
+						const { done, value: piece } = await reader.read();
+						if (!done) {
+							copy.add(piece);
+							controller.enqueue(piece);
+							return;
+						}
+						controller.close();
+						const whole = copy.take();
+						if (whole !== null) this.offer(keepable, whole, upstream);
+					} catch (error) {
+						copy.drop();
+						throw error;
+					}
+				},
+				cancel: (reason) => {
+					copy.drop();
+					return reader.cancel(reason);
+				},
+			},
+			{ highWaterMark: 0 },
+		);
+		return {
+			kind: stream.kind,
+			value,
+			cancel: () => {
+				copy.drop();
+				stream.cancel();
+			},
+		};
+	}
+
+	close(): void {
+		this.#finality.close();
+	}
+}
+
+function keepOf({ method, params }: RpcItem, finalBlock: number | null): Keep | null {
+	const rule = method.cache;
+	switch (rule.kind) {
+		case "constant":
+			return rule;
+		case "by-block": {
+			const block = finalBlock === null ? null : calledBlock(method, params);
+			return block === null || finalBlock === null || block > finalBlock ? null : { kind: "block", block };
+		}
+		case "by-hash":
+			return rule.blockNumberAt === null || finalBlock === null ? null : { kind: "found", member: rule.blockNumberAt };
+		default:
+			return null;
+	}
+}
+
+function isNull(value: Uint8Array): boolean {
+	return value.length === 4 && value[0] === 0x6e;
+}
+
+function isProvisional(value: Uint8Array): boolean {
+	const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);
+	return PROVISIONAL.some((word) => bytes.includes(word));
+}

@@ -1,0 +1,235 @@
+import { systemClock } from "../../clock.ts";
+import type { RpcHeads } from "../head-port.ts";
+import type { RpcAnswer, RpcCall, RpcItem, RpcLookUp, RpcOutcome, RpcUpstreams } from "../port.ts";
+import { AnswerCache, type Keepable } from "./answer-cache.ts";
+import { callKey } from "./call-key.ts";
+import { type Flight, Flights, isStream, type SingleAnswer } from "./flights.ts";
+import { Trip } from "./trip.ts";
+
+export interface CacheOptions {
+	/** Memory for results; 0: none is kept, concurrent calls are still shared. */
+	readonly maxBytes: number;
+	readonly clock?: typeof systemClock;
+}
+
+/** Since the start, by item. Hit ratio: hits / (hits + misses). */
+export interface RpcCacheStats {
+	/** Answered from memory. */
+	readonly hits: number;
+	/** Might have been kept, and were not there. */
+	readonly misses: number;
+	/** Answered by a call of another one that was under way. */
+	readonly shared: number;
+	readonly entries: number;
+	readonly bytes: number;
+}
+
+/** An item of a batch that goes out, and where its outcome belongs. */
+interface Outgoing {
+	readonly index: number;
+	readonly item: RpcItem;
+	readonly keepable: Keepable | null;
+}
+
+/**
+ * Upstreams behind a cache (docs/rpc.md, Cache): what stays true is answered from memory, and reads that ask the same at
+ * the same time share one call. Sends go straight through, and so do batches with one in them.
+ */
+export class CachedUpstreams implements RpcUpstreams {
+	readonly #inner: RpcUpstreams;
+	readonly #cache: AnswerCache;
+	readonly #flights: Flights;
+	#shared = 0;
+
+	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemClock }: CacheOptions) {
+		this.#inner = inner;
+		this.#cache = new AnswerCache(heads, maxBytes, clock);
+		this.#flights = new Flights(clock);
+	}
+
+	networks(): string[] {
+		return this.#inner.networks();
+	}
+
+	online(): string[] {
+		return this.#inner.online();
+	}
+
+	lookUp(...args: Parameters<RpcUpstreams["lookUp"]>): Promise<RpcLookUp> {
+		return this.#inner.lookUp(...args);
+	}
+
+	stats(): RpcCacheStats {
+		const { counts, entries, bytes } = this.#cache;
+		return { hits: counts.hits, misses: counts.misses, shared: this.#shared, entries, bytes };
+	}
+
+	/** Hears of the chains' heads no more. */
+	close(): void {
+		this.#cache.close();
+	}
+
+	async single(call: RpcCall): Promise<SingleAnswer> {
+		const [item] = call.items;
+		if (item === undefined) throw new Error("a call without an item");
+		if (item.method.send !== null) return this.#withSend(call, () => this.#inner.single(call));
+		call.signal.throwIfAborted();
+		const { network } = call;
+		const key = callKey(network, item);
+		if (key === null) return this.#inner.single(call);
+		const keepable = this.#cache.keepable(network, item, key);
+		const kept = keepable && this.#cache.find(keepable);
+		if (kept) return { outcome: { kind: "result", value: kept }, upstream: null, retries: 0 };
+		const running = this.#flights.find(key, network.slug);
+		if (running !== null) {
+			const answer = await this.#flights.join(running, call.signal);
+			if (answer !== null && answer.outcome.kind !== "missing") {
+				this.#shared++;
+				return answer;
+			}
+			return this.#inner.single(call);
+		}
+		const flight = this.#startSingle(call, key, keepable);
+		// The first who waits gets the stream, where it is one.
+		return (await this.#flights.join(flight, call.signal)) as SingleAnswer;
+	}
+
+	async batch(call: RpcCall): Promise<RpcAnswer<readonly RpcOutcome[]>> {
+		if (call.items.some(({ method }) => method.send !== null)) return this.#withSend(call, () => this.#inner.batch(call));
+		call.signal.throwIfAborted();
+		const outcomes: (RpcOutcome | null)[] = call.items.map(() => null);
+		const outgoing: Outgoing[] = [];
+		const joined: { readonly index: number; readonly flight: Flight }[] = [];
+		const trip = new Trip();
+		const whole = Promise.withResolvers<RpcAnswer<readonly RpcOutcome[]>>();
+		whole.promise.catch(() => {});
+		for (const [index, item] of call.items.entries()) {
+			const key = callKey(call.network, item);
+			const keepable = key === null ? null : this.#cache.keepable(call.network, item, key);
+			const value = keepable && this.#cache.find(keepable);
+			const flight = value || key === null ? null : this.#flights.find(key, call.network.slug);
+			if (value) outcomes[index] = { kind: "result", value };
+			else if (flight !== null) joined.push({ index, flight });
+			else {
+				if (key !== null) this.#startItem(call, key, keepable, trip, whole.promise, outgoing.length);
+				outgoing.push({ index, item, keepable });
+			}
+		}
+		const [own, ...shared] = await Promise.all([
+			outgoing.length === 0 ? null : this.#send(call, outgoing, trip, whole),
+			...joined.map(({ flight }) => this.#outcomeOf(flight, call.signal)),
+		]);
+		for (const [position, { index }] of outgoing.entries()) outcomes[index] = own?.outcome[position] ?? { kind: "missing" };
+		const again: Outgoing[] = [];
+		for (const [position, { index }] of joined.entries()) {
+			const outcome = shared[position] ?? null;
+			const item = call.items[index];
+			if (outcome !== null) {
+				outcomes[index] = outcome;
+				this.#shared++;
+			} else if (item !== undefined) again.push({ index, item, keepable: null });
+		}
+		const late = again.length === 0 ? null : await this.#inner.batch(callOf(call, again, call.signal));
+		for (const [position, { index }] of again.entries()) outcomes[index] = late?.outcome[position] ?? { kind: "missing" };
+		return {
+			outcome: outcomes.map((outcome) => outcome ?? { kind: "missing" }),
+			upstream: own?.upstream ?? late?.upstream ?? null,
+			retries: own?.retries ?? late?.retries ?? 0,
+		};
+	}
+
+	#startSingle(call: RpcCall, key: string, keepable: Keepable | null): Flight {
+		const trip = new Trip();
+		const answer = this.#inner.single(callOf(call, null, trip.signal)).then((answered): SingleAnswer => {
+			const { outcome, upstream, retries } = answered;
+			if (!isStream(outcome)) {
+				trip.end();
+				if (keepable !== null && outcome.kind === "result") this.#cache.offer(keepable, outcome.value, upstream);
+				return answered;
+			}
+			const stream = keepable === null ? outcome : this.#cache.offering(keepable, outcome, upstream);
+			if (trip.abandoned) stream.cancel();
+			else trip.signal.addEventListener("abort", () => stream.cancel(), { once: true });
+			return { outcome: stream, upstream, retries };
+		});
+		answer.catch(() => trip.end());
+		return this.#flights.start(key, call.network.slug, trip, answer, staysTrue(keepable));
+	}
+
+	/** Lets others join an item of a batch that is about to go out. */
+	#startItem(
+		{ network }: RpcCall,
+		key: string,
+		keepable: Keepable | null,
+		trip: Trip,
+		whole: Promise<RpcAnswer<readonly RpcOutcome[]>>,
+		position: number,
+	): void {
+		const answer = whole.then(({ outcome, upstream, retries }): SingleAnswer => {
+			return { outcome: outcome[position] ?? { kind: "missing" }, upstream, retries };
+		});
+		answer.catch(() => {});
+		this.#flights.start(key, network.slug, trip, answer, staysTrue(keepable));
+	}
+
+	/** Sends what is not here in one batch, for this call and all that have joined. */
+	#send(
+		call: RpcCall,
+		outgoing: readonly Outgoing[],
+		trip: Trip,
+		whole: PromiseWithResolvers<RpcAnswer<readonly RpcOutcome[]>>,
+	): Promise<RpcAnswer<readonly RpcOutcome[]>> {
+		const waited = trip.wait(whole.promise, call.signal, (answer) => answer);
+		const run = async () => {
+			try {
+				const answer = await this.#inner.batch(callOf(call, outgoing, trip.signal));
+				for (const [position, { keepable }] of outgoing.entries()) {
+					const outcome = answer.outcome[position];
+					if (keepable === null || outcome?.kind !== "result") continue;
+					this.#cache.offer(keepable, outcome.value, outcome.upstream ?? null);
+				}
+				whole.resolve(answer);
+			} catch (error) {
+				whole.reject(error);
+			} finally {
+				trip.end();
+			}
+		};
+		void run();
+		return waited;
+	}
+
+	/** What came of another's call; null where that does not help this one: it failed, or cannot be shared. */
+	async #outcomeOf(flight: Flight, signal: AbortSignal): Promise<RpcOutcome | null> {
+		try {
+			const answer = await flight.trip.wait(flight.answer, signal, (value) => value);
+			return isStream(answer.outcome) || answer.outcome.kind === "missing" ? null : answer.outcome;
+		} catch {
+			signal.throwIfAborted();
+			return null;
+		}
+	}
+
+	async #withSend<T>({ network }: RpcCall, run: () => Promise<T>): Promise<T> {
+		try {
+			return await run();
+		} finally {
+			this.#flights.sendEnded(network.slug);
+		}
+	}
+}
+
+function staysTrue(keepable: Keepable | null): boolean {
+	return keepable !== null && keepable.keep.kind !== "found";
+}
+
+/** The call with these items of it, or all, under another signal. */
+function callOf(call: RpcCall, items: readonly Outgoing[] | null, signal: AbortSignal): RpcCall {
+	return {
+		network: call.network,
+		items: items === null ? call.items : items.map(({ item }) => item),
+		requestId: call.requestId,
+		signal,
+		onSent: (upstream) => call.onSent?.(upstream),
+	};
+}

@@ -1,0 +1,63 @@
+import type { RpcBlockArgument, RpcMethod } from "../../../catalog/rpc/types.ts";
+import { arrayElements, type ByteRange, type JsonMember, objectMembers } from "../../../wire/index.ts";
+import { blockNumberAt } from "./block-number.ts";
+
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+/** How an object names a block by number (EIP-1898, and Starknet's BLOCK_ID). */
+const BY_NUMBER: readonly string[] = ["blockNumber", "block_number"];
+/** In a filter: it stands in the place of the numbers. */
+const BY_HASH = "blockhash";
+
+/**
+ * The highest block that a call reads, where it names each by number; null where one is left out, a tag or a hash: then
+ * the answer may change. Also null where readers could differ on which member counts, in spelling or in number.
+ * `params` is JSON that was checked before.
+ */
+export function calledBlock(method: RpcMethod, params: Uint8Array): number | null {
+	let highest: number | null = null;
+	for (const argument of method.blocks) {
+		const value = argumentAt(params, argument);
+		if (value === null) return null;
+		const numbers = argument.members === null ? [blockAt(params, value)] : membersAt(params, value, argument.members);
+		for (const number of numbers) {
+			if (number === null) return null;
+			highest = Math.max(highest ?? 0, number);
+		}
+	}
+	return highest;
+}
+
+function argumentAt(params: Uint8Array, { position, name }: RpcBlockArgument): ByteRange | null {
+	if (params[0] === OPEN_BRACKET) return arrayElements(params, 0)[position] ?? null;
+	if (params[0] !== OPEN_BRACE || name === null) return null;
+	const members = objectMembers(params, 0);
+	return hasTwins(members) ? null : rangeOf(members, name);
+}
+
+function blockAt(params: Uint8Array, value: ByteRange): number | null {
+	if (params[value.start] !== OPEN_BRACE) return blockNumberAt(params, value);
+	const [member, ...others] = objectMembers(params, value.start);
+	if (member === undefined || others.length > 0 || !BY_NUMBER.includes(member.key)) return null;
+	return blockNumberAt(params, { start: member.valueStart, end: member.valueEnd });
+}
+
+function membersAt(params: Uint8Array, value: ByteRange, names: readonly string[]): (number | null)[] {
+	if (params[value.start] !== OPEN_BRACE) return [null];
+	const members = objectMembers(params, value.start);
+	if (hasTwins(members) || members.some(({ key }) => key.toLowerCase() === BY_HASH)) return [null];
+	return names.map((name) => {
+		const found = rangeOf(members, name);
+		return found === null ? null : blockAt(params, found);
+	});
+}
+
+function rangeOf(members: readonly JsonMember[], name: string): ByteRange | null {
+	const found = members.find(({ key }) => key === name);
+	return found === undefined ? null : { start: found.valueStart, end: found.valueEnd };
+}
+
+/** Some nodes take keys in any case, and of two the last. */
+function hasTwins(members: readonly JsonMember[]): boolean {
+	return new Set(members.map(({ key }) => key.toLowerCase())).size < members.length;
+}

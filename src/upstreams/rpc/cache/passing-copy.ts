@@ -1,0 +1,55 @@
+/** A bound in bytes that several share. */
+export class Room {
+	#left: number;
+
+	constructor(bytes: number) {
+		this.#left = bytes;
+	}
+
+	take(bytes: number): boolean {
+		if (bytes > this.#left) return false;
+		this.#left -= bytes;
+		return true;
+	}
+
+	give(bytes: number): void {
+		this.#left += bytes;
+	}
+}
+
+/** A copy of what passes in pieces, given up where it is too much or there is no room for it. */
+export class Copy {
+	readonly #room: Room;
+	readonly #maxBytes: number;
+	#pieces: Uint8Array[] | null = [];
+	#length = 0;
+
+	constructor(room: Room, maxBytes: number) {
+		this.#room = room;
+		this.#maxBytes = maxBytes;
+	}
+
+	add(piece: Uint8Array): void {
+		if (this.#pieces === null) return;
+		if (this.#length + piece.length > this.#maxBytes || !this.#room.take(piece.length)) {
+			this.drop();
+			return;
+		}
+		this.#length += piece.length;
+		// The reader may write over what it was given.
+		this.#pieces.push(new Uint8Array(piece));
+	}
+
+	/** The whole, once; null where it was given up. */
+	take(): Uint8Array | null {
+		const whole = this.#pieces === null ? null : Buffer.concat(this.#pieces, this.#length);
+		this.drop();
+		return whole;
+	}
+
+	drop(): void {
+		if (this.#pieces === null) return;
+		this.#pieces = null;
+		this.#room.give(this.#length);
+	}
+}

@@ -1,0 +1,64 @@
+/** A call to the upstreams that several wait for. It is aborted when the last of them has left, not before. */
+export class Trip {
+	readonly #controller = new AbortController();
+	#waiting = 0;
+	#over = false;
+
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
+
+	get abandoned(): boolean {
+		return this.#controller.signal.aborted;
+	}
+
+	/**
+	 * What is awaited, unless the signal aborts before: then it rejects with the signal's reason. `take` makes of the value
+	 * what the waiter gets, in the turn in which it comes and in the order in which the waiters came.
+	 */
+	wait<T, R>(promise: Promise<T>, signal: AbortSignal, take: (value: T) => R): Promise<R> {
+		return new Promise((resolve, reject) => {
+			if (signal.aborted) {
+				this.#leave(signal.reason);
+				reject(signal.reason);
+				return;
+			}
+			this.#waiting++;
+			const onAbort = () => {
+				this.#waiting--;
+				this.#leave(signal.reason);
+				reject(signal.reason);
+			};
+			signal.addEventListener("abort", onAbort, { once: true });
+			const settled = (): boolean => {
+				signal.removeEventListener("abort", onAbort);
+				if (signal.aborted) return false;
+				this.#waiting--;
+				return true;
+			};
+			promise.then(
+				(value) => {
+					if (settled()) resolve(take(value));
+				},
+				(error) => {
+					if (settled()) reject(error);
+				},
+			);
+		});
+	}
+
+	/** From here on it is aborted with this signal alone: what is left of it is one waiter's. */
+	handOver(signal: AbortSignal): void {
+		if (signal.aborted) this.#controller.abort(signal.reason);
+		else signal.addEventListener("abort", () => this.#controller.abort(signal.reason), { once: true });
+	}
+
+	/** The call has ended: leaving aborts nothing any more. */
+	end(): void {
+		this.#over = true;
+	}
+
+	#leave(reason: unknown): void {
+		if (this.#waiting === 0 && !this.#over) this.#controller.abort(reason);
+	}
+}

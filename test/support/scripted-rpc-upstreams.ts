@@ -1,0 +1,74 @@
+/** Upstreams of chains whose answers a test gives by hand, and the heads of chains that it moves. */
+import type { RpcFinality, RpcHeads } from "../../src/upstreams/rpc/head-port.ts";
+import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome, RpcStream, RpcUpstreams } from "../../src/upstreams/rpc/port.ts";
+
+export const result = (value: unknown): RpcOutcome => ({ kind: "result", value: Buffer.from(JSON.stringify(value)) });
+export const failed = (code: number): RpcOutcome => ({ kind: "error", value: Buffer.from(JSON.stringify({ code })), code });
+
+/** What a waiting call of the script is answered with. */
+export interface Asked {
+	readonly items: readonly RpcItem[];
+	readonly batch: boolean;
+	readonly signal: AbortSignal;
+	answer(...outcomes: (RpcOutcome | RpcStream)[]): void;
+	fail(error: Error): void;
+}
+
+/** Upstreams whose answers a test gives by hand, or by a function of the item. */
+export class ScriptedUpstreams implements RpcUpstreams {
+	readonly asked: Asked[] = [];
+	/** The member of the pool that answers. */
+	upstream = "one";
+	#answer: ((item: RpcItem) => RpcOutcome | RpcStream) | null;
+
+	constructor(answer: ((item: RpcItem) => RpcOutcome | RpcStream) | null = null) {
+		this.#answer = answer;
+	}
+
+	/** Items that reached the upstreams so far. */
+	get items(): number {
+		return this.asked.reduce((sum, { items }) => sum + items.length, 0);
+	}
+
+	networks = () => ["ethereum-mainnet"];
+	online = () => ["ethereum-mainnet"];
+	lookUp = async () => "absent" as const;
+
+	async single(one: RpcCall): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
+		const [outcome = { kind: "missing" }] = await this.#ask(one, false);
+		return { outcome, upstream: this.upstream, retries: 0 };
+	}
+
+	async batch(all: RpcCall): Promise<RpcAnswer<readonly RpcOutcome[]>> {
+		const outcome = (await this.#ask(all, true)) as RpcOutcome[];
+		const { upstream } = this;
+		return { outcome: outcome.map((one) => (one.kind === "result" ? { ...one, upstream } : one)), upstream, retries: 0 };
+	}
+
+	#ask({ items, signal }: RpcCall, batch: boolean): Promise<(RpcOutcome | RpcStream)[]> {
+		const { promise, resolve, reject } = Promise.withResolvers<(RpcOutcome | RpcStream)[]>();
+		const answered = this.#answer === null ? null : items.map(this.#answer);
+		this.asked.push({ items, batch, signal, answer: (...outcomes) => resolve(outcomes), fail: reject });
+		signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+		if (answered !== null) resolve(answered);
+		return promise;
+	}
+}
+
+/** Heads that a test moves. */
+export class SetHeads implements RpcHeads {
+	#finality: RpcFinality | null = null;
+	readonly #listeners = new Set<(network: string, finality: RpcFinality | null) => void>();
+
+	set(block: number | null, ...upstreams: string[]): void {
+		this.#finality = block === null ? null : { block, upstreams: new Set(upstreams.length === 0 ? ["one"] : upstreams) };
+		for (const listener of this.#listeners) listener("ethereum-mainnet", this.#finality);
+	}
+
+	finality = () => this.#finality;
+
+	onFinality(listener: (network: string, finality: RpcFinality | null) => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+}
