@@ -86,6 +86,17 @@ test("missing and broken items are asked of the next upstream, and only those", 
 	expect(upstream).toBe(`127.0.0.1:${second.port}`);
 });
 
+test("each result tells which upstream it came from", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([
+		{ url: first.url, name: "first" },
+		{ url: second.url, name: "second" },
+	]);
+	first.always(spoilt((answers) => answers.filter((_, index) => index !== 1)));
+	const { outcome } = await upstreams.batch(calls(3));
+	expect(outcome.map((one) => (one.kind === "result" ? one.upstream : null))).toEqual(["first", "second", "first"]);
+});
+
 test("an item that nobody answers is missing; a batch that nobody answers fails", async () => {
 	const node = await chain();
 	const upstreams = await over([node.url]);

@@ -155,7 +155,7 @@ class Batch {
 			const answer = value[index] ?? null;
 			place.asked.add(member);
 			if (answer !== null && !(answer instanceof RpcFault)) {
-				place.outcome = answer;
+				place.outcome = answer.kind === "result" ? { ...answer, upstream: member.name } : answer;
 				learned.has(place.item.method.name);
 				answered++;
 				continue;
