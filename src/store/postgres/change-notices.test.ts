@@ -1,0 +1,128 @@
+/** How a node hears of changes: by the notice at once, and where notices are lost by looking each second. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { SQL } from "bun";
+import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { until } from "../../journal/testing/until.ts";
+import { systemClock, type Timers } from "../../telemetry/clock.ts";
+import { createKey, requestReload, revokeKey } from "../admin.ts";
+import type { StoreChange } from "../port.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+import { startBoot } from "./boots.ts";
+import { connect } from "./connect.ts";
+import { migrate } from "./migrate.ts";
+import { PostgresEar, postgresBooks } from "./postgres-books.ts";
+import type { BooksEar } from "./shared-books.ts";
+import { StoreConnection } from "./store-connection.ts";
+import { StoreWatch } from "./store-watch.ts";
+import { TermClock, termTimes } from "./term-times.ts";
+
+/** Timers of which the test runs those it wants. */
+class HandTimers implements Timers {
+	readonly waiting = new Map<() => void, number>();
+
+	after(delayMs: number, action: () => void): () => void {
+		this.waiting.set(action, delayMs);
+		return () => void this.waiting.delete(action);
+	}
+
+	/** Runs what would be run within so many milliseconds. */
+	within(ms: number): void {
+		for (const [action, delayMs] of [...this.waiting]) {
+			if (delayMs > ms) continue;
+			this.waiting.delete(action);
+			action();
+		}
+	}
+}
+
+const deaf: BooksEar = { listen: async () => {}, close: async () => {} };
+
+let cluster: PostgresCluster;
+let books: BooksFolder;
+let watch: StoreWatch<SQL> | null = null;
+const heard: StoreChange[] = [];
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+beforeEach(async () => {
+	books = new BooksFolder(await cluster.newDatabase());
+	await once(books.place, migrate);
+	heard.length = 0;
+});
+
+afterEach(async () => {
+	await watch?.stop();
+	watch = null;
+	await books.remove();
+});
+
+async function watching(ear: BooksEar, timers: Timers): Promise<void> {
+	const node = await once(books.place, (sql) => startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
+	watch = new StoreWatch({
+		books: postgresBooks(books.dir),
+		link: new StoreConnection(() => connect(books.place, { max: 2, name: "watch" }), timers),
+		ear,
+		clock: new TermClock(systemClock),
+		timers,
+		times: termTimes(),
+		node: () => node,
+		shippedSeq: () => 0,
+		behind: () => {},
+		changes: (changes) => heard.push(...changes),
+		beat: () => {},
+		fed: () => {},
+		fenced: () => {},
+		fatal: (error) => {
+			throw error;
+		},
+	});
+	await watch.start();
+}
+
+async function revokeOne(): Promise<StoreChange> {
+	const accountId = await books.account();
+	const hash = "a".repeat(64);
+	const key = await createKey(books.admin(), { accountId, type: "INFERENCE", hash, last6: "abcdef" });
+	await revokeKey(books.admin(), key.id);
+	return { kind: "key", accountId, keyId: key.id, hash };
+}
+
+test("a change is heard by its notice: nobody looks for it", async () => {
+	const timers = new HandTimers();
+	await watching(new PostgresEar(books.place), timers);
+	const change = await revokeOne();
+	await until(() => heard.some((one) => one.kind === "key"), 20_000);
+	expect(heard).toContainEqual(change);
+});
+
+test("where the notice is lost it is found by the next look, which comes each second", async () => {
+	const timers = new HandTimers();
+	await watching(deaf, timers);
+	for (let round = 1; round <= 3; round++) {
+		await requestReload(books.admin());
+		expect(heard.length).toBe(round - 1);
+		timers.within(1_000);
+		await until(() => heard.length === round, 20_000);
+	}
+	expect(heard).toEqual(Array(3).fill({ kind: "reload" }));
+});
+
+test("an ear that was cut off hears again by itself", async () => {
+	const timers = new HandTimers();
+	await watching(new PostgresEar(books.place), timers);
+	await once(books.place, async (sql) => {
+		const cut = await sql.unsafe(
+			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike ear'",
+		);
+		expect(cut.length).toBe(1);
+	});
+	// Notices between are lost, and are for the next look; from some moment on they come again.
+	await until(async () => {
+		await requestReload(books.admin());
+		return heard.length > 0;
+	}, 30_000);
+}, 40_000);
