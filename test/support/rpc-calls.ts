@@ -79,3 +79,11 @@ export function textOf(outcome: RpcOutcome | RpcStream): string {
 	if (!("value" in outcome) || !(outcome.value instanceof Uint8Array)) throw new Error(`${outcome.kind} has no bytes here`);
 	return Buffer.from(outcome.value).toString();
 }
+
+/** Waits until it is so; fails after ten seconds. */
+export async function until(isSo: () => boolean): Promise<void> {
+	for (let turn = 0; !isSo(); turn++) {
+		if (turn > 5_000) throw new Error("it did not come");
+		await Bun.sleep(2);
+	}
+}

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { callOf, itemOf, rpcUpstreams, textOf } from "../../../test/support/rpc-calls.ts";
+import { callOf, itemOf, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
 import { type ChainRequest, type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
 import type { RpcStream } from "./port.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
@@ -95,7 +95,7 @@ test("an upstream that breaks off fails the stream and counts as faulty; a reade
 	const aborted = await streamOf(upstreams, controller.signal);
 	controller.abort(new Error("left"));
 	await expect(new Response(aborted.value).bytes()).rejects.toThrow("left");
-	while (node.requests.some(({ isAborted }) => !isAborted)) await Bun.sleep(2);
+	await until(() => node.requests.every(({ isAborted }) => isAborted));
 	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ running: 0, consecutiveFaults: 0 });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { callOf, itemOf, rpcUpstreams, textOf } from "../../../test/support/rpc-calls.ts";
+import { callOf, itemOf, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
 import { type ChainBehaviour, type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
 import { RpcCallError } from "./port.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
@@ -206,9 +206,9 @@ test("the caller who leaves stops the upstream, and gets their own reason", asyn
 	const upstreams = await over([node.url]);
 	const controller = new AbortController();
 	const running = upstreams.single(callOf(itemOf("eth_call"), { signal: controller.signal }));
-	while (node.requests.length === 0) await Bun.sleep(1);
+	await until(() => node.requests.length > 0);
 	controller.abort(new Error("left"));
 	expect(running).rejects.toThrow("left");
-	while (!node.requests[0]?.isAborted) await Bun.sleep(1);
+	await until(() => node.requests[0]?.isAborted === true);
 	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ running: 0, consecutiveFaults: 0 });
 });

@@ -1,0 +1,273 @@
+import { afterEach, expect, test } from "bun:test";
+import { callOf, itemOf, rpcConfig, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
+import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import { ConfigError } from "../../config/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { RunningRpcUpstreams } from "./upstreams.ts";
+
+const open: (ScriptedChain | RunningRpcUpstreams)[] = [];
+afterEach(async () => {
+	for (const part of open.splice(0)) await ("stop" in part ? part.stop() : part.close());
+});
+
+async function chain(chainId?: string): Promise<ScriptedChain> {
+	const started = await startScriptedChain(chainId);
+	open.push(started);
+	return started;
+}
+
+async function over(...args: Parameters<typeof rpcUpstreams>): Promise<RunningRpcUpstreams> {
+	const running = await rpcUpstreams(...args);
+	open.push(running);
+	return running;
+}
+
+const call = (method = "eth_call") => callOf(itemOf(method));
+
+function keptLog(): Log & { readonly errors: string[] } {
+	const errors: string[] = [];
+	return { debug() {}, info() {}, warn() {}, error: (_, message) => void errors.push(message), level: "error", errors };
+}
+
+test("an upstream that hangs makes few requests slow, is learned, and comes back only after a good probe", async () => {
+	const [hanging, good] = [await chain(), await chain()];
+	const upstreams = await over([hanging.url, good.url]);
+	hanging.always({ hang: true });
+	hanging.probesGet({ status: 503, raw: "" });
+	let [slow, failed] = [0, 0];
+	const startedMs = performance.now();
+	let learnedMs = 0;
+	for (let count = 0; count < 200; count++) {
+		const beforeMs = performance.now();
+		const { outcome } = await upstreams.single(call()).catch(() => ({ outcome: null }));
+		if (outcome === null) failed++;
+		if (hanging.requests.length > slow) {
+			slow = hanging.requests.length;
+			learnedMs = performance.now() - startedMs;
+		}
+		// Beyond the requests that the hanging upstream saw none waits for it.
+		if (performance.now() - beforeMs > 5_000) failed++;
+	}
+	expect(failed).toBe(0);
+	expect(slow).toBeLessThanOrEqual(5);
+	expect(learnedMs).toBeLessThan(3_000);
+	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ state: "out" });
+	expect(hanging.requests).toHaveLength(slow);
+
+	hanging.always({});
+	hanging.probesGet(null);
+	await until(() => upstreams.snapshot()[0]?.upstreams[0]?.state === "trial");
+	await upstreams.single(call());
+	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ state: "up" });
+	expect(hanging.requests).toHaveLength(slow + 1);
+});
+
+test("requests that wait for an upstream do not wait on when it is taken out", async () => {
+	const [hanging, good] = [await chain(), await chain()];
+	const upstreams = await over([hanging.url, good.url]);
+	hanging.always({ hang: true });
+	const startedMs = performance.now();
+	const answers = await Promise.all(Array.from({ length: 64 }, () => upstreams.single(call())));
+	expect(answers.every(({ upstream }) => upstream?.endsWith(`:${good.port}`))).toBe(true);
+	// Far below the third of the whole time after which each would have been patient enough.
+	expect(performance.now() - startedMs).toBeLessThan(1_600);
+});
+
+test("consecutive faults take an upstream out, and it is tried all the same where it is the only one", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([first.url, second.url]);
+	first.always({ status: 502, raw: "" });
+	first.probesGet({ status: 502, raw: "" });
+	for (let count = 0; count < 20; count++) await upstreams.single(call());
+	expect(first.requests).toHaveLength(3);
+	second.always({ status: 502, raw: "" });
+	second.probesGet({ status: 502, raw: "" });
+	for (let count = 0; count < 5; count++) await upstreams.single(call()).catch(() => {});
+	expect(upstreams.online()).toEqual([]);
+	second.always({});
+	expect((await upstreams.single(call())).outcome.kind).toBe("result");
+	expect(upstreams.online()).toEqual(["ethereum-mainnet"]);
+});
+
+test("an upstream of another chain is never asked, and says so loudly; corrected, it is used", async () => {
+	const log = keptLog();
+	const [wrong, good] = [await chain("0x89"), await chain("0x01")];
+	const upstreams = await over([{ url: wrong.url, health: { failures: 3, probeEveryMs: 10 } }, { url: good.url }], { log });
+	expect(log.errors).toEqual(["an upstream serves another chain: it is not used"]);
+	for (let count = 0; count < 10; count++) await upstreams.single(call());
+	await upstreams.batch(call());
+	expect(wrong.requests).toHaveLength(0);
+	expect(upstreams.snapshot()[0]?.upstreams.map(({ chain }) => chain)).toEqual(["wrong", "right"]);
+	wrong.chainId = "0x1";
+	await until(() => upstreams.snapshot()[0]?.upstreams[0]?.chain === "right");
+	await upstreams.single(call());
+	expect(wrong.requests).toHaveLength(1);
+});
+
+test("where all upstreams serve another chain the network is offline, and says why", async () => {
+	const wrong = await chain("0x89");
+	const upstreams = await over([wrong.url]);
+	expect(upstreams.online()).toEqual([]);
+	await expect(upstreams.single(call())).rejects.toMatchObject({ code: "RPC_NETWORK_OFFLINE", status: 503 });
+	await expect(upstreams.single(call())).rejects.toThrow("serve another chain");
+});
+
+test("an upstream that is not there at the start is not online until a probe was good", async () => {
+	const node = await chain();
+	await node.stop();
+	const upstreams = await over([{ url: node.url, health: { failures: 3, probeEveryMs: 10 } }]);
+	expect(upstreams.online()).toEqual([]);
+	await expect(upstreams.single(call())).rejects.toMatchObject({
+		code: "RPC_NETWORK_OFFLINE",
+		options: { retryAfterSeconds: 5 },
+	});
+	await node.start();
+	await until(() => upstreams.online().length > 0);
+	expect((await upstreams.single(call())).outcome.kind).toBe("result");
+});
+
+test("one that comes back with another chain is found out before it is used again", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([{ url: first.url, health: { failures: 1, probeEveryMs: 10 } }, second.url]);
+	await first.stop();
+	await upstreams.single(call());
+	first.chainId = "0x5";
+	await first.start();
+	await until(() => upstreams.snapshot()[0]?.upstreams[0]?.chain === "wrong");
+	await upstreams.single(call());
+	expect(first.requests).toHaveLength(0);
+});
+
+test("a call right after the start waits for the first look at the upstreams", async () => {
+	const node = await chain();
+	node.probesGet({ delayMs: 50 });
+	const { createRpcUpstreams } = await import("./upstreams.ts");
+	const { RPC_CATALOG } = await import("../../../test/support/rpc-calls.ts");
+	const { silentLog } = await import("../../telemetry/log.ts");
+	const upstreams = createRpcUpstreams({
+		catalog: RPC_CATALOG,
+		config: rpcConfig({ "ethereum-mainnet": [{ url: node.url }] }),
+		timeouts: { rpcMs: 5_000, rpcSlowMs: 5_000 },
+		log: silentLog,
+	});
+	open.push(upstreams);
+	expect(textOf((await upstreams.single(call())).outcome)).toBe('"0x2a"');
+});
+
+test("what operators say of capabilities narrows the choice, and a lesson ends", async () => {
+	const [plain, tracing] = [await chain(), await chain()];
+	const upstreams = await over([
+		{ url: plain.url, capabilities: ["archive"] },
+		{ url: tracing.url, capabilities: ["trace"] },
+	]);
+	await upstreams.single(call("trace_block"));
+	await upstreams.single(call("eth_call"));
+	expect([plain.requests.length, tracing.requests.length]).toEqual([1, 1]);
+
+	let nowMs = 0;
+	const clock = {
+		nowMs: () => nowMs,
+		after: (ms: number, action: () => void) =>
+			(
+				(id) => () =>
+					clearTimeout(id)
+			)(setTimeout(action, ms)),
+	};
+	const learning = await over([plain.url, tracing.url], { clock });
+	plain.next({ answer: ({ items }) => ({ id: items[0]?.id, error: { code: -32601, message: "the method does not exist" } }) });
+	for (let count = 0; count < 4; count++) await learning.single(call("eth_getProof"));
+	expect([plain.requests.length, tracing.requests.length]).toEqual([2, 5]);
+	nowMs = 61_000;
+	await learning.single(call("eth_getProof"));
+	expect(plain.requests).toHaveLength(3);
+});
+
+test("an upstream runs no more calls than it may", async () => {
+	const [small, second] = [await chain(), await chain()];
+	small.always({ delayMs: 30 });
+	const upstreams = await over([{ url: small.url, maxConcurrent: 2 }, second.url]);
+	await Promise.all(Array.from({ length: 6 }, () => upstreams.single(call())));
+	expect([small.requests.length, second.requests.length]).toEqual([2, 4]);
+	const alone = await over([{ url: small.url, maxConcurrent: 1 }]);
+	const [first, refused] = await Promise.allSettled([alone.single(call()), alone.single(call())]);
+	expect(first.status).toBe("fulfilled");
+	expect(refused).toMatchObject({ reason: { code: "RPC_NETWORK_OFFLINE", options: { retryAfterSeconds: 1 } } });
+});
+
+test("weights share the calls among upstreams of the same order", async () => {
+	const [heavy, light] = [await chain(), await chain()];
+	let seed = 1;
+	const upstreams = await over(
+		[
+			{ url: heavy.url, order: 0, weight: 3 },
+			{ url: light.url, order: 0, weight: 1 },
+		],
+		{
+			random: () => {
+				seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+				return seed / 2 ** 32;
+			},
+		},
+	);
+	for (let count = 0; count < 200; count++) await upstreams.single(call());
+	expect(heavy.requests.length).toBeGreaterThan(120);
+	expect(light.requests.length).toBeGreaterThan(20);
+});
+
+test("a reload takes new upstreams; what runs ends where it began, and what is known of a server stays", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([first.url]);
+	first.next({ delayMs: 50 });
+	const running = upstreams.single(call());
+	await until(() => first.requests.length === 1);
+	const timeouts = { rpcMs: 5_000, rpcSlowMs: 5_000 };
+	expect(() => upstreams.reload(rpcConfig({ "ethereum-mainet": [] }), timeouts)).toThrow(ConfigError);
+	upstreams.reload(rpcConfig({ "ethereum-mainnet": [{ url: second.url }] }), timeouts);
+	await upstreams.checked();
+	expect((await upstreams.single(call())).upstream).toBe(`127.0.0.1:${second.port}`);
+	expect((await running).upstream).toBe(`127.0.0.1:${first.port}`);
+	const { probes } = second;
+	upstreams.reload(rpcConfig({ "ethereum-mainnet": [{ url: second.url, weight: 5, name: "b" }] }), timeouts);
+	expect(upstreams.online()).toEqual(["ethereum-mainnet"]);
+	expect((await upstreams.single(call())).upstream).toBe("b");
+	expect(second.probes).toBe(probes);
+	upstreams.reload(rpcConfig({ "ethereum-mainnet": [] }), timeouts);
+	await expect(upstreams.single(call())).rejects.toMatchObject({ code: "RPC_NETWORK_OFFLINE" });
+});
+
+test("networks that are switched off are not there, optional ones only where they have an upstream", async () => {
+	const node = await chain();
+	const config = rpcConfig({ "robinhood-mainnet": [{ url: node.url }] });
+	const upstreams = await over([node.url], {
+		config: { ...config, networks: { ...config.networks, "base-mainnet": { enabled: false, upstreams: [] } } },
+	});
+	expect(upstreams.networks()).toContain("robinhood-mainnet");
+	expect(upstreams.networks()).not.toContain("base-mainnet");
+	expect(upstreams.networks()).toHaveLength(23);
+	expect(upstreams.network("base-mainnet")).toBeUndefined();
+});
+
+test("networks without an upstream use public endpoints where the operator wants it, and only those", async () => {
+	const [own, open1] = [await chain(), await chain("0x2105")];
+	const asked: string[] = [];
+	const upstreams = await over([], {
+		config: rpcConfig({ "ethereum-mainnet": [{ url: own.url }] }, { public: true }),
+		publicEndpoints: async ({ slug }) => {
+			asked.push(slug);
+			return slug === "base-mainnet" ? [open1.url] : [];
+		},
+	});
+	expect(upstreams.online()).toEqual(["base-mainnet", "ethereum-mainnet"]);
+	expect(asked).not.toContain("ethereum-mainnet");
+	expect(upstreams.snapshot().find(({ network }) => network === "base-mainnet")?.upstreams[0]?.isPublic).toBe(true);
+});
+
+test("public endpoints are those of the chains' own definitions", async () => {
+	const { publicEndpoints } = await import("./public-endpoints.ts");
+	const { RPC_CATALOG } = await import("../../../test/support/rpc-calls.ts");
+	for (const network of RPC_CATALOG.networks.values()) {
+		const urls = await publicEndpoints(network);
+		expect(urls.every((url) => url.startsWith("https://"))).toBe(true);
+		expect(urls.length > 0).toBe(network.vm === "evm");
+	}
+});
