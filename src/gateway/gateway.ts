@@ -1,4 +1,4 @@
-import { AccountDesk, KeyDesk } from "../access/index.ts";
+import { AccountDesk, createStaking, KeyDesk, type Staking, Web3KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
@@ -30,7 +30,7 @@ import {
 	plain,
 } from "../server/index.ts";
 import type { StorePort } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
@@ -60,10 +60,12 @@ export class Gateway {
 	readonly app: App;
 	readonly budgets: NodeBudgets;
 	readonly pipeline: PipelineParts;
+	readonly staking: Staking;
 	readonly #inputs: GatewayInputs;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
 	readonly #freeModels: FreeModelWarnings;
+	readonly #web3Keys: Web3KeyDesk;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -96,10 +98,14 @@ export class Gateway {
 			exceededLimits: this.#exceededLimits,
 			settings: () => this.#settings,
 		};
+		this.staking = createStaking({ config: config.staking, store, clock, timers: systemTimers, log });
+		const names = { token: config.staking.token, chain: config.staking.chain.name };
+		this.#web3Keys = new Web3KeyDesk({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
 		void this.#discovery.start();
+		this.staking.reader?.start();
 	}
 
 	get catalog(): Catalog {
@@ -145,6 +151,7 @@ export class Gateway {
 	}
 
 	async stop(): Promise<void> {
+		this.staking.reader?.stop();
 		await this.#discovery.stop();
 		this.#upstreams.close();
 		this.budgets.close();
@@ -208,6 +215,8 @@ export class Gateway {
 			...characterRoutes(characters, () => clock.now()),
 			...apiKeyRoutes({
 				keys,
+				web3Keys: this.#web3Keys,
+				addresses,
 				endpointNames,
 				textModels: () =>
 					catalog()
@@ -284,6 +293,7 @@ function restartSettings(before: Config, after: Config): string[] {
 		"store",
 		"node",
 		"journal",
+		"staking",
 		"chat.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));

@@ -7,6 +7,7 @@ import Type from "typebox";
 import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { createKey } from "./create.ts";
+import { web3KeyRoutes } from "./generate-web3-key/index.ts";
 import { listKeys } from "./list.ts";
 import { type ApiKeyParts, callerOf } from "./parts.ts";
 import { RateLimitLogSchema, rateLimitLog } from "./rate-limit-log.ts";
@@ -99,6 +100,7 @@ export function apiKeyRoutes(parts: ApiKeyParts): Endpoint[] {
 			answer: answer("Refused requests", RateLimitLogSchema),
 			run: (_input, call) => rateLimitLog(call, parts),
 		}),
+		...web3KeyRoutes(parts),
 		// Behind the literal paths: the first route that fits takes the request.
 		plain({
 			...common,

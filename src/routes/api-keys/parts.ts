@@ -1,5 +1,5 @@
-import type { KeyDesk } from "../../access/index.ts";
-import type { ExceededLimits } from "../../budgets/index.ts";
+import type { KeyDesk, Web3KeyDesk } from "../../access/index.ts";
+import type { AddressWindows, ExceededLimits } from "../../budgets/index.ts";
 import type { Caller } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import type { Config } from "../../config/index.ts";
@@ -9,6 +9,9 @@ import type { Call } from "../../server/call.ts";
 /** What these routes work with. */
 export interface ApiKeyParts {
 	readonly keys: KeyDesk;
+	readonly web3Keys: Web3KeyDesk;
+	/** Minute windows of callers without a credential. */
+	readonly addresses: AddressWindows;
 	/** Names of all endpoints: what a key may be restricted to. */
 	readonly endpointNames: () => ReadonlySet<string>;
 	/** Text models that are listed now. */
