@@ -19,6 +19,8 @@ export class ScriptedUpstreams implements RpcUpstreams {
 	readonly asked: Asked[] = [];
 	/** The member of the pool that answers. */
 	upstream = "one";
+	/** What an answer waits for that is known already. */
+	gate: () => Promise<void> = () => Promise.resolve();
 	#answer: ((item: RpcItem) => RpcOutcome | RpcStream) | null;
 
 	constructor(answer: ((item: RpcItem) => RpcOutcome | RpcStream) | null = null) {
@@ -35,13 +37,14 @@ export class ScriptedUpstreams implements RpcUpstreams {
 	lookUp = async () => "absent" as const;
 
 	async single(one: RpcCall): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
+		const { upstream } = this;
 		const [outcome = { kind: "missing" }] = await this.#ask(one, false);
-		return { outcome, upstream: this.upstream, retries: 0 };
+		return { outcome, upstream, retries: 0 };
 	}
 
 	async batch(all: RpcCall): Promise<RpcAnswer<readonly RpcOutcome[]>> {
-		const outcome = (await this.#ask(all, true)) as RpcOutcome[];
 		const { upstream } = this;
+		const outcome = (await this.#ask(all, true)) as RpcOutcome[];
 		return { outcome: outcome.map((one) => (one.kind === "result" ? { ...one, upstream } : one)), upstream, retries: 0 };
 	}
 
@@ -50,7 +53,7 @@ export class ScriptedUpstreams implements RpcUpstreams {
 		const answered = this.#answer === null ? null : items.map(this.#answer);
 		this.asked.push({ items, batch, signal, answer: (...outcomes) => resolve(outcomes), fail: reject });
 		signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-		if (answered !== null) resolve(answered);
+		if (answered !== null) void this.gate().then(() => resolve(answered));
 		return promise;
 	}
 }
