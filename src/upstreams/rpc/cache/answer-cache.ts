@@ -58,6 +58,11 @@ export class AnswerCache {
 		return this.#answers.entries;
 	}
 
+	resize(maxBytes: number): void {
+		this.#answers.resize(maxBytes);
+		this.#copies.resize(maxBytes);
+	}
+
 	/** What is to be done with the call's result: null where nothing is. */
 	keepable(network: RpcNetwork, item: RpcItem, key: string): Keepable | null {
 		if (this.#answers.maxValueBytes === 0) return null;

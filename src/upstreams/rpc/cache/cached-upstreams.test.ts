@@ -510,3 +510,15 @@ test("hits, misses and bytes are counted by item", async () => {
 	expect(stats).toMatchObject({ hits: 2, misses: 2, entries: 2 });
 	expect(stats.bytes).toBeGreaterThan(0);
 });
+
+test("another bound holds at once, and none keeps nothing", async () => {
+	const inner = new ScriptedUpstreams(() => result("x".repeat(1_000)));
+	const { cached } = made(inner);
+	for (let block = 0; block < 10; block++) await cached.single(call([BALANCE(`0x${block}`)]));
+	cached.resize(12_000);
+	expect(cached.stats().bytes).toBeLessThanOrEqual(12_000);
+	expect(cached.stats().entries).toBeGreaterThan(0);
+	cached.resize(0);
+	await cached.single(call([BALANCE("0x1")]));
+	expect(cached.stats()).toMatchObject({ entries: 0, bytes: 0 });
+});

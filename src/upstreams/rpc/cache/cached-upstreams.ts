@@ -64,6 +64,11 @@ export class CachedUpstreams implements RpcUpstreams {
 		return { hits: counts.hits, misses: counts.misses, shared: this.#shared, entries, bytes };
 	}
 
+	/** Takes another bound for its memory: what is too much is forgotten. */
+	resize(maxBytes: number): void {
+		this.#cache.resize(maxBytes);
+	}
+
 	/** Hears of the chains' heads no more. */
 	close(): void {
 		this.#cache.close();

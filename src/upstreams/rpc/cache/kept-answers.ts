@@ -16,7 +16,7 @@ interface Entry {
 
 /** Results in memory, the least used going first when a bound in bytes is passed. */
 export class KeptAnswers {
-	readonly #maxBytes: number;
+	#maxBytes: number;
 	/** In the order of use. */
 	readonly #entries = new Map<string, Entry>();
 	#bytes = 0;
@@ -60,17 +60,27 @@ export class KeptAnswers {
 		if (before !== undefined) this.#delete(key, before);
 		this.#entries.set(key, { ...entry, value: new Uint8Array(entry.value), bytes });
 		this.#bytes += bytes;
-		for (const [oldest, { bytes: freed }] of this.#entries) {
-			if (this.#bytes <= this.#maxBytes) break;
-			this.#entries.delete(oldest);
-			this.#bytes -= freed;
-		}
+		this.#shrink();
+	}
+
+	/** Takes another bound, and forgets what is too much for it. */
+	resize(maxBytes: number): void {
+		this.#maxBytes = maxBytes;
+		this.#shrink();
 	}
 
 	/** Forgets what depends on blocks of the network above this one. */
 	dropAbove(network: string, block: number): void {
 		for (const [key, entry] of this.#entries)
 			if (entry.network === network && entry.block !== null && entry.block > block) this.#delete(key, entry);
+	}
+
+	#shrink(): void {
+		for (const [oldest, { bytes: freed }] of this.#entries) {
+			if (this.#bytes <= this.#maxBytes) break;
+			this.#entries.delete(oldest);
+			this.#bytes -= freed;
+		}
 	}
 
 	#delete(key: string, entry: Entry): void {

@@ -1,19 +1,24 @@
 /** A bound in bytes that several share. */
 export class Room {
-	#left: number;
+	#bytes: number;
+	#taken = 0;
 
 	constructor(bytes: number) {
-		this.#left = bytes;
+		this.#bytes = bytes;
+	}
+
+	resize(bytes: number): void {
+		this.#bytes = bytes;
 	}
 
 	take(bytes: number): boolean {
-		if (bytes > this.#left) return false;
-		this.#left -= bytes;
+		if (this.#taken + bytes > this.#bytes) return false;
+		this.#taken += bytes;
 		return true;
 	}
 
 	give(bytes: number): void {
-		this.#left += bytes;
+		this.#taken -= bytes;
 	}
 }
 
