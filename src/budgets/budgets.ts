@@ -10,6 +10,7 @@ import type { HoldRoom } from "./open-hold.ts";
 import type { Budgets, Caller, RateLimit } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
+import { findWallet } from "./wallet-caller.ts";
 
 /** What the budgets of a node are made of. */
 export interface BudgetsOptions {
@@ -52,6 +53,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const desk = new HoldDesk(cache, room);
 	return {
 		caller: (hash) => cache.find(hash),
+		wallet: (identity) => findWallet(cache, identity),
 		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			rates.take(caller.account.id, subject, limit, estimate),
 		settleTokens: (caller, subject, estimate, tokens, taken) => rates.settle(caller.account.id, subject, estimate, tokens, taken),

@@ -1,6 +1,7 @@
 import type { Nano } from "../ledger/nano.ts";
 import { nano } from "../ledger/nano.ts";
 import type { Account, ApiKey, KeyLoad } from "../store/port.ts";
+import { isWalletKey } from "../store/wallet-callers.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
 import { Freshness } from "./freshness.ts";
@@ -17,6 +18,7 @@ type PostsSince = { readonly day: number; readonly usd: number; readonly diem: n
 /** A key as this node knows it: the caller of all its requests, with what it spent and holds against its caps. */
 export class CachedKey implements Caller {
 	readonly hash: string;
+	readonly wallet = null;
 	readonly cached: CachedAccount;
 	readonly openHolds = new Set<OpenHold>();
 	key: ApiKey;
@@ -48,6 +50,11 @@ export class CachedKey implements Caller {
 		this.touchedAtMs = load.key.lastUsedAtMs ?? 0;
 		this.#clock = clock;
 		this.#take(load, day, []);
+	}
+
+	/** What records name: null for what stands for a key where a wallet calls. */
+	get recordedId(): string | null {
+		return isWalletKey(this.key) ? null : this.key.id;
 	}
 
 	get account(): Account {

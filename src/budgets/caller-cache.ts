@@ -90,10 +90,11 @@ export class CallerCache {
 	#present(key: CachedKey, now: number): CachedKey | null {
 		const { expiresAtMs } = key.key;
 		if (expiresAtMs !== null && expiresAtMs <= now) return null;
-		if (now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.room() === null) {
+		const { recordedId } = key;
+		if (recordedId !== null && now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.room() === null) {
 			key.touchedAtMs = now;
 			// A broken journal ends the process by itself; nobody waits for a touch.
-			this.#journal.append({ t: "touch", keyId: key.key.id, atMs: now }).catch(() => {});
+			this.#journal.append({ t: "touch", keyId: recordedId, atMs: now }).catch(() => {});
 		}
 		return key;
 	}

@@ -7,6 +7,7 @@ import { type Asker, CeilingClaim, COUNT_FIRST, FixedClaim } from "./claims.ts";
 import { type HoldRoom, OpenHold } from "./open-hold.ts";
 import type { Caller, CeilingRequest, CeilingResult, Hold, HoldContext } from "./port.ts";
 import { utcDay } from "./spending-window.ts";
+import { WalletCaller, walletRefusal } from "./wallet-caller.ts";
 
 const NOTHING = { diem: 0, bundled: 0, usd: 0 } as const;
 
@@ -42,8 +43,27 @@ export class HoldDesk {
 		});
 	}
 
-	/** The first checks of each hold, then `begin`: in the same turn where the key is known as it has to be. */
+	/** As `#admittedKey`; of a wallet the first of its accounts that can pay. Throws PAYMENT_REQUIRED where none can. */
 	#admitted<T>(caller: Caller, context: HoldContext, begin: (asker: Asker) => T | Promise<T>): T | Promise<T> {
+		if (caller instanceof WalletCaller) return this.#ofWallet(caller, context, begin);
+		return this.#admittedKey(caller, context, begin);
+	}
+
+	async #ofWallet<T>(wallet: WalletCaller, context: HoldContext, begin: (asker: Asker) => T | Promise<T>): Promise<T> {
+		let refused: ApiError | undefined;
+		for (const payer of wallet.payers()) {
+			try {
+				return await this.#admittedKey(payer, context, begin);
+			} catch (error) {
+				if (!(error instanceof ApiError) || error.status !== 402) throw error;
+				refused = error;
+			}
+		}
+		throw walletRefusal(wallet, refused);
+	}
+
+	/** The first checks of each hold, then `begin`: in the same turn where the key is known as it has to be. */
+	#admittedKey<T>(caller: Caller, context: HoldContext, begin: (asker: Asker) => T | Promise<T>): T | Promise<T> {
 		if (!(caller instanceof CachedKey)) throw new TypeError("the caller does not come from these budgets");
 		const room = this.#room;
 		const full = room.journal.room();

@@ -129,6 +129,7 @@ export class MemoryStore implements StorePort {
 			disabled: false,
 			operator: false,
 			wallet: null,
+			identity: null,
 			createdAtMs: 0,
 		};
 		this.accounts.set(id, account);

@@ -181,7 +181,7 @@ export class OpenHold implements Hold {
 			t: "post",
 			id: this.#context.requestId,
 			accountId: this.#key.key.accountId,
-			keyId: this.#key.key.id,
+			keyId: this.#key.recordedId,
 			day: this.day,
 			admittedAtMs: this.#context.admittedAtMs,
 			doneAtMs: this.#room.clock.now(),

@@ -14,8 +14,11 @@ export type * from "./rpc-port.ts";
 
 /** A known caller: key and account as cached on this node. The same object for all requests of the key. */
 export interface Caller {
+	/** Of a wallet: what stands for one. Its id is the wallet's name, and no record has it. */
 	readonly key: ApiKey;
 	readonly account: Account;
+	/** Identity of the wallet that signed in, such as `eip155:8453:0x...`; null where a key calls. */
+	readonly wallet: string | null;
 	/** Text of the balance headers: decimal text, what the store holds minus own posts it has not applied. */
 	balances(): { readonly usd: Nano; readonly diem: Nano };
 }
@@ -118,6 +121,11 @@ export interface Budgets {
 	 * read. null: unknown, revoked or expired. Unknown hashes are remembered for 1 s.
 	 */
 	caller(hash: string): Caller | null | Promise<Caller | null>;
+	/**
+	 * The wallet of this identity, known or not: without money its holds are refused with PAYMENT_REQUIRED. Synchronous
+	 * where its accounts are cached.
+	 */
+	wallet(identity: string): Caller | Promise<Caller>;
 	/**
 	 * Takes one request of the minute window of (account, subject), or throws RATE_LIMIT_EXCEEDED. A promise only where
 	 * nodes share the window and the store has to be asked; it rejects with the same.

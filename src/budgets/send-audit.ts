@@ -24,7 +24,7 @@ export class JournaledSends implements SendAudit {
 					requestId,
 					item,
 					accountId: caller.account.id,
-					keyId: caller.key.id,
+					keyId: caller.wallet === null ? caller.key.id : null,
 					network,
 					method,
 					rawHash: lower(rawHash),

@@ -20,6 +20,8 @@ export interface ApiErrorOptions {
 	/** Further keys beside `error` and `code` at the top of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	readonly headers?: Readonly<Record<string, string>>;
+	/** The whole body, where a standard prescribes one of another form. */
+	readonly body?: Readonly<Record<string, unknown>>;
 	/**
 	 * For the account's log of limits: what was exceeded, or a feature that the model lacks. `subject` is that of the minute
 	 * window, or the model.

@@ -27,6 +27,7 @@ export const ERROR_TABLE = {
 		402,
 		"The diem limit of this key is reached; raise its consumptionLimit or wait for its next period",
 	],
+	PAYMENT_REQUIRED: [402, "Payment required"],
 	UNAUTHORIZED: [403, "This credential may not do this"],
 	API_ACCESS_DISABLED: [403, "API access of this account is disabled; ask the operator"],
 	NOT_FOUND: [404, "Not found"],

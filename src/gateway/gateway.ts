@@ -10,6 +10,7 @@ import {
 	Discovery,
 	loadCharacterData,
 } from "../catalog/index.ts";
+import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
@@ -33,12 +34,14 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
+import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 
 /** What a gateway is put together from. */
 export interface GatewayInputs {
 	readonly config: Config;
 	readonly data: CatalogData;
+	readonly rpcCatalog: RpcCatalog;
 	readonly store: StorePort;
 	readonly journal: Journal;
 	readonly clock: Clock;
@@ -64,6 +67,7 @@ export class Gateway {
 	readonly #inputs: GatewayInputs;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
+	readonly #chains: ChainProxy;
 	readonly #freeModels: FreeModelWarnings;
 	readonly #web3Keys: Web3KeyDesk;
 	#config: Config;
@@ -89,11 +93,21 @@ export class Gateway {
 			log,
 			embedded: { endpoint: () => inputs.embedded.endpoint() },
 		});
+		this.#chains = new ChainProxy({
+			catalog: inputs.rpcCatalog,
+			config: () => this.#config,
+			budgets: this.budgets,
+			store,
+			journal,
+			clock,
+			log,
+		});
 		this.pipeline = {
 			budgets: this.budgets,
 			clock,
 			log,
 			room: () => journal.room(),
+			wallets: null,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
 			exceededLimits: this.#exceededLimits,
 			settings: () => this.#settings,
@@ -116,9 +130,9 @@ export class Gateway {
 		return this.#config;
 	}
 
-	/** Resolves when every upstream that is to be discovered has been asked once. */
+	/** Resolves when every upstream has been asked once: for its models, or which chain it serves. */
 	async discovered(): Promise<void> {
-		await this.#discovery.refresh();
+		await Promise.all([this.#discovery.refresh(), this.#chains.upstreams.checked()]);
 	}
 
 	/**
@@ -129,6 +143,7 @@ export class Gateway {
 		const lists = new Map([...this.#lists].filter(([name]) => config.upstreams[name]?.url === this.#config.upstreams[name]?.url));
 		const built = this.#build(config, lists);
 		const needRestart = restartSettings(this.#config, config);
+		this.#chains.reload(config);
 		this.#upstreams.reload(config.upstreams, config.timeouts);
 		// From here on nothing throws.
 		for (const name of this.#lists.keys()) if (!lists.has(name)) this.#lists.delete(name);
@@ -154,6 +169,7 @@ export class Gateway {
 		this.staking.reader?.stop();
 		await this.#discovery.stop();
 		this.#upstreams.close();
+		await this.#chains.stop();
 		this.budgets.close();
 		await this.#exceededLimits.close();
 	}
@@ -226,6 +242,7 @@ export class Gateway {
 				exceededLimits: this.#exceededLimits,
 			}),
 			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, endpointNames }),
+			...this.#chains.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
 		endpoints.push(

@@ -21,6 +21,8 @@ export class Call {
 	/** Balances before the request, as the headers show them. */
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;
+	/** Of a wallet: what it has after the request, in nano-USD. */
+	balanceRemaining: number | null = null;
 	readonly headers: Record<string, string> = {};
 	/** The body's share of the process's memory for bodies: released at the request's end. */
 	bodyShare: BodyShare | null = null;

@@ -10,8 +10,8 @@ import type { ApiError, ErrorCode } from "../errors/index.ts";
 import type { LongStrings } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 
-/** Who may call: `none` without any credential, `key` with a Bearer key. */
-export type CallerKind = "none" | "key";
+/** Who may call: `none` without any credential, `key` with a Bearer key, `wallet` with a wallet's signature. */
+export type CallerKind = "none" | "key" | "wallet";
 
 /** What goes back, before the pipeline adds the headers that every answer has. */
 export interface Answer {

@@ -30,7 +30,8 @@ export function openAiError(error: ApiError): { message: string; type: string; p
  * calls, a string elsewhere; the machine code stands beside it in both.
  */
 export function errorBody(error: ApiError, openAi: boolean): Record<string, unknown> {
-	const { issues, extra } = error.options;
+	const { issues, extra, body } = error.options;
+	if (body !== undefined) return body;
 	return {
 		error: openAi ? openAiError(error) : error.message,
 		code: error.publicCode,

@@ -27,6 +27,7 @@ import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
+import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
 
 /** What the pipeline works with: handed in once. */
 export interface PipelineParts {
@@ -36,6 +37,8 @@ export interface PipelineParts {
 	/** Why no new metered work may be taken; null where it may. */
 	readonly room: () => NoRoom | null;
 	readonly bodyMemory: BodyMemory;
+	/** How wallets come in; null where none do. */
+	readonly wallets: WalletGate | null;
 	/** The log of requests that a limit refused. */
 	readonly exceededLimits: { note(entry: ExceededLimit): void };
 	/** Read for each request: a reload changes them. */
@@ -107,12 +110,52 @@ export async function travel(
 	return response;
 }
 
-/** Finds the caller: at once where its key is known on this node, else after one store read. */
+/**
+ * Finds the caller: at once where it is known on this node, else after a store read. Where a wallet may call, its
+ * signature comes before a key (clients of other APIs always send one).
+ */
 function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
+	const { wallets } = parts;
+	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
+		const signed = wallets.signedIn(call);
+		if (signed !== null) return acceptWallet(call, signed, settings, parts);
+	}
+	return identifyKey(call, settings, parts);
+}
+
+async function acceptWallet(
+	call: Call,
+	signed: KnownWallet | Promise<KnownWallet | null>,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<void> {
+	const wallet = await signed;
+	if (wallet === null) {
+		await identifyKey(call, settings, parts);
+		return;
+	}
+	Object.assign(call.headers, wallet.headers);
+	const caller = await parts.budgets.wallet(wallet.identity);
+	accept(call, caller, parts);
+	call.balanceRemaining = caller.balances().usd;
+}
+
+/** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
+async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+	const paying = await wallets.paying(call);
+	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, parts);
+	const offer = wallets.offer(call);
+	if (offer !== null) throw offer;
+	accept(call, null, parts);
+}
+
+function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
 	const { endpoint } = call;
-	if (!endpoint.callers.includes("key")) return null;
-	const key = bearerKey(call.request.headers.get("authorization"));
+	const { wallets } = parts;
+	const key = endpoint.callers.includes("key") ? bearerKey(call.request.headers.get("authorization")) : null;
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
+	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
+		return acceptPayment(call, wallets, settings, parts);
 	const found = key ? parts.budgets.caller(keyHash(key)) : null;
 	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
 	accept(call, found, parts);
@@ -127,6 +170,7 @@ function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
 	}
 	call.caller = caller;
 	if (guarded) parts.budgets.checkGuard(`key:${caller.key.id}`);
+	if (caller.wallet !== null) return;
 	const balances = caller.balances();
 	call.balanceUsd = balances.usd;
 	call.balanceDiem = balances.diem;
@@ -180,6 +224,9 @@ async function runMetered(
 	let answer: MeteredAnswer | undefined;
 	try {
 		answer = await admission.work(settlement);
+		// What a stream will cost is not known yet: less its hold the balance is never more than the truth.
+		if (caller.wallet !== null)
+			call.balanceRemaining = caller.balances().usd - (answer.ended === undefined ? 0 : settlement.heldNano);
 		if (answer.ended !== undefined) return answer;
 		if (settlement.durable === null) throw new Error(`${endpoint.name} answered without a post`);
 		await settlement.durable;
@@ -254,7 +301,10 @@ function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {
 const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
 function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
-	const error = asApiError(thrown);
+	const { wallets } = parts;
+	let error = asApiError(thrown);
+	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)
+		error = wallets.topUpNeeded(call, call.caller, error);
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
@@ -271,7 +321,8 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 
 function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, parts: PipelineParts): void {
 	const { limit } = error.options;
-	if (limit === undefined || caller === null) return;
+	// A wallet without an account has no log.
+	if (limit === undefined || caller === null || caller.account.id === caller.wallet) return;
 	parts.exceededLimits.note({
 		accountId: caller.account.id,
 		keyId: caller.key.id,

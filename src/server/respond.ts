@@ -53,6 +53,7 @@ export function answerHeaders(requestId: string, call: Call | null, settings: Re
 	if (call === null) return headers;
 	if (call.balanceUsd !== null) headers["x-service-balance-usd"] = formatNano(call.balanceUsd);
 	if (call.balanceDiem !== null) headers["x-service-balance-diem"] = formatNano(call.balanceDiem);
+	if (call.balanceRemaining !== null) headers["X-Balance-Remaining"] = balanceText(call.balanceRemaining);
 	const { rate } = call;
 	if (rate !== null) {
 		headers["x-ratelimit-limit-requests"] = String(rate.limitRequests);
@@ -66,6 +67,12 @@ export function answerHeaders(requestId: string, call: Call | null, settings: Re
 	}
 	Object.assign(headers, call.headers);
 	return headers;
+}
+
+/** USD with 6 decimals, never more than there is. */
+function balanceText(nanoUsd: number): string {
+	const micro = String(Math.floor(Math.max(0, nanoUsd) / 1_000)).padStart(7, "0");
+	return `${micro.slice(0, -6)}.${micro.slice(-6)}`;
 }
 
 /** Adds what a browser of an allowed origin needs; nothing without an Origin header. */

@@ -3,6 +3,7 @@ import type { Database, Statement } from "bun:sqlite";
 import { type Nano, nano } from "../ledger/nano.ts";
 import type { Account, AccountTier, ApiKey, KeyLoad, KeyRestrictions, KeySpent, KeyType, LimitPeriod } from "./port.ts";
 import { DAY_MS } from "./store-clock.ts";
+import { readName, type WalletName, walletKey } from "./wallet-callers.ts";
 
 export interface AccountRow {
 	readonly id: string;
@@ -11,6 +12,7 @@ export interface AccountRow {
 	readonly disabled: bigint;
 	readonly operator: bigint;
 	readonly wallet: string | null;
+	readonly identity: string | null;
 	readonly created_at: bigint;
 }
 
@@ -38,6 +40,7 @@ export function accountOf(row: AccountRow): Account {
 		disabled: row.disabled === 1n,
 		operator: row.operator === 1n,
 		wallet: row.wallet,
+		identity: row.identity,
 		createdAtMs: Number(row.created_at),
 	};
 }
@@ -67,6 +70,9 @@ export function windowDays(period: LimitPeriod, day: number): { first: number; l
 	return { first, last: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) / DAY_MS - 1 };
 }
 
+/** Of a wallet: its one cap is 0, and whatever it spent is no more than that. */
+export const NOTHING_SPENT: KeySpent = { usd: nano(0), diem: nano(0) };
+
 export class CallerReader {
 	readonly #sql: ReturnType<typeof prepare>;
 
@@ -79,13 +85,22 @@ export class CallerReader {
 		return row === null ? null : accountOf(row);
 	}
 
-	/** A key that was not revoked, its account, and what it spent in the window of its limit. */
+	/** A key that was not revoked, or a wallet by its name (wallet-callers.ts), its account, and what it spent in the window of its limit. */
 	key(hash: string, day: number): KeyLoad | null {
+		const name = readName(hash);
+		if (name !== null) return this.#wallet(hash, name);
 		const row = this.#sql.key.get(hash);
 		const account = row === null ? null : this.account(row.account_id);
 		if (row === null || account === null) return null;
 		const key = keyOf(row);
 		return { key, account, spent: this.#spent(key, day) };
+	}
+
+	#wallet(name: string, { by, value }: WalletName): KeyLoad | null {
+		const row = (by === "identity" ? this.#sql.byIdentity : this.#sql.byWallet).get(value);
+		if (row === null) return null;
+		const account = accountOf(row);
+		return { key: walletKey(name, account), account, spent: NOTHING_SPENT };
 	}
 
 	#spent(key: ApiKey, day: number): KeySpent {
@@ -104,11 +119,13 @@ function clamped(sum: bigint | null | undefined): Nano {
 
 type Sql<Row = unknown> = Statement<Row, (string | number | bigint | null)[]>;
 
+const ACCOUNT = "SELECT id, name, tier, disabled, operator, wallet, identity, created_at FROM accounts";
+
 function prepare(db: Database) {
 	return {
-		account: db.prepare(
-			"SELECT id, name, tier, disabled, operator, wallet, created_at FROM accounts WHERE id = ?",
-		) as Sql<AccountRow>,
+		account: db.prepare(`${ACCOUNT} WHERE id = ?`) as Sql<AccountRow>,
+		byIdentity: db.prepare(`${ACCOUNT} WHERE identity = ?`) as Sql<AccountRow>,
+		byWallet: db.prepare(`${ACCOUNT} WHERE wallet = ?`) as Sql<AccountRow>,
 		key: db.prepare(
 			`SELECT id, account_id, type, last6, description, limit_usd, limit_diem, limit_vcu, limit_period, restrictions,
 				created_at, expires_at, last_used_at FROM keys WHERE hash = ? AND revoked_at IS NULL`,

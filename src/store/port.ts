@@ -28,6 +28,8 @@ export interface Account {
 	readonly operator: boolean;
 	/** Linked wallet, lower case, or null. */
 	readonly wallet: string | null;
+	/** Of a wallet that pays with a balance of its own: `eip155:8453:<address>`, `solana:<address>`. Else null. */
+	readonly identity: string | null;
 	readonly createdAtMs: number;
 }
 
@@ -130,7 +132,7 @@ export interface StorePort {
 	readonly node: { readonly id: string; readonly epoch: number };
 	/** Where nodes share their minute windows; left out where there is one node. Its calls wait for no other call. */
 	readonly minutes?: SharedMinutes | undefined;
-	/** Reads a key by the lower-case hex sha256 of its text; null where there is none or it was revoked. */
+	/** Reads a key by the lower-case hex sha256 of its text, or a wallet by its name (wallet-callers.ts); null where there is none or it was revoked. */
 	loadKey(hash: string, day: number): Promise<KeyLoad | null>;
 	loadAccount(accountId: string): Promise<Account | null>;
 	/**

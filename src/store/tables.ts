@@ -16,6 +16,8 @@ export interface Tables {
 		disabled: Int;
 		operator: Int;
 		wallet: string | null;
+		/** Of a wallet that pays with a balance of its own. */
+		identity: string | null;
 		created_at: Int;
 		stake_source: ColumnType<StakeSource, StakeSource | undefined, StakeSource>;
 		chain_from_day: ColumnType<bigint, number | bigint | undefined, number | bigint>;

@@ -132,7 +132,17 @@ export class SimulatedBooks {
 
 	readAccount(accountId: string): Account | null {
 		if (this.rows.account(accountId) === null) return null;
-		return { id: accountId, name: accountId, tier: "paid", disabled: false, operator: false, wallet: null, createdAtMs: 0 };
+		return {
+			id: accountId,
+			name: accountId,
+			tier: "paid",
+			disabled: false,
+			operator: false,
+			wallet: null,
+			identity: null,
+			identity: null,
+			createdAtMs: 0,
+		};
 	}
 
 	acquire(node: NodeEpoch, request: AcquireRequest, liveNodes: number): AcquireResult {

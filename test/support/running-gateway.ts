@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyHash, newApiKey } from "../../src/access/index.ts";
 import { loadCatalogData } from "../../src/catalog/index.ts";
+import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { ApiError } from "../../src/errors/index.ts";
 import { Gateway } from "../../src/gateway/index.ts";
@@ -108,6 +109,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 	const gateway = new Gateway({
 		config,
 		data: loadCatalogData(CATALOG_DIR),
+		rpcCatalog: loadRpcCatalog(join(CATALOG_DIR, "rpc")),
 		store: books.store,
 		journal: books.journal,
 		clock: options.clock ?? systemClock,

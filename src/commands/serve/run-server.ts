@@ -18,6 +18,7 @@ import { banner, chatCurl } from "./banner.ts";
 import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 import { forgetServer, noteServer } from "./running-server.ts";
+import { refuseWrongChain } from "./staking-chain.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
@@ -28,6 +29,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const data = orExit(() => loadCatalogData(CATALOG_DIR));
 	const rpcCatalog = orExit(() => loadRpcCatalog(join(CATALOG_DIR, "rpc")));
 	await ofStore(config, () => makeDataFolder(config.data));
+	await refuseWrongChain(config, log);
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
 	const { store, journal, replayedGroups, lostTail } = await ofStore(config, () =>
@@ -59,6 +61,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			new Gateway({
 				config,
 				data,
+				rpcCatalog,
 				store,
 				journal,
 				clock: systemClock,

@@ -47,11 +47,14 @@ export async function requireView(tx: StoreDb, accountId: string, nowMs: number)
 	return viewOf(row);
 }
 
-/** A page of the accounts in the order of their making. Costs what the page costs, at any number of accounts. */
+/** A page of the accounts in the order of their making, wallets left out. Costs what the page costs, at any number of accounts. */
 export function listAccountPage(admin: AdminStore, { order, after, limit }: ListAccounts): Promise<AccountView[]> {
 	const direction = order === "oldest-first" ? "asc" : "desc";
 	return readOnly(admin, async (tx) => {
-		let page = views(tx, admin.now()).orderBy("accounts.created_at", direction).orderBy("accounts.id", direction);
+		let page = views(tx, admin.now())
+			.where("accounts.identity", "is", null)
+			.orderBy("accounts.created_at", direction)
+			.orderBy("accounts.id", direction);
 		if (after !== null) {
 			const place = sql`(${BigInt(after.createdAtMs)}, ${after.id})`;
 			const behind = sql.raw(order === "oldest-first" ? ">" : "<");

@@ -2,6 +2,8 @@ import type { Transaction } from "kysely";
 import { readEvmAddress } from "../../schema/index.ts";
 import { DAY_MS } from "../store-clock.ts";
 import type { StoreDb, Tables } from "../tables.ts";
+import { linkedName } from "../wallet-callers.ts";
+import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 
 /** The wallet as it is stored: lower case. Throws `AdminError` (INVALID). */
@@ -22,6 +24,7 @@ export async function ownerOf(db: StoreDb, wallet: string): Promise<string | nul
  * The wallet's stake on the chain counts for the account from the next day on.
  */
 export async function linkWallet(tx: Transaction<Tables>, accountId: string, wallet: string | null, atMs: number): Promise<void> {
+	const before = await tx.selectFrom("accounts").select("wallet").where("id", "=", accountId).executeTakeFirst();
 	const owner = wallet === null ? null : await ownerOf(tx, wallet);
 	if (wallet !== null && owner === accountId) return;
 	if (owner !== null) throw new AdminError("CONFLICT", `the wallet is linked to ${owner}; unlink it there first`);
@@ -30,6 +33,11 @@ export async function linkWallet(tx: Transaction<Tables>, accountId: string, wal
 		.set({ wallet, chain_from_day: await nextReadingDay(tx, atMs) })
 		.where("id", "=", accountId)
 		.execute();
+	for (const changed of [before?.wallet ?? null, wallet]) {
+		if (changed === null || before?.wallet === wallet) continue;
+		const name = linkedName(changed);
+		await noteChange(tx, { kind: "key", keyId: name, accountId, hash: name }, atMs);
+	}
 }
 
 /**

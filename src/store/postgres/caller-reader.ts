@@ -1,21 +1,31 @@
 /** Reads keys and accounts for the node's caches. */
 import type { SQL } from "bun";
 import { type Nano, nano } from "../../ledger/nano.ts";
-import { accountOf, keyOf, windowDays } from "../callers.ts";
+import { accountOf, keyOf, NOTHING_SPENT, windowDays } from "../callers.ts";
 import type { Account, ApiKey, KeyLoad, KeySpent } from "../port.ts";
+import { readName, type WalletName, walletKey } from "../wallet-callers.ts";
 
 export async function readAccount(sql: SQL, accountId: string): Promise<Account | null> {
 	const [row] = await sql.unsafe("SELECT * FROM accounts WHERE id = $1", [accountId]);
 	return row === undefined ? null : accountOf(row);
 }
 
-/** A key that was not revoked, its account, and what it spent in the window of its limit. */
+/** A key that was not revoked, or a wallet by its name (wallet-callers.ts), its account, and what it spent in the window of its limit. */
 export async function readKey(sql: SQL, hash: string, day: number): Promise<KeyLoad | null> {
+	const name = readName(hash);
+	if (name !== null) return readWallet(sql, hash, name);
 	const [row] = await sql.unsafe("SELECT * FROM keys WHERE hash = $1 AND revoked_at IS NULL", [hash]);
 	const account = row === undefined ? null : await readAccount(sql, row.account_id);
 	if (account === null) return null;
 	const key = keyOf(row);
 	return { key, account, spent: await spentBy(sql, key, day) };
+}
+
+async function readWallet(sql: SQL, name: string, { by, value }: WalletName): Promise<KeyLoad | null> {
+	const [row] = await sql.unsafe(`SELECT * FROM accounts WHERE ${by === "identity" ? "identity" : "wallet"} = $1`, [value]);
+	if (row === undefined) return null;
+	const account = accountOf(row);
+	return { key: walletKey(name, account), account, spent: NOTHING_SPENT };
 }
 
 async function spentBy(sql: SQL, key: ApiKey, day: number): Promise<KeySpent> {

@@ -10,6 +10,7 @@ import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
+import { wallets } from "./migrations/0008-wallets.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -19,6 +20,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	minuteWindows,
 	chainProxy,
 	retention,
+	wallets,
 ];
 
 /**

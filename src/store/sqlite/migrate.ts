@@ -7,6 +7,7 @@ import { chainStakes } from "./migrations/0004-chain-stakes.ts";
 import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
+import { wallets } from "./migrations/0008-wallets.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -23,6 +24,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	minuteWindows,
 	chainProxy,
 	retention,
+	wallets,
 ];
 
 /** The folder was written by a newer version of this program. */

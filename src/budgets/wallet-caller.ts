@@ -1,0 +1,92 @@
+import { ApiError } from "../errors/index.ts";
+import { formatNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
+import type { Account, ApiKey } from "../store/port.ts";
+import { linkedName, linkOf, ownName, walletKey } from "../store/wallet-callers.ts";
+import type { CachedKey } from "./cached-key.ts";
+import type { CallerCache } from "./caller-cache.ts";
+import type { Caller } from "./port.ts";
+
+/** A wallet must have so much to be served at all, unless it has diem: 0.10 USD (docs/wallets.md). */
+export const WALLET_FLOOR: Nano = nano(100_000_000);
+
+/**
+ * A wallet that signed in. It pays with the diem of the account that it is linked to where that covers a request's
+ * worst case, else with its own balance. One that never topped up has no account, and nothing to pay with.
+ */
+export class WalletCaller implements Caller {
+	readonly wallet: string;
+	/** Its own account; null before its first top-up. */
+	readonly own: CachedKey | null;
+	/** The account that it is linked to, for its diem; null without one. */
+	readonly linked: CachedKey | null;
+	readonly key: ApiKey;
+
+	constructor(wallet: string, own: CachedKey | null, linked: CachedKey | null) {
+		this.wallet = wallet;
+		this.own = own;
+		this.linked = linked;
+		this.key = walletKey(ownName(wallet), this.account);
+	}
+
+	get account(): Account {
+		return this.own?.account ?? this.linked?.account ?? stranger(this.wallet);
+	}
+
+	/** `usd` is its own balance alone: credit of a linked account is for the keys of that account. */
+	balances(): { readonly usd: Nano; readonly diem: Nano } {
+		return {
+			usd: this.own === null ? ZERO : this.own.balances().usd,
+			diem: this.linked === null || this.linked.account.disabled ? ZERO : this.linked.balances().diem,
+		};
+	}
+
+	/** Those that may pay for a request, in order. Throws PAYMENT_REQUIRED where the wallet is below the floor. */
+	payers(): readonly CachedKey[] {
+		const { usd, diem } = this.balances();
+		const payers: CachedKey[] = [];
+		if (this.linked !== null && diem > 0) payers.push(this.linked);
+		if (this.own !== null && usd >= WALLET_FLOOR) payers.push(this.own);
+		if (payers.length > 0) return payers;
+		throw paymentRequired(`this wallet has ${formatNano(usd)} USD, and needs ${formatNano(WALLET_FLOOR, 2)} to be served`);
+	}
+}
+
+/** The 402 of a wallet whose accounts cannot pay for a request; `refused` is what the last of them said. */
+export function walletRefusal(wallet: WalletCaller, refused: ApiError | undefined): ApiError {
+	const error = paymentRequired(`this request may cost more than the ${formatNano(wallet.balances().usd)} USD of this wallet`);
+	const { param, retryAfterSeconds } = refused?.options ?? {};
+	return new ApiError(error.code, {
+		message: error.message,
+		...(param === undefined ? {} : { param }),
+		...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+		...(refused === undefined ? {} : { cause: refused }),
+	});
+}
+
+function paymentRequired(why: string): ApiError {
+	return new ApiError("PAYMENT_REQUIRED", { message: `Payment required: ${why}; top up with POST /api/v1/x402/top-up` });
+}
+
+/** The wallet's caller, its accounts up to date. Rejects with 503. */
+export function findWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
+	const link = linkOf(identity);
+	const own = cache.find(ownName(identity));
+	const linked = link === null ? null : cache.find(linkedName(link));
+	if (own instanceof Promise || linked instanceof Promise)
+		return Promise.all([own, linked]).then(([mine, others]) => new WalletCaller(identity, mine, others));
+	return new WalletCaller(identity, own, linked);
+}
+
+/** A wallet without any account: it is known by its identity, and by nothing else. */
+function stranger(identity: string): Account {
+	return {
+		id: identity,
+		name: identity,
+		tier: "paid",
+		disabled: false,
+		operator: false,
+		wallet: null,
+		identity,
+		createdAtMs: 0,
+	};
+}

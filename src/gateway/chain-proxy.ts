@@ -1,0 +1,47 @@
+import { createRpcBudgets, type NodeBudgets, type RpcBudgets } from "../budgets/index.ts";
+import type { RpcCatalog } from "../catalog/rpc/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Journal } from "../journal/index.ts";
+import { cryptoRpcRoutes } from "../routes/crypto-rpc/index.ts";
+import type { Endpoint } from "../server/index.ts";
+import type { StorePort } from "../store/port.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createRpcUpstreams, type RunningRpcUpstreams } from "../upstreams/rpc/upstreams.ts";
+
+export interface ChainProxyInputs {
+	readonly catalog: RpcCatalog;
+	readonly config: () => Config;
+	readonly budgets: NodeBudgets;
+	readonly store: StorePort;
+	readonly journal: Journal;
+	readonly clock: Clock;
+	readonly log: Log;
+}
+
+/** The chain proxy put together: its upstreams, what it keeps in the books, its routes. */
+export class ChainProxy {
+	readonly upstreams: RunningRpcUpstreams;
+	readonly routes: Endpoint[];
+	readonly #budgets: RpcBudgets;
+
+	/** Throws a ConfigError for a network that is none. */
+	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyInputs) {
+		const { rpc, timeouts, data } = config();
+		this.upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log });
+		const sendsKeptDays = () => config().rpc.sendsKeptDays;
+		this.#budgets = createRpcBudgets({ store, journal, clock, log, dataDir: data, sendsKeptDays });
+		const { credits, idempotency, sends } = this.#budgets;
+		this.routes = cryptoRpcRoutes({ budgets, credits, idempotency, sends, catalog, upstreams: this.upstreams, config });
+	}
+
+	/** Takes new upstreams and time limits. Throws a ConfigError, and nothing has changed then. */
+	reload({ rpc, timeouts }: Config): void {
+		this.upstreams.reload(rpc, timeouts);
+	}
+
+	async stop(): Promise<void> {
+		this.upstreams.close();
+		await this.#budgets.close();
+	}
+}
