@@ -50,7 +50,7 @@ export interface ChainBehaviour {
 export interface ScriptedChain {
 	readonly url: string;
 	readonly port: number;
-	/** All but probes, which are single calls for the chain's id and its newest block. */
+	/** All but probes, which are single calls for the chain's id, its newest block and its final one. */
 	readonly requests: ChainRequest[];
 	readonly probes: number;
 	/** Of requests that are no probes. */
@@ -67,6 +67,12 @@ export interface ScriptedChain {
 }
 
 const PROBES = new Set(["eth_chainId", "eth_blockNumber", "starknet_chainId", "starknet_blockNumber"]);
+
+/** What the pool asks for itself: the chain's id, the newest block, the final one. */
+function isOwnQuestion(item: ChainItem | undefined): boolean {
+	const { method = "", params } = item ?? {};
+	return PROBES.has(method) || (method === "eth_getBlockByNumber" && Array.isArray(params) && params[0] === "finalized");
+}
 
 export async function startScriptedChain(chainId = "0x1"): Promise<ScriptedChain> {
 	const requests: ChainRequest[] = [];
@@ -103,7 +109,7 @@ export async function startScriptedChain(chainId = "0x1"): Promise<ScriptedChain
 		response.on("close", () => {
 			request.isAborted = !response.writableFinished;
 		});
-		const isProbe = items.length === 1 && PROBES.has(items[0]?.method ?? "");
+		const isProbe = items.length === 1 && isOwnQuestion(items[0]);
 		let behaviour: ChainBehaviour;
 		if (isProbe) {
 			probes++;

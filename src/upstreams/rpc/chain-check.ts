@@ -1,9 +1,9 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
-import { utf8Text } from "../../wire/index.ts";
 import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
-import { ask } from "./exchange.ts";
+import { askJson, blockNumberOf } from "./ask-json.ts";
 import type { RpcMember } from "./member.ts";
+import type { ToldHeads } from "./network-heads.ts";
 
 /** What a server says of its chain. `silent`: it did not answer as a node does. */
 export type ChainCheck =
@@ -11,38 +11,43 @@ export type ChainCheck =
 	| { readonly kind: "wrong"; readonly got: string }
 	| { readonly kind: "silent" };
 
-const PROBE_MS = 5_000;
-const NO_PARAMS = new Uint8Array([0x5b, 0x5d]);
-
 /** Asks a server for the id of its chain, and for its newest block: one that has none to tell is not in use yet. */
 export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
-	const controller = new AbortController();
-	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
-	const tell = async (name: string): Promise<unknown> => {
-		const exchange = {
-			fetch,
-			member,
-			requestId: crypto.randomUUID().replaceAll("-", ""),
-			signal: controller.signal,
-			fresh: true,
-		};
-		const answer = await ask(exchange, { method: { name }, params: NO_PARAMS });
-		if (answer.kind !== "result" || !("value" in answer)) throw new Error("no result");
-		return JSON.parse(utf8Text(answer.value, 0, answer.value.length));
-	};
+	const prefix = prefixOf(network);
+	const tell = (name: string) => askJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
 	try {
-		const prefix = network.vm === "starknet" ? "starknet" : "eth";
-		const id = hexOf(await tell(`${prefix}_chainId`));
+		const id = hexOf(await tell("chainId"));
 		if (id === null) return { kind: "silent" };
 		if (network.chainIdHex !== null && id !== hexOf(network.chainIdHex)) return { kind: "wrong", got: id };
-		const block = await tell(`${prefix}_blockNumber`);
-		return block === null || block === undefined ? { kind: "silent" } : { kind: "right" };
+		const block = blockNumberOf(await tell("blockNumber"));
+		if (block === null) return { kind: "silent" };
+		member.facts.reached = block;
+		return { kind: "right" };
 	} catch {
 		return { kind: "silent" };
-	} finally {
-		cancelTimer();
-		controller.abort();
 	}
+}
+
+/** Asks a server how far it is. Never throws; what it does not say is null. */
+export async function tellHeads(fetch: Fetch, clock: Clock, member: RpcMember, network: RpcNetwork): Promise<ToldHeads> {
+	const tell = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+		try {
+			return await askJson({ fetch, clock, member, method, params, fresh: false });
+		} catch {
+			return null;
+		}
+	};
+	const [latest, finalized] = await Promise.all([
+		tell(`${prefixOf(network)}_blockNumber`, []),
+		// Starknet has no tag for it.
+		network.vm === "evm" ? tell("eth_getBlockByNumber", ["finalized", false]) : null,
+	]);
+	const { number = null } = (finalized ?? {}) as { readonly number?: unknown };
+	return { latest: blockNumberOf(latest), finalized: blockNumberOf(number) };
+}
+
+function prefixOf({ vm }: RpcNetwork): string {
+	return vm === "starknet" ? "starknet" : "eth";
 }
 
 /** Hex text without leading zeros and in lower case; null for what is none. */

@@ -4,7 +4,9 @@ import { Care } from "../care.ts";
 import type { Clock } from "../clock.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import type { RpcFault } from "./faults.ts";
+import type { RpcFinality } from "./head-port.ts";
 import type { RpcMember } from "./member.ts";
+import { NetworkHeads, type ToldHeads } from "./network-heads.ts";
 import { HedgeBudget, Pace } from "./pace.ts";
 
 /** A member that is this many blocks behind the best goes last. */
@@ -21,7 +23,12 @@ export interface NetworkTools {
 	readonly probe: (member: RpcMember, network: RpcNetwork) => Promise<ChainCheck>;
 	readonly random: () => number;
 	readonly hedgePercent: number;
+	readonly tellHeads: (member: RpcMember, network: RpcNetwork) => Promise<ToldHeads>;
+	/** Who wants to know what is final. */
+	readonly finalityListeners: ReadonlySet<FinalityListener>;
 }
+
+export type FinalityListener = (network: string, finality: RpcFinality | null) => void;
 
 /** What waits for an answer of a member: told when the member is put out, so that it need not wait on. */
 export interface Waiting {
@@ -37,6 +44,7 @@ export class NetworkPool {
 	readonly care: Care<RpcMember>;
 	readonly hedges: HedgeBudget;
 	readonly waiting = new Set<Waiting>();
+	readonly heads: NetworkHeads;
 	readonly #tools: NetworkTools;
 	readonly #paces: Record<CallKind, Pace> = { read: new Pace(), logs: new Pace(), slow: new Pace(), batch: new Pace() };
 	readonly #rechecks = new Map<RpcMember, () => void>();
@@ -48,6 +56,16 @@ export class NetworkPool {
 		this.network = network;
 		this.#tools = tools;
 		this.hedges = new HedgeBudget(tools.hedgePercent);
+		const { clock, finalityListeners } = tools;
+		this.heads = new NetworkHeads({
+			clock,
+			members: () => this.#members.filter(({ facts, health }) => facts.chain === "right" && health.state !== "out"),
+			ask: (member) => tools.tellHeads(member, network),
+			onFinality: (finality) => {
+				for (const listener of [...finalityListeners]) listener(network.slug, finality);
+			},
+			isWanted: () => finalityListeners.size > 0 || this.#members.length > 1,
+		});
 		this.care = new Care<RpcMember>({
 			clock: tools.clock,
 			probe: (member) => this.#probe(member),
@@ -142,6 +160,7 @@ export class NetworkPool {
 	close(): void {
 		this.#closed = true;
 		this.care.close();
+		this.heads.close();
 		for (const stop of this.#rechecks.values()) stop();
 		this.#rechecks.clear();
 	}

@@ -72,6 +72,7 @@ export async function single(
 
 /** The members that may be asked; a gateway that has just started waits for the first look at them. */
 export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, { clock, rpcMs }: CallTools) {
+	pool?.heads.touch();
 	const members = pool?.order() ?? [];
 	if (members.length > 0 || pool === undefined) return members;
 	const waited = Promise.withResolvers<void>();

@@ -6,10 +6,11 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
 import { batch } from "./batch.ts";
-import { checkChain } from "./chain-check.ts";
+import { checkChain, tellHeads } from "./chain-check.ts";
+import type { RpcHeads } from "./head-port.ts";
 import { lookUp } from "./look-up.ts";
 import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts";
-import { NetworkPool, type NetworkTools } from "./network.ts";
+import { type FinalityListener, NetworkPool, type NetworkTools } from "./network.ts";
 import type { RpcUpstreams } from "./port.ts";
 import { publicEndpoints } from "./public-endpoints.ts";
 import { type CallTools, single } from "./single.ts";
@@ -52,6 +53,8 @@ export interface RpcNetworkStatus {
 
 /** Chain upstreams with what an operator does to them. */
 export interface RunningRpcUpstreams extends RpcUpstreams {
+	/** What is final on networks that are in use. */
+	readonly heads: RpcHeads;
 	/** Takes new upstreams and time limits; calls under way run on as they began. Throws a ConfigError, nothing changed then. */
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void;
 	/** Resolves when every upstream has been asked once which chain it serves. */
@@ -74,6 +77,7 @@ class Upstreams implements RunningRpcUpstreams {
 	readonly #clock: Clock;
 	readonly #networkTools: Omit<NetworkTools, "hedgePercent">;
 	readonly #pools = new Map<string, NetworkPool>();
+	readonly #finalityListeners = new Set<FinalityListener>();
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
 	#tools: CallTools;
 	#publicFound: Promise<unknown> = Promise.resolve();
@@ -85,7 +89,14 @@ class Upstreams implements RunningRpcUpstreams {
 		this.#options = options;
 		this.#clock = clock;
 		this.#config = options.config;
-		this.#networkTools = { clock, log, random, probe: (member, network) => checkChain(fetch, clock, member, network) };
+		this.#networkTools = {
+			clock,
+			log,
+			random,
+			probe: (member, network) => checkChain(fetch, clock, member, network),
+			tellHeads: (member, network) => tellHeads(fetch, clock, member, network),
+			finalityListeners: this.#finalityListeners,
+		};
 		this.#tools = { fetch, clock, log, ...pick(timeouts) };
 		this.#apply(options.config);
 	}
@@ -101,6 +112,14 @@ class Upstreams implements RunningRpcUpstreams {
 	network(slug: string): RpcNetwork | undefined {
 		return this.#networks.get(slug);
 	}
+
+	readonly heads: RpcHeads = {
+		finality: (slug) => this.#pools.get(slug)?.heads.finality ?? null,
+		onFinality: (listener) => {
+			this.#finalityListeners.add(listener);
+			return () => void this.#finalityListeners.delete(listener);
+		},
+	};
 
 	single: RpcUpstreams["single"] = (call) => single(call, this.#pools.get(call.network.slug), this.#tools);
 

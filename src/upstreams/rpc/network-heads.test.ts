@@ -1,0 +1,131 @@
+import { afterEach, expect, test } from "bun:test";
+import { callOf, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
+import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import type { Clock } from "../clock.ts";
+import type { RpcFinality } from "./head-port.ts";
+import type { RunningRpcUpstreams } from "./upstreams.ts";
+
+const open: (ScriptedChain | RunningRpcUpstreams)[] = [];
+afterEach(async () => {
+	for (const part of open.splice(0)) await ("stop" in part ? part.stop() : part.close());
+});
+
+const SLUG = "ethereum-mainnet";
+
+interface Heights {
+	latest: number;
+	finalized: number | null;
+}
+
+async function chainAt(heights: Heights): Promise<ScriptedChain> {
+	const chain = await startScriptedChain();
+	open.push(chain);
+	chain.result("eth_blockNumber", () => `0x${heights.latest.toString(16)}`);
+	chain.result("eth_getBlockByNumber", () =>
+		heights.finalized === null ? null : { number: `0x${heights.finalized.toString(16)}` },
+	);
+	return chain;
+}
+
+/** Real timers in a time that runs as fast as it is told. */
+function fastClock(factor: number): Clock {
+	return {
+		nowMs: () => performance.now() * factor,
+		after(delayMs, action) {
+			const timer = setTimeout(action, delayMs / factor);
+			return () => clearTimeout(timer);
+		},
+	};
+}
+
+async function watched(chains: readonly ScriptedChain[]) {
+	const upstreams = await rpcUpstreams(
+		chains.map(({ url }, index) => ({ url, name: "abc"[index] ?? "", order: 0 })),
+		{ clock: fastClock(50), timeouts: { rpcMs: 600_000, rpcSlowMs: 600_000 } },
+	);
+	open.push(upstreams);
+	const told: (RpcFinality | null)[] = [];
+	const end = upstreams.heads.onFinality((network, finality) => {
+		expect(network).toBe(SLUG);
+		expect(upstreams.heads.finality(SLUG)).toBe(finality);
+		told.push(finality);
+	});
+	await upstreams.single(callOf(itemOf("eth_call")));
+	return { upstreams, told, end, use: () => upstreams.single(callOf(itemOf("eth_call"))) };
+}
+
+test("final is what the most careful upstream says, and it goes back when that one goes back", async () => {
+	const [a, b] = [
+		{ latest: 100, finalized: 60 },
+		{ latest: 101, finalized: 64 },
+	];
+	const { upstreams, told } = await watched([await chainAt(a), await chainAt(b)]);
+	const block = () => upstreams.heads.finality(SLUG)?.block;
+	await until(() => block() === 60);
+	a.finalized = 80;
+	await until(() => block() === 64);
+	b.finalized = 50;
+	await until(() => block() === 50);
+	expect(told.map((finality) => finality?.block)).toContain(64);
+});
+
+test("an upstream that has not seen the final block is not named", async () => {
+	const [a, b] = [
+		{ latest: 100, finalized: 90 },
+		{ latest: 80, finalized: null },
+	] as [Heights, Heights];
+	const { upstreams } = await watched([await chainAt(a), await chainAt(b)]);
+	const names = () => [...(upstreams.heads.finality(SLUG)?.upstreams ?? [])];
+	await until(() => names().length > 0);
+	expect(names()).toEqual(["a"]);
+	b.latest = 95;
+	await until(() => names().length === 2);
+});
+
+test("an upstream that does not tell has no say, and where none tells nothing is final", async () => {
+	const a: Heights = { latest: 100, finalized: null };
+	const chain = await chainAt(a);
+	const { upstreams, told } = await watched([chain]);
+	await until(() => chain.probes >= 6);
+	expect(upstreams.heads.finality(SLUG)).toBeNull();
+	expect(told).toEqual([]);
+});
+
+test("a network that nobody calls is asked no more, and what it told is forgotten", async () => {
+	const chain = await chainAt({ latest: 100, finalized: 90 });
+	const { upstreams, told, use } = await watched([chain]);
+	await until(() => upstreams.heads.finality(SLUG)?.block === 90);
+	await until(() => upstreams.heads.finality(SLUG) === null);
+	const { probes } = chain;
+	await Bun.sleep(100);
+	expect(chain.probes).toBe(probes);
+	await use();
+	await until(() => upstreams.heads.finality(SLUG)?.block === 90);
+	expect(told.at(-2)).toBeNull();
+});
+
+test("an upstream that is far behind goes last", async () => {
+	const [a, b] = [
+		{ latest: 100, finalized: null },
+		{ latest: 100, finalized: null },
+	];
+	const [first, second] = [await chainAt(a), await chainAt(b)];
+	const { use } = await watched([first, second]);
+	a.latest = 120;
+	b.latest = 200;
+	await until(() => first.probes > 8);
+	await until(() => second.probes > 8);
+	first.requests.length = 0;
+	for (let count = 0; count < 20; count++) await use();
+	expect(first.requests).toHaveLength(0);
+});
+
+test("nobody is asked where nobody wants to know", async () => {
+	const chain = await chainAt({ latest: 100, finalized: 90 });
+	const upstreams = await rpcUpstreams([chain.url]);
+	open.push(upstreams);
+	const { probes } = chain;
+	await upstreams.single(callOf(itemOf("eth_call")));
+	await upstreams.single(callOf(itemOf("eth_call")));
+	expect(chain.probes).toBe(probes);
+});
