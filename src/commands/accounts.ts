@@ -7,6 +7,7 @@ import {
 	createAccount,
 	disableAccount,
 	enableAccount,
+	eraseAccount,
 	LEASED_PATIENCE_MS,
 	listAccounts,
 	setAccount,
@@ -118,10 +119,23 @@ const switching = (name: "disable" | "enable", description: string, change: type
 			}),
 	});
 
+const erase = defineCommand({
+	meta: { name: "erase", description: "Take a person's data from an account, end its keys; the books stay, under its id alone" },
+	args: { id, ...jsonArg, ...storeArgs },
+	run: ({ args }) =>
+		withStore(args, async (admin) => {
+			const erased = await eraseAccount(admin, args.id);
+			if (args.json) return printJson(erased);
+			print(
+				`${erased.accountId} has no name, wallet or key any more (${erased.endedKeys} keys ended); its charges and balance stay`,
+			);
+		}),
+});
+
 export const accounts = defineCommand({
 	meta: {
 		name: "accounts",
-		description: "Accounts: create, list, show, set, disable, enable; their money: credit, debit, refund, ledger",
+		description: "Accounts: create, list, show, set, disable, enable, erase; their money: credit, debit, refund, ledger",
 	},
 	subCommands: {
 		create,
@@ -134,6 +148,7 @@ export const accounts = defineCommand({
 		set,
 		disable: switching("disable", "Refuse the account's requests", disableAccount),
 		enable: switching("enable", "Take the account's requests again", enableAccount),
+		erase,
 	},
 });
 

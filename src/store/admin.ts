@@ -12,6 +12,7 @@ export { type Backlog, readBacklog } from "./admin/backlog.ts";
 export { requestReload } from "./admin/changes.ts";
 export { credit } from "./admin/credit.ts";
 export { debit } from "./admin/debit.ts";
+export { type ErasedAccount, eraseAccount } from "./admin/erase-account.ts";
 export { AdminError, type AdminErrorCode } from "./admin/errors.ts";
 export { createKey, findKeyByHash, listKeys, type NewKey, revokeKey } from "./admin/keys.ts";
 export { type ListMoney, listMoney, type MoneyEntry } from "./admin/list-money.ts";

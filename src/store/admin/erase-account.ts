@@ -1,0 +1,56 @@
+import { noteChange } from "./changes.ts";
+import { AdminError } from "./errors.ts";
+import { requireAccount } from "./find-account.ts";
+import type { AdminStore } from "./open-admin.ts";
+import { linkWallet } from "./wallets.ts";
+
+export interface ErasedAccount {
+	readonly accountId: string;
+	/** Keys that were ended by it. */
+	readonly endedKeys: number;
+}
+
+/** What stands in the place of a name. */
+export const ERASED_NAME = "(erased)";
+
+/**
+ * Takes from an account what tells of a person: its name, its wallet, the descriptions, addresses and limits of access of
+ * its keys, the log of refused requests, and answers that were kept for repeats. Its keys end, and it is disabled. What
+ * it used and paid stays in the books under its id alone; the notice that tells nodes of its wallet goes with the others,
+ * after 30 days. A repeat changes nothing.
+ *
+ * Throws `AdminError`: NOT_FOUND, INVALID (the operator's own account).
+ */
+export function eraseAccount(admin: AdminStore, accountId: string): Promise<ErasedAccount> {
+	return admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		const account = await requireAccount(tx, accountId);
+		if (account.operator) throw new AdminError("INVALID", "the operator's account is not erased");
+		await linkWallet(tx, accountId, null, atMs);
+		await tx
+			.updateTable("accounts")
+			.set({ name: ERASED_NAME, identity: null, disabled: 1 })
+			.where("id", "=", accountId)
+			.execute();
+		const active = await tx
+			.selectFrom("keys")
+			.select(["id", "hash"])
+			.where("account_id", "=", accountId)
+			.where("revoked_at", "is", null)
+			.execute();
+		for (const { id: keyId, hash } of active) await noteChange(tx, { kind: "key", keyId, accountId, hash }, atMs);
+		if (active.length > 0) {
+			await tx
+				.updateTable("keys")
+				.set({ revoked_at: atMs })
+				.where("account_id", "=", accountId)
+				.where("revoked_at", "is", null)
+				.execute();
+		}
+		await tx.updateTable("keys").set({ description: "", restrictions: null }).where("account_id", "=", accountId).execute();
+		await tx.deleteFrom("exceeded_limits").where("account_id", "=", accountId).execute();
+		await tx.deleteFrom("idempotency_answers").where("account_id", "=", accountId).execute();
+		await noteChange(tx, { kind: "account", accountId }, atMs);
+		return { accountId, endedKeys: active.length };
+	});
+}
