@@ -15,6 +15,7 @@ import {
 	type QueryResult,
 	type TransactionSettings,
 } from "kysely";
+import { wantsNewConnection } from "./faults.ts";
 import { WRITERS_LOCK } from "./locks.ts";
 
 export class BunPostgresDialect implements Dialect {
@@ -69,7 +70,7 @@ class BunPostgresDriver implements Driver {
 	}
 
 	async releaseConnection(connection: DatabaseConnection): Promise<void> {
-		if (connection instanceof BunPostgresConnection) connection.release();
+		if (connection instanceof BunPostgresConnection) await connection.release();
 	}
 
 	/**
@@ -102,13 +103,17 @@ type Reserved = Awaited<ReturnType<SQL["reserve"]>>;
 
 class BunPostgresConnection implements DatabaseConnection {
 	readonly #connection: Reserved;
+	#givenUp = false;
 
 	constructor(connection: Reserved) {
 		this.#connection = connection;
 	}
 
 	async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-		const result = await this.#connection.unsafe(query.sql, [...query.parameters]);
+		const result = await this.#connection.unsafe(query.sql, [...query.parameters]).catch((error: unknown) => {
+			this.#givenUp ||= wantsNewConnection(error);
+			throw error;
+		});
 		const rows = wholeNumbers(result) as R[];
 		return { rows, numAffectedRows: BigInt(result.count ?? 0) };
 	}
@@ -118,8 +123,9 @@ class BunPostgresConnection implements DatabaseConnection {
 		throw new Error("this store does not stream rows");
 	}
 
-	release(): void {
-		this.#connection.release();
+	async release(): Promise<void> {
+		if (this.#givenUp) await this.#connection.close({ timeout: 0 });
+		else this.#connection.release();
 	}
 }
 

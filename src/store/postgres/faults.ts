@@ -32,6 +32,14 @@ export function isRecordFault(error: unknown): boolean {
 	return !(error instanceof StoreSilentError || error instanceof SequenceError || error instanceof JournalCorruptError);
 }
 
+/** SQLSTATE of a write that the server's role does not allow. */
+const READ_ONLY = "25006";
+
+/** Another connection may lead to a server that takes what this one refuses: the primary of a failover has another address. */
+export function wantsNewConnection(error: unknown): boolean {
+	return error instanceof StoreSilentError || (error instanceof SQL.PostgresError && error.errno === READ_ONLY);
+}
+
 /** It may pass by itself: whoever asked may ask again. */
 export function isStoreTrouble(error: unknown): boolean {
 	if (error instanceof SQL.PostgresError) return !isRecordFault(error);

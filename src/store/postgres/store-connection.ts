@@ -1,6 +1,6 @@
 /** Connections to the store that are given up when it falls silent. */
 import type { Timers } from "../../telemetry/clock.ts";
-import { StoreSilentError } from "./faults.ts";
+import { StoreSilentError, wantsNewConnection } from "./faults.ts";
 import type { BooksLink } from "./shared-books.ts";
 
 /** What can be given up: a pool of connections. */
@@ -22,7 +22,8 @@ export class StoreConnection<On extends Closable> implements BooksLink<On> {
 
 	/**
 	 * Work on the store that ends within `silenceMs`, one way or the other: past it the connections are given up, since the
-	 * server, or the way to it, may be gone without a word. Throws `StoreSilentError`, and what the work throws.
+	 * server, or the way to it, may be gone without a word. They are given up as well where the server may only be read.
+	 * Throws `StoreSilentError`, and what the work throws.
 	 */
 	async run<T>(silenceMs: number, work: (on: On) => Promise<T>): Promise<T> {
 		const { promise: silence, reject } = Promise.withResolvers<never>();
@@ -30,7 +31,7 @@ export class StoreConnection<On extends Closable> implements BooksLink<On> {
 		try {
 			return await Promise.race([work(this.#on), silence]);
 		} catch (error) {
-			if (error instanceof StoreSilentError) this.#reconnect();
+			if (wantsNewConnection(error)) this.#reconnect();
 			throw error;
 		} finally {
 			answered();
