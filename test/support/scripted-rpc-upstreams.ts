@@ -12,6 +12,8 @@ export interface Asked {
 	readonly signal: AbortSignal;
 	answer(...outcomes: (RpcOutcome | RpcStream)[]): void;
 	fail(error: Error): void;
+	/** Tells the caller that the bytes go out. */
+	sent(): void;
 }
 
 /** Upstreams whose answers a test gives by hand, or by a function of the item. */
@@ -48,10 +50,18 @@ export class ScriptedUpstreams implements RpcUpstreams {
 		return { outcome: outcome.map((one) => (one.kind === "result" ? { ...one, upstream } : one)), upstream, retries: 0 };
 	}
 
-	#ask({ items, signal }: RpcCall, batch: boolean): Promise<(RpcOutcome | RpcStream)[]> {
+	#ask(call: RpcCall, batch: boolean): Promise<(RpcOutcome | RpcStream)[]> {
+		const { items, signal } = call;
 		const { promise, resolve, reject } = Promise.withResolvers<(RpcOutcome | RpcStream)[]>();
 		const answered = this.#answer === null ? null : items.map(this.#answer);
-		this.asked.push({ items, batch, signal, answer: (...outcomes) => resolve(outcomes), fail: reject });
+		this.asked.push({
+			items,
+			batch,
+			signal,
+			answer: (...outcomes) => resolve(outcomes),
+			fail: reject,
+			sent: () => call.onSent?.(this.upstream),
+		});
 		signal.addEventListener("abort", () => reject(signal.reason), { once: true });
 		if (answered !== null) void this.gate().then(() => resolve(answered));
 		return promise;

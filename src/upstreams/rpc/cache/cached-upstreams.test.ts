@@ -292,6 +292,22 @@ describe("calls that ask the same at the same time", () => {
 		expect(inner.asked).toHaveLength(5);
 	});
 
+	test("tell each of their callers that they went out, those that come later too", async () => {
+		const inner = new ScriptedUpstreams();
+		const { cached } = made(inner);
+		const told: string[] = [];
+		const as = (name: string) => ({ ...call([BALANCE("latest")]), onSent: () => void told.push(name) });
+		const first = cached.single(as("first"));
+		const second = cached.batch(as("second"));
+		expect(told).toEqual([]);
+		inner.asked[0]?.sent();
+		expect(told).toEqual(["first", "second"]);
+		const third = cached.single(as("third"));
+		expect(told).toEqual(["first", "second", "third"]);
+		inner.asked[0]?.answer(result("0x1"));
+		await Promise.all([first, second, third]);
+	});
+
 	test("are never shared where they send something", async () => {
 		const inner = new ScriptedUpstreams();
 		const { cached } = made(inner);

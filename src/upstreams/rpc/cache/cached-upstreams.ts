@@ -87,7 +87,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		if (kept) return { outcome: { kind: "result", value: kept }, upstream: null, retries: 0 };
 		const running = this.#flights.find(key, network.slug);
 		if (running !== null) {
-			const answer = await this.#flights.join(running, call.signal);
+			const answer = await this.#flights.join(running, call);
 			if (answer !== null && answer.outcome.kind !== "missing") {
 				this.#shared++;
 				return answer;
@@ -96,7 +96,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		}
 		const flight = this.#startSingle(call, key, keepable);
 		// The first who waits gets the stream, where it is one.
-		return (await this.#flights.join(flight, call.signal)) as SingleAnswer;
+		return (await this.#flights.join(flight, call)) as SingleAnswer;
 	}
 
 	async batch(call: RpcCall): Promise<RpcAnswer<readonly RpcOutcome[]>> {
@@ -122,7 +122,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		}
 		const [own, ...shared] = await Promise.all([
 			outgoing.length === 0 ? null : this.#send(call, outgoing, trip, whole),
-			...joined.map(({ flight }) => this.#outcomeOf(flight, call.signal)),
+			...joined.map(({ flight }) => this.#outcomeOf(flight, call)),
 		]);
 		for (const [position, { index }] of outgoing.entries()) outcomes[index] = own?.outcome[position] ?? { kind: "missing" };
 		const again: Outgoing[] = [];
@@ -134,7 +134,7 @@ export class CachedUpstreams implements RpcUpstreams {
 				this.#shared++;
 			} else if (item !== undefined) again.push({ index, item, keepable: null });
 		}
-		const late = again.length === 0 ? null : await this.#inner.batch(callOf(call, again, call.signal));
+		const late = again.length === 0 ? null : await this.#inner.batch(itemsOf(call, again, null));
 		for (const [position, { index }] of again.entries()) outcomes[index] = late?.outcome[position] ?? { kind: "missing" };
 		return {
 			outcome: outcomes.map((outcome) => outcome ?? { kind: "missing" }),
@@ -145,7 +145,7 @@ export class CachedUpstreams implements RpcUpstreams {
 
 	#startSingle(call: RpcCall, key: string, keepable: Keepable | null): Flight {
 		const trip = new Trip();
-		const answer = this.#inner.single(callOf(call, null, trip.signal)).then((answered): SingleAnswer => {
+		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered): SingleAnswer => {
 			const { outcome, upstream, retries } = answered;
 			if (!isStream(outcome)) {
 				trip.end();
@@ -184,10 +184,10 @@ export class CachedUpstreams implements RpcUpstreams {
 		trip: Trip,
 		whole: PromiseWithResolvers<RpcAnswer<readonly RpcOutcome[]>>,
 	): Promise<RpcAnswer<readonly RpcOutcome[]>> {
-		const waited = trip.wait(whole.promise, call.signal, (answer) => answer);
+		const waited = trip.wait(whole.promise, call, (answer) => answer);
 		const run = async () => {
 			try {
-				const answer = await this.#inner.batch(callOf(call, outgoing, trip.signal));
+				const answer = await this.#inner.batch(itemsOf(call, outgoing, trip));
 				for (const [position, { keepable }] of outgoing.entries()) {
 					const outcome = answer.outcome[position];
 					if (keepable === null || outcome?.kind !== "result") continue;
@@ -205,12 +205,12 @@ export class CachedUpstreams implements RpcUpstreams {
 	}
 
 	/** What came of another's call; null where that does not help this one: it failed, or cannot be shared. */
-	async #outcomeOf(flight: Flight, signal: AbortSignal): Promise<RpcOutcome | null> {
+	async #outcomeOf(flight: Flight, call: RpcCall): Promise<RpcOutcome | null> {
 		try {
-			const answer = await flight.trip.wait(flight.answer, signal, (value) => value);
+			const answer = await flight.trip.wait(flight.answer, call, (value) => value);
 			return isStream(answer.outcome) || answer.outcome.kind === "missing" ? null : answer.outcome;
 		} catch {
-			signal.throwIfAborted();
+			call.signal.throwIfAborted();
 			return null;
 		}
 	}
@@ -228,13 +228,13 @@ function staysTrue(keepable: Keepable | null): boolean {
 	return keepable !== null && keepable.keep.kind !== "found";
 }
 
-/** The call with these items of it, or all, under another signal. */
-function callOf(call: RpcCall, items: readonly Outgoing[] | null, signal: AbortSignal): RpcCall {
+/** The call with these items of it, or all: on a trip that others may join, or else on its own. */
+function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: Trip | null): RpcCall {
 	return {
 		network: call.network,
 		items: items === null ? call.items : items.map(({ item }) => item),
 		requestId: call.requestId,
-		signal,
-		onSent: (upstream) => call.onSent?.(upstream),
+		signal: trip === null ? call.signal : trip.signal,
+		onSent: (upstream) => (trip === null ? call.onSent?.(upstream) : trip.sent(upstream)),
 	};
 }

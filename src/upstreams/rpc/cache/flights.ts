@@ -1,5 +1,5 @@
 import type { Clock } from "../../clock.ts";
-import type { RpcAnswer, RpcOutcome, RpcStream } from "../port.ts";
+import type { RpcAnswer, RpcCall, RpcOutcome, RpcStream } from "../port.ts";
 import type { Trip } from "./trip.ts";
 
 /** A call is joined by others only so long after it began, unless its answer does not change: they ask for what is true now. */
@@ -61,13 +61,13 @@ export class Flights {
 		return flight;
 	}
 
-	/** The flight's answer, unless the signal aborts before; null where it is a stream that another one reads. */
-	join(flight: Flight, signal: AbortSignal): Promise<SingleAnswer | null> {
-		return flight.trip.wait(flight.answer, signal, (answer) => {
+	/** The flight's answer, unless the caller leaves before; null where it is a stream that another one reads. */
+	join(flight: Flight, call: RpcCall): Promise<SingleAnswer | null> {
+		return flight.trip.wait(flight.answer, call, (answer) => {
 			if (!isStream(answer.outcome)) return answer;
 			if (flight.streamTaken) return null;
 			flight.streamTaken = true;
-			flight.trip.handOver(signal);
+			flight.trip.handOver(call.signal);
 			return answer;
 		});
 	}

@@ -1,8 +1,14 @@
+import type { RpcCall } from "../port.ts";
+
+type Waiter = Pick<RpcCall, "signal" | "onSent">;
+
 /** A call to the upstreams that several wait for. It is aborted when the last of them has left, not before. */
 export class Trip {
 	readonly #controller = new AbortController();
 	#waiting = 0;
 	#over = false;
+	#sentTo: string | null = null;
+	readonly #onSent: ((upstream: string) => void)[] = [];
 
 	get signal(): AbortSignal {
 		return this.#controller.signal;
@@ -16,7 +22,11 @@ export class Trip {
 	 * What is awaited, unless the signal aborts before: then it rejects with the signal's reason. `take` makes of the value
 	 * what the waiter gets, in the turn in which it comes and in the order in which the waiters came.
 	 */
-	wait<T, R>(promise: Promise<T>, signal: AbortSignal, take: (value: T) => R): Promise<R> {
+	wait<T, R>(promise: Promise<T>, { signal, onSent }: Waiter, take: (value: T) => R): Promise<R> {
+		if (onSent !== undefined) {
+			this.#onSent.push(onSent);
+			if (this.#sentTo !== null) onSent(this.#sentTo);
+		}
 		return new Promise((resolve, reject) => {
 			if (signal.aborted) {
 				this.#leave(signal.reason);
@@ -51,6 +61,12 @@ export class Trip {
 	handOver(signal: AbortSignal): void {
 		if (signal.aborted) this.#controller.abort(signal.reason);
 		else signal.addEventListener("abort", () => this.#controller.abort(signal.reason), { once: true });
+	}
+
+	/** The bytes go out to this upstream: all who wait are told, and those who come later. */
+	sent(upstream: string): void {
+		this.#sentTo = upstream;
+		for (const onSent of this.#onSent) onSent(upstream);
 	}
 
 	/** The call has ended: leaving aborts nothing any more. */
