@@ -108,10 +108,20 @@ function judged(row: Looked | undefined, maxKeys: number): StoredClaim {
 	return { kind: Number(row.live) >= maxKeys ? "full" : "running" };
 }
 
-const RELEASE = `
-	DELETE FROM idempotency_running AS held
-	USING jsonb_to_recordset($1::jsonb) AS gone (account_id text, key text, claim text)
-	WHERE held.account_id = gone.account_id AND held.key = gone.key AND held.claim = gone.claim`;
+/** Each row is sought by itself: where a table has grown since it was last analysed, a join would read all of it. */
+const ANSWER = (nowMs: string) =>
+	`LATERAL (SELECT * FROM idempotency_answers WHERE account_id = asked.account_id AND key = asked.key AND expires_at > ${nowMs}
+		LIMIT 1) AS answer`;
+
+const HELD = `LATERAL (SELECT ctid AS place, claim, fingerprint FROM idempotency_running
+	WHERE account_id = asked.account_id AND key = asked.key LIMIT 1) AS held`;
+
+/** Ends claims that are their keys' still. */
+export const RELEASE = `
+	DELETE FROM idempotency_running WHERE ctid = ANY (ARRAY (
+		SELECT held.place FROM jsonb_to_recordset($1::jsonb) AS asked (account_id text, key text, claim text), ${HELD}
+		WHERE held.claim = asked.claim
+	))`;
 
 const DROP = `
 	DELETE FROM idempotency_answers AS answer USING jsonb_to_recordset($1::jsonb) AS bad (account_id text, key text)
@@ -122,20 +132,18 @@ const LIVE = (hour: string) =>
 	`(SELECT coalesce(sum(keys), 0)::int8 FROM idempotency_counts WHERE account_id = asked.account_id AND hour >= ${hour})`;
 
 const CLAIM = `
-	INSERT INTO idempotency_running AS held (account_id, key, fingerprint, claim, node_id, epoch, claimed_at)
+	INSERT INTO idempotency_running AS running (account_id, key, fingerprint, claim, node_id, epoch, claimed_at)
 	SELECT asked.account_id, asked.key, asked.fingerprint, asked.claim, $2, $3::int8, $4::int8
 	FROM jsonb_to_recordset($1::jsonb) AS asked (account_id text, key text, fingerprint text, claim text)
-	LEFT JOIN idempotency_answers AS answer
-		ON answer.account_id = asked.account_id AND answer.key = asked.key AND answer.expires_at > $4::int8
+	LEFT JOIN ${ANSWER("$4::int8")} ON true
 	WHERE CASE WHEN answer.key IS NULL THEN ${LIVE("$5")} < $6 ELSE answer.known = 0 AND answer.fingerprint = asked.fingerprint END
 	ORDER BY asked.account_id, asked.key
-	ON CONFLICT (account_id, key) DO UPDATE SET claim = held.claim WHERE held.claim = excluded.claim`;
+	ON CONFLICT (account_id, key) DO UPDATE SET claim = running.claim WHERE running.claim = excluded.claim`;
 
 const LOOK = `
 	SELECT asked.account_id, asked.key, asked.claim, asked.fingerprint AS asked, answer.fingerprint, answer.known, answer.status,
 		answer.note, answer.bytes, answer.crc32, answer.body, answer.file, held.claim AS holder, held.fingerprint AS running,
 		${LIVE("$3")} AS live
 	FROM jsonb_to_recordset($1::jsonb) AS asked (account_id text, key text, fingerprint text, claim text)
-	LEFT JOIN idempotency_answers AS answer
-		ON answer.account_id = asked.account_id AND answer.key = asked.key AND answer.expires_at > $2::int8
-	LEFT JOIN idempotency_running AS held ON held.account_id = asked.account_id AND held.key = asked.key`;
+	LEFT JOIN ${ANSWER("$2::int8")} ON true
+	LEFT JOIN ${HELD} ON true`;

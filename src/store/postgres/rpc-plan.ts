@@ -2,6 +2,7 @@
 import type { SQL } from "bun";
 import type { JournalRecord, PostRecord } from "../../journal/records.ts";
 import { type AnswerRow, answerRow, creditBucket, creditsOf, KEPT_MS, unknownRow } from "../rpc-records.ts";
+import { RELEASE } from "./rpc-book.ts";
 
 type AnswerOfClaim = AnswerRow & { readonly claim: string };
 type Row = Readonly<Record<string, string | number | null>>;
@@ -54,7 +55,7 @@ export class RpcPlan {
 	write(tx: SQL): Promise<unknown>[] {
 		const writes: Promise<unknown>[] = [];
 		if (this.#answers.size > 0) writes.push(tx.unsafe(KEEP, [[...this.#answers.values()]]));
-		if (this.#ended.length > 0) writes.push(tx.unsafe(END_CLAIMS, [this.#ended]));
+		if (this.#ended.length > 0) writes.push(tx.unsafe(RELEASE, [this.#ended]));
 		if (this.#credits.size > 0) writes.push(tx.unsafe(COUNT_CREDITS, [[...this.#credits.values()]]));
 		if (this.#sends.length > 0) writes.push(tx.unsafe(SEND, [this.#sends]));
 		if (this.#ends.length > 0) writes.push(tx.unsafe(END_SENDS, [this.#ends]));
@@ -84,11 +85,6 @@ const KEEP = `
 		file = excluded.file, expires_at = excluded.expires_at
 	WHERE old.known = 0 OR old.expires_at <= excluded.expires_at - ${KEPT_MS}`;
 
-const END_CLAIMS = `
-	DELETE FROM idempotency_running AS held
-	USING jsonb_to_recordset($1::jsonb) AS ended (account_id text, key text, claim text)
-	WHERE held.account_id = ended.account_id AND held.key = ended.key AND held.claim = ended.claim`;
-
 const COUNT_CREDITS = `
 	INSERT INTO rpc_credits AS counted (account_id, bucket, credits)
 	SELECT account_id, bucket, credits FROM jsonb_to_recordset($1::jsonb) AS used (account_id text, bucket int8, credits int8)
@@ -106,8 +102,10 @@ const SEND = `
 const END_SENDS = `
 	UPDATE rpc_sends AS sent SET outcome = ended.outcome, ended_at = ended.ended_at, tx_hash = coalesce(ended.tx_hash, sent.tx_hash)
 	FROM (
-		SELECT DISTINCT ON (request_id, item) request_id, item, outcome, tx_hash, ended_at
-		FROM jsonb_to_recordset($1::jsonb) AS told (request_id text, item int8, outcome text, tx_hash text, ended_at int8, place int8)
-		ORDER BY request_id, item, place
+		SELECT DISTINCT ON (found.id) found.id, told.outcome, told.tx_hash, told.ended_at
+		FROM jsonb_to_recordset($1::jsonb)
+			AS told (request_id text, item int8, outcome text, tx_hash text, ended_at int8, place int8),
+		LATERAL (SELECT id FROM rpc_sends WHERE request_id = told.request_id AND item = told.item LIMIT 1) AS found
+		ORDER BY found.id, told.place
 	) AS ended
-	WHERE sent.request_id = ended.request_id AND sent.item = ended.item AND sent.outcome IS NULL`;
+	WHERE sent.id = ended.id AND sent.outcome IS NULL`;
