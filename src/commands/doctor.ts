@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { defineCommand } from "citty";
+import { checkStaking } from "../access/index.ts";
 import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
 import { discoverModels } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
@@ -35,6 +36,7 @@ export const doctor = defineCommand({
 			await server(config),
 			await books(config),
 			...(await upstreams(config)),
+			...(await staking(config)),
 			...(await engines(config)),
 		];
 		if (checks.some((check) => !check.ok)) process.exitCode = 1;
@@ -105,6 +107,11 @@ function upstreams(config: Config): Promise<Check[]> {
 			}
 		}),
 	);
+}
+
+async function staking(config: Config): Promise<Check[]> {
+	const check = await checkStaking(config.staking);
+	return check === null ? [] : [{ name: "staking", ok: check.state === "well", text: check.text }];
 }
 
 async function engines(config: Config): Promise<Check[]> {

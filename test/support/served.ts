@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** A key that a test gives its server: TURNPIKE_ADMIN_KEY. */
@@ -39,17 +39,7 @@ export function temporaryFolder(): string {
 	return mkdtempSync(join(tmpdir(), "turnpike-served-"));
 }
 
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-	return new Promise((resolve, reject) => {
-		const server = createServer();
-		server.once("error", reject);
-		server.listen(0, "127.0.0.1", () => {
-			const address = server.address();
-			server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-		});
-	});
-}
+export { freePort } from "./free-port.ts";
 
 function cleanEnvironment(): Record<string, string> {
 	return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TURNPIKE_"))) as Record<

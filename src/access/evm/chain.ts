@@ -88,13 +88,22 @@ export class Chain {
 	#faultOf(method: string, error: unknown): ChainError {
 		const { code, shortMessage, details } = error as { code?: unknown; shortMessage?: string; details?: string };
 		const said = [shortMessage, details].filter(Boolean).join(" ") || "the node cannot be reached";
-		const text = `${method}: ${said}`.replaceAll(this.#options.rpcUrl, "(rpcUrl)").replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
+		const text = `${method}: ${withoutParts(this.#options.rpcUrl, said)}`.replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
 		if (typeof code !== "number" || CANNOT_NOW.has(code)) return new ChainError(text);
 		return new ChainRefusal(text, code === REVERTED || /\brevert/i.test(details ?? ""));
 	}
 }
 
 const MAX_TEXT = 300;
+const MIN_SECRET = 8;
+
+/** A text in which neither an address nor what may be a secret in it (user, password, path, query) stands. */
+function withoutParts(address: string, text: string): string {
+	const { username, password, pathname, searchParams } = new URL(address);
+	const parts = [address, username, password, ...pathname.split("/"), ...searchParams.values()];
+	return parts.filter((part) => part.length >= MIN_SECRET).reduce((left, part) => left.replaceAll(part, "(hidden)"), text);
+}
+
 /** Unknown and internal errors, too many requests: the node cannot answer now. */
 const CANNOT_NOW: ReadonlySet<number> = new Set([-1, -32603, -32005, -32007, 429]);
 /** An eth_call that reverted (https://ethereum.github.io/execution-apis/). */
