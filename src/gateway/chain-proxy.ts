@@ -7,6 +7,7 @@ import type { Endpoint } from "../server/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { CachedUpstreams } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { createRpcUpstreams, type RunningRpcUpstreams } from "../upstreams/rpc/upstreams.ts";
 
 export interface ChainProxyInputs {
@@ -19,9 +20,13 @@ export interface ChainProxyInputs {
 	readonly log: Log;
 }
 
-/** The chain proxy put together: its upstreams, what it keeps in the books, its routes. */
+const MIB = 1_048_576;
+
+/** The chain proxy put together: its upstreams, what it keeps in memory and in the books, its routes. */
 export class ChainProxy {
 	readonly upstreams: RunningRpcUpstreams;
+	/** What the routes call: the upstreams, and before them what is in memory. */
+	readonly cache: CachedUpstreams;
 	readonly routes: Endpoint[];
 	readonly #budgets: RpcBudgets;
 
@@ -29,18 +34,21 @@ export class ChainProxy {
 	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyInputs) {
 		const { rpc, timeouts, data } = config();
 		this.upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log });
+		this.cache = new CachedUpstreams(this.upstreams, this.upstreams.heads, { maxBytes: rpc.cacheMb * MIB });
 		const sendsKeptDays = () => config().rpc.sendsKeptDays;
 		this.#budgets = createRpcBudgets({ store, journal, clock, log, dataDir: data, sendsKeptDays });
 		const { credits, idempotency, sends } = this.#budgets;
-		this.routes = cryptoRpcRoutes({ budgets, credits, idempotency, sends, catalog, upstreams: this.upstreams, config });
+		this.routes = cryptoRpcRoutes({ budgets, credits, idempotency, sends, catalog, upstreams: this.cache, config });
 	}
 
 	/** Takes new upstreams and time limits. Throws a ConfigError, and nothing has changed then. */
 	reload({ rpc, timeouts }: Config): void {
 		this.upstreams.reload(rpc, timeouts);
+		this.cache.resize(rpc.cacheMb * MIB);
 	}
 
 	async stop(): Promise<void> {
+		this.cache.close();
 		this.upstreams.close();
 		await this.#budgets.close();
 	}
