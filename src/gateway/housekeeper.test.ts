@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { type OpenedStore, openStore } from "../store/index.ts";
 import { BooksFolder } from "../store/testing/books-folder.ts";
 import { type OldMonths, writeOldMonths } from "../store/testing/old-months.ts";
@@ -36,22 +37,17 @@ class HandTimers implements Timers {
 	}
 }
 
+let cluster: PostgresCluster;
 let books: BooksFolder;
 let old: OldMonths;
 let opened: OpenedStore;
 let timers: HandTimers;
 
-beforeEach(async () => {
-	books = new BooksFolder();
-	old = await writeOldMonths((now) => books.admin(now));
-	opened = await openStore({ dataDir: books.dir, journal: { minFreeDiskBytes: 0 } });
-	timers = new HandTimers();
-});
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
 
-afterEach(async () => {
-	await opened.store.close();
-	await books.remove();
-});
+afterAll(() => cluster.stop());
 
 function keeper(retention: { journalMonths?: number; usageMonths?: number; requestDays: number }): Housekeeper {
 	return new Housekeeper({
@@ -67,30 +63,44 @@ async function runToRest(): Promise<void> {
 	for (let steps = 0; (await timers.run()) < HOUR_MS; steps++) expect(steps).toBeLessThan(100);
 }
 
-test("what is older than the settings say leaves a running store by itself, and an hour later it looks again", async () => {
-	const housekeeper = keeper({ journalMonths: 2, usageMonths: 4, requestDays: 30 });
-	await runToRest();
-	// The books end in October, and it is December.
-	for (const month of ["2024-08", "2024-09"]) expect(existsSync(join(books.dir, `archive/${month}.ndjson.gz`))).toBe(true);
-	expect(existsSync(join(books.dir, "archive/2024-10.ndjson.gz"))).toBe(false);
-	expect((await books.audit()).findings).toEqual([]);
-	expect(await timers.run()).toBe(HOUR_MS);
-	housekeeper.stop();
-	expect(timers.waits).toBe(false);
-});
+describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
+	beforeEach(async () => {
+		books = new BooksFolder(store === "SQLite" ? undefined : await cluster.newDatabase());
+		old = await writeOldMonths((now) => books.admin(now));
+		opened = await openStore({ dataDir: books.dir, postgres: books.postgres, journal: { minFreeDiskBytes: 0 } });
+		timers = new HandTimers();
+	});
 
-test("without settings no charge leaves", async () => {
-	const housekeeper = keeper({ requestDays: 30 });
-	await runToRest();
-	expect(existsSync(join(books.dir, "archive"))).toBe(false);
-	expect((await books.audit()).counted.posts).toBe(120);
-	housekeeper.stop();
-});
+	afterEach(async () => {
+		await opened.store.close();
+		await books.remove();
+	});
 
-test("a fault is tried again an hour later, and the rest goes on meanwhile", async () => {
-	const housekeeper = keeper({ journalMonths: 2, requestDays: 30 });
-	await Bun.write(join(books.dir, "archive"), "a file where the folder should be");
-	for (let steps = 0; (await timers.run()) < HOUR_MS; steps++) expect(steps).toBeLessThan(100);
-	expect((await books.audit()).findings).toEqual([]);
-	housekeeper.stop();
+	test("what is older than the settings say leaves a running store by itself, and an hour later it looks again", async () => {
+		const housekeeper = keeper({ journalMonths: 2, usageMonths: 4, requestDays: 30 });
+		await runToRest();
+		// The books end in October, and it is December.
+		for (const month of ["2024-08", "2024-09"]) expect(existsSync(join(books.dir, `archive/${month}.ndjson.gz`))).toBe(true);
+		expect(existsSync(join(books.dir, "archive/2024-10.ndjson.gz"))).toBe(false);
+		expect((await books.audit()).findings).toEqual([]);
+		expect(await timers.run()).toBe(HOUR_MS);
+		housekeeper.stop();
+		expect(timers.waits).toBe(false);
+	});
+
+	test("without settings no charge leaves", async () => {
+		const housekeeper = keeper({ requestDays: 30 });
+		await runToRest();
+		expect(existsSync(join(books.dir, "archive"))).toBe(false);
+		expect((await books.audit()).counted.posts).toBe(120);
+		housekeeper.stop();
+	});
+
+	test("a fault is tried again an hour later, and the rest goes on meanwhile", async () => {
+		const housekeeper = keeper({ journalMonths: 2, requestDays: 30 });
+		await Bun.write(join(books.dir, "archive"), "a file where the folder should be");
+		for (let steps = 0; (await timers.run()) < HOUR_MS; steps++) expect(steps).toBeLessThan(100);
+		expect((await books.audit()).findings).toEqual([]);
+		housekeeper.stop();
+	});
 });

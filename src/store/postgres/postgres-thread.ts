@@ -130,6 +130,10 @@ export class PostgresThread<On> {
 			void this.#exchangeMinutes(message.id, message.exchange);
 			return;
 		}
+		if (message.type === "call" && message.call.name === "admin" && message.call.arguments.operation === "retain") {
+			void this.#retain(message.id, message.call.arguments);
+			return;
+		}
 		this.#enqueue(message);
 	}
 
@@ -225,6 +229,16 @@ export class PostgresThread<On> {
 			this.#send({ type: "answer", id, answer: await minutes.exchange(exchange, this.#watch.liveNodes) });
 		} catch (error) {
 			this.#send({ type: "refusal", id, error: sentError(error) });
+		}
+	}
+
+	/** Has no place in the order of calls: a far store takes its time for it, and posts do not wait. */
+	async #retain(id: number, request: AdminRequest): Promise<void> {
+		try {
+			this.#send({ type: "answer", id, answer: await this.#parts.admin(request) });
+		} catch (error) {
+			const sent = sentError(error);
+			this.#send({ type: "refusal", id, error: isStoreTrouble(error) ? { ...sent, name: "StoreUnavailableError" } : sent });
 		}
 	}
 

@@ -262,6 +262,20 @@ export function testRetention(newBooks: () => BooksFolder | Promise<BooksFolder>
 		}, 120_000);
 	});
 
+	test("two that archive into one folder at once do it once", async () => {
+		const other = books.admin(() => old.nowMs);
+		const run = async (store: AdminStore) => {
+			for (let steps = 0; steps < MAX_STEPS && (await step(THIRD, store)).state !== "idle"; steps++);
+		};
+		await Promise.all([run(admin), run(other)]);
+		await archive(THIRD, expectBalance);
+		for (const month of [FIRST, SECOND]) {
+			expect(linesOf(month).map((line) => line.post.request_id)).toEqual([...(old.requests[month] ?? [])]);
+		}
+		expect(await requestsLeft()).toEqual([...(old.requests[THIRD] ?? [])]);
+		expect((await checkArchives(admin.db, folder)).findings).toEqual([]);
+	});
+
 	describe("nothing is removed", () => {
 		const removing = () => archive(SECOND, undefined, (progress) => progress.state === "removing");
 		const file = () => join(folder, `${FIRST}.ndjson.gz`);
