@@ -194,7 +194,7 @@ export class StoreThread {
 				this.#checkpoints.wrote();
 				return this.#leases.giveBack(call.arguments.accountId, call.arguments.kept);
 			case "idempotency":
-				this.#checkpoints.wrote();
+				if (call.arguments.drops.length > 0) this.#checkpoints.wrote();
 				return this.#rpc.idempotency(call.arguments);
 			case "rpcCredits":
 				return this.#rpc.credits(call.arguments);
