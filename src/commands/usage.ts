@@ -7,6 +7,7 @@ import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts
 import { lastArchivedMonth } from "../store/retention/archive-plan.ts";
 import { addMonths, monthStartMs } from "../store/retention/month.ts";
 import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
+import { instantOf } from "./instant.ts";
 import { complain } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
@@ -128,14 +129,6 @@ const exportCommand = defineCommand({
 function refuse(message: string): void {
 	complain(message);
 	process.exitCode = 1;
-}
-
-/** Unix milliseconds of a day (00:00 UTC) or an instant; undefined where it is neither. */
-function instantOf(text: string): number | undefined {
-	if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z)?$/.test(text)) return undefined;
-	const ms = Date.parse(text);
-	// The 30th of February is no day.
-	return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10)) ? ms : undefined;
 }
 
 /** Waits while the reader is slower; ends the process quietly where the reader has left. */
