@@ -1,14 +1,21 @@
 /** A node's journal in memory: what is on its disk outlives its process; it keeps the promises of the real writer and reader. */
-import type { JournalPosition, JournalRecord, NoRoom, ReadGroup, StoreProgress } from "../../src/journal/index.ts";
+import {
+	JOURNAL_DEFAULTS,
+	type JournalPosition,
+	type JournalRecord,
+	type NoRoom,
+	type ReadGroup,
+	type StoreProgress,
+} from "../../src/journal/index.ts";
 import type { JournalTail } from "../../src/store/postgres/postgres-thread.ts";
 import type { ShippedJournal } from "../../src/store/store-client.ts";
 import type { ProcessTime } from "./process-time.ts";
 
 const NOWHERE: JournalPosition = { segment: 0, offset: 0 };
-/** Groups that the store has are kept for a failover; really it is ten minutes. */
-const KEPT_GROUPS_MS = 90_000;
+/** Groups that the store has are kept for a failover. */
+const KEPT_GROUPS_MS = JOURNAL_DEFAULTS.keepMs;
 const SYNC_MS = 2;
-const GRACE_MS = 30_000;
+const GRACE_MS = JOURNAL_DEFAULTS.graceMs;
 
 type Group = ReadGroup & { readonly atMs: number };
 

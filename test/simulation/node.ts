@@ -102,7 +102,7 @@ export class SimulatedNode {
 
 	/** Takes requests. */
 	get serving(): boolean {
-		return this.#process !== null && this.#process.time.running;
+		return this.#process?.time.running === true;
 	}
 
 	get alive(): boolean {
@@ -122,12 +122,17 @@ export class SimulatedNode {
 		});
 	}
 
-	pause(): void {
-		this.#time?.pause();
+	get asleep(): boolean {
+		return this.#time?.asleep === true;
 	}
 
-	resume(asleep: boolean): void {
-		this.#time?.resume(asleep);
+	/** @param asleep its monotonic clock stands still meanwhile */
+	pause(asleep: boolean): void {
+		this.#time?.pause(asleep);
+	}
+
+	resume(): void {
+		this.#time?.resume();
 	}
 
 	stepWall(byMs: number): void {

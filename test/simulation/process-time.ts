@@ -15,6 +15,7 @@ export class ProcessTime implements Clock, Timers {
 	#state: "runs" | "paused" | "killed" = "runs";
 	#missed: (() => void)[] = [];
 	#pausedAtMs = 0;
+	#asleep = false;
 
 	constructor(world: World, wallMs: number) {
 		this.#world = world;
@@ -55,16 +56,21 @@ export class ProcessTime implements Clock, Timers {
 		this.#wallMs += byMs;
 	}
 
-	pause(): void {
+	get asleep(): boolean {
+		return this.#state === "paused" && this.#asleep;
+	}
+
+	/** @param asleep the monotonic clock stands still meanwhile, as on a machine that sleeps */
+	pause(asleep: boolean): void {
 		if (this.#state !== "runs") return;
+		this.#asleep = asleep;
 		this.#state = "paused";
 		this.#pausedAtMs = this.#world.nowMs;
 	}
 
-	/** @param asleep the monotonic clock stood still meanwhile, as on a machine that slept */
-	resume(asleep: boolean): void {
+	resume(): void {
 		if (this.#state !== "paused") return;
-		if (asleep) this.#sleptMs += this.#world.nowMs - this.#pausedAtMs;
+		if (this.#asleep) this.#sleptMs += this.#world.nowMs - this.#pausedAtMs;
 		this.#state = "runs";
 		for (const run of this.#missed.splice(0)) this.#world.at(this.#world.nowMs, () => this.#arrive(run));
 	}

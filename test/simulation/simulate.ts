@@ -62,6 +62,8 @@ class Simulation {
 	readonly #database: SimulatedDatabase;
 	readonly #oracle: Oracle;
 	readonly #nodes: SimulatedNode[] = [];
+	/** When the wall clock of a node was last set back. */
+	readonly #setBackMs = new Map<number, number>();
 	#requests = 0;
 
 	constructor(scenario: Scenario) {
@@ -205,6 +207,9 @@ class Simulation {
 		const node = this.#nodes[fault.node];
 		if (node === undefined) return;
 		if (fault.kind === "step") {
+			// A machine that sleeps for a while and whose clock is set back by as much knows nothing of it, by no clock.
+			if (node.asleep) return;
+			if (fault.byMs < 0) this.#setBackMs.set(node.index, world.nowMs);
 			node.stepWall(fault.byMs);
 			oracle.unsettled(world.nowMs, node.index);
 		} else if (fault.kind === "cut" && !node.cut) {
@@ -215,8 +220,10 @@ class Simulation {
 			});
 		} else if (fault.kind === "pause" && node.serving) {
 			oracle.unsettled(world.nowMs + fault.forMs, node.index);
-			node.pause();
-			world.at(world.nowMs + fault.forMs, () => node.resume(fault.asleep));
+			const setBackMs = this.#setBackMs.get(node.index) ?? Number.NEGATIVE_INFINITY;
+			const asleep = fault.asleep && world.nowMs - setBackMs > this.#scenario.termMs;
+			node.pause(asleep);
+			world.at(world.nowMs + fault.forMs, () => node.resume());
 		} else if (fault.kind === "kill" && node.alive) {
 			oracle.unsettled(world.nowMs + fault.backMs, node.index);
 			node.kill(fault.keepDisk);

@@ -1,0 +1,245 @@
+/** The simulated books beside a real PostgreSQL: the same questions in the same order, the same answers, the same rows. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { SQL } from "bun";
+import type { ReadGroup } from "../../src/journal/index.ts";
+import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../src/journal/testing/sample-records.ts";
+import { nano, pico } from "../../src/ledger/nano.ts";
+import { createAccount, credit, setAccount } from "../../src/store/admin.ts";
+import type { Kept } from "../../src/store/leases.ts";
+import type { Boot } from "../../src/store/postgres/boots.ts";
+import { connect } from "../../src/store/postgres/connect.ts";
+import { postgresBooks } from "../../src/store/postgres/postgres-books.ts";
+import type { SharedBooks } from "../../src/store/postgres/shared-books.ts";
+import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
+import { type Opening, SimulatedBooks } from "./books.ts";
+import { type SimulatedConnection, simulatedBooks } from "./database.ts";
+import { Random } from "./random.ts";
+
+const STEPS = 120;
+const USD = 1_000_000_000;
+const SOURCES = ["diem", "bundled", "usd"] as const;
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+	cluster = await startPostgres({ fsync: "off" });
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+/** One side of the comparison. */
+interface Side {
+	/** What a question to its books is answered, or how it fails. */
+	ask(question: Question): Promise<unknown>;
+	rows(): Promise<unknown>;
+	credit(accountId: string, reference: string): Promise<void>;
+}
+
+type Question = <On>(books: SharedBooks<On>, on: On) => Promise<unknown>;
+
+const outcome = (work: Promise<unknown>): Promise<unknown> => work.catch((error: Error) => error.name);
+
+function postgres(sql: SQL, folder: BooksFolder): Side {
+	const books = postgresBooks(folder.dir);
+	const admin = folder.admin();
+	return {
+		ask: (question) => outcome(question(books, sql)),
+		rows: async () => ({
+			budgets: [
+				...(await sql.unsafe(
+					`SELECT account_id, source, day::float8, balance::float8, leased::float8 FROM budgets ORDER BY account_id, source, day`,
+				)),
+			],
+			leases: [
+				...(await sql.unsafe(
+					`SELECT node_id, epoch::float8, account_id, source, day::float8, amount::float8 FROM leases WHERE amount > 0
+						ORDER BY node_id, epoch, account_id, source, day`,
+				)),
+			],
+			boots: [...(await sql.unsafe("SELECT node_id, epoch::float8, applied_seq::float8 FROM nodes ORDER BY node_id, epoch"))],
+			fenced: [
+				...(await sql.unsafe(
+					"SELECT node_id, epoch::float8 FROM node_terms WHERE fenced_at IS NOT NULL ORDER BY node_id, epoch",
+				)),
+			],
+			totals: (
+				await sql.unsafe(
+					`SELECT (SELECT count(*) FROM posts)::float8 AS posts, (SELECT count(*) FROM rejected)::float8 AS rejected,
+						(SELECT coalesce(sum(amount), 0) FROM movements WHERE kind = 'overrun')::float8 AS overrun,
+						(SELECT coalesce(sum(amount), 0) FROM movements WHERE kind = 'charge' AND unit = 'diem')::float8 AS diem,
+						(SELECT coalesce(sum(amount), 0) FROM movements WHERE kind = 'charge' AND unit <> 'diem')::float8 AS usd`,
+				)
+			)[0],
+		}),
+		credit: async (accountId, reference) => void (await credit(admin, { accountId, amount: "1", reference })),
+	};
+}
+
+function simulated(openings: ReadonlyMap<string, Opening>): Side {
+	const books = new SimulatedBooks({
+		now: Date.now,
+		opening: (accountId) => openings.get(accountId) ?? null,
+		accountOfKey: () => null,
+	});
+	const on = { ask: (_kind: string, work: (books: SimulatedBooks) => unknown) => Promise.resolve().then(() => work(books)) };
+	const compare = (a: object, b: object): number =>
+		JSON.stringify(Object.values(a)) < JSON.stringify(Object.values(b)) ? -1 : 1;
+	const { rows } = books;
+	for (const accountId of openings.keys()) rows.account(accountId);
+	return {
+		ask: (question) => outcome(question(simulatedBooks, on as SimulatedConnection)),
+		rows: async () => {
+			const { posts, rejected, overrun, charged } = rows.totals;
+			const boots = ["node_a", "node_b"].flatMap((node_id) =>
+				rows.bootsOf(node_id).map(({ epoch, appliedSeq }) => ({ node_id, epoch, applied_seq: appliedSeq })),
+			);
+			const budgets = [...rows.accounts()].flatMap(([account_id, account]) => [
+				...(["bundled", "usd"] as const).flatMap((source) => {
+					const purse = account[source];
+					return purse === undefined ? [] : [{ account_id, source, day: 0, ...purse }];
+				}),
+				...[...account.diem].map(([day, purse]) => ({ account_id, source: "diem", day, ...purse })),
+			]);
+			const leases = boots.flatMap(({ node_id, epoch }) =>
+				[...openings.keys()].flatMap((account_id) =>
+					rows.leasesOf({ id: node_id, epoch }, account_id).map((lease) => ({ node_id, epoch, account_id, ...lease })),
+				),
+			);
+			return {
+				budgets: budgets.sort(compare),
+				leases: leases.sort(compare),
+				boots,
+				fenced: boots
+					.filter(({ node_id, epoch }) => rows.term({ id: node_id, epoch })?.fenced)
+					.map(({ node_id, epoch }) => ({ node_id, epoch })),
+				totals: { posts, rejected, overrun, diem: charged.diem, usd: charged.usd },
+			};
+		},
+		credit: async (accountId) => books.credit(accountId, USD),
+	};
+}
+
+/** Three accounts: a rich one, a poor one with bundled credit, one with a daily allowance. */
+async function accounts(folder: BooksFolder): Promise<Map<string, Opening>> {
+	const openings = new Map<string, Opening>();
+	for (const [usd, bundled, stake] of [
+		[100, 0, 0],
+		[1, 2, 0],
+		[2, 0, 3],
+	] as const) {
+		const { id } = await createAccount(folder.admin(), { name: "test", startingCreditUsd: `${usd}` });
+		const admin = folder.admin(() => (SAMPLE_DAY - 1) * 86_400_000);
+		if (bundled + stake > 0) {
+			const changes = { ...(bundled > 0 ? { bundledUsd: `${bundled}` } : {}), ...(stake > 0 ? { stakeDiem: `${stake}` } : {}) };
+			await setAccount(admin, id, changes);
+		}
+		openings.set(id, { usd: usd * USD, bundled: bundled * USD, stakeDiem: stake * USD });
+	}
+	return openings;
+}
+
+/** A question at random: among them late posts of ended boots, batches that come again, and batches behind a hole. */
+class Questions {
+	readonly #random: Random;
+	readonly #accounts: readonly string[];
+	/** Every boot that was begun, with the sequence that it posted last. */
+	readonly #boots: { boot: Boot; seq: number }[] = [];
+	#posts = 0;
+
+	constructor(seed: number, accountIds: readonly string[]) {
+		this.#random = new Random(seed);
+		this.#accounts = accountIds;
+	}
+
+	next(): Question {
+		const random = this.#random;
+		if (this.#boots.length < 2) return this.#start(this.#boots.length === 0 ? "node_a" : "node_b");
+		// Now and then one of an ended boot.
+		const recent = this.#boots.slice(-3);
+		const of = recent[random.integer(recent.length)] ?? this.#boots[0];
+		if (of === undefined) throw new Error("no boot");
+		const { boot } = of;
+		const accountId = this.#accounts[random.integer(this.#accounts.length)] ?? "";
+		const day = SAMPLE_DAY + random.integer(2);
+		switch (random.integer(10)) {
+			case 0:
+				return random.chance(0.3) ? this.#start(boot.id) : (books, on) => books.beat(on, boot, 60_000);
+			case 1:
+				return random.chance(0.2) ? (books, on) => books.reap(on, 10_000) : (books, on) => books.knownBoot(on, boot);
+			case 2:
+				return (books, on) => books.leases(boot).budgets(on, accountId, day);
+			case 3: {
+				const kept = SOURCES.filter(() => random.chance(0.3)).map(
+					(source): Kept => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
+				);
+				return (books, on) => books.leases(boot).giveBack(on, accountId, kept);
+			}
+			case 4:
+			case 5:
+			case 6: {
+				const needNano = nano(random.integer(random.chance(0.5) ? USD / 50 : 3 * USD));
+				const part = random.chance(0.2);
+				const usable = random.chance(0.2) ? { usable: { diem: random.integer(USD), usd: random.integer(USD) } } : {};
+				const request = { accountId, day, needNano, part, ...usable };
+				const liveNodes = 1 + random.integer(3);
+				return (books, on) => books.leases(boot).acquire(on, request, liveNodes);
+			}
+			default:
+				return this.#batch(of, accountId, day);
+		}
+	}
+
+	#start(nodeId: string): Question {
+		const before = this.#boots.findLast(({ boot }) => boot.id === nodeId);
+		const dead = before?.boot ?? { id: nodeId, epoch: 0, appliedSeq: 0 };
+		const seq = before?.seq ?? 0;
+		this.#boots.push({ boot: { id: nodeId, epoch: dead.epoch + 1, appliedSeq: seq }, seq });
+		// Some terms are over when they begin, so that there is somebody to reap.
+		const termMs = this.#random.chance(0.2) ? -60_000 : 60_000;
+		return (books, on) => books.startBoot(on, { ...dead, appliedSeq: seq }, termMs);
+	}
+
+	#batch(of: { boot: Boot; seq: number }, accountId: string, day: number): Question {
+		const random = this.#random;
+		const first = random.chance(0.1) ? of.seq + 2 : random.chance(0.1) ? Math.max(1, of.seq) : of.seq + 1;
+		const records = Array.from({ length: 1 + random.integer(3) }, () => {
+			const amount = 1 + random.integer(random.chance(0.2) ? 2 * USD : USD / 50);
+			const source = SOURCES[random.integer(3)] ?? "usd";
+			return JSON.stringify(
+				samplePost(requestId(++this.#posts), accountId, { day, lines: [sampleLine("sku", amount, pico(1_000), source)] }),
+			);
+		});
+		const group: ReadGroup = { seq: first, records, bytes: 0, end: { segment: 1, offset: 0 } };
+		if (first === of.seq + 1) of.seq = first;
+		return (books, on) => books.applier(of.boot).apply(on, [group]);
+	}
+}
+
+test.each([1, 2, 3, 4])(
+	"questions of seed %p get the same answers and leave the same rows",
+	async (seed) => {
+		const folder = new BooksFolder(await cluster.newDatabase());
+		const openings = await accounts(folder);
+		const sql = connect(folder.place, { max: 2, name: "test" });
+		try {
+			const [real, memory] = [postgres(sql, folder), simulated(openings)];
+			const questions = new Questions(seed, [...openings.keys()]);
+			expect(await memory.rows()).toEqual(await real.rows());
+			for (let step = 0; step < STEPS; step++) {
+				const question = questions.next();
+				const answer = await real.ask(question);
+				expect({ step, answer: await memory.ask(question) }).toEqual({ step, answer });
+				if (step % 10 === 0) {
+					const accountId = [...openings.keys()][step % openings.size] ?? "";
+					await Promise.all([real.credit(accountId, `r${step}`), memory.credit(accountId, `r${step}`)]);
+				}
+				expect({ step, rows: await memory.rows() }).toEqual({ step, rows: await real.rows() });
+			}
+		} finally {
+			await sql.close();
+			await folder.remove();
+		}
+	},
+	60_000,
+);
