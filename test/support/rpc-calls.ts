@@ -4,6 +4,7 @@ import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
 import type { RpcMethod, RpcNetwork } from "../../src/catalog/rpc/types.ts";
 import type { RpcConfig, RpcUpstreamConfig } from "../../src/config/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
+import type { Clock } from "../../src/upstreams/clock.ts";
 import type { RpcCall, RpcItem, RpcOutcome, RpcStream } from "../../src/upstreams/rpc/port.ts";
 import { createRpcUpstreams, type RpcUpstreamsOptions } from "../../src/upstreams/rpc/upstreams.ts";
 
@@ -78,6 +79,17 @@ export function callOf(items: RpcItem | readonly RpcItem[], more: Partial<RpcCal
 export function textOf(outcome: RpcOutcome | RpcStream): string {
 	if (!("value" in outcome) || !(outcome.value instanceof Uint8Array)) throw new Error(`${outcome.kind} has no bytes here`);
 	return Buffer.from(outcome.value).toString();
+}
+
+/** Real timers in a time that runs as fast as it is told. */
+export function fastClock(factor: number): Clock {
+	return {
+		nowMs: () => performance.now() * factor,
+		after(delayMs, action) {
+			const timer = setTimeout(action, delayMs / factor);
+			return () => clearTimeout(timer);
+		},
+	};
 }
 
 /** Waits until it is so; fails after ten seconds. */

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { callOf, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, fastClock, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
-import type { Clock } from "../clock.ts";
 import type { RpcFinality } from "./head-port.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
 
@@ -25,17 +24,6 @@ async function chainAt(heights: Heights): Promise<ScriptedChain> {
 		heights.finalized === null ? null : { number: `0x${heights.finalized.toString(16)}` },
 	);
 	return chain;
-}
-
-/** Real timers in a time that runs as fast as it is told. */
-function fastClock(factor: number): Clock {
-	return {
-		nowMs: () => performance.now() * factor,
-		after(delayMs, action) {
-			const timer = setTimeout(action, delayMs / factor);
-			return () => clearTimeout(timer);
-		},
-	};
 }
 
 async function watched(chains: readonly ScriptedChain[]) {
