@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { open, readdir, readFile, rename, unlink } from "node:fs/promises";
+import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { syncFolder } from "../journal/durable-file.ts";
@@ -46,6 +46,18 @@ export class AnswerFiles {
 			if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
 			throw error;
 		}
+	}
+
+	/** Names of whole bodies that were written before `ms` (Unix time). */
+	async olderThan(ms: number): Promise<string[]> {
+		const folder = answersFolder(this.#dataDir);
+		const names: string[] = [];
+		for (const entry of await readdir(folder).catch(() => [])) {
+			if (answerFile("", entry) === null) continue;
+			const found = await stat(join(folder, entry)).catch(() => null);
+			if (found !== null && found.mtimeMs < ms) names.push(entry);
+		}
+		return names;
 	}
 
 	/** Names of whole bodies that boots before `epoch` wrote; their half-written ones are removed. */

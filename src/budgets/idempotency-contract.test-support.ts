@@ -1,8 +1,9 @@
 /** What idempotency keys promise, on SQLite and on PostgreSQL alike. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../journal/testing/until.ts";
+import { eraseAccount } from "../store/admin/erase-account.ts";
 import { answersFolder } from "../store/data-folder.ts";
 import type { BooksFolder } from "../store/testing/books-folder.ts";
 import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions, ticketOf } from "./rpc-node.test-support.ts";
@@ -229,6 +230,31 @@ export function testIdempotency(newBooks: () => BooksFolder | Promise<BooksFolde
 			expect(filesThere().length).toBe(1);
 			second.release();
 			await until(() => filesThere().length === 0);
+		});
+
+		test("goes with its account: the file too, once no request can be on its way to it", async () => {
+			const { hash, accountId } = await newKey(books);
+			await newKey(books);
+			const node = await open();
+			const caller = await node.caller(hash);
+			await node.answer(caller, await node.fresh(caller, "k", A), large(300_000));
+			await node.opened.store.settled();
+			const { db } = books.admin();
+			await db.updateTable("accounts").set({ operator: 0 }).where("id", "=", accountId).execute();
+			await eraseAccount(books.admin(), accountId);
+			await node.sweep.sweep();
+			if (books.postgres !== undefined) {
+				expect(await db.selectFrom("idempotency_bodies").select("part").execute()).toEqual([]);
+				return;
+			}
+			const [file = ""] = filesThere();
+			const old = new Date(Date.now() - HOUR_MS);
+			utimesSync(join(answersFolder(books.dir), file), old, old);
+			await node.sweep.sweep();
+			expect(filesThere().length).toBe(1);
+			node.clock.advance(HOUR_MS);
+			await node.sweep.sweep();
+			expect(filesThere()).toEqual([]);
 		});
 
 		test("whose file a crash left over is removed at the next start; other files stay", async () => {

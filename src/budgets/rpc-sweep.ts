@@ -19,6 +19,9 @@ const EVERY_MS = 60_000;
 const ROWS = 200;
 const PAUSE_MS = 20;
 const NAMES = 500;
+/** Files that lost their answer otherwise (its account was erased) are looked for this often; a younger one may be on its way to its post. */
+const STRAYS_EVERY_MS = 3_600_000;
+const STRAY_AFTER_MS = 900_000;
 /** After a failover bodies are shipped again; as long as the journal keeps its segments, they are there. */
 const SHIPPED_FOR_MS = 600_000;
 const SHIPPED_BYTES = 256 << 20;
@@ -37,6 +40,7 @@ export class RpcSweep {
 	/** Of this boot, where the store is shared: oldest first. */
 	readonly #shipped: ShippedFile[] = [];
 	#shippedBytes = 0;
+	#straysAtMs = Number.NEGATIVE_INFINITY;
 	#cancel: () => void;
 	#running: Promise<void>;
 	#closed = false;
@@ -67,6 +71,7 @@ export class RpcSweep {
 			more = swept.more;
 			if (more) await sleep(this.#options.timers, PAUSE_MS);
 		}
+		await this.#removeStrays();
 	}
 
 	/** Resolves when nothing of it runs any more. */
@@ -88,8 +93,19 @@ export class RpcSweep {
 
 	/** The journal of every earlier boot is applied: a file of theirs that no answer stands in belongs to none. */
 	async #removeLeftOver(epoch: number): Promise<void> {
+		await this.#removeUnnamed(await this.#options.files.ofEarlierBoots(epoch));
+	}
+
+	async #removeStrays(): Promise<void> {
+		const now = this.#options.clock.monotonic();
+		if (this.#options.store.shared || now - this.#straysAtMs < STRAYS_EVERY_MS) return;
+		this.#straysAtMs = now;
+		// By the time of the file system, which is the machine's.
+		await this.#removeUnnamed(await this.#options.files.olderThan(Date.now() - STRAY_AFTER_MS));
+	}
+
+	async #removeUnnamed(names: readonly string[]): Promise<void> {
 		const { files, store } = this.#options;
-		const names = await files.ofEarlierBoots(epoch);
 		for (let at = 0; at < names.length && !this.#closed; at += NAMES) {
 			const some = names.slice(at, at + NAMES);
 			const kept = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));

@@ -1,3 +1,5 @@
+import { sql, type Transaction } from "kysely";
+import type { Tables } from "../tables.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
@@ -49,8 +51,15 @@ export function eraseAccount(admin: AdminStore, accountId: string): Promise<Eras
 		}
 		await tx.updateTable("keys").set({ description: "", restrictions: null }).where("account_id", "=", accountId).execute();
 		await tx.deleteFrom("exceeded_limits").where("account_id", "=", accountId).execute();
+		// On SQLite large bodies are files: the running server removes what no answer names.
+		if (admin.shared) await deleteBodies(tx, accountId);
 		await tx.deleteFrom("idempotency_answers").where("account_id", "=", accountId).execute();
 		await noteChange(tx, { kind: "account", accountId }, atMs);
 		return { accountId, endedKeys: active.length };
 	});
+}
+
+async function deleteBodies(tx: Transaction<Tables>, accountId: string): Promise<void> {
+	await sql`DELETE FROM idempotency_bodies WHERE file IN (
+		SELECT file FROM idempotency_answers WHERE account_id = ${accountId} AND file IS NOT NULL)`.execute(tx);
 }
