@@ -165,7 +165,10 @@ async function book(tx: Transaction<Tables>, day: number, { accountId, stake }: 
 	if (stake >= MIN_STAKE_NANO) await noteChange(tx, { kind: "account", accountId }, atMs);
 }
 
-/** Ends a day's reading where nobody is left to be read. False: somebody is. */
+/** Days that readings are kept for; what was paid stands in the allotments. */
+const KEPT_DAYS = 31;
+
+/** Ends a day's reading where nobody is left to be read, and forgets old ones. False: somebody is. */
 export function finishStakeReading(admin: AdminStore, input: { readonly day: number }): Promise<boolean> {
 	const { day } = input;
 	return admin.db.transaction().execute(async (tx) => {
@@ -173,4 +176,19 @@ export function finishStakeReading(admin: AdminStore, input: { readonly day: num
 		await tx.updateTable("stake_readings").set({ finished_at: admin.now() }).where("day", "=", BigInt(day)).execute();
 		return true;
 	});
+}
+
+/** Of each account only what a newer reading stands in front of: no older stake of the operator comes to light. */
+async function forgetOld(tx: Transaction<Tables>, day: number): Promise<void> {
+	const readToday = tx
+		.selectFrom("diem_stakes")
+		.select("account_id")
+		.where("source", "=", "chain")
+		.where("from_day", "=", BigInt(day));
+	await tx
+		.deleteFrom("diem_stakes")
+		.where("source", "=", "chain")
+		.where("from_day", "<", BigInt(day - KEPT_DAYS))
+		.where("account_id", "in", readToday)
+		.execute();
 }

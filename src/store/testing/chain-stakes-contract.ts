@@ -163,6 +163,31 @@ export function testChainStakes(newBooks: () => BooksFolder | Promise<BooksFolde
 		expect(await runOperation(admin, "finishStakeReading", { day: DAY })).toBe(true);
 	});
 
+	test("old readings are forgotten, but none that hides an older stake of the operator", async () => {
+		const id = await staker(1);
+		const other = await staker(2);
+		await setAccount(admin, id, { stakeDiem: "3" });
+		nextDay();
+		await setAccount(admin, id, { stakeDiem: "chain" });
+		await take("n1", DAY + 1);
+		for (const index of [1, 2]) await write(index === 1 ? id : other, index, 9, DAY + 1);
+		nowMs += 60 * DAY_MS;
+		await take("n1", DAY + 60);
+		await write(other, 2, 9, DAY + 60);
+		await setAccount(admin, id, { wallet: null });
+		expect(await runOperation(admin, "finishStakeReading", { day: DAY + 60 })).toBe(true);
+		expect(await stakeToday(id)).toBe(0);
+		const rows = await admin.db
+			.selectFrom("diem_stakes")
+			.select(["account_id", "from_day"])
+			.where("source", "=", "chain")
+			.execute();
+		expect(rows.map((row) => [row.account_id === id, Number(row.from_day)]).sort()).toEqual([
+			[false, DAY + 60],
+			[true, DAY + 1],
+		]);
+	});
+
 	test("stakers are listed in pages", async () => {
 		for (let index = 1; index <= 5; index++) await staker(index);
 		const seen: string[] = [];

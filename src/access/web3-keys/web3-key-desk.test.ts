@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { ApiError } from "../../errors/index.ts";
+import { runOperation } from "../../store/admin/operations.ts";
+import { createAccount, listKeys, setAccount } from "../../store/admin.ts";
+import type { StorePort } from "../../store/port.ts";
+import { BooksFolder } from "../../store/testing/books-folder.ts";
+import { TableStakes } from "../staking/table-stakes.ts";
+import { Web3KeyDesk } from "./web3-key-desk.ts";
+
+let cluster: PostgresCluster;
+let books: BooksFolder;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+	books = new BooksFolder(await cluster.newDatabase());
+}, 60_000);
+afterAll(async () => {
+	await books.remove();
+	await cluster.stop();
+});
+
+/** The desk of a node of its own. */
+function node(): Web3KeyDesk {
+	const admin = books.admin();
+	const store = { admin: (name, input) => runOperation(admin, name, input) } as Pick<StorePort, "admin">;
+	return new Web3KeyDesk({ store, stakes: new TableStakes(store), chain: null, names: { token: "diem", chain: "Base" } });
+}
+
+test("a token of one node is good on every other, and serves once for all of them", async () => {
+	const admin = books.admin();
+	const wallet = privateKeyToAccount(generatePrivateKey());
+	const { id } = await createAccount(admin, { name: "staker" });
+	await setAccount(admin, id, { wallet: wallet.address, stakeDiem: "1" });
+	const nodes = [node(), node(), node()];
+	const nowMs = Date.now();
+	for (const issuer of nodes) {
+		const token = await issuer.challenge(nowMs);
+		const signature = await wallet.signMessage({ message: token });
+		const request = { type: "INFERENCE", address: wallet.address, signature, token, fields: {} } as const;
+		const before = (await listKeys(admin, id)).length;
+		const outcomes = await Promise.all(
+			[...nodes, ...nodes].map((desk) =>
+				desk.create(request, nowMs).then(
+					() => "made",
+					(error: unknown) => (error instanceof ApiError ? `${error.status} ${error.message}` : String(error)),
+				),
+			),
+		);
+		expect(outcomes.filter((outcome) => outcome === "made")).toHaveLength(1);
+		expect(outcomes.filter((outcome) => outcome.startsWith("400 token: JWT claims are invalid: it has served"))).toHaveLength(5);
+		expect(await listKeys(admin, id)).toHaveLength(before + 1);
+	}
+});
