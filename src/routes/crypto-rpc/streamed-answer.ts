@@ -1,6 +1,7 @@
 import type { IdempotencyTicket, PreparedAnswer } from "../../budgets/port.ts";
 import { type DirectSink, directStream } from "../../server/direct-stream.ts";
 import type { RpcStream } from "../../upstreams/rpc/port.ts";
+import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
 import type { Envelope } from "./envelope.ts";
 
@@ -84,7 +85,11 @@ export class StreamedAnswer {
 		const frame = streamFrame(envelope, stream.kind);
 		await this.#write(sink, frame.head);
 		const reader = stream.value.getReader();
-		for (let read = await reader.read(); !read.done; read = await reader.read()) await this.#write(sink, read.value);
+		for (let read = await reader.read(); !read.done; read = await reader.read()) {
+			await this.#write(sink, read.value);
+			// What was written is copied; what a caller who left did not take may still be looked at.
+			if (!this.#of.signal.aborted) freeBytes(read.value);
+		}
 		const kept = await this.#prepared(frame.tail);
 		this.#posted = true;
 		await post(kept);

@@ -32,7 +32,8 @@ export type RpcOutcome =
 
 /**
  * A big single answer, of which the first bytes are here. `value` has the bytes of the value alone and fails where the
- * upstream breaks off or what it sends is no JSON-RPC answer. It is read to its end or `cancel` is called.
+ * upstream breaks off or what it sends is no JSON-RPC answer. It is read to its end or `cancel` is called. What was read
+ * is the reader's own: it may give its memory back.
  */
 export interface RpcStream {
 	readonly kind: "result-stream" | "error-stream";
