@@ -174,6 +174,7 @@ export function finishStakeReading(admin: AdminStore, input: { readonly day: num
 	return admin.db.transaction().execute(async (tx) => {
 		if ((await unread(tx, day).select("accounts.id").limit(1).executeTakeFirst()) !== undefined) return false;
 		await tx.updateTable("stake_readings").set({ finished_at: admin.now() }).where("day", "=", BigInt(day)).execute();
+		await forgetOld(tx, day);
 		return true;
 	});
 }
