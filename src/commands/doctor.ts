@@ -11,6 +11,7 @@ import { audit } from "../ledger/index.ts";
 import { openAdmin } from "../store/admin.ts";
 import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
+import { checkChains } from "./doctor-chains.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
 import { notedServer } from "./serve/running-server.ts";
@@ -36,6 +37,7 @@ export const doctor = defineCommand({
 			await server(config),
 			await books(config),
 			...(await upstreams(config)),
+			...(await checkChains(config)),
 			...(await staking(config)),
 			...(await engines(config)),
 		];
