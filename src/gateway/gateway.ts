@@ -34,6 +34,7 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
+import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 
@@ -128,6 +129,11 @@ export class Gateway {
 
 	get config(): Config {
 		return this.#config;
+	}
+
+	/** What of the calls of chains came from memory or was shared, since the start. */
+	get chainCache(): RpcCacheStats {
+		return this.#chains.cache.stats();
 	}
 
 	/** Resolves when every upstream has been asked once: for its models, or which chain it serves. */

@@ -18,7 +18,7 @@ export interface RpcCacheStats {
 	readonly hits: number;
 	/** Might have been kept, and were not there. */
 	readonly misses: number;
-	/** Answered by a call of another one that was under way. */
+	/** Joined a call under way that asked the same. */
 	readonly shared: number;
 	readonly entries: number;
 	readonly bytes: number;
@@ -87,12 +87,9 @@ export class CachedUpstreams implements RpcUpstreams {
 		if (kept) return { outcome: { kind: "result", value: kept }, upstream: null, retries: 0 };
 		const running = this.#flights.find(key, network.slug);
 		if (running !== null) {
+			this.#shared++;
 			const answer = await this.#flights.join(running, call);
-			if (answer !== null && answer.outcome.kind !== "missing") {
-				this.#shared++;
-				return answer;
-			}
-			return this.#inner.single(call);
+			return answer === null || answer.outcome.kind === "missing" ? this.#inner.single(call) : answer;
 		}
 		const flight = this.#startSingle(call, key, keepable);
 		// The first who waits gets the stream, where it is one.
@@ -114,8 +111,10 @@ export class CachedUpstreams implements RpcUpstreams {
 			const value = keepable && this.#cache.find(keepable);
 			const flight = value || key === null ? null : this.#flights.find(key, call.network.slug);
 			if (value) outcomes[index] = { kind: "result", value };
-			else if (flight !== null) joined.push({ index, flight });
-			else {
+			else if (flight !== null) {
+				this.#shared++;
+				joined.push({ index, flight });
+			} else {
 				if (key !== null) this.#startItem(call, key, keepable, trip, whole.promise, outgoing.length);
 				outgoing.push({ index, item, keepable });
 			}
@@ -129,10 +128,8 @@ export class CachedUpstreams implements RpcUpstreams {
 		for (const [position, { index }] of joined.entries()) {
 			const outcome = shared[position] ?? null;
 			const item = call.items[index];
-			if (outcome !== null) {
-				outcomes[index] = outcome;
-				this.#shared++;
-			} else if (item !== undefined) again.push({ index, item, keepable: null });
+			if (outcome !== null) outcomes[index] = outcome;
+			else if (item !== undefined) again.push({ index, item, keepable: null });
 		}
 		const late = again.length === 0 ? null : await this.#inner.batch(itemsOf(call, again, null));
 		for (const [position, { index }] of again.entries()) outcomes[index] = late?.outcome[position] ?? { kind: "missing" };
