@@ -1,12 +1,11 @@
-import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { afterAll, expect, test } from "bun:test";
+import { openAdmin } from "../../src/store/admin.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { freePort, serve, temporaryFolder, turnpike } from "../support/served.ts";
 
-const ROUNDS = 30;
 const CLIENTS = 16;
 const SEED = Number(process.env.KILL_SEED ?? 20261127);
 
@@ -21,64 +20,83 @@ function generator(seed: number): () => number {
 	};
 }
 
-test("kill -9 at random moments under load: every acknowledged answer has one post, no post is without a request, the books balance", async () => {
-	const random = generator(SEED);
-	const upstream = startScriptedUpstream();
-	upstream.models(["gratis"]);
-	const dataDir = temporaryFolder();
-	const port = await freePort();
-	const config = {
-		upstreams: { scripted: upstreamEntry(upstream.url) },
-		models: { entries: { priced: pricedModel(["scripted"]) } },
-		accounts: { startingCreditUsd: "1000" },
-		journal: { segmentMb: 1 },
-	};
-	const acknowledged: string[] = [];
-	let sent = 0;
-	for (let round = 0; round < ROUNDS; round++) {
-		const server = await serve({ dataDir, port, config });
-		let stop = false;
-		const clients = Array.from({ length: CLIENTS }, async (_, client) => {
-			while (!stop) {
-				sent++;
-				const stream = client % 2 === 0;
-				const model = client % 4 === 3 ? "gratis" : "priced";
-				try {
-					const answer = await server.chat({ model, messages: HELLO, stream });
-					const text = await answer.text();
-					const whole = stream ? text.endsWith("data: [DONE]\n\n") : text.endsWith("}");
-					if (answer.status === 200 && whole) acknowledged.push(answer.headers.get("x-request-id") ?? "");
-				} catch {
-					// The server was killed under this request.
+let cluster: PostgresCluster | null = null;
+
+afterAll(() => cluster?.stop());
+
+async function newDatabase(): Promise<string> {
+	cluster ??= await startPostgres();
+	return cluster.newDatabase();
+}
+
+const STORES: readonly [name: string, rounds: number, newStore: () => Promise<string | undefined>][] = [
+	["SQLite", 30, async () => undefined],
+	["PostgreSQL", 10, newDatabase],
+];
+
+test.each(STORES)(
+	"kill -9 at random moments under load, on %s: every acknowledged answer has one post, no post is without a request, the books balance",
+	async (_, rounds, newStore) => {
+		const store = await newStore();
+		const random = generator(SEED);
+		const upstream = startScriptedUpstream();
+		upstream.models(["gratis"]);
+		const dataDir = temporaryFolder();
+		const port = await freePort();
+		const config = {
+			upstreams: { scripted: upstreamEntry(upstream.url) },
+			models: { entries: { priced: pricedModel(["scripted"]) } },
+			accounts: { startingCreditUsd: "1000" },
+			journal: { segmentMb: 1 },
+			...(store === undefined ? {} : { store }),
+		};
+		const acknowledged: string[] = [];
+		let sent = 0;
+		for (let round = 0; round < rounds; round++) {
+			const server = await serve({ dataDir, port, config });
+			let stop = false;
+			const clients = Array.from({ length: CLIENTS }, async (_, client) => {
+				while (!stop) {
+					sent++;
+					const stream = client % 2 === 0;
+					const model = client % 4 === 3 ? "gratis" : "priced";
+					try {
+						const answer = await server.chat({ model, messages: HELLO, stream });
+						const text = await answer.text();
+						const whole = stream ? text.endsWith("data: [DONE]\n\n") : text.endsWith("}");
+						if (answer.status === 200 && whole) acknowledged.push(answer.headers.get("x-request-id") ?? "");
+					} catch {
+						// The server was killed under this request.
+					}
 				}
-			}
-		});
-		await new Promise((resolve) => setTimeout(resolve, 20 + random() * 250));
-		server.kill("SIGKILL");
-		await server.exited;
-		stop = true;
-		await Promise.all(clients);
-	}
-	const last = await serve({ dataDir, port, config });
-	const db = new Database(join(dataDir, "turnpike.db"), { readonly: true });
-	const counts = new Map(
-		(db.query("SELECT request_id AS id, count(*) AS n FROM posts GROUP BY request_id").all() as { id: string; n: number }[]).map(
-			(row) => [row.id, row.n],
-		),
-	);
-	db.close();
-	const reachedUpstream = new Set(upstream.requests.map((request) => request.headers.get("x-request-id") ?? ""));
-	expect(acknowledged.length).toBeGreaterThan(ROUNDS);
-	expect(acknowledged.filter((id) => counts.get(id) !== 1)).toEqual([]);
-	expect([...counts.keys()].filter((id) => !reachedUpstream.has(id))).toEqual([]);
-	expect(counts.size).toBeLessThanOrEqual(sent);
-	const audit = await turnpike(["audit", "--data", dataDir, "--json"]);
-	expect(JSON.parse(audit.stdout).findings).toEqual([]);
-	expect(audit.code).toBe(0);
-	last.kill("SIGTERM");
-	expect(await last.exited).toBe(0);
-	const closed = await turnpike(["audit", "--data", dataDir]);
-	expect(closed.stdout).toContain("The books balance");
-	await upstream.stop();
-	last.remove();
-}, 600_000);
+			});
+			await new Promise((resolve) => setTimeout(resolve, 20 + random() * 250));
+			server.kill("SIGKILL");
+			await server.exited;
+			stop = true;
+			await Promise.all(clients);
+		}
+		const last = await serve({ dataDir, port, config });
+		const admin = openAdmin(store ?? dataDir);
+		const counts = new Map<string, number>();
+		for (const { request_id: id } of await admin.db.selectFrom("posts").select("request_id").execute())
+			counts.set(id, (counts.get(id) ?? 0) + 1);
+		await admin.close();
+		const reachedUpstream = new Set(upstream.requests.map((request) => request.headers.get("x-request-id") ?? ""));
+		expect(acknowledged.length).toBeGreaterThan(rounds);
+		expect(acknowledged.filter((id) => counts.get(id) !== 1)).toEqual([]);
+		expect([...counts.keys()].filter((id) => !reachedUpstream.has(id))).toEqual([]);
+		expect(counts.size).toBeLessThanOrEqual(sent);
+		const place = store === undefined ? ["--data", dataDir] : ["--config", last.configFile, "--data", dataDir];
+		const audit = await turnpike(["audit", ...place, "--json"]);
+		expect(JSON.parse(audit.stdout).findings).toEqual([]);
+		expect(audit.code).toBe(0);
+		last.kill("SIGTERM");
+		expect(await last.exited).toBe(0);
+		const closed = await turnpike(["audit", ...place]);
+		expect(closed.stdout).toContain("The books balance");
+		await upstream.stop();
+		last.remove();
+	},
+	600_000,
+);
