@@ -180,9 +180,10 @@ function orExit<T>(step: () => T): T {
 	try {
 		return step();
 	} catch (error) {
-		if (!(error instanceof CatalogError || error instanceof ListenError)) throw error;
+		const isConfig = error instanceof CatalogError || error instanceof ConfigError;
+		if (!isConfig && !(error instanceof ListenError)) throw error;
 		complain(error.message);
-		process.exit(error instanceof CatalogError ? EXIT_CONFIG : 1);
+		process.exit(isConfig ? EXIT_CONFIG : 1);
 	}
 }
 
