@@ -2,7 +2,7 @@ import type { Caller, SendRow } from "../../budgets/port.ts";
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
 import type { RpcItem, RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { utf8Text } from "../../wire/index.ts";
-import { type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
+import { rawTransactionOf, type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
 
 /** A send among the items of a request: what the audit keeps of it. */
 export interface Send {
@@ -20,8 +20,8 @@ export async function findSends(items: readonly RpcItem[]): Promise<Send[]> {
 	const sends: Send[] = [];
 	for (const [index, { method, params }] of items.entries()) {
 		if (method.send === null) continue;
-		const raw = method.send === "raw-transaction" ? firstParameter(params) : null;
-		const hashes = typeof raw === "string" ? await transactionHashes(raw) : null;
+		const raw = method.send === "raw-transaction" ? rawTransactionOf(params) : null;
+		const hashes = raw === null ? null : await transactionHashes(raw);
 		sends.push({ index, method, hashes, audited: method.send === "other" || hashes !== null });
 	}
 	return sends;
@@ -58,11 +58,6 @@ function toldHash(value: Uint8Array, member: string | null): string | null {
 	const result: unknown = JSON.parse(utf8Text(value, 0, value.length));
 	const hash = member === null ? result : isRecord(result) ? result[member] : null;
 	return typeof hash === "string" && HASH.test(hash) ? hash : null;
-}
-
-function firstParameter(params: Uint8Array): unknown {
-	const parsed: unknown = JSON.parse(utf8Text(params, 0, params.length));
-	return Array.isArray(parsed) ? parsed[0] : null;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
