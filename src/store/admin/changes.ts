@@ -11,17 +11,27 @@ export const TAKES_BACK = "takes-back";
 type NotedChange = Exclude<StoreChange, { kind: "leases-ended" }>;
 
 /** Writes the notice into the transaction of the change that it tells of. */
-export async function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {
+export function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {
+	return noteChanges(tx, [change], atMs);
+}
+
+/** The same for several changes, in one statement. */
+export async function noteChanges(tx: Transaction<Tables>, changes: readonly NotedChange[], atMs: number): Promise<void> {
+	if (changes.length === 0) return;
 	await tx
 		.insertInto("changes")
-		.values({
-			kind: change.kind,
-			account_id: change.kind === "reload" ? null : change.accountId,
-			key_id: change.kind === "key" ? change.keyId : null,
-			hash: change.kind === "key" ? change.hash : change.kind === "account" && change.takesBack ? TAKES_BACK : null,
-			changed_at: atMs,
-		})
+		.values(changes.map((change) => rowOf(change, atMs)))
 		.execute();
+}
+
+function rowOf(change: NotedChange, atMs: number) {
+	return {
+		kind: change.kind,
+		account_id: change.kind === "reload" ? null : change.accountId,
+		key_id: change.kind === "key" ? change.keyId : null,
+		hash: change.kind === "key" ? change.hash : change.kind === "account" && change.takesBack ? TAKES_BACK : null,
+		changed_at: atMs,
+	};
 }
 
 /** Asks every running node to read its configuration, models and limits again. */

@@ -35,7 +35,7 @@ function latestRow(db: StoreDb, accountId: string, day: number) {
 /** From now on the operator says the stake; `stake` counts from the next UTC day on: one set now could be moved and paid twice. */
 export async function setOperatorStake(tx: Transaction<Tables>, accountId: string, stake: Nano, atMs: number): Promise<void> {
 	await tx.updateTable("accounts").set({ stake_source: "operator" }).where("id", "=", accountId).execute();
-	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake, source: "operator" }, atMs);
+	await insertStakes(tx, [{ accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake, source: "operator" }], atMs);
 }
 
 /** From the next UTC day on the chain says the stake; what the operator set ends then. */
@@ -48,7 +48,7 @@ export async function setChainStake(tx: Transaction<Tables>, accountId: string, 
 	if (stake_source === "chain") return;
 	const fromDay = await nextReadingDay(tx, atMs);
 	await tx.updateTable("accounts").set({ stake_source: "chain", chain_from_day: fromDay }).where("id", "=", accountId).execute();
-	await writeStake(tx, { accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake: nano(0), source: "operator" }, atMs);
+	await insertStakes(tx, [{ accountId, fromDay: Math.floor(atMs / DAY_MS) + 1, stake: nano(0), source: "operator" }], atMs);
 }
 
 export interface NewStake {
@@ -58,11 +58,26 @@ export interface NewStake {
 	readonly source: StakeSource;
 }
 
-export async function writeStake(tx: Transaction<Tables>, input: NewStake, atMs: number): Promise<void> {
-	const { accountId, fromDay, stake, source } = input;
+/** Writes stakes in one statement; each takes the place of what its account has from the same day on. */
+export async function insertStakes(tx: Transaction<Tables>, stakes: readonly NewStake[], atMs: number): Promise<void> {
+	if (stakes.length === 0) return;
 	await tx
 		.insertInto("diem_stakes")
-		.values({ account_id: accountId, from_day: fromDay, stake, set_at: atMs, source })
-		.onConflict((conflict) => conflict.columns(["account_id", "from_day"]).doUpdateSet({ stake, set_at: atMs, source }))
+		.values(
+			stakes.map(({ accountId, fromDay, stake, source }) => ({
+				account_id: accountId,
+				from_day: fromDay,
+				stake,
+				set_at: atMs,
+				source,
+			})),
+		)
+		.onConflict((conflict) =>
+			conflict.columns(["account_id", "from_day"]).doUpdateSet((row) => ({
+				stake: row.ref("excluded.stake"),
+				set_at: row.ref("excluded.set_at"),
+				source: row.ref("excluded.source"),
+			})),
+		)
 		.execute();
 }

@@ -130,6 +130,32 @@ export function testChainStakes(newBooks: () => BooksFolder | Promise<BooksFolde
 		expect([await stakeToday(first), await stakeToday(second)]).toEqual([0, 0]);
 	});
 
+	test("a page is booked at once, and told to the nodes of those who may spend it", async () => {
+		const ids: string[] = [];
+		for (let index = 1; index <= 200; index++) ids.push(await staker(index));
+		nextDay();
+		const notices = async () => (await admin.db.selectFrom("changes").select("account_id").execute()).length;
+		const before = await notices();
+		const stakes = ids.map((accountId, index) => ({ accountId, wallet: wallet(index + 1), stake: index * 1_000_000 }));
+		for (let count = 0; count < 2; count++) {
+			await runOperation(admin, "writeStakes", { day: DAY, reader: "n1", termMs: 1_000, stakes });
+			expect(await unread()).toEqual([]);
+			// 0.1 diem and more.
+			expect((await notices()) - before).toBe(100);
+		}
+		expect(await stakeToday(ids[150] ?? "")).toBe(0.15);
+		await runOperation(admin, "writeStakes", { day: DAY, reader: "n1", termMs: 1_000, stakes: [] });
+	});
+
+	test("two accounts that are given one wallet at once: one has it", async () => {
+		const accounts = [await createAccount(admin, { name: "a" }), await createAccount(admin, { name: "b" })];
+		const other = books.admin(() => nowMs);
+		const outcomes = await Promise.all(
+			accounts.map(({ id }, index) => faultCode(setAccount(index === 0 ? admin : other, id, { wallet: wallet(1) }))),
+		);
+		expect(outcomes.sort()).toEqual(["CONFLICT", "none"]);
+	});
+
 	test("a stake that the operator set is not read from the chain until it is handed over", async () => {
 		const id = await staker(1);
 		await setAccount(admin, id, { stakeDiem: "3" });
