@@ -29,12 +29,15 @@ interface Counted {
 	readonly credits: DayCredits;
 	/** Worst cases of requests under way. */
 	open: number;
+	/** Requests that wait for it to be read. */
+	waiting: number;
 	/** Read from the store once. */
 	known: boolean;
 	/** Monotonic instant of its last request. */
 	lastAsked: number;
 	reading: Promise<void> | null;
-	/** What was settled since the read that is under way was asked for, by bucket; null where none is. */
+	/** The question to the store that is under way, and what was settled since it was asked, by bucket. */
+	asking: Promise<void> | null;
 	since: Map<number, number> | null;
 }
 
@@ -73,8 +76,7 @@ export class StoredCredits implements CreditWindow {
 	}
 
 	async #afterRead(counted: Counted, request: CreditRequest): Promise<CreditTake> {
-		// While it waits it must not be pushed out: it is what the others under way count on.
-		counted.open += request.worstCredits;
+		counted.waiting++;
 		try {
 			counted.reading ??= this.#read(counted).finally(() => {
 				counted.reading = null;
@@ -84,7 +86,7 @@ export class StoredCredits implements CreditWindow {
 			// An account that was known goes on by what was known of it.
 			if (!counted.known) throw error;
 		} finally {
-			counted.open -= request.worstCredits;
+			counted.waiting--;
 		}
 		return this.#take(counted, request);
 	}
@@ -121,9 +123,11 @@ export class StoredCredits implements CreditWindow {
 			id,
 			credits: new DayCredits(),
 			open: 0,
+			waiting: 0,
 			known: false,
 			lastAsked: Number.NEGATIVE_INFINITY,
 			reading: null,
+			asking: null,
 			since: null,
 		};
 		this.#accounts.set(id, counted);
@@ -138,32 +142,39 @@ export class StoredCredits implements CreditWindow {
 		for (const counted of this.#accounts.values()) {
 			if (over <= 0) return;
 			over--;
-			if (counted.open === 0 && counted.since === null && counted.known) this.#accounts.delete(counted.id);
+			if (counted.open + counted.waiting === 0 && counted.asking === null) this.#accounts.delete(counted.id);
 		}
 	}
 
 	async #read(counted: Counted): Promise<void> {
+		// What is under way may have been asked before the account was idle.
+		while (counted.asking !== null) await counted.asking.catch(() => {});
 		await this.#ask([counted], firstCounted(this.#options.clock.now()));
 		counted.known = true;
 	}
 
-	/** Reads buckets from the store: what it tells, and what was settled here since it was asked, is what there is. */
-	async #ask(accounts: readonly Counted[], fromBucket: number): Promise<void> {
-		const asked = accounts.filter((counted) => counted.since === null);
-		if (asked.length === 0) return;
+	/** Asks for the accounts of which nothing is being asked. */
+	#ask(accounts: readonly Counted[], fromBucket: number): Promise<void> {
+		const asked = accounts.filter((counted) => counted.asking === null);
+		if (asked.length === 0) return Promise.resolve();
+		const asking = this.#hear(asked, fromBucket).finally(() => {
+			for (const counted of asked) counted.asking = counted.since = null;
+		});
+		for (const counted of asked) counted.asking = asking;
+		return asking;
+	}
+
+	/** What the store tells, and what was settled here since it was asked, is what there is. */
+	async #hear(asked: readonly Counted[], fromBucket: number): Promise<void> {
 		for (const counted of asked) counted.since = new Map();
-		try {
-			const accountIds = asked.map((counted) => counted.id);
-			const byAccount = new Map(accountIds.map((id) => [id, new Map<number, number>()]));
-			const told: readonly CreditBucket[] = await this.#options.store.rpcCredits({ accountIds, fromBucket });
-			for (const { accountId, bucket, credits } of told) byAccount.get(accountId)?.set(bucket, credits);
-			for (const counted of asked) {
-				const buckets = byAccount.get(counted.id) ?? new Map<number, number>();
-				for (const [bucket, credits] of counted.since ?? []) buckets.set(bucket, (buckets.get(bucket) ?? 0) + credits);
-				for (const [bucket, credits] of buckets) counted.credits.put(bucket, credits);
-			}
-		} finally {
-			for (const counted of asked) counted.since = null;
+		const accountIds = asked.map((counted) => counted.id);
+		const byAccount = new Map(accountIds.map((id) => [id, new Map<number, number>()]));
+		const told: readonly CreditBucket[] = await this.#options.store.rpcCredits({ accountIds, fromBucket });
+		for (const { accountId, bucket, credits } of told) byAccount.get(accountId)?.set(bucket, credits);
+		for (const counted of asked) {
+			const buckets = byAccount.get(counted.id) ?? new Map<number, number>();
+			for (const [bucket, credits] of counted.since ?? []) buckets.set(bucket, (buckets.get(bucket) ?? 0) + credits);
+			for (const [bucket, credits] of buckets) counted.credits.put(bucket, credits);
 		}
 	}
 
@@ -190,7 +201,7 @@ export class StoredCredits implements CreditWindow {
 		const active: Counted[] = [];
 		for (const counted of [...this.#accounts.values()].reverse()) {
 			if (now - counted.lastAsked > ACTIVE_MS) break;
-			if (counted.known && counted.since === null) active.push(counted);
+			if (counted.known && counted.asking === null) active.push(counted);
 		}
 		return active;
 	}
