@@ -60,6 +60,12 @@ export function testRpcCrashes(newBooks: () => BooksFolder | Promise<BooksFolder
 					expect({ seed, round, number, kind: claim.kind }).toEqual({ seed, round, number, kind: "unknown" });
 					ticketOf(claim).release();
 				}
+				const ended = new Set([...numbers("key"), ...numbers("unknown")]);
+				for (const number of numbers("send").filter((begun) => !ended.has(begun))) {
+					const claim = await node.idempotency.claim(caller, `k${number}`, fingerprintOf(`${number}`));
+					expect(["fresh", "replay", "unknown"]).toContain(claim.kind);
+					if (claim.kind !== "replay") ticketOf(claim).release();
+				}
 				const sends = await db.selectFrom("rpc_sends").select("raw_hash").execute();
 				const audited = new Set(sends.map((send) => send.raw_hash));
 				expect(numbers("send").filter((number) => !audited.has(`0x${number}`))).toEqual([]);
