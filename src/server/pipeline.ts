@@ -8,7 +8,7 @@
  * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
  * every answer has its X-Request-ID; every error is one of the table.
  */
-import { bearerKey, checkModelRule, checkRules, keyHash } from "../access/index.ts";
+import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { NoRoom } from "../journal/records.ts";
@@ -18,16 +18,16 @@ import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
-import { addressList } from "./client-address.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
+import { checkCaller, identify } from "./identify.ts";
 import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
-import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
+import type { WalletGate } from "./wallet-gate.ts";
 
 /** What the pipeline works with: handed in once. */
 export interface PipelineParts {
@@ -108,81 +108,6 @@ export async function travel(
 		void answer.ended.then(() => call.bodyShare?.release());
 	}
 	return response;
-}
-
-/**
- * Finds the caller: at once where it is known on this node, else after a store read. Where a wallet may call, its
- * signature comes before a key (clients of other APIs always send one).
- */
-function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
-	const { wallets } = parts;
-	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
-		const signed = wallets.signedIn(call);
-		if (signed !== null) return acceptWallet(call, signed, settings, parts);
-	}
-	return identifyKey(call, settings, parts);
-}
-
-async function acceptWallet(
-	call: Call,
-	signed: KnownWallet | Promise<KnownWallet | null>,
-	settings: PipelineSettings,
-	parts: PipelineParts,
-): Promise<void> {
-	const wallet = await signed;
-	if (wallet === null) {
-		await identifyKey(call, settings, parts);
-		return;
-	}
-	Object.assign(call.headers, wallet.headers);
-	const caller = await parts.budgets.wallet(wallet.identity);
-	accept(call, caller, parts);
-	call.balanceRemaining = caller.balances().usd;
-}
-
-/** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
-async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
-	const paying = await wallets.paying(call);
-	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, parts);
-	const offer = wallets.offer(call);
-	if (offer !== null) throw offer;
-	accept(call, null, parts);
-}
-
-function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
-	const { endpoint } = call;
-	const { wallets } = parts;
-	const key = endpoint.callers.includes("key") ? bearerKey(call.request.headers.get("authorization")) : null;
-	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
-	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
-		return acceptPayment(call, wallets, settings, parts);
-	const found = key ? parts.budgets.caller(keyHash(key)) : null;
-	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
-	accept(call, found, parts);
-	return null;
-}
-
-function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
-	const guarded = call.endpoint.failureGuard !== false;
-	if (caller === null) {
-		if (guarded) parts.budgets.checkGuard(`address:${call.address}`);
-		throw new ApiError("AUTHENTICATION_FAILED");
-	}
-	call.caller = caller;
-	if (guarded) parts.budgets.checkGuard(`key:${caller.key.id}`);
-	if (caller.wallet !== null) return;
-	const balances = caller.balances();
-	call.balanceUsd = balances.usd;
-	call.balanceDiem = balances.diem;
-}
-
-function checkCaller(call: Call, caller: Caller): void {
-	checkRules(caller, {
-		endpoint: call.endpoint.name,
-		right: call.endpoint.right,
-		address: () => call.address,
-		inList: (address, list) => addressList(list).has(address),
-	});
 }
 
 async function runMetered(

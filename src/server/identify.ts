@@ -1,0 +1,83 @@
+import { bearerKey, checkRules, keyHash } from "../access/index.ts";
+import type { Caller } from "../budgets/port.ts";
+import { ApiError } from "../errors/index.ts";
+import type { Call } from "./call.ts";
+import { addressList } from "./client-address.ts";
+import type { PipelineParts, PipelineSettings } from "./pipeline.ts";
+import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
+
+/**
+ * Finds the caller: at once where it is known on this node, else after a store read. Where a wallet may call, its
+ * signature comes before a key (clients of other APIs always send one).
+ */
+export function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
+	const { wallets } = parts;
+	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
+		const signed = wallets.signedIn(call);
+		if (signed !== null) return acceptWallet(call, signed, settings, parts);
+	}
+	return identifyKey(call, settings, parts);
+}
+
+async function acceptWallet(
+	call: Call,
+	signed: KnownWallet | Promise<KnownWallet | null>,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<void> {
+	const wallet = await signed;
+	if (wallet === null) {
+		await identifyKey(call, settings, parts);
+		return;
+	}
+	Object.assign(call.headers, wallet.headers);
+	const caller = await parts.budgets.wallet(wallet.identity);
+	accept(call, caller, parts);
+	call.balanceRemaining = caller.balances().usd;
+}
+
+/** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
+async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+	const paying = await wallets.paying(call);
+	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, parts);
+	const offer = wallets.offer(call);
+	if (offer !== null) throw offer;
+	accept(call, null, parts);
+}
+
+function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
+	const { endpoint } = call;
+	const { wallets } = parts;
+	const key = endpoint.callers.includes("key") ? bearerKey(call.request.headers.get("authorization")) : null;
+	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
+	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
+		return acceptPayment(call, wallets, settings, parts);
+	const found = key ? parts.budgets.caller(keyHash(key)) : null;
+	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
+	accept(call, found, parts);
+	return null;
+}
+
+function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
+	const guarded = call.endpoint.failureGuard !== false;
+	if (caller === null) {
+		if (guarded) parts.budgets.checkGuard(`address:${call.address}`);
+		throw new ApiError("AUTHENTICATION_FAILED");
+	}
+	call.caller = caller;
+	if (guarded) parts.budgets.checkGuard(`key:${caller.key.id}`);
+	if (caller.wallet !== null) return;
+	const balances = caller.balances();
+	call.balanceUsd = balances.usd;
+	call.balanceDiem = balances.diem;
+}
+
+/** What the caller may do at all: account, key type, endpoint and address rules. Throws. */
+export function checkCaller(call: Call, caller: Caller): void {
+	checkRules(caller, {
+		endpoint: call.endpoint.name,
+		right: call.endpoint.right,
+		address: () => call.address,
+		inList: (address, list) => addressList(list).has(address),
+	});
+}
