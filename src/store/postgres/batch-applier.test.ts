@@ -1,19 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord } from "../../journal/records.ts";
-import {
-	requestId,
-	SAMPLE_DAY,
-	SAMPLE_PRICE,
-	sampleLine,
-	samplePost,
-	sampleTouch,
-} from "../../journal/testing/sample-records.ts";
+import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
-import { createKey } from "../admin.ts";
-import { SequenceError } from "../apply.ts";
+import { group } from "../testing/booking-contract.ts";
 import { BooksFolder } from "../testing/books-folder.ts";
 import { BatchApplier } from "./batch-applier.ts";
 import { type Boot, endBoot, reap, startBoot } from "./boots.ts";
@@ -48,11 +39,6 @@ afterEach(async () => {
 	await books.remove();
 });
 
-function group(seq: number, ...records: (JournalRecord | string)[]): ReadGroup {
-	const texts = records.map((record) => (typeof record === "string" ? record : JSON.stringify(record)));
-	return { seq, records: texts, bytes: 0, end: { segment: 1, offset: 0 } };
-}
-
 const lease = (node: Boot, amount: number) =>
 	new LeaseBook(node).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: nano(amount) }, 1);
 const all = async (query: string): Promise<Record<string, unknown>[]> => [...(await sql.unsafe(query))];
@@ -70,28 +56,12 @@ async function faultOf(promise: Promise<unknown>): Promise<Error> {
 }
 
 describe("a batch", () => {
-	test("that comes again is booked once, also where it comes with more", async () => {
-		const first = [group(1, post(1), post(2)), group(2, post(3))];
-		expect(await applier.apply(sql, first)).toBe(2);
-		expect(await applier.apply(sql, first)).toBe(2);
-		expect(await applier.apply(sql, [...first, group(3, post(4))])).toBe(3);
-		expect(await ids()).toEqual([1, 2, 3, 4].map(requestId));
-		expect(await usd()).toEqual({ balance: HUNDRED - 4 * SAMPLE_PRICE, leased: HUNDRED - 4 * SAMPLE_PRICE });
-		expect(await findings()).toEqual([]);
-	});
-
 	test("that is sent twice at once, as after a connection that broke, is booked once", async () => {
 		const batch = [group(1, post(1)), group(2, post(2), post(3))];
 		const applied = await Promise.all([1, 2, 3].map(() => new BatchApplier(boot).apply(sql, batch)));
 		expect(applied).toEqual([2, 2, 2]);
 		expect(await ids()).toEqual([1, 2, 3].map(requestId));
 		expect(await findings()).toEqual([]);
-	});
-
-	test("with a hole before it or inside it is refused as a whole", async () => {
-		expect(await faultOf(applier.apply(sql, [group(2, post(1))]))).toBeInstanceOf(SequenceError);
-		expect(await faultOf(applier.apply(sql, [group(1, post(1)), group(3, post(2))]))).toBeInstanceOf(SequenceError);
-		expect(await ids()).toEqual([]);
 	});
 
 	test("isolates the records at fault, books the others, and makes the audit fail", async () => {
@@ -214,13 +184,6 @@ describe("a post", () => {
 		expect(await usd()).toEqual({ balance: HUNDRED - SAMPLE_PRICE, leased: 0 });
 		expect((await faultOf(lease(boot, 1))).name).toBe("FencedError");
 		expect(await findings()).toEqual([]);
-	});
-
-	test("and the use of a key are told in one batch", async () => {
-		const key = await createKey(books.admin(), { accountId, type: "ADMIN", hash: "e".repeat(64), last6: "abcdef" });
-		const touches = [sampleTouch(key.id, 5), sampleTouch(key.id, 4), sampleTouch("none", 3)];
-		await applier.apply(sql, [group(1, ...touches, post(1, { keyId: key.id }))]);
-		expect(await all("SELECT last_used_at FROM keys")).toEqual([{ last_used_at: 5n }]);
 	});
 });
 
