@@ -1,6 +1,8 @@
 /** Upstreams of chains whose answers a test gives by hand, and the heads of chains that it moves. */
+import { CachedUpstreams } from "../../src/upstreams/rpc/cache/cached-upstreams.ts";
 import type { RpcFinality, RpcHeads } from "../../src/upstreams/rpc/head-port.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome, RpcStream, RpcUpstreams } from "../../src/upstreams/rpc/port.ts";
+import { callOf, itemOf, networkOf } from "./rpc-calls.ts";
 
 export const result = (value: unknown): RpcOutcome => ({ kind: "result", value: Buffer.from(JSON.stringify(value)) });
 export const failed = (code: number): RpcOutcome => ({ kind: "error", value: Buffer.from(JSON.stringify({ code })), code });
@@ -84,4 +86,27 @@ export class SetHeads implements RpcHeads {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+}
+
+export const BALANCE = (block: unknown = "0x10"): RpcItem => itemOf("eth_getBalance", ["0xaa", block]);
+
+export function call(
+	items: readonly RpcItem[],
+	signal = new AbortController().signal,
+	network = networkOf("ethereum-mainnet"),
+): RpcCall {
+	return callOf(items, { signal, network });
+}
+
+/** A cache before these upstreams, whose chain is final up to block 100, in a time that `pass` moves. */
+export function madeCache(inner: ScriptedUpstreams, maxBytes = 64 * 1_048_576) {
+	const heads = new SetHeads();
+	heads.set(100);
+	let nowMs = 0;
+	const clock = { nowMs: () => nowMs, after: () => () => {} };
+	const cached = new CachedUpstreams(inner, heads, { maxBytes, clock });
+	const pass = (ms: number): void => {
+		nowMs += ms;
+	};
+	return { heads, cached, pass };
 }

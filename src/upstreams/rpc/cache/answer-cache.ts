@@ -1,12 +1,13 @@
 import type { RpcNetwork } from "../../../catalog/rpc/types.ts";
 import type { Clock } from "../../clock.ts";
 import type { RpcHeads } from "../head-port.ts";
-import type { RpcItem, RpcStream } from "../port.ts";
+import type { RpcItem } from "../port.ts";
 import { calledBlock } from "./called-block.ts";
 import { FinalityView, type Proof } from "./finality-view.ts";
 import { foundBlock } from "./found-block.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { Copy, Room } from "./passing-copy.ts";
+import type { Tap } from "./tapped-stream.ts";
 
 /** What Starknet's nodes say of what may still change: a block that is final says something else (its finality_status). */
 const PROVISIONAL = ["ACCEPTED_ON_L2", "PRE_CONFIRMED", "PENDING"];
@@ -92,42 +93,14 @@ export class AnswerCache {
 		this.#answers.set(key, { network: network.slug, block, expiresAtMs: null, value });
 	}
 
-	/** The stream itself; what goes through it is offered at its end, unless it is too much. */
-	offering(keepable: Keepable, stream: RpcStream, upstream: string | null): RpcStream {
-		if (stream.kind === "error-stream") return stream;
-		const reader = stream.value.getReader();
+	/** Watches a result that passes in pieces, and offers it at its end, unless it is too much. */
+	tap(keepable: Keepable, upstream: string | null): Tap {
 		const copy = new Copy(this.#copies, this.#answers.maxValueBytes);
-		const value = new ReadableStream<Uint8Array>(
-			{
-				pull: async (controller) => {
-					try {
-						const { done, value: piece } = await reader.read();
-						if (!done) {
-							copy.add(piece);
-							controller.enqueue(piece);
-							return;
-						}
-						controller.close();
-						const whole = copy.take();
-						if (whole !== null) this.offer(keepable, whole, upstream);
-					} catch (error) {
-						copy.drop();
-						throw error;
-					}
-				},
-				cancel: (reason) => {
-					copy.drop();
-					return reader.cancel(reason);
-				},
-			},
-			{ highWaterMark: 0 },
-		);
 		return {
-			kind: stream.kind,
-			value,
-			cancel: () => {
-				copy.drop();
-				stream.cancel();
+			piece: (bytes) => copy.add(bytes),
+			end: (isWhole) => {
+				const value = copy.take();
+				if (isWhole && value !== null) this.offer(keepable, value, upstream);
 			},
 		};
 	}

@@ -4,6 +4,7 @@ import type { RpcAnswer, RpcCall, RpcItem, RpcLookUp, RpcOutcome, RpcUpstreams }
 import { AnswerCache, type Keepable } from "./answer-cache.ts";
 import { callKey } from "./call-key.ts";
 import { type Flight, Flights, isStream, type SingleAnswer } from "./flights.ts";
+import { tapped } from "./tapped-stream.ts";
 import { Trip } from "./trip.ts";
 
 export interface CacheOptions {
@@ -149,7 +150,14 @@ export class CachedUpstreams implements RpcUpstreams {
 				if (keepable !== null && outcome.kind === "result") this.#cache.offer(keepable, outcome.value, upstream);
 				return answered;
 			}
-			const stream = keepable === null ? outcome : this.#cache.offering(keepable, outcome, upstream);
+			const tap = keepable !== null && outcome.kind === "result-stream" ? this.#cache.tap(keepable, upstream) : null;
+			const stream = tapped(outcome, {
+				piece: (bytes) => tap?.piece(bytes),
+				end: (isWhole) => {
+					tap?.end(isWhole);
+					trip.end();
+				},
+			});
 			if (trip.abandoned) stream.cancel();
 			else trip.signal.addEventListener("abort", () => stream.cancel(), { once: true });
 			return { outcome: stream, upstream, retries };

@@ -7,6 +7,7 @@ export class Trip {
 	readonly #controller = new AbortController();
 	#waiting = 0;
 	#over = false;
+	#letGo = () => {};
 	#sentTo: string | null = null;
 	readonly #onSent: ((upstream: string) => void)[] = [];
 
@@ -59,8 +60,10 @@ export class Trip {
 
 	/** From here on it is aborted with this signal alone: what is left of it is one waiter's. */
 	handOver(signal: AbortSignal): void {
-		if (signal.aborted) this.#controller.abort(signal.reason);
-		else signal.addEventListener("abort", () => this.#controller.abort(signal.reason), { once: true });
+		const onAbort = () => this.#controller.abort(signal.reason);
+		if (signal.aborted) onAbort();
+		else signal.addEventListener("abort", onAbort, { once: true });
+		this.#letGo = () => signal.removeEventListener("abort", onAbort);
 	}
 
 	/** The bytes go out to this upstream: all who wait are told, and those who come later. */
@@ -69,9 +72,10 @@ export class Trip {
 		for (const onSent of this.#onSent) onSent(upstream);
 	}
 
-	/** The call has ended: leaving aborts nothing any more. */
+	/** The call has ended, with what is read of its stream: leaving aborts nothing any more. */
 	end(): void {
 		this.#over = true;
+		this.#letGo();
 	}
 
 	#leave(reason: unknown): void {

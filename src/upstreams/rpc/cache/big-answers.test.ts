@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import { itemOf as item, textOf } from "../../../../test/support/rpc-calls.ts";
+import { BALANCE, call, madeCache as made, result, ScriptedUpstreams } from "../../../../test/support/scripted-rpc-upstreams.ts";
+import type { RpcOutcome, RpcStream } from "../port.ts";
+
+function stream(pieces: readonly string[]): RpcStream & { cancelled: number } {
+	const rest = [...pieces];
+	const one = {
+		kind: "result-stream" as const,
+		cancelled: 0,
+		cancel: () => void one.cancelled++,
+		value: new ReadableStream<Uint8Array>(
+			{
+				pull(controller) {
+					const piece = rest.shift();
+					if (piece === undefined) controller.close();
+					else if (piece === "broken") controller.error(new Error("broken off"));
+					else controller.enqueue(Buffer.from(piece));
+				},
+				cancel: () => void one.cancelled++,
+			},
+			{ highWaterMark: 0 },
+		),
+	};
+	return one;
+}
+const read = async (outcome: RpcOutcome | RpcStream) => {
+	if (!("cancel" in outcome)) throw new Error(outcome.kind);
+	return new Response(outcome.value).text();
+};
+
+test("a big answer goes to the first who asked; the others ask for themselves", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const [first, second] = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
+	inner.asked[0]?.answer(stream(['{"a"', ":1}"]));
+	expect(await read((await first).outcome)).toBe('{"a":1}');
+	inner.asked[1]?.answer(stream(["{}"]));
+	expect(await read((await second).outcome)).toBe("{}");
+});
+
+test("a big answer is kept once all of it has passed, and then comes whole", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const first = cached.single(call([BALANCE()]));
+	inner.asked[0]?.answer(stream(["[1", ",2]"]));
+	const { outcome } = await first;
+	expect(cached.stats().entries).toBe(0);
+	expect(await read(outcome)).toBe("[1,2]");
+	expect(textOf((await cached.single(call([BALANCE()]))).outcome)).toBe("[1,2]");
+	expect(inner.asked).toHaveLength(1);
+});
+
+test("a big answer is not kept where it breaks off, is left, or is over the bound", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner, 80_000);
+	const broken = cached.single(call([BALANCE()]));
+	inner.asked[0]?.answer(stream(["[1", "broken"]));
+	expect(read((await broken).outcome)).rejects.toThrow("broken off");
+	const left = cached.single(call([BALANCE()]));
+	const source = stream(["[1", ",2]"]);
+	inner.asked[1]?.answer(source);
+	const { outcome } = await left;
+	if (!("cancel" in outcome)) throw new Error(outcome.kind);
+	await outcome.value.cancel();
+	expect(source.cancelled).toBe(1);
+	const large = cached.single(call([BALANCE()]));
+	inner.asked[2]?.answer(stream(["[1,", `${"1,".repeat(6_000)}1]`]));
+	expect(await read((await large).outcome)).toHaveLength(12_005);
+	expect(cached.stats()).toMatchObject({ entries: 0, bytes: 0 });
+});
+
+test("a big answer holds on to nothing of its caller once it has passed", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const caller = new AbortController();
+	const first = cached.single(call([item("txpool_content")], caller.signal));
+	inner.asked[0]?.answer(stream(["{}"]));
+	await read((await first).outcome);
+	caller.abort();
+	expect(inner.asked[0]?.signal.aborted).toBe(false);
+});
+
+test("a big answer is stopped when its reader leaves, and when nobody is left to read it", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const [reader, waiter] = [new AbortController(), new AbortController()];
+	const first = cached.single(call([item("txpool_content")], reader.signal));
+	const source = stream(["{}"]);
+	inner.asked[0]?.answer(source);
+	await first;
+	expect(source.cancelled).toBe(0);
+	reader.abort();
+	expect(source.cancelled).toBeGreaterThan(0);
+	expect(inner.asked[0]?.signal.aborted).toBe(true);
+
+	const abandoned = cached.single(call([item("txpool_content")], waiter.signal));
+	const batch = cached.batch(call([item("txpool_content")]));
+	const unread = stream(["{}"]);
+	waiter.abort(new Error("left"));
+	expect(abandoned).rejects.toThrow("left");
+	inner.asked[1]?.answer(unread);
+	while (inner.asked.length < 3) await Promise.resolve();
+	inner.asked[2]?.answer(result({}));
+	expect((await batch).outcome).toHaveLength(1);
+	expect(unread.cancelled).toBeGreaterThan(0);
+});

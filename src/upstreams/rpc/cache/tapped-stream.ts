@@ -1,0 +1,48 @@
+import type { RpcStream } from "../port.ts";
+
+/** Sees what passes. */
+export interface Tap {
+	piece(bytes: Uint8Array): void;
+	/** Once. `isWhole`: all of it has passed; else it was broken off or cancelled. */
+	end(isWhole: boolean): void;
+}
+
+/** The stream, with somebody who sees what passes through it. A piece is asked for when one is read. */
+export function tapped(stream: RpcStream, tap: Tap): RpcStream {
+	const reader = stream.value.getReader();
+	let isOver = false;
+	const end = (isWhole: boolean): void => {
+		if (isOver) return;
+		isOver = true;
+		tap.end(isWhole);
+	};
+	const value = new ReadableStream<Uint8Array>(
+		{
+			async pull(controller) {
+				try {
+					const { done, value: piece } = await reader.read();
+					if (done) {
+						controller.close();
+						end(true);
+					} else {
+						tap.piece(piece);
+						controller.enqueue(piece);
+					}
+				} catch (error) {
+					end(false);
+					throw error;
+				}
+			},
+			cancel(reason) {
+				end(false);
+				return reader.cancel(reason);
+			},
+		},
+		{ highWaterMark: 0 },
+	);
+	const cancel = (): void => {
+		end(false);
+		stream.cancel();
+	};
+	return { kind: stream.kind, value, cancel };
+}
