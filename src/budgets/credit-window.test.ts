@@ -3,8 +3,9 @@ import fc from "fast-check";
 import type { CreditBucket, CreditQuestion } from "../store/idempotency.ts";
 import { creditBucket } from "../store/rpc-records.ts";
 import { StoreUnavailableError } from "../store/store-errors.ts";
-import { ManualClock, type Timers } from "../telemetry/clock.ts";
+import { ManualClock } from "../telemetry/clock.ts";
 import { StoredCredits } from "./credit-window.ts";
+import { HandTimers } from "./hand-timers.test-support.ts";
 import { refused, turns } from "./memory-store.test-support.ts";
 import type { Caller, CreditTake } from "./port.ts";
 
@@ -39,23 +40,6 @@ class Posts {
 
 	async letGo(): Promise<void> {
 		for (const answer of this.#waiting.splice(0)) answer();
-		await turns();
-	}
-}
-
-/** Timers that fire when they are told to. */
-class HandTimers implements Timers {
-	#actions: (() => void)[] = [];
-
-	after(_delayMs: number, action: () => void): () => void {
-		this.#actions.push(action);
-		return () => {
-			this.#actions = this.#actions.filter((other) => other !== action);
-		};
-	}
-
-	async fire(): Promise<void> {
-		for (const action of this.#actions.splice(0)) action();
 		await turns();
 	}
 }

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import type { ClaimRequest, IdempotencyTrip, StoredClaim } from "../store/idempotency.ts";
+import { StoreUnavailableError } from "../store/store-errors.ts";
+import { ManualClock } from "../telemetry/clock.ts";
+import { ClaimTrips } from "./claim-trips.ts";
+import { HandTimers } from "./hand-timers.test-support.ts";
+import { turns } from "./memory-store.test-support.ts";
+
+/** A store whose trips end when the test says so. */
+class Store {
+	shared = true;
+	readonly trips: IdempotencyTrip[] = [];
+	readonly #ends: ((error: Error | null) => void)[] = [];
+
+	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]> {
+		this.trips.push(trip);
+		return new Promise((resolve, reject) => {
+			this.#ends.push((error) => (error === null ? resolve(trip.claims.map(() => ({ kind: "fresh" }))) : reject(error)));
+		});
+	}
+
+	async end(error: Error | null = null): Promise<void> {
+		this.#ends.shift()?.(error);
+		await turns();
+	}
+}
+
+const claim = (key: string): ClaimRequest => ({ accountId: "a", key, fingerprint: "f", claim: `claim of ${key}` });
+const keys = (requests: readonly { readonly key: string }[] = []) => requests.map(({ key }) => key);
+
+function trips(shared = true) {
+	const store = new Store();
+	store.shared = shared;
+	const timers = new HandTimers();
+	const clock = new ManualClock(5_000);
+	return { store, timers, trips: new ClaimTrips({ store, clock, timers, maxKeys: 10 }) };
+}
+
+test("claims of one turn share a trip, and those that come meanwhile the next one", async () => {
+	const { store, trips: desk } = trips();
+	const first = ["a", "b", "c"].map((key) => desk.ask(claim(key)));
+	await turns();
+	const later = ["d", "e"].map((key) => desk.ask(claim(key)));
+	desk.release(claim("z"));
+	await turns();
+	expect(store.trips.map((trip) => keys(trip.claims))).toEqual([["a", "b", "c"]]);
+	expect(store.trips[0]).toMatchObject({ nowMs: 5_000, maxKeys: 10, releases: [], drops: [] });
+	await store.end();
+	expect(await Promise.all(first)).toEqual([{ kind: "fresh" }, { kind: "fresh" }, { kind: "fresh" }]);
+	expect(keys(store.trips[1]?.claims)).toEqual(["d", "e"]);
+	expect(keys(store.trips[1]?.releases)).toEqual(["z"]);
+	await store.end();
+	await Promise.all(later);
+	expect(store.trips.length).toBe(2);
+});
+
+test("a trip carries a bounded number of claims", async () => {
+	const { store, trips: desk } = trips();
+	const asked = Array.from({ length: 40 }, (_, number) => desk.ask(claim(`${number}`)));
+	await turns();
+	for (let trip = 0; trip < 3; trip++) await store.end();
+	await Promise.all(asked);
+	expect(store.trips.map((trip) => trip.claims.length)).toEqual([16, 16, 8]);
+});
+
+test("claims of a failed trip may stand in the store: they are released, again and again until the store has heard", async () => {
+	const { store, timers, trips: desk } = trips();
+	desk.release(claim("old"));
+	const asked = desk.ask(claim("a")).catch((error: Error) => error.name);
+	await turns();
+	await store.end(new StoreUnavailableError("away"));
+	expect(await asked).toBe("StoreUnavailableError");
+	expect(store.trips.length).toBe(1);
+	await timers.fire();
+	expect([keys(store.trips[1]?.releases), keys(store.trips[1]?.claims)]).toEqual([["old", "a"], []]);
+	await store.end(new StoreUnavailableError("away"));
+	const again = desk.ask(claim("a"));
+	await turns();
+	// What is released goes before what is claimed, in the same trip.
+	expect([keys(store.trips[2]?.releases), keys(store.trips[2]?.claims)]).toEqual([["old", "a"], ["a"]]);
+	await store.end();
+	expect(await again).toEqual({ kind: "fresh" });
+	await timers.fire();
+	expect(store.trips.length).toBe(3);
+});
+
+test("a store of one node is not told who runs; a damaged answer goes with the next claim", async () => {
+	const { store, trips: desk } = trips(false);
+	desk.release(claim("a"));
+	desk.drop({ accountId: "a", key: "bad" });
+	await turns();
+	expect(store.trips.length).toBe(0);
+	const asked = desk.ask(claim("b"));
+	await turns();
+	expect(keys(store.trips[0]?.drops)).toEqual(["bad"]);
+	await store.end();
+	await asked;
+});
+
+test("a node that stops leaves nobody waiting", async () => {
+	const { store, trips: desk } = trips();
+	const first = desk.ask(claim("a"));
+	await turns();
+	const second = desk.ask(claim("b")).catch((error: Error) => error.message);
+	desk.close();
+	expect(await second).toBe("this node is stopping");
+	await store.end();
+	await first;
+});
