@@ -90,7 +90,7 @@ class Batch {
 		const groups = new Map<RpcMember, { members: readonly RpcMember[]; places: Place[] }>();
 		for (const place of places) {
 			const { method } = place.item;
-			const able = this.#pool.able(this.#ordered, method);
+			const able = this.#pool.able(this.#ordered, place.item);
 			const isLeft = (member: RpcMember) =>
 				!place.asked.has(member) && (place.fallback === null || !member.facts.learned.isLacking(method.name, nowMs));
 			const members = place.asked.size === 0 ? able : able.filter(isLeft);

@@ -138,7 +138,7 @@ export function answerOf(bytes: Uint8Array, id: number, status: number): Answere
 		if (fault !== null) throw fault;
 	}
 	if (!isOurId(envelope.id, id) && !isUnreadRequest(envelope, outcome)) throw broken("an answer with another id");
-	if (status === 400 && outcome.kind === "result") throw faultOfStatus(status, null);
+	if (status === 400 && outcome.kind === "result") throw faultOfStatus(status);
 	return outcome;
 }
 
@@ -148,8 +148,8 @@ function messageOf(bytes: Uint8Array, { error }: Envelope): string {
 
 /** What a body is that is not even meant as JSON; null where it may be an answer. */
 export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcFault | null {
-	if (from >= bytes.length) return status === 400 ? faultOfStatus(status, null) : broken("an empty answer");
-	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status, null) : broken("a page in place of an answer");
+	if (from >= bytes.length) return status === 400 ? faultOfStatus(status) : broken("an empty answer");
+	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status) : broken("a page in place of an answer");
 	return null;
 }
 
@@ -159,7 +159,7 @@ export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcF
  */
 export async function faultOfResponse(response: Response, id: number | null): Promise<RpcFault> {
 	const { status } = response;
-	const fault = faultOfStatus(status, response.headers.get("retry-after"));
+	const fault = faultOfStatus(status, response.headers);
 	const body = bodyOf(response);
 	if (fault.kind === "busy" || id === null) {
 		body.cancel();

@@ -66,10 +66,14 @@ export function faultOfConnection(error: unknown): RpcFault {
 /** Statuses that speak of the upstream or of our account with it, not of the request. */
 const STANDING: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 
-/** A status that is no answer, whatever its body says. */
-export function faultOfStatus(status: number, retryAfter: string | null): RpcFault {
+/** A status that is no answer, whatever its body says. A pause until an instant is told by the server's own clock. */
+export function faultOfStatus(status: number, headers?: Headers): RpcFault {
 	const message = `status ${status}`;
-	if (status === 429) return new RpcFault("busy", message, { busySeconds: retryAfterSeconds(retryAfter) });
+	if (status === 429) {
+		const servedMs = Date.parse(headers?.get("date") ?? "");
+		const pause = retryAfterSeconds(headers?.get("retry-after") ?? "1", Number.isNaN(servedMs) ? Date.now() : servedMs);
+		return new RpcFault("busy", message, { busySeconds: pause });
+	}
 	if (status >= 500) return broken(message);
 	if (status >= 300 && status < 400) return new RpcFault("refused", `${message}: a redirect`);
 	return new RpcFault("refused", message, { counts: STANDING.has(status) });

@@ -27,19 +27,20 @@ async function chainAt(heights: Heights): Promise<ScriptedChain> {
 }
 
 async function watched(chains: readonly ScriptedChain[]) {
+	const clock = fastClock(5);
 	const upstreams = await rpcUpstreams(
 		chains.map(({ url }, index) => ({ url, name: "abc"[index] ?? "", order: 0 })),
-		{ clock: fastClock(50), timeouts: { rpcMs: 600_000, rpcSlowMs: 600_000 } },
+		{ clock, timeouts: { rpcMs: 600_000, rpcSlowMs: 600_000 } },
 	);
 	open.push(upstreams);
 	const told: (RpcFinality | null)[] = [];
-	const end = upstreams.heads.onFinality((network, finality) => {
+	upstreams.heads.onFinality((network, finality) => {
 		expect(network).toBe(SLUG);
 		expect(upstreams.heads.finality(SLUG)).toBe(finality);
 		told.push(finality);
 	});
 	await upstreams.single(callOf(itemOf("eth_call")));
-	return { upstreams, told, end, use: () => upstreams.single(callOf(itemOf("eth_call"))) };
+	return { clock, upstreams, told, use: () => upstreams.single(callOf(itemOf("eth_call"))) };
 }
 
 test("final is what the most careful upstream says, and it goes back when that one goes back", async () => {
@@ -81,8 +82,9 @@ test("an upstream that does not tell has no say, and where none tells nothing is
 
 test("a network that nobody calls is asked no more, and what it told is forgotten", async () => {
 	const chain = await chainAt({ latest: 100, finalized: 90 });
-	const { upstreams, told, use } = await watched([chain]);
+	const { clock, upstreams, told, use } = await watched([chain]);
 	await until(() => upstreams.heads.finality(SLUG)?.block === 90);
+	clock.jump(300_000);
 	await until(() => upstreams.heads.finality(SLUG) === null);
 	const { probes } = chain;
 	await Bun.sleep(100);
@@ -98,11 +100,11 @@ test("an upstream that is far behind goes last", async () => {
 		{ latest: 100, finalized: null },
 	];
 	const [first, second] = [await chainAt(a), await chainAt(b)];
-	const { use } = await watched([first, second]);
+	const { upstreams, use } = await watched([first, second]);
 	a.latest = 120;
 	b.latest = 200;
-	await until(() => first.probes > 8);
-	await until(() => second.probes > 8);
+	const reached = () => upstreams.snapshot()[0]?.upstreams.map((member) => member.reached);
+	await until(() => Bun.deepEquals(reached(), [120, 200]));
 	first.requests.length = 0;
 	for (let count = 0; count < 20; count++) await use();
 	expect(first.requests).toHaveLength(0);

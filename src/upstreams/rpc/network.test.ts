@@ -182,6 +182,32 @@ test("what operators say of capabilities narrows the choice, and a lesson ends",
 	expect(plain.requests).toHaveLength(3);
 });
 
+test("the state of old blocks is asked of archives, that of new ones of whoever is first", async () => {
+	const [pruned, archive] = [await chain(), await chain()];
+	for (const node of [pruned, archive]) node.result("eth_blockNumber", "0x3e8");
+	const upstreams = await over([
+		{ url: pruned.url, capabilities: [] },
+		{ url: archive.url, capabilities: ["archive"] },
+	]);
+	const read = (block: string) => callOf(itemOf("eth_getBalance", ["0x0", block]));
+	await upstreams.single(read("0x64"));
+	await upstreams.batch(read("earliest"));
+	expect([pruned.requests.length, archive.requests.length]).toEqual([0, 2]);
+	await upstreams.single(read("0x3e0"));
+	await upstreams.single(read("latest"));
+	expect([pruned.requests.length, archive.requests.length]).toEqual([2, 2]);
+});
+
+test("where two upstreams are silent a third is asked", async () => {
+	const nodes = [await chain(), await chain(), await chain()] as const;
+	const upstreams = await over(
+		nodes.map(({ url }) => url),
+		{ timeouts: { rpcMs: 1_500, rpcSlowMs: 1_500 } },
+	);
+	for (const node of nodes.slice(0, 2)) node.always({ hang: true });
+	expect((await upstreams.single(call())).upstream).toBe(`127.0.0.1:${nodes[2].port}`);
+});
+
 test("an upstream runs no more calls than it may", async () => {
 	const [small, second] = [await chain(), await chain()];
 	small.always({ delayMs: 30 });

@@ -1,16 +1,20 @@
-import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/types.ts";
+import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { Care } from "../care.ts";
 import type { Clock } from "../clock.ts";
+import { calledBlock } from "./cache/called-block.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import type { RpcFault } from "./faults.ts";
 import type { RpcFinality } from "./head-port.ts";
 import type { RpcMember } from "./member.ts";
 import { NetworkHeads, type ToldHeads } from "./network-heads.ts";
 import { HedgeBudget, Pace } from "./pace.ts";
+import type { RpcItem } from "./port.ts";
 
 /** A member that is this many blocks behind the best goes last. */
 const LAGGING_BLOCKS = 5;
+/** A node that is no archive has the state of so many blocks. */
+const KEPT_STATES = 128;
 /** A member with another chain is looked at again after so many of its probe periods: an operator may mend it. */
 const WRONG_CHAIN_PERIODS = 12;
 
@@ -134,18 +138,26 @@ export class NetworkPool {
 	}
 
 	/**
-	 * Of these those that can run the method, in their order: what operators say first, then what was learned. Those
-	 * that seem to lack it go last, since a lesson may be wrong. Never empty where `members` is not.
+	 * Of these those that can run the item, in their order: what operators say first, then what was learned. Those
+	 * that seem to lack the method go last, since a lesson may be wrong. Never empty where `members` is not.
 	 */
-	able(members: readonly RpcMember[], method: RpcMethod): readonly RpcMember[] {
+	able(members: readonly RpcMember[], item: RpcItem): readonly RpcMember[] {
 		if (members.length < 2) return members;
-		const { capability } = method;
-		const told = capability === null ? members : members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
-		const known = told.length > 0 ? told : members;
+		const { name, capability } = item.method;
+		const can = capability === null ? members : having(members, capability);
+		const known = this.#isOld(members, item) ? having(can, "archive") : can;
 		const nowMs = this.#tools.clock.nowMs();
-		if (!known.some(({ facts }) => facts.learned.isLacking(method.name, nowMs))) return known;
-		const lacks = (member: RpcMember) => Number(member.facts.learned.isLacking(method.name, nowMs));
+		if (!known.some(({ facts }) => facts.learned.isLacking(name, nowMs))) return known;
+		const lacks = (member: RpcMember) => Number(member.facts.learned.isLacking(name, nowMs));
 		return known.toSorted((a, b) => lacks(a) - lacks(b));
+	}
+
+	/** True where it makes a difference that the item reads a block that only archives still have the state of. */
+	#isOld(members: readonly RpcMember[], { method, params }: RpcItem): boolean {
+		if (!members.some(({ capabilities }) => capabilities !== null && !capabilities.has("archive"))) return false;
+		const best = this.#bestHead();
+		const block = best === null ? null : calledBlock(method, params);
+		return best !== null && block !== null && block < best - KEPT_STATES;
 	}
 
 	good(member: RpcMember): void {
@@ -221,6 +233,12 @@ export class NetworkPool {
 	#named(member: RpcMember): { readonly network: string; readonly upstream: string } {
 		return { network: this.network.slug, upstream: member.name };
 	}
+}
+
+/** Those that the operator says to have it, or says nothing of; all where there is none. */
+function having(members: readonly RpcMember[], capability: string): readonly RpcMember[] {
+	const told = members.filter(({ capabilities }) => capabilities?.has(capability) ?? true);
+	return told.length > 0 ? told : members;
 }
 
 function isUsable({ health, load }: RpcMember): boolean {

@@ -92,6 +92,7 @@ export class Race<T> implements Waiting {
 	#mayBeTaken = false;
 	#cancelTimer: (() => void) | null = null;
 	#hedgeAtMs: number;
+	readonly #patienceMs: number;
 	#patienceAtMs: number;
 	#winner: Running | null = null;
 	#over = false;
@@ -105,7 +106,8 @@ export class Race<T> implements Waiting {
 		const quantileMs = alone || pool.hedges.isOff ? null : pool.pace(kind).quantileMs;
 		const hedgeMs = quantileMs === null ? UNKNOWN_HEDGE_MS : Math.min(Math.max(quantileMs, LEAST_HEDGE_MS), MOST_HEDGE_MS);
 		this.#hedgeAtMs = alone || pool.hedges.isOff ? Number.POSITIVE_INFINITY : nowMs + hedgeMs;
-		this.#patienceAtMs = alone ? Number.POSITIVE_INFINITY : nowMs + (deadlineMs - nowMs) * PATIENCE;
+		this.#patienceMs = alone ? Number.POSITIVE_INFINITY : (deadlineMs - nowMs) * PATIENCE;
+		this.#patienceAtMs = nowMs + this.#patienceMs;
 	}
 
 	/** Resolves with the first answer. Rejects with AllFailed, or with the reason of the caller's signal. */
@@ -251,9 +253,9 @@ export class Race<T> implements Waiting {
 			return;
 		}
 		if (nowMs >= this.#patienceAtMs) {
-			this.#patienceAtMs = Number.POSITIVE_INFINITY;
+			this.#patienceAtMs = nowMs + this.#patienceMs;
 			this.#hedgeAtMs = Number.POSITIVE_INFINITY;
-			if (this.#running.size === 1) this.#startNext();
+			this.#startNext();
 		} else if (nowMs >= this.#hedgeAtMs) {
 			this.#hedgeAtMs = Number.POSITIVE_INFINITY;
 			if (this.#running.size === 1 && this.#next < members.length && pool.hedges.spend()) this.#startNext();

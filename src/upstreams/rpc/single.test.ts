@@ -156,6 +156,17 @@ test("a faulty upstream alone ends in 502, one that asks for a pause with Retry-
 	expect(await failure(upstreams.single(call()))).toMatchObject({ status: 502, options: { retryAfterSeconds: 7 } });
 });
 
+test("a pause until an instant is as long as the upstream means it, however its clock is set", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	for (const skewMs of [-7_200_000, 0, 7_200_000]) {
+		const at = Date.now() + skewMs;
+		const headers = { date: new Date(at).toUTCString(), "retry-after": new Date(at + 9_000).toUTCString() };
+		node.always({ status: 429, raw: "", headers });
+		expect(await failure(upstreams.single(call()))).toMatchObject({ options: { retryAfterSeconds: 9 } });
+	}
+});
+
 test("an upstream that is silent to the end is a 504, and one that is silent once is moved past", async () => {
 	const [first, second] = [await chain(), await chain()];
 	const alone = await over([first.url], { timeouts: { rpcMs: 150, rpcSlowMs: 150 } });

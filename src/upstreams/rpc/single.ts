@@ -44,7 +44,7 @@ export async function single(
 		{
 			pool,
 			clock,
-			members: pool.able(ordered, item.method),
+			members: pool.able(ordered, item),
 			kind: kindOf(item),
 			safety,
 			deadlineMs: clock.nowMs() + (item.method.slow ? tools.rpcSlowMs : tools.rpcMs),
