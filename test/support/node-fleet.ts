@@ -56,6 +56,11 @@ export class NodeFleet {
 		return fleet;
 	}
 
+	get cluster(): PostgresCluster {
+		if (this.#cluster === null) throw new Error("no test runs");
+		return this.#cluster;
+	}
+
 	get upstream(): ScriptedUpstream {
 		if (this.#upstream === null) throw new Error("no test runs");
 		return this.#upstream;
