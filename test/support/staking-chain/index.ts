@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Abi, encodeDeployData, encodeFunctionData, type Hex } from "viem";
-import { type AnvilOptions, startAnvil } from "../anvil.ts";
+import { type Anvil, type AnvilOptions, startAnvil } from "../anvil.ts";
 
 export const MULTICALL = "0xcA11bde05977b3631167028862bE2a173976CA11";
 export const TOKEN = 10n ** 18n;
@@ -38,8 +38,22 @@ export interface StakingChain {
 	stop(): Promise<void>;
 }
 
-export async function startStakingChain(options: AnvilOptions & { multicall?: boolean } = {}): Promise<StakingChain> {
+export interface StakingChainOptions extends AnvilOptions {
+	/** False: a chain without Multicall3. */
+	readonly multicall?: boolean;
+}
+
+export async function startStakingChain(options: StakingChainOptions = {}): Promise<StakingChain> {
 	const anvil = await startAnvil({ ...options, minedByHand: true });
+	try {
+		return await prepare(anvil, options);
+	} catch (error) {
+		await anvil.kill();
+		throw error;
+	}
+}
+
+async function prepare(anvil: Anvil, { multicall = true }: StakingChainOptions): Promise<StakingChain> {
 	const [from = ""] = await anvil.rpc<string[]>("eth_accounts");
 	const send = async (transaction: object): Promise<string> => {
 		const hash = await anvil.rpc<string>("eth_sendTransaction", [{ from, gas: "0x1000000", ...transaction }]);
@@ -48,7 +62,6 @@ export async function startStakingChain(options: AnvilOptions & { multicall?: bo
 		if (receipt.status !== "0x1") throw new Error("the transaction failed");
 		return receipt.contractAddress;
 	};
-	const { multicall = true } = options;
 	if (multicall) {
 		const made = await send({ data: await multicallCreation() });
 		await anvil.rpc("anvil_setCode", [MULTICALL, await anvil.rpc("eth_getCode", [made, "latest"])]);
