@@ -8,8 +8,6 @@
  * store, and only where both say the same its rows are deleted, in one transaction with what the triggers carry forward.
  */
 import { existsSync, mkdirSync, renameSync } from "node:fs";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import { type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import { syncFolderNow } from "../../journal/durable-file.ts";
 import type { MoneySource } from "../../journal/records.ts";
@@ -27,6 +25,7 @@ import {
 	writePart,
 	writeSum,
 } from "./archive-file.ts";
+import { isAbandoned, ownerOf } from "./archive-owner.ts";
 import { readArchivedRows } from "./archived-rows.ts";
 import { addMonths, monthOf, monthStartMs } from "./month.ts";
 
@@ -44,26 +43,32 @@ export type ArchiveProgress =
 	| { readonly state: "idle" }
 	| { readonly state: "writing" | "removing"; readonly month: string; readonly posts: number }
 	| { readonly state: "done"; readonly month: string; readonly posts: number; readonly file: string }
-	/** The open archive is another one's: of another node, or of another folder. */
+	/** Another process writes the open archive, on this machine or another. */
 	| { readonly state: "elsewhere"; readonly month: string; readonly owner: string };
 
 type Archive = Selectable<Tables["archives"]>;
 
 const POSTS_A_STEP = 500;
-/** An archive that nobody moved for this long may be taken over. */
-const ABANDONED_MS = 10 * 60_000;
 
 /**
  * Moves on by one step. Throws `ArchiveFaultError` where a file is not what it was, and what the store and the file
  * system throw; nothing is lost then.
  */
 export async function archiveStep(admin: AdminStore, order: ArchiveOrder): Promise<ArchiveProgress> {
-	const owner = `${hostname()}:${resolve(order.folder)}`;
+	const owner = ownerOf(order.folder);
 	const open = await admin.db.selectFrom("archives").selectAll().where("state", "<>", "done").executeTakeFirst();
 	if (open === undefined) return begin(admin, order, owner);
-	const abandoned = admin.now() - Number(open.moved_at) > ABANDONED_MS;
-	if (open.owner !== owner && !abandoned) return { state: "elsewhere", month: open.month, owner: open.owner };
-	return open.state === "writing" ? write(admin, order, open, owner) : remove(admin, order, open, owner);
+	if (open.owner !== owner) {
+		if (!isAbandoned(open.owner, Number(open.moved_at), admin.now()) || !canGoOn(open, order))
+			return { state: "elsewhere", month: open.month, owner: open.owner };
+		await moveOn(admin, open, { owner });
+	}
+	return open.state === "writing" ? write(admin, order, open) : remove(admin, order, open);
+}
+
+/** A file can be begun anew; what was removed of one can only be gone on with where the file is. */
+function canGoOn({ state, month, bytes }: Archive, { folder }: ArchiveOrder): boolean {
+	return state === "writing" || fileBytes(archivePath(folder, month)) === Number(bytes);
 }
 
 /** The ids up to which everything is archived. */
@@ -107,13 +112,13 @@ async function isOpen(tx: StoreDb): Promise<boolean> {
 	return (await tx.selectFrom("archives").select("month").where("state", "<>", "done").executeTakeFirst()) !== undefined;
 }
 
-async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive, owner: string): Promise<ArchiveProgress> {
+async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive): Promise<ArchiveProgress> {
 	const { month } = archive;
 	const bytes = Number(archive.bytes);
 	const unfinished = unfinishedPath(order.folder, month);
 	const path = existsSync(unfinished) ? unfinished : archivePath(order.folder, month);
 	if (bytes > 0 && fileBytes(path) < bytes) {
-		await moveOn(admin, archive, { ...ANEW, owner, last_post_id: archive.after_post_id });
+		await moveOn(admin, archive, { ...ANEW, last_post_id: archive.after_post_id });
 		return { state: "writing", month, posts: 0 };
 	}
 	const rows = await readArchivedRows(
@@ -125,13 +130,13 @@ async function write(admin: AdminStore, order: ArchiveOrder, archive: Archive, o
 	const end = rows.findIndex((row) => row.bookedAtMs >= monthStartMs(addMonths(month, 1)));
 	const wanted = end === -1 ? rows : rows.slice(0, end);
 	const last = wanted.at(-1);
-	if (last === undefined) return finish(admin, order, archive, owner, path);
+	if (last === undefined) return finish(admin, order, archive, path);
 	mkdirSync(order.folder, { recursive: true, mode: 0o700 });
 	const part = encodePart(wanted.map((row) => row.line));
 	writePart(unfinished, part, bytes);
 	const posts = Number(archive.posts) + wanted.length;
 	const movements = Number(archive.movements) + wanted.reduce((sum, row) => sum + row.movements, 0);
-	await moveOn(admin, archive, { owner, last_post_id: last.postId, bytes: bytes + part.length, posts, movements });
+	await moveOn(admin, archive, { last_post_id: last.postId, bytes: bytes + part.length, posts, movements });
 	return { state: "writing", month, posts };
 }
 
@@ -142,13 +147,7 @@ const ANEW = { bytes: 0, posts: 0, movements: 0 } as const;
 const sums = new Map<string, FileSum>();
 
 /** Sums the file, gives it its name, and opens the way for the removal. */
-async function finish(
-	admin: AdminStore,
-	{ folder }: ArchiveOrder,
-	archive: Archive,
-	owner: string,
-	path: string,
-): Promise<ArchiveProgress> {
+async function finish(admin: AdminStore, { folder }: ArchiveOrder, archive: Archive, path: string): Promise<ArchiveProgress> {
 	const { month } = archive;
 	const bytes = Number(archive.bytes);
 	const sum = sums.get(path) ?? new FileSum(path, bytes);
@@ -165,7 +164,7 @@ async function finish(
 		if (path !== named) renameSync(path, named);
 		writeSum(folder, month, sha256);
 		syncFolderNow(folder);
-		await moveOn(admin, archive, { owner, state: "removing", sha256 });
+		await moveOn(admin, archive, { state: "removing", sha256 });
 	}
 	return { state: "writing", month, posts: Number(archive.posts) };
 }
@@ -184,28 +183,26 @@ async function moveOn(admin: AdminStore, archive: Archive, to: Updateable<Tables
 	);
 }
 
-async function remove(admin: AdminStore, { folder }: ArchiveOrder, archive: Archive, owner: string): Promise<ArchiveProgress> {
+async function remove(admin: AdminStore, { folder }: ArchiveOrder, archive: Archive): Promise<ArchiveProgress> {
 	const { month } = archive;
 	const path = archivePath(folder, month);
 	const posts = Number(archive.posts);
 	if (fileBytes(path) !== Number(archive.bytes)) {
-		if (archive.owner !== owner) return { state: "elsewhere", month, owner: archive.owner };
 		throw new ArchiveFaultError(
 			`the archive ${path} is missing or was changed while its posts are being removed: put it back (sha256 ${archive.sha256})`,
 		);
 	}
 	if (archive.removed_bytes === archive.bytes) {
-		await moveOn(admin, archive, { owner, state: "done" });
+		await moveOn(admin, archive, { state: "done" });
 		return { state: "done", month, posts, file: path };
 	}
 	const { lines, end } = readPart(path, Number(archive.removed_bytes));
-	await admin.db.transaction().execute((tx) => removePart(tx, { archive, owner, lines, end, path, nowMs: admin.now() }));
+	await admin.db.transaction().execute((tx) => removePart(tx, { archive, lines, end, path, nowMs: admin.now() }));
 	return { state: "removing", month, posts };
 }
 
 interface Removal {
 	readonly archive: Archive;
-	readonly owner: string;
 	readonly lines: readonly string[];
 	/** Where the next part begins. */
 	readonly end: number;
@@ -214,7 +211,7 @@ interface Removal {
 }
 
 /** Deletes the rows of one part, after they were found to be what the file says. */
-async function removePart(tx: Transaction<Tables>, { archive, owner, lines, end, path, nowMs }: Removal): Promise<void> {
+async function removePart(tx: Transaction<Tables>, { archive, lines, end, path, nowMs }: Removal): Promise<void> {
 	const now = await tx.selectFrom("archives").selectAll().where("month", "=", archive.month).executeTakeFirstOrThrow();
 	// Another process did this part meanwhile.
 	if (now.state !== "removing" || now.removed_to !== archive.removed_to) return;
@@ -248,7 +245,6 @@ async function removePart(tx: Transaction<Tables>, { archive, owner, lines, end,
 	await tx
 		.updateTable("archives")
 		.set({
-			owner,
 			removed_to: last.postId,
 			removed_bytes: end,
 			kept: now.kept + BigInt(refunded.length),

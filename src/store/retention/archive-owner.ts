@@ -1,0 +1,29 @@
+/** Who writes an archive: one process at a time, on one machine, in one folder. */
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+
+/** An archive that nobody moved for this long may be taken over. */
+const ABANDONED_MS = 10 * 60_000;
+
+/** This process, writing into a folder, as the store notes it. */
+export function ownerOf(folder: string): string {
+	return `${hostname()}:${process.pid}:${resolve(folder)}`;
+}
+
+/**
+ * True where an owner has ended, as far as can be told from here, or has not moved its archive for long. Times in Unix
+ * milliseconds.
+ */
+export function isAbandoned(owner: string, movedAtMs: number, nowMs: number): boolean {
+	const [, host = "", pid = ""] = /^(.*):(\d+):/.exec(owner) ?? [];
+	return nowMs - movedAtMs > ABANDONED_MS || (host === hostname() && !isAlive(Number(pid)));
+}
+
+function isAlive(pid: number): boolean {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code !== "ESRCH";
+	}
+}
