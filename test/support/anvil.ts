@@ -24,7 +24,9 @@ export interface AnvilOptions {
 
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 	const { chainId = 8453, genesisSeconds, minedByHand = false } = options;
-	const program = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${platformOf()}/bin/anvil`, {
+	const machine = `${process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
+	const file = process.platform === "win32" ? "anvil.exe" : "anvil";
+	const program = createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${machine}/bin/${file}`, {
 		paths: [createRequire(import.meta.url).resolve("@foundry-rs/anvil/package.json")],
 	});
 	const port = await freePort();
@@ -62,16 +64,14 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 				await rpc("eth_chainId");
 				return;
 			} catch (error) {
-				if (running.exitCode !== null || performance.now() > deadline) throw new Error("anvil did not start", { cause: error });
+				if (running.exitCode !== null || performance.now() > deadline) {
+					await kill();
+					throw new Error("anvil did not start", { cause: error });
+				}
 			}
 			await Bun.sleep(20);
 		}
 	};
 	await start();
 	return { url, rpc, kill, start };
-}
-
-function platformOf(): string {
-	const system = process.platform === "win32" ? "win32" : process.platform;
-	return `${system}-${process.arch === "x64" ? "amd64" : process.arch}`;
 }
