@@ -53,7 +53,7 @@ export function broken(message: string): RpcFault {
 
 /** Codes by which fetch tells that no request was sent. */
 const NOT_CONNECTED =
-	/^(?:ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|ENETUNREACH|EHOSTUNREACH|EPROTO|.*CERT.*)$/i;
+	/^(?:ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EAI_FAIL|ENETUNREACH|EHOSTUNREACH|EPROTO|ERR_TLS_.*|UNABLE_TO_.*|.*_CERT.*|CERT_.*)$/i;
 
 /** What fetch or a body threw: no connection, or one that broke. The code alone: a text may quote a header. */
 export function faultOfConnection(error: unknown): RpcFault {

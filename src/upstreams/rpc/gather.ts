@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Body } from "./body.ts";
-import { broken } from "./faults.ts";
+import { broken, RpcFault } from "./faults.ts";
 
 /** A body up to this stays in memory, while all such bodies together are within the bound. */
 const MAX_IN_MEMORY = 32 * 1024 * 1024;
@@ -52,19 +52,21 @@ export async function gather(body: Body): Promise<Uint8Array> {
 	}
 }
 
-/** A file in a folder of its own, both gone as soon as its bytes are mapped. */
+/** A file in a folder of its own, both gone as soon as its bytes are mapped. Throws RpcFault where the disk has no room. */
 class SpillFile {
-	readonly #dir = mkdtempSync(join(tmpdir(), "turnpike-answer-"));
+	readonly #dir = ours(() => mkdtempSync(join(tmpdir(), "turnpike-answer-")));
 	readonly #path = join(this.#dir, "body");
-	readonly #fd = openSync(this.#path, "wx", 0o600);
+	readonly #fd = ours(() => openSync(this.#path, "wx", 0o600));
 	#open = true;
 
 	write(piece: Uint8Array): void {
-		for (let at = 0; at < piece.length; ) at += writeSync(this.#fd, piece, at);
+		ours(() => {
+			for (let at = 0; at < piece.length; ) at += writeSync(this.#fd, piece, at);
+		});
 	}
 
 	bytes(): Uint8Array {
-		return Bun.mmap(this.#path, { shared: false });
+		return ours(() => Bun.mmap(this.#path, { shared: false }));
 	}
 
 	close(): void {
@@ -72,5 +74,15 @@ class SpillFile {
 		this.#open = false;
 		closeSync(this.#fd);
 		rmSync(this.#dir, { recursive: true, force: true });
+	}
+}
+
+/** A fault of our own disk is none of the upstream's. */
+function ours<T>(step: () => T): T {
+	try {
+		return step();
+	} catch (error) {
+		const { code } = error as { readonly code?: unknown };
+		throw new RpcFault("broken", `a long answer could not be put on disk (${String(code)})`, { counts: false });
 	}
 }

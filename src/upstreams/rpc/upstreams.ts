@@ -159,7 +159,7 @@ class Upstreams implements RunningRpcUpstreams {
 		// From here on nothing throws.
 		this.#networks = networks;
 		for (const [slug, pool] of this.#pools) {
-			if (networks.has(slug) && !this.#hasNone(config, slug)) continue;
+			if (networks.has(slug) && !this.#hasNone(config, slug, pool)) continue;
 			pool.close();
 			this.#pools.delete(slug);
 		}
@@ -172,9 +172,10 @@ class Upstreams implements RunningRpcUpstreams {
 		if (bare.length > 0) this.#publicFound = this.#usePublic(bare, config);
 	}
 
-	/** True where a network shall have no upstream at all. */
-	#hasNone(config: RpcConfig, slug: string): boolean {
-		return !config.public && (config.networks[slug]?.upstreams.length ?? 0) === 0;
+	/** True where a network shall have none of its upstreams any more: those of the operator, or public ones. */
+	#hasNone(config: RpcConfig, slug: string, pool: NetworkPool): boolean {
+		if ((config.networks[slug]?.upstreams.length ?? 0) > 0) return false;
+		return !config.public || pool.members.some(({ isPublic }) => !isPublic);
 	}
 
 	#setMembers(network: RpcNetwork, upstreams: readonly RpcUpstreamConfig[], isPublic: boolean, config: RpcConfig): void {
