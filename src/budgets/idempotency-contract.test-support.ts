@@ -170,13 +170,48 @@ export function testIdempotency(newBooks: () => BooksFolder | Promise<BooksFolde
 			expect((await books.audit()).findings).toEqual([]);
 		});
 
+		test("that was foreseen is told after a kill, gives way to the answer, and is taken back where the request fails", async () => {
+			const { hash } = await newKey(books);
+			let node = await open();
+			const caller = await node.caller(hash);
+			const failed = await node.fresh(caller, "failed", A);
+			await failed.foresee("hashes");
+			expect(await node.idempotency.claim(caller, "failed", A)).toEqual({ kind: "running" });
+			failed.release();
+			expect((await node.idempotency.claim(caller, "failed", B)).kind).toBe("fresh");
+			const answered = await node.fresh(caller, "answered", A);
+			await answered.foresee("hashes");
+			await node.opened.store.settled();
+			await node.answer(caller, answered, answerOf("x"));
+			expect((await node.idempotency.claim(caller, "answered", A)).kind).toBe("replay");
+			await (await node.fresh(caller, "killed", A)).foresee("hashes");
+			node = await reopen(node);
+			const again = await node.idempotency.claim(await node.caller(hash), "killed", A);
+			expect(again).toMatchObject({ kind: "unknown", note: "hashes" });
+			await ticketOf(again).foresee("the same hashes");
+			// What the first try may have done is no better known where the second one fails.
+			ticketOf(again).release();
+			const third = await node.idempotency.claim(await node.caller(hash), "killed", A);
+			expect(third).toMatchObject({ kind: "unknown", note: "the same hashes" });
+			expect((await books.audit()).findings).toEqual([]);
+		});
+
 		test("is not put in the place of an answer", async () => {
 			const { hash, accountId } = await newKey(books);
 			const node = await open();
 			const caller = await node.caller(hash);
 			await node.answer(caller, await node.fresh(caller, "k", A), answerOf("x"));
 			const expiresAtMs = node.clock.now() + 24 * HOUR_MS;
-			const late = { t: "unknown-outcome", accountId, key: "k", fingerprint: A, claim: "late", expiresAtMs, note: "" } as const;
+			const late = {
+				t: "unknown-outcome",
+				accountId,
+				key: "k",
+				fingerprint: A,
+				claim: "late",
+				ends: true,
+				expiresAtMs,
+				note: "",
+			} as const;
 			await node.opened.journal.append(late);
 			expect((await node.idempotency.claim(caller, "k", A)).kind).toBe("replay");
 		});

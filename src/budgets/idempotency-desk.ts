@@ -110,9 +110,9 @@ export class StoredIdempotency implements IdempotencyDesk {
 			case "kept":
 				throw new Error("a damaged answer could not be dropped");
 			case "fresh":
-				return { kind: "fresh", ticket: this.#ticket(claimed) };
+				return { kind: "fresh", ticket: this.#ticket(claimed, false) };
 			case "unknown":
-				return { kind: "unknown", note: stored.note, ticket: this.#ticket(claimed) };
+				return { kind: "unknown", note: stored.note, ticket: this.#ticket(claimed, true) };
 			default:
 				return { kind: stored.kind };
 		}
@@ -124,8 +124,8 @@ export class StoredIdempotency implements IdempotencyDesk {
 		return { status: stored.status, body, note: stored.note };
 	}
 
-	#ticket(claimed: Claimed): IdempotencyTicket {
-		return new Ticket(claimed, this.#options, {
+	#ticket(claimed: Claimed, unknownBefore: boolean): IdempotencyTicket {
+		return new Ticket(claimed, unknownBefore, this.#options, {
 			kept: () => this.#running.delete(claimed.id),
 			released: () => {
 				this.#running.delete(claimed.id);
@@ -148,10 +148,14 @@ class Ticket implements IdempotencyTicket {
 	readonly #ends: TicketEnds;
 	/** Of answers that were prepared and not posted yet. */
 	readonly #written = new Set<string>();
+	/** What an earlier try left stays where this one fails: its outcome is no better known. */
+	readonly #unknownBefore: boolean;
+	#foreseen = false;
 	#ended = false;
 
-	constructor(claimed: Claimed, options: IdempotencyOptions, ends: TicketEnds) {
+	constructor(claimed: Claimed, unknownBefore: boolean, options: IdempotencyOptions, ends: TicketEnds) {
 		this.#claimed = claimed;
+		this.#unknownBefore = unknownBefore;
 		this.#options = options;
 		this.#ends = ends;
 	}
@@ -163,19 +167,16 @@ class Ticket implements IdempotencyTicket {
 		return this.#prepared(answer, Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64"), null);
 	}
 
+	async foresee(note: string): Promise<void> {
+		if (this.#ended) return;
+		const durable = this.#appendUnknown(note, false);
+		this.#foreseen = true;
+		await durable;
+	}
+
 	async keepUnknown(note: string): Promise<void> {
 		if (this.#ended) return;
-		const { accountId, key, fingerprint, claim } = this.#claimed;
-		const expiresAtMs = this.#options.clock.now() + KEPT_MS;
-		const durable = this.#options.journal.append({
-			t: "unknown-outcome",
-			accountId,
-			key,
-			fingerprint,
-			claim,
-			expiresAtMs,
-			note: checked(note),
-		});
+		const durable = this.#appendUnknown(note, true);
 		this.#end(null);
 		await durable;
 	}
@@ -184,7 +185,23 @@ class Ticket implements IdempotencyTicket {
 		if (this.#ended) return;
 		this.#ended = true;
 		this.#removeWritten(null);
+		if (this.#foreseen && !this.#unknownBefore) void this.#forget();
 		this.#ends.released();
+	}
+
+	#appendUnknown(note: string, ends: boolean): Promise<void> {
+		const { accountId, key, fingerprint, claim } = this.#claimed;
+		const expiresAtMs = this.#options.clock.now() + KEPT_MS;
+		const record = { accountId, key, fingerprint, claim, ends, expiresAtMs, note: checked(note) };
+		return this.#options.journal.append({ t: "unknown-outcome", ...record });
+	}
+
+	/** A journal that is closed or fails leaves the note: the next request asks the chain in vain. */
+	async #forget(): Promise<void> {
+		const { accountId, key, fingerprint } = this.#claimed;
+		try {
+			await this.#options.journal.append({ t: "outcome-known", accountId, key, fingerprint });
+		} catch {}
 	}
 
 	/** An answer that cannot be written is an answer all the same: it is sent, and not kept. */

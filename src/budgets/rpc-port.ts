@@ -77,6 +77,12 @@ export interface IdempotencyTicket {
 	 * above 8 MiB and is not kept; a later request with the key runs again.
 	 */
 	prepare(answer: KeptAnswer): PreparedAnswer | null | Promise<PreparedAnswer | null>;
+	/**
+	 * Says, before something goes out whose effect cannot be taken back, what the next request with the key is to be told if
+	 * nothing more is heard of this one: as by `keepUnknown`, which a kill of the process would leave out. The request goes
+	 * on; its answer takes the place of the note, and `release` takes the note back. Resolves when it is durable.
+	 */
+	foresee(note: string): Promise<void>;
 	/** Nobody knows what became of it: the next request with the key gets `note`. Resolves when that is durable. */
 	keepUnknown(note: string): Promise<void>;
 	/** Ends the ticket without an answer; does nothing after a post with the prepared answer, or `keepUnknown`. Call it in a `finally`. */

@@ -95,8 +95,18 @@ export interface UnknownOutcomeRecord {
 	readonly key: string;
 	readonly fingerprint: string;
 	readonly claim: string;
+	/** False: the request goes on; its answer, or another record, takes the place of this one. */
+	readonly ends: boolean;
 	readonly expiresAtMs: number;
 	readonly note: string;
+}
+
+/** A request that may have ended without a known outcome has failed for certain: its key stands for nothing. */
+export interface OutcomeKnownRecord {
+	readonly t: "outcome-known";
+	readonly accountId: string;
+	readonly key: string;
+	readonly fingerprint: string;
 }
 
 /** Something is about to be sent to a chain: durable before it is forwarded. Hashes only, never what is sent. */
@@ -132,7 +142,7 @@ export interface TouchRecord {
 	readonly atMs: number;
 }
 
-export type JournalRecord = PostRecord | TouchRecord | UnknownOutcomeRecord | SendRecord | SendEndRecord;
+export type JournalRecord = PostRecord | TouchRecord | UnknownOutcomeRecord | OutcomeKnownRecord | SendRecord | SendEndRecord;
 
 export type Durability = "process" | "power" | "store";
 

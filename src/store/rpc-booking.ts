@@ -23,6 +23,9 @@ export class RpcBooking {
 			case "unknown-outcome":
 				this.#keep(unknownRow(record));
 				return true;
+			case "outcome-known":
+				this.#sql.forget.run(record.accountId, record.key, record.fingerprint);
+				return true;
 			case "send":
 				this.#send(record);
 				return true;
@@ -71,6 +74,7 @@ function prepare(db: Database) {
 					body = excluded.body, file = excluded.file, expires_at = excluded.expires_at
 				WHERE known = 0 OR expires_at <= excluded.expires_at - ${KEPT_MS}`,
 		),
+		forget: sql("DELETE FROM idempotency_answers WHERE account_id = ? AND key = ? AND fingerprint = ? AND known = 0"),
 		credits: sql(
 			`INSERT INTO rpc_credits (account_id, bucket, credits) VALUES (?, ?, ?)
 				ON CONFLICT DO UPDATE SET credits = credits + excluded.credits`,

@@ -1,15 +1,18 @@
 /** What the chain proxy's part of a batch writes, a statement for each table. */
 import type { SQL } from "bun";
-import type { JournalRecord, PostRecord } from "../../journal/records.ts";
+import type { JournalRecord, OutcomeKnownRecord, PostRecord } from "../../journal/records.ts";
 import { type AnswerRow, answerRow, creditBucket, creditsOf, KEPT_MS, unknownRow } from "../rpc-records.ts";
 import { RELEASE } from "./rpc-book.ts";
 
-type AnswerOfClaim = AnswerRow & { readonly claim: string };
+/** `claim`: the one that ends with it. */
+type AnswerOfClaim = AnswerRow & { readonly claim: string | null };
 type Row = Readonly<Record<string, string | number | null>>;
 
 export class RpcPlan {
 	/** By account and key: a statement can write a row once. */
 	readonly #answers = new Map<string, AnswerOfClaim>();
+	/** What is not unknown any more: goes before the answers come. */
+	readonly #forgotten: Row[] = [];
 	/** Claims that ended; of two answers under one key both did. */
 	readonly #ended: Row[] = [];
 	/** By account and bucket. */
@@ -33,7 +36,10 @@ export class RpcPlan {
 	record(record: JournalRecord): boolean {
 		switch (record.t) {
 			case "unknown-outcome":
-				this.#keep({ ...unknownRow(record), claim: record.claim });
+				this.#keep({ ...unknownRow(record), claim: record.ends ? record.claim : null });
+				return true;
+			case "outcome-known":
+				this.#forget(record);
 				return true;
 			case "send": {
 				const { requestId, accountId, keyId, rawHash, txHash, item, network, method, atMs } = record;
@@ -54,6 +60,7 @@ export class RpcPlan {
 	/** Statements in their order: one connection answers them in it. */
 	write(tx: SQL): Promise<unknown>[] {
 		const writes: Promise<unknown>[] = [];
+		if (this.#forgotten.length > 0) writes.push(tx.unsafe(FORGET, [this.#forgotten]));
 		if (this.#answers.size > 0) writes.push(tx.unsafe(KEEP, [[...this.#answers.values()]]));
 		if (this.#ended.length > 0) writes.push(tx.unsafe(RELEASE, [this.#ended]));
 		if (this.#credits.size > 0) writes.push(tx.unsafe(COUNT_CREDITS, [[...this.#credits.values()]]));
@@ -62,13 +69,31 @@ export class RpcPlan {
 		return writes;
 	}
 
+	#forget({ accountId, key, fingerprint }: OutcomeKnownRecord): void {
+		this.#forgotten.push({ account_id: accountId, key, fingerprint });
+		const id = JSON.stringify([accountId, key]);
+		const row = this.#answers.get(id);
+		if (row?.known === 0 && row.fingerprint === fingerprint) this.#answers.delete(id);
+	}
+
 	/** The first answer stands; one that nobody knew gives way. */
 	#keep(row: AnswerOfClaim): void {
-		this.#ended.push({ account_id: row.account_id, key: row.key, claim: row.claim });
+		if (row.claim !== null) this.#ended.push({ account_id: row.account_id, key: row.key, claim: row.claim });
 		const id = JSON.stringify([row.account_id, row.key]);
 		if (this.#answers.get(id)?.known !== 1) this.#answers.set(id, row);
 	}
 }
+
+const FORGET = `
+	DELETE FROM idempotency_answers WHERE ctid = ANY (ARRAY (
+		SELECT answer.place
+		FROM jsonb_to_recordset($1::jsonb) AS known (account_id text, key text, fingerprint text),
+		LATERAL (
+			SELECT ctid AS place, fingerprint, known FROM idempotency_answers
+			WHERE account_id = known.account_id AND key = known.key LIMIT 1
+		) AS answer
+		WHERE answer.fingerprint = known.fingerprint AND answer.known = 0
+	))`;
 
 /** As on SQLite. An answer in a file is kept where all of its parts came. */
 const KEEP = `

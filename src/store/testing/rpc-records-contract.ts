@@ -65,6 +65,7 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		key,
 		fingerprint: FINGERPRINT,
 		claim: "c",
+		ends: true,
 		expiresAtMs: NOW + KEPT_MS,
 		note: "hashes",
 		...changes,
@@ -124,6 +125,28 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		expect(await counted()).toBe(4);
 		expect(await rejected()).toBe(0);
 		expect((await books.audit()).findings).toEqual([]);
+	});
+
+	test("what is known not to be unknown any more is forgotten, in one batch and in several; an answer stays", async () => {
+		const known = (key: string) => ({ t: "outcome-known", accountId, key, fingerprint: FINGERPRINT }) as const;
+		const store = await open();
+		await apply(store, [
+			unknown("a"),
+			known("a"),
+			unknown("b"),
+			known("b"),
+			unknown("b"),
+			post(1, { kept: kept("c", "answered") }),
+			known("c"),
+			unknown("d"),
+			unknown("e"),
+			{ ...known("e"), fingerprint: "other" },
+		]);
+		expect(await answers()).toEqual({ b: "unknown", c: "answered", d: "unknown", e: "unknown" });
+		await apply(store, [known("b"), known("c"), known("d"), post(2, { kept: kept("d", "later") }), known("none")]);
+		expect(await answers()).toEqual({ c: "answered", d: "later", e: "unknown" });
+		expect(await counted()).toBe(3);
+		expect(await rejected()).toBe(0);
 	});
 
 	test("an answer takes the place of one that had expired when it was made, and is counted in its own hour", async () => {
