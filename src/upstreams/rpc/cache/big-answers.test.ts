@@ -3,18 +3,24 @@ import { itemOf as item, textOf } from "../../../../test/support/rpc-calls.ts";
 import { BALANCE, call, madeCache as made, result, ScriptedUpstreams } from "../../../../test/support/scripted-rpc-upstreams.ts";
 import type { RpcOutcome, RpcStream } from "../port.ts";
 
-function stream(pieces: readonly string[]): RpcStream & { cancelled: number } {
+/** These pieces one by one; `broken` breaks off, `silent` is waited for in vain. */
+function stream(pieces: readonly string[]): RpcStream & { cancelled: number; silent: Promise<void> } {
 	const rest = [...pieces];
+	const silent = Promise.withResolvers<void>();
 	const one = {
 		kind: "result-stream" as const,
 		cancelled: 0,
+		silent: silent.promise,
 		cancel: () => void one.cancelled++,
 		value: new ReadableStream<Uint8Array>(
 			{
 				pull(controller) {
 					const piece = rest.shift();
 					if (piece === undefined) controller.close();
-					else if (piece === "broken") controller.error(new Error("broken off"));
+					else if (piece === "silent") {
+						silent.resolve();
+						return new Promise<void>(() => {});
+					} else if (piece === "broken") controller.error(new Error("broken off"));
 					else controller.enqueue(Buffer.from(piece));
 				},
 				cancel: () => void one.cancelled++,
@@ -29,12 +35,62 @@ const read = async (outcome: RpcOutcome | RpcStream) => {
 	return new Response(outcome.value).text();
 };
 
-test("a big answer goes to the first who asked; the others ask for themselves", async () => {
+test("a big answer that several wait for is read once, and all have it whole", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const all = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
+	const batch = cached.batch(call([item("txpool_content"), item("eth_gasPrice")]));
+	inner.asked[1]?.answer(result("0x1"));
+	inner.asked[0]?.answer(stream(['{"a"', ":1}"]));
+	for (const { outcome } of await Promise.all(all)) expect(textOf(outcome)).toBe('{"a":1}');
+	expect((await batch).outcome.map((one) => textOf(one))).toEqual(['{"a":1}', '"0x1"']);
+	expect(inner.asked).toHaveLength(2);
+});
+
+test("a big answer that several wait for is kept where it stays true", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const all = [cached.single(call([BALANCE()])), cached.single(call([BALANCE()]))];
+	inner.asked[0]?.answer(stream(["[1", ",2]"]));
+	await Promise.all(all);
+	expect(textOf((await cached.single(call([BALANCE()]))).outcome)).toBe("[1,2]");
+	expect(inner.asked).toHaveLength(1);
+});
+
+test("a big answer that breaks off while several wait is a failure of the upstream for each", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const all = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
+	const broken = stream(["{", "broken"]);
+	inner.asked[0]?.answer(broken);
+	for (const one of await Promise.allSettled(all))
+		expect(one).toMatchObject({ status: "rejected", reason: { code: "RPC_UPSTREAM_FAILED" } });
+	expect(broken.cancelled).toBeGreaterThan(0);
+});
+
+test("a big answer is stopped when all who wait for the whole of it have left", async () => {
+	const inner = new ScriptedUpstreams();
+	const { cached } = made(inner);
+	const callers = [new AbortController(), new AbortController()];
+	const all = callers.map(({ signal }) => cached.single(call([item("txpool_content")], signal)));
+	const endless = stream(["{", "silent"]);
+	inner.asked[0]?.answer(endless);
+	await endless.silent;
+	for (const caller of callers) caller.abort(new Error("left"));
+	for (const one of await Promise.allSettled(all)) expect(one).toMatchObject({ status: "rejected", reason: { message: "left" } });
+	expect(endless.cancelled).toBeGreaterThan(0);
+	const next = cached.single(call([item("txpool_content")]));
+	inner.asked[1]?.answer(result({}));
+	expect(textOf((await next).outcome)).toBe("{}");
+});
+
+test("a very big answer goes to the first who asked; the others ask for themselves", async () => {
 	const inner = new ScriptedUpstreams();
 	const { cached } = made(inner);
 	const [first, second] = [cached.single(call([item("txpool_content")])), cached.single(call([item("txpool_content")]))];
-	inner.asked[0]?.answer(stream(['{"a"', ":1}"]));
-	expect(await read((await first).outcome)).toBe('{"a":1}');
+	const pieces = Array.from({ length: 9 }, () => "1".repeat(1_048_576));
+	inner.asked[0]?.answer(stream(pieces));
+	expect(await read((await first).outcome)).toBe(pieces.join(""));
 	inner.asked[1]?.answer(stream(["{}"]));
 	expect(await read((await second).outcome)).toBe("{}");
 });

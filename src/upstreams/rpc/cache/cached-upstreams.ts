@@ -4,6 +4,8 @@ import type { RpcAnswer, RpcCall, RpcItem, RpcLookUp, RpcOutcome, RpcUpstreams }
 import { AnswerCache, type Keepable } from "./answer-cache.ts";
 import { callKey } from "./call-key.ts";
 import { type Flight, Flights, isStream, type SingleAnswer } from "./flights.ts";
+import { gatherShared } from "./gather-shared.ts";
+import { Room } from "./passing-copy.ts";
 import { tapped } from "./tapped-stream.ts";
 import { Trip } from "./trip.ts";
 
@@ -25,6 +27,8 @@ export interface RpcCacheStats {
 	readonly bytes: number;
 }
 
+const GATHERING_BYTES = 64 * 1024 * 1024;
+
 /** An item of a batch that goes out, and where its outcome belongs. */
 interface Outgoing {
 	readonly index: number;
@@ -40,6 +44,8 @@ export class CachedUpstreams implements RpcUpstreams {
 	readonly #inner: RpcUpstreams;
 	readonly #cache: AnswerCache;
 	readonly #flights: Flights;
+	/** Of big answers that are read whole for several. */
+	readonly #gathering = new Room(GATHERING_BYTES);
 	#shared = 0;
 
 	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemClock }: CacheOptions) {
@@ -143,27 +149,34 @@ export class CachedUpstreams implements RpcUpstreams {
 
 	#startSingle(call: RpcCall, key: string, keepable: Keepable | null): Flight {
 		const trip = new Trip();
-		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered): SingleAnswer => {
-			const { outcome, upstream, retries } = answered;
-			if (!isStream(outcome)) {
-				trip.end();
-				if (keepable !== null && outcome.kind === "result") this.#cache.offer(keepable, outcome.value, upstream);
-				return answered;
-			}
-			const tap = keepable !== null && outcome.kind === "result-stream" ? this.#cache.tap(keepable, upstream) : null;
-			const stream = tapped(outcome, {
-				piece: (bytes) => tap?.piece(bytes),
-				end: (isWhole) => {
-					tap?.end(isWhole);
-					trip.end();
-				},
-			});
-			if (trip.abandoned) stream.cancel();
-			else trip.signal.addEventListener("abort", () => stream.cancel(), { once: true });
-			return { outcome: stream, upstream, retries };
-		});
+		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered) => this.#taken(answered, trip, keepable));
 		answer.catch(() => trip.end());
 		return this.#flights.start(key, call.network.slug, trip, answer, staysTrue(keepable));
+	}
+
+	/** The upstreams' answer, kept where it stays true. One that comes as a stream is read whole where several wait for it. */
+	async #taken({ outcome, upstream, retries }: SingleAnswer, trip: Trip, keepable: Keepable | null): Promise<SingleAnswer> {
+		if (isStream(outcome)) {
+			if (trip.abandoned) outcome.cancel();
+			else trip.signal.addEventListener("abort", () => outcome.cancel(), { once: true });
+		}
+		const isShared = outcome.kind === "result-stream" && trip.waiting > 1;
+		const now = isShared ? await gatherShared(outcome, this.#gathering, trip.signal) : outcome;
+		if (now instanceof Uint8Array || !isStream(now)) {
+			trip.end();
+			const whole = now instanceof Uint8Array ? ({ kind: "result", value: now } as const) : now;
+			if (keepable !== null && whole.kind === "result") this.#cache.offer(keepable, whole.value, upstream);
+			return { outcome: whole, upstream, retries };
+		}
+		const tap = keepable !== null && now.kind === "result-stream" ? this.#cache.tap(keepable, upstream) : null;
+		const stream = tapped(now, {
+			piece: (bytes) => tap?.piece(bytes),
+			end: (isWhole) => {
+				tap?.end(isWhole);
+				trip.end();
+			},
+		});
+		return { outcome: stream, upstream, retries };
 	}
 
 	/** Lets others join an item of a batch that is about to go out. */

@@ -15,6 +15,11 @@ export class Trip {
 		return this.#controller.signal;
 	}
 
+	/** How many wait now. */
+	get waiting(): number {
+		return this.#waiting;
+	}
+
 	get abandoned(): boolean {
 		return this.#controller.signal.aborted;
 	}
