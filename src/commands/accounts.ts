@@ -4,6 +4,7 @@ import { formatNano } from "../ledger/nano.ts";
 import {
 	type AccountChanges,
 	type AccountView,
+	type AdminStore,
 	createAccount,
 	disableAccount,
 	enableAccount,
@@ -15,7 +16,7 @@ import {
 } from "../store/admin.ts";
 import type { AccountTier } from "../store/port.ts";
 import { creditCommand, debitCommand, ledgerCommand, refundCommand } from "./account-money.ts";
-import { complain, print, printJson, printTable } from "./print.ts";
+import { complain, print, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
 import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -47,21 +48,8 @@ const list = defineCommand({
 	args: { ...jsonArg, ...storeArgs },
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
-			const accounts = await Array.fromAsync(listAccounts(admin));
-			if (args.json) return printJson(accounts.map(accountView));
-			const head = ["ID", "NAME", "TIER", "USD", "BUNDLED", "DIEM TODAY", "STATE"];
-			printTable([
-				head,
-				...accounts.map((account) => [
-					account.id,
-					account.name,
-					account.tier,
-					formatNano(account.balances.usd),
-					formatNano(account.balances.bundled),
-					formatNano(account.balances.diem),
-					account.disabled ? "disabled" : account.operator ? "operator" : "active",
-				]),
-			]);
+			if (args.json) await printJsonParts(mapPages(admin, (page) => page.map(accountView)));
+			else await printTableParts(mapPages(admin, (page, first) => [...(first ? [HEAD] : []), ...page.map(accountRow)]));
 		}),
 });
 
@@ -151,6 +139,30 @@ export const accounts = defineCommand({
 		erase,
 	},
 });
+
+const HEAD = ["ID", "NAME", "TIER", "USD", "BUNDLED", "DIEM TODAY", "STATE"];
+
+function accountRow(account: AccountView): string[] {
+	return [
+		account.id,
+		account.name,
+		account.tier,
+		formatNano(account.balances.usd),
+		formatNano(account.balances.bundled),
+		formatNano(account.balances.diem),
+		account.disabled ? "disabled" : account.operator ? "operator" : "active",
+	];
+}
+
+/** A store may have a million accounts: they are printed as they are read. */
+async function* mapPages<T>(admin: AdminStore, map: (page: readonly AccountView[], first: boolean) => T): AsyncGenerator<T> {
+	let first = true;
+	for await (const page of listAccounts(admin)) {
+		yield map(page, first);
+		first = false;
+	}
+	if (first) yield map([], true);
+}
 
 function printAccount(account: AccountView, json: boolean | undefined): void {
 	const view = accountView(account);

@@ -1,21 +1,59 @@
 /** What commands print: aligned tables for people, JSON for scripts. */
+import { once } from "node:events";
+
+type TableRow = readonly string[];
 
 /** Writes rows as an aligned table; the first row is the head. */
-export function printTable(rows: readonly (readonly string[])[]): void {
-	const widths: number[] = [];
-	for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
-	for (const row of rows)
-		process.stdout.write(
-			`${row
-				.map((cell, index) => cell.padEnd(widths[index] ?? 0))
-				.join("  ")
-				.trimEnd()}\n`,
-		);
+export function printTable(rows: readonly TableRow[]): void {
+	process.stdout.write(new Table().text(rows));
+}
+
+/** Writes a table of any length part by part, aligned in each; the first row of the first part is the head. */
+export async function printTableParts(parts: AsyncIterable<readonly TableRow[]>): Promise<void> {
+	const table = new Table();
+	for await (const rows of parts) await writeOut(table.text(rows));
+}
+
+/** Columns as wide as their widest cell so far. */
+class Table {
+	readonly #widths: number[] = [];
+
+	text(rows: readonly TableRow[]): string {
+		const widths = this.#widths;
+		for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+		const line = (row: TableRow) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
+		return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
+	}
 }
 
 /** Writes one JSON document. */
 export function printJson(value: unknown): void {
 	process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Writes a JSON list of any length part by part, as `printJson` would the whole. */
+export async function printJsonParts(parts: AsyncIterable<readonly unknown[]>): Promise<void> {
+	let before = "[";
+	for await (const items of parts) {
+		const texts = items.map((item) => JSON.stringify(item, null, 2).replaceAll("\n", "\n  "));
+		if (texts.length === 0) continue;
+		await writeOut(`${before}\n  ${texts.join(",\n  ")}`);
+		before = ",";
+	}
+	await writeOut(before === "[" ? "[]\n" : "\n]\n");
+}
+
+/** Writes to standard output, waiting while the reader is slower; ends the process quietly where the reader has left. */
+export async function writeOut(text: string): Promise<void> {
+	if (text === "") return;
+	process.stdout.once("error", leave);
+	if (!process.stdout.write(text)) await once(process.stdout, "drain");
+	process.stdout.off("error", leave);
+}
+
+function leave(error: NodeJS.ErrnoException): never {
+	if (error.code !== "EPIPE") throw error;
+	process.exit(0);
 }
 
 /** One line to the person. */

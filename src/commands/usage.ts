@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { defineCommand } from "citty";
 import { skuOf } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
@@ -8,7 +7,7 @@ import { lastArchivedMonth } from "../store/retention/archive-plan.ts";
 import { addMonths, monthStartMs } from "../store/retention/month.ts";
 import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
 import { instantOf } from "./instant.ts";
-import { complain } from "./print.ts";
+import { complain, writeOut } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -117,10 +116,10 @@ const exportCommand = defineCommand({
 			if (archived !== null && (fromMs ?? 0) < monthStartMs(addMonths(archived, 1)))
 				complain(`What was booked up to the end of ${archived} is in the archives: it is left out`);
 			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
-			await write(format.head);
+			await writeOut(format.head);
 			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
 				const rows = lines.map((line): Row => ({ ...line, cost: costOf(line, config.models.entries) }));
-				await write(rows.map(format.line).join(""));
+				await writeOut(rows.map(format.line).join(""));
 			}
 		});
 	},
@@ -129,19 +128,6 @@ const exportCommand = defineCommand({
 function refuse(message: string): void {
 	complain(message);
 	process.exitCode = 1;
-}
-
-/** Waits while the reader is slower; ends the process quietly where the reader has left. */
-async function write(text: string): Promise<void> {
-	if (text === "") return;
-	process.stdout.once("error", leave);
-	if (!process.stdout.write(text)) await once(process.stdout, "drain");
-	process.stdout.off("error", leave);
-}
-
-function leave(error: NodeJS.ErrnoException): never {
-	if (error.code !== "EPIPE") throw error;
-	process.exit(0);
 }
 
 export const usage = defineCommand({

@@ -66,14 +66,15 @@ export function listAccountPage(admin: AdminStore, { order, after, limit }: List
 
 const PAGE = 500;
 
-/** All accounts in the order of their making, page by page. */
-export async function* listAccounts(admin: AdminStore): AsyncGenerator<AccountView> {
+/** All accounts in the order of their making, page by page; none of them empty. */
+export async function* listAccounts(admin: AdminStore): AsyncGenerator<readonly AccountView[]> {
 	let after: AccountPlace | null = null;
 	for (;;) {
 		const page: AccountView[] = await listAccountPage(admin, { order: "oldest-first", after, limit: PAGE });
-		yield* page;
 		after = page.at(-1) ?? null;
-		if (page.length < PAGE || after === null) return;
+		if (after === null) return;
+		yield page;
+		if (page.length < PAGE) return;
 	}
 }
 

@@ -256,7 +256,12 @@ export function testMoney(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 				expect(order === "oldest-first" ? times : times.toReversed()).toEqual(times.toSorted((a, b) => a - b));
 				for (const view of seen) expect(view).toEqual(await showAccount(admin, view.id));
 			}
-			expect((await Array.fromAsync(listAccounts(admin))).map(({ id }) => id).sort()).toEqual(made.toSorted());
+			expect(
+				(await Array.fromAsync(listAccounts(admin)))
+					.flat()
+					.map(({ id }) => id)
+					.sort(),
+			).toEqual(made.toSorted());
 		});
 
 		test("are made once under an id", async () => {
