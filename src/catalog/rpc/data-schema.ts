@@ -71,5 +71,4 @@ export const RpcMethodFileSchema = closed({
 
 export type RpcNetworkData = Static<typeof RpcNetworkDataSchema>;
 export type RpcMethodData = Static<typeof RpcMethodDataSchema>;
-export type RpcBlockedData = Static<typeof BlockedSchema>;
 export type RpcMethodFile = Static<typeof RpcMethodFileSchema>;

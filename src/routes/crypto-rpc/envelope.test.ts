@@ -169,6 +169,8 @@ describe("an envelope", () => {
 		expect(refusal("").message).toBe("The body is empty");
 		expect(refusal(" \n").message).toBe("The body is empty");
 		expect(refusal('{"method":"a",}').message).toContain("at byte 14");
+		for (const cut of ["{", '{"method', '{"method":', '{"method":"a"', '{"method":"a","id":-', "[", '[{"method":"a"},'])
+			expect(refusal(cut).message).toBe("The body is not valid JSON: it breaks off");
 		expect(refusal('{"method":"a","params":[01]}').message).toContain("at byte 25");
 		expect(refusal(Uint8Array.from([...bytesOf('{"method":"a'), 0xc3, ...bytesOf('"}')])).message).toContain("UTF-8");
 	});

@@ -74,7 +74,7 @@ class EnvelopeReader {
 		const items: EnvelopeItem[] = [];
 		const end = batch ? this.#array(start, items) : this.#item(start, null, items);
 		const after = skipWhitespace(bytes, end);
-		if (after < bytes.length) throw notJson(after);
+		if (after < bytes.length) throw notJson(bytes, after);
 		if (this.#issues.length > 0) throw this.#refusal();
 		if (items.length === 0) throw new ApiError("RPC_BATCH_INVALID", { message: "Batch is empty" });
 		return { bytes, batch, items };
@@ -88,7 +88,7 @@ class EnvelopeReader {
 			if (index === MAX_ITEMS) throw new ApiError("RPC_BATCH_INVALID", { message: `Batch exceeds ${MAX_ITEMS} items` });
 			at = skipWhitespace(bytes, this.#item(at, index, items));
 			if (bytes[at] === CLOSE_BRACKET) return at + 1;
-			if (bytes[at] !== COMMA) throw notJson(at);
+			if (bytes[at] !== COMMA) throw notJson(bytes, at);
 			at = skipWhitespace(bytes, at + 1);
 		}
 	}
@@ -136,9 +136,9 @@ class EnvelopeReader {
 				this.#issue(index, "jsonrpc", "const", 'must be "2.0"');
 			at = skipWhitespace(bytes, valueEnd);
 			if (bytes[at] === CLOSE_BRACE) break;
-			if (bytes[at] !== COMMA) throw notJson(at);
+			if (bytes[at] !== COMMA) throw notJson(bytes, at);
 			at = skipWhitespace(bytes, at + 1);
-			if (bytes[at] !== QUOTE) throw notJson(at);
+			if (bytes[at] !== QUOTE) throw notJson(bytes, at);
 		}
 		if ((seen & 1) === 0) this.#issue(index, "method", "required", "is required");
 		if (byName && method !== null && !takesParamsByName(method)) this.#issue(index, "params", "type", "must be array");
@@ -185,7 +185,7 @@ class EnvelopeReader {
 	}
 
 	#valid(end: number): number {
-		if (end < 0) throw notJson(this.#json.faultAt);
+		if (end < 0) throw notJson(this.#bytes, this.#json.faultAt);
 		return end;
 	}
 }
@@ -215,8 +215,7 @@ function takesParamsByName(method: string): boolean {
 	return method.startsWith("starknet_");
 }
 
-function notJson(at: number): ApiError {
-	return new ApiError("INVALID_REQUEST", {
-		message: `The body is not valid JSON: what stands at byte ${at} does not belong there`,
-	});
+function notJson(bytes: Uint8Array, at: number): ApiError {
+	const reason = at >= bytes.length ? "it breaks off" : `what stands at byte ${at} does not belong there`;
+	return new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
 }
