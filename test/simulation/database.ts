@@ -26,7 +26,6 @@ export class SimulatedDatabase {
 	readonly #world: World;
 	readonly #random: Random;
 	readonly #latency: Latency;
-	readonly #options: BooksOptions;
 	#up = true;
 	/** Connections of before a failover are dead. */
 	#generation = 0;
@@ -35,13 +34,7 @@ export class SimulatedDatabase {
 		this.#world = world;
 		this.#random = random;
 		this.#latency = latency;
-		this.#options = options;
 		this.books = new SimulatedBooks(options);
-	}
-
-	/** Unix milliseconds by its clock. */
-	nowMs(): number {
-		return this.#options.now();
 	}
 
 	get up(): boolean {
@@ -64,18 +57,14 @@ export class SimulatedDatabase {
 	}
 
 	/**
-	 * A question and its answer, each on its way for a while. A node that is cut off gets no answer and no error; one whose
-	 * connection broke does not know whether its transaction was done.
+	 * A question and its answer, each on its way for a while. What a cut-off way holds back may arrive when it is whole
+	 * again, long after anybody waits for it; a node whose connection broke does not know whether its transaction was done.
 	 */
-	ask<T>(time: ProcessTime, isCut: () => boolean, work: (books: SimulatedBooks) => T): Promise<T> {
+	ask<T>(time: ProcessTime, network: NodeNetwork, work: (books: SimulatedBooks) => T): Promise<T> {
 		return new Promise((resolve, reject) => {
-			if (isCut()) return;
 			const generation = this.#generation;
-			const answer = (settle: () => void): void => {
-				if (!isCut()) time.after(this.wayMs(), settle);
-			};
-			this.#world.at(this.#world.nowMs + this.wayMs(), () => {
-				if (isCut()) return;
+			const answer = (settle: () => void): void => this.#travel(network, (ms) => time.after(ms, settle));
+			const arrive = (): void => {
 				if (!this.#up || generation !== this.#generation) {
 					answer(() => reject(new StoreSilentError("the connection is refused")));
 					return;
@@ -88,16 +77,45 @@ export class SimulatedDatabase {
 					settle = () => reject(error);
 				}
 				answer(() => (generation === this.#generation ? settle() : reject(new StoreSilentError("the connection broke"))));
-			});
+			};
+			this.#travel(network, (ms) => this.#world.at(this.#world.nowMs + ms, arrive));
 		});
 	}
 
+	#travel(network: NodeNetwork, go: (ms: number) => void): void {
+		if (!network.cut) go(this.wayMs());
+		else if (this.#random.chance(0.5)) network.onceWhole(() => go(this.wayMs()));
+	}
+
 	/** Tells a node of notices; those that come while nothing can reach it are lost. */
-	listen(time: ProcessTime, isCut: () => boolean, changed: () => void, recalled: (recall: Recall) => void): () => void {
+	listen(time: ProcessTime, network: NodeNetwork, changed: () => void, recalled: (recall: Recall) => void): () => void {
 		return this.books.onNotice((notice) => {
-			if (!this.#up || isCut() || time.killed || this.#random.chance(this.noticeLoss)) return;
+			if (!this.#up || network.cut || time.killed || this.#random.chance(this.noticeLoss)) return;
 			time.after(this.wayMs(), () => ("changed" in notice ? changed() : recalled(notice)));
 		});
+	}
+}
+
+/** The way between one node and the database. */
+export class NodeNetwork {
+	#cut = false;
+	#held: (() => void)[] = [];
+
+	get cut(): boolean {
+		return this.#cut;
+	}
+
+	break(): void {
+		this.#cut = true;
+	}
+
+	heal(): void {
+		this.#cut = false;
+		for (const go of this.#held.splice(0)) go();
+	}
+
+	onceWhole(go: () => void): void {
+		this.#held.push(go);
 	}
 }
 
@@ -105,18 +123,18 @@ export class SimulatedDatabase {
 export class SimulatedConnection implements Closable {
 	readonly #database: SimulatedDatabase;
 	readonly #time: ProcessTime;
-	readonly #isCut: () => boolean;
+	readonly #network: NodeNetwork;
 	#closed = false;
 
-	constructor(database: SimulatedDatabase, time: ProcessTime, isCut: () => boolean) {
+	constructor(database: SimulatedDatabase, time: ProcessTime, network: NodeNetwork) {
 		this.#database = database;
 		this.#time = time;
-		this.#isCut = isCut;
+		this.#network = network;
 	}
 
 	ask<T>(kind: keyof SimulatedDatabase["asked"], work: (books: SimulatedBooks) => T): Promise<T> {
 		if (this.#closed) return Promise.reject(new StoreSilentError("the connection is closed"));
-		return this.#database.ask(this.#time, this.#isCut, (books) => {
+		return this.#database.ask(this.#time, this.#network, (books) => {
 			this.#database.asked[kind]++;
 			return work(books);
 		});
@@ -165,17 +183,17 @@ export const simulatedBooks: SharedBooks<SimulatedConnection> = {
 export class SimulatedEar implements BooksEar {
 	readonly #database: SimulatedDatabase;
 	readonly #time: ProcessTime;
-	readonly #isCut: () => boolean;
+	readonly #network: NodeNetwork;
 	#stop: () => void = () => {};
 
-	constructor(database: SimulatedDatabase, time: ProcessTime, isCut: () => boolean) {
+	constructor(database: SimulatedDatabase, time: ProcessTime, network: NodeNetwork) {
 		this.#database = database;
 		this.#time = time;
-		this.#isCut = isCut;
+		this.#network = network;
 	}
 
 	listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void> {
-		this.#stop = this.#database.listen(this.#time, this.#isCut, changed, recalled);
+		this.#stop = this.#database.listen(this.#time, this.#network, changed, recalled);
 		return Promise.resolve();
 	}
 

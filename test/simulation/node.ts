@@ -12,13 +12,7 @@ import { TermClock, termTimes } from "../../src/store/postgres/term-times.ts";
 import { StoreClient } from "../../src/store/store-client.ts";
 import type { AtWork, FromThread, OpenedReport } from "../../src/store/thread-protocol.ts";
 import { sleep } from "../../src/telemetry/clock.ts";
-import {
-	SimulatedConnection as Connection,
-	type SimulatedConnection,
-	type SimulatedDatabase,
-	SimulatedEar,
-	simulatedBooks,
-} from "./database.ts";
+import { NodeNetwork, SimulatedConnection, type SimulatedDatabase, SimulatedEar, simulatedBooks } from "./database.ts";
 import { SimulatedDisk, SimulatedJournal } from "./journal.ts";
 import { ProcessTime } from "./process-time.ts";
 import type { World } from "./world.ts";
@@ -36,7 +30,8 @@ export interface SimulatedRequest {
 /** What the node tells of its requests. */
 export interface NodeWitness {
 	held(node: SimulatedNode, request: SimulatedRequest): void;
-	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError): void;
+	/** @param day UTC day of its admission */
+	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError, day: number): void;
 	posted(node: SimulatedNode, request: SimulatedRequest, overrun: number): void;
 	answered(node: SimulatedNode, request: SimulatedRequest): void;
 	/** A post that no disk has: its process was killed in the same turn, or lost its disk. */
@@ -64,6 +59,7 @@ const CALL_PATIENCE_MS = 5_000;
 const START_RETRY_MS = 100;
 /** Accounts whose last use on this node is remembered. */
 const MAX_USES = 4_000;
+const DAY_MS = 86_400_000;
 
 interface Process {
 	readonly time: ProcessTime;
@@ -74,8 +70,7 @@ interface Process {
 
 export class SimulatedNode {
 	readonly index: number;
-	/** Cut off from the database. */
-	cut = false;
+	readonly network = new NodeNetwork();
 	/** What its open holds secure, by account. */
 	readonly open = new Map<string, number>();
 	/** The accounts it used last, with the instant. */
@@ -172,6 +167,7 @@ export class SimulatedNode {
 		const process = this.#process;
 		if (process === null) return;
 		const { world, witness } = this.#parts;
+		const admittedAtMs = process.time.now();
 		try {
 			const found = process.budgets.caller(request.hash);
 			const caller = found instanceof Promise ? await found : found;
@@ -181,7 +177,7 @@ export class SimulatedNode {
 				requestId: `req${request.number}`,
 				route: "chat",
 				model: "model",
-				admittedAtMs: process.time.now(),
+				admittedAtMs,
 			};
 			const held = process.budgets.hold(caller, context, nano(request.worst));
 			const hold: Hold = held instanceof Promise ? await held : held;
@@ -201,7 +197,7 @@ export class SimulatedNode {
 			await posted.durable;
 			witness.answered(this, request);
 		} catch (error) {
-			if (error instanceof ApiError) witness.refused(this, request, error);
+			if (error instanceof ApiError) witness.refused(this, request, error, Math.floor(admittedAtMs / DAY_MS));
 			else if (!process.time.killed) world.fail(error);
 		}
 	}
@@ -224,9 +220,9 @@ export class SimulatedNode {
 
 	async #boot(time: ProcessTime): Promise<void> {
 		const { database, termMs } = this.#parts;
-		const isCut = () => this.cut || time.killed;
-		const link = () => new StoreConnection<SimulatedConnection>(() => new Connection(database, time, isCut), time);
-		const ear = new SimulatedEar(database, time, isCut);
+		const { network } = this;
+		const link = () => new StoreConnection<SimulatedConnection>(() => new SimulatedConnection(database, time, network), time);
+		const ear = new SimulatedEar(database, time, network);
 		const loop: { client: StoreClient | null; report: OpenedReport | null } = { client: null, report: null };
 		const send = (message: FromThread): void => {
 			time.after(HOP_MS, () => {

@@ -17,7 +17,6 @@ const RECALL_MS = 500;
 /** A way that fell silent is given up after 20 s; so long may nodes not hear each other after something went wrong. */
 const UNSETTLED_MS = 25_000;
 const MAX_FINDINGS = 20;
-const DAY_MS = 86_400_000;
 
 export class Oracle implements NodeWitness {
 	readonly findings: string[] = [];
@@ -61,7 +60,9 @@ export class Oracle implements NodeWitness {
 		this.counts.posted++;
 		this.#world.note(request.number * 4 + 2);
 		this.postedNano += request.price ?? 0;
-		if (overrun > 0) this.find(`request ${request.number} overran its own hold by ${overrun}`);
+		const beyond = Math.max(0, (request.price ?? 0) - request.worst);
+		if (beyond > 0) this.#expose(request.accountId, beyond);
+		if (overrun > beyond) this.find(`request ${request.number} overran by ${overrun}, its price passes its hold by ${beyond}`);
 	}
 
 	answered(node: SimulatedNode, request: SimulatedRequest): void {
@@ -70,14 +71,14 @@ export class Oracle implements NodeWitness {
 		if (node.journal?.ackedByDisk === true) this.#answeredByDisk.set(request.number, true);
 	}
 
-	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError): void {
+	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError, day: number): void {
 		this.#world.note(request.number * 4 + 3);
 		if (error.code !== "INSUFFICIENT_BALANCE") {
 			this.counts.unavailable++;
 			return;
 		}
 		this.counts.refused++;
-		this.#judgeRefusal(node, request);
+		this.#judgeRefusal(node, request, day);
 	}
 
 	/** A post that no disk has: its process was killed in the same turn, or lost its disk. */
@@ -107,15 +108,18 @@ export class Oracle implements NodeWitness {
 	checkNow(): void {
 		const { rows } = this.#database().books;
 		if (rows.totals.rejected > 0) this.find(`${rows.totals.rejected} posts were rejected`);
+		for (const boot of rows.fencedWithLeases()) this.find(`boot ${boot} was fenced and has leases`);
 		for (const [accountId, overrun] of rows.overruns) {
 			const most = this.exposure.get(accountId) ?? 0;
 			if (overrun > most) this.find(`${accountId}: ${overrun} was borne by the operator, at most ${most} could be`);
 		}
 	}
 
-	/** What must be true when every node has stopped. `requests`: how many there were. */
-	checkEnd(requests: number): void {
+	/** What must be true when every node has stopped, after so many requests. */
+	checkEnd(requests: number, mostEarly: number): void {
 		this.checkNow();
+		const { earlyRefusals } = this.counts;
+		if (earlyRefusals > mostEarly * requests) this.find(`${earlyRefusals} of ${requests} requests were refused early`);
 		const { rows } = this.#database().books;
 		const { totals } = rows;
 		let left = 0;
@@ -152,10 +156,9 @@ export class Oracle implements NodeWitness {
 	}
 
 	/** A 402 while money of the account lies idle elsewhere: one that recall should have found is a finding. */
-	#judgeRefusal(at: SimulatedNode, request: SimulatedRequest): void {
+	#judgeRefusal(at: SimulatedNode, request: SimulatedRequest, day: number): void {
 		const { accountId, worst } = request;
 		const now = this.#world.nowMs;
-		const day = Math.floor(this.#database().nowMs() / DAY_MS);
 		let idle = 0;
 		let overdue = 0;
 		for (const node of this.nodes) {
@@ -164,7 +167,7 @@ export class Oracle implements NodeWitness {
 			const free = use.key.cached.money.free(day);
 			const sum = free.diem + free.bundled + free.usd;
 			idle += sum;
-			const deaf = node === at || !node.serving || node.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
+			const deaf = node === at || !node.serving || node.network.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
 			if (!deaf && now - use.atMs > RECALL_MS) overdue += sum;
 		}
 		const { rows } = this.#database().books;

@@ -216,6 +216,13 @@ export class SimulatedRows {
 		return sum;
 	}
 
+	/** Boots that were fenced and have leases all the same. */
+	fencedWithLeases(): string[] {
+		return [...this.#leases]
+			.filter(([boot, leases]) => leases.size > 0 && this.#terms.get(boot)?.fenced === true)
+			.map(([boot]) => boot);
+	}
+
 	bootsOf(nodeId: string): readonly { readonly epoch: number; readonly appliedSeq: number }[] {
 		return this.#boots.get(nodeId) ?? [];
 	}

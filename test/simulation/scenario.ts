@@ -19,6 +19,8 @@ export interface Scenario {
 	/** Notices that get lost, 0 to 1. */
 	readonly noticeLoss: number;
 	readonly faults: FaultRates;
+	/** Early refusals at most, as a part of all requests. With faults there may be more: a dead node's leases wait for its end. */
+	readonly mostEarlyRefusals: number;
 	/** Rules left out on purpose, to see that they are missed. */
 	readonly broken?: { readonly node?: ReadonlySet<NodeMutation>; readonly books?: NonNullable<BooksOptions["broken"]> };
 }

@@ -48,6 +48,8 @@ const STOP_WITHIN_MS = 60_000;
 const USD = 1_000_000_000;
 /** Requests that fail, of all. */
 const FAILING = 0.05;
+/** Requests whose price passes what was held: the model said more than it could. */
+const PAST_HOLD = 0.005;
 const CREDITS_PER_SECOND = 0.5;
 
 export function simulate(scenario: Scenario): SimulationReport {
@@ -122,7 +124,7 @@ class Simulation {
 		for (const node of this.#nodes) if (!node.serving) this.#oracle.find(`${node.id} did not come back`);
 		world.settle(Promise.all(this.#nodes.map((node) => node.stop())), STOP_WITHIN_MS);
 		world.run(world.nowMs + STOP_WITHIN_MS);
-		this.#oracle.checkEnd(this.#requests);
+		this.#oracle.checkEnd(this.#requests, this.#scenario.mostEarlyRefusals);
 		const { counts } = this.#oracle;
 		const { totals, commits } = this.#database.books.rows;
 		const seconds = loadMs / 1_000;
@@ -175,13 +177,20 @@ class Simulation {
 			accountId: `a${rank}`,
 			hash: `k${rank}`,
 			worst,
-			price: random.chance(FAILING) ? null : Math.round(worst * random.unit() ** 6),
+			price: this.#price(worst),
 			workMs: random.exponential(workMs),
 		};
 		// A balancer sends nothing to a node that it cannot reach; a paused one still has its connections.
 		if (node?.alive === true) void node.serve(request);
 		const nextMs = this.#world.nowMs + random.exponential(1_000 / requestsPerSecond);
 		if (nextMs < untilMs) this.#world.at(nextMs, () => this.#arrive(untilMs));
+	}
+
+	/** A seventh of the worst case on average; now and then nothing, now and then more than was held. */
+	#price(worst: number): number | null {
+		const random = this.#load;
+		if (random.chance(FAILING)) return null;
+		return Math.round(worst * (random.chance(PAST_HOLD) ? random.between(1, 1.5) : random.unit() ** 6));
 	}
 
 	/** The operator credits accounts while nodes run. */
@@ -212,12 +221,10 @@ class Simulation {
 			if (fault.byMs < 0) this.#setBackMs.set(node.index, world.nowMs);
 			node.stepWall(fault.byMs);
 			oracle.unsettled(world.nowMs, node.index);
-		} else if (fault.kind === "cut" && !node.cut) {
+		} else if (fault.kind === "cut" && !node.network.cut) {
 			oracle.unsettled(world.nowMs + fault.forMs, node.index);
-			node.cut = true;
-			world.at(world.nowMs + fault.forMs, () => {
-				node.cut = false;
-			});
+			node.network.break();
+			world.at(world.nowMs + fault.forMs, () => node.network.heal());
 		} else if (fault.kind === "pause" && node.serving) {
 			oracle.unsettled(world.nowMs + fault.forMs, node.index);
 			const setBackMs = this.#setBackMs.get(node.index) ?? Number.NEGATIVE_INFINITY;
