@@ -185,6 +185,22 @@ describe("with the caller's maximum", () => {
 		await refused(() => node.budgets.holdCeiling(node.caller, node.context(), over));
 	});
 
+	test.each([
+		["0", undefined, "INSUFFICIENT_BALANCE"],
+		["0.0015", undefined, "INSUFFICIENT_BALANCE"],
+		["1", "0", "API_KEY_USD_SPEND_LIMIT_EXCEEDED"],
+	] as const)(
+		"or without it, nothing is counted where not even the least prompt fits: %s USD, limit %s",
+		async (balance, limit, code) => {
+			const node = await nodeWith(balance, limit);
+			for (const callerMaxTokens of [100, null]) {
+				const { ceiling, counts } = request({ callerMaxTokens });
+				const error = await refused(() => node.budgets.holdCeiling(node.caller, node.context(), ceiling));
+				expect([error.status, error.code, counts.asked]).toEqual([402, code, 0]);
+			}
+		},
+	);
+
 	test("any number is an answer, not a fault", async () => {
 		const node = await nodeWith("1");
 		for (const callerMaxTokens of [2 ** 53 - 1, 1e12]) {

@@ -137,8 +137,17 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, worst, tokens, false);
 			if (result !== undefined) return result;
 		}
-		if (!this.#counted) return last || !this.moneyHelps() ? COUNT_FIRST : undefined;
+		if (!this.#counted && !last && this.moneyHelps()) return undefined;
+		// Where not even the least prompt fits there is nothing to count for.
+		if (!this.#counted && !this.#hopeless(free)) return COUNT_FIRST;
 		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, free, last);
+	}
+
+	/** True where no count of the prompt could make it fit. */
+	#hopeless(free: number): boolean {
+		const request = this.#request;
+		const floor = request.callerMaxTokens === null ? Math.min(FLOOR_TOKENS, fullTokens(request)) : 1;
+		return worstNano(request, request.promptTokensAtLeast, floor) > free;
 	}
 
 	lack(): number {
