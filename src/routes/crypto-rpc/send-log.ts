@@ -25,12 +25,17 @@ export class SendLog {
 		return !this.#none;
 	}
 
-	/** Hashes the sends and writes their rows: durable when it resolves. */
+	/**
+	 * Hashes the sends and writes their rows, and under an idempotency key what a retry is to look for should this process
+	 * die: durable when it resolves.
+	 */
 	async begin(): Promise<void> {
 		if (this.#none) return;
-		const { items, call, caller, network, parts } = this.#of;
+		const { items, call, caller, network, parts, keyed } = this.#of;
 		this.#sends = await findSends(items);
-		await parts.sends.begin(sendRows(this.#sends, call.requestId, caller, network));
+		const audited = this.#sends.filter((send) => send.audited);
+		const foreseen = audited.length > 0 ? keyed?.ticket.foresee(this.#noteOf(audited)) : undefined;
+		await Promise.all([parts.sends.begin(sendRows(audited, call.requestId, caller, network)), foreseen]);
 	}
 
 	/** The item with the hash under which the chain will know it: so the pool tells an own earlier try from a stranger's. */
@@ -108,8 +113,11 @@ export class SendLog {
 
 	async #leave(unknown: readonly number[]): Promise<void> {
 		if (unknown.length === 0 || this.#of.keyed === null) return;
-		const hashes = unknown.map((index): [number, string | null] => [index, this.#sendAt(index)?.hashes?.txHash ?? null]);
-		await this.#of.keyed.ticket.keepUnknown(unknownNote(new Map(hashes)));
+		await this.#of.keyed.ticket.keepUnknown(this.#noteOf(unknown.flatMap((index) => this.#sendAt(index) ?? [])));
+	}
+
+	#noteOf(sends: readonly Send[]): string {
+		return unknownNote(new Map(sends.map(({ index, hashes }) => [index, hashes?.txHash ?? null])));
 	}
 
 	#tell(send: Send, { outcome, txHash }: { readonly outcome: string; readonly txHash: string | null }): void {
