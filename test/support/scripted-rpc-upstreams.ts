@@ -75,6 +75,10 @@ export class SetHeads implements RpcHeads {
 	#finality: RpcFinality | null = null;
 	readonly #listeners = new Set<(network: string, finality: RpcFinality | null) => void>();
 
+	get listeners(): number {
+		return this.#listeners.size;
+	}
+
 	set(block: number | null, ...upstreams: string[]): void {
 		this.#finality = block === null ? null : { block, upstreams: new Set(upstreams.length === 0 ? ["one"] : upstreams) };
 		for (const listener of this.#listeners) listener("ethereum-mainnet", this.#finality);

@@ -49,6 +49,7 @@ export class AnswerCache {
 		this.#finality = new FinalityView(heads, (network, block) => this.#answers.dropAbove(network, block));
 		this.#clock = clock;
 		this.#copies = new Room(maxBytes);
+		if (maxBytes > 0) this.#finality.listen();
 	}
 
 	get bytes(): number {
@@ -62,6 +63,8 @@ export class AnswerCache {
 	resize(maxBytes: number): void {
 		this.#answers.resize(maxBytes);
 		this.#copies.resize(maxBytes);
+		if (maxBytes > 0) this.#finality.listen();
+		else this.#finality.close();
 	}
 
 	/** What is to be done with the call's result: null where nothing is. */

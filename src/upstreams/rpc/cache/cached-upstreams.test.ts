@@ -197,10 +197,17 @@ describe("the final block going back", () => {
 		expect(cached.stats().entries).toBe(0);
 	});
 
-	test("is not listened to any more once it is closed", () => {
+	test("is listened to only while there is something to keep", () => {
 		const { heads, cached } = made(new ScriptedUpstreams());
+		expect(heads.listeners).toBe(1);
+		cached.resize(0);
+		expect(heads.listeners).toBe(0);
+		cached.resize(1_000);
+		cached.resize(2_000);
+		expect(heads.listeners).toBe(1);
 		cached.close();
-		expect(() => heads.set(1)).not.toThrow();
+		expect(heads.listeners).toBe(0);
+		expect(made(new ScriptedUpstreams(), 0).heads.listeners).toBe(0);
 	});
 });
 

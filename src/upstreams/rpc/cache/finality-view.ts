@@ -12,13 +12,17 @@ export class FinalityView {
 	readonly #last = new Map<string, number>();
 	readonly #setBacks = new Map<string, number>();
 	readonly #onSetBack: (network: string, block: number) => void;
-	readonly #end: () => void;
+	#end: (() => void) | null = null;
 
 	/** `onSetBack` is told when the final block of a network goes back, with the new one. */
 	constructor(heads: RpcHeads, onSetBack: (network: string, block: number) => void) {
 		this.#heads = heads;
 		this.#onSetBack = onSetBack;
-		this.#end = heads.onFinality((network, finality) => this.#observe(network, finality));
+	}
+
+	/** Heads are followed only for those who listen. */
+	listen(): void {
+		this.#end ??= this.#heads.onFinality((network, finality) => this.#observe(network, finality));
 	}
 
 	block(network: string): number | null {
@@ -42,7 +46,8 @@ export class FinalityView {
 	}
 
 	close(): void {
-		this.#end();
+		this.#end?.();
+		this.#end = null;
 	}
 
 	#observe(network: string, finality: RpcFinality | null): void {
