@@ -3,7 +3,7 @@
  * makes, reads, changes and ends them. Keys are known by their sha256 only; this room never holds money and never
  * stores a secret.
  */
-export { AccountDesk } from "./accounts/account-desk.ts";
+export { AccountDesk, type AccountPlace } from "./accounts/account-desk.ts";
 export {
 	AccountSchema,
 	accountView,

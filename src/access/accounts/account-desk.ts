@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { ApiError } from "../../errors/index.ts";
 import type { AccountPlace, AccountView } from "../../store/admin/account-view.ts";
-import { type NewAccount, newAccountId } from "../../store/admin/accounts.ts";
+import { accountIdOf, type NewAccount, newAccountId } from "../../store/admin/accounts.ts";
 import type { ListMoney, MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce, MoneyRequest } from "../../store/admin/money-request.ts";
 import type { Refunded, RefundRequest } from "../../store/admin/refund.ts";
@@ -10,11 +9,11 @@ import { LEASED_PATIENCE_MS, untilMoneyIsBack } from "../../store/admin/take-bac
 import { orApiError } from "../../store/api-refusal.ts";
 import type { StorePort } from "../../store/port.ts";
 
+export type { AccountPlace } from "../../store/admin/account-view.ts";
+
 /** No account has an id of another form: the store gets no text of any length and content. */
 const ACCOUNT_ID = /^[A-Za-z0-9_:.-]{1,128}$/;
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const ID_LENGTH = 24;
 
 /** One page, and whether another follows. */
 export interface Page<T> {
@@ -38,7 +37,7 @@ export class AccountDesk {
 		account: Omit<NewAccount, "id" | "firstKey">,
 		idempotencyKey: string | null,
 	): Promise<{ readonly account: AccountView; readonly replayed: boolean }> {
-		const id = idempotencyKey === null ? newAccountId() : accountIdOf(idempotencyKey);
+		const id = idempotencyKey === null ? newAccountId() : accountIdOf(`account ${idempotencyKey}`);
 		return orApiError(this.#store.admin("createAccount", { ...account, id }));
 	}
 
@@ -91,15 +90,4 @@ function pageOf<T>(found: readonly T[], limit: number): Page<T> {
 function known(accountId: string): string {
 	if (ACCOUNT_ID.test(accountId)) return accountId;
 	throw new ApiError("NOT_FOUND", { message: "There is no such account" });
-}
-
-/** The same key always means the same account. */
-function accountIdOf(idempotencyKey: string): string {
-	let number = BigInt(`0x${createHash("sha256").update(`account ${idempotencyKey}`).digest("hex")}`);
-	let text = "";
-	for (let count = 0; count < ID_LENGTH; count++) {
-		text += BASE62[Number(number % 62n)];
-		number /= 62n;
-	}
-	return `acc_${text}`;
 }

@@ -171,16 +171,19 @@ test("a refund goes back to the currencies that paid, USD first, in parts until 
 test("pages of accounts follow each other, newest first, each account once, also while new ones come", async () => {
 	const ids = [];
 	for (let count = 0; count < 7; count++) ids.push((await admin.account({ name: `page ${count}` })).id);
-	const seen: string[] = [];
+	const pages: AccountJson[] = [];
 	let cursor: string | null = null;
 	do {
 		const query: string = cursor === null ? "" : `&cursor=${cursor}`;
 		const page: Listed<AccountJson> = await taken(await admin.ask("GET", `?limit=2${query}`));
-		seen.push(...page.data.map(({ id }) => id));
+		pages.push(...page.data);
 		await admin.account({ name: "late" });
 		cursor = page.nextCursor;
 	} while (cursor !== null);
-	expect(seen.slice(0, 7)).toEqual(ids.toReversed());
+	const seen = pages.map(({ id }) => id);
+	expect(seen.slice(0, 7).sort()).toEqual(ids.toSorted());
+	const times = pages.map(({ createdAt }) => createdAt);
+	expect(times).toEqual(times.toSorted().toReversed());
 	expect(new Set(seen).size).toBe(seen.length);
 	expect(seen.at(-1)).toBe(admin.gate.accountId);
 });

@@ -1,11 +1,6 @@
 /** Where the next page begins. The operator may look into it; what it names is checked. */
+import type { AccountPlace } from "../../access/index.ts";
 import { invalidField } from "../../schema/index.ts";
-
-/** Where a page of accounts ended. */
-export interface AccountPlace {
-	readonly createdAtMs: number;
-	readonly id: string;
-}
 
 const PLACE = /^(\d{1,15}) ([A-Za-z0-9_:.-]{1,128})$/;
 const NUMBER = /^\d{1,15}$/;

@@ -13,5 +13,5 @@ export function accountIn(params: Readonly<Record<string, string>>): string {
 	return params.id ?? "";
 }
 
-/** What every answer to a change says. */
+/** Says that nothing was done now: the answer is that of the first request under the key. */
 export const REPLAYED_HEADER = { "Idempotent-Replayed": "true" } as const;

@@ -99,7 +99,7 @@ async function requirePost(tx: Transaction<Tables>, { requestId, accountId }: Re
 		.executeTakeFirst();
 	if (post === undefined || (accountId !== undefined && post.account_id !== accountId)) {
 		const whose = accountId === undefined ? "" : ` of ${accountId}`;
-		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${whose}`);
+		throw new AdminError("NOT_FOUND", `there is no booked request ${requestId}${whose}; what is archived is not given back`);
 	}
 	return post;
 }
@@ -139,6 +139,7 @@ function split(left: ReadonlyMap<MoneySource, bigint>, wanted: Nano | null): Map
 		if (part > 0n) parts.set(source, part);
 		rest -= part;
 	}
+	if (rest > 0n) throw new Error(`a refund knows no way back for ${rest} nano of ${[...left.keys()].join(", ")}`);
 	return parts;
 }
 
