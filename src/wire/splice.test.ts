@@ -41,6 +41,9 @@ describe("a splice", () => {
 				const whole = bytesOf(text);
 				expect((part as Splice).byteLength).toBe(whole.length);
 				expect(new Uint8Array((part as Splice).bytes())).toEqual(whole);
+				const pieces = [...(part as Splice).pieces(3)];
+				expect(new Uint8Array(Buffer.concat(pieces))).toEqual(whole);
+				for (const piece of pieces) expect(piece.length).toBeWithin(1, 4);
 			}),
 			{ numRuns: 1000 },
 		);

@@ -49,6 +49,16 @@ export class Splice {
 		return whole;
 	}
 
+	/** The same bytes in order, in pieces of at most `maxBytes` that are not copied: for what is too long to be joined. */
+	*pieces(maxBytes: number): Generator<Uint8Array> {
+		this.#closeRun();
+		this.#start = this.#end;
+		for (const part of this.#parts) {
+			if (part instanceof Splice) yield* part.pieces(maxBytes);
+			else yield* cut(bytesOf(part, this.#source), maxBytes);
+		}
+	}
+
 	#closeRun(): void {
 		if (this.#end > this.#start) this.#parts.push({ start: this.#start, end: this.#end });
 	}
@@ -68,4 +78,13 @@ export class Splice {
 function lengthOf(part: ByteRange | Insertion): number {
 	if (typeof part === "string") return Buffer.byteLength(part);
 	return "byteLength" in part ? part.byteLength : part.end - part.start;
+}
+
+function bytesOf(part: ByteRange | string | Uint8Array, source: Uint8Array): Uint8Array {
+	if (typeof part === "string") return Buffer.from(part);
+	return part instanceof Uint8Array ? part : source.subarray(part.start, part.end);
+}
+
+function* cut(bytes: Uint8Array, maxBytes: number): Generator<Uint8Array> {
+	for (let at = 0; at < bytes.length; at += maxBytes) yield bytes.subarray(at, at + maxBytes);
 }

@@ -135,6 +135,30 @@ test("a big answer passes in pieces, is charged before its last byte, and adds u
 	expect(Number(post?.price)).toBe(12_500);
 });
 
+test("a batch of big answers passes in pieces, and adds up", async () => {
+	const piece = Buffer.alloc(1 << 20, 0x61);
+	bed.chain.always(({ items }) => ({
+		stream: function* () {
+			for (const [index, { id }] of items.entries()) {
+				yield Buffer.from(`${index === 0 ? "[" : ","}{"jsonrpc":"2.0","id":${id},"result":"`);
+				for (let count = 0; count < 12; count++) yield piece;
+				yield Buffer.from('"}');
+			}
+			yield Buffer.from("]");
+		},
+	}));
+	const item = (id: number) => `{"id":${id},"method":"eth_getLogs","params":[{"fromBlock":"latest","n":${id}}]}`;
+	const answer = await bed.rpc(`[${item(1)},${item(2)},${item(3)}]`, { headers: { "idempotency-key": "long-batch" } });
+	expect(answer.headers.get("x-service-rpc-credits")).toBe("60");
+	const items = (await answer.json()) as { id: number; result: string }[];
+	expect(items.map(({ id, result }) => [id, result.length])).toEqual([1, 2, 3].map((id) => [id, 12 << 20]));
+	// Too long to be kept: the key is free again.
+	bed.chain.always({});
+	const again = await bed.rpc(`[${item(1)},${item(2)},${item(3)}]`, { headers: { "idempotency-key": "long-batch" } });
+	expect(again.status).toBe(200);
+	expect(again.headers.get("idempotent-replayed")).toBeNull();
+});
+
 test("a big answer that breaks off is a reset connection, and costs nothing", async () => {
 	bigAnswer('"cut');
 	const before = await charged();

@@ -14,10 +14,10 @@ const MISSING_SEND = JSON.stringify({
 });
 
 /** The answer to a single request: its id byte for byte, and the upstream's own bytes of the value. */
-export function singleAnswer(envelope: Envelope, outcome: RpcOutcome): Uint8Array {
+export function singleAnswer(envelope: Envelope, outcome: RpcOutcome): Splice {
 	const answer = new Splice(envelope.bytes);
 	insertItem(answer, envelope.items[0], outcome, false);
-	return answer.bytes();
+	return answer;
 }
 
 /** What stands before and behind the value of a single answer that is streamed. */
@@ -34,14 +34,14 @@ export function streamFrame(
  * The answer to a batch: an array in the order of the request, whatever the ids. `outcomes` are by position; what is
  * missing becomes an error of ours, which for a send says that its outcome is not known.
  */
-export function batchAnswer(envelope: Envelope, outcomes: readonly RpcOutcome[], isSend: (index: number) => boolean): Uint8Array {
+export function batchAnswer(envelope: Envelope, outcomes: readonly RpcOutcome[], isSend: (index: number) => boolean): Splice {
 	const answer = new Splice(envelope.bytes);
 	for (const [index, item] of envelope.items.entries()) {
 		answer.insert(index === 0 ? "[" : ",");
 		insertItem(answer, item, outcomes[index] ?? { kind: "missing" }, isSend(index));
 	}
 	answer.insert("]");
-	return answer.bytes();
+	return answer;
 }
 
 function insertItem(answer: Splice, item: EnvelopeItem | undefined, outcome: RpcOutcome, send: boolean): void {

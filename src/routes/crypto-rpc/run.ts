@@ -2,9 +2,11 @@ import type { Caller, ChargeLine, CreditTake, PreparedAnswer } from "../../budge
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { directStream } from "../../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import type { RpcAnswer, RpcItem, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
+import type { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer } from "./answers.ts";
 import { costHeaders } from "./cost-headers.ts";
 import { batchCredits, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
@@ -17,6 +19,10 @@ import { StreamedAnswer } from "./streamed-answer.ts";
 
 /** The status that a post records when the caller had left. */
 const CLIENT_LEFT = 499;
+
+/** A longer answer is not joined: its values lie where they were gathered, on disk where they are long. */
+const MAX_JOINED_BYTES = 8 << 20;
+const PIECE_BYTES = 256 << 10;
 
 /** A request past its checks: what it asks, who pays, and what must end with it. */
 export interface RpcRunParts {
@@ -111,18 +117,20 @@ export class RpcRun {
 
 	/** Posts, and answers with all outcomes. */
 	async #whole(outcomes: readonly RpcOutcome[], { upstream, retries }: Answered): Promise<MeteredAnswer> {
-		const { envelope, network, keyed } = this.#of;
+		const { envelope, network, keyed, call } = this.#of;
 		const credits = batchCredits(network, this.#methods, outcomes);
 		const isSend = (index: number) => this.#methods[index]?.send != null;
 		const [only] = outcomes;
 		const single = !envelope.batch && only !== undefined;
-		const body = single ? singleAnswer(envelope, only) : batchAnswer(envelope, outcomes, isSend);
+		const answer = single ? singleAnswer(envelope, only) : batchAnswer(envelope, outcomes, isSend);
+		const body = answer.byteLength > MAX_JOINED_BYTES ? null : answer.bytes();
 		// An answer that says of a send that nobody knows its outcome must not stand for the key: a retry looks it up.
 		const keeps = keyed !== null && !this.#log.anyUnknown(outcomes);
-		const kept = keeps ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
+		const kept = keeps && body !== null ? await keyed.ticket.prepare({ status: 200, body, note: "" }) : null;
 		this.#post(credits, upstream, kept);
+		if (keeps && kept === null) keyed.ticket.release();
 		await this.#log.ended(outcomes);
-		return this.#answer(body, credits, retries);
+		return this.#answer(body ?? inPieces(answer, call.signal), credits, retries);
 	}
 
 	#streamed(stream: RpcStream, { upstream, retries }: Answered): MeteredAnswer {
@@ -170,4 +178,17 @@ export class RpcRun {
 		if (retries > 0) headers["x-retry-count"] = String(retries);
 		return { status: 200, type: "application/json", body, headers };
 	}
+}
+
+/** No faster than the caller reads; ends where the caller leaves. */
+function inPieces(answer: Splice, signal: AbortSignal): ReadableStream {
+	return directStream(async (sink) => {
+		const left = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+		for (const piece of answer.pieces(PIECE_BYTES)) {
+			if (signal.aborted) return;
+			const written = sink.write(piece);
+			if (typeof written !== "number") await Promise.race([written, left]);
+		}
+		sink.close();
+	});
 }

@@ -19,12 +19,12 @@ export function offline({ slug }: RpcNetwork, pool: NetworkPool | undefined): Rp
 	return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 5 });
 }
 
-/** The error of a call that no upstream answered. `unknownSends`: positions of sends that may have been taken. */
+/** The error of a call that no upstream answered. `unknownSends`: positions of sends that may have been taken; the caller is told by the route. */
 export function failureOf({ slug }: RpcNetwork, { faults, late }: AllFailed, unknownSends: readonly number[]): RpcCallError {
 	if (late || (faults.length > 0 && faults.every(({ kind }) => kind === "timeout"))) {
 		const message =
 			unknownSends.length > 0
-				? "The upstream did not answer in time; outcome unknown; send the same bytes again"
+				? "The upstream did not answer in time"
 				: `The upstreams of ${slug} did not answer in time; try again, or ask for less at once`;
 		return new RpcCallError("REQUEST_TIMEOUT", { message }, unknownSends);
 	}
