@@ -115,6 +115,21 @@ test("a debit on one node gets back what the other one has leased and does not u
 	expect((await show(1, id)).balanceUsd).toBe("0.0000");
 }, 60_000);
 
+test("while the store is away a payment is refused, and booked once when it is sent again", async () => {
+	const { id } = await account();
+	await cluster.crash();
+	const pay = () => ask(0, "POST", `/${id}/credits`, { amountUsd: "7" }, "during-an-outage");
+	const refused = await pay();
+	expect([refused.headers.get("retry-after"), await verdict(refused)]).toEqual(["1", "503 SERVICE_UNAVAILABLE"]);
+	await cluster.start();
+	const deadline = Date.now() + 60_000;
+	let outcome = await verdict(pay());
+	while (outcome !== "200" && Date.now() < deadline) outcome = await verdict(pay());
+	expect(outcome).toBe("200");
+	expect(await verdict(pay())).toBe("200");
+	expect((await show(0, id)).balanceUsd).toBe("7.0000");
+}, 120_000);
+
 test("the books are right after all that", async () => {
 	const { ok, findings } = await audit(store.db);
 	expect({ ok, findings }).toEqual({ ok: true, findings: [] });
