@@ -20,7 +20,8 @@ export class JournalCorruptError extends Error {
 		super(
 			`the journal is damaged: ${fault.file} at byte ${fault.offset} does not hold group ${fault.expectedSeq}` +
 				(fault.foundSeq === null ? "" : `, yet group ${fault.foundSeq} follows`) +
-				". Nothing was skipped. Put the file back from a copy; or move the journal folder away to go on without its unapplied records",
+				". Nothing was skipped. Put the file back from a copy, or a newer database where that is what was put back; " +
+				"or move the journal folder away to go on without its unapplied records",
 		);
 		this.fault = fault;
 	}

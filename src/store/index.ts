@@ -3,9 +3,9 @@
  * share.
  *
  * Promises: every answer of `StorePort` holds exactly the posts written before the call; a journal group is booked
- * once; movements and posts are never changed; a balance never goes below zero (the schema holds it); no money is leased
- * to two nodes; a second server on the folder is refused; a command line may work on the store while a server runs, and the server hears of
- * it within a second.
+ * once; movements and posts are never changed, and leave only into an archive; a balance never goes below zero (the
+ * schema holds it); no money is leased to two nodes; a second server on the folder is refused; a command line may work
+ * on the store while a server runs, and the server hears of it within a second.
  *
  * Never: does work of the database on the event loop, keeps the backlog in memory, resets anything at midnight, or
  * lets one bad record hold up the others.
