@@ -71,6 +71,9 @@ test("requests that wait for an upstream do not wait on when it is taken out", a
 	expect(answers.every(({ upstream }) => upstream?.endsWith(`:${good.port}`))).toBe(true);
 	// Far below the third of the whole time after which each would have been patient enough.
 	expect(performance.now() - startedMs).toBeLessThan(1_600);
+	// Who lost is aborted.
+	await until(() => hanging.requests.every(({ isAborted }) => isAborted));
+	expect(upstreams.snapshot()[0]?.upstreams.map(({ running }) => running)).toEqual([0, 0]);
 });
 
 test("consecutive faults take an upstream out, and it is tried all the same where it is the only one", async () => {

@@ -112,11 +112,11 @@ export class Race<T> implements Waiting {
 
 	/** Resolves with the first answer. Rejects with AllFailed, or with the reason of the caller's signal. */
 	run(): Promise<Won<T>> {
-		const { signal, pool } = this.#call;
+		const { signal, pool, safety } = this.#call;
 		if (signal.aborted) return Promise.reject(signal.reason);
 		signal.addEventListener("abort", this.#onLeft, { once: true });
 		pool.waiting.add(this);
-		pool.hedges.earn();
+		if (safety === "read") pool.hedges.earn();
 		this.#startNext();
 		if (!this.#over) this.#schedule();
 		return this.#result.promise;
