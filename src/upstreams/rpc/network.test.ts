@@ -29,9 +29,12 @@ function keptLog(): Log & { readonly errors: string[] } {
 	return { debug() {}, info() {}, warn() {}, error: (_, message) => void errors.push(message), level: "error", errors };
 }
 
+/** A third of it is what a call waits for one upstream where nothing is learned: longer than these tests allow. */
+const PATIENT = { timeouts: { rpcMs: 60_000, rpcSlowMs: 60_000 } };
+
 test("an upstream that hangs makes few requests slow, is learned, and comes back only after a good probe", async () => {
 	const [hanging, good] = [await chain(), await chain()];
-	const upstreams = await over([hanging.url, good.url]);
+	const upstreams = await over([hanging.url, good.url], PATIENT);
 	hanging.always({ hang: true });
 	hanging.probesGet({ status: 503, raw: "" });
 	let [slow, failed] = [0, 0];
@@ -45,12 +48,12 @@ test("an upstream that hangs makes few requests slow, is learned, and comes back
 			slow = hanging.requests.length;
 			learnedMs = performance.now() - startedMs;
 		}
-		// Beyond the requests that the hanging upstream saw none waits for it.
-		if (performance.now() - beforeMs > 5_000) failed++;
+		if (performance.now() - beforeMs > 10_000) failed++;
 	}
 	expect(failed).toBe(0);
 	expect(slow).toBeLessThanOrEqual(5);
-	expect(learnedMs).toBeLessThan(3_000);
+	// 1.2 s where the machine has time: three waits of 400 ms.
+	expect(learnedMs).toBeLessThan(10_000);
 	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ state: "out" });
 	expect(hanging.requests).toHaveLength(slow);
 
@@ -64,13 +67,12 @@ test("an upstream that hangs makes few requests slow, is learned, and comes back
 
 test("requests that wait for an upstream do not wait on when it is taken out", async () => {
 	const [hanging, good] = [await chain(), await chain()];
-	const upstreams = await over([hanging.url, good.url]);
+	const upstreams = await over([hanging.url, good.url], PATIENT);
 	hanging.always({ hang: true });
 	const startedMs = performance.now();
 	const answers = await Promise.all(Array.from({ length: 64 }, () => upstreams.single(call())));
 	expect(answers.every(({ upstream }) => upstream?.endsWith(`:${good.port}`))).toBe(true);
-	// Far below the third of the whole time after which each would have been patient enough.
-	expect(performance.now() - startedMs).toBeLessThan(1_600);
+	expect(performance.now() - startedMs).toBeLessThan(15_000);
 	// Who lost is aborted.
 	await until(() => hanging.requests.every(({ isAborted }) => isAborted));
 	expect(upstreams.snapshot()[0]?.upstreams.map(({ running }) => running)).toEqual([0, 0]);
