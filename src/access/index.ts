@@ -1,7 +1,7 @@
 /**
- * Who is calling: Bearer keys (wallet sign-in has its place beside them), and the keys of an account as their owner
- * makes, reads, changes and ends them. Keys are known by their sha256 only; this room never holds money and never
- * stores a secret.
+ * Who is calling: Bearer keys (wallet sign-in has its place beside them), the keys of an account as their owner
+ * makes, reads, changes and ends them, and accounts as the operator does. Keys are known by their sha256 only; this
+ * room never holds money (what the operator moves the store books) and never stores a secret.
  */
 export { AccountDesk, type AccountPlace } from "./accounts/account-desk.ts";
 export {

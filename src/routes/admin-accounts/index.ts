@@ -176,7 +176,7 @@ function keyRoutes(parts: AdminAccountParts): Endpoint[] {
 			...common,
 			method: "DELETE",
 			path: "/admin/accounts/:id/keys/:keyId",
-			name: "admin-keys-revoke",
+			name: "admin-key",
 			summary: "End a key of an account for good",
 			answer: answer("The key is gone", Type.Object({ success: Type.Literal(true) })),
 			run: ({ params }) => revokeKey(accountIn(params), params.keyId ?? "", parts),
