@@ -226,11 +226,30 @@ describe("post", () => {
 		const node = await richNode();
 		const other = await node.budgets.hold(node.caller, node.context(), nano(100));
 		const hold = await node.budgets.hold(node.caller, node.context(), nano(5));
-		expect(hold.post(priced(200))).toMatchObject({ priceNano: 200, diem: 0, usd: 30, owed: 170, overrun: 0 });
+		expect(hold.post(priced(200))).toMatchObject({
+			priceNano: 200,
+			diem: 0,
+			usd: 30,
+			owed: 170,
+			overrun: 0,
+			expected: { usd: 0, diem: 0 },
+		});
 		expect(other.post(priced(100))).toMatchObject({ priceNano: 100, diem: 10, usd: 90, overrun: 0 });
 		await node.store.settled();
 		expect(node.store.overrun).toBe(170);
 		expect(node.store.balance("a", "usd")).toBe(0);
+	});
+
+	test("tells of what it owes what the account has elsewhere", async () => {
+		const node = await richNode();
+		node.store.thrifty = true;
+		const hold = await node.budgets.hold(node.caller, node.context(), nano(5));
+		const posted = hold.post(priced(200));
+		expect(posted?.usd ?? 0).toBeLessThan(200);
+		await node.store.settled();
+		const told = (posted?.usd ?? 0) + (posted?.expected.usd ?? 0) + (posted?.diem ?? 0) + (posted?.expected.diem ?? 0);
+		expect(told + node.store.overrun).toBe(200);
+		expect(node.store.spent("a", "diem")).toBe((posted?.diem ?? 0) + (posted?.expected.diem ?? 0));
 	});
 
 	test("settles once: whatever comes after the first post or void does nothing", async () => {

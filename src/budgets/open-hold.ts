@@ -1,5 +1,6 @@
 import type { Journal, PostRecord } from "../journal/records.ts";
 import { type Nano, nano, ZERO } from "../ledger/nano.ts";
+import { takeInOrder } from "../store/owed.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";
@@ -17,6 +18,8 @@ export interface HoldRoom {
 	/** Called when a hold of an account has ended. */
 	ended(key: CachedKey): void;
 }
+
+const NOTHING_MORE = { usd: ZERO, diem: ZERO };
 
 /** Money secured for one request, source by source; the first of `post` and `void` ends it. */
 export class OpenHold implements Hold {
@@ -97,7 +100,8 @@ export class OpenHold implements Hold {
 		if (owed > 0) this.#owe(owed, most);
 		this.#leave(split.price < this.amount);
 		const overrun = nano(split.overrun - owed);
-		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), owed, overrun, durable };
+		const expected = owed > 0 ? this.#expected(owed, most) : NOTHING_MORE;
+		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), owed, expected, overrun, durable };
 	}
 
 	void(): void {
@@ -139,6 +143,14 @@ export class OpenHold implements Hold {
 			bundled: money.bundled.keptAfter(own.bundled, split.bundled),
 			usd: money.usd.keptAfter(own.usd, split.usd),
 		};
+	}
+
+	/** What the account has beside this node's leases should pay what is owed. */
+	#expected(owed: Nano, most: UsableMoney): { usd: Nano; diem: Nano } {
+		const anywhere = this.#key.cached.money.anywhere(this.day);
+		const sources = (["diem", "bundled", "usd"] as const).map((source) => ({ source, free: anywhere[source] }));
+		const [diem = 0, bundled = 0, usd = 0] = takeInOrder(owed, sources, most).taken;
+		return { usd: nano(bundled + usd), diem: nano(diem) };
 	}
 
 	/** Only the store can tell what became of it: totals and windows are read again before they are used. */

@@ -90,6 +90,8 @@ export interface Posted {
 	readonly diem: Nano;
 	/** What was missing on this node: the store takes it from free money as it books the post, or the operator bears it. */
 	readonly owed: Nano;
+	/** What of `owed` the account should be able to pay, as last heard: for what the caller is told. Bundled counts as usd. */
+	readonly expected: { readonly usd: Nano; readonly diem: Nano };
 	/** What the operator bears in any case. */
 	readonly overrun: Nano;
 	/** Resolves when the post is durable; the answer may go out only then. */

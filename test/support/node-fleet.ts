@@ -93,6 +93,10 @@ export class NodeFleet {
 		const config = this.config(requests, more);
 		const started = await Promise.all(Array.from({ length: count }, () => serve({ config })));
 		this.nodes.push(...started);
+		for (const node of started) {
+			const code = await Promise.race([node.exited, Promise.resolve(null)]);
+			if (code !== null) throw new Error(`a node ended with ${code} instead of serving: ${node.stderr()}`);
+		}
 		return started;
 	}
 

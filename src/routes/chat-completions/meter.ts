@@ -93,7 +93,8 @@ export function publicUsage(usage: Readonly<Record<string, unknown>>): Record<st
 	return rest;
 }
 
-/** The `cost` object of an answer: bundled credit counts as usd. */
+/** The `cost` object of an answer: bundled credit counts as usd, and what the operator bears does not. */
 export function costOf(posted: Posted): { usd: number; diem: number } {
-	return { usd: posted.usd / 1e9, diem: posted.diem / 1e9 };
+	const { usd, diem, expected } = posted;
+	return { usd: (usd + expected.usd) / 1e9, diem: (diem + expected.diem) / 1e9 };
 }
