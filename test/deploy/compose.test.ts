@@ -33,7 +33,7 @@ function nodeConfig() {
 		const environment = Object.fromEntries(
 			Object.entries(nodes[0]?.environment ?? {}).map(([name, value]) => [name, value.replace(/\$\{[^}]*\}/g, "x".repeat(20))]),
 		);
-		const config = join(ROOT, "deploy/compose/turnpike.yaml");
+		const config = join(ROOT, "deploy/compose/nodes.yaml");
 		return loadConfig({ data: dir, config }, { ...environment, TURNPIKE_CONFIG: config }, dir).config;
 	} finally {
 		rmSync(dir, { recursive: true, force: true });
