@@ -11,7 +11,7 @@ const FLOORS = [
 	["gateway"],
 	["routes"],
 	["server"],
-	["access", "budgets", "catalog", "upstreams", "engines"],
+	["access", "budgets", "catalog", "upstreams", "engines", "payments"],
 	["journal", "ledger", "store"],
 	["assets"],
 	["errors", "schema", "wire", "config", "telemetry"],
@@ -31,8 +31,8 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 		.flat()
 		.map((room): readonly [string, string] => [`src/${room}/main.ts`, "../main.ts"]),
 	// Sideways between the middle rooms.
-	...pairs(["access", "budgets", "catalog", "upstreams", "engines"]),
-	...["budgets", "catalog", "upstreams", "engines"].map((room) => imports("server", room)),
+	...pairs(["access", "budgets", "catalog", "upstreams", "engines", "payments"]),
+	...["budgets", "catalog", "upstreams", "engines", "payments"].map((room) => imports("server", room)),
 	...["journal", "ledger", "store"].map((room) => imports(room, "assets")),
 	// Past the floor below.
 	...["journal", "ledger", "store"].map((room) => imports("routes", room)),
