@@ -1,6 +1,6 @@
-import type { Log } from "../../telemetry/log.ts";
 import type { Clock } from "../clock.ts";
 import type { BigAnswer } from "./big-answer.ts";
+import type { FaultLog } from "./fault-log.ts";
 import { faultOfConnection, RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { RpcStream } from "./port.ts";
@@ -13,14 +13,14 @@ export interface StreamParts {
 	readonly signal: AbortSignal;
 	/** Gives back what the try holds. */
 	readonly end: (fault?: RpcFault) => void;
-	readonly log: Log;
+	readonly faults: FaultLog;
 	readonly requestId: string;
 	readonly member: RpcMember;
 }
 
 /** A big answer as the caller reads it: a piece is read from the upstream when one is asked for, so nothing gathers. */
 export function answerStream(answer: BigAnswer, parts: StreamParts): RpcStream {
-	const { clock, silenceMs, signal, end, log, requestId, member } = parts;
+	const { clock, silenceMs, signal, end, faults, requestId, member } = parts;
 	let over = false;
 	const stop = (fault?: RpcFault): void => {
 		if (over) return;
@@ -29,10 +29,7 @@ export function answerStream(answer: BigAnswer, parts: StreamParts): RpcStream {
 			end();
 			return;
 		}
-		log.warn(
-			{ requestId, network: member.network, upstream: member.name, detail: fault.message },
-			"an upstream broke off an answer",
-		);
+		faults.tell(requestId, member, fault);
 		end(fault);
 	};
 	const cancel = (): void => {

@@ -7,7 +7,7 @@ import type { NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome } from "./port.ts";
 import { AllFailed, type Leg, Race, type Won } from "./race.ts";
 import { safetyOf, safetyOfAll } from "./sends.ts";
-import { type CallTools, logFault, membersFor, settled } from "./single.ts";
+import { type CallTools, membersFor, settled } from "./single.ts";
 
 /** Items of one batch at the upstreams of its network (docs/rpc.md). Throws as `single` does. */
 export async function batch(
@@ -176,15 +176,15 @@ class Batch {
 
 	async #attempt(leg: Leg, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { member, signal, fresh } = leg;
-		const { requestId, network, onSent } = this.#call;
-		const { fetch, log } = this.#tools;
+		const { requestId, onSent } = this.#call;
+		const { fetch, faults } = this.#tools;
 		onSent?.(member.name);
 		try {
 			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
 			if (!leg.afterTaken) return answers;
 			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], leg)));
 		} catch (error) {
-			if (error instanceof RpcFault && !signal.aborted) logFault(log, requestId, member.name, network.slug, error);
+			if (error instanceof RpcFault && !signal.aborted) faults.tell(requestId, member, error);
 			throw error;
 		}
 	}

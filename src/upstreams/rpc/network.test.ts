@@ -3,6 +3,7 @@ import { callOf, itemOf, rpcConfig, rpcUpstreams, textOf, until } from "../../..
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
 import { ConfigError } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { systemClock } from "../clock.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
 
 const open: (ScriptedChain | RunningRpcUpstreams)[] = [];
@@ -31,6 +32,35 @@ function keptLog(): Log & { readonly errors: string[] } {
 
 /** A third of it is what a call waits for one upstream where nothing is learned: longer than these tests allow. */
 const PATIENT = { timeouts: { rpcMs: 60_000, rpcSlowMs: 60_000 } };
+
+test("thousands of faults are a few lines in the log", async () => {
+	const node = await chain();
+	const lines: object[] = [];
+	const log = { ...keptLog(), warn: (fields: object) => void lines.push(fields) };
+	let nowMs = 0;
+	const upstreams = await over([node.url], { log, clock: { nowMs: () => nowMs, after: systemClock.after } });
+	lines.length = 0;
+	node.always({ status: 429, raw: "" });
+	const call429 = () => upstreams.single(call()).catch(() => {});
+	for (let count = 0; count < 50; count++) await call429();
+	expect(lines).toHaveLength(1);
+	nowMs = 1_000;
+	await call429();
+	expect(lines).toMatchObject([{ kind: "busy", detail: "status 429" }, { untold: 49 }]);
+});
+
+test("a Starknet node is known by its own methods", async () => {
+	const node = await chain("0x534e5f4d41494e");
+	const upstreams = await over([], {
+		config: rpcConfig({ "starknet-mainnet": [{ url: node.url }], "starknet-sepolia": [{ url: node.url }] }),
+	});
+	expect(upstreams.online()).toEqual(["starknet-mainnet"]);
+	const network = upstreams.network("starknet-mainnet");
+	if (network === undefined) throw new Error("no network");
+	const { outcome } = await upstreams.single({ ...callOf(itemOf("starknet_getNonce", { block_id: "latest" })), network });
+	expect(outcome.kind).toBe("result");
+	expect(node.requests[0]?.items[0]?.params).toEqual({ block_id: "latest" });
+});
 
 test("an upstream that hangs makes few requests slow, is learned, and comes back only after a good probe", async () => {
 	const [hanging, good] = [await chain(), await chain()];

@@ -1,10 +1,10 @@
-import type { Log } from "../../telemetry/log.ts";
 import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import { answerStream } from "./answer-stream.ts";
 import { BigAnswer } from "./big-answer.ts";
 import { type Answered, ask } from "./exchange.ts";
 import { agreedError, failureOf, offline } from "./failure-answer.ts";
+import type { FaultLog } from "./fault-log.ts";
 import { RpcFault } from "./faults.ts";
 import { knows } from "./look-up.ts";
 import type { CallKind, NetworkPool } from "./network.ts";
@@ -16,7 +16,7 @@ import { hashAsResult, meaningAfterTaken, safetyOf } from "./sends.ts";
 export interface CallTools {
 	readonly fetch: Fetch;
 	readonly clock: Clock;
-	readonly log: Log;
+	readonly faults: FaultLog;
 	/** How long a call may take in all, in milliseconds. */
 	readonly rpcMs: number;
 	readonly rpcSlowMs: number;
@@ -60,7 +60,7 @@ export async function single(
 			end();
 			return { outcome: value, upstream: member.name, retries };
 		}
-		const outcome = answerStream(value, { clock, silenceMs: tools.rpcMs, signal, end, log: tools.log, requestId, member });
+		const outcome = answerStream(value, { clock, silenceMs: tools.rpcMs, signal, end, faults: tools.faults, requestId, member });
 		return { outcome, upstream: member.name, retries };
 	} catch (error) {
 		if (!(error instanceof AllFailed)) throw error;
@@ -99,7 +99,7 @@ async function attempt(call: RpcCall, item: RpcItem, leg: Leg, tools: CallTools)
 	} catch (error) {
 		if (error instanceof RpcFault) {
 			if (error.kind === "unsupported") member.facts.learned.lacks(item.method.name, tools.clock.nowMs());
-			if (!signal.aborted) logFault(tools.log, requestId, member.name, call.network.slug, error);
+			if (!signal.aborted) tools.faults.tell(requestId, member, error);
 		}
 		throw error;
 	}
@@ -120,10 +120,4 @@ export async function settled(
 	const { txHash } = item;
 	if (meaning === "else" || txHash === undefined || txHash === null) return answer;
 	return (await knows(fetch, network, leg, txHash, requestId)) === true ? success : answer;
-}
-
-export function logFault(log: Log, requestId: string, upstream: string, network: string, { kind, message }: RpcFault): void {
-	const fields = { requestId, network, upstream, kind, detail: message };
-	if (kind === "unsupported" || kind === "full") log.debug(fields, "an upstream of a chain cannot run a call");
-	else log.warn(fields, "an upstream of a chain failed");
 }

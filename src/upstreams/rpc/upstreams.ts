@@ -7,6 +7,7 @@ import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
 import { batch } from "./batch.ts";
 import { checkChain, tellHeads } from "./chain-check.ts";
+import { FaultLog } from "./fault-log.ts";
 import type { RpcHeads } from "./head-port.ts";
 import { lookUp } from "./look-up.ts";
 import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts";
@@ -97,7 +98,7 @@ class Upstreams implements RunningRpcUpstreams {
 			tellHeads: (member, network) => tellHeads(fetch, clock, member, network),
 			finalityListeners: this.#finalityListeners,
 		};
-		this.#tools = { fetch, clock, log, ...pick(timeouts) };
+		this.#tools = { fetch, clock, faults: new FaultLog(log, clock), ...pick(timeouts) };
 		this.#apply(options.config);
 	}
 
@@ -131,6 +132,7 @@ class Upstreams implements RunningRpcUpstreams {
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void {
 		this.#apply(config);
 		this.#config = config;
+		this.#tools.faults.forget();
 		this.#tools = { ...this.#tools, ...pick(timeouts) };
 	}
 
