@@ -15,6 +15,8 @@ export interface ServerFacts {
 	readonly load: Load;
 	readonly learned: LearnedLimits;
 	chain: ChainState;
+	/** Its last fault was that it did not answer at all. */
+	silent: boolean;
 	/** When it last answered as it should, by the clock. */
 	lastGoodMs: number;
 	/** The newest block that it has told to have; null: not known. */
@@ -95,6 +97,7 @@ function newFacts(): ServerFacts {
 		load: { running: 0 },
 		learned: new LearnedLimits(),
 		chain: "unknown",
+		silent: false,
 		lastGoodMs: Number.NEGATIVE_INFINITY,
 		reached: null,
 	};

@@ -108,6 +108,28 @@ test("requests that wait for an upstream do not wait on when it is taken out", a
 	expect(upstreams.snapshot()[0]?.upstreams.map(({ running }) => running)).toEqual([0, 0]);
 });
 
+test("where all are out, those that are silent are tried last", async () => {
+	const [hanging, failing] = [await chain(), await chain()];
+	const upstreams = await over([hanging.url, failing.url], PATIENT);
+	hanging.always({ hang: true });
+	for (const node of [hanging, failing]) node.probesGet({ status: 503, raw: "" });
+	for (let count = 0; count < 3; count++) await upstreams.single(call());
+	failing.always({ status: 502, raw: "" });
+	for (let count = 0; count < 3; count++) {
+		const controller = new AbortController();
+		const running = upstreams.single({ ...call(), signal: controller.signal }).catch(() => {});
+		await until(() => failing.requests.length > 3 + count);
+		await Bun.sleep(5);
+		controller.abort();
+		await running;
+	}
+	expect(upstreams.online()).toEqual([]);
+	failing.always({});
+	const { length } = hanging.requests;
+	for (let count = 0; count < 10; count++) await upstreams.single(call());
+	expect(hanging.requests).toHaveLength(length);
+});
+
 test("consecutive faults take an upstream out, and it is tried all the same where it is the only one", async () => {
 	const [first, second] = [await chain(), await chain()];
 	const upstreams = await over([first.url, second.url]);

@@ -132,7 +132,12 @@ export class NetworkPool {
 				busy: Number(member.health.isBusy(nowMs)),
 				place: -Math.log(1 - this.#tools.random()) / member.weight,
 			}));
-		const inUse = places.some(({ out }) => out === 0) ? places.filter(({ out }) => out === 0) : places;
+		const inUse = places.filter(({ out }) => out === 0);
+		if (inUse.length === 0) {
+			// All are tried then, and those that would let a call wait go last.
+			places.sort((a, b) => Number(a.member.facts.silent) - Number(b.member.facts.silent) || a.place - b.place);
+			return places.map(({ member }) => member);
+		}
 		inUse.sort((a, b) => a.late - b.late || a.busy - b.busy || a.member.order - b.member.order || a.place - b.place);
 		return inUse.map(({ member }) => member);
 	}
@@ -162,10 +167,12 @@ export class NetworkPool {
 
 	good(member: RpcMember): void {
 		member.facts.lastGoodMs = this.#tools.clock.nowMs();
+		member.facts.silent = false;
 		this.care.good(member);
 	}
 
 	failed(member: RpcMember, fault: RpcFault): void {
+		if (fault.isFault) member.facts.silent = fault.kind === "timeout";
 		this.care.failed(member, fault);
 	}
 
