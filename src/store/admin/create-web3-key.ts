@@ -9,17 +9,15 @@ import { AdminError } from "./errors.ts";
 import { checkNewKey } from "./keys.ts";
 import type { AdminStore } from "./open-admin.ts";
 import { lastStakeKnown } from "./stakes.ts";
+import { type OnceToken, takeToken } from "./use-token.ts";
 import { linkWallet, ownerOf } from "./wallets.ts";
 
 export interface NewWeb3Key extends Omit<NewAccountKey, "accountId"> {
 	/** Lower case; it has proven itself. */
 	readonly wallet: string;
 	/** What the wallet signed: it serves once. */
-	readonly token: { readonly id: string; readonly expiresAtMs: number };
+	readonly token: OnceToken;
 }
-
-/** Old tokens that one call removes at most: no call pays for a long time without any. */
-const FORGOTTEN_AT_ONCE = 100;
 
 /**
  * Makes a key for a wallet: of the account that it is linked to, else of a new one that is linked to it. Throws
@@ -31,7 +29,7 @@ export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promi
 	checkNewKey({ ...key, accountId: "" });
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
-		if (!(await useToken(tx, token, input.nowMs))) return madeBefore(tx, key.hash);
+		if (!(await takeToken(tx, token, input.nowMs))) return madeBefore(tx, key.hash);
 		const accountId = (await ownerOf(tx, wallet)) ?? (await newOwner(tx, insertAccount, wallet, atMs));
 		return insertAccountKey(tx, { ...key, accountId }, atMs);
 	});
@@ -53,19 +51,6 @@ async function newOwner(
 	const { id } = await insert(tx, atMs, false);
 	await linkWallet(tx, id, wallet, atMs);
 	return id;
-}
-
-/** False where the token has served. */
-async function useToken(tx: Transaction<Tables>, { id, expiresAtMs }: NewWeb3Key["token"], nowMs: number): Promise<boolean> {
-	const expired = tx.selectFrom("used_tokens").select("id").where("expires_at", "<=", BigInt(nowMs)).limit(FORGOTTEN_AT_ONCE);
-	await tx.deleteFrom("used_tokens").where("id", "in", expired).execute();
-	const inserted = await tx
-		.insertInto("used_tokens")
-		.values({ id, expires_at: expiresAtMs })
-		.onConflict((conflict) => conflict.doNothing())
-		.returning("id")
-		.executeTakeFirst();
-	return inserted !== undefined;
 }
 
 /** What the store knows of a wallet's account. */

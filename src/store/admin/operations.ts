@@ -33,6 +33,7 @@ import { chooseStakeBlock, finishStakeReading, listUnreadStakers, takeStakeReadi
 import { keptAnswerFiles, sweepRpc } from "./sweep-rpc.ts";
 import { askForMoney } from "./take-back.ts";
 import { updateAccountKey } from "./update-account-key.ts";
+import { useToken } from "./use-token.ts";
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
@@ -68,6 +69,7 @@ export const ADMIN_OPERATIONS = {
 	usageHistory,
 	usagePage,
 	usageSums,
+	useToken,
 	walletStanding,
 	writeStakes,
 } as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;
