@@ -17,6 +17,8 @@ export interface ChainOptions {
 	readonly rpcUrl: string;
 	/** Each try of a call. */
 	readonly timeoutMs: number;
+	/** Further headers of every call. */
+	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Tries beside the first one: a node that is busy or cannot be reached is asked again, one that refuses is not. */
@@ -110,10 +112,15 @@ const CANNOT_NOW: ReadonlySet<number> = new Set([-1, -32603, -32005, -32007, 429
 const REVERTED = 3;
 
 /** The client costs some megabytes: it is loaded at the first question. */
-async function connect({ rpcUrl, timeoutMs }: ChainOptions): Promise<Request> {
+async function connect({ rpcUrl, timeoutMs, headers }: ChainOptions): Promise<Request> {
 	const { createClient, http } = await import("viem");
 	const client = createClient({
-		transport: http(rpcUrl, { timeout: timeoutMs, retryCount: RETRIES, retryDelay: RETRY_MS }),
+		transport: http(rpcUrl, {
+			timeout: timeoutMs,
+			retryCount: RETRIES,
+			retryDelay: RETRY_MS,
+			...(headers === undefined ? {} : { fetchOptions: { headers: { ...headers } } }),
+		}),
 	});
 	return (method, params) => client.request({ method, params } as never);
 }

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import type { Chain } from "./chain.ts";
 import { ChainRefusal } from "./chain-errors.ts";
+import { recoverSigner } from "./recover-signer.ts";
 
 export interface WalletSignature {
 	/** Lower case. */
@@ -21,24 +22,21 @@ const TRUE = 1n;
  * (https://eips.ethereum.org/EIPS/eip-1271), also one that is not deployed yet (https://eips.ethereum.org/EIPS/eip-6492).
  * Throws `ChainError` where only the chain can tell and does not answer.
  */
-export async function isSignedBy({ wallet, message, signature, chain }: WalletSignature): Promise<boolean> {
-	if (!HEX.test(signature)) return false;
-	const bytes = signature as Hex;
-	if ((await recovered(message, bytes)) === wallet) return true;
-	return chain !== null && (await acceptedByContract(chain, wallet, message, bytes));
+export async function isSignedBy(signed: WalletSignature): Promise<boolean> {
+	if (await isSignedByKey(signed)) return true;
+	return signed.chain !== null && (await isSignedByContract({ ...signed, chain: signed.chain }));
 }
 
-/** The wallet whose key made the signature, lower case; null where it is none of a key. */
-async function recovered(message: string, signature: Hex): Promise<string | null> {
-	const { recoverMessageAddress } = await import("viem/utils");
-	try {
-		return (await recoverMessageAddress({ message, signature })).toLowerCase();
-	} catch {
-		return null;
-	}
+/** Whether the wallet's own key made the signature. */
+export async function isSignedByKey({ wallet, message, signature }: Omit<WalletSignature, "chain">): Promise<boolean> {
+	return HEX.test(signature) && (await recoverSigner(message, Buffer.from(signature.slice(2), "hex"))) === wallet;
 }
 
-async function acceptedByContract(chain: Chain, wallet: string, message: string, signature: Hex): Promise<boolean> {
+/** Whether the wallet is a contract that takes the signature for its own. Throws `ChainError`. */
+export async function isSignedByContract(signed: WalletSignature & { readonly chain: Chain }): Promise<boolean> {
+	const { chain, wallet, message } = signed;
+	if (!HEX.test(signed.signature)) return false;
+	const signature = signed.signature as Hex;
 	const viem = await import("viem");
 	const { erc6492SignatureValidatorAbi, erc6492SignatureValidatorByteCode, hashMessage, isErc6492Signature } = viem;
 	if (!isErc6492Signature(signature) && !(await chain.hasCode(wallet, "latest"))) return false;
