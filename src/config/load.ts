@@ -227,6 +227,13 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 		if (!URL.canParse(upstream.url))
 			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
 	}
+	for (const [path, url] of [
+		["server.publicUrl", config.server.publicUrl],
+		["siwx.rpcUrl", config.siwx.rpcUrl],
+	] as const) {
+		if (url !== undefined && !URL.canParse(url))
+			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
+	}
 	checkRpc(config, file, sources);
 	const { staking } = config;
 	if ((staking.chain.rpcUrl === undefined) !== (staking.contract === undefined))

@@ -309,6 +309,25 @@ export const ConfigSchema = closed({
 			description: "Multicall3; where the chain has none there, wallets are read one by one",
 		}),
 	}),
+	siwx: section({
+		singleUse: Type.Boolean({
+			default: false,
+			description: "true: each sign-in of a wallet serves one request, on all nodes; false: any number until it expires",
+		}),
+		rpcUrl: Type.Optional(
+			Type.String({
+				pattern: HTTP_ADDRESS,
+				description:
+					"JSON-RPC of Base, for wallets that are contracts; left out: the first upstream of rpc.networks.base-mainnet, else staking.chain where that is Base",
+			}),
+		),
+		timeoutMs: ms(5_000, "Each call to that node"),
+		contractsPerMinute: Type.Integer({
+			minimum: 1,
+			default: 30,
+			description: "Sign-ins that the node has to be asked about, for each address",
+		}),
+	}),
 	retention: section({
 		folder: Type.Optional(
 			Type.String({ minLength: 1, description: "Where archives of old months go; left out: archive in the data folder" }),

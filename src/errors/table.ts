@@ -18,6 +18,7 @@ export const ERROR_TABLE = {
 	AUTHENTICATION_FAILED: [401, "Authentication failed"],
 	AUTHENTICATION_FAILED_INACTIVE_KEY: [401, "The plan behind this key is not active"],
 	PRO_ONLY_MODEL: [401, "This model is reserved for the paid plan"],
+	X402_INVALID_SIGN_IN: [401, "Invalid Sign-in-with-x signature"],
 	INSUFFICIENT_BALANCE: [402, "Insufficient balance: add credit to this account"],
 	API_KEY_USD_SPEND_LIMIT_EXCEEDED: [
 		402,

@@ -13,3 +13,9 @@ export async function readEvmAddress(text: string): Promise<string | null> {
 	const { getAddress } = await import("viem/utils");
 	return getAddress(lower) === text ? lower : null;
 }
+
+/** An address in its checksummed form (ERC-55). `lower` is one of `readEvmAddress`. */
+export async function checksummedAddress(lower: string): Promise<string> {
+	const { getAddress } = await import("viem/utils");
+	return getAddress(lower);
+}

@@ -1,4 +1,4 @@
 /** Schemas at the edges: compiled checks, and faults told in the API's words. Never lets an unchecked value through. */
 export { type Checker, checker, invalidField, invalidRequest } from "./check.ts";
-export { readEvmAddress } from "./evm-address.ts";
+export { checksummedAddress, readEvmAddress } from "./evm-address.ts";
 export { detailsOf, issuesOf, pathText } from "./issues.ts";

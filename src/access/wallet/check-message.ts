@@ -1,0 +1,57 @@
+import { readInstant } from "./instant.ts";
+import { readAddress, type SignInProof } from "./sign-in-proof.ts";
+import { refusedSignIn } from "./sign-in-refusal.ts";
+
+/** How far a wallet's clock may be ahead of ours. */
+export const SKEW_MS = 30_000;
+/** How long a message is good at most, by its own time: ten minutes, and what clocks may differ. */
+export const MAX_AGE_MS = 630_000;
+/** A message that names a later end was not made for this. */
+const MAX_LIFE_MS = 86_400_000;
+const NONCE = /^[0-9A-Za-z]{8,64}$/;
+const URI = /^[\x21-\x7e]+$/;
+
+/**
+ * Checks everything that a message says but its signature, the cheap things first (docs/wallets.md has the order).
+ * Returns until when it is good, in Unix milliseconds. Rejects with X402_INVALID_SIGN_IN.
+ */
+export async function checkMessage(proof: SignInProof, origins: readonly URL[], nowMs: number): Promise<number> {
+	const { chain, address, message, timestampMs } = proof;
+	// Unsigned: it spares work, and proves nothing.
+	if (timestampMs !== null && !(Math.abs(nowMs - timestampMs) <= MAX_AGE_MS)) throw refusedSignIn("invalid_timestamp");
+	if (message.account !== chain.account || !chain.messageIds.includes(message.chainId)) throw refusedSignIn("chain_mismatch");
+	if ((await readAddress(chain, message.address)) !== address) throw refusedSignIn("address_mismatch");
+	const origin = origins.find(({ host }) => host === message.domain);
+	if (origin === undefined) throw refusedSignIn("domain_mismatch");
+	if (!isOf(message.uri, origin)) throw refusedSignIn("uri_mismatch");
+	if (message.version !== "1") throw refusedSignIn("unsupported_version");
+	if (!NONCE.test(message.nonce)) throw refusedSignIn("malformed_nonce");
+	return checkTimes(message, nowMs);
+}
+
+function checkTimes(message: SignInProof["message"], nowMs: number): number {
+	const issuedAtMs = instantOf(message.issuedAt);
+	if (issuedAtMs - nowMs > SKEW_MS || nowMs - issuedAtMs > MAX_AGE_MS) throw refusedSignIn("issued_at_out_of_range");
+	let endMs = issuedAtMs + MAX_AGE_MS;
+	if (message.expirationTime !== null) {
+		const expiresAtMs = instantOf(message.expirationTime);
+		if (expiresAtMs <= nowMs) throw refusedSignIn("expired");
+		if (expiresAtMs - issuedAtMs > MAX_LIFE_MS) throw refusedSignIn("expires_too_late");
+		endMs = Math.min(endMs, expiresAtMs);
+	}
+	if (message.notBefore !== null && instantOf(message.notBefore) > nowMs) throw refusedSignIn("not_yet_valid");
+	return endMs;
+}
+
+function instantOf(text: string): number {
+	const instant = readInstant(text);
+	if (instant === null) throw refusedSignIn("invalid_timestamp");
+	return instant;
+}
+
+/** Schemes within schemes (blob:) have the origin of what is in them: scheme and host are compared, not `origin`. */
+function isOf(uri: string, origin: URL): boolean {
+	if (!URI.test(uri) || !URL.canParse(uri)) return false;
+	const { protocol, host } = new URL(uri);
+	return protocol === origin.protocol && host === origin.host;
+}

@@ -1,0 +1,9 @@
+/**
+ * Wallets that sign their requests in (docs/wallets.md): reads the header, checks it, and says which wallet it is. Never
+ * makes an account, and knows nothing of money.
+ */
+export { contractNode } from "./contract-node.ts";
+export type { SignInChallenge } from "./sign-in-challenge.ts";
+export { signInOrigins } from "./sign-in-origins.ts";
+export type { SignedInWallet } from "./signed-in-wallet.ts";
+export { WalletSignIn, type WalletSignInParts } from "./wallet-sign-in.ts";

@@ -1,0 +1,28 @@
+import { ApiError } from "../../errors/index.ts";
+
+/** Why a sign-in is refused, as `details.reason` tells it: nothing but what its sender knows anyway. */
+export type SignInFault =
+	| "header_conflict"
+	| "header_too_large"
+	| "malformed_header"
+	| "malformed_payload"
+	| "unsupported_chain"
+	| "malformed_message"
+	| "chain_mismatch"
+	| "address_mismatch"
+	| "domain_mismatch"
+	| "uri_mismatch"
+	| "unsupported_version"
+	| "malformed_nonce"
+	| "invalid_timestamp"
+	| "issued_at_out_of_range"
+	| "expired"
+	| "expires_too_late"
+	| "not_yet_valid"
+	| "signature_mismatch"
+	| "nonce_used";
+
+/** The 401 of a sign-in that is none. */
+export function refusedSignIn(reason: SignInFault): ApiError {
+	return new ApiError("X402_INVALID_SIGN_IN", { extra: { details: { reason } } });
+}

@@ -1,0 +1,144 @@
+import { hash } from "node:crypto";
+import { ApiError } from "../../errors/index.ts";
+import { orApiError } from "../../store/api-refusal.ts";
+import type { StorePort } from "../../store/port.ts";
+import type { Clock } from "../../telemetry/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Chain, ChainError, isSignedByContract, isSignedByKey } from "../evm/index.ts";
+import { checkMessage, SKEW_MS } from "./check-message.ts";
+import { type KnownSignIn, KnownSignIns } from "./known-sign-ins.ts";
+import { type SignInChallenge, signInChallenge } from "./sign-in-challenge.ts";
+import { decodeSignIn, signInHeader } from "./sign-in-header.ts";
+import { readProof, type SignInProof } from "./sign-in-proof.ts";
+import { refusedSignIn } from "./sign-in-refusal.ts";
+import type { SignedInWallet } from "./signed-in-wallet.ts";
+import { isSignedBySolana } from "./solana-signature.ts";
+
+export interface WalletSignInParts {
+	readonly store: Pick<StorePort, "admin">;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** Where wallets sign in for: `signInOrigins`. */
+	readonly origins: () => readonly URL[];
+	/** Whether a sign-in serves once. */
+	readonly singleUse: () => boolean;
+	/** Knows wallets that are contracts: `contractNode`. null: only wallets with a key sign in. */
+	readonly chain: Chain | null;
+	/** Takes one question to that node for the address that asks. Throws RATE_LIMIT_EXCEEDED. */
+	readonly takeContractCheck: (clientAddress: string) => void;
+}
+
+/** The owner of a contract may change: what it said is believed for so long. */
+const CONTRACT_KNOWN_MS = 30_000;
+/** Questions to the node that are under way at once, for all callers. */
+const MAX_CONTRACT_CHECKS = 64;
+
+/**
+ * Wallets that sign their requests (docs/wallets.md). A header is checked once, and known by the hash of its bytes until
+ * it expires; where sign-ins serve once, the store remembers that it did, for all nodes.
+ */
+export class WalletSignIn {
+	readonly #parts: WalletSignInParts;
+	readonly #known = new KnownSignIns();
+	readonly #checking = new Map<string, Promise<KnownSignIn>>();
+	#contractChecks = 0;
+
+	constructor(parts: WalletSignInParts) {
+		this.#parts = parts;
+	}
+
+	/**
+	 * The wallet that signed the request in: at once where its header is known, null where it has none. Throws or rejects
+	 * with X402_INVALID_SIGN_IN; where only the node or the store can tell, with RATE_LIMIT_EXCEEDED and SERVICE_UNAVAILABLE.
+	 */
+	signedIn(request: Request, clientAddress: () => string): SignedInWallet | null | Promise<SignedInWallet> {
+		const header = signInHeader(request.headers);
+		if (header === null) return null;
+		const name = hash("sha256", header, "hex");
+		const known = this.#known.find(name, this.#parts.clock.now());
+		if (this.#parts.singleUse()) return this.#once(known ?? this.#check(name, header, clientAddress));
+		return known === null ? this.#check(name, header, clientAddress).then(({ wallet }) => wallet) : known.wallet;
+	}
+
+	/** What a caller of this address needs to know to sign in. */
+	challenge(requestUrl: string): SignInChallenge {
+		return signInChallenge(requestUrl, this.#parts.origins(), this.#parts.clock.now());
+	}
+
+	async #once(checked: KnownSignIn | Promise<KnownSignIn>): Promise<SignedInWallet> {
+		const known = await checked;
+		if (known.served) throw refusedSignIn("nonce_used");
+		const { wallet, nonce } = known;
+		const id = `siwx:${wallet.identity}:${nonce}`;
+		const { store, clock } = this.#parts;
+		// Another node's clock may be behind ours: it takes the header a little longer.
+		const expiresAtMs = wallet.expiresAtMs + SKEW_MS;
+		const first = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.now() }));
+		known.served = true;
+		if (!first) throw refusedSignIn("nonce_used");
+		return wallet;
+	}
+
+	/** Requests with the same header share one check. */
+	#check(name: string, header: string, clientAddress: () => string): Promise<KnownSignIn> {
+		const running = this.#checking.get(name);
+		if (running !== undefined) return running;
+		const checking = this.#checked(header, clientAddress)
+			.then((known) => {
+				this.#known.add(name, known);
+				return known;
+			})
+			.finally(() => this.#checking.delete(name));
+		this.#checking.set(name, checking);
+		return checking;
+	}
+
+	async #checked(header: string, clientAddress: () => string): Promise<KnownSignIn> {
+		const { clock, origins, log } = this.#parts;
+		try {
+			const nowMs = clock.now();
+			const proof = await readProof(decodeSignIn(header));
+			const expiresAtMs = await checkMessage(proof, origins(), nowMs);
+			const signer = await this.#signer(proof, clientAddress);
+			const { chain, address, message } = proof;
+			const wallet = { identity: `${chain.identity}${address}`, chain: chain.kind, address, expiresAtMs };
+			const knownUntilMs = signer === "key" ? expiresAtMs : Math.min(expiresAtMs, nowMs + CONTRACT_KNOWN_MS);
+			return { wallet, nonce: message.nonce, knownUntilMs, served: false };
+		} catch (error) {
+			if (error instanceof ApiError) log.debug({ code: error.code, ...error.options.extra }, "a wallet did not sign in");
+			throw error;
+		}
+	}
+
+	/** Who made the signature: a key, or a contract says it is good. Rejects where neither did. */
+	async #signer({ chain, address, text, signature }: SignInProof, clientAddress: () => string): Promise<"key" | "contract"> {
+		if (chain.kind === "solana") {
+			if (isSignedBySolana(address, text, signature)) return "key";
+			throw refusedSignIn("signature_mismatch");
+		}
+		const signed = { wallet: address, message: text, signature };
+		if (await isSignedByKey(signed)) return "key";
+		if (this.#parts.chain === null) throw refusedSignIn("signature_mismatch");
+		this.#parts.takeContractCheck(clientAddress());
+		if (await this.#acceptedByContract({ ...signed, chain: this.#parts.chain })) return "contract";
+		throw refusedSignIn("signature_mismatch");
+	}
+
+	async #acceptedByContract(signed: Parameters<typeof isSignedByContract>[0]): Promise<boolean> {
+		if (this.#contractChecks >= MAX_CONTRACT_CHECKS) throw undecided("too many wallets sign in through a contract right now");
+		this.#contractChecks++;
+		try {
+			return await isSignedByContract(signed);
+		} catch (error) {
+			if (error instanceof ChainError) throw undecided("the chain did not answer", error);
+			throw error;
+		} finally {
+			this.#contractChecks--;
+		}
+	}
+}
+
+function undecided(why: string, cause?: unknown): ApiError {
+	const message = `Could not check the Sign-in-with-x signature: ${why}; try again shortly`;
+	return new ApiError("SERVICE_UNAVAILABLE", { message, retryAfterSeconds: 5, ...(cause === undefined ? {} : { cause }) });
+}
