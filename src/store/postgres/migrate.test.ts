@@ -64,10 +64,11 @@ test("rows of the books cannot be changed or deleted, and what is no money is re
 	await sql.unsafe(`INSERT INTO accounts (id, name, tier, created_at) VALUES ('acc_a', 'a', 'paid', 1);
 		INSERT INTO budgets (account_id, source, day, balance) VALUES ('acc_a', 'usd', 0, 5);
 		INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
-			VALUES ('credit', 'issued', 'acc_a', 5, 'usd', 0, 1, 1, 5);
+			VALUES ('credit', 'issued', 'acc_a', 5, 'usd', 0, 1, 1, 5), ('grant', 'issued', 'acc_a', 5, 'bundled', 0, 1, 1, 5);
 		INSERT INTO credits (reference, account_id, amount, movement_id, created_at) VALUES ('r', 'acc_a', 5, 1, 1)`);
 	const refused: [string, string][] = [
-		["DELETE FROM movements", "movements are never deleted"],
+		["DELETE FROM movements WHERE id = 1", "credits_movement_id_fkey"],
+		["DELETE FROM movements WHERE id = 2", "movements are never deleted"],
 		["UPDATE movements SET amount = 1", "movements are never changed"],
 		["TRUNCATE credits", "credits are never deleted"],
 		["UPDATE credits SET amount = 1", "credits are never changed"],
