@@ -206,6 +206,34 @@ export interface Tables {
 		outcome: string | null;
 		ended_at: IntOrNull;
 	};
+	/** Payments of wallets. What the columns mean stands beside the migration. */
+	top_ups: {
+		/** `payment_...` */
+		id: string;
+		network: string;
+		asset: string;
+		payer: string;
+		nonce: string;
+		pay_to: string;
+		units: Int;
+		amount: Int;
+		valid_before: Int;
+		proof: string;
+		state: TopUpState;
+		settler: string;
+		settler_until: Int;
+		from_block: Int;
+		look_at: Int;
+		transaction_hash: string | null;
+		log_index: IntOrNull;
+		block: IntOrNull;
+		reason: string | null;
+		account_id: string | null;
+		movement_id: IntOrNull;
+		created_at: Int;
+		ended_at: IntOrNull;
+	};
+	broadcast_turns: { name: string; holder: string; holder_until: Int };
 	/** A file of old posts. What the columns mean stands beside the migration. */
 	archives: {
 		/** YYYY-MM. */
@@ -244,6 +272,9 @@ export interface Tables {
 	usage_folds: { id: Int; before_day: Int; account_id: string; key_id: string; done: Int };
 	meta: { name: string; value: string };
 }
+
+/** Nobody knows what came of an `unknown` one; `credited` and `failed` are for good. */
+export type TopUpState = "settling" | "unknown" | "credited" | "failed";
 
 /** Posts are written to the file, then removed from the store part by part. */
 export type ArchiveState = "writing" | "removing" | "done";

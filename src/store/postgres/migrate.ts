@@ -11,6 +11,7 @@ import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
+import { topUps } from "./migrations/0009-top-ups.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -21,6 +22,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	chainProxy,
 	retention,
 	wallets,
+	topUps,
 ];
 
 /**

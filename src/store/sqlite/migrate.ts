@@ -8,6 +8,7 @@ import { minuteWindows } from "./migrations/0005-minute-windows.ts";
 import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
+import { topUps } from "./migrations/0009-top-ups.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -25,6 +26,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	chainProxy,
 	retention,
 	wallets,
+	topUps,
 ];
 
 /** The folder was written by a newer version of this program. */
