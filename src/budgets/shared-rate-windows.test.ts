@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { once, type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { until } from "../journal/testing/until.ts";
 import type { MinuteAnswer, MinuteExchange, SharedMinutes } from "../store/minutes.ts";
+import { startBoot } from "../store/postgres/boots.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { PostgresMinutes } from "../store/postgres/minute-desk.ts";
 import { type Clock, ManualClock, systemClock, systemTimers } from "../telemetry/clock.ts";
@@ -10,7 +11,6 @@ import { refused } from "./memory-store.test-support.ts";
 import type { RateLimit, RateState } from "./port.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
 
-const NODES = 3;
 let cluster: PostgresCluster;
 let url: string;
 const closing: (() => void)[] = [];
@@ -30,7 +30,7 @@ class Way implements SharedMinutes {
 		this.exchanges++;
 		await this.held;
 		if (this.cut) throw new Error("the store is away");
-		return this.#desk.exchange(exchange, NODES);
+		return this.#desk.exchange(exchange);
 	}
 
 	close(): Promise<void> {
@@ -61,7 +61,10 @@ afterAll(() => cluster.stop());
 
 beforeEach(async () => {
 	url = await cluster.newDatabase();
-	await once(url, migrate);
+	await once(url, async (sql) => {
+		await migrate(sql);
+		for (const id of ["a", "b", "c"]) await startBoot(sql, { id: `node_${id}`, epoch: 0, appliedSeq: 0 }, 600_000);
+	});
 });
 
 afterEach(() => {

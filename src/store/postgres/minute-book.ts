@@ -10,12 +10,6 @@ const TAKEN_ONE_BY_ONE = 200;
 /** Above it all nodes together leave at most this part of the limit unused. */
 const UNUSED_PARTS = 8;
 
-/** Requests that are taken at once. */
-export function minuteGrain(limit: number, liveNodes: number): number {
-	if (limit <= TAKEN_ONE_BY_ONE) return 1;
-	return Math.max(1, Math.floor(limit / (UNUSED_PARTS * Math.max(1, liveNodes))));
-}
-
 interface GrantRow {
 	readonly account_id: string;
 	readonly subject: string;
@@ -27,10 +21,10 @@ interface GrantRow {
 }
 
 /** Adds what nodes counted, then takes what they ask for. Each statement locks its rows in the order of their keys. */
-export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange, liveNodes: number): Promise<MinuteAnswer> {
+export async function exchangeMinutes(sql: SQL, { takes, sums }: MinuteExchange): Promise<MinuteAnswer> {
 	// Also where there is nothing to tell: whoever asks wants to know that the store is there.
 	if (takes.length + sums.length === 0) await sql.unsafe("SELECT 1");
-	const asked = takes.map((take) => askOf(take, liveNodes));
+	const asked = takes.map(askOf);
 	const told = sums.map((sum) => ({ ...keyOf(sum), started_at: sum.startedAtMs, tokens: sum.tokens }));
 	const [added, , granted] = await Promise.all([
 		told.length === 0 ? [] : sql.unsafe(ADD_TOKENS, [told]),
@@ -63,9 +57,8 @@ interface Key {
 
 const keyOf = ({ accountId, subject }: { accountId: string; subject: string }): Key => ({ account_id: accountId, subject });
 
-function askOf(take: MinuteTake, liveNodes: number) {
-	const units = take.wanted === 0 ? 0 : Math.max(take.wanted, minuteGrain(take.limit, liveNodes));
-	return { ...keyOf(take), most: take.limit, units, spent: take.spent };
+function askOf(take: MinuteTake) {
+	return { ...keyOf(take), most: take.limit, wanted: take.wanted, spent: take.spent };
 }
 
 function byKey<Row extends Key>(rows: Iterable<Row>): (asked: { accountId: string; subject: string }) => Row | undefined {
@@ -91,11 +84,15 @@ const MAKE_ROWS = `
 
 /** A window that has ended begins anew. */
 const TAKE = `
-	WITH found AS MATERIALIZED (
-		SELECT account_id, subject, w.started_at, w.taken, w.tokens, ask.most, ask.units, ask.spent,
-			(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms
+	WITH live AS (
+		SELECT greatest(1, count(*)) AS nodes FROM node_terms WHERE fenced_at IS NULL AND ends_at > clock_timestamp()
+	), found AS MATERIALIZED (
+		SELECT account_id, subject, w.started_at, w.taken, w.tokens, ask.most, ask.spent,
+			(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms,
+			CASE WHEN wanted = 0 OR most <= ${TAKEN_ONE_BY_ONE} THEN wanted
+				ELSE greatest(wanted, most / (${UNUSED_PARTS} * (SELECT nodes FROM live))) END AS units
 		FROM minute_windows w JOIN jsonb_to_recordset($1::jsonb)
-			AS ask (account_id text, subject text, most int8, units int8, spent int8) USING (account_id, subject)
+			AS ask (account_id text, subject text, most int8, wanted int8, spent int8) USING (account_id, subject)
 		ORDER BY account_id, subject FOR NO KEY UPDATE OF w
 	), opened AS (
 		SELECT account_id, subject, most, units, spent, now_ms,

@@ -21,8 +21,8 @@ export class PostgresMinutes implements MinuteDesk {
 		this.#store = new StoreConnection(() => connect(url, connection), timers);
 	}
 
-	async exchange(exchange: MinuteExchange, liveNodes: number): Promise<MinuteAnswer> {
-		const answer = await this.#store.run(SILENCE_MS, (sql) => exchangeMinutes(sql, exchange, liveNodes));
+	async exchange(exchange: MinuteExchange): Promise<MinuteAnswer> {
+		const answer = await this.#store.run(SILENCE_MS, (sql) => exchangeMinutes(sql, exchange));
 		if (performance.now() - this.#forgotAt >= FORGET_EVERY_MS) {
 			this.#forgotAt = performance.now();
 			// Where it fails the rows stay until the next time.

@@ -226,7 +226,7 @@ export class PostgresThread<On> {
 		try {
 			const { minutes } = this.#parts;
 			if (minutes === undefined) throw new StoreSilentError("minute windows are not shared here");
-			this.#send({ type: "answer", id, answer: await minutes.exchange(exchange, this.#watch.liveNodes) });
+			this.#send({ type: "answer", id, answer: await minutes.exchange(exchange) });
 		} catch (error) {
 			this.#send({ type: "refusal", id, error: sentError(error) });
 		}

@@ -64,7 +64,7 @@ export interface BooksEar {
 
 /** Where minute windows are exchanged. Throws what the store throws: the node then counts alone. */
 export interface MinuteDesk {
-	exchange(exchange: MinuteExchange, liveNodes: number): Promise<MinuteAnswer>;
+	exchange(exchange: MinuteExchange): Promise<MinuteAnswer>;
 	close(): Promise<void>;
 }
 
