@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { callOf, itemOf, rpcConfig, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, fastClock, itemOf, rpcConfig, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
 import { ConfigError } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -106,6 +106,28 @@ test("requests that wait for an upstream do not wait on when it is taken out", a
 	// Who lost is aborted.
 	await until(() => hanging.requests.every(({ isAborted }) => isAborted));
 	expect(upstreams.snapshot()[0]?.upstreams.map(({ running }) => running)).toEqual([0, 0]);
+});
+
+test("an upstream that hangs is learned from callers who leave, too", async () => {
+	const [hanging, good] = [await chain(), await chain()];
+	const config = rpcConfig({ "ethereum-mainnet": [{ url: hanging.url }, { url: good.url, order: 1 }] }, { hedgePercent: 0 });
+	const upstreams = await over([], { config, ...PATIENT, clock: fastClock(20) });
+	hanging.always({ hang: true });
+	hanging.probesGet({ status: 503, raw: "" });
+	for (let count = 0; count < 3; count++) {
+		const signal = AbortSignal.timeout(150);
+		await expect(upstreams.single({ ...call(), signal })).rejects.toThrow();
+	}
+	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ state: "out", running: 0 });
+	expect((await upstreams.single(call())).upstream).toBe(`127.0.0.1:${good.port}`);
+});
+
+test("a reset of a kept connection does not hide what the upstream says then", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.next({ reset: true }, { answer: ({ items }) => ({ id: items[0]?.id, error: { code: -32601, message: "not found" } }) });
+	expect((await upstreams.single(call())).outcome).toMatchObject({ kind: "error", code: -32601 });
+	expect(upstreams.snapshot()[0]?.upstreams[0]?.consecutiveFaults).toBe(0);
 });
 
 test("where all are out, those that are silent are tried last", async () => {

@@ -140,7 +140,7 @@ export class Race<T> implements Waiting {
 			if (lacked && lacking?.(member)) continue;
 			const giveBack = pool.care.take(member);
 			if (giveBack !== null) {
-				this.#start(member, giveBack);
+				this.#start(member, giveBack, member === again);
 				return true;
 			}
 			this.#faults.push(new RpcFault("full", "runs as many calls as it may"));
@@ -149,15 +149,11 @@ export class Race<T> implements Waiting {
 		return false;
 	}
 
-	#start(member: RpcMember, giveBack: () => void): void {
+	#start(member: RpcMember, giveBack: () => void, isAgain: boolean): void {
 		const controller = new AbortController();
 		const { safety, clock } = this.#call;
-		const leg: Leg = {
-			member,
-			signal: controller.signal,
-			afterTaken: this.#mayBeTaken,
-			fresh: safety !== "read" || this.#faults.some((fault) => fault.beforeAnswer),
-		};
+		const { signal } = controller;
+		const leg: Leg = { member, signal, afterTaken: this.#mayBeTaken, fresh: isAgain || safety !== "read" };
 		const running: Running = { leg, controller, giveBack, startedMs: clock.nowMs() };
 		this.#running.add(running);
 		this.#sent++;
@@ -215,18 +211,20 @@ export class Race<T> implements Waiting {
 		}
 		const { pool, safety } = this.#call;
 		const { member } = running.leg;
-		const stale = error.beforeAnswer && !running.leg.fresh;
-		this.#faults.push(error);
-		if (!stale) pool.failed(member, error);
-		if (error.mayBeTaken) this.#mayBeTaken = true;
-		if (safety === "send" && error.mayBeTaken) this.#fail(false);
-		else if (stale && safety === "read") {
+		if (error.beforeAnswer && !running.leg.fresh) {
 			// A connection that was kept may just have been closed: that says nothing of the server.
 			this.#again = member;
 			this.#startNext();
-		} else if (this.#running.size === 0) this.#startNext();
+			return;
+		}
+		this.#faults.push(error);
+		pool.failed(member, error);
+		if (error.mayBeTaken) this.#mayBeTaken = true;
+		if (safety === "send" && error.mayBeTaken) this.#fail(false);
+		else if (this.#running.size === 0) this.#startNext();
 	}
 
+	/** Callers may be less patient than we are: who has been silent to all for long has a fault all the same. */
 	#left(): void {
 		const { reason } = this.#call.signal;
 		if (this.#winner !== null) {
@@ -235,6 +233,11 @@ export class Race<T> implements Waiting {
 			this.#winner = null;
 			return;
 		}
+		const { clock, pool } = this.#call;
+		pool.waiting.delete(this);
+		for (const { leg, startedMs } of this.#running)
+			if (clock.nowMs() - startedMs >= MOST_HEDGE_MS && leg.member.facts.lastGoodMs < startedMs)
+				pool.failed(leg.member, new RpcFault("timeout", "silent until the caller left"));
 		this.#finish(() => this.#result.reject(reason));
 	}
 
@@ -266,6 +269,8 @@ export class Race<T> implements Waiting {
 	#fail(late: boolean): void {
 		const { pool } = this.#call;
 		if (late) {
+			// What is told now must not start another try of this call.
+			pool.waiting.delete(this);
 			for (const { leg } of this.#running) {
 				const fault = new RpcFault("timeout", "no answer in time");
 				this.#faults.push(fault);
