@@ -78,23 +78,6 @@ test("a limit of requests per minute lets exactly so many through over all nodes
 	expect(tally.served.length).toBe(0);
 }, 60_000);
 
-test("while the store is away a node serves on, and counts the minute alone", async () => {
-	const limit = 20;
-	const [node] = await fleet.start(1, 100_000, {
-		node: { termMs: 60_000 },
-		limits: { default: { requestsPerMinute: limit, tokensPerMinute: 1_000_000 } },
-	});
-	if (node === undefined) throw new Error("no node");
-	// The account is rich: the node has money for what follows.
-	await answered(node);
-	await fleet.cluster.crash();
-	const answers = await Promise.all(Array.from({ length: 30 }, () => node.chat(BODY)));
-	const status = (wanted: number) => answers.filter((answer) => answer.status === wanted).length;
-	expect([status(200), status(429)]).toEqual([limit - 1, 30 - (limit - 1)]);
-	await fleet.cluster.start();
-	await until(async () => (await fleet.posts().catch(() => 0)) === limit, 30_000);
-}, 60_000);
-
 test("tokens per minute that one node used up are used up for the others", async () => {
 	const [first, second] = await fleet.start(2, 1_000, {
 		limits: { default: { requestsPerMinute: 1_000, tokensPerMinute: 200 } },
