@@ -1,7 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
-import { AdminError } from "../store/admin.ts";
+import { AdminError } from "../store/admin/errors.ts";
 import { asStoreFault, shownAddress } from "../store/index.ts";
 
 /** Faults whose own text says what to do. */

@@ -1,6 +1,7 @@
 import { ApiError } from "../../errors/index.ts";
+import { accountIdOf, newAccountId } from "../../store/account-id.ts";
 import type { AccountPlace, AccountView } from "../../store/admin/account-view.ts";
-import { accountIdOf, type NewAccount, newAccountId } from "../../store/admin/accounts.ts";
+import type { NewAccount } from "../../store/admin/accounts.ts";
 import type { ListMoney, MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce, MoneyRequest } from "../../store/admin/money-request.ts";
 import type { Refunded, RefundRequest } from "../../store/admin/refund.ts";

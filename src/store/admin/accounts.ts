@@ -1,6 +1,6 @@
-import { createHash, randomInt } from "node:crypto";
 import type { Transaction } from "kysely";
 import { parseNano } from "../../ledger/nano.ts";
+import { ACCOUNT_ID, newAccountId } from "../account-id.ts";
 import type { Account, AccountTier } from "../port.ts";
 import type { StoreDb, Tables } from "../tables.ts";
 import { checkName, checkTier } from "./account-fields.ts";
@@ -18,30 +18,12 @@ export interface NewAccount {
 	readonly id?: string;
 	readonly name: string;
 	readonly tier?: AccountTier;
+	/** Of a wallet that pays with a balance of its own. */
+	readonly identity?: string;
 	/** USD as decimal text; "0" or left out: none. */
 	readonly startingCreditUsd?: string;
 	/** A key that comes with the account, in the same transaction. */
 	readonly firstKey?: Omit<NewKey, "accountId">;
-}
-
-const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const ID_LENGTH = 24;
-const ID = /^acc_[0-9A-Za-z]{24}$/;
-
-/** `acc_` and 24 random base62 characters. */
-export function newAccountId(): string {
-	return `acc_${Array.from({ length: ID_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join("")}`;
-}
-
-/** An id for what has a name already: the same for the same text. */
-export function accountIdOf(text: string): string {
-	let number = BigInt(`0x${createHash("sha256").update(text).digest("hex")}`);
-	let id = "";
-	for (let count = 0; count < ID_LENGTH; count++) {
-		id += BASE62[Number(number % 62n)];
-		number /= 62n;
-	}
-	return `acc_${id}`;
 }
 
 /** True on a store without accounts. */
@@ -104,14 +86,14 @@ export function checkedAccount(
 	const tier = checkTier(input.tier ?? "paid");
 	const entered = input.startingCreditUsd ?? "0";
 	const starting = parseNano(entered) === 0 ? null : amountToMove(entered, "credit");
-	const id = input.id ?? newAccountId();
-	if (!ID.test(id)) throw new AdminError("INVALID", "an account's id is acc_ and 24 letters and digits");
+	const { id = newAccountId(), identity = null } = input;
+	if (!ACCOUNT_ID.test(id)) throw new AdminError("INVALID", "an account's id is acc_ and 24 letters and digits");
 	const firstKey = input.firstKey === undefined ? null : { ...input.firstKey, accountId: id };
 	if (firstKey !== null) checkNewKey(firstKey);
 	return async (tx, atMs, operator) => {
 		await tx
 			.insertInto("accounts")
-			.values({ id, name, tier, disabled: 0, operator: Number(operator), wallet: null, created_at: atMs })
+			.values({ id, name, tier, disabled: 0, operator: Number(operator), wallet: null, identity, created_at: atMs })
 			.execute();
 		await tx.insertInto("budgets").values({ account_id: id, source: "usd", day: 0, balance: 0, leased: 0 }).execute();
 		if (starting !== null) await addCredit(tx, id, starting, startingReference(id), atMs);
