@@ -4,6 +4,7 @@ import { type PostgresCluster, startPostgres } from "../../../test/support/postg
 import type { JournalRecord } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
+import { setAccount } from "../admin.ts";
 import { group } from "../testing/booking-contract.ts";
 import { BooksFolder } from "../testing/books-folder.ts";
 import { BatchApplier } from "./batch-applier.ts";
@@ -185,6 +186,22 @@ describe("a post", () => {
 		expect((await faultOf(lease(boot, 1))).name).toBe("FencedError");
 		expect(await findings()).toEqual([]);
 	});
+});
+
+test("a post that was paid from an allotment which a crash of the store lost is booked from that allotment", async () => {
+	await setAccount(
+		books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),
+		accountId,
+		{ stakeDiem: "1" },
+	);
+	// The lease that wrote the allotment is gone with its commit: the store knows of no diem on that day.
+	await endBoot(sql, boot);
+	const next = await startBoot(sql, { ...boot, appliedSeq: 0 }, 60_000);
+	const lines = [sampleLine("sku", 5, pico(1_000_000), "diem")];
+	expect(await new BatchApplier(next).apply(sql, [group(1, post(1, { lines }))])).toBe(1);
+	const [diem] = await all("SELECT day::float8, balance::float8, leased::float8 FROM budgets WHERE source = 'diem'");
+	expect(diem).toEqual({ day: SAMPLE_DAY, balance: NANO_PER_USD - 5_000, leased: 0 });
+	expect(await findings()).toEqual([]);
 });
 
 test("nodes that book for the same accounts at once number each statement without holes", async () => {

@@ -122,10 +122,8 @@ test("batches that race with restarts of the store are booked once", async () =>
 	expect(await findings()).toEqual([]);
 }, 60_000);
 
-test("after a failover that lost the last batches the node ships them again from what it kept", async () => {
-	const node = await open();
-	await lease(node);
-	for (let number = 0; number < 5; number++) await node.journal.append(postOf(number));
+/** Fails over to a replica that lacks what `meanwhile` does. */
+async function failOver(meanwhile: () => Promise<void>): Promise<void> {
 	const name = new URL(books.place).pathname.slice(1);
 	const cut = (sql: import("bun").SQL) =>
 		sql.unsafe("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
@@ -136,8 +134,7 @@ test("after a failover that lost the last batches the node ships them again from
 		await sql.unsafe(`CREATE DATABASE ${name}_replica TEMPLATE ${name}`);
 		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
 	});
-	for (let number = 5; number < 12; number++) await node.journal.append(postOf(number));
-	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 20_000);
+	await meanwhile();
 	await once(cluster.adminUrl, async (sql) => {
 		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
 		await cut(sql);
@@ -145,9 +142,44 @@ test("after a failover that lost the last batches the node ships them again from
 		await sql.unsafe(`ALTER DATABASE ${name}_replica RENAME TO ${name}`);
 		await sql.unsafe(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
 	});
+}
+
+async function postAll(node: OpenedStore, from: number, to: number): Promise<void> {
+	for (let number = from; number < to; number++) await node.journal.append(postOf(number));
+	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 20_000);
+}
+
+const idsTo = (end: number) => Array.from({ length: end }, (_, number) => requestId(number));
+
+test("after a failover that lost the last batches the node ships them again from what it kept", async () => {
+	const node = await open();
+	await lease(node);
+	await postAll(node, 0, 5);
+	await failOver(() => postAll(node, 5, 12));
 	await node.journal.append(postOf(12));
 	await until(async () => (await bookedIds()).length === 13, 20_000);
-	expect(await bookedIds()).toEqual(Array.from({ length: 13 }, (_, number) => requestId(number)));
+	expect(await bookedIds()).toEqual(idsTo(13));
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("a node that has nothing more to ship learns from its heartbeat what a failover lost, and ships it again", async () => {
+	const node = await open({ termMs: 6_000 });
+	await lease(node);
+	await postAll(node, 0, 5);
+	await failOver(() => postAll(node, 5, 12));
+	const booked = () => once(books.place, (sql) => sql.unsafe("SELECT 1 FROM posts"));
+	await until(async () => (await booked()).length === 12, 20_000);
+	expect(await bookedIds()).toEqual(idsTo(12));
+	expect(await findings()).toEqual([]);
+}, 60_000);
+
+test("a stop ships what a failover lost before the leases go back", async () => {
+	const node = await open();
+	await lease(node);
+	await postAll(node, 0, 5);
+	await failOver(() => postAll(node, 5, 12));
+	await node.store.close();
+	expect(await bookedIds()).toEqual(idsTo(12));
 	expect(await findings()).toEqual([]);
 }, 60_000);
 
