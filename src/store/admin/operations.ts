@@ -32,12 +32,18 @@ import { sharedSecret } from "./shared-secret.ts";
 import { chooseStakeBlock, finishStakeReading, listUnreadStakers, takeStakeReading, writeStakes } from "./stake-readings.ts";
 import { keptAnswerFiles, sweepRpc } from "./sweep-rpc.ts";
 import { askForMoney } from "./take-back.ts";
+import { endBroadcastTurn, takeBroadcastTurn } from "./top-ups/broadcast-turns.ts";
+import { creditTopUp } from "./top-ups/credit-top-up.ts";
+import { beginTopUp, failTopUp, findTopUp, listDueTopUps, listTopUps, noteTopUp, takeTopUp } from "./top-ups/open-top-ups.ts";
+import { walletEntries } from "./top-ups/wallet-entries.ts";
+import { listWallets, showWallet } from "./top-ups/wallet-views.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 import { useToken } from "./use-token.ts";
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
 	askForMoney,
+	beginTopUp,
 	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
 		changeAccount(admin, input.accountId, input.changes),
 	chooseStakeBlock,
@@ -46,29 +52,41 @@ export const ADMIN_OPERATIONS = {
 	createKey: createAccountKey,
 	createWeb3Key,
 	credit,
+	creditTopUp,
 	debit,
+	endBroadcastTurn,
+	failTopUp,
+	findTopUp,
 	finishStakeReading,
 	getKey: getAccountKey,
 	hasCustomers,
 	keptAnswerFiles,
 	listAccounts: listAccountPage,
+	listDueTopUps,
 	listExceededLimits,
 	listKeys: listAccountKeys,
 	listMoney,
+	listTopUps,
 	listUnreadStakers,
+	listWallets,
 	noteExceededLimits,
+	noteTopUp,
 	refund,
 	retain: retentionStep,
 	revokeKey: revokeAccountKey,
 	sharedSecret,
 	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>
 		showAccount(admin, input.accountId),
+	showWallet,
 	sweepRpc,
+	takeBroadcastTurn,
 	takeStakeReading,
+	takeTopUp,
 	updateKey: updateAccountKey,
 	usageHistory,
 	usagePage,
 	usageSums,
+	walletEntries,
 	useToken,
 	walletStanding,
 	writeStakes,

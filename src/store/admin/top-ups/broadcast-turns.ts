@@ -1,0 +1,35 @@
+/** One node at a time takes the next nonce of a key and sends with it; one that died loses its turn. */
+import type { AdminStore } from "../open-admin.ts";
+
+export interface BroadcastTurn {
+	/** Chain and address of the key. */
+	readonly name: string;
+	/** Names this one send. */
+	readonly holder: string;
+}
+
+/** False where another send has the turn. */
+export function takeBroadcastTurn(admin: AdminStore, input: BroadcastTurn & { readonly termMs: number }): Promise<boolean> {
+	const { name, holder, termMs } = input;
+	return admin.db.transaction().execute(async (tx) => {
+		const atMs = admin.now();
+		const row = await tx.selectFrom("broadcast_turns").selectAll().where("name", "=", name).executeTakeFirst();
+		if (row !== undefined && row.holder !== holder && Number(row.holder_until) > atMs) return false;
+		const mine = { holder, holder_until: atMs + termMs };
+		await tx
+			.insertInto("broadcast_turns")
+			.values({ name, ...mine })
+			.onConflict((conflict) => conflict.column("name").doUpdateSet(mine))
+			.execute();
+		return true;
+	});
+}
+
+/** Gives the turn to the next one. */
+export async function endBroadcastTurn(admin: AdminStore, { name, holder }: BroadcastTurn): Promise<void> {
+	await admin.db
+		.transaction()
+		.execute((tx) =>
+			tx.updateTable("broadcast_turns").set({ holder_until: 0 }).where("name", "=", name).where("holder", "=", holder).execute(),
+		);
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll } from "bun:test";
+import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
+import { NANO_PER_USD, nano } from "../../ledger/nano.ts";
+import { BooksFolder } from "../testing/books-folder.ts";
+import { testTopUps } from "../testing/top-ups-contract.ts";
+import { BatchApplier } from "./batch-applier.ts";
+import { startBoot } from "./boots.ts";
+import { connect } from "./connect.ts";
+import { LeaseBook } from "./lease-book.ts";
+
+let cluster: PostgresCluster;
+
+beforeAll(async () => {
+	cluster = await startPostgres();
+}, 60_000);
+
+afterAll(() => cluster.stop());
+
+testTopUps(async () => {
+	const books = new BooksFolder(await cluster.newDatabase());
+	await books.admin().db.selectFrom("accounts").select("id").execute();
+	const sql = connect(books.place, { max: 2, name: "test" });
+	const boot = await startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
+	const applier = new BatchApplier(boot);
+	return {
+		books,
+		async lease(accountIds) {
+			for (const accountId of accountIds)
+				await new LeaseBook(boot).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: nano(NANO_PER_USD) }, 1);
+		},
+		async book(groups) {
+			await applier.apply(sql, groups);
+		},
+		async restart() {},
+		async close() {
+			await sql.close();
+			await books.remove();
+		},
+	};
+});
