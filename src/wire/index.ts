@@ -22,6 +22,7 @@ export {
 	arrayElements,
 	type ByteRange,
 	decodeString,
+	endOfString,
 	endOfValue,
 	type JsonMember,
 	MAX_JSON_DEPTH,

@@ -15,6 +15,9 @@ const MAX_DEPTH = 16_384;
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 const MAX_SCALAR = 1_024;
 
+const NONE = new Uint8Array(0);
+const FIRST_LEVELS = 32;
+
 /** What stands there is no JSON value: a bracket closes what another kind opened, a word is none, it nests too deeply. */
 export class NotJson extends Error {
 	override readonly name = "NotJson";
@@ -29,8 +32,8 @@ export class JsonValueEnd {
 	#depth = 0;
 	#inString = false;
 	#escaped = false;
-	/** One for each open bracket: whether it is a brace. */
-	#braces: Uint8Array = new Uint8Array(64);
+	/** One for each open bracket: whether it is a brace. Made where there is one. */
+	#braces: Uint8Array = NONE;
 	#scalar = "";
 
 	/** The index after the value, which began at `from` or in bytes fed before; -1 where it goes on. Throws NotJson. */
@@ -94,7 +97,7 @@ export class JsonValueEnd {
 
 	#deeper(depth: number): Uint8Array {
 		if (depth >= MAX_DEPTH) throw new NotJson(`it nests more than ${MAX_DEPTH} levels deep`);
-		const wider = new Uint8Array(depth * 2);
+		const wider = new Uint8Array(Math.max(FIRST_LEVELS, depth * 2));
 		wider.set(this.#braces);
 		this.#braces = wider;
 		return wider;

@@ -1,4 +1,4 @@
-import { type ByteRange, JsonValueEnd, latin1Text, NotJson, skipWhitespace, utf8Text } from "../../wire/index.ts";
+import { type ByteRange, endOfString, JsonValueEnd, latin1Text, NotJson, skipWhitespace, utf8Text } from "../../wire/index.ts";
 import { broken, type RpcFault } from "./faults.ts";
 import type { RpcOutcome } from "./port.ts";
 
@@ -61,7 +61,7 @@ function readMembers(bytes: Uint8Array, from: number, envelope: Envelope, inside
 		between = true;
 		if (at >= bytes.length) return null;
 		if (bytes[at] !== QUOTE) throw new NotJson("no key");
-		const keyEnd = new JsonValueEnd().feed(bytes, at);
+		const keyEnd = endOfString(bytes, at);
 		if (keyEnd < 0) return null;
 		const colon = skipWhitespace(bytes, keyEnd);
 		if (colon >= bytes.length) return null;
