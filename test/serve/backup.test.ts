@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { JournalReader } from "../../src/journal/index.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -152,6 +153,23 @@ describe("an old journal beside a copy", () => {
 		cpSync(file, join(dataDir, "turnpike.db"));
 	}
 
+	/** Damages the first group that the copy lacks: later ones are there. */
+	function breakGroupBehind(file: string, journal: string): void {
+		const db = new Database(file, { readonly: true });
+		const node = db
+			.query<{ id: string; seq: number }, []>("SELECT node_id AS id, applied_seq AS seq FROM nodes ORDER BY epoch DESC")
+			.get();
+		db.close();
+		const reader = new JournalReader({ dir: journal, nodeId: node?.id ?? "", nextSeq: (node?.seq ?? 0) + 1 });
+		const [group] = reader.readPresent();
+		reader.close();
+		if (group === undefined) throw new Error("the journal has nothing behind the copy");
+		const path = join(journal, `${String(group.end.segment).padStart(10, "0")}.seg`);
+		const segment = readFileSync(path);
+		segment.fill(0, group.end.offset - 40, group.end.offset - 20);
+		writeFileSync(path, segment);
+	}
+
 	test("that goes on where the copy ends is booked: nothing is lost", async () => {
 		const { dataDir, file, acknowledged } = await killedBehindBackup();
 		putBack(file, dataDir);
@@ -164,12 +182,7 @@ describe("an old journal beside a copy", () => {
 	test("that lacks what follows the copy is refused, and says what to do", async () => {
 		const { dataDir, file } = await killedBehindBackup();
 		putBack(file, dataDir);
-		// As if its first file had been used again: what follows the copy is not there, later groups are.
-		const journal = join(dataDir, "journal");
-		const [first = ""] = readdirSync(journal).sort();
-		const segment = readFileSync(join(journal, first));
-		segment.fill(0, 64, 64 + 4_096);
-		writeFileSync(join(journal, first), segment);
+		breakGroupBehind(file, join(dataDir, "journal"));
 		const failed = await serve({ dataDir, config, waitFor: "nothing" });
 		servers.push(failed);
 		const code = await failed.exited;
