@@ -1,70 +1,9 @@
 #!/usr/bin/env node
-/**
- * Prints the path of a Python that has the `openai` package, for the tests that use that client unmodified.
- * Makes the virtual environment once, under .cache/.
- */
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** Prints the path of a Python that has the `openai` package. */
 import { fileURLToPath } from "node:url";
-import { takeLock } from "./file-lock.mjs";
+import { printPython, pythonWith } from "./python-environment.mjs";
 
-const OPENAI_VERSION = "3.57.0";
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
-const CACHE = join(ROOT, ".cache");
+/** @returns {Promise<string>} the Python's path; throws as `pythonWith` does */
+export const pythonWithOpenAi = () => pythonWith("openai", "3.57.0");
 
-const pythonIn = (folder) =>
-	process.platform === "win32" ? join(folder, "Scripts", "python.exe") : join(folder, "bin", "python");
-
-/** Runs a program, its output on our stderr. */
-function run(command, args) {
-	return new Promise((resolve, reject) => {
-		const child = spawn(command, args, { stdio: ["ignore", 2, 2] });
-		child.once("error", reject);
-		child.once("exit", (code) => {
-			if (code === 0) resolve();
-			else reject(new Error(`${command} ${args.join(" ")} ended with code ${code}`));
-		});
-	});
-}
-
-/** A Python of the system, or null. */
-export function systemPython() {
-	const names = process.platform === "win32" ? ["py", "python"] : ["python3", "python"];
-	return names.find((name) => spawnSync(name, ["-c", "import venv, ensurepip"], { stdio: "ignore" }).status === 0) ?? null;
-}
-
-/**
- * @returns {Promise<string>} the Python's path
- * @throws where there is no Python with `venv`, or pip cannot fetch the package
- */
-export async function pythonWithOpenAi() {
-	const folder = join(CACHE, `python-openai-${OPENAI_VERSION}`);
-	if (existsSync(folder)) return pythonIn(folder);
-	const python = systemPython();
-	if (python === null) throw new Error("Python 3 with its venv module is needed (Debian: apt-get install python3-venv)");
-	mkdirSync(CACHE, { recursive: true });
-	const lock = await takeLock(join(CACHE, "python-openai.lock"));
-	try {
-		if (existsSync(folder)) return pythonIn(folder);
-		// Made aside and renamed: a folder with the final name is always a whole one.
-		const draft = `${folder}.draft`;
-		rmSync(draft, { recursive: true, force: true });
-		await run(python, ["-m", "venv", draft]);
-		const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
-		await run(pythonIn(draft), [...install, `openai==${OPENAI_VERSION}`]);
-		renameSync(draft, folder);
-	} finally {
-		lock.release();
-	}
-	return pythonIn(folder);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-	try {
-		process.stdout.write(`${await pythonWithOpenAi()}\n`);
-	} catch (error) {
-		process.stderr.write(`${error.message}\n`);
-		process.exitCode = 1;
-	}
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) await printPython(pythonWithOpenAi());

@@ -12,7 +12,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { ensureInstalled } from "./install.mjs";
-import { pythonWithOpenAi, systemPython } from "./python-openai.mjs";
+import { systemPython } from "./python-environment.mjs";
+import { pythonWithOpenAi } from "./python-openai.mjs";
+import { pythonWithWeb3 } from "./python-web3.mjs";
 import { testOutput } from "./test-output.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -75,13 +77,13 @@ async function bunTest(paths) {
 	return output.counts(ok);
 }
 
-/** The Python client is fetched before the tests that use it: their time limits are for tests. */
+/** The Python clients are fetched before the tests that use them: their time limits are for tests. */
 async function preparePython() {
 	if (systemPython() === null) {
-		console.log("No Python 3 with venv here: the tests of the Python client cannot run.");
+		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
 	}
-	await pythonWithOpenAi().catch((error) => console.log(error.message));
+	for (const prepare of [pythonWithOpenAi, pythonWithWeb3]) await prepare().catch((error) => console.log(error.message));
 }
 
 async function main(paths) {
