@@ -7,12 +7,12 @@ import { measureEventLoopLag } from "./event-loop-lag.ts";
 import { faultsOf, type Measurement, measure } from "./load.ts";
 import { isBusy, machine } from "./machine.ts";
 import { measureMemory } from "./memory.ts";
+import { writePage } from "./page.ts";
 import {
 	BUILD,
 	buildGoPrograms,
 	goVersion,
 	nginxVersion,
-	ROOT,
 	startGoProxy,
 	startNginx,
 	startTurnpike,
@@ -115,7 +115,7 @@ try {
 	writeFileSync(join(BUILD, "results.json"), `${JSON.stringify(results, null, "\t")}\n`);
 	const page = report(results);
 	if (options.dry) console.log(page);
-	else writeFileSync(join(ROOT, "docs", "benchmarks.md"), page);
+	else writePage(page);
 } finally {
 	for (const target of running) await target.stop();
 	rmSync(folder, { recursive: true, force: true });

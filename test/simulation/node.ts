@@ -58,7 +58,7 @@ const APPLY_EVERY_MS = 250;
 const CALL_PATIENCE_MS = 5_000;
 const START_RETRY_MS = 100;
 /** Accounts whose last use on this node is remembered. */
-const MAX_USES = 4_000;
+const MAX_USES = 1_000;
 const DAY_MS = 86_400_000;
 
 interface Process {

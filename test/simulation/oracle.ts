@@ -122,20 +122,25 @@ export class Oracle implements NodeWitness {
 		if (earlyRefusals > mostEarly * requests) this.find(`${earlyRefusals} of ${requests} requests were refused early`);
 		const { rows } = this.#database().books;
 		const { totals } = rows;
-		let left = 0;
-		let leftDiem = 0;
+		let left = 0n;
+		let leftDiem = 0n;
 		for (const [accountId, { usd, bundled, diem }] of rows.accounts()) {
 			for (const purse of [usd, bundled, ...diem.values()]) {
 				if (purse === undefined) continue;
 				if (purse.balance < 0 || purse.leased !== 0)
 					this.find(`${accountId}: ${purse.leased} is leased, ${purse.balance} is left`);
 			}
-			left += (usd?.balance ?? 0) + (bundled?.balance ?? 0);
-			for (const purse of diem.values()) leftDiem += purse.balance;
+			left += BigInt((usd?.balance ?? 0) + (bundled?.balance ?? 0));
+			for (const purse of diem.values()) leftDiem += BigInt(purse.balance);
 		}
 		if (rows.leased !== 0) this.find(`leases of ${rows.leased} were not returned`);
-		this.#equal("USD that came in", totals.credited.usd, left + totals.charged.usd, "what is left and what was charged");
-		this.#equal("diem that came in", totals.credited.diem, leftDiem + totals.charged.diem, "what is left and what was charged");
+		this.#equal("USD that came in", totals.credited.usd, left + BigInt(totals.charged.usd), "what is left and what was charged");
+		this.#equal(
+			"diem that came in",
+			totals.credited.diem,
+			leftDiem + BigInt(totals.charged.diem),
+			"what is left and what was charged",
+		);
 		const charged = totals.charged.usd + totals.charged.diem + totals.overrun;
 		this.#equal("the prices of all posts", totals.price, charged, "what was charged and what was borne");
 		this.#equal(
@@ -206,7 +211,7 @@ export class Oracle implements NodeWitness {
 		this.exposure.set(accountId, (this.exposure.get(accountId) ?? 0) + amount);
 	}
 
-	#equal(what: string, one: number, other: number, with_: string): void {
+	#equal(what: string, one: number | bigint, other: number | bigint, with_: string): void {
 		if (one !== other) this.find(`${what}: ${one}, but ${with_}: ${other}`);
 	}
 }

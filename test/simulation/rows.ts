@@ -58,8 +58,15 @@ const SLACK = 10_000;
 const termKey = ({ id, epoch }: NodeEpoch): string => `${id}/${epoch}`;
 
 export class SimulatedRows {
-	/** Sums over all accounts, in nano of their unit; bundled counts as usd. */
-	readonly totals = { credited: { usd: 0, diem: 0 }, charged: { usd: 0, diem: 0 }, overrun: 0, posts: 0, price: 0, rejected: 0 };
+	/** Sums over all accounts, in nano of their unit; bundled counts as usd. What a million accounts have passes 2^53. */
+	readonly totals = {
+		credited: { usd: 0n, diem: 0n },
+		charged: { usd: 0, diem: 0 },
+		overrun: 0,
+		posts: 0,
+		price: 0,
+		rejected: 0,
+	};
 	/** What the operator bore, by account. */
 	readonly overruns = new Map<string, number>();
 	/** Commits that wrote something, by kind. */
@@ -140,7 +147,7 @@ export class SimulatedRows {
 						diem: new Map<number, Purse>(),
 						stakeDiem: opening.stakeDiem,
 					};
-		this.totals.credited.usd += (opening?.usd ?? 0) + (opening?.bundled ?? 0);
+		this.totals.credited.usd += BigInt((opening?.usd ?? 0) + (opening?.bundled ?? 0));
 		this.#accounts.set(accountId, account);
 		return account;
 	}
@@ -158,10 +165,10 @@ export class SimulatedRows {
 	allot(accountId: string, day: number, amount: number): void {
 		const diem = this.account(accountId)?.diem;
 		diem?.set(day, { balance: amount, leased: 0 });
-		this.totals.credited.diem += amount;
+		this.totals.credited.diem += BigInt(amount);
 		this.#undo(() => {
 			diem?.delete(day);
-			this.totals.credited.diem -= amount;
+			this.totals.credited.diem -= BigInt(amount);
 		});
 		this.rowsWritten += 3;
 	}
@@ -170,9 +177,9 @@ export class SimulatedRows {
 		const purse = this.purse(accountId, "usd", 0);
 		if (purse === undefined) throw new RecordFault(`no budget of ${accountId}`);
 		this.#change(purse, amount, 0);
-		this.totals.credited.usd += amount;
+		this.totals.credited.usd += BigInt(amount);
 		this.#undo(() => {
-			this.totals.credited.usd -= amount;
+			this.totals.credited.usd -= BigInt(amount);
 		});
 	}
 

@@ -13,6 +13,8 @@ import { freePort } from "./free-port.ts";
 
 export interface PostgresCluster {
 	readonly port: number;
+	/** Of the server's first process. */
+	readonly pid: number;
 	/** Address of a new, empty database. */
 	newDatabase(): Promise<string>;
 	/** Address of one that `newDatabase` made, for a session that may do everything. */
@@ -82,6 +84,9 @@ export async function startPostgres(
 	let databases = 0;
 	return {
 		port,
+		get pid() {
+			return server?.pid ?? 0;
+		},
 		adminUrl,
 		newDatabase: async () => {
 			const name = `test_${++databases}`;

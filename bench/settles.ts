@@ -1,0 +1,150 @@
+/** Settled requests a second and what they cost, beside one transaction a request: bench/README.md, Settles. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type PostgresCluster, startPostgres } from "../test/support/postgres-cluster.ts";
+import { isBusy, machine } from "./machine.ts";
+import { writeSection } from "./page.ts";
+import { processTree, usageOf } from "./process-accounting.ts";
+
+const { values: options } = parseArgs({
+	options: {
+		seconds: { type: "string", default: "5" },
+		rounds: { type: "string", default: "3" },
+		"at-once": { type: "string", default: "256" },
+		accounts: { type: "string", default: "1000" },
+		dry: { type: "boolean", default: false },
+	},
+});
+const seconds = Number(options.seconds);
+const atOnce = Number(options["at-once"]);
+
+const MODES = {
+	process: "SQLite, `process`",
+	power: "SQLite, `power`",
+	store: "PostgreSQL, `store`",
+	transactions: "one transaction a request",
+} as const;
+type Mode = keyof typeof MODES;
+
+interface Run {
+	readonly perSecond: number;
+	/** Of the process with its threads. */
+	readonly ownUs: number;
+	readonly postgresUs: number;
+}
+
+async function measure(cluster: PostgresCluster, mode: Mode, accounts: number): Promise<Run> {
+	const folder = mkdtempSync(join(tmpdir(), "turnpike-settles-"));
+	const probe = Bun.spawn(
+		[
+			process.execPath,
+			join(import.meta.dir, "settles-probe.ts"),
+			...[mode, folder, await cluster.newDatabase(), `${seconds}`, `${atOnce}`, `${accounts}`],
+		],
+		{ stdout: "pipe", stderr: "inherit" },
+	);
+	try {
+		const postgresMs = (): number => usageOf(processTree(cluster.pid)).cpuMs;
+		let beginMs = 0;
+		let text = "";
+		for await (const chunk of probe.stdout.pipeThrough(new TextDecoderStream())) {
+			text += chunk;
+			if (beginMs === 0 && text.startsWith("begin\n")) beginMs = postgresMs();
+			if (text.endsWith("}\n")) break;
+		}
+		const postgres = postgresMs() - beginMs;
+		const result = JSON.parse(text.slice("begin\n".length)) as { settled: number; seconds: number; cpuMs: number };
+		await probe.exited;
+		return {
+			perSecond: result.settled / result.seconds,
+			ownUs: (1_000 * result.cpuMs) / result.settled,
+			postgresUs: mode === "store" || mode === "transactions" ? (1_000 * postgres) / result.settled : 0,
+		};
+	} finally {
+		probe.kill();
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** The round with the median rate: one that other work disturbed does not count. */
+function median(runs: readonly Run[]): Run {
+	const sorted = [...runs].sort((a, b) => a.perSecond - b.perSecond);
+	const middle = sorted[sorted.length >> 1];
+	if (middle === undefined) throw new Error("nothing was measured");
+	return middle;
+}
+
+type Rows = Record<Mode, Run>;
+
+/** The modes in turn, round after round, so that what else the machine does hits all alike. */
+async function rounds(cluster: PostgresCluster, accounts: number): Promise<Rows> {
+	const runs: Record<Mode, Run[]> = { process: [], power: [], store: [], transactions: [] };
+	for (let round = 0; round < Number(options.rounds); round++) {
+		for (const mode of Object.keys(MODES) as Mode[]) {
+			const run = await measure(cluster, mode, accounts);
+			runs[mode].push(run);
+			const cost = `${run.ownUs.toFixed(0)} + ${run.postgresUs.toFixed(0)} us`;
+			console.log(`${accounts} accounts, ${MODES[mode]}: ${run.perSecond.toFixed(0)}/s, ${cost}`);
+		}
+	}
+	return {
+		process: median(runs.process),
+		power: median(runs.power),
+		store: median(runs.store),
+		transactions: median(runs.transactions),
+	};
+}
+
+function table(rows: Rows): string {
+	const base = rows.transactions;
+	const lines = (Object.keys(MODES) as Mode[]).map((mode) => {
+		const { perSecond, ownUs, postgresUs } = rows[mode];
+		const cpu = ownUs + postgresUs;
+		const cells = [
+			MODES[mode],
+			Math.round(perSecond).toLocaleString("en-US"),
+			`${(perSecond / base.perSecond).toFixed(2)}x`,
+			ownUs.toFixed(0),
+			postgresUs.toFixed(0),
+			`${(cpu / (base.ownUs + base.postgresUs)).toFixed(2)}x`,
+		];
+		return `| ${cells.join(" | ")} |`;
+	});
+	return [
+		"| | settled/s | to transactions | CPU us, process | CPU us, PostgreSQL | CPU to transactions |",
+		"| --- | ---: | ---: | ---: | ---: | ---: |",
+		...lines,
+	].join("\n");
+}
+
+const here = machine();
+const cluster = await startPostgres();
+try {
+	const many = await rounds(cluster, Number(options.accounts));
+	const one = await rounds(cluster, 1);
+	const busy = isBusy(here)
+		? ` **The machine was busy with other work (load average ${here.loadBefore.toFixed(1)} before the run): the ratios say more than the rates.**`
+		: "";
+	const section = `## Settled requests
+
+Written by \`bun bench/settles.ts\`. ${here.date}, commit ${here.commit}; ${here.processor}, ${here.cores} cores. A request holds a worst case,
+posts a price of two lines and waits until it is durable; ${atOnce} at once, in one process, PostgreSQL on the same cores; the
+median of ${options.rounds} rounds of ${seconds} s. Beside them what a service without a journal does on the same PostgreSQL: one transaction
+a request, in one statement, which takes the price from the balance and writes the post and its two lines (no hold, no
+sums by day, no entry numbers).${busy}
+
+### ${Number(options.accounts).toLocaleString("en-US")} accounts
+
+${table(many)}
+
+### One account
+
+${table(one)}
+`;
+	if (options.dry) console.log(section);
+	else writeSection(section);
+} finally {
+	await cluster.stop();
+}
