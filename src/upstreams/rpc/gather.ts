@@ -10,8 +10,19 @@ const MAX_ALL_IN_MEMORY = 256 * 1024 * 1024;
 /** No array of a hundred answers is longer. */
 const MAX_GATHERED = 1024 * 1024 * 1024;
 
-/** Bytes of answers that are being gathered in this process. */
+/** Shorter ones are not counted once they are gathered. */
+const COUNTED = 1024 * 1024;
+
+/** Bytes of answers in this process that are being gathered, or were and are still looked at. */
 let inMemory = 0;
+const released = new FinalizationRegistry<number>((length) => {
+	inMemory -= length;
+});
+
+/** Bytes of long answers that take memory of this process now. */
+export function gatheredInMemory(): number {
+	return inMemory;
+}
 
 /**
  * All bytes of a body. One that is long goes to a file that has no name any more, and is read from there by the
@@ -42,7 +53,12 @@ export async function gather(body: Body): Promise<Uint8Array> {
 			}
 		}
 		if (file !== null) return file.bytes();
-		return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
+		const whole = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces, length);
+		if (length >= COUNTED) {
+			released.register(whole.buffer, counted);
+			counted = 0;
+		}
+		return whole;
 	} catch (error) {
 		body.cancel();
 		throw error;
