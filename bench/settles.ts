@@ -33,6 +33,8 @@ interface Run {
 	/** Of the process with its threads. */
 	readonly ownUs: number;
 	readonly postgresUs: number;
+	/** Settled a second while each account came for the first time, and its money was asked for. */
+	readonly firstPerSecond: number;
 }
 
 async function measure(cluster: PostgresCluster, mode: Mode, accounts: number): Promise<Run> {
@@ -55,11 +57,17 @@ async function measure(cluster: PostgresCluster, mode: Mode, accounts: number): 
 			if (text.endsWith("}\n")) break;
 		}
 		const postgres = postgresMs() - beginMs;
-		const result = JSON.parse(text.slice("begin\n".length)) as { settled: number; seconds: number; cpuMs: number };
+		const result = JSON.parse(text.slice("begin\n".length)) as {
+			settled: number;
+			seconds: number;
+			cpuMs: number;
+			firstPerSecond: number;
+		};
 		await probe.exited;
 		return {
 			perSecond: result.settled / result.seconds,
 			ownUs: (1_000 * result.cpuMs) / result.settled,
+			firstPerSecond: result.firstPerSecond,
 			postgresUs: mode === "store" || mode === "transactions" ? (1_000 * postgres) / result.settled : 0,
 		};
 	} finally {
@@ -97,24 +105,27 @@ async function rounds(cluster: PostgresCluster, accounts: number): Promise<Rows>
 	};
 }
 
+const whole = (value: number) => Math.round(value).toLocaleString("en-US");
+
 function table(rows: Rows): string {
 	const base = rows.transactions;
 	const lines = (Object.keys(MODES) as Mode[]).map((mode) => {
-		const { perSecond, ownUs, postgresUs } = rows[mode];
+		const { perSecond, ownUs, postgresUs, firstPerSecond } = rows[mode];
 		const cpu = ownUs + postgresUs;
 		const cells = [
 			MODES[mode],
-			Math.round(perSecond).toLocaleString("en-US"),
+			whole(perSecond),
 			`${(perSecond / base.perSecond).toFixed(2)}x`,
 			ownUs.toFixed(0),
 			postgresUs.toFixed(0),
 			`${(cpu / (base.ownUs + base.postgresUs)).toFixed(2)}x`,
+			whole(firstPerSecond),
 		];
 		return `| ${cells.join(" | ")} |`;
 	});
 	return [
-		"| | settled/s | to transactions | CPU us, process | CPU us, PostgreSQL | CPU to transactions |",
-		"| --- | ---: | ---: | ---: | ---: | ---: |",
+		"| | settled/s | to transactions | CPU us, process | CPU us, PostgreSQL | CPU to transactions | cold/s |",
+		"| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
 		...lines,
 	].join("\n");
 }
@@ -133,7 +144,8 @@ Written by \`bun bench/settles.ts\`. ${here.date}, commit ${here.commit}; ${here
 posts a price of two lines and waits until it is durable; ${atOnce} at once, in one process, PostgreSQL on the same cores; the
 median of ${options.rounds} rounds of ${seconds} s. Beside them what a service without a journal does on the same PostgreSQL: one transaction
 a request, in one statement, which takes the price from the balance and writes the post and its two lines (no hold, no
-sums by day, no entry numbers).${busy}
+sums by day, no entry numbers). \`cold/s\`: the rate of the first requests, one for each account, which read a key and ask for
+money.${busy}
 
 ### ${Number(options.accounts).toLocaleString("en-US")} accounts
 
