@@ -3,7 +3,9 @@
  * makes an account, and knows nothing of money.
  */
 export { contractNode } from "./contract-node.ts";
+export { checkOwnWallet } from "./own-wallet.ts";
 export type { SignInChallenge } from "./sign-in-challenge.ts";
 export { signInOrigins } from "./sign-in-origins.ts";
 export type { SignedInWallet } from "./signed-in-wallet.ts";
+export { addressOfIdentity, identityOfAddress, WALLET_ADDRESS } from "./wallet-address.ts";
 export { WalletSignIn, type WalletSignInParts } from "./wallet-sign-in.ts";

@@ -278,6 +278,19 @@ export function testChainStakes(newBooks: () => BooksFolder | Promise<BooksFolde
 		expect(await admin.db.selectFrom("used_tokens").select("id").execute()).toEqual([{ id: "t2" }]);
 	});
 
+	test("a token serves once, whoever asks, and is forgotten when it has expired", async () => {
+		const other = books.admin(() => nowMs);
+		const use = (store: AdminStore, id: string) => runOperation(store, "useToken", { id, expiresAtMs: nowMs + 60_000, nowMs });
+		const uses = await Promise.all([admin, other, admin, other, admin, other].map((store) => use(store, "a")));
+		expect(uses.filter((first) => first)).toHaveLength(1);
+		expect(await use(other, "b")).toBe(true);
+		nowMs += 59_999;
+		expect([await use(admin, "a"), await use(other, "b")]).toEqual([false, false]);
+		nowMs += 1;
+		expect(await use(admin, "c")).toBe(true);
+		expect(await admin.db.selectFrom("used_tokens").select("id").execute()).toEqual([{ id: "c" }]);
+	});
+
 	test("a wallet's standing tells its account's stake, and null where it has none", async () => {
 		const standing = (index: number) => runOperation(admin, "walletStanding", { wallet: wallet(index), nowMs });
 		expect(await standing(1)).toBeNull();

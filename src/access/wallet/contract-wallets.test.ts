@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type Hex, serializeErc6492Signature } from "viem";
+import { type StakingChain, startStakingChain } from "../../../test/support/staking-chain/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { Chain } from "../evm/index.ts";
+import { writeMessage } from "./sign-in-message.ts";
+import { encode, evmHeader, message, NOW, newSignIn, newWallet, outcome, type Signer } from "./sign-ins.test-support.ts";
+
+let chain: StakingChain;
+const owner = newWallet();
+
+beforeAll(async () => {
+	chain = await startStakingChain({ genesisSeconds: Math.floor(NOW / 1000) });
+}, 60_000);
+beforeEach(() => {
+	chain.answer = null;
+	chain.calls.clear();
+});
+afterAll(() => chain.stop());
+
+const asked = () => [...chain.calls.values()].reduce((sum, count) => sum + count, 0);
+const node = () => new Chain({ id: 8453, rpcUrl: chain.url, timeoutMs: 30_000 });
+
+/** A header of a contract, signed by a key; `wrap` makes of the signature what is sent. */
+async function contractHeader(address: string, key = owner, wrap = (signature: Hex): Hex => signature): Promise<string> {
+	const text = writeMessage(message(address));
+	const signature = wrap(await key.signMessage({ message: text }));
+	return encode({ address, message: text, signature, chainId: 8453 });
+}
+
+async function future(): Promise<{ readonly address: string; readonly wrap: (signature: Hex) => Hex }> {
+	const factory = await chain.deploy("WalletFactory", []);
+	const address = `0x${(await chain.call(factory, "WalletFactory", "addressOf", [owner.address])).slice(-40)}`;
+	const data = chain.encode("WalletFactory", "make", [owner.address]);
+	return { address, wrap: (signature) => serializeErc6492Signature({ address: factory as Hex, data, signature }) };
+}
+
+test("a contract signs in by its owner, and not by anybody else", async () => {
+	const made = await chain.deploy("SmartWallet", [owner.address]);
+	const identity = `eip155:8453:${made.toLowerCase()}`;
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(made))).toBe(identity);
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(made, newWallet()))).toBe("signature_mismatch");
+	expect(await outcome(newSignIn({ chain: null }), await contractHeader(made))).toBe("signature_mismatch");
+});
+
+test("a contract that is not deployed yet signs in by what will make it", async () => {
+	const { address, wrap } = await future();
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address, owner, wrap))).toBe(`eip155:8453:${address}`);
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address, newWallet(), wrap))).toBe(
+		"signature_mismatch",
+	);
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(newWallet().address, owner, wrap))).toBe(
+		"signature_mismatch",
+	);
+	expect(await outcome(newSignIn({ chain: node() }), await contractHeader(address))).toBe("signature_mismatch");
+});
+
+test("wallets with a key never ask the node, those with a wrong signature only once", async () => {
+	const signIn = newSignIn({ chain: node() });
+	expect(await outcome(signIn, await evmHeader(owner))).toBe(`eip155:8453:${owner.address.toLowerCase()}`);
+	expect(asked()).toBe(0);
+	const signature = await newWallet().signMessage({ message: "other" });
+	expect(await outcome(signIn, await evmHeader(owner, {}, { signature }))).toBe("signature_mismatch");
+	expect([...chain.calls.keys()].sort()).toEqual(["eth_chainId", "eth_getCode"]);
+});
+
+test("a contract's word is believed for half a minute", async () => {
+	const made = await chain.deploy("SmartWallet", [owner.address]);
+	const signIn = newSignIn({ chain: node() });
+	const header = await contractHeader(made);
+	await outcome(signIn, header);
+	const once = asked();
+	signIn.clock.advance(29_999);
+	expect(await outcome(signIn, header)).toBe(`eip155:8453:${made.toLowerCase()}`);
+	expect(asked()).toBe(once);
+	signIn.clock.advance(1);
+	expect(await outcome(signIn, header)).toBe(`eip155:8453:${made.toLowerCase()}`);
+	expect(asked()).toBeGreaterThan(once);
+});
+
+test("one check serves all that come with the same header at once", async () => {
+	const made = await chain.deploy("SmartWallet", [owner.address]);
+	const signIn = newSignIn({ chain: node() });
+	const header = await contractHeader(made);
+	const found = await Promise.all(Array.from({ length: 20 }, () => outcome(signIn, header)));
+	expect(new Set(found)).toEqual(new Set([`eip155:8453:${made.toLowerCase()}`]));
+	expect(chain.calls.get("eth_call")).toBe(1);
+});
+
+test("an address that asks the node too often is told to wait; all cheap checks come before that", async () => {
+	let left = 2;
+	const taken: string[] = [];
+	const takeContractCheck = (address: string) => {
+		taken.push(address);
+		if (left-- <= 0) throw new ApiError("RATE_LIMIT_EXCEEDED");
+	};
+	const signIn: Signer = newSignIn({ chain: node(), takeContractCheck });
+	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
+	expect(await outcome(signIn, await evmHeader(owner, { domain: "evil.test" }))).toBe("domain_mismatch");
+	expect(await outcome(signIn, await evmHeader(owner))).toStartWith("eip155:");
+	expect(taken).toEqual([]);
+	expect([await wrong(), await wrong(), await wrong()]).toEqual([
+		"signature_mismatch",
+		"signature_mismatch",
+		"429 RATE_LIMIT_EXCEEDED",
+	]);
+	expect(taken).toEqual(["192.0.2.9", "192.0.2.9", "192.0.2.9"]);
+});
+
+test("while the node does not answer, or is of another chain, nothing can be said: 503, and good when it is back", async () => {
+	const made = await chain.deploy("SmartWallet", [owner.address]);
+	const header = await contractHeader(made);
+	const signIn = newSignIn({ chain: node() });
+	chain.answer = "down";
+	expect(await outcome(signIn, header)).toBe("503 SERVICE_UNAVAILABLE");
+	expect(await outcome(signIn, await evmHeader(owner))).toStartWith("eip155:");
+	chain.answer = null;
+	expect(await outcome(signIn, header)).toBe(`eip155:8453:${made.toLowerCase()}`);
+	const elsewhere = new Chain({ id: 1, rpcUrl: chain.url, timeoutMs: 30_000 });
+	expect(await outcome(newSignIn({ chain: elsewhere }), header)).toBe("503 SERVICE_UNAVAILABLE");
+});
