@@ -13,5 +13,7 @@ export {
 	type StakingConfig,
 	type TierConfig,
 	type UpstreamConfig,
+	type X402Config,
 } from "./schema.ts";
 export { BUILD, VERSION } from "./version.ts";
+export { X402_NETWORKS } from "./x402-schema.ts";

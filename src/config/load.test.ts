@@ -198,6 +198,35 @@ test("one variable makes an upstream of a chain, and takes the place of the file
 	});
 });
 
+test("wallet payment is set by variables alone, which take the place of the file's facilitator", () => {
+	const address = "0x000000000000000000000000000000000000bEEF";
+	const key = "ab".repeat(32);
+	const env = { TURNPIKE_X402_PAY_TO: address, TURNPIKE_X402_RPC: "http://localhost:8545", TURNPIKE_X402_KEY: key };
+	const { x402 } = loadConfig({}, env, folder("x402: {facilitator: {url: 'http://f'}, minimumTopUpUsd: 7}\n")).config;
+	expect(x402).toMatchObject({ payTo: address, rpcUrl: "http://localhost:8545", facilitator: { key }, minimumTopUpUsd: 7 });
+	expect([x402.facilitator.url, x402.suggestedTopUpUsd, Object.keys(x402.networks)]).toEqual([undefined, 10, ["base"]]);
+	expect(loadConfig({}, { TURNPIKE_X402_PAY_TO: "" }, folder()).config.x402.payTo).toBeUndefined();
+});
+
+test("a wrong setting of wallet payment says where it came from, and never a key", () => {
+	const faultOf = (env: Record<string, string>) => {
+		try {
+			return loadConfig({}, env, folder()) && "none";
+		} catch (error) {
+			return (error as Error).message;
+		}
+	};
+	expect(faultOf({ TURNPIKE_X402_PAY_TO: "0x12" })).toBe("TURNPIKE_X402_PAY_TO: expected an address: 0x and 40 hex digits");
+	expect(faultOf({ TURNPIKE_X402_KEY: "secret-key" })).toBe("TURNPIKE_X402_KEY: expected a private key: 64 hex digits");
+	expect(faultOf({ TURNPIKE_X402_RPC: "localhost" })).toStartWith("TURNPIKE_X402_RPC: expected an address that begins");
+	expect(faultOf({ TURNPIKE_X402_FACILITATOR: "http://f", TURNPIKE_X402_KEY: "ab".repeat(32) })).toBe(
+		"TURNPIKE_X402_KEY: expected a facilitator's url or a key, not both",
+	);
+	expect(fault("x402: {networks: {mainnet: {}}}\n")).toContain("expected one of base, base-sepolia");
+	expect(fault("x402: {networks: {}}\n")).toContain("x402.networks: expected one network at least");
+	expect(fault("x402: {minimumTopUpUsd: 20}\n")).toContain("in rising order");
+});
+
 test("a wrong setting of the chains says where it came from", () => {
 	expect(() => loadConfig({}, { TURNPIKE_RPC_BASE_MAINNET: "localhost:8545" }, folder())).toThrow(
 		"TURNPIKE_RPC_BASE_MAINNET: expected an address that begins with http://",

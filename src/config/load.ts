@@ -6,7 +6,8 @@ import { Value } from "typebox/value";
 import type { Issue } from "../errors/index.ts";
 import { checker, pathText } from "../schema/index.ts";
 import { dialectOf } from "./dialect-of.ts";
-import { type Config, ConfigSchema, HTTP_ADDRESS, PATTERN_WORDS } from "./schema.ts";
+import { type Config, ConfigSchema } from "./schema.ts";
+import { HTTP_ADDRESS, PATTERN_WORDS } from "./schema-parts.ts";
 
 /** What stops a start with exit 78: the file, the path in it and what is expected. */
 export class ConfigError extends Error {
@@ -195,6 +196,7 @@ function applyEnvironment(tree: Tree, flags: ConfigFlags, env: Environment): Sou
 		sectionOf(tree, "upstreams").openai = { url: url.replace(/\/+$/, ""), dialect: dialectOf(url), ...(key ? { key } : {}) };
 	}
 	applyRpcEnvironment(tree, env, take);
+	applyX402Environment(tree, take);
 	return sources;
 }
 
@@ -213,6 +215,18 @@ function applyRpcEnvironment(tree: Tree, env: Environment, take: (path: string, 
 		const url = take(`rpc.networks.${slug}.upstreams[0].url`, name);
 		if (url !== undefined) sectionOf(sectionOf(sectionOf(tree, "rpc"), "networks"), slug).upstreams = [{ url }];
 	}
+}
+
+function applyX402Environment(tree: Tree, take: (path: string, name: string) => string | undefined): void {
+	const x402 = () => sectionOf(tree, "x402");
+	const payTo = take("x402.payTo", "TURNPIKE_X402_PAY_TO");
+	if (payTo !== undefined) x402().payTo = payTo;
+	const rpcUrl = take("x402.rpcUrl", "TURNPIKE_X402_RPC");
+	if (rpcUrl !== undefined) x402().rpcUrl = rpcUrl;
+	const url = take("x402.facilitator.url", "TURNPIKE_X402_FACILITATOR");
+	const key = take("x402.facilitator.key", "TURNPIKE_X402_KEY");
+	if (url !== undefined || key !== undefined)
+		x402().facilitator = { ...(url === undefined ? {} : { url }), ...(key === undefined ? {} : { key }) };
 }
 
 function checkReferences(config: Config, file: string, sources: Sources): void {
@@ -235,6 +249,7 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
 	}
 	checkRpc(config, file, sources);
+	checkX402(config, file, sources);
 	const { staking } = config;
 	if ((staking.chain.rpcUrl === undefined) !== (staking.contract === undefined))
 		throw new ConfigError(`${file}: staking: expected chain.rpcUrl and contract together, or none of them`);
@@ -267,6 +282,24 @@ function checkRpc({ rpc }: Config, file: string, sources: Sources): void {
 			if (name !== undefined) names.add(name);
 		}
 	}
+}
+
+function checkX402({ x402 }: Config, file: string, sources: Sources): void {
+	const { facilitator, minimumTopUpUsd: least, suggestedTopUpUsd: suggested, maximumTopUpUsd: most } = x402;
+	const urls: (readonly [string, string | undefined])[] = [
+		["x402.rpcUrl", x402.rpcUrl],
+		["x402.facilitator.url", facilitator.url],
+		...Object.entries(x402.networks).map(([name, { rpcUrl }]) => [`x402.networks.${name}.rpcUrl`, rpcUrl] as const),
+	];
+	for (const [path, url] of urls) {
+		if (url !== undefined && !URL.canParse(url))
+			throw new ConfigError(`${placeOf(path, file, sources)}: expected ${PATTERN_WORDS[HTTP_ADDRESS]}`);
+	}
+	if (facilitator.url !== undefined && facilitator.key !== undefined)
+		throw new ConfigError(`${placeOf("x402.facilitator.key", file, sources)}: expected a facilitator's url or a key, not both`);
+	if (Object.keys(x402.networks).length === 0) throw new ConfigError(`${file}: x402.networks: expected one network at least`);
+	if (least > suggested || suggested > most)
+		throw new ConfigError(`${file}: x402: expected minimumTopUpUsd, suggestedTopUpUsd, maximumTopUpUsd in rising order`);
 }
 
 function faultOf(file: string, issues: readonly Issue[], sources: Sources): ConfigError {

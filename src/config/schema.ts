@@ -2,31 +2,24 @@
  * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
  * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
  */
-import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
+import Type, { type Static } from "typebox";
+import {
+	ADDRESS_VIEW,
+	AMOUNT,
+	closed,
+	EVM_ADDRESS,
+	HEADER_VALUE,
+	HTTP_ADDRESS,
+	headers,
+	ms,
+	named,
+	PLAIN_TEXT,
+	POSTGRES_ADDRESS,
+	section,
+	text,
+} from "./schema-parts.ts";
+import { X402Schema } from "./x402-schema.ts";
 
-const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
-	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
-/**
- * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
- * the validator fills the defaults of a record's values only where the value itself has one.
- */
-const section = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
-	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
-const ms = (fallback: number, description?: string) =>
-	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
-/** An address that requests go to or come from. */
-export const HTTP_ADDRESS = "^https?://";
-/** A name that may stand in a line of a log and in a path of a message: no control characters. */
-const PLAIN_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
-const text = () => Type.String({ pattern: PLAIN_TEXT });
-/** What an operator names: `names` says in words what `pattern` takes, for the message about a name that does not fit. */
-const named = <T extends TSchema>(
-	value: T,
-	options: { pattern?: string; names?: string; default?: unknown; description?: string } = {},
-) => {
-	const { pattern = PLAIN_TEXT, names = "a name without control characters", ...rest } = options;
-	return Type.Record(Type.String({ pattern }), value, { additionalProperties: false, names, ...rest });
-};
 const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
 const RateLimitSchema = closed({
@@ -41,37 +34,8 @@ const TierSchema = section({
 	partnerTokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
-/** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
-const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
-
-const POSTGRES_ADDRESS = "^postgres(ql)?://";
-
-const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
-/** A name and one argument: what eth_call is asked with. */
-const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
-const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
-
-/** What the patterns of texts mean, for messages. */
-export const PATTERN_WORDS: Readonly<Record<string, string>> = {
-	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
-	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
-	[EVM_ADDRESS]: "an address: 0x and 40 hex digits",
-	[ADDRESS_VIEW]: "a view of one address, like balanceOf(address)",
-	[AMOUNT]: "a decimal number below a million with at most 9 places, like 0.5",
-	[PLAIN_TEXT]: "text without control characters",
-	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
-};
-
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
-const headers = () =>
-	Type.Optional(
-		named(Type.String({ pattern: HEADER_VALUE }), {
-			pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
-			names: "the name of an HTTP header",
-			description: "Further headers of every request",
-		}),
-	);
 const maxConcurrent = () => Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" }));
 const health = () =>
 	section({
@@ -328,6 +292,7 @@ export const ConfigSchema = closed({
 			description: "Sign-ins that the node has to be asked about, for each address",
 		}),
 	}),
+	x402: X402Schema,
 	retention: section({
 		folder: Type.Optional(
 			Type.String({ minLength: 1, description: "Where archives of old months go; left out: archive in the data folder" }),
@@ -383,6 +348,12 @@ export const ConfigSchema = closed({
 			default: 20,
 			description: "Requests for keys by wallets, tokens for them included, for each address",
 		}),
+		topUpsPerMinute: Type.Integer({
+			minimum: 1,
+			default: 20,
+			description: "POST /x402/top-up, and payments on other routes, for each address",
+		}),
+		walletReadsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Balance and history of a wallet, each" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
@@ -401,6 +372,7 @@ export const ConfigSchema = closed({
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
 		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
 		rpcSlowMs: ms(120_000, "JSON-RPC with a method that traces or debugs"),
+		facilitatorMs: ms(60_000, "Verifying a payment, and settling it"),
 	}),
 	chat: section({
 		systemPrompt: Type.String({ default: "", description: "Goes before the messages, unless the caller switches it off" }),
@@ -482,3 +454,4 @@ export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;
 export type ModelEntry = Static<typeof ModelEntrySchema>;
 export type TierConfig = Static<typeof TierSchema>;
 export type StakingConfig = Config["staking"];
+export type X402Config = Config["x402"];

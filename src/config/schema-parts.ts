@@ -1,0 +1,57 @@
+/** What the sections of the configuration are made of: closed objects with their defaults, and the texts that they take. */
+import Type, { type TObject, type TProperties, type TSchema } from "typebox";
+
+export const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
+	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
+/**
+ * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
+ * the validator fills the defaults of a record's values only where the value itself has one.
+ */
+export const section = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
+	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
+export const ms = (fallback: number, description?: string) =>
+	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
+/** An address that requests go to or come from. */
+export const HTTP_ADDRESS = "^https?://";
+/** A name that may stand in a line of a log and in a path of a message: no control characters. */
+export const PLAIN_TEXT = "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$";
+export const text = () => Type.String({ pattern: PLAIN_TEXT });
+/** What an operator names: `names` says in words what `pattern` takes, for the message about a name that does not fit. */
+export const named = <T extends TSchema>(
+	value: T,
+	options: { pattern?: string; names?: string; default?: unknown; description?: string } = {},
+) => {
+	const { pattern = PLAIN_TEXT, names = "a name without control characters", ...rest } = options;
+	return Type.Record(Type.String({ pattern }), value, { additionalProperties: false, names, ...rest });
+};
+/** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
+export const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
+
+export const POSTGRES_ADDRESS = "^postgres(ql)?://";
+
+export const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
+/** A name and one argument: what eth_call is asked with. */
+export const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
+export const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
+export const PRIVATE_KEY = "^(0x)?[0-9a-fA-F]{64}$";
+
+/** What the patterns of texts mean, for messages. */
+export const PATTERN_WORDS: Readonly<Record<string, string>> = {
+	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
+	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
+	[EVM_ADDRESS]: "an address: 0x and 40 hex digits",
+	[ADDRESS_VIEW]: "a view of one address, like balanceOf(address)",
+	[PRIVATE_KEY]: "a private key: 64 hex digits",
+	[AMOUNT]: "a decimal number below a million with at most 9 places, like 0.5",
+	[PLAIN_TEXT]: "text without control characters",
+	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
+};
+
+export const headers = () =>
+	Type.Optional(
+		named(Type.String({ pattern: HEADER_VALUE }), {
+			pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+			names: "the name of an HTTP header",
+			description: "Further headers of every request",
+		}),
+	);
