@@ -1,3 +1,4 @@
+import { AllFailed } from "./all-failed.ts";
 import { type ArrayAnswer, askArray, askOneByOne, BatchRefused, smallerBatch } from "./batch-exchange.ts";
 import type { Answered, Exchange } from "./exchange.ts";
 import { failureOf, offline } from "./failure-answer.ts";
@@ -5,7 +6,7 @@ import { broken, RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome } from "./port.ts";
-import { AllFailed, type Leg, Race, type Won } from "./race.ts";
+import { type Leg, Race, type Won } from "./race.ts";
 import { safetyOf, safetyOfAll } from "./sends.ts";
 import { type CallTools, membersFor, settled } from "./single.ts";
 

@@ -1,7 +1,7 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
+import type { AllFailed } from "./all-failed.ts";
 import type { NetworkPool } from "./network.ts";
 import { RpcCallError, type RpcOutcome } from "./port.ts";
-import type { AllFailed } from "./race.ts";
 
 /** What a caller gets where a network has no upstream that may be asked: what to configure, or when to come again. */
 export function offline({ slug }: RpcNetwork, pool: NetworkPool | undefined): RpcCallError {

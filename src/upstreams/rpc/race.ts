@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { AllFailed } from "./all-failed.ts";
 import { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { CallKind, NetworkPool, Waiting } from "./network.ts";
@@ -37,25 +38,6 @@ export interface Leg {
 	readonly afterTaken: boolean;
 	/** A connection of its own. */
 	readonly fresh: boolean;
-}
-
-/** What ended a race without an answer: the faults of all tries, in order. */
-export class AllFailed extends Error {
-	override readonly name = "AllFailed";
-	readonly faults: readonly RpcFault[];
-	/** The time was up. */
-	readonly late: boolean;
-	readonly retries: number;
-	/** A try may have been taken. */
-	readonly mayBeTaken: boolean;
-
-	constructor(faults: readonly RpcFault[], late: boolean, retries: number, mayBeTaken: boolean) {
-		super("no upstream answered");
-		this.faults = faults;
-		this.late = late;
-		this.retries = retries;
-		this.mayBeTaken = mayBeTaken;
-	}
 }
 
 export interface Won<T> {

@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
+import { AllFailed } from "./all-failed.ts";
 import { answerStream } from "./answer-stream.ts";
 import { BigAnswer } from "./big-answer.ts";
 import { type Answered, ask } from "./exchange.ts";
@@ -9,7 +10,7 @@ import { RpcFault } from "./faults.ts";
 import { knows } from "./look-up.ts";
 import type { CallKind, NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome, RpcStream } from "./port.ts";
-import { AllFailed, type Leg, Race } from "./race.ts";
+import { type Leg, Race } from "./race.ts";
 import { hashAsResult, meaningAfterTaken, safetyOf } from "./sends.ts";
 
 /** What calls work with. */
