@@ -281,7 +281,7 @@ test("where two upstreams are silent a third is asked", async () => {
 	const nodes = [await chain(), await chain(), await chain()] as const;
 	const upstreams = await over(
 		nodes.map(({ url }) => url),
-		{ timeouts: { rpcMs: 1_500, rpcSlowMs: 1_500 } },
+		{ timeouts: { rpcMs: 6_000, rpcSlowMs: 6_000 } },
 	);
 	for (const node of nodes.slice(0, 2)) node.always({ hang: true });
 	expect((await upstreams.single(call())).upstream).toBe(`127.0.0.1:${nodes[2].port}`);
