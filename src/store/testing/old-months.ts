@@ -2,6 +2,7 @@
 import type { MoneySource } from "../../journal/records.ts";
 import { type AdminStore, createAccount, createKey, setAccount } from "../admin.ts";
 import { DAY_MS } from "../store-clock.ts";
+import type { StoreDb } from "../tables.ts";
 
 export interface OldMonths {
 	readonly accountIds: readonly string[];
@@ -30,19 +31,21 @@ export async function writeOldMonths(open: (now: () => number) => AdminStore): P
 	const accountId = accountIds[0] ?? "";
 	const { id: keyId } = await createKey(admin, { accountId, type: "ADMIN", hash: "d".repeat(64), last6: "abcdef" });
 	const requests: Record<string, string[]> = {};
-	const books = new BookWriter(admin);
-	for (const month of OLD_MONTHS) {
-		const first = Date.parse(`${month}-01T00:00:00Z`);
-		const ids: string[] = [];
-		for (let index = 0; index < POSTS_A_MONTH; index++) {
-			nowMs = first + Math.floor((index / POSTS_A_MONTH) * 29 * DAY_MS);
-			const account = accountIds[index % 3 === 0 ? 1 : 0] ?? "";
-			ids.push(await books.post({ accountId: account, keyId: account === accountId ? keyId : null, nowMs, kind: index % 5 }));
+	await admin.db.transaction().execute(async (tx) => {
+		const books = new BookWriter(tx);
+		for (const month of OLD_MONTHS) {
+			const first = Date.parse(`${month}-01T00:00:00Z`);
+			const ids: string[] = [];
+			for (let index = 0; index < POSTS_A_MONTH; index++) {
+				nowMs = first + Math.floor((index / POSTS_A_MONTH) * 29 * DAY_MS);
+				const account = accountIds[index % 3 === 0 ? 1 : 0] ?? "";
+				ids.push(await books.post({ accountId: account, keyId: account === accountId ? keyId : null, nowMs, kind: index % 5 }));
+			}
+			requests[month] = ids;
 		}
-		requests[month] = ids;
-	}
+		await books.finish();
+	});
 	nowMs += 40 * DAY_MS;
-	await books.finish();
 	return { accountIds, keyId, requests, nowMs };
 }
 
@@ -59,16 +62,16 @@ const PARTS: readonly (readonly Paid[])[] = [["usd", "usd"], ["bundled", "usd"],
 const NODE = { node_id: "n", epoch: 1 } as const;
 
 class BookWriter {
-	readonly #admin: AdminStore;
+	readonly #db: StoreDb;
 	readonly #numbers = new Map<string, { entries: number } & Record<MoneySource, number>>();
 	#seq = 0;
 
-	constructor(admin: AdminStore) {
-		this.#admin = admin;
+	constructor(db: StoreDb) {
+		this.#db = db;
 	}
 
 	async post({ accountId, keyId, nowMs, kind }: Wanted): Promise<string> {
-		const { db } = this.#admin;
+		const db = this.#db;
 		const seq = ++this.#seq;
 		const requestId = `old${String(seq).padStart(29, "0")}`;
 		const day = Math.floor(nowMs / DAY_MS);
@@ -116,7 +119,7 @@ class BookWriter {
 	}
 
 	async #move(postId: bigint, accountId: string, part: Paid, sku: string, day: number, nowMs: number): Promise<void> {
-		const { db } = this.#admin;
+		const db = this.#db;
 		const overrun = part === "overrun";
 		if (part === "diem") await this.#allot(accountId, day, nowMs);
 		await db
@@ -149,7 +152,7 @@ class BookWriter {
 
 	/** The day's diem, once. */
 	async #allot(accountId: string, day: number, nowMs: number): Promise<void> {
-		const { db } = this.#admin;
+		const db = this.#db;
 		const made = await db
 			.insertInto("budgets")
 			.values({ account_id: accountId, source: "diem", day, balance: 2_000_000_000, leased: 0 })
@@ -168,7 +171,7 @@ class BookWriter {
 
 	async #count(account_id: string, key_id: string, day: number, unit: Paid | "free", sku: string): Promise<void> {
 		const amount = unit === "free" ? 0 : LINE_NANO;
-		await this.#admin.db
+		await this.#db
 			.insertInto("usage_daily")
 			.values({ account_id, key_id, day, unit, sku, amount, units: 10, rows: 1 })
 			.onConflict((conflict) =>
@@ -183,7 +186,7 @@ class BookWriter {
 
 	/** What the node that booked it says of it. */
 	async finish(): Promise<void> {
-		const { db } = this.#admin;
+		const db = this.#db;
 		const done = { first_seq: 1, applied_seq: this.#seq, groups: this.#seq, posts: this.#seq, rejects: 0, started_at: 0 };
 		await db
 			.insertInto("nodes")
