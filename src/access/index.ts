@@ -39,4 +39,14 @@ export {
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
+export {
+	addressOfIdentity,
+	checkOwnWallet,
+	contractNode,
+	identityOfAddress,
+	type SignInChallenge,
+	signInOrigins,
+	WALLET_ADDRESS,
+	WalletSignIn,
+} from "./wallet/index.ts";
 export { Web3KeyDesk } from "./web3-keys/web3-key-desk.ts";

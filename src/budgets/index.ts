@@ -23,3 +23,5 @@ export {
 	type UsageSum,
 	type UsageSums,
 } from "./statements.ts";
+export { WALLET_FLOOR } from "./wallet-caller.ts";
+export { walletMayConsume } from "./wallet-standing.ts";

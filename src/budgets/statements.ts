@@ -39,6 +39,11 @@ export class Statements {
 		return orApiError(this.#store.admin("usageSums", query));
 	}
 
+	/** Balance and history of a wallet that pays with its own money, newest first; nothing where it never topped up. */
+	wallet(query: AdminInput<"walletEntries">): Promise<AdminAnswer<"walletEntries">> {
+		return orApiError(this.#store.admin("walletEntries", query));
+	}
+
 	/** What cursors are sealed with, as hex: the same on all nodes, and after a restart. */
 	cursorSecret(): Promise<string> {
 		return this.#cursorSecret.read();

@@ -37,6 +37,7 @@ import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/ind
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
+import { Wallets } from "./wallets.ts";
 
 /** What a gateway is put together from. */
 export interface GatewayInputs {
@@ -54,6 +55,8 @@ export interface GatewayInputs {
 	readonly countTokens: (text: string) => Promise<number>;
 	/** The address that documents show. */
 	readonly url: () => string;
+	/** The port that is really listened on. */
+	readonly port: () => number;
 }
 
 /**
@@ -71,6 +74,8 @@ export class Gateway {
 	readonly #chains: ChainProxy;
 	readonly #freeModels: FreeModelWarnings;
 	readonly #web3Keys: Web3KeyDesk;
+	readonly #addresses: AddressWindows;
+	readonly #wallets: Wallets;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -103,12 +108,22 @@ export class Gateway {
 			clock,
 			log,
 		});
+		this.#addresses = new AddressWindows(clock);
+		this.#wallets = new Wallets({
+			config: () => this.#config,
+			store,
+			clock,
+			log,
+			addresses: this.#addresses,
+			port: inputs.port,
+			topUps: null,
+		});
 		this.pipeline = {
 			budgets: this.budgets,
 			clock,
 			log,
 			room: () => journal.room(),
-			wallets: null,
+			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
 			exceededLimits: this.#exceededLimits,
 			settings: () => this.#settings,
@@ -218,7 +233,7 @@ export class Gateway {
 		const { clock, countTokens, url } = this.#inputs;
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
-		const addresses = new AddressWindows(clock);
+		const addresses = this.#addresses;
 		const keys = new KeyDesk(this.#inputs.store);
 		const endpointNames = () => new Set(endpoints.map((endpoint) => endpoint.name));
 		const endpoints: Endpoint[] = [
@@ -249,6 +264,7 @@ export class Gateway {
 			}),
 			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, endpointNames }),
 			...this.#chains.routes,
+			...this.#wallets.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
 		endpoints.push(
@@ -317,6 +333,9 @@ function restartSettings(before: Config, after: Config): string[] {
 		"node",
 		"journal",
 		"staking",
+		"siwx.rpcUrl",
+		"siwx.timeoutMs",
+		"x402",
 		"chat.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));

@@ -123,7 +123,7 @@ export function errorResponse(
 	const answer = {
 		status: error.status,
 		type: "application/json",
-		body: JSON.stringify(errorBody(error, openAi)),
+		body: JSON.stringify(errorBody(error, openAi ? "openai" : "plain")),
 		headers: errorHeaders(error),
 	};
 	return respond(answer, answerHeaders(newRequestId(), null, settings), request, settings);

@@ -26,7 +26,8 @@ test("the page shows the fields inside of fields, folded", async () => {
 
 test("a route names the errors that it can answer, and no others", () => {
 	const chat = codesOf("post", "/chat/completions");
-	expect(chat["401"]).toBe("AUTHENTICATION_FAILED");
+	expect(chat["401"]).toBe("AUTHENTICATION_FAILED, X402_INVALID_SIGN_IN");
+	expect(chat["402"]).toContain("PAYMENT_REQUIRED");
 	expect(chat["422"]).toBe("IMAGE_TOO_LARGE");
 	expect(chat["503"]).toContain("MODEL_AT_CAPACITY");
 	expect(chat["408"]).toBe("REQUEST_TIMEOUT");

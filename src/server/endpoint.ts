@@ -90,6 +90,8 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly description?: string;
 	/** True on routes that an OpenAI SDK calls: `error` is an object there. */
 	readonly openAi: boolean;
+	/** True on routes that x402 clients pay on: `error` is the machine code there, and `message` the text. */
+	readonly x402?: boolean;
 	readonly callers: readonly CallerKind[];
 	/** `ADMIN` where an INFERENCE key is refused, `OPERATOR` where ADMIN keys of other accounts than the operator's are too. */
 	readonly right?: Right;

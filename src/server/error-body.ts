@@ -1,5 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import { detailsOf } from "../schema/index.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 function openAiType(status: number): string {
 	if (status >= 500) return "server_error";
@@ -25,19 +26,23 @@ export function openAiError(error: ApiError): { message: string; type: string; p
 	};
 }
 
+/** How a route tells errors. */
+export type ErrorForm = "openai" | "plain" | "x402";
+
+export function errorForm({ openAi, x402 }: Pick<Endpoint, "openAi" | "x402">): ErrorForm {
+	return openAi ? "openai" : x402 === true ? "x402" : "plain";
+}
+
 /**
- * The JSON body of an error (docs/api.md): `error` is an object on the routes that an OpenAI SDK
- * calls, a string elsewhere; the machine code stands beside it in both.
+ * The JSON body of an error (docs/api.md): `error` is an object on the routes that an OpenAI SDK calls, a string
+ * elsewhere; the machine code stands beside it in both. On x402 routes `error` is the code, but of 429.
  */
-export function errorBody(error: ApiError, openAi: boolean): Record<string, unknown> {
+export function errorBody(error: ApiError, form: ErrorForm): Record<string, unknown> {
 	const { issues, extra, body } = error.options;
 	if (body !== undefined) return body;
-	return {
-		error: openAi ? openAiError(error) : error.message,
-		code: error.publicCode,
-		...(issues ? { details: detailsOf(issues), issues } : {}),
-		...extra,
-	};
+	const more = { ...(issues ? { details: detailsOf(issues), issues } : {}), ...extra };
+	if (form === "x402" && error.status !== 429) return { error: error.publicCode, message: error.message, ...more };
+	return { error: form === "openai" ? openAiError(error) : error.message, code: error.publicCode, ...more };
 }
 
 /** Headers that belong to the error itself. */

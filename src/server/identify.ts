@@ -38,6 +38,8 @@ async function acceptWallet(
 
 /** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
 async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+	// A payment is dear to look at: an address that failed too often waits, whatever it brings.
+	if (call.endpoint.failureGuard !== false) parts.budgets.checkGuard(`address:${call.address}`);
 	const paying = await wallets.paying(call);
 	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, parts);
 	const offer = wallets.offer(call);

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { errorForm } from "./error-body.ts";
 import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -27,8 +28,21 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { versi
 		tags: [...new Set(endpoints.map((endpoint) => endpoint.tag))].map((name) => ({ name })),
 		paths,
 		components: {
-			securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key of this service" } },
-			schemas: { Error: errorSchema(), OpenAiError: openAiErrorSchema() },
+			securitySchemes: {
+				bearer: { type: "http", scheme: "bearer", description: "An API key of this service" },
+				wallet: {
+					type: "apiKey",
+					in: "header",
+					name: "SIGN-IN-WITH-X",
+					description: "A message that a wallet signed, base64 of JSON; X-Sign-In-With-X is taken as well",
+				},
+			},
+			schemas: {
+				Error: errorSchema(),
+				OpenAiError: openAiErrorSchema(),
+				X402Error: x402ErrorSchema(),
+				PaymentRequired: paymentRequiredSchema(),
+			},
 		},
 	};
 }
@@ -45,7 +59,7 @@ function operation(endpoint: Endpoint): JsonObject {
 		tags: [endpoint.tag],
 		summary: endpoint.summary,
 		...described(endpoint),
-		...(endpoint.callers.includes("none") ? { security: [] } : {}),
+		...security(endpoint),
 		...(parameters.length > 0 ? { parameters } : {}),
 		...(endpoint.body
 			? { requestBody: { required: true, content: { "application/json": { schema: endpoint.body.schema } } } }
@@ -59,6 +73,12 @@ function operation(endpoint: Endpoint): JsonObject {
 			...errorResponses(endpoint),
 		},
 	};
+}
+
+function security({ callers }: Endpoint): JsonObject {
+	if (callers.includes("none")) return { security: [] };
+	if (!callers.includes("wallet")) return {};
+	return { security: [...(callers.includes("key") ? [{ bearer: [] }] : []), { wallet: [] }] };
 }
 
 const NEEDS = { ADMIN: "Needs an ADMIN key.", OPERATOR: "Needs an ADMIN key of the operator's account." } as const;
@@ -95,6 +115,15 @@ function idempotencyParameter(need: Endpoint["idempotencyKey"]): JsonObject[] {
 }
 
 const BY_KEY: readonly ErrorCode[] = ["AUTHENTICATION_FAILED", "UNAUTHORIZED", "API_ACCESS_DISABLED"];
+const BY_WALLET: readonly ErrorCode[] = ["X402_INVALID_SIGN_IN"];
+/** Of a wallet that pays: it is told how, and may do so with the request itself. */
+const BY_PAYMENT: readonly ErrorCode[] = [
+	"PAYMENT_REQUIRED",
+	"X402_INVALID_PAYMENT",
+	"PAYMENT_VERIFICATION_FAILED",
+	"X402_SETTLEMENT_PENDING",
+	"X402_FACILITATOR_UNAVAILABLE",
+];
 const BY_BODY: readonly ErrorCode[] = ["INVALID_REQUEST", "REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
 /** Of the metered road: the model, what is sent to it, the money, the work. */
 const BY_METERED: readonly ErrorCode[] = [
@@ -125,6 +154,8 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 		for (const code of more) codes.add(code);
 	};
 	if (!endpoint.callers.includes("none")) add(BY_KEY);
+	if (endpoint.callers.includes("wallet")) add(BY_WALLET);
+	if (endpoint.callers.includes("wallet") && endpoint.kind === "metered") add(BY_PAYMENT);
 	if (endpoint.query) add(["INVALID_REQUEST"]);
 	if (endpoint.body) add(BY_BODY);
 	if (endpoint.idempotencyKey) add(["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED"]);
@@ -136,7 +167,7 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 }
 
 function errorResponses(endpoint: Endpoint): JsonObject {
-	const schema = { $ref: `#/components/schemas/${endpoint.openAi ? "OpenAiError" : "Error"}` };
+	const schema = { $ref: `#/components/schemas/${ERROR_SCHEMAS[errorForm(endpoint)]}` };
 	const byStatus = new Map<number, ErrorCode[]>();
 	for (const code of errorCodes(endpoint)) {
 		const status = ERROR_TABLE[code][0];
@@ -146,11 +177,18 @@ function errorResponses(endpoint: Endpoint): JsonObject {
 	for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
 		responses[String(status)] = {
 			description: codes.map((code) => code.replace("REQUEST_TIMEOUT_UPLOAD", "REQUEST_TIMEOUT")).join(", "),
-			content: { "application/json": { schema } },
+			...(codes.includes("PAYMENT_REQUIRED") ? PAYMENT_REQUIRED_HEADERS : {}),
+			content: { "application/json": { schema: codes.includes("PAYMENT_REQUIRED") ? { anyOf: [schema, OFFER] } : schema } },
 		};
 	}
 	return responses;
 }
+
+const ERROR_SCHEMAS = { openai: "OpenAiError", plain: "Error", x402: "X402Error" } as const;
+const OFFER = { $ref: "#/components/schemas/PaymentRequired" };
+const PAYMENT_REQUIRED_HEADERS = {
+	headers: { "PAYMENT-REQUIRED": { description: "x402 version 2, base64 of JSON", schema: { type: "string" } } },
+};
 
 const details = {
 	code: { type: "string", description: "Machine code" },
@@ -163,6 +201,47 @@ const details = {
 
 function errorSchema(): JsonObject {
 	return { type: "object", required: ["error"], properties: { error: { type: "string" }, ...details } };
+}
+
+function x402ErrorSchema(): JsonObject {
+	return {
+		type: "object",
+		required: ["error"],
+		properties: {
+			error: { type: "string", description: "Machine code; text on 429" },
+			message: { type: "string" },
+			details: { type: "object" },
+			issues: details.issues,
+		},
+	};
+}
+
+/** Without a credential: what can be paid, and how to sign in. To a wallet: what it has, and how to top up. */
+function paymentRequiredSchema(): JsonObject {
+	const object = { type: "object" };
+	return {
+		...object,
+		properties: {
+			x402Version: { type: "integer" },
+			error: { type: "string" },
+			resource: object,
+			accepts: { type: "array", items: object },
+			extensions: object,
+			authOptions: object,
+			code: { type: "string" },
+			reason: { type: "string" },
+			message: { type: "string" },
+			description: { type: "string" },
+			currentBalanceUsd: { type: "number" },
+			minimumBalanceUsd: { type: "number" },
+			suggestedTopUpUsd: { type: "number" },
+			minimumTopUpUsd: { type: "number" },
+			supportedTokens: { type: "array", items: { type: "string" } },
+			supportedChains: { type: "array", items: { type: "string" } },
+			topUpInstructions: object,
+			siwxChallenge: object,
+		},
+	};
 }
 
 function openAiErrorSchema(): JsonObject {

@@ -19,7 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
-import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
+import { asApiError, errorBody, errorForm, errorHeaders } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
@@ -239,7 +239,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	return {
 		status: error.status,
 		type: "application/json",
-		body: JSON.stringify(errorBody(error, call.endpoint.openAi)),
+		body: JSON.stringify(errorBody(error, errorForm(call.endpoint))),
 		headers: errorHeaders(error),
 	};
 }

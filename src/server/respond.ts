@@ -39,6 +39,7 @@ const EXPOSED = [
 	"Idempotent-Replayed",
 	"PAYMENT-REQUIRED",
 	"PAYMENT-RESPONSE",
+	"X-PAYMENT-RESPONSE",
 ].join(", ");
 
 export interface RespondSettings {

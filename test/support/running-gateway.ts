@@ -106,6 +106,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 	const account = await createAccount(admin, { name: "operator", startingCreditUsd: options.creditUsd ?? "10" });
 	await createKey(admin, { accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
 	const offline = () => Promise.reject(new ApiError("MODEL_OFFLINE", { message: "The embedded model is not part of this test" }));
+	let listening: Listening | null = null;
 	const gateway = new Gateway({
 		config,
 		data: loadCatalogData(CATALOG_DIR),
@@ -118,10 +119,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		embeddedAvailable: true,
 		countTokens: options.countTokens ?? ((text) => Promise.resolve(Math.ceil(text.length / 4))),
 		url: () => "http://127.0.0.1",
+		port: () => listening?.port ?? 0,
 	});
 	await gateway.discovered();
-	const listening = listen(gateway.app, config.server, () => config.server.trustedProxies, silentLog);
-	const url = `http://127.0.0.1:${listening.port}`;
+	const open = listen(gateway.app, config.server, () => config.server.trustedProxies, silentLog);
+	listening = open;
+	const url = `http://127.0.0.1:${open.port}`;
 	const call: RunningGateway["call"] = (method, path, body, headers = {}) =>
 		fetch(`${url}/api/v1${path}`, {
 			method,
@@ -140,7 +143,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		gateway,
 		books,
 		admin,
-		listening,
+		listening: open,
 		call,
 		chat: (body, chatOptions = {}) =>
 			fetch(`${url}/api/v1/chat/completions`, {
@@ -195,7 +198,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		async stop() {
 			if (stopped) return;
 			stopped = true;
-			await listening.drain();
+			await open.drain();
 			await gateway.stop();
 			await books.store.close();
 			await admin.close();

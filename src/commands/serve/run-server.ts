@@ -70,6 +70,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				embeddedAvailable: nativeChatEngine().ok,
 				countTokens: (text) => counter.countTokens(text),
 				url: () => config.server.publicUrl ?? listening.url,
+				port: () => listening.port,
 			}),
 	);
 	const housekeeper = new Housekeeper({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });

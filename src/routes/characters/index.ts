@@ -2,7 +2,7 @@
 import { CharacterAnswerSchema, CharacterListSchema, type Characters, CharactersQuerySchema } from "../../catalog/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 
-const common = { method: "GET", tag: "Characters", openAi: false, callers: ["key"], listLimit: true } as const;
+const common = { method: "GET", tag: "Characters", openAi: false, callers: ["key", "wallet"], listLimit: true } as const;
 
 export function characterRoutes(characters: () => Characters, now: () => number): Endpoint[] {
 	return [

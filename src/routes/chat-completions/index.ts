@@ -18,7 +18,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		summary: "Chat completion",
 		description: "OpenAI-compatible. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
 		openAi: true,
-		callers: ["key"],
+		callers: ["key", "wallet"],
 		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES },
 		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts),

@@ -40,7 +40,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 			description:
 				"One JSON-RPC 2.0 request, or an array of up to 100. An item costs the network's base credits times its method's tier, an item with an error 5 credits. With `Idempotency-Key` the answer is kept for 24 hours.",
 			openAi: false,
-			callers: ["key"],
+			callers: ["key", "wallet"],
 			failureGuard: false,
 			body: { schema: RpcBodySchema, maxBytes: MAX_BODY_BYTES, raw: true },
 			codes: [

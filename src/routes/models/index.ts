@@ -17,7 +17,7 @@ import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 /** Endpoint names that `models.public` opens. */
 export const MODEL_ENDPOINTS = ["models", "model", "model-traits", "model-mapping"] as const;
 
-const common = { method: "GET", tag: "Models", openAi: true, callers: ["key"], listLimit: true } as const;
+const common = { method: "GET", tag: "Models", openAi: true, callers: ["key", "wallet"], listLimit: true } as const;
 
 /** `takeAnonymous` takes one request of a caller without a credential from its address's minute, or throws. */
 export function modelRoutes(catalog: () => Catalog, takeAnonymous: (call: Call) => void): Endpoint[] {

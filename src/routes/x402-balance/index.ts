@@ -1,0 +1,69 @@
+/**
+ * GET /x402/balance/{walletAddress}: what a wallet has, for the wallet alone. Free. Promises: the balance holds every
+ * top-up and charge that was answered before.
+ */
+import Type from "typebox";
+import { checkOwnWallet } from "../../access/index.ts";
+import { type Statements, walletMayConsume } from "../../budgets/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { TopUpLimits } from "../../payments/port.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
+
+export interface BalanceRouteParts {
+	readonly statements: Statements;
+	readonly limits: () => TopUpLimits;
+	readonly readsPerMinute: () => number;
+}
+
+const NANO_PER_USD = 1e9;
+
+export const WalletBalanceSchema = Type.Object({
+	success: Type.Literal(true),
+	data: Type.Object({
+		walletAddress: Type.String({ description: "Lower case on EVM chains" }),
+		balanceUsd: Type.Number(),
+		canConsume: Type.Boolean({ description: "It has 0.10 USD or more, or diem" }),
+		minimumTopUpUsd: Type.Number(),
+		suggestedTopUpUsd: Type.Number(),
+		diemBalanceUsd: Type.Number({ description: "Left of today's diem of the account that it is linked to" }),
+	}),
+});
+
+export function walletBalanceRoute(parts: BalanceRouteParts): Endpoint {
+	return plain({
+		method: "GET",
+		path: "/x402/balance/:walletAddress",
+		name: "x402-balance",
+		tag: "Wallets",
+		summary: "What a wallet has; signed in by itself",
+		openAi: false,
+		callers: ["wallet"],
+		listLimit: false,
+		minuteLimit: { subject: "x402-balance", requests: parts.readsPerMinute },
+		codes: ["INVALID_REQUEST", "X402_WALLET_MISMATCH"],
+		answer: { type: "application/json", schema: WalletBalanceSchema, description: "Balances in USD" },
+		checkRequest: (call, params) => void checkOwnWallet(call.caller, params.walletAddress ?? ""),
+		run: ({ params }, call) => walletBalance(params.walletAddress ?? "", call, parts),
+	});
+}
+
+async function walletBalance(address: string, call: Call, { statements, limits }: BalanceRouteParts): Promise<Answer> {
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const wallet = checkOwnWallet(caller, address);
+	const { balance: usd } = await statements.wallet({ identity: wallet.identity, offset: 0, limit: 1 });
+	const { diem } = caller.balances();
+	const { minimumUsd, suggestedUsd } = limits();
+	return json({
+		success: true,
+		data: {
+			walletAddress: wallet.address,
+			balanceUsd: usd / NANO_PER_USD,
+			canConsume: walletMayConsume({ usd, diem }),
+			minimumTopUpUsd: minimumUsd,
+			suggestedTopUpUsd: suggestedUsd,
+			diemBalanceUsd: diem / NANO_PER_USD,
+		},
+	});
+}

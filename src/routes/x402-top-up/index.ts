@@ -1,0 +1,113 @@
+/**
+ * POST /x402/top-up: money for a wallet. Without a payment it says how to pay; with one it credits the payer what the
+ * chain proves. Public: the payment is signed by the wallet. Promises: a payment is credited once, its header may be
+ * repeated, and as long as it may still settle nobody is asked to pay again.
+ */
+import Type, { type Static } from "typebox";
+import type { AddressWindows } from "../../budgets/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { OfferRequest, TopUpDesk } from "../../payments/port.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
+import { failedPayment, paymentOf } from "./failed-payment.ts";
+import { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
+
+export { type FailedPayment, failedPayment, invalidPayment, paymentOf } from "./failed-payment.ts";
+export { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
+
+export interface TopUpRouteParts {
+	/** null: nothing is configured to receive money. */
+	readonly desk: TopUpDesk | null;
+	readonly addresses: AddressWindows;
+	readonly topUpsPerMinute: () => number;
+	/** The address of this route as its caller knows it. */
+	readonly urlOf: (request: Request) => string;
+}
+
+/** Whose minute window payments are counted in, on this route and on others. */
+export const TOP_UP_WINDOW = "x402-top-up";
+
+const NANO_PER_USD = 1e9;
+
+const TopUpQuerySchema = Type.Object({
+	x402Version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2, description: "Whose form the offer has; default 2" })),
+	amountUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "What is offered; default the least top-up" })),
+});
+type TopUpQuery = Static<typeof TopUpQuerySchema>;
+
+export const TopUpSchema = Type.Object({
+	success: Type.Literal(true),
+	data: Type.Object({
+		walletAddress: Type.String({ description: "The payer" }),
+		amountCredited: Type.Number({ description: "USD" }),
+		newBalance: Type.Number({ description: "USD, right after this credit: the same in each repeat" }),
+		paymentId: Type.String(),
+	}),
+});
+
+export function topUpRoute(parts: TopUpRouteParts): Endpoint {
+	return plain({
+		method: "POST",
+		path: "/x402/top-up",
+		name: "x402-top-up",
+		tag: "Wallets",
+		summary: "Top a wallet up in USDC",
+		description:
+			"Without a payment header: 402 with what can be paid (x402). With PAYMENT-SIGNATURE, X-402-Payment or X-PAYMENT: credits the payer what was signed, from 5 to 10,000 USD. The same header may be sent again: it is credited once.",
+		openAi: false,
+		x402: true,
+		callers: ["none"],
+		listLimit: false,
+		query: TopUpQuerySchema,
+		codes: [
+			"PAYMENT_REQUIRED",
+			"X402_INVALID_PAYMENT",
+			"PAYMENT_VERIFICATION_FAILED",
+			"X402_SETTLEMENT_PENDING",
+			"X402_FACILITATOR_UNAVAILABLE",
+			"X402_NOT_CONFIGURED",
+		],
+		answer: { type: "application/json", schema: TopUpSchema, description: "What was credited, with PAYMENT-RESPONSE" },
+		run: ({ query }, call) => topUp(query, call, parts),
+	});
+}
+
+async function topUp(query: TopUpQuery, call: Call, parts: TopUpRouteParts): Promise<Answer> {
+	const { desk, addresses, topUpsPerMinute } = parts;
+	addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
+	if (desk === null) throw new ApiError("X402_NOT_CONFIGURED");
+	const { request } = call;
+	const payment = paymentOf(desk, request);
+	const offer = (error: string, headers: Readonly<Record<string, string>> = {}) =>
+		offered(desk, query, { url: parts.urlOf(request), error, headers });
+	if (payment === null) throw offer("Payment required: sign one of the offers, for its amount or more");
+	const outcome = await desk.topUp(payment);
+	if (outcome.kind !== "credited") throw failedPayment(outcome, request, offer);
+	const { walletAddress, amount, newBalance, paymentId } = outcome.payment;
+	const credited = { walletAddress, amountCredited: amount / NANO_PER_USD, newBalance: newBalance / NANO_PER_USD, paymentId };
+	return json({ success: true, data: credited }, 200, {
+		...paymentResponseHeaders(request, outcome.response),
+		...(outcome.first ? {} : { "Idempotent-Replayed": "true" }),
+	});
+}
+
+/** The 402 of this route: the body has what can be paid alone, the header the whole of version 2. */
+function offered(
+	{ offers }: TopUpDesk,
+	{ x402Version = 2, amountUsd }: TopUpQuery,
+	{ url, error, headers }: { readonly url: string; readonly error: string; readonly headers: Readonly<Record<string, string>> },
+): ApiError {
+	const { minimumUsd, maximumUsd } = offers.limits;
+	if (amountUsd !== undefined && (amountUsd < minimumUsd || amountUsd > maximumUsd))
+		throw invalidField(["amountUsd"], `must be from ${minimumUsd} to ${maximumUsd}`);
+	const resource = { url, description: "Top-up of a wallet's balance", mimeType: "application/json" };
+	const wanted: OfferRequest = { resource, error, ...(amountUsd === undefined ? {} : { amountUsd }) };
+	const full = offers.v2(wanted);
+	const body = x402Version === 1 ? offers.v1(wanted) : { x402Version: full.x402Version, accepts: full.accepts };
+	return new ApiError("PAYMENT_REQUIRED", {
+		message: error,
+		headers: { ...headers, "PAYMENT-REQUIRED": headerOf(full) },
+		body: { ...body },
+	});
+}

@@ -1,0 +1,96 @@
+/**
+ * GET /x402/transactions/{walletAddress}: a wallet's history, for the wallet alone. Free. Promises: the amounts add up to
+ * the balance, to the nano-USD; a charge is in it as soon as its answer is out.
+ */
+import Type, { type Static } from "typebox";
+import { checkOwnWallet } from "../../access/index.ts";
+import type { Statements } from "../../budgets/index.ts";
+import type { WalletEntry } from "../../payments/port.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
+
+export interface TransactionRouteParts {
+	readonly statements: Statements;
+	readonly readsPerMinute: () => number;
+}
+
+const NANO_PER_USD = 1e9;
+const DEFAULT_LIMIT = 50;
+
+const TransactionQuerySchema = Type.Object({
+	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Default ${DEFAULT_LIMIT}` })),
+	offset: Type.Optional(
+		Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description: "Newer entries to leave out; null and nothing are 0" }),
+	),
+});
+type TransactionQuery = Static<typeof TransactionQuerySchema>;
+
+export const TransactionsSchema = Type.Object({
+	success: Type.Literal(true),
+	data: Type.Object({
+		walletAddress: Type.String({ description: "Lower case on EVM chains" }),
+		currentBalance: Type.Number({ description: "USD" }),
+		transactions: Type.Array(
+			Type.Object({
+				id: Type.String(),
+				amount: Type.Number({ description: "USD; negative where money left" }),
+				balanceAfter: Type.Number({ description: "USD" }),
+				type: Type.String({ description: "TOP_UP, CHARGE, REFUND; more may come" }),
+				createdAt: Type.String({ format: "date-time" }),
+				requestId: Type.Union([Type.String({ description: "X-Request-ID" }), Type.Null()]),
+				modelId: Type.Union([Type.String(), Type.Null()]),
+			}),
+		),
+		pagination: Type.Object({ limit: Type.Integer(), offset: Type.Integer(), hasMore: Type.Boolean() }),
+	}),
+});
+
+export function walletTransactionsRoute(parts: TransactionRouteParts): Endpoint {
+	return plain({
+		method: "GET",
+		path: "/x402/transactions/:walletAddress",
+		name: "x402-transactions",
+		tag: "Wallets",
+		summary: "A wallet's top-ups, charges and refunds, newest first; signed in by itself",
+		openAi: false,
+		callers: ["wallet"],
+		listLimit: false,
+		minuteLimit: { subject: "x402-transactions", requests: parts.readsPerMinute },
+		query: TransactionQuerySchema,
+		codes: ["X402_WALLET_MISMATCH"],
+		answer: { type: "application/json", schema: TransactionsSchema, description: "A page of entries" },
+		checkRequest: (call, params) => void checkOwnWallet(call.caller, params.walletAddress ?? ""),
+		run: ({ query, params }, call) => transactions(params.walletAddress ?? "", query, call, parts),
+	});
+}
+
+async function transactions(
+	named: string,
+	{ limit = DEFAULT_LIMIT, offset = 0 }: TransactionQuery,
+	call: Call,
+	{ statements }: TransactionRouteParts,
+): Promise<Answer> {
+	const { identity, address } = checkOwnWallet(call.caller, named);
+	const { balance, entries, hasMore } = await statements.wallet({ identity, offset, limit });
+	return json({
+		success: true,
+		data: {
+			walletAddress: address,
+			currentBalance: balance / NANO_PER_USD,
+			transactions: entries.map(transactionOf),
+			pagination: { limit, offset, hasMore },
+		},
+	});
+}
+
+function transactionOf({ id, amount, balanceAfter, type, createdAtMs, requestId, modelId }: WalletEntry) {
+	return {
+		id,
+		amount: amount / NANO_PER_USD,
+		balanceAfter: balanceAfter / NANO_PER_USD,
+		type,
+		createdAt: new Date(createdAtMs).toISOString(),
+		requestId,
+		modelId,
+	};
+}
