@@ -162,7 +162,8 @@ test("a fault of a variable or a flag names it, not the file", () => {
 	expect(faultIn({ TURNPIKE_OPENAI_UPSTREAM: "http://a/v1", TURNPIKE_OPENAI_KEY: "a\nb" })).toMatch(
 		/^TURNPIKE_OPENAI_KEY: expected/,
 	);
-	expect(faultIn({ TURNPIKE_PUBLIC_URL: "example.com" })).toMatch(/^TURNPIKE_PUBLIC_URL: expected an address/);
+	for (const url of ["example.com", "https://", "https://a b"])
+		expect(faultIn({ TURNPIKE_PUBLIC_URL: url })).toMatch(/^TURNPIKE_PUBLIC_URL: expected an address/);
 	expect(faultIn({ TURNPIKE_STORE: "mysql://u:secret@h/d" })).toBe(
 		"TURNPIKE_STORE: expected an address like postgres://user:password@host/database",
 	);

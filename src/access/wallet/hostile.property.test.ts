@@ -7,7 +7,7 @@ const wallet = newWallet();
 const solana = newSolanaWallet();
 const EVM = await evmHeader(wallet);
 const SOLANA = solanaHeader(solana);
-const REASON = /^[a-z]+(_[a-z]+)+$/;
+const REASON = /^[a-z]+(_[a-z]+)*$/;
 
 /** What comes out is a refusal with a reason, never an identity and never a fault of ours. */
 async function expectRefused(header: string): Promise<void> {
