@@ -54,7 +54,8 @@ test("a store that stays away: paid work ends with 503, nothing acknowledged is 
 	await until(() => acknowledged.length > meanwhile + 20, 60_000);
 	running = false;
 	await Promise.all(clients);
-	for (const node of nodes) await answered(node);
+	// The other one may need a moment more.
+	for (const node of nodes) await until(async () => (await node.chat(BODY)).status === 200, 60_000);
 	const booked = await fleet.bookedIds();
 	expect(new Set(booked).size).toBe(booked.length);
 	const found = new Set(booked);
