@@ -13,10 +13,26 @@ import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
 export function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
 	const { wallets } = parts;
 	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
-		const signed = wallets.signedIn(call);
+		const signed = signedIn(call, wallets, parts);
 		if (signed !== null) return acceptWallet(call, signed, settings, parts);
 	}
 	return identifyKey(call, settings, parts);
+}
+
+function signedIn(call: Call, wallets: WalletGate, parts: PipelineParts): ReturnType<WalletGate["signedIn"]> {
+	try {
+		const signed = wallets.signedIn(call);
+		return signed instanceof Promise ? signed.catch((error: unknown) => notSignedIn(call, error, parts)) : signed;
+	} catch (error) {
+		return notSignedIn(call, error, parts);
+	}
+}
+
+/** A signature that is none is a failure of its address, as an unknown key is: one that failed too often is told to wait. */
+function notSignedIn(call: Call, error: unknown, parts: PipelineParts): never {
+	if (error instanceof ApiError && error.code === "X402_INVALID_SIGN_IN" && call.endpoint.failureGuard !== false)
+		parts.budgets.checkGuard(`address:${call.address}`);
+	throw error;
 }
 
 async function acceptWallet(
