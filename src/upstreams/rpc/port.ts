@@ -80,7 +80,7 @@ export type RpcLookUp = "found" | "absent" | "unreachable";
 
 export interface RpcUpstreams {
 	/** Slugs that are switched on, sorted. */
-	networks(): string[];
+	networks(): readonly string[];
 	/** Those of them with a healthy upstream, sorted. */
 	online(): string[];
 	/** The one item of the call. Throws `RpcCallError`, or the reason of the call's signal. */

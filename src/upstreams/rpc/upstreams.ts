@@ -80,6 +80,8 @@ class Upstreams implements RunningRpcUpstreams {
 	readonly #pools = new Map<string, NetworkPool>();
 	readonly #finalityListeners = new Set<FinalityListener>();
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
+	/** Their names in order: asked for with every call. */
+	#slugs: readonly string[] = [];
 	#tools: CallTools;
 	#publicFound: Promise<unknown> = Promise.resolve();
 	#config: RpcConfig;
@@ -102,8 +104,8 @@ class Upstreams implements RunningRpcUpstreams {
 		this.#apply(options.config);
 	}
 
-	networks(): string[] {
-		return [...this.#networks.keys()].sort();
+	networks(): readonly string[] {
+		return this.#slugs;
 	}
 
 	online(): string[] {
@@ -160,6 +162,7 @@ class Upstreams implements RunningRpcUpstreams {
 		const networks = switchedOn(config, this.#options.catalog);
 		// From here on nothing throws.
 		this.#networks = networks;
+		this.#slugs = [...networks.keys()].sort();
 		for (const [slug, pool] of this.#pools) {
 			if (networks.has(slug) && !this.#hasNone(config, slug, pool)) continue;
 			pool.close();

@@ -54,7 +54,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		this.#flights = new Flights(clock);
 	}
 
-	networks(): string[] {
+	networks(): readonly string[] {
 		return this.#inner.networks();
 	}
 
