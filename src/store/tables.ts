@@ -270,6 +270,19 @@ export interface Tables {
 	statement_starts: { account_id: string; usd: Int; bundled: Int; diem: Int };
 	/** How far the days before `before_day` of `usage_daily` are made one day, 0. */
 	usage_folds: { id: Int; before_day: Int; account_id: string; key_id: string; done: Int };
+	/** Voices that callers brought. What the columns mean stands beside the migration. */
+	voices: {
+		id: string;
+		owner: string;
+		model_id: string;
+		sample_format: string;
+		sample_bytes: Int;
+		sliding_ms: Int;
+		upstream_voices: string;
+		created_at: Int;
+		expires_at: Int;
+	};
+	voice_sample_parts: { voice_id: string; part: Int; body: Uint8Array; stored_at: Int };
 	meta: { name: string; value: string };
 }
 

@@ -12,6 +12,7 @@ import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
+import { voices } from "./migrations/0010-voices.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -23,6 +24,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	retention,
 	wallets,
 	topUps,
+	voices,
 ];
 
 /**

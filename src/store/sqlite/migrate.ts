@@ -9,6 +9,7 @@ import { chainProxy } from "./migrations/0006-chain-proxy.ts";
 import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
+import { voices } from "./migrations/0010-voices.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -27,6 +28,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	retention,
 	wallets,
 	topUps,
+	voices,
 ];
 
 /** The folder was written by a newer version of this program. */
