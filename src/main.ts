@@ -11,6 +11,7 @@ const turnpike = defineCommand({
 		reload: () => import("./commands/reload.ts").then((module) => module.reload),
 		accounts: () => import("./commands/accounts.ts").then((module) => module.accounts),
 		keys: () => import("./commands/keys.ts").then((module) => module.keys),
+		wallets: () => import("./commands/wallets.ts").then((module) => module.wallets),
 		models: () => import("./commands/models.ts").then((module) => module.models),
 		requests: () => import("./commands/requests.ts").then((module) => module.requests),
 		rpc: () => import("./commands/rpc.ts").then((module) => module.rpc),

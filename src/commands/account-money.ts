@@ -44,7 +44,7 @@ export const debitCommand = defineCommand({
 });
 
 export const refundCommand = defineCommand({
-	meta: { name: "refund", description: "Give back what a request was charged, to where it came from" },
+	meta: { name: "refund", description: "Give back what a request was charged, to where it came from; nothing is paid out" },
 	args: {
 		request: { type: "positional", description: "X-Request-ID", required: true },
 		amount: { type: "positional", description: "A part, in USD; left out: all that is left of it", required: false },
