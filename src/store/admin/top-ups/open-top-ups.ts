@@ -136,15 +136,17 @@ export function findTopUp(admin: AdminStore, key: TopUpKey): Promise<TopUp | nul
 	return findRow(admin.db, key);
 }
 
-/** Open payments that nobody is at and that are to be looked at now, the longest waiting first. */
-export async function listDueTopUps(admin: AdminStore, input: { readonly limit: number }): Promise<TopUp[]> {
-	const atMs = BigInt(admin.now());
-	const rows = await topUpRows(admin.db)
-		.where("state", "in", ["settling", "unknown"])
-		.where("look_at", "<=", atMs)
-		.orderBy("look_at")
-		.limit(input.limit)
-		.execute();
+/**
+ * Open payments that are to be looked at now, the longest waiting first. With `settler`: all that this node was at,
+ * when it starts again.
+ */
+export async function listDueTopUps(
+	admin: AdminStore,
+	{ limit, settler }: { readonly limit: number; readonly settler?: string },
+): Promise<TopUp[]> {
+	let open = topUpRows(admin.db).where("state", "in", ["settling", "unknown"]);
+	open = settler === undefined ? open.where("look_at", "<=", BigInt(admin.now())) : open.where("settler", "=", settler);
+	const rows = await open.orderBy("look_at").limit(limit).execute();
 	return rows.map(topUpOf);
 }
 

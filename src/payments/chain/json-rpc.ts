@@ -1,0 +1,90 @@
+import type { Timers } from "../../telemetry/clock.ts";
+
+/** The chain's node gave no answer that can be used. The message holds neither its address nor a secret of it. */
+export class ChainUnavailable extends Error {
+	override readonly name = "ChainUnavailable";
+}
+
+/** The node answered with an error of its own. */
+export class ChainRefused extends ChainUnavailable {
+	readonly reverted: boolean;
+
+	constructor(message: string, reverted: boolean) {
+		super(message);
+		this.reverted = reverted;
+	}
+}
+
+export interface JsonRpcOptions {
+	readonly url: string;
+	/** Each call. */
+	readonly timeoutMs: number;
+	readonly timers: Timers;
+}
+
+/** Above it an answer is not read. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** An eth_call that reverted (https://ethereum.github.io/execution-apis/). */
+const REVERTED = 3;
+
+/** JSON-RPC over HTTP, without retries: who asks asks again. */
+export class JsonRpc {
+	readonly #options: JsonRpcOptions;
+
+	constructor(options: JsonRpcOptions) {
+		this.#options = options;
+	}
+
+	/** Throws `ChainUnavailable`. */
+	async call(method: string, params: readonly unknown[]): Promise<unknown> {
+		const { url, timeoutMs, timers } = this.#options;
+		const aborter = new AbortController();
+		const cancel = timers.after(timeoutMs, () => aborter.abort());
+		try {
+			const response = await fetch(url, {
+				method: "POST",
+				headers: { "content-type": "application/json" },
+				body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+				signal: aborter.signal,
+			});
+			return resultOf(method, response.status, await limitedText(response));
+		} catch (error) {
+			if (error instanceof ChainUnavailable) throw error;
+			throw new ChainUnavailable(`${method}: the chain's node does not answer`);
+		} finally {
+			cancel();
+		}
+	}
+}
+
+/** Text of an answer. Throws where it is longer than anything that is asked for. */
+async function limitedText(response: Response): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	for await (const chunk of response.body ?? []) {
+		bytes += chunk.byteLength;
+		if (bytes > MAX_ANSWER_BYTES) throw new ChainUnavailable("the chain's node answers too much");
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString("utf8");
+}
+
+function resultOf(method: string, status: number, text: string): unknown {
+	let answer: { readonly result?: unknown; readonly error?: { readonly code?: unknown; readonly message?: unknown } } | null;
+	try {
+		answer = JSON.parse(text);
+	} catch {
+		throw new ChainUnavailable(`${method}: the chain's node answers ${status} without JSON`);
+	}
+	if (typeof answer !== "object" || answer === null) throw new ChainUnavailable(`${method}: not a JSON-RPC answer`);
+	const { result, error } = answer;
+	if (error !== undefined && error !== null) {
+		const said = typeof error.message === "string" ? error.message : "";
+		throw new ChainRefused(
+			`${method}: the chain's node refuses (${String(error.code)})`,
+			error.code === REVERTED || /\brevert/i.test(said),
+		);
+	}
+	if (result === undefined) throw new ChainUnavailable(`${method}: the answer has no result`);
+	return result;
+}

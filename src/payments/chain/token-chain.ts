@@ -1,0 +1,243 @@
+import type { PayNetwork } from "../networks.ts";
+import type { Authorization } from "../payment.ts";
+import { ChainRefused, ChainUnavailable, type JsonRpc } from "./json-rpc.ts";
+import { domainSeparator } from "./typed-data.ts";
+import { isTrue, wholeOf, word } from "./words.ts";
+
+/** The node serves another chain, or the token there is another one. Nothing is credited from it. */
+export class WrongChain extends Error {
+	override readonly name = "WrongChain";
+}
+
+export interface BlockHead {
+	readonly number: number;
+	/** Unix seconds. */
+	readonly timestamp: number;
+}
+
+/** The one transfer that an authorization made. */
+export interface SeenTransfer {
+	readonly transaction: string;
+	readonly block: number;
+	readonly logIndex: number;
+}
+
+/** What the chain says of an authorization now. */
+export type AuthorizationUse =
+	| { readonly kind: "unused"; readonly head: number }
+	/** It moved the value to the receiver. */
+	| { readonly kind: "transferred"; readonly transfer: SeenTransfer; readonly head: number }
+	/** It was cancelled, or the token's log shows another transfer than the one that was signed. */
+	| { readonly kind: "elsewhere"; readonly transaction: string; readonly block: number }
+	/** It is used, and its log was not found. */
+	| { readonly kind: "unseen" };
+
+interface Log {
+	readonly address: string;
+	readonly topics: readonly string[];
+	readonly data: string;
+	readonly logIndex: number;
+	readonly transaction: string;
+}
+
+interface Receipt {
+	readonly block: number;
+	readonly logs: readonly Log[];
+}
+
+/** `DOMAIN_SEPARATOR()`, `authorizationState(address,bytes32)`, `isValidSignature(bytes32,bytes)`, `balanceOf(address)`. */
+const DOMAIN_SEPARATOR = "0x3644e515";
+const AUTHORIZATION_STATE = "0xe94a0102";
+const IS_VALID_SIGNATURE = "0x1626ba7e";
+const BALANCE_OF = "0x70a08231";
+/** `AuthorizationUsed(address,bytes32)`, `AuthorizationCanceled(address,bytes32)`, `Transfer(address,address,uint256)`. */
+export const AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
+export const AUTHORIZATION_CANCELED = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
+export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+/** Blocks of one search for logs: nodes allow a few thousand. */
+const SEARCH_BLOCKS = 2_000;
+/** Searches for one authorization at most: on Base a day and a half. */
+const MAX_SEARCHES = 32;
+/** Where a node knows no `safe` block: so far below the newest one. */
+const FINAL_DEPTH = 64;
+
+/** The token of one network, read through a node. Every question throws `ChainUnavailable`, the first ones `WrongChain`. */
+export class TokenChain {
+	readonly network: PayNetwork;
+	readonly #rpc: JsonRpc;
+	readonly #finalBlock: "latest" | "safe" | "finalized";
+	#checked: Promise<void> | null = null;
+
+	constructor(network: PayNetwork, rpc: JsonRpc, finalBlock: "latest" | "safe" | "finalized") {
+		this.network = network;
+		this.#rpc = rpc;
+		this.#finalBlock = finalBlock;
+	}
+
+	/** Whether the node serves this chain, with this token. Asked once, and again where the answer was not good. */
+	check(): Promise<void> {
+		this.#checked ??= this.#check().catch((error: unknown) => {
+			this.#checked = null;
+			throw error;
+		});
+		return this.#checked;
+	}
+
+	async head(): Promise<BlockHead> {
+		return this.#block("latest");
+	}
+
+	/** The newest block that the chain does not take back. */
+	async final(): Promise<BlockHead> {
+		try {
+			return await this.#block(this.#finalBlock);
+		} catch (error) {
+			if (!(error instanceof ChainRefused)) throw error;
+			return this.#block(Math.max(0, (await this.head()).number - FINAL_DEPTH));
+		}
+	}
+
+	/** Base units of an address in the newest block. */
+	async balance(address: string): Promise<bigint> {
+		return BigInt(String(await this.#view(`${BALANCE_OF}${word(address)}`)));
+	}
+
+	/** Whether a contract takes a signature for its own (https://eips.ethereum.org/EIPS/eip-1271); false where there is none. */
+	async isSignedByContract(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
+		if ((await this.#rpc.call("eth_getCode", [address, "latest"])) === "0x") return false;
+		const digits = signature.slice(2);
+		const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");
+		const data = `${IS_VALID_SIGNATURE}${Buffer.from(digest).toString("hex")}${word(64)}${word(digits.length / 2)}${padded}`;
+		try {
+			const answer = await this.#rpc.call("eth_call", [{ to: address, data }, "latest"]);
+			return String(answer).startsWith(IS_VALID_SIGNATURE);
+		} catch (error) {
+			if (error instanceof ChainRefused && error.reverted) return false;
+			throw error;
+		}
+	}
+
+	/** True while a transaction waits for a block. */
+	async isWaiting(transaction: string): Promise<boolean> {
+		const found = await this.#rpc.call("eth_getTransactionByHash", [transaction]);
+		return typeof found === "object" && found !== null && (found as { blockNumber?: unknown }).blockNumber == null;
+	}
+
+	/**
+	 * What became of an authorization. `transaction` is the one that is known of; `fromBlock` one below which it was
+	 * unused, null where that is not known: then the search goes back from the newest block.
+	 */
+	async use(signed: Authorization, transaction: string | null, fromBlock: number | null): Promise<AuthorizationUse> {
+		const { number: head } = await this.head();
+		const state = await this.#view(`${AUTHORIZATION_STATE}${word(signed.from)}${word(signed.nonce)}`);
+		if (!isTrue(state)) return { kind: "unused", head };
+		const known = transaction === null ? null : await this.#receipt(transaction);
+		const seen = known === null ? null : this.#useIn(known, signed, head);
+		return seen ?? this.#searchUse(signed, fromBlock, head);
+	}
+
+	async #check(): Promise<void> {
+		const { name, chainId, asset } = this.network;
+		const found = wholeOf(await this.#rpc.call("eth_chainId", []));
+		if (found !== chainId) throw new WrongChain(`${name}: the node answers for chain ${found}, not for chain ${chainId}`);
+		const separator = await this.#view(DOMAIN_SEPARATOR).catch((error: unknown) => {
+			if (error instanceof ChainRefused) return "0x";
+			throw error;
+		});
+		if (separator === "0x") throw new WrongChain(`${name}: there is no token with signed transfers at ${asset}`);
+		if (separator !== domainSeparator(this.network))
+			throw new WrongChain(`${name}: the token at ${asset} is another one than ${this.network.tokenName}`);
+	}
+
+	async #block(name: number | "latest" | "safe" | "finalized"): Promise<BlockHead> {
+		const at = typeof name === "number" ? `0x${name.toString(16)}` : name;
+		const found = await this.#rpc.call("eth_getBlockByNumber", [at, false]);
+		if (found === null) throw new ChainRefused(`eth_getBlockByNumber: no block ${name}`, false);
+		const { number, timestamp } = found as Readonly<Record<string, unknown>>;
+		return { number: whole(number), timestamp: whole(timestamp) };
+	}
+
+	#view(data: string): Promise<unknown> {
+		return this.#rpc.call("eth_call", [{ to: this.network.asset, data }, "latest"]);
+	}
+
+	async #receipt(transaction: string): Promise<Receipt | null> {
+		const found = (await this.#rpc.call("eth_getTransactionReceipt", [transaction])) as {
+			readonly status?: unknown;
+			readonly blockNumber?: unknown;
+			readonly logs?: unknown;
+		} | null;
+		if (found === null || wholeOf(found.status) !== 1) return null;
+		return { block: whole(found.blockNumber), logs: logsOf(found.logs) };
+	}
+
+	async #searchUse(signed: Authorization, fromBlock: number | null, head: number): Promise<AuthorizationUse> {
+		const lowest = Math.max(0, fromBlock ?? 0);
+		// Upwards where the use lies close above a known block, else downwards.
+		const upwards = fromBlock !== null;
+		let start = upwards ? lowest : Math.max(0, head - SEARCH_BLOCKS + 1);
+		for (let searches = 0; searches < MAX_SEARCHES; searches++) {
+			const end = Math.min(head, start + SEARCH_BLOCKS - 1);
+			const found = await this.#useBetween(signed, start, end, head);
+			if (found !== null) return found;
+			if (upwards ? end >= head : start === 0) break;
+			start = upwards ? end + 1 : Math.max(0, start - SEARCH_BLOCKS);
+		}
+		return { kind: "unseen" };
+	}
+
+	async #useBetween(signed: Authorization, from: number, to: number, head: number): Promise<AuthorizationUse | null> {
+		const filter = {
+			address: this.network.asset,
+			fromBlock: `0x${from.toString(16)}`,
+			toBlock: `0x${to.toString(16)}`,
+			topics: [[AUTHORIZATION_USED, AUTHORIZATION_CANCELED], `0x${word(signed.from)}`, signed.nonce],
+		};
+		const [log] = logsOf(await this.#rpc.call("eth_getLogs", [filter]));
+		const receipt = log === undefined ? null : await this.#receipt(log.transaction);
+		return receipt === null ? null : this.#useIn(receipt, signed, head);
+	}
+
+	/** What a transaction did with the authorization; null where it did nothing. */
+	#useIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
+		const ofToken = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
+		const at = ofToken.findIndex(
+			({ topics: [event, authorizer, nonce] }) =>
+				(event === AUTHORIZATION_USED || event === AUTHORIZATION_CANCELED) &&
+				authorizer === `0x${word(signed.from)}` &&
+				nonce === signed.nonce,
+		);
+		const mark = ofToken[at];
+		if (mark === undefined) return null;
+		const next = ofToken[at + 1];
+		const moved =
+			mark.topics[0] === AUTHORIZATION_USED &&
+			next !== undefined &&
+			next.topics[0] === TRANSFER &&
+			next.topics[1] === `0x${word(signed.from)}` &&
+			next.topics[2] === `0x${word(signed.to)}` &&
+			next.data === `0x${word(signed.value)}`;
+		if (!moved) return { kind: "elsewhere", transaction: mark.transaction, block };
+		return { kind: "transferred", transfer: { transaction: mark.transaction, block, logIndex: next.logIndex }, head };
+	}
+}
+
+function whole(answer: unknown): number {
+	const value = wholeOf(answer);
+	if (value === null) throw new ChainUnavailable("the chain's node answered with something that is no whole number");
+	return value;
+}
+
+/** Logs in their order. Throws `ChainUnavailable` where they are none. */
+function logsOf(answer: unknown): Log[] {
+	if (!Array.isArray(answer)) throw new ChainUnavailable("the chain's node answered with something that is no list of logs");
+	const logs = answer.map((log: Readonly<Record<string, unknown>>) => ({
+		address: String(log.address).toLowerCase(),
+		topics: Array.isArray(log.topics) ? log.topics.map((topic) => String(topic).toLowerCase()) : [],
+		data: String(log.data).toLowerCase(),
+		logIndex: whole(log.logIndex),
+		transaction: String(log.transactionHash).toLowerCase(),
+	}));
+	return logs.sort((one, other) => one.logIndex - other.logIndex);
+}

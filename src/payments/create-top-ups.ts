@@ -1,0 +1,95 @@
+import type { Config, X402Config } from "../config/index.ts";
+import { readEvmAddress } from "../schema/index.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { JsonRpc } from "./chain/json-rpc.ts";
+import { TokenChain, WrongChain } from "./chain/token-chain.ts";
+import { BroadcastDesk } from "./facilitator/broadcast-desk.ts";
+import { LocalFacilitator } from "./facilitator/local-facilitator.ts";
+import type { Facilitator } from "./facilitator/port.ts";
+import { RemoteFacilitator } from "./facilitator/remote-facilitator.ts";
+import { networkNamed, type PayNetwork } from "./networks.ts";
+import { TopUps } from "./top-ups.ts";
+
+export interface CreateTopUps {
+	readonly config: Pick<Config, "x402" | "timeouts">;
+	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+}
+
+/** Top-ups as they are configured; null without a receiver. Nothing is asked, and nothing loaded, before `start`. */
+export function createTopUps({ config, ...parts }: CreateTopUps): TopUps | null {
+	const { x402, timeouts } = config;
+	const { payTo } = x402;
+	if (payTo === undefined) return null;
+	const facilitator = facilitatorOf(x402, timeouts.facilitatorMs, parts);
+	const chains = new Map(chainsOf(x402, parts.timers).map((chain) => [chain.network.id, chain]));
+	return new TopUps({ ...parts, config: x402, payTo, facilitatorMs: timeouts.facilitatorMs, facilitator, chains });
+}
+
+/** The nodes that are configured. */
+function nodesOf({ networks, rpcUrl }: X402Config): readonly { readonly network: PayNetwork; readonly rpcUrl: string }[] {
+	return Object.entries(networks).flatMap(([name, node]) => {
+		const url = node.rpcUrl ?? rpcUrl;
+		return url === undefined ? [] : [{ network: networkNamed(name), rpcUrl: url }];
+	});
+}
+
+/** The token of each network that has a node. */
+export function chainsOf(config: X402Config, timers: Timers): TokenChain[] {
+	return nodesOf(config).map(
+		({ network, rpcUrl }) =>
+			new TokenChain(network, new JsonRpc({ url: rpcUrl, timeoutMs: config.rpcTimeoutMs, timers }), config.finalBlock),
+	);
+}
+
+/** A settlement waits for its block so much shorter than we wait for the settlement: its hash comes in time. */
+const CONFIRMATION_PART = 0.8;
+
+function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<CreateTopUps, "config">): Facilitator | null {
+	const { url, key, headers = {} } = config.facilitator;
+	if (url !== undefined) return new RemoteFacilitator({ url, headers, timeoutMs, timers: parts.timers });
+	if (key === undefined) return null;
+	return new LocalFacilitator({
+		key,
+		nodes: new Map(nodesOf(config).map(({ network, rpcUrl }) => [network.id, { chainId: network.chainId, rpcUrl }])),
+		rpcTimeoutMs: config.rpcTimeoutMs,
+		confirmationTimeoutMs: Math.ceil(timeoutMs * CONFIRMATION_PART),
+		eip6492Factories: config.eip6492Factories,
+		broadcasts: new BroadcastDesk(parts),
+	});
+}
+
+/** How what top-ups need is found. `wrong`: the operator has to mend it; `not-now`: it may pass. */
+export interface TopUpsCheck {
+	readonly state: "well" | "not-now" | "wrong";
+	readonly text: string;
+}
+
+/** What is amiss with the configuration of top-ups, one entry a network; empty without a receiver. Never rejects. */
+export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
+	const { payTo, facilitator, networks } = config;
+	if (payTo === undefined) return [];
+	if ((await readEvmAddress(payTo)) === null)
+		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong" }];
+	if (facilitator.url === undefined && facilitator.key === undefined)
+		return [{ state: "wrong", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
+	const chains = new Map(chainsOf(config, systemTimers).map((chain) => [chain.network.name, chain]));
+	return Promise.all(
+		Object.keys(networks).map(async (name): Promise<TopUpsCheck> => {
+			const chain = chains.get(networkNamed(name).name);
+			if (chain === undefined)
+				return { state: "wrong", text: `x402.rpcUrl: no node of ${name}: offers are made, payments are refused` };
+			try {
+				await chain.check();
+				const { number } = await chain.head();
+				return { state: "well", text: `${payTo} receives USDC on ${name}, block ${number}` };
+			} catch (error) {
+				return { state: error instanceof WrongChain ? "wrong" : "not-now", text: `x402: ${(error as Error).message}` };
+			}
+		}),
+	);
+}

@@ -1,0 +1,138 @@
+/** Loaded at the first payment: the libraries cost tens of megabytes. */
+import { toFacilitatorEvmSigner } from "@x402/evm";
+import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import {
+	type Abi,
+	createPublicClient,
+	encodeFunctionData,
+	type Hex,
+	http,
+	keccak256,
+	type PublicClient,
+	TransactionNotFoundError,
+} from "viem";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { BroadcastDesk } from "./broadcast-desk.ts";
+import { PendingSettlements } from "./pending-settlements.ts";
+import { FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
+import { reasonOf } from "./remote-facilitator.ts";
+
+export interface EvmSettlerOptions {
+	readonly key: string;
+	readonly chainId: number;
+	readonly rpcUrl: string;
+	readonly rpcTimeoutMs: number;
+	readonly confirmationTimeoutMs: number;
+	readonly eip6492Factories: readonly string[];
+	readonly broadcasts: BroadcastDesk;
+}
+
+/** How often a block is looked for while a settlement waits. */
+const POLL_MS = 500;
+/** Storage may be colder by the time it runs than it was estimated. */
+const GAS_PERCENT = 125n;
+
+type Signer = Parameters<typeof toFacilitatorEvmSigner>[0];
+type Broadcast = (transaction: string) => Promise<void>;
+
+/** Verifies and settles on one chain, with one key. */
+export class EvmSettler {
+	readonly #options: EvmSettlerOptions;
+	readonly #account: PrivateKeyAccount;
+	readonly #client: PublicClient;
+	readonly #pending: PendingSettlements;
+
+	constructor(options: EvmSettlerOptions) {
+		this.#options = options;
+		this.#account = accountOf(options.key);
+		this.#client = createPublicClient({
+			transport: http(options.rpcUrl, { timeout: options.rpcTimeoutMs, retryCount: 1 }),
+			pollingInterval: POLL_MS,
+		});
+		this.#pending = new PendingSettlements((transaction) => this.#isKnown(transaction as Hex));
+	}
+
+	async verify(payment: SignedPayment): Promise<Verdict> {
+		const { paymentPayload, paymentRequirements } = bodyOf(payment);
+		const { isValid, invalidReason } = await this.#scheme().verify(paymentPayload, paymentRequirements);
+		return { valid: isValid, reason: reasonOf(invalidReason) ?? "invalid_payload" };
+	}
+
+	async settle(payment: SignedPayment, onBroadcast: Broadcast): Promise<Settled> {
+		const { paymentPayload, paymentRequirements } = bodyOf(payment);
+		const { success, transaction, errorReason } = await this.#scheme(onBroadcast).settle(paymentPayload, paymentRequirements);
+		return { success, transaction: transaction === "" ? null : transaction.toLowerCase(), reason: reasonOf(errorReason) };
+	}
+
+	#scheme(onBroadcast?: Broadcast): ExactEvmScheme {
+		const { confirmationTimeoutMs, eip6492Factories } = this.#options;
+		return new ExactEvmScheme(toFacilitatorEvmSigner(this.#signer(onBroadcast), { confirmationTimeoutMs }), {
+			eip6492AllowedFactories: [...eip6492Factories],
+			simulateInSettle: true,
+			pendingSettlementStore: this.#pending,
+		});
+	}
+
+	#signer(onBroadcast: Broadcast | undefined): Signer {
+		const client = this.#client;
+		return {
+			address: this.#account.address,
+			readContract: (args) => client.readContract(args as Parameters<PublicClient["readContract"]>[0]),
+			verifyTypedData: (args) => client.verifyTypedData(args as Parameters<PublicClient["verifyTypedData"]>[0]),
+			writeContract: ({ address, abi, functionName, args, dataSuffix }) => {
+				const data = encodeFunctionData({ abi: abi as Abi, functionName, args });
+				return this.#send(address, dataSuffix === undefined ? data : `${data}${dataSuffix.slice(2)}`, onBroadcast);
+			},
+			sendTransaction: ({ to, data }) => this.#send(to, data, onBroadcast),
+			waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
+			getCode: (args) => client.getCode(args),
+		};
+	}
+
+	/**
+	 * Only nonce and broadcast are one step: what waits for a block keeps nobody back, and a transaction that is dropped
+	 * leaves no gap, since the next nonce is asked of the node each time.
+	 */
+	async #send(to: Hex, data: Hex, onBroadcast: Broadcast | undefined): Promise<Hex> {
+		const { chainId, broadcasts } = this.#options;
+		const account = this.#account;
+		const [gas, fees] = await Promise.all([
+			this.#client.estimateGas({ account, to, data }),
+			this.#client.estimateFeesPerGas({ chain: null, type: "eip1559" }),
+		]);
+		const request = { type: "eip1559", chainId, to, data, gas: (gas * GAS_PERCENT) / 100n, ...fees } as const;
+		return broadcasts.inTurn(`eip155:${chainId}:${account.address.toLowerCase()}`, async () => {
+			const nonce = await this.#client.getTransactionCount({ address: account.address, blockTag: "pending" });
+			const serializedTransaction = await account.signTransaction({ ...request, nonce });
+			// Known before it is sent: whatever happens to this process, it can be found again.
+			await onBroadcast?.(keccak256(serializedTransaction));
+			return this.#client.sendRawTransaction({ serializedTransaction });
+		});
+	}
+
+	async #isKnown(hash: Hex): Promise<boolean> {
+		try {
+			await this.#client.getTransaction({ hash });
+			return true;
+		} catch (error) {
+			if (error instanceof TransactionNotFoundError) return false;
+			throw error;
+		}
+	}
+}
+
+/** Throws where the digits are no key of the curve; never with the key in the message. */
+function accountOf(key: string): PrivateKeyAccount {
+	try {
+		return privateKeyToAccount(`0x${key.replace(/^0x/, "")}`);
+	} catch {
+		throw new FacilitatorUnavailable("x402.facilitator.key: is no private key");
+	}
+}
+
+type Scheme = Parameters<ExactEvmScheme["verify"]>;
+
+function bodyOf(payment: SignedPayment): { readonly paymentPayload: Scheme[0]; readonly paymentRequirements: Scheme[1] } {
+	const { paymentPayload, paymentRequirements } = paymentBody(payment);
+	return { paymentPayload: paymentPayload as unknown as Scheme[0], paymentRequirements: paymentRequirements as Scheme[1] };
+}

@@ -1,0 +1,61 @@
+import type { PayNetwork } from "../networks.ts";
+import type { BroadcastDesk } from "./broadcast-desk.ts";
+import type { EvmSettler } from "./evm-settler.ts";
+import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPayment, type Verdict } from "./port.ts";
+
+export interface LocalFacilitatorOptions {
+	/** 64 hex digits. */
+	readonly key: string;
+	/** Node of each network that can be settled on. */
+	readonly nodes: ReadonlyMap<PayNetwork["id"], { readonly chainId: number; readonly rpcUrl: string }>;
+	/** Each call of a node. */
+	readonly rpcTimeoutMs: number;
+	/** How long a settlement waits for its block. */
+	readonly confirmationTimeoutMs: number;
+	readonly eip6492Factories: readonly string[];
+	readonly broadcasts: BroadcastDesk;
+}
+
+/** A facilitator in this process, with a key of the operator's. What it needs is loaded at the first payment. */
+export class LocalFacilitator implements Facilitator {
+	readonly name = "in the server";
+	readonly #options: LocalFacilitatorOptions;
+	readonly #settlers = new Map<string, Promise<EvmSettler>>();
+
+	constructor(options: LocalFacilitatorOptions) {
+		this.#options = options;
+	}
+
+	async verify(payment: SignedPayment): Promise<Verdict> {
+		const settler = await this.#settler(payment.network);
+		return answered(() => settler.verify(payment));
+	}
+
+	async settle(payment: SignedPayment, onBroadcast: (transaction: string) => Promise<void>): Promise<Settled> {
+		const settler = await this.#settler(payment.network);
+		return answered(() => settler.settle(payment, onBroadcast));
+	}
+
+	#settler({ id, name }: PayNetwork): Promise<EvmSettler> {
+		const { nodes, key, ...rest } = this.#options;
+		const node = nodes.get(id);
+		if (node === undefined) throw new FacilitatorUnavailable(`x402.rpcUrl: no node of ${name} is configured`);
+		let settler = this.#settlers.get(id);
+		if (settler === undefined) {
+			settler = import("./evm-settler.ts").then(({ EvmSettler }) => new EvmSettler({ ...rest, ...node, key }));
+			this.#settlers.set(id, settler);
+		}
+		return settler;
+	}
+}
+
+/** Faults of the node, and of the library, are no verdict. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+	try {
+		return await ask();
+	} catch (error) {
+		if (error instanceof FacilitatorUnavailable) throw error;
+		const { shortMessage, message } = error as { readonly shortMessage?: string; readonly message?: string };
+		throw new FacilitatorUnavailable(shortMessage ?? String(message).split("\n")[0] ?? "unknown", { cause: error });
+	}
+}

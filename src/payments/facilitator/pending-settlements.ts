@@ -1,0 +1,39 @@
+/** The part of the facilitator's library that remembers what was sent and had no block yet. */
+export interface PendingStore {
+	get(key: string): Promise<string | undefined>;
+	set(key: string, transaction: string): Promise<void>;
+	delete(key: string): Promise<void>;
+}
+
+/** Payments under way at once are no more than this: an older one is sent anew. */
+const MAX_ENTRIES = 10_000;
+
+/**
+ * Remembers what was sent as long as the node does: a transaction that the node has dropped would be waited for at each
+ * retry, and never sent again.
+ */
+export class PendingSettlements implements PendingStore {
+	readonly #isKnown: (transaction: string) => Promise<boolean>;
+	readonly #sent = new Map<string, string>();
+
+	constructor(isKnown: (transaction: string) => Promise<boolean>) {
+		this.#isKnown = isKnown;
+	}
+
+	async get(key: string): Promise<string | undefined> {
+		const transaction = this.#sent.get(key);
+		if (transaction === undefined || (await this.#isKnown(transaction))) return transaction;
+		this.#sent.delete(key);
+		return undefined;
+	}
+
+	async set(key: string, transaction: string): Promise<void> {
+		const [oldest] = this.#sent.keys();
+		if (this.#sent.size >= MAX_ENTRIES && oldest !== undefined) this.#sent.delete(oldest);
+		this.#sent.set(key, transaction);
+	}
+
+	async delete(key: string): Promise<void> {
+		this.#sent.delete(key);
+	}
+}

@@ -1,0 +1,76 @@
+import type { Timers } from "../../telemetry/clock.ts";
+import { type Facilitator, FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
+
+export interface RemoteFacilitatorOptions {
+	/** `/verify` and `/settle` are behind it. */
+	readonly url: string;
+	/** Further headers of every request. */
+	readonly headers: Readonly<Record<string, string>>;
+	/** Each request. */
+	readonly timeoutMs: number;
+	readonly timers: Timers;
+}
+
+const MAX_ANSWER_CHARACTERS = 65_536;
+const MAX_REASON = 200;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A facilitator of somebody else, over HTTP (https://github.com/coinbase/x402, the facilitator's interface). */
+export class RemoteFacilitator implements Facilitator {
+	readonly name: string;
+	readonly #options: RemoteFacilitatorOptions;
+
+	constructor(options: RemoteFacilitatorOptions) {
+		this.#options = options;
+		this.name = new URL(options.url).host;
+	}
+
+	async verify(payment: SignedPayment): Promise<Verdict> {
+		const answer = await this.#post("verify", payment);
+		if (typeof answer.isValid !== "boolean") throw new FacilitatorUnavailable("the facilitator gave no verdict");
+		return { valid: answer.isValid, reason: reasonOf(answer.invalidReason) ?? "invalid_payload" };
+	}
+
+	async settle(payment: SignedPayment): Promise<Settled> {
+		const answer = await this.#post("settle", payment);
+		if (typeof answer.success !== "boolean") throw new FacilitatorUnavailable("the facilitator did not say whether it settled");
+		return { success: answer.success, transaction: hashOf(answer.transaction), reason: reasonOf(answer.errorReason) };
+	}
+
+	/** Answers of 4xx with a verdict in them are answers. */
+	async #post(path: "verify" | "settle", payment: SignedPayment): Promise<Fields> {
+		const { url, headers, timeoutMs, timers } = this.#options;
+		const aborter = new AbortController();
+		const cancel = timers.after(timeoutMs, () => aborter.abort());
+		try {
+			const response = await fetch(`${url.replace(/\/+$/, "")}/${path}`, {
+				method: "POST",
+				headers: { ...headers, "content-type": "application/json" },
+				body: JSON.stringify({ x402Version: 2, ...paymentBody(payment) }),
+				signal: aborter.signal,
+			});
+			const text = await response.text();
+			if (response.status >= 500 || response.status === 429 || text.length > MAX_ANSWER_CHARACTERS)
+				throw new FacilitatorUnavailable(`the facilitator answered ${path} with ${response.status}`);
+			const answer: unknown = JSON.parse(text);
+			if (typeof answer === "object" && answer !== null) return answer as Fields;
+			throw new FacilitatorUnavailable(`the facilitator answered ${path} with ${response.status} and nothing to read`);
+		} catch (error) {
+			if (error instanceof FacilitatorUnavailable) throw error;
+			throw new FacilitatorUnavailable(`the facilitator did not answer ${path}`, { cause: error });
+		} finally {
+			cancel();
+		}
+	}
+}
+
+function hashOf(value: unknown): string | null {
+	return typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
+}
+
+/** A reason as it may be shown to a caller; null where there is none. */
+export function reasonOf(value: unknown): string | null {
+	if (typeof value !== "string" || value === "") return null;
+	return value.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, MAX_REASON);
+}

@@ -1,0 +1,194 @@
+import { AdminError } from "../store/admin/errors.ts";
+import { isOpen, type TopUp } from "../store/admin/top-ups/top-up-row.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { ChainUnavailable } from "./chain/json-rpc.ts";
+import { type AuthorizationUse, type TokenChain, WrongChain } from "./chain/token-chain.ts";
+import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPayment } from "./facilitator/port.ts";
+import { identityOf } from "./networks.ts";
+import type { Authorization } from "./payment.ts";
+
+export interface SettlementParts {
+	readonly store: Pick<StorePort, "admin" | "node">;
+	readonly facilitator: Facilitator;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+	/** Blocks on top of a transfer's block before it is credited. */
+	readonly confirmations: number;
+	/** How long one call may take until its end is not known. */
+	readonly patienceMs: number;
+	/** How long a payment waits for the next look of the sweep, at least. */
+	readonly sweepEveryMs: number;
+}
+
+/** What a payment signed, as its row keeps it. */
+export interface Proof {
+	readonly authorization: Authorization;
+	readonly signature: string;
+}
+
+const LOOK_AGAIN_MS = 250;
+const MAX_LOOK_IN_MS = 300_000;
+
+/**
+ * Takes one payment from its row to its end. Only the chain's logs credit it; it fails only when no token can come by
+ * it any more; everything else leaves it open, and sending the same authorization again is safe: one lands at most.
+ */
+export class Settlement {
+	readonly #parts: SettlementParts;
+
+	constructor(parts: SettlementParts) {
+		this.#parts = parts;
+	}
+
+	/** How long a node holds a payment. */
+	get termMs(): number {
+		return this.#parts.patienceMs * 2 + 10_000;
+	}
+
+	/**
+	 * Settles a payment that this node has taken, and lets go of it. `begun`: nothing was sent for it before. Returns its
+	 * row: open where its end is not known. Rejects where the store cannot be asked.
+	 */
+	async settle(topUp: TopUp, payment: SignedPayment, chain: TokenChain, begun: boolean): Promise<TopUp> {
+		const deadline = this.#parts.clock.monotonic() + this.#parts.patienceMs;
+		let known = topUp;
+		try {
+			if (!begun) {
+				const { row, use } = await this.look(topUp, chain);
+				known = row;
+				if (!isOpen(row)) return row;
+				if (use?.kind === "transferred") return await this.#await(row, chain, deadline);
+				if (use?.kind !== "unused" || (await this.#waits(row, chain))) return row;
+			}
+			const settled = await this.#send(topUp, payment);
+			if (settled?.transaction) known = { ...topUp, transaction: settled.transaction };
+			known = await this.#await(known, chain, settled?.success ? deadline : 0);
+			return known;
+		} finally {
+			await this.#letGo(known).catch((error: unknown) =>
+				this.#parts.log.warn(
+					{ topUp: topUp.id, cause: String(error) },
+					"a payment could not be let go of: its term ends by itself",
+				),
+			);
+		}
+	}
+
+	/** Asks the chain once, and books what it proves. `use` is null where the chain cannot be asked. */
+	async look(topUp: TopUp, chain: TokenChain): Promise<{ readonly row: TopUp; readonly use: AuthorizationUse | null }> {
+		const { authorization } = JSON.parse(topUp.proof) as Proof;
+		try {
+			await chain.check();
+			const use = await chain.use(authorization, topUp.transaction, topUp.fromBlock);
+			return { row: await this.#book(topUp, use, chain), use };
+		} catch (error) {
+			if (!(error instanceof ChainUnavailable || error instanceof WrongChain)) throw error;
+			this.#parts.log.warn({ topUp: topUp.id, cause: error.message }, "the chain cannot be asked about a payment");
+			return { row: topUp, use: null };
+		}
+	}
+
+	/** Looks after a payment that nobody is at, without sending anything. */
+	async sweep(topUp: TopUp, chain: TokenChain): Promise<TopUp> {
+		const { row } = await this.look(topUp, chain);
+		await this.#letGo(row);
+		return row;
+	}
+
+	async #book(topUp: TopUp, use: AuthorizationUse, chain: TokenChain): Promise<TopUp> {
+		const { store, confirmations, log } = this.#parts;
+		const { id } = topUp;
+		if (use.kind === "transferred") {
+			if (use.head - use.transfer.block < confirmations) return { ...topUp, transaction: use.transfer.transaction };
+			try {
+				const credited = await store.admin("creditTopUp", { id, identity: identityOf(topUp.payer), ...use.transfer });
+				log.info({ topUp: id, transaction: use.transfer.transaction, nanoUsd: credited.amount }, "a payment was credited");
+				return credited;
+			} catch (error) {
+				if (!(error instanceof AdminError)) throw error;
+				log.error(
+					{ topUp: id, cause: error.message },
+					"a payment that arrived cannot be credited: its money is with the receiver",
+				);
+				return { ...topUp, transaction: use.transfer.transaction };
+			}
+		}
+		if (use.kind === "elsewhere" && use.block <= (await chain.final()).number)
+			return this.#fail(topUp, "authorization_used_elsewhere");
+		// No later block can take it, and up to this one none has.
+		if (use.kind === "unused" && this.#hasExpired(topUp) && (await chain.final()).timestamp >= topUp.validBefore)
+			return this.#fail(topUp, "authorization_expired");
+		return topUp;
+	}
+
+	/** By our clock: only then is it worth asking the chain's. */
+	#hasExpired({ validBefore }: TopUp): boolean {
+		return this.#parts.clock.now() >= (validBefore - MAX_CLOCK_SKEW_SECONDS) * 1_000;
+	}
+
+	async #fail(topUp: TopUp, reason: string): Promise<TopUp> {
+		this.#parts.log.info({ topUp: topUp.id, reason }, "a payment ended without a transfer");
+		return this.#parts.store.admin("failTopUp", { id: topUp.id, reason });
+	}
+
+	/** What is sent for it may still find its block. */
+	async #waits({ transaction }: TopUp, chain: TokenChain): Promise<boolean> {
+		try {
+			return transaction !== null && (await chain.isWaiting(transaction));
+		} catch (error) {
+			if (error instanceof ChainUnavailable) return true;
+			throw error;
+		}
+	}
+
+	/** null where the facilitator's answer did not come: something may have been sent. */
+	async #send(topUp: TopUp, payment: SignedPayment): Promise<Settled | null> {
+		const { store, facilitator, log } = this.#parts;
+		const note = { id: topUp.id, settler: store.node.id, state: "settling" } as const;
+		try {
+			const settled = await facilitator.settle(payment, (transaction) => store.admin("noteTopUp", { ...note, transaction }));
+			if (!settled.success) {
+				const { reason, transaction } = settled;
+				log.warn({ topUp: topUp.id, facilitator: facilitator.name, reason, transaction }, "a payment is not settled yet");
+			}
+			return settled;
+		} catch (error) {
+			if (!(error instanceof FacilitatorUnavailable)) throw error;
+			const { message: cause } = error;
+			log.warn({ topUp: topUp.id, facilitator: facilitator.name, cause }, "nobody knows whether a payment was settled");
+			return null;
+		}
+	}
+
+	/** Looks until the payment has ended, or the deadline is there; once at least. */
+	async #await(topUp: TopUp, chain: TokenChain, deadline: number): Promise<TopUp> {
+		const { clock, timers } = this.#parts;
+		let known = topUp;
+		for (;;) {
+			const { row, use } = await this.look(known, chain);
+			known = row;
+			if (!isOpen(row) || use?.kind === "elsewhere" || use?.kind === "unseen") return row;
+			if (clock.monotonic() + LOOK_AGAIN_MS >= deadline) return row;
+			await sleep(timers, LOOK_AGAIN_MS);
+		}
+	}
+
+	/** The older a payment is, the seldomer it is looked at. */
+	async #letGo(topUp: TopUp): Promise<void> {
+		const { store, clock, sweepEveryMs } = this.#parts;
+		const ageMs = Math.max(0, clock.now() - topUp.createdAtMs);
+		await store.admin("noteTopUp", {
+			id: topUp.id,
+			settler: store.node.id,
+			state: "unknown",
+			...(topUp.transaction === null ? {} : { transaction: topUp.transaction }),
+			lookInMs: Math.min(MAX_LOOK_IN_MS, Math.max(sweepEveryMs, Math.round(ageMs / 10))),
+		});
+	}
+}
+
+/** So much earlier than by our clock the chain may say that a payment has expired. */
+const MAX_CLOCK_SKEW_SECONDS = 60;

@@ -1,0 +1,302 @@
+import { createHash } from "node:crypto";
+import type { X402Config } from "../config/index.ts";
+import { NANO_PER_USD } from "../ledger/nano.ts";
+import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up-row.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { ChainUnavailable } from "./chain/json-rpc.ts";
+import { isSignedByPayer } from "./chain/signature.ts";
+import { type TokenChain, WrongChain } from "./chain/token-chain.ts";
+import { checkTerms, refusal } from "./check-terms.ts";
+import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "./facilitator/port.ts";
+import { identityOf, networkNamed, type PayNetwork, UNITS_PER_USD } from "./networks.ts";
+import { ConfiguredOffers } from "./offers.ts";
+import { type DecodedPayment, decodePayment, MalformedPayment } from "./payment.ts";
+import { PAYMENT_HEADERS, type PaymentResponse, type TopUpDesk, type TopUpOutcome } from "./port.ts";
+import { type Proof, Settlement } from "./settlement.ts";
+
+export interface TopUpsParts {
+	readonly config: X402Config;
+	readonly payTo: string;
+	/** timeouts.facilitatorMs */
+	readonly facilitatorMs: number;
+	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
+	/** null: nothing is configured that settles. */
+	readonly facilitator: Facilitator | null;
+	/** CAIP-2 -> its token; a network without a node is not there. */
+	readonly chains: ReadonlyMap<string, TokenChain>;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+}
+
+/** A payment that this service could take, in the one shape that all dialects come to. */
+interface Offered {
+	readonly payment: SignedPayment;
+	readonly key: TopUpKey;
+	readonly proof: string;
+}
+
+const SWEPT_AT_ONCE = 100;
+const LOOK_AGAIN_MS = 250;
+const RETRY_SECONDS = 5;
+
+/** Payments of wallets, from the header to the credit. */
+export class TopUps implements TopUpDesk {
+	readonly offers: ConfiguredOffers;
+	readonly payOnRoutes: boolean;
+	readonly #parts: TopUpsParts;
+	readonly #networks: ReadonlyMap<string, PayNetwork>;
+	readonly #settlement: Settlement | null;
+	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
+	readonly #running = new Map<string, Promise<TopUpOutcome>>();
+	#stopSweep: () => void = () => {};
+	#sweeping: Promise<void> | null = null;
+
+	constructor(parts: TopUpsParts) {
+		const { config, payTo, facilitator, facilitatorMs } = parts;
+		this.#parts = parts;
+		this.offers = new ConfiguredOffers(config, payTo);
+		this.payOnRoutes = config.payOnRoutes;
+		this.#networks = new Map(
+			Object.keys(config.networks).map((name) => {
+				const network = networkNamed(name);
+				return [network.id, network];
+			}),
+		);
+		const { confirmations, sweepEveryMs } = config;
+		this.#settlement =
+			facilitator === null
+				? null
+				: new Settlement({ ...parts, facilitator, confirmations, sweepEveryMs, patienceMs: facilitatorMs });
+	}
+
+	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
+	start(): void {
+		const { timers, config, log } = this.#parts;
+		if (Object.keys(config.networks).length > 1 && config.networks["base-sepolia"] !== undefined)
+			log.warn(
+				{},
+				"x402.networks: base-sepolia is a test network: its tokens are worth nothing, and are credited like any other",
+			);
+		for (const chain of this.#parts.chains.values()) {
+			chain.check().catch((error: Error) => {
+				const { name } = chain.network;
+				if (error instanceof WrongChain)
+					log.error({ network: name, cause: error.message }, "top-ups are refused: the chain is not what it should be");
+				else log.warn({ network: name, cause: error.message }, "the chain of top-ups cannot be asked now; it is asked again");
+			});
+		}
+		void this.sweep(true);
+		this.#stopSweep = every(timers, config.sweepEveryMs, () => void this.sweep());
+	}
+
+	async stop(): Promise<void> {
+		this.#stopSweep();
+		await Promise.allSettled([this.#sweeping, ...this.#running.values()]);
+	}
+
+	paymentOf(headers: Headers): string | null {
+		const given = PAYMENT_HEADERS.map((name) => headers.get(name)?.trim()).filter((value) => value !== undefined && value !== "");
+		if (new Set(given).size > 1) throw new RangeError(`${PAYMENT_HEADERS.join(", ")} differ: send one of them`);
+		return given[0] ?? null;
+	}
+
+	async topUp(header: string): Promise<TopUpOutcome> {
+		let decoded: DecodedPayment;
+		try {
+			decoded = decodePayment(header);
+		} catch (error) {
+			if (error instanceof MalformedPayment) return refusal("malformed_header", error.message);
+			throw error;
+		}
+		const offered = this.#offered(decoded);
+		if (offered === null) return refusal("network_mismatch", `payments on ${decoded.network} are not taken`);
+		const running = `${offered.key.network} ${offered.key.asset} ${offered.proof}`;
+		const first = this.#running.get(running);
+		if (first !== undefined) return asRepeat(await first);
+		const outcome = this.#take(decoded, offered).finally(() => this.#running.delete(running));
+		this.#running.set(running, outcome);
+		return outcome;
+	}
+
+	/** Looks at open payments that it is time for. `atStart`: at all that this node was at when it ended. */
+	sweep(atStart = false): Promise<void> {
+		this.#sweeping ??= this.#sweep(atStart)
+			.catch((error: unknown) => {
+				this.#parts.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
+			})
+			.finally(() => {
+				this.#sweeping = null;
+			});
+		return this.#sweeping;
+	}
+
+	async #sweep(atStart: boolean): Promise<void> {
+		const { store, chains } = this.#parts;
+		const settlement = this.#settlement;
+		if (settlement === null) return;
+		const mine = atStart ? { settler: store.node.id } : {};
+		for (const due of await store.admin("listDueTopUps", { limit: SWEPT_AT_ONCE, ...mine })) {
+			const chain = chains.get(due.network);
+			if (chain === undefined || this.#isRunning(due)) continue;
+			const { topUp, mine } = await store.admin("takeTopUp", { id: due.id, settler: store.node.id, termMs: settlement.termMs });
+			if (mine && !this.#isRunning(due)) await settlement.sweep(topUp, chain);
+		}
+	}
+
+	#isRunning({ network, asset, proof }: TopUp): boolean {
+		return this.#running.has(`${network} ${asset} ${proof}`);
+	}
+
+	#offered({ network: id, asset, authorization, signature }: DecodedPayment): Offered | null {
+		const network = this.#networks.get(id);
+		if (network === undefined) return null;
+		const proof: Proof = { authorization, signature };
+		return {
+			payment: { network, payTo: this.#parts.payTo, authorization, signature },
+			key: { network: id, asset: asset ?? network.asset.toLowerCase(), payer: authorization.from, nonce: authorization.nonce },
+			proof: JSON.stringify(proof),
+		};
+	}
+
+	/** A payment that is known goes to its state at once, whatever the checks of a new one would say. */
+	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
+		const { store, clock, payTo } = this.#parts;
+		const found = await store.admin("findTopUp", offered.key);
+		if (found !== null) return this.#known(found, offered);
+		const { network } = offered.payment;
+		const fault = checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.now() });
+		if (fault !== null) return fault;
+		await this.#untilValid(decoded);
+		try {
+			return await this.#begin(offered);
+		} catch (error) {
+			if (error instanceof FacilitatorUnavailable || error instanceof ChainUnavailable || error instanceof WrongChain)
+				return this.#unavailable(error);
+			throw error;
+		}
+	}
+
+	async #begin(offered: Offered): Promise<TopUpOutcome> {
+		const { payment, key, proof } = offered;
+		const { store, facilitator, chains } = this.#parts;
+		const settlement = this.#settlement;
+		if (facilitator === null || settlement === null) throw new FacilitatorUnavailable("no facilitator is configured");
+		const chain = chains.get(payment.network.id);
+		if (chain === undefined) throw new ChainUnavailable("no node of the chain is configured");
+		await chain.check();
+		const signed = await isSignedByPayer(chain, payment.authorization, payment.signature);
+		if (signed === false) return this.#notVerified(payment, "invalid_exact_evm_signature");
+		const { number: head } = await chain.head();
+		const verdict = await facilitator.verify(payment);
+		// Whoever used the authorization, the chain says what for.
+		const isUsed = !verdict.valid && signed === true && /nonce_already_used/.test(verdict.reason);
+		if (!verdict.valid && !isUsed) return this.#notVerified(payment, verdict.reason);
+		const use = isUsed ? await chain.use(payment.authorization, null, null) : null;
+		if (use?.kind === "elsewhere") return this.#endedBefore(payment, use.transaction);
+		const fromBlock = use?.kind === "transferred" ? use.transfer.block : isUsed ? head - USED_BEFORE_BLOCKS : head - REORG_BLOCKS;
+		const units = Number(payment.authorization.value);
+		const turn = await store.admin("beginTopUp", {
+			...key,
+			id: paymentId(key),
+			payTo: payment.authorization.to,
+			units,
+			amount: units * (NANO_PER_USD / UNITS_PER_USD),
+			validBefore: Number(
+				BigInt(payment.authorization.validBefore) > MAX_SECONDS ? MAX_SECONDS : payment.authorization.validBefore,
+			),
+			proof,
+			fromBlock: Math.max(0, fromBlock),
+			settler: store.node.id,
+			termMs: settlement.termMs,
+		});
+		if (!turn.begun) return this.#known(turn.topUp, offered);
+		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, !isUsed), !isUsed);
+	}
+
+	/** The row of a payment that came before: by a retry, another node, or the sweep. */
+	async #known(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
+		const { store, clock, timers, chains, facilitatorMs } = this.#parts;
+		if (found.proof !== offered.proof)
+			return refusal("signature_mismatch", "another payment with this nonce was signed by this wallet");
+		const settlement = this.#settlement;
+		const chain = chains.get(found.network);
+		if (!isOpen(found)) return this.#outcomeOf(found, false);
+		if (settlement === null || chain === undefined) return this.#unavailable(new FacilitatorUnavailable("not configured"));
+		const deadline = clock.monotonic() + facilitatorMs;
+		for (;;) {
+			const { topUp, mine } = await store.admin("takeTopUp", { id: found.id, settler: store.node.id, termMs: settlement.termMs });
+			if (mine) return this.#outcomeOf(await settlement.settle(topUp, offered.payment, chain, false), false);
+			if (!isOpen(topUp) || clock.monotonic() > deadline) return this.#outcomeOf(topUp, false);
+			await sleep(timers, LOOK_AGAIN_MS);
+		}
+	}
+
+	/** A payment may become valid within the next seconds: the chain takes it only then. */
+	async #untilValid({ authorization }: DecodedPayment): Promise<void> {
+		const { clock, timers } = this.#parts;
+		const waitMs = Number(authorization.validAfter) * 1_000 + 1_000 - clock.now();
+		if (waitMs > 0) await sleep(timers, waitMs);
+	}
+
+	#outcomeOf(topUp: TopUp, first: boolean): TopUpOutcome {
+		const { id, payer, network, transaction, credit } = topUp;
+		const about = { payer, network, transaction: transaction ?? "" };
+		if (credit !== null) {
+			const { accountId, balanceAfter } = credit;
+			const wallet = { walletAddress: payer, identity: identityOf(payer), accountId };
+			const payment = { paymentId: id, ...wallet, amount: topUp.amount, newBalance: balanceAfter };
+			return { kind: "credited", first, payment, response: { success: true, ...about } };
+		}
+		if (topUp.state === "failed") {
+			const reason = topUp.reason ?? "failed";
+			return { kind: "ended", reason, message: ENDED, response: { success: false, errorReason: reason, ...about } };
+		}
+		return { kind: "pending", transaction, message: PENDING, retryAfterSeconds: RETRY_SECONDS };
+	}
+
+	#notVerified({ network, authorization }: SignedPayment, reason: string): TopUpOutcome {
+		const response = { success: false, errorReason: reason, payer: authorization.from, transaction: "", network: network.id };
+		const message = `the payment was refused (${reason}), and nothing was sent`;
+		return { kind: "refused", code: "PAYMENT_VERIFICATION_FAILED", reason, message, response };
+	}
+
+	#endedBefore({ network, authorization }: SignedPayment, transaction: string): TopUpOutcome {
+		const reason = "authorization_used_elsewhere";
+		const response: PaymentResponse = {
+			success: false,
+			errorReason: reason,
+			payer: authorization.from,
+			transaction,
+			network: network.id,
+		};
+		return { kind: "ended", reason, message: ENDED, response };
+	}
+
+	#unavailable(error: Error): TopUpOutcome {
+		this.#parts.log.warn({ cause: error.message }, "a payment could not be taken");
+		return { kind: "unavailable", message: UNAVAILABLE, retryAfterSeconds: RETRY_SECONDS };
+	}
+}
+
+const ENDED = "this payment ended without a transfer to the receiver, and was not credited: sign a new one";
+const PENDING = "the payment is not known to be settled yet: retry the same header, and do not pay again";
+const UNAVAILABLE = "payments cannot be settled now, and nothing was sent: retry the same header";
+/** So many blocks a chain may take back under a payment that is seen for the first time. */
+const REORG_BLOCKS = 64;
+/** How far back a use is looked for that was there before the payment came: on Base 18 hours. */
+const USED_BEFORE_BLOCKS = 32_000;
+const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** What waited for the first has its answer, and made nothing. */
+function asRepeat(outcome: TopUpOutcome): TopUpOutcome {
+	return outcome.kind === "credited" ? { ...outcome, first: false } : outcome;
+}
+
+/** The same on every node. */
+function paymentId({ network, asset, payer, nonce }: TopUpKey): string {
+	const digest = createHash("sha256").update(`${network} ${asset} ${payer} ${nonce}`).digest("base64url");
+	return `payment_${digest.replaceAll(/[-_]/g, "").slice(0, 32)}`;
+}
