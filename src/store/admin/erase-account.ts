@@ -4,6 +4,7 @@ import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import type { AdminStore } from "./open-admin.ts";
+import { deleteVoicesOf } from "./voices/change-voice.ts";
 import { linkWallet } from "./wallets.ts";
 
 export interface ErasedAccount {
@@ -17,7 +18,7 @@ export const ERASED_NAME = "(erased)";
 
 /**
  * Takes from an account what tells of a person: its name, its wallet, the descriptions, addresses and limits of access of
- * its keys, the log of refused requests, and answers that were kept for repeats. Its keys end, and it is disabled. What
+ * its keys, the log of refused requests, answers that were kept for repeats, and voices with their samples. Its keys end, and it is disabled. What
  * it used and paid stays in the books under its id alone; the notice that tells nodes of its wallet goes with the others,
  * after 30 days. A repeat changes nothing.
  *
@@ -54,6 +55,7 @@ export function eraseAccount(admin: AdminStore, accountId: string): Promise<Eras
 		// On SQLite large bodies are files: the running server removes what no answer names.
 		if (admin.shared) await deleteBodies(tx, accountId);
 		await tx.deleteFrom("idempotency_answers").where("account_id", "=", accountId).execute();
+		await deleteVoicesOf(tx, [accountId, ...(account.identity === null ? [] : [account.identity])]);
 		await noteChange(tx, { kind: "account", accountId }, atMs);
 		return { accountId, endedKeys: active.length };
 	});

@@ -39,6 +39,9 @@ import { walletEntries } from "./top-ups/wallet-entries.ts";
 import { listWallets, showWallet } from "./top-ups/wallet-views.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 import { useToken } from "./use-token.ts";
+import { deleteVoice, sweepVoices, touchVoice } from "./voices/change-voice.ts";
+import { findVoice, listVoices, readVoicePart } from "./voices/read-voice.ts";
+import { createVoice, storeVoicePart } from "./voices/store-voice.ts";
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
@@ -50,13 +53,16 @@ export const ADMIN_OPERATIONS = {
 	countActiveKeys,
 	createAccount: createAccountOnce,
 	createKey: createAccountKey,
+	createVoice,
 	createWeb3Key,
 	credit,
 	creditTopUp,
 	debit,
+	deleteVoice,
 	endBroadcastTurn,
 	failTopUp,
 	findTopUp,
+	findVoice,
 	finishStakeReading,
 	getKey: getAccountKey,
 	hasCustomers,
@@ -68,9 +74,11 @@ export const ADMIN_OPERATIONS = {
 	listMoney,
 	listTopUps,
 	listUnreadStakers,
+	listVoices,
 	listWallets,
 	noteExceededLimits,
 	noteTopUp,
+	readVoicePart,
 	refund,
 	retain: retentionStep,
 	revokeKey: revokeAccountKey,
@@ -78,10 +86,13 @@ export const ADMIN_OPERATIONS = {
 	showAccount: (admin: AdminStore, input: { readonly accountId: string }): Promise<AccountView> =>
 		showAccount(admin, input.accountId),
 	showWallet,
+	storeVoicePart,
 	sweepRpc,
+	sweepVoices,
 	takeBroadcastTurn,
 	takeStakeReading,
 	takeTopUp,
+	touchVoice,
 	updateKey: updateAccountKey,
 	usageHistory,
 	usagePage,
