@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PackageSource } from "./manifest.ts";
+import type { PackageSource, Source } from "./manifest.ts";
 import { clientName, findClient } from "./package-client.ts";
 import type { AssetStore } from "./store.ts";
 
@@ -24,13 +24,16 @@ async function clientsOnThisMachine(kinds: readonly PackageSource["kind"][]): Pr
 	}
 }
 
+/** The registries' clients that a source needs; none for an address. */
+function clientKinds(source: Source): PackageSource["kind"][] {
+	if (source.kind === "url") return [];
+	return source.kind === "parts" ? source.parts.map(({ kind }) => kind) : [source.kind];
+}
+
 /** Each asset: there and whole, or how it can come. Reads every asset that is there once. */
 export async function checkAssets(store: AssetStore): Promise<AssetCheck[]> {
 	const assets = store.names().map((name) => store.describe(name));
-	const kinds = new Set(
-		assets.flatMap((asset) => asset.sources.flatMap((source) => (source.kind === "url" ? [] : [source.kind]))),
-	);
-	const clients = await clientsOnThisMachine([...kinds]);
+	const clients = await clientsOnThisMachine([...new Set(assets.flatMap((asset) => asset.sources.flatMap(clientKinds)))]);
 	return Promise.all(
 		assets.map(async (asset): Promise<AssetCheck> => {
 			const manual = `or: turnpike models pull ${asset.name} --from FILE`;
@@ -44,10 +47,10 @@ export async function checkAssets(store: AssetStore): Promise<AssetCheck[]> {
 				};
 			}
 			if (status.state === "fetching") return { name: asset.name, ok: true, text: "being downloaded" };
-			const usable = asset.sources.some((source) => source.kind === "url" || clients.has(source.kind));
+			const usable = asset.sources.some((source) => clientKinds(source).every((kind) => clients.has(kind)));
 			if (usable)
 				return { name: asset.name, ok: true, text: `absent; fetched at first use, or now: turnpike models pull ${asset.name}` };
-			const needed = asset.sources.flatMap((source) => (source.kind === "url" ? [] : [clientName(source.kind)]));
+			const needed = asset.sources.flatMap(clientKinds).map(clientName);
 			return { name: asset.name, ok: false, text: `absent: install ${[...new Set(needed)].join(" or ")}, ${manual}` };
 		}),
 	);

@@ -5,6 +5,14 @@
  */
 export { type AssetCheck, checkAssets } from "./check.ts";
 export { AssetError, type AssetErrorCode } from "./errors.ts";
-export { type Asset, type AssetManifest, loadManifest, type PackageSource, parseManifest, type UrlSource } from "./manifest.ts";
+export {
+	type Asset,
+	type AssetManifest,
+	currentPlatform,
+	loadManifest,
+	type PackageSource,
+	parseManifest,
+	type UrlSource,
+} from "./manifest.ts";
 export { type ProgressDisplay, showProgress } from "./progress-bar.ts";
 export { type AssetStatus, AssetStore, type AssetStoreOptions, type EnsureOptions } from "./store.ts";

