@@ -119,3 +119,32 @@ test("while the node does not answer, or is of another chain, nothing can be sai
 	const elsewhere = new Chain({ id: 1, rpcUrl: chain.url, timeoutMs: 30_000 });
 	expect(await outcome(newSignIn({ chain: elsewhere }), header)).toBe("503 SERVICE_UNAVAILABLE");
 });
+
+test("sixty-four questions to the node are under way at most; who comes then is told to try again", async () => {
+	const { promise: released, resolve: release } = Promise.withResolvers<void>();
+	const { promise: full, resolve: filled } = Promise.withResolvers<void>();
+	const slow = Bun.serve({
+		port: 0,
+		hostname: "127.0.0.1",
+		async fetch(request) {
+			const { id, method } = (await request.json()) as { id: number; method: string };
+			await released;
+			return Response.json({ jsonrpc: "2.0", id, result: method === "eth_chainId" ? "0x2105" : "0x" });
+		},
+	});
+	let taken = 0;
+	const signIn = newSignIn({
+		chain: new Chain({ id: 8453, rpcUrl: `http://127.0.0.1:${slow.port}`, timeoutMs: 60_000 }),
+		takeContractCheck: () => {
+			if (++taken === 64) filled();
+		},
+	});
+	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
+	const waiting = Array.from({ length: 64 }, wrong);
+	await full;
+	expect(await wrong()).toBe("503 SERVICE_UNAVAILABLE");
+	release();
+	expect(new Set(await Promise.all(waiting))).toEqual(new Set(["signature_mismatch"]));
+	expect(await wrong()).toBe("signature_mismatch");
+	await slow.stop(true);
+});

@@ -5,6 +5,7 @@ import { type AdminOperation, runOperation } from "../../store/admin/operations.
 import type { StorePort } from "../../store/port.ts";
 import { BooksFolder } from "../../store/testing/books-folder.ts";
 import {
+	at,
 	evmHeader,
 	NOW,
 	newSignIn,
@@ -52,6 +53,17 @@ test("a nonce serves each wallet once, whatever else the message says", async ()
 	expect(await outcome(one, await evmHeader(first, { nonce, statement: "another" }))).toBe("nonce_used");
 	expect(await outcome(node(), await evmHeader(first, { nonce, statement: "a third" }))).toBe("nonce_used");
 	expect(await outcome(node(), await evmHeader(first, { nonce: "anotherNonce" }))).toStartWith("eip155:");
+});
+
+test("a node whose clock is behind takes no header that another one has forgotten", async () => {
+	const [ahead, behind] = [node(), node()];
+	const header = await evmHeader(newWallet(), { expirationTime: at(300_000) });
+	expect(await outcome(ahead, header)).toStartWith("eip155:");
+	ahead.clock.advance(329_999);
+	behind.clock.advance(299_999);
+	const later = { issuedAt: at(300_000), expirationTime: at(400_000) };
+	expect(await outcome(ahead, await evmHeader(newWallet(), later))).toStartWith("eip155:");
+	expect(await outcome(behind, header)).toBe("nonce_used");
 });
 
 test("what is refused uses no nonce up", async () => {
