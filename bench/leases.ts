@@ -49,7 +49,9 @@ console.log(`turned away with 503   ${share(report.unavailable)}`);
 console.log(`charged                ${report.chargedUsd.toFixed(6)} USD`);
 console.log(`spent past the money   ${report.overrunUsd.toFixed(6)} USD; the bound was ${report.overrunBoundUsd.toFixed(6)} USD`);
 console.log(`terms ended            ${report.fences}; leases lost in failovers ${report.lostLeaseCommits}`);
-console.log(`acquires a request     ${report.acquiresPerRequest.toFixed(3)}; returns ${report.returnsPerRequest.toFixed(3)}`);
+console.log(
+	`acquires a request     ${report.acquiresPerRequest.toFixed(3)}; returns ${report.returnsPerRequest.toFixed(3)}; all trips ${report.tripsPerRequest.toFixed(3)}`,
+);
 console.log(
 	`commits a second       ${report.commitsPerSecond.toFixed(0)}; rows written ${report.rowsWrittenPerSecond.toFixed(0)}`,
 );

@@ -259,6 +259,20 @@ describe("the cache", () => {
 		expect(node.store.leased("a0", "usd")).toBe(0);
 	});
 
+	test("a recall gives back what no hold needs, and reads nothing again", async () => {
+		const node = testNode();
+		node.store.addAccount("a", { usd: 100 });
+		node.store.addKey("k", "a");
+		const hold = await node.budgets.hold(await node.caller("k"), node.context(), nano(30));
+		expect(node.store.leased("a", "usd")).toBe(100);
+		const before = node.store.calls.length;
+		node.store.notify({ kind: "recall", accountId: "a" });
+		await turns();
+		expect(node.store.leased("a", "usd")).toBe(30);
+		expect(node.store.calls.slice(before)).toEqual(["giveBack"]);
+		hold.void();
+	});
+
 	test("an account stays while a request of its revoked key counts its prompt", async () => {
 		const node = testNode();
 		await fill(node, 0, 1);

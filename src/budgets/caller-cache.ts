@@ -235,6 +235,10 @@ export class CallerCache {
 			if (this.#owing.delete(change.accountId)) this.#giveBackAll(change.accountId);
 			return;
 		}
+		if (change.kind === "recall") {
+			cached.leases.recalled();
+			return;
+		}
 		cached.freshness.changed();
 		cached.leases.changed();
 		this.#eager(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.now())));

@@ -112,6 +112,12 @@ export class LeaseQueue {
 		this.#run();
 	}
 
+	/** Another node lacks money of the account: what no hold needs goes back. */
+	recalled(): void {
+		this.#giveBackWanted = true;
+		this.#run();
+	}
+
 	/** The store ended this node's leases: nothing is free here any more, and nothing is to be given back. */
 	lapse(): void {
 		this.#money.lapse();

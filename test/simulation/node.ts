@@ -50,7 +50,7 @@ export interface NodeParts {
 	readonly broken: ReadonlySet<NodeMutation>;
 }
 
-export type NodeMutation = "term guard" | "recall" | "idle leases";
+export type NodeMutation = "term guard" | "recall";
 
 /** The way of a message between the event loop and the store thread. */
 const HOP_MS = 0.05;
@@ -298,6 +298,6 @@ export class SimulatedNode {
 	/** What the loop hears of its thread: all of it, but for a rule that is left out. */
 	#heard(message: FromThread): FromThread {
 		if (!this.#parts.broken.has("recall") || message.type !== "changes") return message;
-		return { type: "changes", changes: message.changes.filter(({ kind }) => kind !== "account") };
+		return { type: "changes", changes: message.changes.filter(({ kind }) => kind !== "recall") };
 	}
 }

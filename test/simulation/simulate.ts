@@ -32,6 +32,8 @@ export interface SimulationReport {
 	readonly lostLeaseCommits: number;
 	readonly acquiresPerRequest: number;
 	readonly returnsPerRequest: number;
+	/** Trips to the database of every kind: batches, reads, heartbeats, polls. */
+	readonly tripsPerRequest: number;
 	/** While requests came. */
 	readonly commitsPerSecond: number;
 	readonly rowsWrittenPerSecond: number;
@@ -119,6 +121,7 @@ class Simulation {
 		const written = this.#written();
 		const { asked } = this.#database;
 		const [acquires, returns] = [asked.acquire, asked.giveBack];
+		const trips = acquires + returns + asked.batch + asked.other;
 		// All that is under way ends, whoever is paused, cut off or down comes back, and who is dead is reaped.
 		this.#runChecked(world.nowMs + 5 * termMs + STOP_WITHIN_MS);
 		for (const node of this.#nodes) if (!node.serving) this.#oracle.find(`${node.id} did not come back`);
@@ -147,6 +150,7 @@ class Simulation {
 			lostLeaseCommits: counts.lostCommits,
 			acquiresPerRequest: acquires / this.#requests,
 			returnsPerRequest: returns / this.#requests,
+			tripsPerRequest: trips / this.#requests,
 			commitsPerSecond: (written.commits - before.commits) / seconds,
 			rowsWrittenPerSecond: (written.rows - before.rows) / seconds,
 			commits,

@@ -8,7 +8,7 @@ import type { AdminStore } from "./open-admin.ts";
 export const TAKES_BACK = "takes-back";
 
 /** What is told through the store; the rest a node hears from its own store thread. */
-type NotedChange = Exclude<StoreChange, { kind: "leases-ended" }>;
+type NotedChange = Exclude<StoreChange, { kind: "leases-ended" | "recall" }>;
 
 /** Writes the notice into the transaction of the change that it tells of. */
 export function noteChange(tx: Transaction<Tables>, change: NotedChange, atMs: number): Promise<void> {

@@ -107,9 +107,8 @@ export class StoreWatch<On> {
 		await this.#parts.books.askBack(on, this.#parts.node().id, accountId);
 	}
 
-	/** To the budgets a recall is a change of the account: they return what no hold needs. */
 	#recalled({ nodeId, accountId }: Recall): void {
-		if (nodeId !== this.#parts.node().id) this.#parts.changes([{ kind: "account", accountId }]);
+		if (nodeId !== this.#parts.node().id) this.#parts.changes([{ kind: "recall", accountId }]);
 	}
 
 	async #poll(): Promise<void> {
