@@ -42,7 +42,6 @@ const SOUND_AFTER_MS = 60_000;
 const PATIENCE_MS = 2_000;
 const STOP_PATIENCE_MS = 2_000;
 
-/** The environment of a child: what a program needs to run, none of our settings or secrets. */
 const PASSED_ON = [
 	"PATH",
 	"HOME",
@@ -57,7 +56,8 @@ const PASSED_ON = [
 	"LD_LIBRARY_PATH",
 ];
 
-function childEnvironment(): Record<string, string> {
+/** The environment of a child: what a program needs to run, none of our settings or secrets. */
+export function childEnvironment(): Record<string, string> {
 	return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 

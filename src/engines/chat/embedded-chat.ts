@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { AssetError, type AssetStatus, type AssetStore, type EnsureOptions } from "../../assets/index.ts";
+import { AssetError, type AssetStore, type EnsureOptions } from "../../assets/index.ts";
 import type { Config } from "../../config/schema.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { AssetDownload } from "../asset-download.ts";
 import { EngineError } from "../engine-error.ts";
 import { EngineProcess } from "../process.ts";
 import { type ChildInit, type ChildReady, parseChildReady } from "./child-init.ts";
@@ -19,8 +20,6 @@ const DEFAULT_MAX_TOKENS = 512;
 
 const WAY_OUT =
 	"Meanwhile name another model of GET /api/v1/models; models.traits.text.default in turnpike.yaml gives the name default to one for good";
-/** A failed download is not tried again sooner, however many requests come. */
-const FETCH_AGAIN_AFTER_MS = 60_000;
 
 export type EmbeddedChatState =
 	| { readonly state: "ready"; readonly text: string }
@@ -40,16 +39,6 @@ export interface Endpoint {
 	readonly key: string;
 }
 
-const megabytes = (bytes: number): number => Math.round(bytes / 1e6);
-
-function offlineText(status: AssetStatus): string {
-	if (status.state === "fetching")
-		return `The embedded model is being downloaded: ${megabytes(status.receivedBytes)} of ${megabytes(status.totalBytes)} MB`;
-	if (status.error)
-		return `The embedded model could not be downloaded. The operator can run: turnpike models pull ${EMBEDDED_CHAT_ASSET}`;
-	return `The embedded model is not downloaded yet: 0 of ${megabytes(status.totalBytes)} MB`;
-}
-
 /** Below the core count: threads that wait for each other spin, and the gateway needs a core too. */
 function defaultThreads(): number {
 	return Math.max(1, Math.min(8, availableParallelism() - 1));
@@ -64,15 +53,21 @@ export class EmbeddedChat {
 	readonly #assets: AssetStore;
 	readonly #log: Log;
 	readonly #process: EngineProcess<ChildReady>;
-	readonly #stopped = new AbortController();
+	readonly #download: AssetDownload;
 	#secret = "";
-	#fetching: Promise<string> | null = null;
-	#fetchAgainAt = 0;
 
 	constructor({ config, assets, log }: EmbeddedChatOptions) {
 		this.#config = config;
 		this.#assets = assets;
 		this.#log = log;
+		this.#download = new AssetDownload({
+			assets,
+			names: [EMBEDDED_CHAT_ASSET],
+			need: "all",
+			what: "The embedded model",
+			pullName: EMBEDDED_CHAT_ASSET,
+			log,
+		});
 		this.#process = new EngineProcess({
 			name: "chat",
 			entry: join(import.meta.dir, "child.ts"),
@@ -87,8 +82,8 @@ export class EmbeddedChat {
 
 	/** Whether a request would be answered now, and else why not. */
 	async state(): Promise<EmbeddedChatState> {
-		const status = await this.#assets.status(EMBEDDED_CHAT_ASSET);
-		if (status.state !== "ready") return { state: "offline", text: offlineText(status) };
+		const missing = await this.#download.missing();
+		if (missing) return { state: "offline", text: missing.text };
 		if (this.#process.state === "backing-off")
 			return { state: "offline", text: "The embedded model failed and starts again shortly" };
 		return { state: "ready", text: "The embedded model is ready" };
@@ -99,17 +94,7 @@ export class EmbeddedChat {
 	 * Called as soon as the server listens, and by each request that comes too early.
 	 */
 	prefetch(onProgress?: EnsureOptions["onProgress"]): void {
-		if (this.#fetching || performance.now() < this.#fetchAgainAt || this.#stopped.signal.aborted) return;
-		const options = { signal: this.#stopped.signal, ...(onProgress ? { onProgress } : {}) };
-		this.#fetching = this.#assets.ensure(EMBEDDED_CHAT_ASSET, options);
-		this.#fetching
-			.catch((err: unknown) => {
-				this.#fetchAgainAt = performance.now() + FETCH_AGAIN_AFTER_MS;
-				if (!this.#stopped.signal.aborted) this.#log.error({ err }, "the embedded model could not be downloaded");
-			})
-			.finally(() => {
-				this.#fetching = null;
-			});
+		this.#download.prefetch(onProgress);
 	}
 
 	/**
@@ -117,11 +102,11 @@ export class EmbeddedChat {
 	 * @throws ApiError MODEL_OFFLINE, with the download's progress in its text; MODEL_AT_CAPACITY after a crash
 	 */
 	async endpoint(): Promise<Endpoint> {
-		const status = await this.#assets.status(EMBEDDED_CHAT_ASSET);
-		if (status.state !== "ready") {
+		const missing = await this.#download.missing();
+		if (missing) {
 			this.prefetch();
-			const message = `${offlineText(status)}. ${WAY_OUT}`;
-			throw new ApiError("MODEL_OFFLINE", { message, retryAfterSeconds: 10, cause: status.error });
+			const message = `${missing.text}. ${WAY_OUT}`;
+			throw new ApiError("MODEL_OFFLINE", { message, retryAfterSeconds: 10, cause: missing.cause });
 		}
 		try {
 			const { port } = await this.#process.start();
@@ -149,9 +134,8 @@ export class EmbeddedChat {
 
 	/** Ends the engine and any download, for good. */
 	async stop(): Promise<void> {
-		this.#stopped.abort();
+		await this.#download.stop();
 		await this.#process.close();
-		await this.#fetching?.catch(() => {});
 	}
 
 	/** A secret for each start. */
