@@ -2,18 +2,36 @@ import type { Authorization } from "../payment.ts";
 import type { TokenChain } from "./token-chain.ts";
 import { addressOfKey, authorizationDigest } from "./typed-data.ts";
 
-/** Ends the signature of a wallet that is not deployed yet (https://eips.ethereum.org/EIPS/eip-6492). */
-const UNDEPLOYED = "6492".repeat(16);
+/** Ends the signature of a wallet that may not be deployed yet (https://eips.ethereum.org/EIPS/eip-6492). */
+const WRAPPED = "6492".repeat(16);
+const WORD = 64;
 
 /**
  * Whether the payer signed: with a key of its own, or as a contract. `null`: only the facilitator can tell, as the
  * contract is still to be deployed. Throws `ChainUnavailable` where only the chain can tell.
  */
 export async function isSignedByPayer(chain: TokenChain, signed: Authorization, signature: string): Promise<boolean | null> {
-	if (signature.endsWith(UNDEPLOYED)) return null;
 	const digest = authorizationDigest(chain.network, signed);
+	if (signature.endsWith(WRAPPED)) {
+		const inner = innerSignature(signature);
+		if (inner === null) return false;
+		return (await chain.hasCode(signed.from)) ? chain.isSignedByContract(signed.from, digest, inner) : null;
+	}
 	if ((await signerOf(digest, signature)) === signed.from) return true;
 	return chain.isSignedByContract(signed.from, digest, signature);
+}
+
+/** The third of `(address factory, bytes call, bytes signature)`; null where it is not written so. */
+function innerSignature(signature: string): string | null {
+	const digits = signature.slice(2, -WRAPPED.length);
+	const wordAt = (at: number) => (at + WORD <= digits.length ? Number(`0x${digits.slice(at, at + WORD)}`) : Number.NaN);
+	const bytesAt = (at: number) => {
+		const start = wordAt(at) * 2;
+		const end = start + WORD + wordAt(start) * 2;
+		return end <= digits.length ? digits.slice(start + WORD, end) : null;
+	};
+	const inner = bytesAt(2 * WORD);
+	return digits.startsWith("0".repeat(24)) && bytesAt(WORD) !== null && inner !== null && inner !== "" ? `0x${inner}` : null;
 }
 
 /** Address of the key that signed; null where there is none. */

@@ -103,9 +103,13 @@ export class TokenChain {
 		return BigInt(String(await this.#view(`${BALANCE_OF}${word(address)}`)));
 	}
 
+	async hasCode(address: string): Promise<boolean> {
+		return (await this.#rpc.call("eth_getCode", [address, "latest"])) !== "0x";
+	}
+
 	/** Whether a contract takes a signature for its own (https://eips.ethereum.org/EIPS/eip-1271); false where there is none. */
 	async isSignedByContract(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
-		if ((await this.#rpc.call("eth_getCode", [address, "latest"])) === "0x") return false;
+		if (!(await this.hasCode(address))) return false;
 		const digits = signature.slice(2);
 		const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");
 		const data = `${IS_VALID_SIGNATURE}${Buffer.from(digest).toString("hex")}${word(64)}${word(digits.length / 2)}${padded}`;
