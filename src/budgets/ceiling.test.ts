@@ -185,6 +185,27 @@ describe("with the caller's maximum", () => {
 		await refused(() => node.budgets.holdCeiling(node.caller, node.context(), over));
 	});
 
+	test("counts the prompt where the store has too little for the cheap bound and grants nothing", async () => {
+		const node = await nodeWith("0.02");
+		node.store.thrifty = true;
+		const { ceiling, counts } = request({ callerMaxTokens: 100 });
+		const { hold } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
+		expect([counts.asked, hold.amount]).toEqual([1, nano(300 * 15_000 + 100 * 75_000)]);
+		hold.void();
+	});
+
+	test("names what the account has and what would fit, where nothing of it is on this node", async () => {
+		const node = await nodeWith("0.02");
+		node.store.thrifty = true;
+		const { ceiling, counts } = request({ callerMaxTokens: 1_000 });
+		const error = await refused(() => node.budgets.holdCeiling(node.caller, node.context(), ceiling));
+		expect([counts.asked, error.message]).toEqual([1, expect.stringContaining("0.0200 USD can be spent")]);
+		const named = Number(/max_tokens: (\d+) would fit/.exec(error.message)?.[1]);
+		expect(named).toBe(Math.floor((0.02 - 300 * 15e-6) / 75e-6));
+		const fits = await node.budgets.holdCeiling(node.caller, node.context(), { ...ceiling, callerMaxTokens: named });
+		expect(fits.maxTokens).toBe(named);
+	});
+
 	test.each([
 		["0", undefined, "INSUFFICIENT_BALANCE"],
 		["0.0015", undefined, "INSUFFICIENT_BALANCE"],

@@ -23,6 +23,12 @@ function spendable({ key, day }: Asker, window: SpendingWindow | null): Split {
 	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
 }
 
+/** What the caps let the caller use of all that the account has beside this node's holds, whoever has it leased. */
+function withinReach({ key, day }: Asker, window: SpendingWindow | null): Split {
+	const anywhere = key.cached.money.anywhere(day);
+	return window === null ? anywhere : withinCaps(anywhere, window.roomDiem, window.roomUsd);
+}
+
 /** What the key's caps let a request use beyond what is free here. */
 function usable(asker: Asker): UsableMoney | undefined {
 	const window = windowOf(asker);
@@ -34,10 +40,9 @@ function usable(asker: Asker): UsableMoney | undefined {
 /** True where the account has money elsewhere that the caps would let this claim use. */
 function moneyHelps(asker: Asker, needed: number): boolean {
 	const window = windowOf(asker);
-	const anywhere = asker.key.cached.money.anywhere(asker.day);
-	const usable = window === null ? anywhere : withinCaps(anywhere, window.roomDiem, window.roomUsd);
-	const capsForbid = window !== null && total(usable) < needed && total(usable) < total(anywhere);
-	return !(capsForbid && total(spendable(asker, window)) >= total(usable));
+	const usable = total(withinReach(asker, window));
+	const capsForbid = window !== null && usable < needed && usable < total(asker.key.cached.money.anywhere(asker.day));
+	return !(capsForbid && total(spendable(asker, window)) >= usable);
 }
 
 /** The key's window at this moment. It was known when the claim began; a change of period may have dropped it since. */
@@ -138,16 +143,17 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			if (result !== undefined) return result;
 		}
 		if (!this.#counted && !last && this.moneyHelps()) return undefined;
-		// Where not even the least prompt fits there is nothing to count for.
-		if (!this.#counted && !this.#hopeless(free)) return COUNT_FIRST;
-		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, free, last);
+		// Where not even the least prompt fits there is nothing to count for. A store that could not give all gave nothing.
+		const reach = total(withinReach(this.#asker, window));
+		if (!this.#counted && !this.#hopeless(reach)) return COUNT_FIRST;
+		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, reach, last);
 	}
 
 	/** True where no count of the prompt could make it fit. */
-	#hopeless(free: number): boolean {
+	#hopeless(reach: number): boolean {
 		const request = this.#request;
 		const floor = request.callerMaxTokens === null ? Math.min(FLOOR_TOKENS, fullTokens(request)) : 1;
-		return worstNano(request, request.promptTokensAtLeast, floor) > free;
+		return worstNano(request, request.promptTokensAtLeast, floor) > reach;
 	}
 
 	lack(): number {
@@ -206,9 +212,9 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		});
 	}
 
-	#doesNotFit(window: SpendingWindow | null, worst: number, free: number, last: boolean): undefined {
+	#doesNotFit(window: SpendingWindow | null, worst: number, reach: number, last: boolean): undefined {
 		if (!last && !capped(window, worst)) return undefined;
-		const fitting = fittingTokens(this.#request, this.#promptTokens, free);
+		const fitting = fittingTokens(this.#request, this.#promptTokens, reach);
 		const advice = fitting >= 1 ? `max_tokens: ${fitting} would fit` : "not even the prompt fits";
 		return refuse(this.#asker, window, worst, { advice, param: "max_tokens" });
 	}

@@ -103,7 +103,7 @@ export class MemoryStore implements StorePort {
 	overrun = 0;
 	/** False: calls wait for `step`. */
 	auto = true;
-	/** Grants no more than what was asked for, as where several nodes share a budget. */
+	/** Grants no more than what was asked for, and nothing where that is not there, as where several nodes share a budget. */
 	thrifty = false;
 	failing = false;
 
@@ -221,12 +221,15 @@ export class MemoryStore implements StorePort {
 		return this.#call("loadAccount", () => this.accounts.get(accountId) ?? null);
 	}
 
-	acquire({ accountId, day, needNano }: AcquireRequest): Promise<AcquireResult> {
+	acquire({ accountId, day, needNano, part }: AcquireRequest): Promise<AcquireResult> {
 		return this.#call("acquire", () => {
 			const stake = this.stakes.get(accountId) ?? 0;
 			if (stake > 0 && !this.#allotted.has(`${accountId}/${day}`)) this.credit(accountId, "diem", stake, day);
 			this.#allotted.add(`${accountId}/${day}`);
-			let wanted: number = this.thrifty ? needNano : Number.POSITIVE_INFINITY;
+			const there = (["diem", "bundled", "usd"] as const)
+				.map((source) => this.#budget(accountId, source, source === "diem" ? day : 0))
+				.reduce((sum, { balance, leased }) => sum + balance - leased, 0);
+			let wanted: number = this.thrifty ? (part || there >= needNano ? needNano : 0) : Number.POSITIVE_INFINITY;
 			const grants = (["diem", "bundled", "usd"] as const).map((source) => {
 				const budget = this.#budget(accountId, source, source === "diem" ? day : 0);
 				const granted = Math.min(wanted, budget.balance - budget.leased);

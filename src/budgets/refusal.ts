@@ -3,7 +3,7 @@ import { formatNano } from "../ledger/nano.ts";
 import type { AccountMoney } from "./account-money.ts";
 import type { Purse } from "./purse.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { total, withinCaps } from "./split.ts";
+import { type Split, total, withinCaps } from "./split.ts";
 
 /** A request that no money was found for. */
 export interface Refused {
@@ -24,7 +24,10 @@ export interface Refused {
  */
 export function refusal(refused: Refused): ApiError {
 	const { money, day, window, needNano } = refused;
-	const spendable = total(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
+	const capped = (split: Split) => total(withinCaps(split, window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
+	const anywhere = capped(money.anywhere(day));
+	// Where the account would have enough, other nodes hold it.
+	const spendable = anywhere < needNano ? anywhere : capped(money.free(day));
 	const has = (purse: Purse) => Math.max(purse.left, purse.total);
 	const onceFree = withinCaps(
 		{ diem: has(money.diem(day)), bundled: has(money.bundled), usd: has(money.usd) },
