@@ -1,4 +1,7 @@
-/** What is told by the name of a sku: `<model>-llm-output-mtoken`, `<model>-image-unit`, `crypto-rpc-<network>-credit`. */
+/**
+ * What is told by the name of a sku: `<model>-llm-output-mtoken`, `<model>-image-unit`, `<model>-tts-mcharacter`,
+ * `<model>-asr-second` (the books count milliseconds), `crypto-rpc-<network>-credit`.
+ */
 export interface Sku {
 	/** The model, or what else was used. */
 	readonly subject: string;
@@ -14,6 +17,8 @@ export interface Sku {
 const PER_MILLION = 1_000_000;
 const LLM = /^(.+)-llm-([a-z-]+)-mtoken$/;
 const IMAGE = /^(.+)-image-unit$/;
+const SPEECH = /^(.+)-tts-mcharacter$/;
+const TRANSCRIPTION = /^(.+)-asr-second$/;
 const CREDIT = /^(.+)-credit$/;
 const OTHER = /^(.+)-(m?)([a-z]+)$/;
 
@@ -24,6 +29,12 @@ export function skuOf(sku: string): Sku {
 		return { subject: llm[1] ?? "", modelType: "LLM", unitType: "tokens", part: llm[2] ?? null, unitsPerPrice: PER_MILLION };
 	const image = IMAGE.exec(sku);
 	if (image !== null) return { subject: image[1] ?? "", modelType: "IMAGE", unitType: "images", part: null, unitsPerPrice: 1 };
+	const speech = SPEECH.exec(sku);
+	if (speech !== null)
+		return { subject: speech[1] ?? "", modelType: "TTS", unitType: "characters", part: null, unitsPerPrice: PER_MILLION };
+	const heard = TRANSCRIPTION.exec(sku);
+	if (heard !== null)
+		return { subject: heard[1] ?? "", modelType: "ASR", unitType: "milliseconds", part: null, unitsPerPrice: 1_000 };
 	const credit = CREDIT.exec(sku);
 	if (credit !== null) return { subject: credit[1] ?? "", modelType: null, unitType: "credits", part: null, unitsPerPrice: 1 };
 	const other = OTHER.exec(sku);

@@ -41,7 +41,8 @@ describe("what is listed", () => {
 		expect(catalog.list("inpaint")).toHaveLength(14);
 		expect(catalog.list("tts")).toHaveLength(10);
 		expect(catalog.list("image").map(({ id }) => id)).toEqual(["gpt-image-2"]);
-		expect(catalog.list("all")).toHaveLength(26);
+		expect(catalog.list("asr")).toHaveLength(5);
+		expect(catalog.list("all")).toHaveLength(31);
 		for (const model of catalog.list("all")) expect(model.offline).toBe(model.type !== "text");
 	});
 
@@ -479,9 +480,15 @@ describe("a configuration that contradicts itself is refused with its path", () 
 			"models.entries.x.deprecation.date",
 		],
 		[
-			"speech on the chat engine",
-			{ models: { entries: { "tts-kokoro": { upstreams: [{ upstream: "embedded" }] } } } },
-			"models.entries.tts-kokoro.upstreams[0].upstream",
+			"transcription on a built-in engine",
+			{ models: { entries: { "openai/whisper-large-v3": { upstreams: [{ upstream: "embedded" }] } } } },
+			"models.entries.openai/whisper-large-v3.upstreams[0].upstream",
+		],
+		["voices of a chat model", { models: { entries: { x: { speech: { voices: ["a"] } } } } }, "models.entries.x.speech"],
+		[
+			"a default that is none of the voices",
+			{ models: { entries: { "tts-kokoro": { speech: { defaultVoice: "nobody" } } } } },
+			"models.entries.tts-kokoro.speech.defaultVoice",
 		],
 	])("%s", (_, written, path) => {
 		expect(faultOf(() => buildCatalog(inputsOf({ upstreams, ...written })))).toContain(`config: ${path}: `);

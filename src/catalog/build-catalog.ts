@@ -1,8 +1,9 @@
 import type { Config, ModelEntry } from "../config/index.ts";
+import { speechFacts, transcriptionFacts } from "./audio-model.ts";
 import { Catalog } from "./catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
 import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
-import { mediaSpec } from "./media-model.ts";
+import { mediaSpec, ownSpeechSpec, ownTranscriptionSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { isPrivateAddress } from "./private-host.ts";
 import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
@@ -49,6 +50,13 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 		for (const member of TEXT_ONLY)
 			if (entry[member] !== undefined) throw configError(draft.id, member, `belongs to text models; this one is ${draft.type}`);
 	}
+	if (entry.speech !== undefined && draft.type !== "tts")
+		throw configError(draft.id, "speech", `belongs to models of type tts; this one is ${draft.type}`);
+	if (entry.transcription !== undefined && draft.type !== "asr")
+		throw configError(draft.id, "transcription", `belongs to models of type asr; this one is ${draft.type}`);
+	const facts = draft.type === "tts" ? speechFacts(entry, draft.data) : null;
+	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
+		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
 	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 		throw configError(draft.id, "tier", `there is no tier "${entry.tier}" under limits.tiers`);
 	for (const member of ["date", "removesAt", "startsAt"] as const) {
@@ -103,7 +111,16 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 	const head = { id, object: "model", type, created, owned_by: "service" };
 	if (draft.type !== "text") {
 		const own = draft.data ? mediaSpec(draft.data) : {};
-		return frozen({ ...base, type: draft.type, public: { ...head, model_spec: { ...spec, ...own } } });
+		const shown = (more: object) => ({ ...head, model_spec: { ...spec, ...own, ...more } });
+		if (draft.type === "tts") {
+			const speech = speechFacts(entry, draft.data);
+			return frozen({ ...base, type: draft.type, speech, public: shown(speech === null ? {} : ownSpeechSpec(speech)) });
+		}
+		if (draft.type === "asr") {
+			const transcription = transcriptionFacts(id, entry, draft.data);
+			return frozen({ ...base, type: draft.type, transcription, public: shown(ownTranscriptionSpec(transcription)) });
+		}
+		return frozen({ ...base, type: draft.type, public: shown({}) });
 	}
 	const facts = {
 		contextTokens: contextTokens(draft, config),

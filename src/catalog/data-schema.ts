@@ -75,6 +75,8 @@ export const TextModelDataSchema = closed({
 const SpeechModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("tts"),
+	/** The built-in engine that runs it; absent: only an upstream can. */
+	engine: Type.Optional(Type.Literal("embedded")),
 	voices: Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true }),
 	defaultVoice: Type.String({ minLength: 1 }),
 	formats: Names,

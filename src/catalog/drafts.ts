@@ -3,12 +3,13 @@
  * configuration, then data files, then what upstreams list (docs/models.md).
  */
 import type { Config, ModelEntry } from "../config/index.ts";
+import { speechFacts } from "./audio-model.ts";
 import { CatalogError } from "./catalog-error.ts";
 import type { MediaModelData, ModelData, TextModelData } from "./data-schema.ts";
 import type { CatalogData } from "./load-data.ts";
 import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
 
-/** The name of the built-in chat engine among upstreams. */
+/** The name of the built-in engines among upstreams. */
 export const EMBEDDED = "embedded";
 
 export interface CatalogInputs {
@@ -18,7 +19,9 @@ export interface CatalogInputs {
 	readonly discovered: ReadonlyMap<string, readonly DiscoveredModel[]>;
 	/** True where the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
-	/** Types that this version has routes for; models of other types are offline. Default: text. */
+	/** True where the built-in speech engine can run on this machine. Default: false. */
+	readonly speechAvailable?: boolean;
+	/** Types that this version has routes for; models of other types are offline. Default: text, tts, asr. */
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
 	readonly now?: () => number;
@@ -42,7 +45,7 @@ export type Draft =
 	| (DraftBase & { readonly type: "text"; readonly data: TextModelData | undefined })
 	| (DraftBase & { readonly type: Exclude<ModelType, "text">; readonly data: MediaModelData | undefined });
 
-const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text"]);
+const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text", "tts", "asr"]);
 
 /** The models to show, in order: configured, then brought along, then listed by upstreams. */
 export function draftModels(inputs: CatalogInputs): Draft[] {
@@ -134,11 +137,16 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 }
 
 function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
-	const embeddedId = inputs.data.textModels.find(isEmbedded)?.id;
+	const embeddedId =
+		type === "tts"
+			? inputs.data.mediaModels.find(isSpoken)?.id
+			: type === "text"
+				? inputs.data.textModels.find(isEmbedded)?.id
+				: undefined;
 	if (entry?.upstreams) {
 		return entry.upstreams.map((target, index) => {
 			if (target.upstream === EMBEDDED) {
-				if (embeddedId === undefined || type !== "text")
+				if (embeddedId === undefined)
 					throw configError(id, `upstreams[${index}].upstream`, `the built-in engine runs no model of type ${type}`);
 				return { ...target, model: embeddedId };
 			}
@@ -150,6 +158,9 @@ function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: C
 	const targets: ModelTarget[] = listings.map(({ upstream }) => ({ upstream, model: id, weight: 1, order: 0 }));
 	const engineRuns = inputs.config.chat.embedded.enabled && inputs.embeddedAvailable;
 	if (data && isEmbedded(data) && (engineRuns || targets.length === 0))
+		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
+	const speechRuns = inputs.config.speech.embedded.enabled && inputs.speechAvailable === true;
+	if (data && isSpoken(data) && (speechRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const only = soleUnheardUpstream(inputs);
 	if (targets.length === 0 && entry && only !== undefined && type === "text")
@@ -169,6 +180,10 @@ function isEmbedded(model: ModelData): boolean {
 	return model.type === "text" && model.engine === "embedded";
 }
 
+function isSpoken(model: ModelData): boolean {
+	return model.type === "tts" && model.engine === "embedded";
+}
+
 function offlineReason(
 	inputs: CatalogInputs,
 	{ id, type, entry, data }: Candidate,
@@ -177,8 +192,16 @@ function offlineReason(
 	const { config, embeddedAvailable, servedTypes = DEFAULT_SERVED } = inputs;
 	const bring = `name one of your upstreams under models.entries["${id}"].upstreams in turnpike.yaml`;
 	if (entry?.offline) return `The operator has switched it off (models.entries["${id}"].offline in turnpike.yaml).`;
+	if (type === "tts" && speechFacts(entry, data?.type === "text" ? undefined : data) === null)
+		return `Its voices are not known: set models.entries["${id}"].speech.voices.`;
 	if (targets.some(({ upstream }) => upstream !== EMBEDDED)) {
 		return servedTypes.has(type) ? undefined : `This version serves no models of type ${type} yet.`;
+	}
+	if (type === "tts" && targets.length > 0) {
+		if (!config.speech.embedded.enabled) return `The built-in voices are off: set speech.embedded.enabled, or ${bring}.`;
+		if (inputs.speechAvailable !== true)
+			return `The built-in voices cannot run on this machine (turnpike doctor says why): ${bring}.`;
+		return undefined;
 	}
 	if (targets.length > 0 || (data && isEmbedded(data))) {
 		if (!config.chat.embedded.enabled) return `The built-in engine is off: set chat.embedded.enabled, or ${bring}.`;

@@ -12,6 +12,10 @@ import type {
 	UpscaleModelData,
 	VideoModelData,
 } from "./data-schema.ts";
+import type { AudioFormatName, SpeechFacts, TranscriptionFacts } from "./types.ts";
+
+/** Every speech model is answered in each of them; the first is the default. */
+const AUDIO_FORMATS: readonly AudioFormatName[] = ["mp3", "opus", "aac", "flac", "wav", "pcm"];
 
 /** An amount as the API shows prices: one diem is one USD of use. */
 export interface PricePair {
@@ -21,6 +25,31 @@ export interface PricePair {
 
 export function pricePair(usd: number): PricePair {
 	return { usd, diem: usd };
+}
+
+/** The members of `model_spec` of a speech model that the operator may have changed, or told alone. */
+export function ownSpeechSpec(facts: SpeechFacts): Record<string, unknown> {
+	return {
+		voices: facts.voices,
+		default_voice: facts.defaultVoice,
+		supported_formats: AUDIO_FORMATS,
+		default_format: AUDIO_FORMATS[0],
+		supports_custom_voice_id: false,
+		capabilities: {
+			voice_cloning: facts.cloning !== null,
+			supportsPromptParam: facts.accepts.prompt,
+			supportsTemperatureParam: facts.accepts.temperature,
+			supportsTopPParam: facts.accepts.topP,
+		},
+		// pico-USD per character is micro-USD per million.
+		pricing: { input: pricePair(facts.characterPrice / 1_000_000) },
+	};
+}
+
+/** The same of a transcription model. */
+export function ownTranscriptionSpec(facts: TranscriptionFacts): Record<string, unknown> {
+	// pico-USD per millisecond is nano-USD per second.
+	return { pricing: { per_audio_second: pricePair(facts.millisecondPrice / 1_000_000_000) } };
 }
 
 /** The members of `model_spec` that depend on the model's type. */

@@ -56,7 +56,15 @@ export interface ModelTarget {
 	readonly weight: number;
 	/** Lower goes first; default 0. */
 	readonly order: number;
+	/** Of speech: the model's voice -> the upstream's name for it; others go as they are. */
+	readonly voices?: Readonly<Record<string, string>>;
+	/** Of speech: what the upstream makes; absent: all formats. */
+	readonly formats?: readonly AudioFormatName[];
+	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
+	readonly cloning?: "ref_audio" | "voice_file";
 }
+
+export type AudioFormatName = "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm";
 
 export interface Deprecation {
 	readonly autoRemap: boolean;
@@ -92,14 +100,64 @@ export interface TextModel extends ModelBase {
 	readonly maxCompletionTokens: number | null;
 }
 
-export interface MediaModel extends ModelBase {
-	readonly type: Exclude<ModelType, "text">;
+/** What a speech model says and takes. */
+export interface SpeechFacts {
+	readonly voices: readonly string[];
+	readonly defaultVoice: string;
+	/** Fields that go to its upstream; of other models they are ignored. */
+	readonly accepts: {
+		readonly prompt: boolean;
+		readonly temperature: boolean;
+		readonly topP: boolean;
+		readonly language: boolean;
+	};
+	/** Samples a second of its pcm and wav; null: 24,000. */
+	readonly sampleRate: number | null;
+	readonly cloning: VoiceCloning | null;
+	/** Of one character of input: a Unicode code point. */
+	readonly characterPrice: PicoPrice;
 }
 
-export type Model = TextModel | MediaModel;
+export interface VoiceCloning {
+	/** `persistent`: each use of a voice restarts its days. */
+	readonly mode: "zero_shot" | "persistent";
+	/** Containers of samples. */
+	readonly formats: readonly string[];
+	readonly days: number;
+}
+
+export interface SpeechModel extends ModelBase {
+	readonly type: "tts";
+	/** null where nobody tells its voices: it is offline then. */
+	readonly speech: SpeechFacts | null;
+}
+
+export interface TranscriptionFacts {
+	/** What `timestamps: true` gives. */
+	readonly timestamps: "word" | "segment" | "none";
+	/** Of one millisecond of audio. */
+	readonly millisecondPrice: PicoPrice;
+}
+
+export interface TranscriptionModel extends ModelBase {
+	readonly type: "asr";
+	readonly transcription: TranscriptionFacts;
+}
+
+export interface MediaModel extends ModelBase {
+	readonly type: Exclude<ModelType, "text" | "tts" | "asr">;
+}
+
+export type Model = TextModel | SpeechModel | TranscriptionModel | MediaModel;
 
 /** The model object of one type. */
-export type ModelOf<T extends ModelType> = T extends "text" ? TextModel : MediaModel;
+export type ModelOf<T extends ModelType> = T extends "text"
+	? TextModel
+	: T extends "tts"
+		? SpeechModel
+		: T extends "asr"
+			? TranscriptionModel
+			: MediaModel;
 
 /** A model as an upstream's own list tells it. */
 export interface DiscoveredModel {

@@ -101,6 +101,12 @@ const RpcLimitsSchema = (requestsPerMinute: number, creditsPerDay: number) =>
 		}),
 	});
 
+/**
+ * How a sample goes with a request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni); `voice_file`, a
+ * form with that file at audio/speech/upload (Chatterbox servers).
+ */
+export const CLONING_FORMS = ["ref_audio", "voice_file"] as const;
+
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),
 	model: Type.Optional(
@@ -108,6 +114,20 @@ const TargetSchema = closed({
 	),
 	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among targets of the same order" }),
 	order: Type.Integer({ default: 0, description: "Lower goes first" }),
+	voices: Type.Optional(
+		named(text(), { description: "tts: the model's voice -> the upstream's name for it; others go as they are" }),
+	),
+	formats: Type.Optional(
+		Type.Array(Type.Enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]), {
+			minItems: 1,
+			description: "tts: what the upstream makes; the rest is made here from the first of them. Left out: all six",
+		}),
+	),
+	cloning: Type.Optional(
+		Type.Enum([...CLONING_FORMS], {
+			description: "tts: how the upstream takes the sample of a cloned voice; left out: it clones none",
+		}),
+	),
 });
 
 const EffortSchema = Type.Enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
@@ -150,6 +170,21 @@ const TextPriceSchema = closed({
 	),
 });
 
+/** What a speech model says; for one that the catalog knows, what differs. */
+const SpeechSchema = closed({
+	voices: Type.Optional(Type.Array(text(), { minItems: 1, uniqueItems: true })),
+	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "Default: the first of voices" })),
+	perMillionCharacters: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: "Price in USD" })),
+	prompt: Type.Optional(Type.Boolean({ description: "true: prompt goes to the upstream, as instructions" })),
+	temperature: Type.Optional(Type.Boolean({ description: "true: temperature goes to the upstream" })),
+	topP: Type.Optional(Type.Boolean({ description: "true: top_p goes to the upstream" })),
+});
+
+const TranscriptionSchema = closed({
+	perAudioSecond: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: "Price in USD" })),
+	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"], { description: "What timestamps: true gives" })),
+});
+
 const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
 
 /** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
@@ -170,6 +205,8 @@ const ModelEntrySchema = section({
 	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
 	traits: Type.Optional(Type.Array(text())),
 	capabilities: Type.Optional(CapabilitiesSchema),
+	speech: Type.Optional(SpeechSchema),
+	transcription: Type.Optional(TranscriptionSchema),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
 	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
 	deprecation: Type.Optional(
@@ -355,6 +392,9 @@ export const ConfigSchema = closed({
 		}),
 		walletReadsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Balance and history of a wallet, each" }),
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
+		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, for each model" }),
+		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
+		voicesPerAccount: Type.Integer({ minimum: 1, maximum: 10_000, default: 50, description: "Cloned voices at once" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
 			default: 8192,
@@ -370,6 +410,8 @@ export const ConfigSchema = closed({
 		chatIdleMs: ms(120_000, "Silence inside a stream"),
 		chatUnaryMs: ms(600_000, "Unary, all tries"),
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
+		speechMs: ms(120_000, "Speech: all tries until its first byte, then each silence"),
+		transcriptionMs: ms(300_000, "Transcriptions, all tries together"),
 		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
 		rpcSlowMs: ms(120_000, "JSON-RPC with a method that traces or debugs"),
 		facilitatorMs: ms(60_000, "Verifying a payment, and settling it"),
@@ -383,6 +425,15 @@ export const ConfigSchema = closed({
 			parallel: Type.Integer({ minimum: 1, maximum: 16, default: 2, description: "Answers at once" }),
 			queue: Type.Integer({ minimum: 0, default: 16, description: "Requests that may wait; past it 429" }),
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048, description: "Above it the engine's process is ended" }),
+			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+		}),
+	}),
+	speech: section({
+		embedded: section({
+			enabled: Type.Boolean({ default: true, description: "The built-in voices" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
+			queue: Type.Integer({ minimum: 0, default: 64, description: "Requests that may wait; past it 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
 	}),

@@ -1,0 +1,50 @@
+/** What the audio routes know of a model: the catalog's facts under what the operator wrote. */
+import type { ModelEntry } from "../config/index.ts";
+import { picoPerUnit } from "../ledger/nano.ts";
+import type { MediaModelData, SpeechModelData } from "./data-schema.ts";
+import type { SpeechFacts, TranscriptionFacts } from "./types.ts";
+
+const PRICE_UNIT_CHARACTERS = 1_000_000;
+const PRICE_UNIT_MS = 1_000;
+/** Where a model's own is not known. */
+const TIMESTAMPS_BY_DEFAULT: Readonly<Record<string, TranscriptionFacts["timestamps"]>> = { "stt-xai-v1": "word" };
+
+/** Facts of a speech model; null where neither the catalog nor the operator names its voices. */
+export function speechFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): SpeechFacts | null {
+	const known = data?.type === "tts" ? data : undefined;
+	const own = entry?.speech;
+	const voices = own?.voices ?? known?.voices;
+	if (voices === undefined) return null;
+	return {
+		voices,
+		defaultVoice: own?.defaultVoice ?? defaultOf(voices, known),
+		accepts: {
+			prompt: own?.prompt ?? known?.accepts.prompt ?? false,
+			temperature: own?.temperature ?? known?.accepts.temperature ?? false,
+			topP: own?.topP ?? known?.accepts.topP ?? false,
+			language: known === undefined || known.languages !== undefined,
+		},
+		sampleRate: known?.pcmSampleRateHz ?? null,
+		cloning: known?.cloning
+			? { mode: known.cloning.mode, formats: known.cloning.formats, days: known.cloning.retentionDays }
+			: null,
+		characterPrice: picoPerUnit(own?.perMillionCharacters ?? known?.price.perMillionCharacters ?? 0, PRICE_UNIT_CHARACTERS),
+	};
+}
+
+function defaultOf(voices: readonly string[], known: SpeechModelData | undefined): string {
+	return known !== undefined && voices.includes(known.defaultVoice) ? known.defaultVoice : (voices[0] ?? "");
+}
+
+export function transcriptionFacts(
+	id: string,
+	entry: ModelEntry | undefined,
+	data: MediaModelData | undefined,
+): TranscriptionFacts {
+	const known = data?.type === "asr" ? data : undefined;
+	const own = entry?.transcription;
+	return {
+		timestamps: own?.timestamps ?? known?.timestamps ?? TIMESTAMPS_BY_DEFAULT[id] ?? "segment",
+		millisecondPrice: picoPerUnit(own?.perAudioSecond ?? known?.price.perAudioSecond ?? 0, PRICE_UNIT_MS),
+	};
+}
