@@ -22,6 +22,8 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const LIMIT_MS = 19 * 60_000;
 /** More workers than this starve the servers under test of processor time. */
 const MOST_WORKERS = 4;
+/** What one test may take: a bound for one that hangs, never a demand on the speed of a machine. */
+const TEST_LIMIT_MS = 60_000;
 
 /**
  * Runs a program, its stdout passed through.
@@ -66,7 +68,8 @@ function testFiles() {
 async function bunTest(paths) {
 	const workers = Math.min(MOST_WORKERS, availableParallelism());
 	const output = testOutput((line) => process.stderr.write(`${line}\n`));
-	const ok = await run(findBun(ROOT), ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, ...paths], {
+	const flags = ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, `--timeout=${TEST_LIMIT_MS}`];
+	const ok = await run(findBun(ROOT), [...flags, ...paths], {
 		env: { ...bunEnvironment(process.env), NO_COLOR: "1" },
 		onStderr: output.read,
 		onLimit: () => {
