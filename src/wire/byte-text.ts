@@ -13,3 +13,10 @@ export function latin1Text(bytes: Uint8Array, start: number, end: number): strin
 export function utf8Text(bytes: Uint8Array, start: number, end: number): string {
 	return read.call(bytes, "utf8", start, end);
 }
+
+/** True where these bytes are `word`, which is ASCII: no text is made of them. */
+export function bytesAre(bytes: Uint8Array, start: number, end: number, word: string): boolean {
+	if (end - start !== word.length) return false;
+	for (let index = 0; index < word.length; index++) if (bytes[start + index] !== word.charCodeAt(index)) return false;
+	return true;
+}

@@ -8,6 +8,8 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+const BACKSLASH = 0x5c;
+const SHORT_STRING = 128;
 
 /**
  * JSON in one spelling for each value: without white space, members sorted by key (twins stay, in their order), strings
@@ -25,7 +27,7 @@ function keepCanonical(bytes: Uint8Array, start: number, into: Splice): number {
 	if (first === OPEN_BRACE) return keepObject(bytes, start, into);
 	if (first === OPEN_BRACKET) return keepArray(bytes, start, into);
 	const end = endOfValue(bytes, start);
-	if (first === QUOTE) keepString(bytes, start, end, latin1Text(bytes, start, end), into);
+	if (first === QUOTE) keepString(bytes, start, end, into);
 	else {
 		const text = latin1Text(bytes, start, end);
 		const canonical = canonicalScalar(text);
@@ -55,7 +57,7 @@ function keepObject(bytes: Uint8Array, open: number, into: Splice): number {
 		const keyEnd = endOfValue(bytes, at);
 		const key = latin1Text(bytes, at, keyEnd);
 		const text = new Splice(bytes);
-		keepString(bytes, at, keyEnd, key, text);
+		keepString(bytes, at, keyEnd, text);
 		const colon = skipWhitespace(bytes, keyEnd);
 		text.keep(colon, colon + 1);
 		const end = keepCanonical(bytes, skipWhitespace(bytes, colon + 1), text);
@@ -73,10 +75,17 @@ function keepObject(bytes: Uint8Array, open: number, into: Splice): number {
 	return at + 1;
 }
 
-/** What has no escape in it is spelled right already. `raw` is the string as it stands, in Latin-1. */
-function keepString(bytes: Uint8Array, open: number, end: number, raw: string, into: Splice): void {
-	if (raw.includes("\\")) into.insert(JSON.stringify(decodeString(bytes, open, end)));
+/** What has no escape in it is spelled right already. */
+function keepString(bytes: Uint8Array, open: number, end: number, into: Splice): void {
+	if (hasEscape(bytes, open, end)) into.insert(JSON.stringify(decodeString(bytes, open, end)));
 	else into.keep(open, end);
+}
+
+/** Short strings are looked at byte by byte: to make a text of one takes longer. */
+function hasEscape(bytes: Uint8Array, open: number, end: number): boolean {
+	if (end - open > SHORT_STRING) return latin1Text(bytes, open, end).includes("\\");
+	for (let at = open; at < end; at++) if (bytes[at] === BACKSLASH) return true;
+	return false;
 }
 
 /** The same bytes as `keepString` adds, in Latin-1: keys are sorted by it. */

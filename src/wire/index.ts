@@ -3,7 +3,7 @@
  * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
  * nothing of models, money or HTTP.
  */
-export { latin1Text, utf8Text } from "./byte-text.ts";
+export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";

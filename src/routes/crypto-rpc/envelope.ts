@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError, type Issue } from "../../errors/index.ts";
 import { invalidRequest } from "../../schema/index.ts";
-import { type ByteRange, decodeString, documentStart, latin1Text, StrictJson, skipWhitespace } from "../../wire/index.ts";
+import { type ByteRange, bytesAre, decodeString, documentStart, StrictJson, skipWhitespace } from "../../wire/index.ts";
 
 /** Items of a batch. */
 export const MAX_ITEMS = 100;
@@ -14,6 +14,11 @@ const MAX_ISSUES = 20;
 const MISSING_ID = "id_required";
 /** Past these, comparing a key with each costs more than a set. */
 const FEW_KEYS = 12;
+
+/** Its bytes are its characters. */
+const PLAIN_NAME = /^\w+$/;
+/** Beside `id`. */
+const KNOWN_KEYS = ["method", "params", "jsonrpc"] as const;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -60,6 +65,8 @@ class EnvelopeReader {
 	readonly #bytes: Uint8Array;
 	readonly #json: StrictJson;
 	readonly #issues: Issue[] = [];
+	/** The method of the item before, which is often that of the next one too. */
+	#lastMethod = "";
 
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
@@ -132,7 +139,11 @@ class EnvelopeReader {
 				if (first === QUOTE || first === MINUS || first === LETTER_N || (first >= ZERO && first <= NINE))
 					id = { start: valueAt, end: valueEnd };
 				else this.#issue(index, "id", "type", "must be string or number or null");
-			} else if (bit === 8 && (first !== QUOTE || decodeString(bytes, valueAt, valueEnd) !== "2.0"))
+			} else if (
+				bit === 8 &&
+				!bytesAre(bytes, valueAt, valueEnd, '"2.0"') &&
+				(first !== QUOTE || decodeString(bytes, valueAt, valueEnd) !== "2.0")
+			)
 				this.#issue(index, "jsonrpc", "const", 'must be "2.0"');
 			at = skipWhitespace(bytes, valueEnd);
 			if (bytes[at] === CLOSE_BRACE) break;
@@ -152,11 +163,7 @@ class EnvelopeReader {
 		const bytes = this.#bytes;
 		if (bytes[open + 3] === QUOTE && bytes[open + 1] === 0x69 && bytes[open + 2] === 0x64) return "id";
 		const end = this.#json.endOfString(open);
-		const length = end - open - 2;
-		if (length === 6 || length === 7) {
-			const text = latin1Text(bytes, open + 1, end - 1);
-			if (text === "method" || text === "params" || text === "jsonrpc") return text;
-		}
+		for (const known of KNOWN_KEYS) if (bytesAre(bytes, open + 1, end - 1, known)) return known;
 		return decodeString(bytes, open, end);
 	}
 
@@ -165,9 +172,14 @@ class EnvelopeReader {
 			this.#issue(index, "method", "type", "must be string");
 			return null;
 		}
+		const last = this.#lastMethod;
+		if (last !== "" && bytesAre(this.#bytes, start + 1, end - 1, last)) return last;
 		// Escaped, a character takes six bytes.
 		const method = end - start - 2 > MAX_METHOD_CHARACTERS * 6 ? null : decodeString(this.#bytes, start, end);
-		if (method !== null && method !== "" && method.length <= MAX_METHOD_CHARACTERS) return method;
+		if (method !== null && method !== "" && method.length <= MAX_METHOD_CHARACTERS) {
+			if (PLAIN_NAME.test(method)) this.#lastMethod = method;
+			return method;
+		}
 		if (method === "") this.#issue(index, "method", "minLength", "must not be empty");
 		else this.#issue(index, "method", "maxLength", `must not have more than ${MAX_METHOD_CHARACTERS} characters`);
 		return null;

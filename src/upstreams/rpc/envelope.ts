@@ -1,4 +1,13 @@
-import { type ByteRange, endOfString, JsonValueEnd, latin1Text, NotJson, skipWhitespace, utf8Text } from "../../wire/index.ts";
+import {
+	type ByteRange,
+	bytesAre,
+	endOfString,
+	JsonValueEnd,
+	latin1Text,
+	NotJson,
+	skipWhitespace,
+	utf8Text,
+} from "../../wire/index.ts";
 import { broken, type RpcFault } from "./faults.ts";
 import type { RpcOutcome } from "./port.ts";
 
@@ -7,6 +16,10 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+/** The members that count. */
+const MEMBERS = ["result", "id", "error"] as const;
+type Member = (typeof MEMBERS)[number];
 
 /** Errors whose id a server may not know: it could not read the request. */
 const UNREAD_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
@@ -68,7 +81,7 @@ function readMembers(bytes: Uint8Array, from: number, envelope: Envelope, inside
 		if (bytes[colon] !== COLON) throw new NotJson("no colon");
 		const valueStart = skipWhitespace(bytes, colon + 1);
 		if (valueStart >= bytes.length) return null;
-		const key = latin1Text(bytes, at + 1, keyEnd - 1);
+		const key = MEMBERS.find((member) => bytesAre(bytes, at + 1, keyEnd - 1, member)) ?? null;
 		const end = new JsonValueEnd();
 		const valueEnd = end.feed(bytes, valueStart);
 		if (valueEnd < 0) return key === "result" || key === "error" ? { open: { member: key, valueStart, end } } : null;
@@ -77,7 +90,7 @@ function readMembers(bytes: Uint8Array, from: number, envelope: Envelope, inside
 	}
 }
 
-function take(envelope: Envelope, key: string, bytes: Uint8Array, start: number, end: number): void {
+function take(envelope: Envelope, key: Member | null, bytes: Uint8Array, start: number, end: number): void {
 	if (key === "id") {
 		envelope.id = latin1Text(bytes, start, Math.min(end, start + 64));
 	} else if (key === "result" || key === "error") {
