@@ -7,6 +7,8 @@ export interface LoadOptions {
 	readonly clients: number;
 	readonly seconds: number;
 	readonly stream?: boolean;
+	/** Asks a chain's node in place of a model. */
+	readonly rpc?: "call" | "block" | "batch" | "logs";
 	/** Requests in all; the run ends with whichever comes first. */
 	readonly requests?: number;
 	/** Requests a second in all. */
@@ -51,6 +53,7 @@ async function runLoad(target: Target, options: LoadOptions): Promise<LoadResult
 		clients: options.clients,
 		duration: `${options.seconds}s`,
 		stream: options.stream ?? false,
+		rpc: options.rpc ?? "",
 		requests: options.requests ?? 0,
 		rate: options.rate ?? 0,
 	};

@@ -51,7 +51,7 @@ export const nginxVersion = () => output(["nginx", "-v"])?.replace(/^.*nginx\//,
 /** Builds the Go programs of the bench; they use the standard library only. */
 export function buildGoPrograms(): void {
 	mkdirSync(BUILD, { recursive: true });
-	for (const name of ["upstream", "load", "reverse-proxy"]) {
+	for (const name of ["upstream", "rpc-upstream", "load", "reverse-proxy"]) {
 		const build = Bun.spawnSync(["go", "build", "-trimpath", "-o", join(BUILD, name), `./${name}`], {
 			cwd: join(import.meta.dir, "peers"),
 			stderr: "pipe",
@@ -89,7 +89,8 @@ interface Start {
 	readonly log: string;
 }
 
-async function start(what: Start): Promise<Target> {
+/** Starts a program and waits until it answers. */
+export async function start(what: Start): Promise<Target> {
 	const address = `127.0.0.1:${what.port}`;
 	const started = performance.now();
 	const child = Bun.spawn([...what.command], {

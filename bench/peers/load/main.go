@@ -48,6 +48,9 @@ func requestBytes() []byte {
 	}
 	body := `{"model":"` + *model + `","messages":[{"role":"system","content":"You are a helpful assistant."},` +
 		`{"role":"user","content":"Say something short and friendly, please."}],"temperature":0.7,"max_tokens":256` + options + `}`
+	if *rpc != "" {
+		body = rpcBody()
+	}
 	return []byte(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
 		"Accept: */*\r\nContent-Length: %d\r\n\r\n%s", *path, *address, *key, len(body), body))
 }
@@ -143,6 +146,9 @@ func check(status int, body []byte) string {
 	if status != 200 {
 		return fmt.Sprintf("status %d: %.200s", status, body)
 	}
+	if *rpc != "" {
+		return checkRpc(body)
+	}
 	if !*stream {
 		if !bytes.Contains(body, answerMark) {
 			return fmt.Sprintf("not the upstream's answer: %.200s", body)
@@ -173,6 +179,9 @@ func (c *client) run(request []byte, until time.Time, next func() bool) {
 				continue
 			}
 			in = bufio.NewReaderSize(conn, 32<<10)
+		}
+		if *rpc != "" {
+			rpcTurn(request)
 		}
 		started := time.Now()
 		_, err := conn.Write(request)
@@ -242,7 +251,6 @@ func percentiles(samples []sample, of func(sample) time.Duration) map[string]flo
 
 func main() {
 	flag.Parse()
-	request := requestBytes()
 	all := make([]*client, *clients)
 	started := time.Now()
 	next := pacer(started)
@@ -252,7 +260,7 @@ func main() {
 		group.Add(1)
 		go func(c *client) {
 			defer group.Done()
-			c.run(request, started.Add(*duration), next)
+			c.run(requestBytes(), started.Add(*duration), next)
 		}(all[i])
 	}
 	group.Wait()
