@@ -8,7 +8,8 @@ export const SKEW_MS = 30_000;
 export const MAX_AGE_MS = 630_000;
 /** A message that names a later end was not made for this. */
 const MAX_LIFE_MS = 86_400_000;
-const NONCE = /^[0-9A-Za-z]{8,64}$/;
+/** At least 8 by EIP-4361; libraries draw up to 96. */
+const NONCE = /^[0-9A-Za-z]{8,128}$/;
 const URI = /^[\x21-\x7e]+$/;
 
 /**
