@@ -1,0 +1,148 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { ApiError } from "../../errors/index.ts";
+import { childEnvironment } from "../process.ts";
+import { ffmpegArguments } from "./ffmpeg-arguments.ts";
+import { FfmpegProgram, type FfmpegProgramOptions } from "./ffmpeg-program.ts";
+import type { AudioEncoder, AudioEncoderState, EncodeRequest } from "./port.ts";
+
+const MAX_WORDS_CHARS = 2_000;
+
+/** Audio in the callers' formats by ffmpeg, one process for each request. */
+export class FfmpegEncoder implements AudioEncoder {
+	readonly #program: FfmpegProgram;
+
+	constructor(options: FfmpegProgramOptions) {
+		this.#program = new FfmpegProgram(options);
+	}
+
+	state(): Promise<AudioEncoderState> {
+		return this.#program.state();
+	}
+
+	prefetch(): void {
+		this.#program.prefetch();
+	}
+
+	stop(): Promise<void> {
+		return this.#program.stop();
+	}
+
+	async *stream(request: EncodeRequest): AsyncGenerator<Uint8Array, void> {
+		const run = new FfmpegRun(await this.#program.path(), request, null);
+		try {
+			for await (const chunk of run.output) yield chunk;
+			await run.end();
+		} catch (fault) {
+			// The output breaks off where the input failed: what the input threw says more.
+			throw await run.reason(fault);
+		} finally {
+			run.kill();
+		}
+	}
+
+	async whole(request: EncodeRequest): Promise<Uint8Array> {
+		const path = await this.#program.path();
+		// Into a file: there the program goes back and writes the lengths into the header.
+		const folder = await mkdtemp(join(tmpdir(), "turnpike-audio-"));
+		const to = join(folder, "audio");
+		try {
+			const run = new FfmpegRun(path, request, to);
+			try {
+				run.output.resume();
+				await run.end();
+			} catch (fault) {
+				throw await run.reason(fault);
+			} finally {
+				run.kill();
+			}
+			return await readFile(to);
+		} finally {
+			await rm(folder, { recursive: true, force: true });
+		}
+	}
+}
+
+/** One process: its input being fed, its last words kept, its end awaited. */
+class FfmpegRun {
+	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+	readonly #signal: AbortSignal;
+	readonly #closed: Promise<number | null>;
+	readonly #fed: Promise<void>;
+	#words = "";
+	/** What the input threw; null where it gave all it had. */
+	#inputFault: { readonly fault: unknown } | null = null;
+
+	constructor(path: string, request: EncodeRequest, to: string | null) {
+		request.signal.throwIfAborted();
+		this.#signal = request.signal;
+		this.#child = spawn(path, ffmpegArguments(request, to), { env: childEnvironment(), stdio: ["pipe", "pipe", "pipe"] });
+		this.#closed = new Promise((resolve) => {
+			this.#child.once("close", (code) => resolve(code));
+			this.#child.once("error", (fault) => {
+				this.#words = fault.message;
+				resolve(null);
+			});
+		});
+		this.#child.stderr.setEncoding("utf8");
+		this.#child.stderr.on("data", (words: string) => {
+			this.#words = (this.#words + words).slice(-MAX_WORDS_CHARS);
+		});
+		this.#signal.addEventListener("abort", this.kill, { once: true });
+		this.#fed = this.#feed(request.input.bytes);
+	}
+
+	get output(): Readable {
+		return this.#child.stdout;
+	}
+
+	/** @throws ApiError INFERENCE_FAILED where the program failed */
+	async end(): Promise<void> {
+		const code = await this.#closed;
+		await this.#fed;
+		if (code !== 0 || this.#inputFault) throw this.#failure();
+	}
+
+	/** The first cause of a failure. */
+	async reason(fault: unknown): Promise<unknown> {
+		this.kill();
+		await this.#closed;
+		await this.#fed;
+		if (this.#signal.aborted) return this.#signal.reason;
+		return this.#inputFault ? this.#inputFault.fault : fault;
+	}
+
+	readonly kill = (): void => {
+		this.#signal.removeEventListener("abort", this.kill);
+		if (this.#child.exitCode === null) this.#child.kill("SIGKILL");
+	};
+
+	async #feed(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+		const source = this.#watched(bytes);
+		try {
+			await pipeline(Readable.from(source, { objectMode: false }), this.#child.stdin);
+		} catch {
+			// A program that ends early closes its input: its exit code tells why.
+		}
+	}
+
+	/** Tells a fault of the input apart from a fault of the program; ends the program at the former. */
+	async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+		try {
+			yield* bytes;
+		} catch (fault) {
+			this.#inputFault = { fault };
+			this.kill();
+			throw fault;
+		}
+	}
+
+	#failure(): ApiError {
+		const cause = new Error(`ffmpeg: ${this.#words.trim() || "ended without a word"}`);
+		return new ApiError("INFERENCE_FAILED", { message: "The audio could not be encoded; try again", cause });
+	}
+}
