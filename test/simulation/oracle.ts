@@ -33,6 +33,8 @@ export class Oracle implements NodeWitness {
 	readonly #answered = new Bits();
 	/** Answered by the disk of a node, while the store could not be written. */
 	readonly #answeredByDisk = new Bits();
+	/** Boots whose leases were freed. */
+	readonly #ended = new Set<string>();
 	#unsettledUntilMs = 0;
 	readonly #nodeUnsettledUntilMs = new Map<number, number>();
 
@@ -44,6 +46,8 @@ export class Oracle implements NodeWitness {
 	/** Something went wrong with the store, or (with a node) with one node only. */
 	unsettled(untilMs: number, node?: number): void {
 		const until = untilMs + UNSETTLED_MS;
+		// A failover may take the end of a term back.
+		if (node === undefined) this.#ended.clear();
 		if (node === undefined) this.#unsettledUntilMs = Math.max(this.#unsettledUntilMs, until);
 		else this.#nodeUnsettledUntilMs.set(node, Math.max(this.#nodeUnsettledUntilMs.get(node) ?? 0, until));
 	}
@@ -53,7 +57,8 @@ export class Oracle implements NodeWitness {
 		this.#world.note(request.number * 4 + 1);
 		const term = this.#database().books.rows.term({ id: node.id, epoch: node.epoch });
 		// Where a failover lost the whole boot, its leases are lost ones, too: those are counted as such.
-		if (term?.fenced === true) this.find(`${node.id} held ${request.worst} for request ${request.number} after its term`);
+		if (term?.fenced === true || this.#ended.has(`${node.id}/${node.epoch}`))
+			this.find(`${node.id} held ${request.worst} for request ${request.number} after its term`);
 	}
 
 	posted(_node: SimulatedNode, request: SimulatedRequest, overrun: number): void {
@@ -89,6 +94,7 @@ export class Oracle implements NodeWitness {
 	/** A boot's leases are about to be freed: what it has under way may be borne, since others may spend its money. */
 	fenced(node: NodeEpoch): void {
 		this.counts.fences++;
+		this.#ended.add(`${node.id}/${node.epoch}`);
 		const { rows } = this.#database().books;
 		const of = this.nodes.find(({ id }) => id === node.id);
 		if (of === undefined) return;
