@@ -12,6 +12,7 @@ const turnpike = defineCommand({
 		accounts: () => import("./commands/accounts.ts").then((module) => module.accounts),
 		keys: () => import("./commands/keys.ts").then((module) => module.keys),
 		wallets: () => import("./commands/wallets.ts").then((module) => module.wallets),
+		x402: () => import("./commands/x402.ts").then((module) => module.x402),
 		models: () => import("./commands/models.ts").then((module) => module.models),
 		requests: () => import("./commands/requests.ts").then((module) => module.requests),
 		rpc: () => import("./commands/rpc.ts").then((module) => module.rpc),

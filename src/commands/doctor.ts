@@ -8,6 +8,7 @@ import type { Config } from "../config/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
+import { checkTopUps } from "../payments/index.ts";
 import { openAdmin } from "../store/admin.ts";
 import { hasDatabase, refuseLostBooks } from "../store/index.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -39,6 +40,7 @@ export const doctor = defineCommand({
 			...(await upstreams(config)),
 			...(await checkChains(config)),
 			...(await staking(config)),
+			...(await topUps(config)),
 			...(await engines(config)),
 		];
 		if (checks.some((check) => !check.ok)) process.exitCode = 1;
@@ -114,6 +116,13 @@ function upstreams(config: Config): Promise<Check[]> {
 async function staking(config: Config): Promise<Check[]> {
 	const check = await checkStaking(config.staking);
 	return check === null ? [] : [{ name: "staking", ok: check.state === "well", text: check.text }];
+}
+
+async function topUps({ x402 }: Config): Promise<Check[]> {
+	const name = "top-ups";
+	if (x402.payTo === undefined)
+		return [{ name, ok: true, text: "off: wallets cannot pay (TURNPIKE_X402_PAY_TO names who receives)" }];
+	return (await checkTopUps(x402)).map(({ state, text }) => ({ name, ok: state === "well", text }));
 }
 
 async function engines(config: Config): Promise<Check[]> {

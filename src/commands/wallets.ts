@@ -89,7 +89,15 @@ function walletView(wallet: WalletView) {
 
 function entryView(entry: WalletEntryRow) {
 	const { id, type, amount, balanceAfter, createdAtMs, requestId, modelId } = entry;
-	return { id, type, amountUsd: formatNano(amount), balanceAfterUsd: formatNano(balanceAfter), createdAt: isoTime(createdAtMs), requestId, modelId };
+	return {
+		id,
+		type,
+		amountUsd: formatNano(amount),
+		balanceAfterUsd: formatNano(balanceAfter),
+		createdAt: isoTime(createdAtMs),
+		requestId,
+		modelId,
+	};
 }
 
 /** A store may have a million wallets: they are printed as they are read. */

@@ -116,7 +116,6 @@ export class Gateway {
 			log,
 			addresses: this.#addresses,
 			port: inputs.port,
-			topUps: null,
 		});
 		this.pipeline = {
 			budgets: this.budgets,
@@ -136,6 +135,7 @@ export class Gateway {
 		this.#freeModels.look(this.#catalog, config);
 		void this.#discovery.start();
 		this.staking.reader?.start();
+		this.#wallets.start();
 	}
 
 	get catalog(): Catalog {
@@ -188,6 +188,7 @@ export class Gateway {
 
 	async stop(): Promise<void> {
 		this.staking.reader?.stop();
+		await this.#wallets.stop();
 		await this.#discovery.stop();
 		this.#upstreams.close();
 		await this.#chains.stop();

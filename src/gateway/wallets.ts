@@ -1,6 +1,7 @@
 import { contractNode, signInOrigins, WalletSignIn } from "../access/index.ts";
 import { type AddressWindows, Statements } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
+import { createTopUps, type TopUps } from "../payments/index.ts";
 import type { TopUpDesk } from "../payments/port.ts";
 import { walletBalanceRoute } from "../routes/x402-balance/index.ts";
 import { topUpRoute } from "../routes/x402-top-up/index.ts";
@@ -8,7 +9,7 @@ import { walletTransactionsRoute } from "../routes/x402-transactions/index.ts";
 import type { Endpoint, WalletGate } from "../server/index.ts";
 import { orApiError } from "../store/api-refusal.ts";
 import type { StorePort } from "../store/port.ts";
-import type { Clock } from "../telemetry/clock.ts";
+import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { WalletDoor } from "./wallet-door.ts";
 
@@ -20,17 +21,18 @@ export interface WalletsInputs {
 	readonly addresses: AddressWindows;
 	/** The port that is really listened on. */
 	readonly port: () => number;
-	/** Takes what wallets pay; null: no receiver is configured. */
-	readonly topUps: TopUpDesk | null;
 }
 
 /** Wallets put together: how they sign in, pay and read what they have. Needs a restart where its configuration changes. */
 export class Wallets {
 	readonly gate: WalletGate;
 	readonly routes: Endpoint[];
+	/** Takes what wallets pay; null: no receiver is configured. */
+	readonly #topUps: TopUps | null;
 
-	constructor({ config, store, clock, log, addresses, port, topUps }: WalletsInputs) {
+	constructor({ config, store, clock, log, addresses, port }: WalletsInputs) {
 		const { x402 } = config();
+		this.#topUps = createTopUps({ config: config(), store, clock, timers: systemTimers, log });
 		const signIn = new WalletSignIn({
 			store,
 			clock,
@@ -40,7 +42,7 @@ export class Wallets {
 			chain: contractNode(config()),
 			takeContractCheck: (address) => void addresses.take(address, "siwx-contract", config().siwx.contractsPerMinute),
 		});
-		const desk = topUps === null ? null : answering(topUps);
+		const desk = this.#topUps === null ? null : answering(this.#topUps);
 		const topUpsPerMinute = () => config().limits.topUpsPerMinute;
 		const readsPerMinute = () => config().limits.walletReadsPerMinute;
 		const statements = new Statements(store);
@@ -55,6 +57,15 @@ export class Wallets {
 			walletBalanceRoute({ statements, limits, readsPerMinute }),
 			walletTransactionsRoute({ statements, readsPerMinute }),
 		];
+	}
+
+	/** Finishes payments that a server before this one left open. */
+	start(): void {
+		this.#topUps?.start();
+	}
+
+	async stop(): Promise<void> {
+		await this.#topUps?.stop();
 	}
 }
 

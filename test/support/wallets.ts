@@ -14,8 +14,11 @@ export interface TestWallet {
 	signIn(url: string, atMs?: number): Promise<Record<string, string>>;
 }
 
-export function testWallet(privateKey = generatePrivateKey()): TestWallet {
-	const account = privateKeyToAccount(privateKey);
+export function testWallet(): TestWallet {
+	return walletOf(privateKeyToAccount(generatePrivateKey()));
+}
+
+export function walletOf(account: PrivateKeyAccount): TestWallet {
 	const { address } = account;
 	return {
 		account,

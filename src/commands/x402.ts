@@ -1,0 +1,62 @@
+/** What wallets paid, held against the chain. */
+import { defineCommand } from "citty";
+import { formatNano } from "../ledger/nano.ts";
+import { type ReconcileReport, reconcile } from "../payments/index.ts";
+import { listTopUps } from "../store/admin.ts";
+import { systemTimers } from "../telemetry/clock.ts";
+import { complain, print, printJson, printTable } from "./print.ts";
+import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
+import { withStore } from "./with-store.ts";
+
+/** Faults of the chain's node, by their names: their text says which. */
+const OF_CHAIN = new Set(["ChainUnavailable", "ChainRefused", "WrongChain"]);
+/** Nano-USD of a token's base unit. */
+const NANO_PER_UNIT = 1_000;
+
+const reconcileCommand = defineCommand({
+	meta: {
+		name: "reconcile",
+		description: "Hold every top-up against the chain, and say what differs; changes nothing; exit 1 where something does",
+	},
+	args: { ...jsonArg, ...storeArgs },
+	run: ({ args }) => {
+		const { x402 } = configOrExit(args).config;
+		if (x402.payTo === undefined) return refuse("No receiver is configured (TURNPIKE_X402_PAY_TO): there are no top-ups");
+		return withStore(args, async (admin) => {
+			let report: ReconcileReport;
+			try {
+				report = await reconcile(x402, (page) => listTopUps(admin, page), systemTimers);
+			} catch (error) {
+				if (!(error instanceof Error) || !OF_CHAIN.has(error.name)) throw error;
+				return refuse(`The chain cannot be asked: ${error.message}`);
+			}
+			if (report.discrepancies.length > 0) process.exitCode = 1;
+			if (args.json) printJson(report);
+			else tell(report);
+		});
+	},
+});
+
+function tell({ checked, credited, discrepancies }: ReconcileReport): void {
+	const states = Object.entries(checked).map(([state, count]) => `${count} ${state}`);
+	print(`Top-ups held against the chain: ${states.join(", ")}`);
+	for (const [network, units] of Object.entries(credited)) print(`${network}: ${formatNano(units * NANO_PER_UNIT)} USD credited`);
+	if (discrepancies.length === 0) {
+		print("Books and chain agree");
+		return;
+	}
+	printTable([
+		["PAYMENT", "WALLET", "NETWORK", "BOOKED AS", "FINDING"],
+		...discrepancies.map(({ paymentId, payer, network, state, finding }) => [paymentId, payer, network, state, finding]),
+	]);
+}
+
+function refuse(message: string): void {
+	complain(message);
+	process.exitCode = 1;
+}
+
+export const x402 = defineCommand({
+	meta: { name: "x402", description: "What wallets paid: reconcile" },
+	subCommands: { reconcile: reconcileCommand },
+});
