@@ -1,5 +1,6 @@
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Log } from "../telemetry/log.ts";
+import { chatTry } from "./chat-try.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Fetch, letGo } from "./connect.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
@@ -7,7 +8,7 @@ import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts"
 import { Pool } from "./pool.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "./port.ts";
 import { UpstreamStream } from "./stream.ts";
-import { type ChatTimeouts, Tries, type TryTools } from "./tries.ts";
+import { type ChatTimeouts, type PoolTools, Tries, type TryTools } from "./tries.ts";
 import { checkedCompletion, readWhole } from "./unary.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -36,6 +37,8 @@ export interface ChatUpstreamsOptions {
 export interface RunningChatUpstreams extends ChatUpstreams {
 	/** Takes new upstreams and time limits; calls under way run on as they began. */
 	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
+	/** The pool and what goes with it, for calls of other kinds to the same servers: one health, one count of calls. */
+	readonly tools: PoolTools;
 	/** For status pages: every upstream, how it fares, what it runs. */
 	snapshot(): UpstreamStatus[];
 	/** Stops the probes. Calls under way are not touched. */
@@ -65,6 +68,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
 	};
 	return {
+		tools: { pool, fetch, clock, log },
 		unary: (call) => unary(call, tools),
 		stream: (call) => new UpstreamStream(call, tools),
 		reload(upstreams, timeouts) {
@@ -79,7 +83,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	const { clock, timeouts, maxAnswerBytes } = tools;
 	const triesEndMs = clock.nowMs() + timeouts.chatUnaryMs;
-	const tries = new Tries(call, tools);
+	const tries = new Tries(chatTry(call, tools.fetch), tools);
 	return tries.run(
 		async (response, current) => {
 			const checked = checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);

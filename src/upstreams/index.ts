@@ -20,6 +20,6 @@ export type {
 	UnaryAnswer,
 } from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
-export type { ChatTimeouts } from "./tries.ts";
+export type { ChatTimeouts, PoolTools } from "./tries.ts";
 export { PARSED_WHOLE_BYTES } from "./unary.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

@@ -9,6 +9,7 @@ import { configuredNode, statusOf, type UpstreamNode, type UpstreamStatus } from
 export interface Candidate {
 	readonly node: UpstreamNode;
 	readonly model: string;
+	readonly target: ModelTarget;
 }
 
 /** Asks an upstream whether it is there; true where it answers. Never throws. */
@@ -71,7 +72,7 @@ export class Pool {
 		const nowMs = this.#options.clock.nowMs();
 		const known = targets.flatMap((target) => {
 			const node = this.#nodes.get(target.upstream);
-			return node ? [{ node, model: target.model, order: target.order, place: this.#place(target, stickyKey) }] : [];
+			return node ? [{ node, model: target.model, target, order: target.order, place: this.#place(target, stickyKey) }] : [];
 		});
 		const busy = (node: UpstreamNode) => Number(node.health.isBusy(nowMs));
 		known.sort((a, b) => busy(a.node) - busy(b.node) || a.order - b.order || a.place - b.place);
@@ -82,7 +83,7 @@ export class Pool {
 	/** Without another there is no choice, however it fares. */
 	#only(target: ModelTarget): Candidate[] {
 		const node = this.#nodes.get(target.upstream);
-		return node ? [{ node, model: target.model }] : [];
+		return node ? [{ node, model: target.model, target }] : [];
 	}
 
 	/** An exponential draw divided by the weight: sorting by it is a draw without replacement by weight. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
+import { chatTry } from "./chat-try.ts";
 import { asFailure, type BodyReader, drain, errorBody, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";
 import { broken, failureOfAnswer, withoutSecrets } from "./failures.ts";
@@ -37,7 +38,7 @@ export class UpstreamStream implements ChatStream {
 	constructor(call: ChatForward, tools: TryTools) {
 		this.#call = call;
 		this.#tools = tools;
-		this.#tries = new Tries(call, tools);
+		this.#tries = new Tries(chatTry(call, tools.fetch), tools);
 		const headers = Promise.withResolvers<void>();
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;

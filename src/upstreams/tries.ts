@@ -1,13 +1,11 @@
+import type { ModelTarget } from "../catalog/types.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { lastMember, utf8Text } from "../wire/index.ts";
 import type { Clock } from "./clock.ts";
-import { asFailure, type Fetch, failureOf, isGood, isRefused, postChat } from "./connect.ts";
+import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
 import { asQuoted, full, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
-import type { ChatForward } from "./port.ts";
-import { shapeChatBody } from "./request-body.ts";
 import { Watch } from "./watch.ts";
 
 /** Time limits in milliseconds (`timeouts` of the config). */
@@ -18,12 +16,32 @@ export interface ChatTimeouts {
 	readonly chatStreamTriesMs: number;
 }
 
-/** What the tries of a call work with. */
-export interface TryTools {
+/** A call as its tries see it: who may take it, and how it is sent. */
+export interface TryCall {
+	readonly requestId: string;
+	readonly targets: readonly ModelTarget[];
+	/** Aborts when the caller leaves or the deadline passes. */
+	readonly signal: AbortSignal;
+	/** What the caller sent: a refusal that quotes it is one of the request, whatever its words. */
+	readonly raw: Uint8Array;
+	/** The same key finds the same upstream; undefined: any. */
+	stickyKey(): string | undefined;
+	/** Called before each try's bytes go out: from here on leaving is billed. */
+	onSent(upstream: string): void;
+	/** Sends it to one upstream, in its words. Resolves at the headers of the answer, whatever they say. */
+	send(candidate: Candidate, endpoint: Endpoint, signal: AbortSignal): Promise<Response>;
+}
+
+/** What the tries of any call work with. */
+export interface PoolTools {
 	readonly pool: Pool;
 	readonly fetch: Fetch;
 	readonly clock: Clock;
 	readonly log: Log;
+}
+
+/** What the tries of a chat call work with. */
+export interface TryTools extends PoolTools {
 	readonly timeouts: ChatTimeouts;
 	readonly maxAnswerBytes: number;
 	readonly maxEventBytes: number;
@@ -57,8 +75,8 @@ export class Try {
 
 /** The tries of one call, over the candidates of its model in the pool's order. */
 export class Tries {
-	readonly #call: ChatForward;
-	readonly #tools: TryTools;
+	readonly #call: TryCall;
+	readonly #tools: PoolTools;
 	readonly #failures: UpstreamFailure[] = [];
 	#current: Try | null = null;
 	#sent = 0;
@@ -66,7 +84,7 @@ export class Tries {
 	#key: string | undefined;
 	#stopped: ApiError | null = null;
 
-	constructor(call: ChatForward, tools: TryTools) {
+	constructor(call: TryCall, tools: PoolTools) {
 		this.#call = call;
 		this.#tools = tools;
 	}
@@ -96,7 +114,7 @@ export class Tries {
 		limit: (watch: Watch, node: UpstreamNode) => void,
 	): Promise<T> {
 		const { pool, clock } = this.#tools;
-		for (const candidate of pool.candidates(this.#call.model.targets, this.#stickyKey())) {
+		for (const candidate of pool.candidates(this.#call.targets, this.#call.stickyKey())) {
 			this.throwIfStopped();
 			const { node } = candidate;
 			const giveBack = pool.take(node);
@@ -150,13 +168,11 @@ export class Tries {
 	}
 
 	#send(candidate: Candidate, endpoint: Endpoint, watch: Watch): Promise<Response> {
-		const { requestId, stream } = this.#call;
-		const body = shapeChatBody(this.#call, candidate.model, candidate.node.dialect);
 		this.#sent++;
 		this.#upstream = candidate.node.name;
 		this.#key = endpoint.key;
 		this.#call.onSent(candidate.node.name);
-		return postChat(this.#tools.fetch, { endpoint, body, requestId, stream }, watch.signal);
+		return this.#call.send(candidate, endpoint, watch.signal);
 	}
 
 	/**
@@ -176,14 +192,6 @@ export class Tries {
 			this.#sent--;
 			return send(candidate.node.endpoint());
 		}
-	}
-
-	/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
-	#stickyKey(): string | undefined {
-		const { model, members, raw } = this.#call;
-		const member = model.targets.length > 1 ? lastMember(members, "prompt_cache_key") : undefined;
-		if (!member || member.valueEnd - member.valueStart > 1024) return undefined;
-		return utf8Text(raw, member.valueStart, member.valueEnd);
 	}
 }
 
