@@ -2,6 +2,7 @@ import { defineCommand } from "citty";
 import { keyHash, newApiKey } from "../access/index.ts";
 import { createKey, listKeys, revokeKey } from "../store/admin.ts";
 import type { ApiKey, LimitPeriod } from "../store/port.ts";
+import { instantOf } from "./instant.ts";
 import { complain, isoTime, print, printJson, printTable } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
@@ -17,7 +18,7 @@ const create = defineCommand({
 		"limit-usd": { type: "string", description: "USD that it may spend in a period", valueHint: "N" },
 		"limit-diem": { type: "string", description: "Diem that it may spend in a period", valueHint: "N" },
 		period: { type: "string", description: "EPOCH (UTC day), MONTH or LIFETIME", default: "EPOCH", valueHint: "PERIOD" },
-		expires: { type: "string", description: "YYYY-MM-DD or an ISO instant", valueHint: "TIME" },
+		expires: { type: "string", description: "A day (00:00 UTC) or an instant like 2030-01-31T12:00:00Z", valueHint: "TIME" },
 		...jsonArg,
 		...storeArgs,
 	},
@@ -27,9 +28,9 @@ const create = defineCommand({
 			if (type !== "ADMIN" && type !== "INFERENCE") return refuse("--type: expected INFERENCE or ADMIN");
 			const limitPeriod = PERIODS.find((period) => period === args.period.toUpperCase());
 			if (limitPeriod === undefined) return refuse(`--period: expected one of ${PERIODS.join(", ")}`);
-			const expiresAtMs = args.expires === undefined ? null : Date.parse(args.expires);
-			if (expiresAtMs !== null && !(expiresAtMs > Date.now()))
-				return refuse("--expires: expected a time in the future, like 2030-01-31");
+			const expiresAtMs = args.expires === undefined ? null : instantOf(args.expires);
+			if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= Date.now()))
+				return refuse("--expires: expected a day or an instant in the future, like 2030-01-31 or 2030-01-31T12:00:00Z");
 			const secret = newApiKey(type);
 			const key = await createKey(admin, {
 				accountId: args.account,
