@@ -9,7 +9,7 @@ const CONTROL = /\p{Cc}/u;
 /** Throws `AdminError` (INVALID). */
 export function checkName(entered: string): string {
 	const name = entered.trim();
-	if (name === "" || name.length > NAME_LENGTH || CONTROL.test(name) || !name.isWellFormed()) {
+	if (name === "" || [...name].length > NAME_LENGTH || CONTROL.test(name) || !name.isWellFormed()) {
 		throw new AdminError("INVALID", `a name has 1 to ${NAME_LENGTH} characters, none of them a control character`);
 	}
 	return name;

@@ -82,6 +82,8 @@ export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 				expect(await faultCode(call(admin, "acc_x"))).toBe("NOT_FOUND");
 			}
 			expect(await faultCode(createAccount(admin, { name: " " }))).toBe("INVALID");
+			expect(await faultCode(createAccount(admin, { name: "😀".repeat(201) }))).toBe("INVALID");
+			expect((await createAccount(admin, { name: "😀".repeat(200) })).name).toBe("😀".repeat(200));
 			expect(await faultCode(createAccount(admin, { name: "a", startingCreditUsd: "-1" }))).toBe("INVALID");
 		});
 
