@@ -289,9 +289,12 @@ describe("turnpike restore", () => {
 		writeFileSync(text, "this is no database ".repeat(100));
 		const empty = join(newFolder(), "empty.db");
 		writeFileSync(empty, "");
-		for (const from of [text, "/nowhere/copy.db"]) {
+		for (const [from, why] of [
+			[text, `${text} is damaged (file is not a database): use another copy`],
+			["/nowhere/copy.db", "There is no file /nowhere/copy.db"],
+		] as const) {
 			const refused = await turnpike(["restore", "--from", from, "--data", folder]);
-			expect(refused.code).toBe(1);
+			expect([refused.code, refused.stderr.trim()]).toEqual([1, why]);
 			expect(refused.stderr).not.toContain("    at ");
 			expect(readdirSync(folder).filter((name) => name.startsWith("turnpike.db"))).toEqual([]);
 		}

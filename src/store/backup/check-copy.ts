@@ -1,5 +1,5 @@
 /** What makes a database file a copy of the books that can be trusted. */
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { Kysely } from "kysely";
 import { type AuditReport, audit } from "../../ledger/audit.ts";
 import { asStoreFault } from "../sqlite/damage.ts";
@@ -10,6 +10,13 @@ import type { Tables } from "../tables.ts";
 export class CopyFaultError extends Error {
 	override readonly name = "CopyFaultError";
 	readonly code = "COPY_FAULT";
+}
+
+/** What SQLite threw about a copy, as a text for the operator; anything else as it is. */
+export function asCopyFault(path: string, error: unknown): unknown {
+	if (error instanceof SQLiteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code ?? ""))
+		return new CopyFaultError(`${path} is damaged (${error.message}): use another copy`, { cause: error });
+	return asStoreFault(path, error);
 }
 
 /**
@@ -31,7 +38,7 @@ export async function checkCopy(db: Database, path: string): Promise<AuditReport
 		}
 		return report.counted;
 	} catch (error) {
-		throw asStoreFault(path, error);
+		throw asCopyFault(path, error);
 	} finally {
 		await books.destroy();
 	}

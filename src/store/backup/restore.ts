@@ -4,11 +4,10 @@ import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } 
 import { syncFolderNow } from "../../journal/durable-file.ts";
 import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
 import { lockDataFolder } from "../data-lock.ts";
-import { asStoreFault } from "../sqlite/damage.ts";
 import { migrate, schemaNumber } from "../sqlite/migrate.ts";
 import { inTransaction } from "../transaction.ts";
 import { syncFile } from "./back-up.ts";
-import { CopyFaultError, checkCopy } from "./check-copy.ts";
+import { asCopyFault, CopyFaultError, checkCopy } from "./check-copy.ts";
 
 /** The data folder has books or a journal already. */
 export class RestoreRefusedError extends Error {
@@ -80,7 +79,7 @@ function beginAnew(path: string, from: string): void {
 			db.query("UPDATE meta SET value = ? WHERE name = 'node_id'").run(`node_${randomUUID()}`);
 		});
 	} catch (error) {
-		throw asStoreFault(from, error);
+		throw asCopyFault(from, error);
 	} finally {
 		db.close();
 	}
