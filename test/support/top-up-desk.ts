@@ -17,13 +17,13 @@ import { silentLog } from "../../src/telemetry/log.ts";
 import { testConfig } from "./running-gateway.ts";
 import { BASE, type UsdcChain } from "./usdc-chain.ts";
 
-/** Where a facilitator fails: without an answer to verify, to settle before or after it has sent. */
-export type Fault = "verify" | "before-broadcast" | "after-broadcast";
+/** Where a facilitator fails: without an answer to verify, to settle before or after it has sent; or the server is killed. */
+export type Fault = "verify" | "before-broadcast" | "after-broadcast" | "killed-after-broadcast";
 export type FacilitatorKind = "in the server" | "over HTTP";
 
 export interface TopUpDeskOptions {
-	readonly chain: UsdcChain;
-	readonly books: BooksFolder;
+	readonly chain: Pick<UsdcChain, "url"> & Partial<UsdcChain>;
+	readonly books: Pick<BooksFolder, "dir" | "admin">;
 	readonly kind?: FacilitatorKind;
 	/** Of several desks on one store. */
 	readonly node?: string;
@@ -54,7 +54,7 @@ export class TestDesk {
 	static async open(options: TopUpDeskOptions): Promise<TestDesk> {
 		const { chain, books, kind = "in the server", node = "node_a", facilitatorMs = 20_000 } = options;
 		const payTo = options.payTo ?? privateKeyToAccount(generatePrivateKey()).address;
-		const key = options.key ?? (await chain.feePayer()).key;
+		const key = options.key ?? (await chain.feePayer?.())?.key ?? generatePrivateKey();
 		const admin = books.admin();
 		const store = options.store ?? {
 			node: { id: node, epoch: 1 },
@@ -117,6 +117,7 @@ function faulty(facilitator: Facilitator, desk: TestDesk): Facilitator {
 			desk.settled++;
 			if (desk.fault === "before-broadcast") return fail();
 			const settled = await facilitator.settle(payment, onBroadcast);
+			if (desk.fault === "killed-after-broadcast") process.kill(process.pid, "SIGKILL");
 			return desk.fault === "after-broadcast" ? fail() : settled;
 		},
 	};

@@ -74,10 +74,12 @@ export class UsdcChain {
 		return Number(await this.anvil.rpc("eth_call", [{ to: USDC, data }, "latest"]));
 	}
 
-	/** Calls the token as its owner, or as `from`, whose fees are paid. Returns the transaction. */
+	/** Calls the token as its owner, or as `from`, whose fees are paid. Returns the transaction when it has its block. */
 	async write(functionName: string, args: readonly unknown[], from: string = OWNER): Promise<Hex> {
 		const data = encodeFunctionData({ abi: this.#token.abi, functionName, args });
-		return send(this.anvil, { from, to: USDC, data });
+		const hash = await send(this.anvil, { from, to: USDC, data });
+		await mined(this.anvil, hash);
+		return hash;
 	}
 
 	/** What a wallet signs for a transfer (https://eips.ethereum.org/EIPS/eip-3009). */
@@ -247,14 +249,25 @@ async function deploy(anvil: Anvil, { abi, bytecode }: Artifact): Promise<string
 }
 
 async function create(anvil: Anvil, data: string): Promise<string> {
-	const hash = await send(anvil, { from: OWNER, data });
-	const receipt = await anvil.rpc<{ contractAddress: string }>("eth_getTransactionReceipt", [hash]);
-	return receipt.contractAddress;
+	const { contractAddress } = await mined(anvil, await send(anvil, { from: OWNER, data }));
+	return contractAddress;
 }
 
-async function send(anvil: Anvil, transaction: object): Promise<Hex> {
-	const hash = await anvil.rpc<Hex>("eth_sendTransaction", [{ gas: "0x989680", ...transaction }]);
-	const receipt = await anvil.rpc<{ status: string } | null>("eth_getTransactionReceipt", [hash]);
-	if (receipt !== null && receipt.status !== "0x1") throw new Error(`the chain refused ${hash}`);
-	return hash;
+function send(anvil: Anvil, transaction: object): Promise<Hex> {
+	return anvil.rpc<Hex>("eth_sendTransaction", [{ gas: "0x989680", ...transaction }]);
+}
+
+const MINED_WITHIN_MS = 30_000;
+
+/** Anvil mines a moment after it took a transaction. */
+async function mined(anvil: Anvil, hash: Hex): Promise<{ readonly contractAddress: string }> {
+	const deadline = performance.now() + MINED_WITHIN_MS;
+	for (;;) {
+		type Receipt = { readonly status: string; readonly contractAddress: string };
+		const receipt = await anvil.rpc<Receipt | null>("eth_getTransactionReceipt", [hash]);
+		if (receipt?.status === "0x1") return receipt;
+		if (receipt !== null) throw new Error(`the chain refused ${hash}`);
+		if (performance.now() > deadline) throw new Error(`${hash} was not mined`);
+		await Bun.sleep(5);
+	}
 }
