@@ -16,6 +16,7 @@ import { systemPython } from "./python-environment.mjs";
 import { pythonWithOpenAi } from "./python-openai.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { testOutput } from "./test-output.mjs";
+import { folderWithX402Fetch } from "./x402-fetch.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** A run that hangs must end by itself, with its count: well before a CI job's own limit. */
@@ -80,8 +81,9 @@ async function bunTest(paths) {
 	return output.counts(ok);
 }
 
-/** The Python clients are fetched before the tests that use them: their time limits are for tests. */
-async function preparePython() {
+/** Clients that are no dependencies are fetched before the tests that use them: their time limits are for tests. */
+async function prepareClients() {
+	await folderWithX402Fetch().catch((error) => console.log(error.message));
 	if (systemPython() === null) {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
@@ -102,7 +104,7 @@ async function main(paths) {
 					"--error-on-warnings",
 				]),
 			);
-			await preparePython();
+			await prepareClients();
 		}
 		results.push(await bunTest(paths));
 	} catch (error) {

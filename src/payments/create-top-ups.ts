@@ -5,9 +5,10 @@ import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { JsonRpc } from "./chain/json-rpc.ts";
 import { TokenChain, WrongChain } from "./chain/token-chain.ts";
+import { addressOfPrivateKey } from "./chain/typed-data.ts";
 import { BroadcastDesk } from "./facilitator/broadcast-desk.ts";
 import { LocalFacilitator } from "./facilitator/local-facilitator.ts";
-import type { Facilitator } from "./facilitator/port.ts";
+import { type Facilitator, FacilitatorUnavailable } from "./facilitator/port.ts";
 import { RemoteFacilitator } from "./facilitator/remote-facilitator.ts";
 import { networkNamed, type PayNetwork } from "./networks.ts";
 import { TopUps } from "./top-ups.ts";
@@ -49,10 +50,16 @@ export function chainsOf(config: X402Config, timers: Timers): TokenChain[] {
 /** A settlement waits for its block so much shorter than we wait for the settlement: its hash comes in time. */
 const CONFIRMATION_PART = 0.8;
 
-function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<CreateTopUps, "config">): Facilitator | null {
+const NO_FACILITATOR: Facilitator = {
+	name: "none",
+	verify: () => Promise.reject(new FacilitatorUnavailable("no facilitator is configured")),
+	settle: () => Promise.reject(new FacilitatorUnavailable("no facilitator is configured")),
+};
+
+function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<CreateTopUps, "config">): Facilitator {
 	const { url, key, headers = {} } = config.facilitator;
 	if (url !== undefined) return new RemoteFacilitator({ url, headers, timeoutMs, timers: parts.timers });
-	if (key === undefined) return null;
+	if (key === undefined) return NO_FACILITATOR;
 	return new LocalFacilitator({
 		key,
 		nodes: new Map(nodesOf(config).map(({ network, rpcUrl }) => [network.id, { chainId: network.chainId, rpcUrl }])),
@@ -63,9 +70,12 @@ function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<Create
 	});
 }
 
-/** How what top-ups need is found. `wrong`: the operator has to mend it; `not-now`: it may pass. */
+/**
+ * How what top-ups need is found. `wrong`: what is configured is not what it should be; `incomplete`: something is not
+ * configured; `not-now`: it may pass.
+ */
 export interface TopUpsCheck {
-	readonly state: "well" | "not-now" | "wrong";
+	readonly state: "well" | "not-now" | "incomplete" | "wrong";
 	readonly text: string;
 }
 
@@ -76,20 +86,31 @@ export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
 	if ((await readEvmAddress(payTo)) === null)
 		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong" }];
 	if (facilitator.url === undefined && facilitator.key === undefined)
-		return [{ state: "wrong", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
+		return [{ state: "incomplete", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
 	const chains = new Map(chainsOf(config, systemTimers).map((chain) => [chain.network.name, chain]));
 	return Promise.all(
 		Object.keys(networks).map(async (name): Promise<TopUpsCheck> => {
 			const chain = chains.get(networkNamed(name).name);
 			if (chain === undefined)
-				return { state: "wrong", text: `x402.rpcUrl: no node of ${name}: offers are made, payments are refused` };
+				return { state: "incomplete", text: `x402.rpcUrl: no node of ${name}: offers are made, payments are refused` };
 			try {
 				await chain.check();
 				const { number } = await chain.head();
+				const fees = facilitator.key === undefined ? null : await feesOf(chain, facilitator.key);
+				if (fees !== null) return fees;
 				return { state: "well", text: `${payTo} receives USDC on ${name}, block ${number}` };
 			} catch (error) {
 				return { state: error instanceof WrongChain ? "wrong" : "not-now", text: `x402: ${(error as Error).message}` };
 			}
 		}),
 	);
+}
+
+/** null where the address that pays the fees has something to pay with. */
+async function feesOf(chain: TokenChain, key: string): Promise<TopUpsCheck | null> {
+	const address = await addressOfPrivateKey(key);
+	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key" };
+	if ((await chain.feeBalance(address)) > 0n) return null;
+	const text = `x402.facilitator.key: ${address} has nothing to pay the fees of ${chain.network.name} with: payments are refused`;
+	return { state: "wrong", text };
 }

@@ -19,6 +19,7 @@ import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 import { forgetServer, noteServer } from "./running-server.ts";
 import { refuseWrongChain } from "./staking-chain.ts";
+import { refuseWrongTopUps } from "./top-ups-chain.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
@@ -30,6 +31,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const rpcCatalog = orExit(() => loadRpcCatalog(join(CATALOG_DIR, "rpc")));
 	await ofStore(config, () => makeDataFolder(config.data));
 	await refuseWrongChain(config, log);
+	await refuseWrongTopUps(config, log);
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
 	const { store, journal, replayedGroups, lostTail } = await ofStore(config, () =>

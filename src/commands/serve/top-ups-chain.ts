@@ -1,0 +1,19 @@
+import type { Config } from "../../config/index.ts";
+import { checkTopUps } from "../../payments/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { complain } from "../print.ts";
+import { EXIT_CONFIG } from "../store-args.ts";
+
+/** How long a start waits for the chain: what does not answer now is told of by the top-ups themselves. */
+const PATIENCE_MS = 5_000;
+
+/** Ends the start with 78 where wallets would pay a wrong address, or on another chain than it seems; warns where none can pay. */
+export async function refuseWrongTopUps({ x402 }: Config, log: Log): Promise<void> {
+	const checks = await Promise.race([checkTopUps(x402), Bun.sleep(PATIENCE_MS).then(() => [])]);
+	for (const { state, text } of checks) {
+		if (state === "incomplete") log.warn({ cause: text }, "wallets cannot pay");
+		if (state !== "wrong") continue;
+		complain(text);
+		process.exit(EXIT_CONFIG);
+	}
+}
