@@ -22,8 +22,7 @@ export interface TopUpsParts {
 	/** timeouts.facilitatorMs */
 	readonly facilitatorMs: number;
 	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
-	/** null: nothing is configured that settles. */
-	readonly facilitator: Facilitator | null;
+	readonly facilitator: Facilitator;
 	/** CAIP-2 -> its token; a network without a node is not there. */
 	readonly chains: ReadonlyMap<string, TokenChain>;
 	readonly clock: Clock;
@@ -48,14 +47,14 @@ export class TopUps implements TopUpDesk {
 	readonly payOnRoutes: boolean;
 	readonly #parts: TopUpsParts;
 	readonly #networks: ReadonlyMap<string, PayNetwork>;
-	readonly #settlement: Settlement | null;
+	readonly #settlement: Settlement;
 	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
 	readonly #running = new Map<string, Promise<TopUpOutcome>>();
 	#stopSweep: () => void = () => {};
 	#sweeping: Promise<void> | null = null;
 
 	constructor(parts: TopUpsParts) {
-		const { config, payTo, facilitator, facilitatorMs } = parts;
+		const { config, payTo, facilitatorMs } = parts;
 		this.#parts = parts;
 		this.offers = new ConfiguredOffers(config, payTo);
 		this.payOnRoutes = config.payOnRoutes;
@@ -66,10 +65,7 @@ export class TopUps implements TopUpDesk {
 			}),
 		);
 		const { confirmations, sweepEveryMs } = config;
-		this.#settlement =
-			facilitator === null
-				? null
-				: new Settlement({ ...parts, facilitator, confirmations, sweepEveryMs, patienceMs: facilitatorMs });
+		this.#settlement = new Settlement({ ...parts, confirmations, sweepEveryMs, patienceMs: facilitatorMs });
 	}
 
 	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
@@ -136,7 +132,6 @@ export class TopUps implements TopUpDesk {
 	async #sweep(atStart: boolean): Promise<void> {
 		const { store, chains } = this.#parts;
 		const settlement = this.#settlement;
-		if (settlement === null) return;
 		const mine = atStart ? { settler: store.node.id } : {};
 		for (const due of await store.admin("listDueTopUps", { limit: SWEPT_AT_ONCE, ...mine })) {
 			const chain = chains.get(due.network);
@@ -183,7 +178,6 @@ export class TopUps implements TopUpDesk {
 		const { payment, key, proof } = offered;
 		const { store, facilitator, chains } = this.#parts;
 		const settlement = this.#settlement;
-		if (facilitator === null || settlement === null) throw new FacilitatorUnavailable("no facilitator is configured");
 		const chain = chains.get(payment.network.id);
 		if (chain === undefined) throw new ChainUnavailable("no node of the chain is configured");
 		await chain.check();
@@ -191,12 +185,13 @@ export class TopUps implements TopUpDesk {
 		if (signed === false) return this.#notVerified(payment, "invalid_exact_evm_signature");
 		const { number: head } = await chain.head();
 		const verdict = await facilitator.verify(payment);
-		// Whoever used the authorization, the chain says what for.
-		const isUsed = !verdict.valid && signed === true && /nonce_already_used/.test(verdict.reason);
-		if (!verdict.valid && !isUsed) return this.#notVerified(payment, verdict.reason);
-		const use = isUsed ? await chain.use(payment.authorization, null, null) : null;
+		// Whatever the facilitator says: where the authorization is used, the chain knows what for.
+		const seen = verdict.valid || signed === null ? null : await chain.use(payment.authorization, null, null);
+		const use = seen?.kind === "unused" ? null : seen;
+		if (!verdict.valid && use === null) return this.#notVerified(payment, verdict.reason);
 		if (use?.kind === "elsewhere") return this.#endedBefore(payment, use.transaction);
-		const fromBlock = use?.kind === "transferred" ? use.transfer.block : isUsed ? head - USED_BEFORE_BLOCKS : head - REORG_BLOCKS;
+		const before = use === null ? REORG_BLOCKS : USED_BEFORE_BLOCKS;
+		const fromBlock = use?.kind === "transferred" ? use.transfer.block : head - before;
 		const units = Number(payment.authorization.value);
 		const turn = await store.admin("beginTopUp", {
 			...key,
@@ -213,7 +208,7 @@ export class TopUps implements TopUpDesk {
 			termMs: settlement.termMs,
 		});
 		if (!turn.begun) return this.#known(turn.topUp, offered);
-		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, !isUsed), !isUsed);
+		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, use === null), use === null);
 	}
 
 	/** The row of a payment that came before: by a retry, another node, or the sweep. */
@@ -224,7 +219,7 @@ export class TopUps implements TopUpDesk {
 		const settlement = this.#settlement;
 		const chain = chains.get(found.network);
 		if (!isOpen(found)) return this.#outcomeOf(found, false);
-		if (settlement === null || chain === undefined) return this.#unavailable(new FacilitatorUnavailable("not configured"));
+		if (chain === undefined) return this.#unavailable(new ChainUnavailable("no node of the chain is configured"));
 		const deadline = clock.monotonic() + facilitatorMs;
 		for (;;) {
 			const { topUp, mine } = await store.admin("takeTopUp", { id: found.id, settler: store.node.id, termMs: settlement.termMs });

@@ -45,11 +45,10 @@ interface Receipt {
 	readonly logs: readonly Log[];
 }
 
-/** `DOMAIN_SEPARATOR()`, `authorizationState(address,bytes32)`, `isValidSignature(bytes32,bytes)`, `balanceOf(address)`. */
+/** `DOMAIN_SEPARATOR()`, `authorizationState(address,bytes32)`, `isValidSignature(bytes32,bytes)`. */
 const DOMAIN_SEPARATOR = "0x3644e515";
 const AUTHORIZATION_STATE = "0xe94a0102";
 const IS_VALID_SIGNATURE = "0x1626ba7e";
-const BALANCE_OF = "0x70a08231";
 /** `AuthorizationUsed(address,bytes32)`, `AuthorizationCanceled(address,bytes32)`, `Transfer(address,address,uint256)`. */
 export const AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 export const AUTHORIZATION_CANCELED = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
@@ -98,9 +97,9 @@ export class TokenChain {
 		}
 	}
 
-	/** Base units of an address in the newest block. */
-	async balance(address: string): Promise<bigint> {
-		return BigInt(String(await this.#view(`${BALANCE_OF}${word(address)}`)));
+	/** What an address has to pay the chain's fees with, in its smallest unit. */
+	async feeBalance(address: string): Promise<bigint> {
+		return BigInt(String(await this.#rpc.call("eth_getBalance", [address, "latest"])));
 	}
 
 	async hasCode(address: string): Promise<boolean> {

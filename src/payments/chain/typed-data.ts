@@ -27,6 +27,16 @@ export function addressOfKey(publicKey: Uint8Array): string {
 	return `0x${Buffer.from(keccak_256(publicKey.subarray(1)).subarray(12)).toString("hex")}`;
 }
 
+/** The address of 64 hex digits; null where they are no key of the curve. */
+export async function addressOfPrivateKey(key: string): Promise<string | null> {
+	const { secp256k1 } = await import("@noble/curves/secp256k1");
+	try {
+		return addressOfKey(secp256k1.getPublicKey(key.replace(/^0x/, ""), false));
+	} catch {
+		return null;
+	}
+}
+
 function hash(text: string): string {
 	return Buffer.from(keccak_256(Buffer.from(text, "utf8"))).toString("hex");
 }
