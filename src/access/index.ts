@@ -39,6 +39,7 @@ export {
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
+export { type StoredVoice, VoiceDesk } from "./voices/voice-desk.ts";
 export {
 	addressOfIdentity,
 	checkOwnWallet,

@@ -14,6 +14,7 @@ export {
 	ModelTypeQuerySchema,
 	NameMapSchema,
 } from "./answers.ts";
+export { audioRateLimit, resolveAudioModel, unitsNano } from "./audio-request.ts";
 export { buildCatalog } from "./build-catalog.ts";
 export { Catalog, type Resolution } from "./catalog.ts";
 export { CatalogError } from "./catalog-error.ts";

@@ -35,6 +35,7 @@ import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
+import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { Wallets } from "./wallets.ts";
@@ -52,6 +53,8 @@ export interface GatewayInputs {
 	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
 	/** True where the built-in chat engine can run on this machine. */
 	readonly embeddedAvailable: boolean;
+	/** What speaks and encodes here. */
+	readonly audio: AudioEngines;
 	readonly countTokens: (text: string) => Promise<number>;
 	/** The address that documents show. */
 	readonly url: () => string;
@@ -76,6 +79,7 @@ export class Gateway {
 	readonly #web3Keys: Web3KeyDesk;
 	readonly #addresses: AddressWindows;
 	readonly #wallets: Wallets;
+	readonly #audio: AudioRoutes;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -107,6 +111,16 @@ export class Gateway {
 			journal,
 			clock,
 			log,
+		});
+		this.#audio = new AudioRoutes({
+			engines: inputs.audio,
+			budgets: this.budgets,
+			store,
+			clock,
+			timers: systemTimers,
+			tools: this.#upstreams.tools,
+			catalog: () => this.#catalog,
+			config: () => this.#config,
 		});
 		this.#addresses = new AddressWindows(clock);
 		this.#wallets = new Wallets({
@@ -190,6 +204,7 @@ export class Gateway {
 		this.staking.reader?.stop();
 		await this.#wallets.stop();
 		await this.#discovery.stop();
+		this.#audio.stop();
 		this.#upstreams.close();
 		await this.#chains.stop();
 		this.budgets.close();
@@ -200,8 +215,9 @@ export class Gateway {
 		config: Config,
 		discovered: ReadonlyMap<string, readonly DiscoveredModel[]>,
 	): { catalog: Catalog; characters: Characters } {
-		const { data, embeddedAvailable, clock, log } = this.#inputs;
-		const catalog = buildCatalog({ data, config, discovered, embeddedAvailable, now: () => clock.now() });
+		const { data, embeddedAvailable, audio, clock, log } = this.#inputs;
+		const speechAvailable = audio.speech !== null;
+		const catalog = buildCatalog({ data, config, discovered, embeddedAvailable, speechAvailable, now: () => clock.now() });
 		for (const warning of catalog.warnings) log.warn({}, warning);
 		const characters = config.characters === undefined ? data.characters : loadCharacterData(config.characters);
 		return { catalog, characters: new Characters(characters, catalog) };
@@ -247,6 +263,7 @@ export class Gateway {
 				config: () => this.#config,
 				countTokens,
 			}),
+			...this.#audio.routes,
 			...modelRoutes(catalog, (call) => {
 				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
 			}),
@@ -338,6 +355,7 @@ function restartSettings(before: Config, after: Config): string[] {
 		"siwx.timeoutMs",
 		"x402",
 		"chat.embedded",
+		"speech.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
 }

@@ -1,3 +1,4 @@
 /** Puts the parts together: the only room that knows them all. Has no rules of its own. */
+export type { AudioEngines } from "./audio-routes.ts";
 export { Gateway, type GatewayInputs } from "./gateway.ts";
 export { Housekeeper, type HousekeeperParts } from "./housekeeper.ts";

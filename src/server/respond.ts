@@ -6,6 +6,9 @@ import type { Answer } from "./endpoint.ts";
 /** Below this many bytes compression costs more than it saves. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** Media, which is packed already; and players ask for its length. */
+const PACKED = /^(?:audio|image|video)\//;
+
 const EXPOSED = [
 	"X-Request-ID",
 	"Retry-After",
@@ -109,7 +112,8 @@ export function respond(answer: Answer, headers: Record<string, string>, request
 	if (body !== null && !(body instanceof ReadableStream)) {
 		headers.Vary = "Accept-Encoding";
 		const size = typeof body === "string" ? body.length : body.byteLength;
-		const encoding = size < MIN_COMPRESSED_BYTES ? null : preferredEncoding(request.headers.get("accept-encoding"));
+		const small = size < MIN_COMPRESSED_BYTES || PACKED.test(answer.type);
+		const encoding = small ? null : preferredEncoding(request.headers.get("accept-encoding"));
 		if (encoding !== null) {
 			body = encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 });
 			headers["Content-Encoding"] = encoding;

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyHash, newApiKey } from "../../src/access/index.ts";
+import { AssetStore, loadManifest } from "../../src/assets/index.ts";
 import { loadCatalogData } from "../../src/catalog/index.ts";
 import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
+import { FfmpegEncoder } from "../../src/engines/audio/index.ts";
 import { ApiError } from "../../src/errors/index.ts";
-import { Gateway } from "../../src/gateway/index.ts";
+import { type AudioEngines, Gateway } from "../../src/gateway/index.ts";
 import { type AuditReport, audit } from "../../src/ledger/index.ts";
 import { type Listening, listen } from "../../src/server/index.ts";
 import {
@@ -31,6 +33,8 @@ export interface GatewayOptions {
 	readonly clock?: Clock;
 	readonly creditUsd?: string;
 	readonly embedded?: { endpoint(): Promise<{ url: string; key: string }> };
+	/** What speaks and encodes; default: no voices, and ffmpeg where a request needs it. */
+	readonly audio?: Partial<AudioEngines>;
 	readonly countTokens?: (text: string) => Promise<number>;
 }
 
@@ -117,6 +121,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		log: silentLog,
 		embedded: options.embedded ?? { endpoint: offline },
 		embeddedAvailable: true,
+		audio: { speech: null, encoder: options.audio?.encoder ?? lazyEncoder(dataDir), ...options.audio },
 		countTokens: options.countTokens ?? ((text) => Promise.resolve(Math.ceil(text.length / 4))),
 		url: () => "http://127.0.0.1",
 		port: () => listening?.port ?? 0,
@@ -205,6 +210,16 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 			rmSync(dataDir, { recursive: true, force: true });
 		},
 	};
+}
+
+/** Looks for its program only when it is used. */
+function lazyEncoder(dataDir: string): FfmpegEncoder {
+	const assets = new AssetStore({
+		dir: join(dataDir, "assets"),
+		manifest: loadManifest(join(CATALOG_DIR, "assets.json")),
+		log: silentLog,
+	});
+	return new FfmpegEncoder({ assets, log: silentLog });
 }
 
 /** Polls until a condition holds; fails after 30 s. */

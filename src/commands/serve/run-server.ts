@@ -3,6 +3,7 @@ import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
@@ -57,6 +58,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		log,
 	});
 	const embedded = new EmbeddedChat({ config: config.chat.embedded, assets, log });
+	const encoder = new FfmpegEncoder({ assets, log });
 	const counter = new TokenCounter({ log });
 	const gateway = orExit(
 		() =>
@@ -70,6 +72,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				log,
 				embedded,
 				embeddedAvailable: nativeChatEngine().ok,
+				audio: { speech: null, encoder },
 				countTokens: (text) => counter.countTokens(text),
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
@@ -92,7 +95,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await listening.drain();
 		housekeeper.stop();
 		await gateway.stop();
-		await Promise.all([embedded.stop(), counter.stop()]);
+		await Promise.all([embedded.stop(), encoder.stop(), counter.stop()]);
 		await store.close();
 		forgetServer(config.data);
 		process.exit(0);

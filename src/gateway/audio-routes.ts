@@ -1,0 +1,65 @@
+import { VoiceDesk } from "../access/index.ts";
+import type { NodeBudgets } from "../budgets/index.ts";
+import type { Catalog } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
+import type { AudioEncoder } from "../engines/audio/port.ts";
+import type { SpeechEngine } from "../engines/speech/port.ts";
+import { audioSpeech } from "../routes/audio-speech/index.ts";
+import type { Endpoint } from "../server/index.ts";
+import type { StorePort } from "../store/port.ts";
+import type { Clock, Timers } from "../telemetry/clock.ts";
+import { createAudioUpstreams } from "../upstreams/audio/index.ts";
+import type { PoolTools } from "../upstreams/index.ts";
+
+/** What makes audio on this machine. */
+export interface AudioEngines {
+	/** The built-in voices; null where they cannot run here. */
+	readonly speech: SpeechEngine | null;
+	readonly encoder: AudioEncoder;
+}
+
+export interface AudioRoutesInputs {
+	readonly engines: AudioEngines;
+	readonly budgets: NodeBudgets;
+	readonly store: StorePort;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	/** The pool of the chat upstreams: the same servers. */
+	readonly tools: PoolTools;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+/** A step is short, and others come between two. */
+const SWEPT_AT_ONCE = 20;
+
+/** The audio routes put together, and what looks after the voices that callers brought. */
+export class AudioRoutes {
+	readonly routes: Endpoint[];
+	readonly #inputs: AudioRoutesInputs;
+	#cancelSweep: () => void;
+	#stopped = false;
+
+	constructor(inputs: AudioRoutesInputs) {
+		const { engines, budgets, store, clock, tools, catalog, config } = inputs;
+		this.#inputs = inputs;
+		const upstreams = createAudioUpstreams(tools, () => config().timeouts);
+		const voices = new VoiceDesk(store, clock);
+		const { speech: engine, encoder } = engines;
+		this.routes = [audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config })];
+		this.#cancelSweep = inputs.timers.after(SWEEP_EVERY_MS, () => void this.#sweep());
+	}
+
+	stop(): void {
+		this.#stopped = true;
+		this.#cancelSweep();
+	}
+
+	/** Lets go of voices whose time is over, with their samples. Where the store is away the next sweep finds them again. */
+	async #sweep(): Promise<void> {
+		const { store, clock, timers } = this.#inputs;
+		const swept = await store.admin("sweepVoices", { nowMs: clock.now(), rows: SWEPT_AT_ONCE }).catch(() => ({ more: false }));
+		if (!this.#stopped) this.#cancelSweep = timers.after(swept.more ? 1_000 : SWEEP_EVERY_MS, () => void this.#sweep());
+	}
+}

@@ -1,0 +1,118 @@
+import type { HoldContext } from "../../budgets/port.ts";
+import { audioRateLimit, EMBEDDED, resolveAudioModel, unitsNano } from "../../catalog/index.ts";
+import type { ModelTarget, SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Input } from "../../server/endpoint.ts";
+import { answerSpeech } from "./answer.ts";
+import type { SpeechParts } from "./parts.ts";
+import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";
+import { Synthesis, type SynthesisOrder } from "./synthesis.ts";
+import { type ChosenVoice, chooseVoice } from "./voice.ts";
+
+const DEFAULT_MODEL = "tts-kokoro";
+
+/** A speech request's checks and what follows them. Throws the errors of docs/speech.md; nothing is spoken yet. */
+export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, parts: SpeechParts): Promise<Admission> {
+	const { body } = input;
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const characters = countCharacters(body.input);
+	const catalog = parts.catalog();
+	const config = parts.config();
+	const model = resolveAudioModel(catalog, body.model ?? DEFAULT_MODEL, "tts", call.admittedAtMs);
+	const facts = model.speech;
+	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
+	const voice = await chooseVoice(body.voice, model, facts, caller, parts.voices);
+	const targets = targetsFor(model, voice);
+	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
+	call.headers["x-service-model-id"] = headerText(model.id);
+	call.headers["x-service-model-name"] = headerText(model.name);
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, config.limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(characters, facts.characterPrice)),
+		work(settlement) {
+			const order = orderOf({ body, raw: input.raw, call, model, facts, targets, voice, characters });
+			return answerSpeech({
+				call,
+				model,
+				facts,
+				settlement,
+				format: order.format,
+				streaming: body.streaming === true,
+				synthesis: new Synthesis(order, parts),
+				spoken: () => {
+					// A use that cannot be noted shortens the voice's life and nothing else.
+					if (voice.kind === "cloned") parts.voices.touch(voice.voice).catch(() => {});
+				},
+			});
+		},
+	};
+}
+
+/** White space and characters without a look: there is nothing to say in them. */
+const UNSAYABLE = /^[\s\p{C}]*$/u;
+
+/** Code points of the text. Throws INVALID_REQUEST for a text that is too long, or has nothing in it to be said. */
+function countCharacters(text: string): number {
+	let characters = 0;
+	for (const _ of text) characters++;
+	if (characters > MAX_INPUT_CHARACTERS)
+		throw invalidField(["input"], `must have at most ${MAX_INPUT_CHARACTERS} characters; this one has ${characters}`, "too_big");
+	if (UNSAYABLE.test(text)) throw invalidField(["input"], "must have something to say: this one is blank");
+	return characters;
+}
+
+/** Those of the model's upstreams that can speak in the voice. Throws MODEL_OFFLINE where none can. */
+function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarget[] {
+	if (voice.kind === "own") return model.targets;
+	const cloning = model.targets.filter((target) => target.cloning !== undefined);
+	if (cloning.length > 0) return cloning;
+	throw new ApiError("MODEL_OFFLINE", {
+		message: `No upstream of "${model.id}" clones voices: set cloning at one of models.entries["${model.id}"].upstreams in turnpike.yaml`,
+		param: "voice",
+	});
+}
+
+interface OrderParts {
+	readonly body: SpeechBody;
+	readonly raw: Uint8Array;
+	readonly call: Call;
+	readonly model: SpeechModel;
+	readonly facts: SpeechFacts;
+	readonly targets: readonly ModelTarget[];
+	readonly voice: ChosenVoice;
+	readonly characters: number;
+}
+
+function orderOf({ body, raw, call, model, facts, targets, voice, characters }: OrderParts): SynthesisOrder {
+	const { accepts } = facts;
+	const own = targets.find(({ upstream }) => upstream === EMBEDDED);
+	const others = targets.filter(({ upstream }) => upstream !== EMBEDDED);
+	return {
+		requestId: call.requestId,
+		modelId: model.id,
+		// A half of a pair means nothing to anybody: it goes on as the sign for what cannot be read.
+		text: body.input.toWellFormed(),
+		raw,
+		characters,
+		voice,
+		format: body.response_format ?? "mp3",
+		sampleRate: facts.sampleRate,
+		speed: body.speed ?? 1,
+		prompt: accepts.prompt ? body.prompt : undefined,
+		temperature: accepts.temperature ? body.temperature : undefined,
+		topP: accepts.topP ? body.top_p : undefined,
+		language: accepts.language ? body.language : undefined,
+		targets: others,
+		engine: own === undefined ? "never" : others.every(({ order }) => own.order < order) ? "first" : "last",
+		signal: call.signal,
+	};
+}
+
+/** Header values are Latin-1: anything else becomes a question mark. */
+function headerText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, "?");
+}

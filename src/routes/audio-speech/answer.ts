@@ -1,0 +1,92 @@
+import type { Posted } from "../../budgets/port.ts";
+import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import { AUDIO_CONTENT_TYPES, type AudioFormat } from "../../engines/audio/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import { PostedStream } from "../../server/posted-stream.ts";
+import type { Synthesis } from "./synthesis.ts";
+
+/** The status that a post records when the caller had left. */
+const CLIENT_LEFT = 499;
+
+/** A speech request past admission and hold. */
+export interface SpeechSession {
+	readonly call: Call;
+	readonly model: SpeechModel;
+	readonly facts: SpeechFacts;
+	readonly settlement: Settlement;
+	readonly format: AudioFormat;
+	readonly streaming: boolean;
+	readonly synthesis: Synthesis;
+	/** Called where all was spoken. */
+	spoken(): void;
+}
+
+/** Speaks, posts the characters, answers: whole, or as the pieces come. */
+export function answerSpeech(session: SpeechSession): Promise<MeteredAnswer> {
+	return session.streaming ? answerPieces(session) : answerWhole(session);
+}
+
+async function answerWhole(session: SpeechSession): Promise<MeteredAnswer> {
+	const { call, synthesis, format } = session;
+	call.setIdleTimeout(0);
+	try {
+		const { bytes, source } = await synthesis.whole();
+		tellSource(call, source);
+		post(session, call.signal.aborted ? CLIENT_LEFT : 200);
+		session.spoken();
+		return { status: 200, type: AUDIO_CONTENT_TYPES[format], body: bytes };
+	} catch (error) {
+		return leftOr(session, error);
+	} finally {
+		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+	}
+}
+
+async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
+	const { call, synthesis, settlement, format } = session;
+	call.setIdleTimeout(0);
+	try {
+		const { pieces, source } = await synthesis.pieces();
+		tellSource(call, source);
+		const stream = new PostedStream({
+			pieces,
+			signal: call.signal,
+			async finish() {
+				await post(session, 200)?.durable;
+				session.spoken();
+			},
+			async left() {
+				await post(session, CLIENT_LEFT)?.durable;
+			},
+			broke: () => settlement.void(),
+		});
+		return { status: 200, type: AUDIO_CONTENT_TYPES[format], body: stream.readable(), ended: stream.ended };
+	} catch (error) {
+		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		return leftOr(session, error);
+	}
+}
+
+/** A caller that left pays for what was spoken; anything else that failed costs nothing. */
+function leftOr(session: SpeechSession, error: unknown): MeteredAnswer {
+	if (!session.call.signal.aborted || session.synthesis.upstream === null) throw error;
+	post(session, CLIENT_LEFT);
+	return { status: CLIENT_LEFT, type: "text/plain", body: null };
+}
+
+/** Posts the characters that were spoken; null where it was settled before. */
+function post({ model, facts, settlement, synthesis }: SpeechSession, status: number): Posted | null {
+	const units = synthesis.charactersSpoken;
+	const lines = units > 0 ? [{ sku: `${model.id}-tts-mcharacter`, units, picoPrice: facts.characterPrice }] : [];
+	const posted = settlement.post({ lines, usage: null, status, upstream: synthesis.upstream });
+	if (posted === null && status === 200) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("speech was settled twice") });
+	return posted;
+}
+
+function tellSource(call: Call, { upstream, retries }: { readonly upstream: string; readonly retries: number }): void {
+	call.headers["x-service-model-router"] = upstream;
+	if (retries > 0) call.headers["x-retry-count"] = String(retries);
+}

@@ -1,0 +1,29 @@
+/**
+ * POST /audio/speech. Promises: the format that was asked for, whatever speaks; a price by the characters of the text;
+ * a failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
+ */
+import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { admitSpeech } from "./admit.ts";
+import type { SpeechParts } from "./parts.ts";
+import { MISNAMED_SPEECH_FIELDS, type SpeechBody, SpeechBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 1_048_576;
+
+export function audioSpeech(parts: SpeechParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/audio/speech",
+		name: "audio-speech",
+		tag: "Audio",
+		summary: "Speech from text",
+		description:
+			"Answers with the audio itself. With `streaming: true` its bytes are sent as they are made; otherwise it comes whole, with its length.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
+		answer: { type: "audio/mpeg", description: "The audio, with the Content-Type of its format" },
+		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
+	});
+}
+
+export type { SpeechParts } from "./parts.ts";

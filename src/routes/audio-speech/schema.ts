@@ -1,0 +1,31 @@
+import Type, { type Static } from "typebox";
+import { AUDIO_FORMATS } from "../../engines/audio/port.ts";
+
+/** Characters of a text: Unicode code points. */
+export const MAX_INPUT_CHARACTERS = 4096;
+
+export const SpeechBodySchema = Type.Object(
+	{
+		input: Type.String({ minLength: 1, maxLength: MAX_INPUT_CHARACTERS, description: "The text, up to 4096 characters" }),
+		model: Type.Optional(Type.String({ default: "tts-kokoro", description: "GET /models?type=tts lists them" })),
+		voice: Type.Optional(
+			Type.String({
+				description: "A voice of the model, or a handle vv_... made for it; left out: the model's default_voice",
+			}),
+		),
+		response_format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "mp3" })),
+		speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, default: 1 })),
+		streaming: Type.Optional(Type.Boolean({ default: false, description: "true: the audio is sent as its sentences are ready" })),
+		language: Type.Optional(
+			Type.String({ minLength: 2, maxLength: 32, description: "A hint; ignored where the model has none" }),
+		),
+		prompt: Type.Optional(Type.String({ maxLength: 500, description: "How to speak; ignored where the model takes none" })),
+		temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Ignored where the model takes none" })),
+		top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Ignored where the model takes none" })),
+	},
+	{ additionalProperties: false },
+);
+export type SpeechBody = Static<typeof SpeechBodySchema>;
+
+/** Names of other services for our fields. */
+export const MISNAMED_SPEECH_FIELDS = { text: "input", instructions: "prompt", stream: "streaming", format: "response_format" };

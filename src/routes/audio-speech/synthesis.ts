@@ -1,0 +1,215 @@
+import { EMBEDDED } from "../../catalog/index.ts";
+import type { AudioFormatName, ModelTarget } from "../../catalog/types.ts";
+import { AUDIO_CONTENT_TYPES, type AudioInput } from "../../engines/audio/port.ts";
+import { type PcmPiece, paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "../../engines/speech/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { SpokenAnswer, VoiceSample } from "../../upstreams/audio/port.ts";
+import type { SpeechParts } from "./parts.ts";
+import type { ChosenVoice } from "./voice.ts";
+
+export interface SynthesisOrder {
+	readonly requestId: string;
+	readonly modelId: string;
+	readonly text: string;
+	readonly raw: Uint8Array;
+	readonly characters: number;
+	readonly voice: ChosenVoice;
+	readonly format: AudioFormatName;
+	/** Samples a second of pcm and wav; null: 24,000. */
+	readonly sampleRate: number | null;
+	readonly speed: number;
+	readonly prompt: string | undefined;
+	readonly temperature: number | undefined;
+	readonly topP: number | undefined;
+	readonly language: string | undefined;
+	/** Servers that may speak it. */
+	readonly targets: readonly ModelTarget[];
+	/** Whether the built-in voices speak it, before or after the servers. */
+	readonly engine: "first" | "last" | "never";
+	readonly signal: AbortSignal;
+}
+
+/** Audio that has begun to come, before it is in the caller's format. */
+interface Source {
+	readonly upstream: string;
+	readonly retries: number;
+	readonly input: AudioInput;
+	readonly tempo: number;
+	/** True: its bytes are what the caller asked for. */
+	readonly asAsked: boolean;
+	/** Ends it where it is not read. */
+	cancel(): void;
+}
+
+/** One text on its way to audio: by the built-in voices or a server, the next one where the first has no byte to give. */
+export class Synthesis {
+	readonly #order: SynthesisOrder;
+	readonly #parts: SpeechParts;
+	/** The server that was sent the text, and so has spoken all of it for the operator. */
+	#sentTo: string | null = null;
+	#pieceCharacters = 0;
+
+	constructor(order: SynthesisOrder, parts: SpeechParts) {
+		this.#order = order;
+		this.#parts = parts;
+	}
+
+	/** Characters that were spoken so far: all once a server has the text, those of the finished pieces otherwise. */
+	get charactersSpoken(): number {
+		return this.#sentTo !== null ? this.#order.characters : this.#pieceCharacters;
+	}
+
+	/** Who spoke; null where nobody did. */
+	get upstream(): string | null {
+		return this.#sentTo ?? (this.#pieceCharacters > 0 ? EMBEDDED : null);
+	}
+
+	/** The audio as one file. */
+	async whole(): Promise<{ readonly bytes: Uint8Array; readonly source: Source }> {
+		const source = await this.#open();
+		try {
+			const bytes = source.asAsked ? await gathered(source.input.bytes) : await this.#parts.encoder.whole(this.#encoding(source));
+			return { bytes, source };
+		} finally {
+			source.cancel();
+		}
+	}
+
+	/** The audio as it comes; resolves when its first bytes are there. */
+	async pieces(): Promise<{ readonly pieces: AsyncIterator<Uint8Array>; readonly source: Source }> {
+		const source = await this.#open();
+		const bytes = source.asAsked ? source.input.bytes : this.#parts.encoder.stream(this.#encoding(source));
+		const iterator = bytes[Symbol.asyncIterator]();
+		try {
+			const first = await iterator.next();
+			if (first.done) throw new ApiError("INFERENCE_FAILED", { cause: new Error("no byte of audio") });
+			return { pieces: continued(first.value, iterator, () => source.cancel()), source };
+		} catch (error) {
+			source.cancel();
+			throw error;
+		}
+	}
+
+	async #open(): Promise<Source> {
+		const { engine, targets } = this.#order;
+		if (engine === "never" || (engine === "last" && targets.length === 0)) {
+			return engine === "never" ? this.#byServer() : this.#byEngine();
+		}
+		const [first, second] = engine === "first" ? [this.#byEngine, this.#byServer] : [this.#byServer, this.#byEngine];
+		try {
+			return await first.call(this);
+		} catch (error) {
+			if (this.#order.signal.aborted || isAboutTheRequest(error)) throw error;
+			if (engine === "first" && targets.length === 0) throw error;
+			this.#sentTo = null;
+			return second.call(this);
+		}
+	}
+
+	async #byServer(): Promise<Source> {
+		const { voice, text, ...order } = this.#order;
+		const spoken: SpokenAnswer = await this.#parts.upstreams.speak({
+			...order,
+			input: text,
+			voice: voice.kind === "own" ? voice.name : "",
+			sample: voice.kind === "own" ? null : await this.#sample(voice.voice),
+			onSent: (upstream) => {
+				this.#sentTo = upstream;
+			},
+		});
+		const rate = order.sampleRate ?? SPEECH_SAMPLE_RATE;
+		const { bytes } = spoken;
+		return {
+			upstream: spoken.upstream,
+			retries: spoken.retries,
+			input: spoken.format === "pcm" ? { kind: "pcm", sampleRate: rate, bytes } : { kind: "file", bytes },
+			tempo: 1,
+			asAsked: spoken.format === order.format,
+			cancel: () => spoken.cancel(),
+		};
+	}
+
+	async #sample(voice: Extract<ChosenVoice, { kind: "cloned" }>["voice"]): Promise<VoiceSample> {
+		const bytes = await this.#parts.voices.sample(voice);
+		if (bytes === null) throw new ApiError("INVALID_REQUEST", { message: `Voice "${voice.id}" was deleted`, param: "voice" });
+		return { bytes, type: SAMPLE_TYPES[voice.sampleFormat] ?? "application/octet-stream" };
+	}
+
+	async #byEngine(): Promise<Source> {
+		const { engine } = this.#parts;
+		const { voice, text, speed, signal, format, modelId } = this.#order;
+		if (engine === null || voice.kind !== "own")
+			throw new ApiError("MODEL_OFFLINE", {
+				message: `The built-in voices cannot speak "${modelId}" on this machine`,
+				param: "model",
+			});
+		const pace = paceOf(speed);
+		const stop = new AbortController();
+		const request = { text, voice: voice.name, speed: pace.speed, signal: AbortSignal.any([signal, stop.signal]) };
+		const spoken = engine.synthesize(request)[Symbol.asyncIterator]();
+		let first: IteratorResult<PcmPiece>;
+		try {
+			first = await spoken.next();
+		} catch (error) {
+			if (!(error instanceof SpeechInputError)) throw error;
+			const param = error.code === "unknown-voice" ? "voice" : "input";
+			throw new ApiError("INVALID_REQUEST", { message: `${param}: ${error.message}`, param });
+		}
+		const bytes = this.#samplesOf(first, spoken);
+		return {
+			upstream: EMBEDDED,
+			retries: 0,
+			input: { kind: "pcm", sampleRate: SPEECH_SAMPLE_RATE, bytes },
+			tempo: pace.tempo,
+			asAsked: format === "pcm" && pace.tempo === 1,
+			cancel: () => {
+				stop.abort(new Error("the rest is not wanted"));
+				void spoken.return?.()?.catch(() => {});
+			},
+		};
+	}
+
+	async *#samplesOf(first: IteratorResult<PcmPiece>, spoken: AsyncIterator<PcmPiece>): AsyncGenerator<Uint8Array, void> {
+		for (let next = first; !next.done; next = await spoken.next()) {
+			const { samples, charactersDone } = next.value;
+			this.#pieceCharacters = Math.min(charactersDone, this.#order.characters);
+			if (samples.length > 0) yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+		}
+	}
+
+	#encoding({ input, tempo }: Source) {
+		const { format, signal, sampleRate } = this.#order;
+		return { input, format, tempo, signal, ...(sampleRate === null ? {} : { sampleRate }) };
+	}
+}
+
+const SAMPLE_TYPES: Readonly<Record<string, string>> = { ...AUDIO_CONTENT_TYPES, mp4: "audio/mp4" };
+
+/** Faults of what the caller sent are the same everywhere. */
+function isAboutTheRequest(error: unknown): boolean {
+	return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
+}
+
+/** More than any text of 4096 characters makes, in the widest format. */
+const MAX_AUDIO_BYTES = 256 << 20;
+
+async function gathered(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	for await (const piece of bytes) {
+		length += piece.length;
+		if (length > MAX_AUDIO_BYTES) throw new ApiError("INFERENCE_FAILED", { cause: new Error("audio without an end") });
+		pieces.push(piece);
+	}
+	return Buffer.concat(pieces, length);
+}
+
+async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array, void> {
+	try {
+		yield first;
+		for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+	} finally {
+		end();
+		await rest.return?.();
+	}
+}

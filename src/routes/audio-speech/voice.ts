@@ -1,0 +1,52 @@
+import type { StoredVoice, VoiceDesk } from "../../access/index.ts";
+import type { Caller } from "../../budgets/port.ts";
+import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import { openAiVoice } from "./openai-voices.ts";
+
+/** Who speaks: one of the model's voices, or one that the caller brought. */
+export type ChosenVoice =
+	| { readonly kind: "own"; readonly name: string }
+	| { readonly kind: "cloned"; readonly voice: StoredVoice };
+
+const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
+
+/**
+ * The voice that a request means.
+ * @throws ApiError INVALID_REQUEST for a voice that the model does not have, and for a handle that is not the caller's,
+ * has expired, or was made for another model
+ */
+export async function chooseVoice(
+	wanted: string | undefined,
+	model: SpeechModel,
+	facts: SpeechFacts,
+	caller: Caller,
+	voices: VoiceDesk,
+): Promise<ChosenVoice> {
+	if (wanted === undefined) return { kind: "own", name: facts.defaultVoice };
+	if (facts.voices.includes(wanted)) return { kind: "own", name: wanted };
+	if (HANDLE.test(wanted)) return { kind: "cloned", voice: await clonedVoice(wanted, model, caller, voices) };
+	const alias = openAiVoice(wanted, facts.voices);
+	if (alias !== undefined) return { kind: "own", name: alias };
+	const list = facts.voices.join(", ");
+	throw badVoice(`Voice ${JSON.stringify(shortened(wanted))} is not supported by model "${model.id}". Supported voices: ${list}`);
+}
+
+async function clonedVoice(id: string, model: SpeechModel, caller: Caller, voices: VoiceDesk): Promise<StoredVoice> {
+	const voice = await voices.find(caller, id);
+	if (voice === null)
+		throw badVoice(
+			`Voice "${shortened(id)}" is not one of your cloned voices, or it has expired; GET /api/v1/audio/voices lists them`,
+		);
+	if (voice.modelId !== model.id)
+		throw badVoice(`Voice "${id}" was made for model "${voice.modelId}" and cannot be used with "${model.id}"`);
+	return voice;
+}
+
+function badVoice(message: string): ApiError {
+	return new ApiError("INVALID_REQUEST", { message, param: "voice" });
+}
+
+function shortened(text: string): string {
+	return text.length > 100 ? `${text.slice(0, 100)}...` : text;
+}

@@ -1,0 +1,24 @@
+/**
+ * Speech and transcription by servers that speak OpenAI's audio protocol. Promises: the same pool, health and limits as
+ * for chat; until the first byte another upstream takes over; a caller that leaves stops the upstream at once.
+ */
+import type { PoolTools } from "../tries.ts";
+import type { AudioUpstreams } from "./port.ts";
+import { speak } from "./speech.ts";
+import { transcribe } from "./transcription.ts";
+
+export type * from "./port.ts";
+
+/** Time limits in milliseconds (`timeouts` of the config). */
+export interface AudioTimeouts {
+	readonly speechMs: number;
+	readonly transcriptionMs: number;
+}
+
+/** `timeouts` is read for each call: a reload changes it. */
+export function createAudioUpstreams(tools: PoolTools, timeouts: () => AudioTimeouts): AudioUpstreams {
+	return {
+		speak: (call) => speak(call, tools, timeouts().speechMs),
+		transcribe: (call) => transcribe(call, tools, timeouts().transcriptionMs),
+	};
+}

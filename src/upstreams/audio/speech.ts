@@ -1,0 +1,114 @@
+import type { AudioFormatName } from "../../catalog/types.ts";
+import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
+import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
+import type { Endpoint } from "../node.ts";
+import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
+import { readWhole } from "../unary.ts";
+import type { SpeechForward, SpokenAnswer } from "./port.ts";
+import { formatOfType, shapeSpeech } from "./speech-request.ts";
+
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
+export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): Promise<SpokenAnswer> {
+	let asked: AudioFormatName = call.format;
+	const tried: TryCall = {
+		requestId: call.requestId,
+		targets: call.targets,
+		signal: call.signal,
+		raw: call.raw,
+		stickyKey: () => undefined,
+		onSent: (upstream) => call.onSent(upstream),
+		send({ target }, endpoint, signal) {
+			const shaped = shapeSpeech(call, target);
+			asked = shaped.format;
+			return tools.fetch(`${endpoint.url}${shaped.path}`, {
+				...endpoint.init,
+				method: "POST",
+				headers: audioHeaders(endpoint, call.requestId, "*/*", shaped.type),
+				body: shaped.body,
+				signal,
+			});
+		},
+	};
+	const tries = new Tries(tried, tools);
+	const endMs = tools.clock.nowMs() + limitMs;
+	return tries.run(
+		async (response, current) => {
+			const format = formatOfType(response.headers.get("content-type"), asked);
+			if (format === "none") throw await noAudio(response);
+			const reader = response.body?.getReader();
+			const first = await reader?.read();
+			if (reader === undefined || first === undefined || first.done) throw broken("an answer without a byte", response.status);
+			current.watch.limit(limitMs, "next piece of audio");
+			return {
+				upstream: current.node.name,
+				retries: tries.retries,
+				format,
+				bytes: rest(first.value, reader, current, call, tools),
+				cancel: () => drop(reader, current),
+			};
+		},
+		(watch) => watch.limit(Number.POSITIVE_INFINITY, "audio", endMs),
+	);
+}
+
+/** Headers of a request: all that the upstream is always sent, and what tells of this one. */
+export function audioHeaders(endpoint: Endpoint, requestId: string, accept: string, type: string | null): Record<string, string> {
+	return {
+		accept,
+		"accept-encoding": "identity",
+		...(type === null ? {} : { "content-type": type }),
+		...endpoint.probeHeaders,
+		"x-request-id": requestId,
+	};
+}
+
+async function noAudio(response: Response): Promise<UpstreamFailure> {
+	const { status } = response;
+	const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined) as Readonly<Record<string, unknown>>;
+	return isErrorBody(told) ? failureOfAnswer(status, told, null) : broken(`status ${status}: the answer is no audio`, status);
+}
+
+/** The whole body from its first piece on. However it ends, the upstream's place is given back once. */
+async function* rest(
+	first: Uint8Array | undefined,
+	reader: BodyReader,
+	current: Try,
+	call: SpeechForward,
+	tools: PoolTools,
+): AsyncGenerator<Uint8Array, void> {
+	const { watch, node } = current;
+	let isWhole = false;
+	try {
+		let piece = first;
+		for (;;) {
+			if (piece !== undefined) {
+				// A slow reader of ours is no silence of the upstream.
+				watch.pause();
+				yield piece;
+				watch.resume();
+			}
+			const read = await reader.read();
+			if (read.done) break;
+			watch.touch();
+			piece = read.value;
+		}
+		isWhole = true;
+		current.end("good");
+	} catch (error) {
+		if (call.signal.aborted) throw call.signal.reason;
+		const failure = withoutSecrets(asFailure(error, watch), node.secrets);
+		current.end(failure);
+		logFailure(tools.log, call.requestId, node.name, failure);
+		throw failure.answer;
+	} finally {
+		if (!isWhole) drop(reader, current);
+	}
+}
+
+function drop(reader: BodyReader, current: Try): void {
+	current.watch.abort(new Error("the rest is not wanted"));
+	letGo(reader);
+	current.end(null);
+}

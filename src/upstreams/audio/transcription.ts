@@ -1,0 +1,87 @@
+import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { type PoolTools, Tries, type TryCall } from "../tries.ts";
+import { readWhole } from "../unary.ts";
+import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
+import { audioHeaders } from "./speech.ts";
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Transcribes over one upstream after another, all tries within `limitMs`.
+ *
+ * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq take.
+ */
+export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs: number): Promise<TranscriptionAnswer> {
+	const tried: TryCall = {
+		requestId: call.requestId,
+		targets: call.targets,
+		signal: call.signal,
+		raw: NOTHING,
+		stickyKey: () => undefined,
+		onSent: (upstream) => call.onSent(upstream),
+		send: ({ model }, endpoint, signal) =>
+			tools.fetch(`${endpoint.url}/audio/transcriptions`, {
+				...endpoint.init,
+				method: "POST",
+				headers: audioHeaders(endpoint, call.requestId, "application/json", null),
+				body: formOf(call, model),
+				signal,
+			}),
+	};
+	const tries = new Tries(tried, tools);
+	const endMs = tools.clock.nowMs() + limitMs;
+	return tries.run(
+		async (response, current) => {
+			const answer = answerOf(await readWhole(response, MAX_ANSWER_BYTES), response.status);
+			current.end("good");
+			return { upstream: current.node.name, retries: tries.retries, ...answer };
+		},
+		(watch) => watch.limit(Number.POSITIVE_INFINITY, "transcription", endMs),
+	);
+}
+
+function formOf({ file, language, timings }: TranscriptionForward, model: string): FormData {
+	const form = new FormData();
+	form.set("model", model);
+	if (language !== undefined) form.set("language", language);
+	form.set("response_format", timings === "none" ? "json" : "verbose_json");
+	if (timings !== "none") form.set("timestamp_granularities[]", timings);
+	form.set("file", new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.type }), file.name);
+	return form;
+}
+
+/** @throws UpstreamFailure for what is no transcription */
+function answerOf(bytes: Uint8Array, status: number): Omit<TranscriptionAnswer, "upstream" | "retries"> {
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+	} catch {
+		throw broken(`status ${status}: the body is no JSON`, status);
+	}
+	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
+	if (typeof parsed.text !== "string") throw broken(`status ${status}: the body is no transcription`, status);
+	return {
+		text: parsed.text,
+		language: typeof parsed.language === "string" ? parsed.language : null,
+		segments: timedTexts(parsed.segments, "text"),
+		words: timedTexts(parsed.words, "word"),
+	};
+}
+
+/** Entries that lack a text or a time are left out. */
+function timedTexts(list: unknown, member: "text" | "word"): TimedText[] {
+	if (!Array.isArray(list)) return [];
+	return (list as unknown[]).flatMap((entry) => {
+		if (!isRecord(entry)) return [];
+		const { start, end } = entry;
+		const text = entry[member];
+		if (typeof text !== "string" || typeof start !== "number" || typeof end !== "number") return [];
+		return Number.isFinite(start) && Number.isFinite(end) ? [{ text, start, end }] : [];
+	});
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
