@@ -35,6 +35,9 @@ export class CachedKey implements Caller {
 	lastPostSeq = 0;
 	/** The read under way, shared by all who wait for it. */
 	reading: Promise<void> | null = null;
+	/** Monotonic instant of which the last read told, or failed to tell. */
+	knownAt: number;
+	#askedAt: number;
 	readonly #clock: Clock;
 	readonly #windows = new Map<number, SpendingWindow>();
 	#lastDay = -1;
@@ -49,6 +52,8 @@ export class CachedKey implements Caller {
 		this.cached = cached;
 		this.touchedAtMs = load.key.lastUsedAtMs ?? 0;
 		this.#clock = clock;
+		this.knownAt = clock.monotonic();
+		this.#askedAt = this.knownAt;
 		this.#take(load, day, []);
 	}
 
@@ -94,6 +99,7 @@ export class CachedKey implements Caller {
 
 	/** Call in the turn in which a read of this key goes out. */
 	beginRead(): void {
+		this.#askedAt = this.#clock.monotonic();
 		this.#postsSince = [];
 	}
 
@@ -101,6 +107,7 @@ export class CachedKey implements Caller {
 	endRead(load: KeyLoad | null, day: number): void {
 		const posts = this.#postsSince ?? [];
 		this.#postsSince = null;
+		this.knownAt = this.#askedAt;
 		if (load !== null) this.#take(load, day, posts);
 	}
 

@@ -1,10 +1,11 @@
 import type { Journal } from "../journal/records.ts";
 import type { KeyLoad, StoreChange, StorePort } from "../store/port.ts";
-import type { Clock, Timers } from "../telemetry/clock.ts";
+import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { CachedKey } from "./cached-key.ts";
 import { ExpiringSet } from "./expiring-set.ts";
 import { unavailable } from "./lease-queue.ts";
+import { SPENT_WAIT_MS, spentRead } from "./shared-caps.ts";
 import { utcDay } from "./spending-window.ts";
 
 const TOUCH_EVERY_MS = 60_000;
@@ -52,8 +53,14 @@ export class CallerCache {
 		const key = this.#keys.get(hash);
 		if (key === undefined) return this.#unknown.has(hash) ? null : this.#first(hash);
 		key.used = true;
-		if (isFresh(key, utcDay(now))) return this.#present(key, now);
-		return this.#freshen(key);
+		if (!isFresh(key, utcDay(now))) return this.#freshen(key);
+		const window = this.#store.shared ? key.window(utcDay(now)) : null;
+		const due = window ? spentRead(window, this.#clock.monotonic() - key.knownAt) : "none";
+		if (due === "none") return this.#present(key, now);
+		const read = key.reading ?? this.#readKey(key, utcDay(now));
+		if (due === "first") return this.#afterRead(key, read);
+		this.#eager(read);
+		return this.#present(key, now);
 	}
 
 	/**
@@ -84,6 +91,17 @@ export class CallerCache {
 
 	close(): void {
 		this.#stopListening();
+	}
+
+	/** Waits for what other nodes spent under the key's caps. */
+	async #afterRead(key: CachedKey, read: Promise<void>): Promise<CachedKey | null> {
+		key.wait();
+		try {
+			await Promise.race([read.catch(() => {}), sleep(this.#timers, SPENT_WAIT_MS)]);
+		} finally {
+			key.waited();
+		}
+		return this.#freshen(key);
 	}
 
 	/** The last checks of each call: expiry by the clock now, and the record of use. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { nano } from "../ledger/nano.ts";
 import type { ApiKey } from "../store/port.ts";
 import { priced, refused, testNode, turns } from "./memory-store.test-support.ts";
+import { utcDay } from "./spending-window.ts";
 
 /** Limits as decimal text of so many nano-USD. */
 function limits(usd: number | null, diem: number | null): ApiKey["limits"] {
@@ -215,5 +216,80 @@ describe("changed limits", () => {
 		await node.budgets.caller("k");
 		expect(early.post(priced(90))).toMatchObject({ diem: 90, usd: 0 });
 		expect(late.post(priced(60))).toMatchObject({ diem: 10, usd: 40, overrun: 10 });
+	});
+});
+
+describe("on a store that other nodes spend from, a key's caps", () => {
+	async function sharedNode(spent: number) {
+		const node = await nodeWith({ usd: 100_000 }, { limits: limits(1_000, null), limitPeriod: "LIFETIME" });
+		node.store.shared = true;
+		if (spent > 0) (await node.budgets.hold(node.caller, node.context(), nano(spent))).post(priced(spent));
+		const keyId = node.store.keys.get("k")?.id ?? "";
+		const spendElsewhere = (amount: number) =>
+			node.store.spendElsewhere({ accountId: "a", keyId, source: "usd", day: utcDay(node.clock.now()), amount });
+		const fits = async (amount: number) => {
+			const caller = await node.budgets.caller("k");
+			if (caller === null) throw new Error("no caller");
+			const hold = await Promise.resolve(node.budgets.hold(caller, node.context(), nano(amount))).catch(() => null);
+			hold?.void();
+			return hold !== null;
+		};
+		return { ...node, spendElsewhere, fits };
+	}
+
+	test("are read before the next request where the key was not used for a second", async () => {
+		const node = await sharedNode(0);
+		node.spendElsewhere(950);
+		node.clock.advance(1_001);
+		expect([await node.fits(51), await node.fits(50)]).toEqual([false, true]);
+	});
+
+	test("are read beside the requests while it is used, five times a second", async () => {
+		const node = await sharedNode(0);
+		node.spendElsewhere(950);
+		expect(await node.fits(900)).toBe(true);
+		node.clock.advance(201);
+		expect(node.budgets.caller("k")).toBe(node.caller);
+		await turns();
+		expect(await node.fits(51)).toBe(false);
+	});
+
+	test("are read before each request where less than a quarter is left", async () => {
+		const node = await sharedNode(751);
+		node.spendElsewhere(200);
+		node.clock.advance(21);
+		expect([await node.fits(50), await node.fits(49)]).toEqual([false, true]);
+	});
+
+	test("count an own post that a read under way does not hold once", async () => {
+		const node = await sharedNode(700);
+		node.spendElsewhere(100);
+		const hold = await node.budgets.hold(node.caller, node.context(), nano(150));
+		node.clock.advance(1_001);
+		node.store.auto = false;
+		const next = node.budgets.caller("k");
+		hold.post(priced(150));
+		node.store.auto = true;
+		while (node.store.step());
+		await next;
+		expect([await node.fits(51), await node.fits(50)]).toEqual([false, true]);
+	});
+
+	test("go by what is known while the store does not answer", async () => {
+		const node = await sharedNode(700);
+		node.clock.advance(1_001);
+		node.store.failing = true;
+		expect([await node.fits(301), await node.fits(300)]).toEqual([false, true]);
+		node.store.failing = false;
+		node.store.auto = false;
+		node.clock.advance(1_001);
+		expect(await node.budgets.caller("k")).toBe(node.caller);
+	});
+
+	test("need no read where the limit is reached: nothing comes back in its window", async () => {
+		const node = await sharedNode(1_000);
+		node.clock.advance(199);
+		expect(node.budgets.caller("k")).toBe(node.caller);
+		expect(node.store.next).toBeUndefined();
 	});
 });

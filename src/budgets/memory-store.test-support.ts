@@ -111,7 +111,8 @@ export class MemoryStore implements StorePort {
 		this.journal = journal;
 	}
 
-	readonly shared = false;
+	/** True: other nodes spend here too. */
+	shared = false;
 
 	idempotency(): Promise<never> {
 		return Promise.reject(new Error("this store keeps no answers"));
@@ -173,6 +174,11 @@ export class MemoryStore implements StorePort {
 		const name = `${accountId}/${source}`;
 		this.credited.set(name, (this.credited.get(name) ?? 0) - taken);
 		return taken;
+	}
+
+	/** Books a post of another node. */
+	spendElsewhere(spending: Spending): void {
+		this.#spendings.push(spending);
 	}
 
 	notify(change: StoreChange): void {

@@ -58,6 +58,13 @@ export class SpendingWindow {
 		return Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd);
 	}
 
+	/** True where something can be spent, of a limit that has less than a quarter left. */
+	get tight(): boolean {
+		const { limitUsd, limitDiem } = this;
+		const usd = this.spentUsd < limitUsd && this.roomUsd < limitUsd / 4;
+		return usd || (this.spentDiem < limitDiem && this.roomDiem < limitDiem / 4);
+	}
+
 	get roomDiem(): number {
 		return Math.max(0, this.limitDiem - this.spentDiem - this.heldDiem);
 	}

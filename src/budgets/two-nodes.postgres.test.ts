@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
+import { until } from "../../test/support/running-gateway.ts";
 import { ApiError } from "../errors/index.ts";
 import { audit } from "../ledger/index.ts";
 import { formatNano, nano, pico } from "../ledger/nano.ts";
@@ -95,6 +96,25 @@ test("the operator bears only what is not free when the price is booked", async 
 	);
 	expect((await audit(admin.db)).findings).toEqual([]);
 }, 120_000);
+
+test("a key's limit counts what the key spent on the other node", async () => {
+	const account = await createAccount(admin, { name: "a", startingCreditUsd: formatNano(100_000) });
+	const hash = `${++serial}`.padStart(64, "0");
+	const limits = { usd: formatNano(1_000), diem: null, vcu: null };
+	await createKey(admin, { accountId: account.id, type: "INFERENCE", hash, last6: "abcdef", limits, limitPeriod: "LIFETIME" });
+	for (const [node, amount] of [[1, 100] as const, [0, 850] as const]) {
+		const hold = await holdOn(node, hash, amount);
+		hold?.post({ lines: [{ sku: "output", units: amount, picoPrice: pico(1_000) }], usage: null, status: 200, upstream: "u" });
+		await nodes[node]?.opened.store.settled();
+	}
+	const refused = async () => {
+		const hold = await holdOn(1, hash, 51);
+		hold?.void();
+		return hold === null;
+	};
+	await until(refused, "the refusal of the node that spent little");
+	expect((await holdOn(1, hash, 50))?.amount).toBe(nano(50));
+}, 60_000);
 
 async function holdOn(node: number, hash: string, amount: number): Promise<Hold | null> {
 	const budgets = nodes[node]?.budgets;
