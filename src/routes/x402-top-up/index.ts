@@ -75,7 +75,7 @@ export function topUpRoute(parts: TopUpRouteParts): Endpoint {
 
 async function topUp(query: TopUpQuery, call: Call, parts: TopUpRouteParts): Promise<Answer> {
 	const { desk, addresses, topUpsPerMinute } = parts;
-	addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
+	call.rate = addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
 	if (desk === null) throw new ApiError("X402_NOT_CONFIGURED");
 	const { request } = call;
 	const payment = paymentOf(desk, request);
