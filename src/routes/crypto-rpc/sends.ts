@@ -42,11 +42,16 @@ export function sendRows(sends: readonly Send[], requestId: string, caller: Call
 		}));
 }
 
-/** What the audit is told of a send's end: `accepted` and the hash that the node told, or the error's code. */
-export function sendEnd({ method }: Send, outcome: RpcOutcome): { readonly outcome: string; readonly txHash: string | null } {
+/**
+ * What the audit is told of a send's end: `accepted`, or the error's code. The node's word for the hash counts only where
+ * it could not be computed here: what was sent is known better than what a node says of it.
+ */
+export function sendEnd(send: Send, outcome: RpcOutcome): { readonly outcome: string; readonly txHash: string | null } {
 	if (outcome.kind === "missing") return { outcome: "unknown", txHash: null };
 	if (outcome.kind === "error") return { outcome: outcome.code === null ? "error" : String(outcome.code), txHash: null };
-	return { outcome: "accepted", txHash: toldHash(outcome.value, method.sendHashAt) };
+	const { hashes, method } = send;
+	const computed = hashes !== null && hashes.txHash !== null;
+	return { outcome: "accepted", txHash: computed ? null : toldHash(outcome.value, method.sendHashAt) };
 }
 
 /** Hashes are short; anything longer is no hash. */
