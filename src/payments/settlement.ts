@@ -21,6 +21,8 @@ export interface SettlementParts {
 	readonly patienceMs: number;
 	/** How long a payment waits for the next look of the sweep, at least. */
 	readonly sweepEveryMs: number;
+	/** Hears of each credit, while the chain may still take its transfer back. */
+	readonly onCredit: (topUp: TopUp, chain: TokenChain) => void;
 }
 
 /** What a payment signed, as its row keeps it. */
@@ -106,6 +108,7 @@ export class Settlement {
 			try {
 				const credited = await store.admin("creditTopUp", { id, identity: identityOf(topUp.payer), ...use.transfer });
 				log.info({ topUp: id, transaction: use.transfer.transaction, nanoUsd: credited.amount }, "a payment was credited");
+				this.#parts.onCredit(credited, chain);
 				return credited;
 			} catch (error) {
 				if (!(error instanceof AdminError)) throw error;

@@ -9,6 +9,7 @@ import { ChainUnavailable } from "./chain/json-rpc.ts";
 import { isSignedByPayer } from "./chain/signature.ts";
 import { type TokenChain, WrongChain } from "./chain/token-chain.ts";
 import { checkTerms, refusal } from "./check-terms.ts";
+import { CreditWatch } from "./credit-watch.ts";
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "./facilitator/port.ts";
 import { identityOf, networkNamed, type PayNetwork, UNITS_PER_USD } from "./networks.ts";
 import { ConfiguredOffers } from "./offers.ts";
@@ -45,6 +46,7 @@ const RETRY_SECONDS = 5;
 export class TopUps implements TopUpDesk {
 	readonly offers: ConfiguredOffers;
 	readonly payOnRoutes: boolean;
+	readonly credits: CreditWatch;
 	readonly #parts: TopUpsParts;
 	readonly #networks: ReadonlyMap<string, PayNetwork>;
 	readonly #settlement: Settlement;
@@ -65,7 +67,9 @@ export class TopUps implements TopUpDesk {
 			}),
 		);
 		const { confirmations, sweepEveryMs } = config;
-		this.#settlement = new Settlement({ ...parts, confirmations, sweepEveryMs, patienceMs: facilitatorMs });
+		const onCredit = (topUp: TopUp, chain: TokenChain): void => this.credits.add(topUp, chain);
+		this.credits = new CreditWatch(parts);
+		this.#settlement = new Settlement({ ...parts, confirmations, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
 	}
 
 	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
@@ -120,6 +124,7 @@ export class TopUps implements TopUpDesk {
 	/** Looks at open payments that it is time for. `atStart`: at all that this node was at when it ended. */
 	sweep(atStart = false): Promise<void> {
 		this.#sweeping ??= this.#sweep(atStart)
+			.then(() => this.credits.look())
 			.catch((error: unknown) => {
 				this.#parts.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
 			})

@@ -140,6 +140,21 @@ test("a settlement that a reorganisation takes back is sent again, and credited 
 	expect(brief(await desk.topUp(header))).toBe("credited before");
 });
 
+test("a transfer that is taken back after its credit is sent again, until its block is safe", async () => {
+	const desk = await open();
+	const header = headerOf(await chain.sign(await chain.payer(), desk.payTo));
+	expect(brief(await desk.topUp(header))).toBe("credited");
+	await chain.anvil.rpc("anvil_rollback", [1]);
+	expect(await chain.balance(desk.payTo)).toBe(0);
+	await desk.topUps.credits.look(true);
+	expect(await chain.balance(desk.payTo)).toBe(5_000_000);
+	await desk.topUps.credits.look(true);
+	await chain.mine(UNTIL_SAFE);
+	await desk.topUps.credits.look(true);
+	expect(desk.settled).toBe(2);
+	expect(brief(await desk.topUp(header))).toBe("credited before");
+});
+
 test("what was mined while the server was dead is credited when it starts again", async () => {
 	const { key } = await chain.feePayer();
 	const payer = await chain.payer();
