@@ -247,3 +247,41 @@ test("payments on routes count against the limit of top-ups", async () => {
 		await limited.stop();
 	}
 });
+
+test("503 on a paid route while nobody knows whether the payment is settled; once it is, the wallet has it", async () => {
+	const slow = await startPayingGateway({ config: { timeouts: { facilitatorMs: 1_500 } } });
+	try {
+		const payer = await slow.payer();
+		const header = await slow.payment(payer);
+		await slow.usdc.autoMine(false);
+		const answer = await slow.chat({ "PAYMENT-SIGNATURE": header });
+		expect(answer.status).toBe(503);
+		expect(await answer.json()).toMatchObject({
+			error: { code: "X402_SETTLEMENT_PENDING", message: expect.stringContaining("retry the same header") },
+			code: "X402_SETTLEMENT_PENDING",
+			details: { transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+		});
+		expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+		await slow.usdc.mine();
+		await slow.usdc.autoMine(true);
+		expect((await slow.chat({ "PAYMENT-SIGNATURE": header })).status).toBe(401);
+		expect((await slow.chat(await payer.signIn(slow.gate.url))).status).toBe(200);
+		expect(await slow.received()).toBe(5_000_000_000);
+	} finally {
+		await slow.stop();
+	}
+});
+
+test("an address whose payments failed too often waits, and is offered nothing meanwhile", async () => {
+	const guarded = await startPayingGateway({ usdc: bed.usdc, config: { limits: { failedRequests: 2, topUpsPerMinute: 100 } } });
+	try {
+		const statuses: number[] = [];
+		for (let turn = 0; turn < 4; turn++) statuses.push((await guarded.chat({ "PAYMENT-SIGNATURE": "e30=" })).status);
+		expect(statuses).toEqual([400, 400, 400, 429]);
+		expect((await guarded.chat({})).status).toBe(429);
+		// A wallet that signs in is known by its signature, not by its address.
+		expect((await guarded.chat(await testWallet().signIn(guarded.gate.url))).status).toBe(402);
+	} finally {
+		await guarded.stop();
+	}
+});
