@@ -289,7 +289,12 @@ describe("turnpike restore", () => {
 		writeFileSync(text, "this is no database ".repeat(100));
 		const empty = join(newFolder(), "empty.db");
 		writeFileSync(empty, "");
+		const live = join(newFolder(), "turnpike.db");
+		writeFileSync(live, "a database ");
+		writeFileSync(`${live}-wal`, "its last writes");
+		const inUse = `${live} is a store that was in use, not a backup: its last writes are in turnpike.db-wal`;
 		for (const [from, why] of [
+			[live, `${inUse}; start a server on its folder, or make a backup of it`],
 			[text, `${text} is damaged (file is not a database): use another copy`],
 			["/nowhere/copy.db", "There is no file /nowhere/copy.db"],
 		] as const) {

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
 import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
 import { lockDataFolder } from "../data-lock.ts";
@@ -28,6 +29,7 @@ export interface RestoreReport {
  */
 export async function restore(from: string, dataDir: string): Promise<RestoreReport> {
 	if (!existsSync(from)) throw new RestoreRefusedError(`there is no file ${from}`);
+	refuseLive(from);
 	const lock = lockDataFolder(dataDir);
 	const path = databasePath(dataDir);
 	const temporary = `${path}.tmp`;
@@ -46,6 +48,15 @@ export async function restore(from: string, dataDir: string): Promise<RestoreRep
 		for (const file of [temporary, `${temporary}-wal`, `${temporary}-shm`, `${temporary}-journal`]) rmSync(file, { force: true });
 		lock.release();
 	}
+}
+
+/** A database whose last writes stand in a log beside it: without that log older books would be taken for all of them. */
+function refuseLive(from: string): void {
+	const log = `${from}-wal`;
+	if (!existsSync(log) || statSync(log).size === 0) return;
+	throw new RestoreRefusedError(
+		`${from} is a store that was in use, not a backup: its last writes are in ${basename(log)}; start a server on its folder, or make a backup of it`,
+	);
 }
 
 function refuseFull(dataDir: string): void {
