@@ -71,11 +71,11 @@ function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<Create
 }
 
 /**
- * How what top-ups need is found. `wrong`: what is configured is not what it should be; `incomplete`: something is not
- * configured; `not-now`: it may pass.
+ * How what top-ups need is found. `wrong`: a setting is at fault; `other-chain`: the node, or the token there, is another
+ * one than is configured; `incomplete`: something is lacking; `not-now`: it may pass.
  */
 export interface TopUpsCheck {
-	readonly state: "well" | "not-now" | "incomplete" | "wrong";
+	readonly state: "well" | "not-now" | "incomplete" | "other-chain" | "wrong";
 	readonly text: string;
 }
 
@@ -100,7 +100,7 @@ export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
 				if (fees !== null) return fees;
 				return { state: "well", text: `${payTo} receives USDC on ${name}, block ${number}` };
 			} catch (error) {
-				return { state: error instanceof WrongChain ? "wrong" : "not-now", text: `x402: ${(error as Error).message}` };
+				return { state: error instanceof WrongChain ? "other-chain" : "not-now", text: `x402: ${(error as Error).message}` };
 			}
 		}),
 	);
@@ -112,5 +112,5 @@ async function feesOf(chain: TokenChain, key: string): Promise<TopUpsCheck | nul
 	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key" };
 	if ((await chain.feeBalance(address)) > 0n) return null;
 	const text = `x402.facilitator.key: ${address} has nothing to pay the fees of ${chain.network.name} with: payments are refused`;
-	return { state: "wrong", text };
+	return { state: "incomplete", text };
 }

@@ -1,5 +1,6 @@
 /** The server with wallets, by variables alone. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { generatePrivateKey } from "viem/accounts";
 import { decoded } from "../support/paying-gateway.ts";
 import { serve, turnpike } from "../support/served.ts";
 import { headerOf, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
@@ -12,16 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => usdc.stop());
 
-test("TURNPIKE_X402_PAY_TO alone makes offers; what is missing for payments is told", async () => {
-	const served = await serve({ env: { TURNPIKE_X402_PAY_TO: PAY_TO } });
-	try {
-		const answer = await fetch(`${served.url}/api/v1/chat/completions`, { method: "POST" });
-		expect([answer.status, await answer.json()]).toMatchObject([402, { accepts: [{ payTo: PAY_TO }] }]);
-		expect(served.stderr()).toContain("wallets cannot pay");
-	} finally {
-		served.kill("SIGTERM");
-		await served.exited;
-		served.remove();
+test("a receiver alone makes offers, and so does one whose key has nothing for fees; what is missing is told", async () => {
+	const penniless = { TURNPIKE_X402_RPC: usdc.url, TURNPIKE_X402_KEY: generatePrivateKey() };
+	for (const [more, missing] of [
+		[{}, "neither url nor key"],
+		[penniless, "nothing to pay the fees"],
+	] as const) {
+		const served = await serve({ env: { TURNPIKE_X402_PAY_TO: PAY_TO, ...more } });
+		try {
+			const answer = await fetch(`${served.url}/api/v1/chat/completions`, { method: "POST" });
+			expect([answer.status, await answer.json()]).toMatchObject([402, { accepts: [{ payTo: PAY_TO }] }]);
+			expect(served.stderr()).toContain("wallets cannot pay");
+			expect(served.stderr()).toContain(missing);
+		} finally {
+			served.kill("SIGTERM");
+			await served.exited;
+			served.remove();
+		}
 	}
 });
 
@@ -111,19 +119,38 @@ test("reconcile without a receiver, and without its chain, says so", async () =>
 	}
 });
 
-test("a start is refused where the receiver's checksum is wrong, or the chain is another one", async () => {
-	const { key } = await usdc.feePayer();
-	const facilitator = { TURNPIKE_X402_RPC: usdc.url, TURNPIKE_X402_KEY: key };
-	for (const [env, config, text] of [
-		[{ ...facilitator, TURNPIKE_X402_PAY_TO: "0x52908400098527886E0F7030069857D2E4169Ee7" }, {}, "checksum"],
-		[{ ...facilitator, TURNPIKE_X402_PAY_TO: PAY_TO }, { x402: { networks: { "base-sepolia": {} } } }, "84532"],
+test("a start is refused where the receiver's checksum is wrong, or the key is none", async () => {
+	const facilitator = { TURNPIKE_X402_RPC: usdc.url, TURNPIKE_X402_KEY: (await usdc.feePayer()).key };
+	for (const [env, text] of [
+		[{ ...facilitator, TURNPIKE_X402_PAY_TO: "0x52908400098527886E0F7030069857D2E4169Ee7" }, "checksum"],
+		[{ ...facilitator, TURNPIKE_X402_PAY_TO: PAY_TO, TURNPIKE_X402_KEY: "0".repeat(64) }, "is no private key"],
 	] as const) {
-		const served = await serve({ env, config, waitFor: "nothing" });
+		const served = await serve({ env, waitFor: "nothing" });
 		try {
 			expect(await served.exited).toBe(78);
 			expect(served.stderr()).toContain(text);
 		} finally {
 			served.remove();
 		}
+	}
+});
+
+test("where the node is of another chain payments are refused, and the rest goes on", async () => {
+	const { key } = await usdc.feePayer();
+	const env = { TURNPIKE_X402_PAY_TO: PAY_TO, TURNPIKE_X402_RPC: usdc.url, TURNPIKE_X402_KEY: key };
+	const served = await serve({ env, config: { x402: { networks: { "base-sepolia": {} } } } });
+	try {
+		const topUp = `${served.url}/api/v1/x402/top-up`;
+		expect((await fetch(topUp, { method: "POST" })).status).toBe(402);
+		const payer = await usdc.payer();
+		const accepted = { network: "eip155:84532", asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e" };
+		const header = headerOf(await usdc.sign(payer, PAY_TO), accepted);
+		const refused = await fetch(topUp, { method: "POST", headers: { "PAYMENT-SIGNATURE": header } });
+		expect([refused.status, await refused.json()]).toMatchObject([503, { error: "X402_FACILITATOR_UNAVAILABLE" }]);
+		expect(served.stderr()).toContain("the node answers for chain 8453, not for chain 84532");
+	} finally {
+		served.kill("SIGTERM");
+		await served.exited;
+		served.remove();
 	}
 });
