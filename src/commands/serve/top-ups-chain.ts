@@ -7,7 +7,10 @@ import { EXIT_CONFIG } from "../store-args.ts";
 /** How long a start waits for the chain: what does not answer now is told of by the top-ups themselves. */
 const PATIENCE_MS = 5_000;
 
-/** Ends the start with 78 where wallets would pay a wrong address, or on another chain than it seems; warns where none can pay. */
+/**
+ * Ends the start with 78 where a setting is at fault, such as an address that wallets would pay by mistake; warns where
+ * none can pay. Another chain than the configured one is told of by the top-ups, which refuse payments: the rest goes on.
+ */
 export async function refuseWrongTopUps({ x402 }: Config, log: Log): Promise<void> {
 	const checks = await Promise.race([checkTopUps(x402), Bun.sleep(PATIENCE_MS).then(() => [])]);
 	for (const { state, text } of checks) {
