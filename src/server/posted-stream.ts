@@ -1,5 +1,8 @@
 import { type DirectSink, directStream } from "./direct-stream.ts";
 
+/** Of what has come, so much waits for what comes next, or for the post. */
+const HELD_BYTES = 64;
+
 export interface PostedStreamParts {
 	/** The pieces in order. Its `return` is called where the rest is not wanted. */
 	readonly pieces: AsyncIterator<Uint8Array>;
@@ -14,7 +17,7 @@ export interface PostedStreamParts {
 }
 
 /**
- * A body whose pieces go out as they come, no faster than the caller reads, and whose last piece waits for the post.
+ * A body whose pieces go out as they come, no faster than the caller reads, and whose last bytes wait for the post.
  * Where the source breaks the connection is reset, so that nobody takes the part for the whole.
  */
 export class PostedStream {
@@ -71,7 +74,10 @@ export class PostedStream {
 		let held: Uint8Array | undefined;
 		for (let next = await this.#next(); !next.done; next = await this.#next()) {
 			if (held !== undefined) await this.#write(sink, held);
-			held = next.value;
+			const piece = next.value;
+			const end = piece.length - Math.min(HELD_BYTES, Math.ceil(piece.length / 2));
+			if (end > 0) await this.#write(sink, piece.subarray(0, end));
+			held = piece.subarray(end);
 		}
 		await this.#of.finish();
 		if (held !== undefined) await this.#write(sink, held);
