@@ -1,0 +1,60 @@
+/** The speech engine's own process: eSpeak NG (GPL-3) and the model live here and nowhere else. */
+import { endNow, serveParent } from "../child-side.ts";
+import { parseChildInit, parseSpeechWork, type SpeechDone, type SpeechWork } from "./child-messages.ts";
+import { KokoroModel } from "./kokoro-model.ts";
+import { Phonemizer } from "./phonemes/phonemizer.ts";
+import { joined, shaped } from "./sound-shape.ts";
+import { VoiceFile } from "./voice-file.ts";
+
+/** Native code that works on one piece for this long will not end any more. */
+const STALL_MS = 240_000;
+/** Between the runs of one piece, which the model could not take at once. */
+const RUN_PAUSE_MS = 60;
+
+interface Loaded {
+	readonly model: KokoroModel;
+	readonly phonemizer: Phonemizer;
+	readonly voices: VoiceFile;
+}
+
+let loaded: Loaded | undefined;
+let workingSince: number | null = null;
+
+async function speak({ model, phonemizer, voices }: Loaded, work: SpeechWork): Promise<Int16Array> {
+	const styles = await voices.styles(work.voice);
+	const runs = await phonemizer.phonemes(work.text, work.language);
+	const parts: Int16Array[] = [];
+	for (const [index, run] of runs.entries()) {
+		const pauseMs = index === runs.length - 1 ? work.pauseMs : RUN_PAUSE_MS;
+		parts.push(shaped(await model.speak(run, styles, work.speed), pauseMs));
+		workingSince = performance.now();
+	}
+	return joined(parts);
+}
+
+serveParent({
+	async start(message) {
+		const init = parseChildInit(message);
+		const [model, phonemizer] = await Promise.all([KokoroModel.load(init.modelPath, init.threads), Phonemizer.load()]);
+		loaded = { model, phonemizer, voices: new VoiceFile(init.voicesPath) };
+		return null;
+	},
+	async work(message): Promise<SpeechDone> {
+		const work = parseSpeechWork(message);
+		workingSince = performance.now();
+		try {
+			if (loaded === undefined) throw new Error("not started yet");
+			const samples = await speak(loaded, work);
+			return { id: work.id, ok: true, samples: new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength) };
+		} catch (fault) {
+			return { id: work.id, ok: false, fault: fault instanceof Error ? fault.message : String(fault) };
+		} finally {
+			workingSince = null;
+		}
+	},
+	busy: () => workingSince !== null,
+});
+
+setInterval(() => {
+	if (workingSince !== null && performance.now() - workingSince > STALL_MS) endNow();
+}, 1_000);

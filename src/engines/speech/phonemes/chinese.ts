@@ -1,0 +1,40 @@
+import { pinyin } from "pinyin-pro";
+import { chineseInWords } from "../reading/chinese-numbers.ts";
+import { pinyinSounds } from "./pinyin-sounds.ts";
+
+const WORDS = new Intl.Segmenter("zh", { granularity: "word" });
+const HAN_RUN = /\p{Script=Han}+|\P{Script=Han}+/gu;
+
+/**
+ * @param words of one clause
+ * @param readLatin how a foreign word is said
+ * @returns sounds, a space between words
+ */
+export function chineseSounds(words: string, readLatin: (word: string) => string): string {
+	const runs = chineseInWords(words).match(HAN_RUN) ?? [];
+	return runs
+		.map((run) => (/\p{Script=Han}/u.test(run) ? hanSounds(run) : readLatin(run)))
+		.filter((sound) => sound !== "")
+		.join(" ");
+}
+
+/** The run as a whole tells how its characters are read; the words are where breath may be taken. */
+function hanSounds(run: string): string {
+	const syllables = pinyin(run, { toneType: "num", type: "array", v: true });
+	const characters = [...run];
+	// One syllable a character: where that does not hold, words are not looked for.
+	if (syllables.length !== characters.length) return syllables.map(pinyinSounds).join("");
+	const said: string[] = [];
+	let at = 0;
+	for (const { segment } of WORDS.segment(run)) {
+		const length = [...segment].length;
+		said.push(
+			syllables
+				.slice(at, at + length)
+				.map(pinyinSounds)
+				.join(""),
+		);
+		at += length;
+	}
+	return said.filter((word) => word !== "").join(" ");
+}

@@ -1,0 +1,87 @@
+import { ApiError } from "../../errors/index.ts";
+import type { SpeechDone, SpeechWork } from "./child-messages.ts";
+
+export type PieceWork = Omit<SpeechWork, "id">;
+
+interface Waiting {
+	/** Of the request: the oldest is served first. */
+	readonly ticket: number;
+	readonly work: PieceWork;
+	readonly signal: AbortSignal;
+	resolve(samples: Int16Array): void;
+	reject(fault: unknown): void;
+}
+
+/**
+ * The pieces that requests wait for, one at a time given to the engine. The oldest request that waits is served
+ * first: so the first of many is done soon, and a request whose reader is slow keeps nobody waiting.
+ */
+export class PieceLine {
+	readonly #waiting: Waiting[] = [];
+	/** Gives a piece to the engine; rejects where there is none. */
+	readonly #send: (work: SpeechWork) => Promise<void>;
+	#running: { readonly id: number; readonly piece: Waiting } | null = null;
+	#nextId = 1;
+
+	constructor(send: (work: SpeechWork) => Promise<void>) {
+		this.#send = send;
+	}
+
+	/**
+	 * @returns the piece's samples; none where it has no sound
+	 * @throws ApiError INFERENCE_FAILED; what `send` throws; the signal's reason, at once: a piece that is being
+	 * computed then goes on to its end, for nobody
+	 */
+	speak(ticket: number, work: PieceWork, signal: AbortSignal): Promise<Int16Array> {
+		const { promise, resolve, reject } = Promise.withResolvers<Int16Array>();
+		if (signal.aborted) return Promise.reject(signal.reason);
+		const piece: Waiting = { ticket, work, signal, resolve, reject };
+		const leave = () => {
+			const at = this.#waiting.indexOf(piece);
+			if (at >= 0) this.#waiting.splice(at, 1);
+			reject(signal.reason);
+		};
+		signal.addEventListener("abort", leave, { once: true });
+		this.#waiting.push(piece);
+		this.#next();
+		return promise.finally(() => signal.removeEventListener("abort", leave));
+	}
+
+	/** An answer of the engine. */
+	done(done: SpeechDone): void {
+		if (this.#running?.id !== done.id) return;
+		const { piece } = this.#running;
+		this.#running = null;
+		if (done.ok) piece.resolve(new Int16Array(done.samples.slice().buffer));
+		else piece.reject(failed(new Error(done.fault)));
+		this.#next();
+	}
+
+	/** The engine's process ended: the piece that it had is lost, those that wait are not. */
+	lost(): void {
+		if (this.#running === null) return;
+		const { piece } = this.#running;
+		this.#running = null;
+		piece.reject(failed(new Error("the speech engine ended in the middle of a piece")));
+		this.#next();
+	}
+
+	#next(): void {
+		if (this.#running !== null || this.#waiting.length === 0) return;
+		const oldest = this.#waiting.reduce((first, each) => (each.ticket < first.ticket ? each : first));
+		this.#waiting.splice(this.#waiting.indexOf(oldest), 1);
+		const id = this.#nextId;
+		this.#nextId += 1;
+		this.#running = { id, piece: oldest };
+		this.#send({ ...oldest.work, id }).catch((fault: unknown) => {
+			if (this.#running?.id !== id) return;
+			this.#running = null;
+			oldest.reject(fault);
+			this.#next();
+		});
+	}
+}
+
+function failed(cause: Error): ApiError {
+	return new ApiError("INFERENCE_FAILED", { message: "The speech engine failed in the middle; try again", cause });
+}
