@@ -30,7 +30,7 @@ export function docsPage(document: JsonObject): string {
 	const sections = [...byTag]
 		.map(([tag, items]) => `<h2 id="${escapeHtml(tag)}">${escapeHtml(tag)}</h2>${items.join("")}`)
 		.join("");
-	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Turnpike API</title><style>${STYLE}</style></head><body><main><h1>Turnpike API <small>${escapeHtml(version)}</small></h1><p>${escapeHtml(description)}</p><p>Base address: <code>${escapeHtml(server)}</code> &middot; Send <code>Authorization: Bearer &lt;key&gt;</code> &middot; <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></p><nav>${nav}</nav>${sections}</main></body></html>`;
+	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Turnpike API</title><style>${STYLE}</style></head><body><main><h1>Turnpike API <small>${escapeHtml(version)}</small></h1><p>${escapeHtml(description)}</p><p>Base address: <code>${escapeHtml(server)}</code> &middot; Send <code>Authorization: Bearer &lt;key&gt;</code>, or <code>SIGN-IN-WITH-X</code> of a wallet &middot; <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></p><nav>${nav}</nav>${sections}</main></body></html>`;
 }
 
 function operationHtml(method: string, path: string, operation: Operation): string {

@@ -285,3 +285,30 @@ test("an address whose payments failed too often waits, and is offered nothing m
 		await guarded.stop();
 	}
 });
+
+test("a browser may read what a payment needs, and what it brought", async () => {
+	const origin = "https://app.example.test";
+	const offered = await bed.rpc({ origin });
+	const answer = await bed.rpc({ origin, "PAYMENT-SIGNATURE": await bed.payment(await bed.payer()) });
+	expect([offered.status, answer.status]).toEqual([402, 200]);
+	for (const { headers } of [offered, answer]) {
+		expect(headers.get("access-control-allow-origin")).toBe("*");
+		const exposed = new Set((headers.get("access-control-expose-headers") ?? "").split(", "));
+		for (const name of [
+			"PAYMENT-REQUIRED",
+			"PAYMENT-RESPONSE",
+			"X-PAYMENT-RESPONSE",
+			"X-Balance-Remaining",
+			"X-Service-RPC-Cost-USD",
+		])
+			expect(exposed).toContain(name);
+	}
+	const preflight = await fetch(`${bed.gate.url}${RPC_PATH}`, {
+		method: "OPTIONS",
+		headers: { origin, "access-control-request-headers": "payment-signature, content-type" },
+	});
+	expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+		204,
+		"payment-signature, content-type",
+	]);
+});
