@@ -5,13 +5,15 @@ import { checkStaking } from "../access/index.ts";
 import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
 import { discoverModels } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
+import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
+import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
 import { checkTopUps } from "../payments/index.ts";
 import { openAdmin } from "../store/admin.ts";
 import { hasDatabase, refuseLostBooks } from "../store/index.ts";
-import { createLog } from "../telemetry/log.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
 import { checkChains } from "./doctor-chains.ts";
 import { CATALOG_DIR } from "./paths.ts";
 import { print, printJson } from "./print.ts";
@@ -135,12 +137,29 @@ async function engines(config: Config): Promise<Check[]> {
 	const counter = new TokenCounter({ log });
 	const checks: Check[] = [await checkTokenCounter(counter)];
 	await counter.stop();
-	if (!config.chat.embedded.enabled) return checks;
-	checks.push(...(await checkAssets(assets)));
-	const native = nativeChatEngine();
-	if (!native.ok) return [...checks, { name: "chat engine", ok: false, text: native.reason }];
-	const chat = new EmbeddedChat({ config: config.chat.embedded, assets, log });
-	checks.push(await checkChatEngine(chat));
-	await chat.stop();
+	if (config.chat.embedded.enabled || config.speech.embedded.enabled) checks.push(...(await checkAssets(assets)));
+	if (config.chat.embedded.enabled) checks.push(await chatEngine(config, assets, log));
+	if (config.speech.embedded.enabled) checks.push(await speechEngine(config, assets, log));
+	const encoder = new FfmpegEncoder({ assets, log });
+	checks.push(await checkAudioEncoder(encoder));
+	await encoder.stop();
 	return checks;
+}
+
+async function chatEngine(config: Config, assets: AssetStore, log: Log): Promise<Check> {
+	const native = nativeChatEngine();
+	if (!native.ok) return { name: "chat engine", ok: false, text: native.reason };
+	const chat = new EmbeddedChat({ config: config.chat.embedded, assets, log });
+	const check = await checkChatEngine(chat);
+	await chat.stop();
+	return check;
+}
+
+async function speechEngine(config: Config, assets: AssetStore, log: Log): Promise<Check> {
+	const native = nativeSpeechEngine();
+	if (!native.ok) return { name: "speech engine", ok: false, text: native.reason };
+	const speech = new EmbeddedSpeech({ config: config.speech.embedded, assets, log });
+	const check = await checkSpeechEngine(speech);
+	await speech.stop();
+	return check;
 }

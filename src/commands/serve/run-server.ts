@@ -5,6 +5,7 @@ import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
+import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
 import { ListenError } from "../../server/index.ts";
@@ -58,6 +59,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		log,
 	});
 	const embedded = new EmbeddedChat({ config: config.chat.embedded, assets, log });
+	const speaks = config.speech.embedded.enabled && nativeSpeechEngine().ok;
+	const speech = speaks ? new EmbeddedSpeech({ config: config.speech.embedded, assets, log }) : null;
 	const encoder = new FfmpegEncoder({ assets, log });
 	const counter = new TokenCounter({ log });
 	const gateway = orExit(
@@ -72,7 +75,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				log,
 				embedded,
 				embeddedAvailable: nativeChatEngine().ok,
-				audio: { speech: null, encoder },
+				audio: { speech, encoder },
 				countTokens: (text) => counter.countTokens(text),
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
@@ -95,7 +98,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await listening.drain();
 		housekeeper.stop();
 		await gateway.stop();
-		await Promise.all([embedded.stop(), encoder.stop(), counter.stop()]);
+		await Promise.all([embedded.stop(), speech?.stop(), encoder.stop(), counter.stop()]);
 		await store.close();
 		forgetServer(config.data);
 		process.exit(0);
