@@ -10,6 +10,7 @@ import {
 	paymentOf,
 	paymentResponseHeaders,
 	TOP_UP_WINDOW,
+	takePayment,
 } from "../routes/x402-top-up/index.ts";
 import { API_PREFIX, type Call, type KnownWallet, type WalletGate } from "../server/index.ts";
 
@@ -50,7 +51,7 @@ export class WalletDoor implements WalletGate {
 
 	async #pay(call: Call, desk: TopUpDesk, payment: string): Promise<KnownWallet> {
 		const { request } = call;
-		const outcome = await desk.topUp(payment);
+		const outcome = await takePayment(desk, payment, call);
 		if (outcome.kind !== "credited")
 			throw failedPayment(outcome, request, (error, headers) => this.#offer(call, desk, error, headers));
 		const headers = paymentResponseHeaders(request, outcome.response);

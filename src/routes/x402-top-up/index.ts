@@ -12,9 +12,11 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { failedPayment, paymentOf } from "./failed-payment.ts";
 import { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
+import { takePayment } from "./take-payment.ts";
 
 export { type FailedPayment, failedPayment, invalidPayment, paymentOf } from "./failed-payment.ts";
 export { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
+export { takePayment } from "./take-payment.ts";
 
 export interface TopUpRouteParts {
 	/** null: nothing is configured to receive money. */
@@ -82,7 +84,7 @@ async function topUp(query: TopUpQuery, call: Call, parts: TopUpRouteParts): Pro
 	const offer = (error: string, headers: Readonly<Record<string, string>> = {}) =>
 		offered(desk, query, { url: parts.urlOf(request), error, headers });
 	if (payment === null) throw offer("Payment required: sign one of the offers, for its amount or more");
-	const outcome = await desk.topUp(payment);
+	const outcome = await takePayment(desk, payment, call);
 	if (outcome.kind !== "credited") throw failedPayment(outcome, request, offer);
 	const { walletAddress, amount, newBalance, paymentId } = outcome.payment;
 	const credited = { walletAddress, amountCredited: amount / NANO_PER_USD, newBalance: newBalance / NANO_PER_USD, paymentId };
