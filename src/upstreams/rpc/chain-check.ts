@@ -28,8 +28,17 @@ export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, 
 	}
 }
 
-/** Asks a server how far it is. Never throws; what it does not say is null. */
-export async function tellHeads(fetch: Fetch, clock: Clock, member: RpcMember, network: RpcNetwork): Promise<ToldHeads> {
+/**
+ * Asks a server how far it is, and once more for a block that was final before, where one is named for what it tells.
+ * Never throws; what it does not say is null.
+ */
+export async function tellHeads(
+	fetch: Fetch,
+	clock: Clock,
+	member: RpcMember,
+	network: RpcNetwork,
+	toAskAgain: (finalized: number) => number | null,
+): Promise<ToldHeads> {
 	const tell = async (method: string, params: readonly unknown[]): Promise<unknown> => {
 		try {
 			return await askJson({ fetch, clock, member, method, params, fresh: false });
@@ -37,13 +46,27 @@ export async function tellHeads(fetch: Fetch, clock: Clock, member: RpcMember, n
 			return null;
 		}
 	};
-	const [latest, finalized] = await Promise.all([
+	// Starknet has no tag for what is final.
+	const isEvm = network.vm === "evm";
+	const block = async (named: string) => numbered(await tell("eth_getBlockByNumber", [named, false]));
+	const final = async (): Promise<Omit<ToldHeads, "latest">> => {
+		const last = await block("finalized");
+		const { number: finalized, hash } = last;
+		const before = finalized === null ? null : toAskAgain(finalized);
+		if (before === null) return { finalized, hash, again: null };
+		const now = finalized === before ? last : await block(`0x${before.toString(16)}`);
+		return { finalized, hash, again: now.number === before && now.hash !== null ? { block: before, hash: now.hash } : null };
+	};
+	const [latest, told] = await Promise.all([
 		tell(`${prefixOf(network)}_blockNumber`, []),
-		// Starknet has no tag for it.
-		network.vm === "evm" ? tell("eth_getBlockByNumber", ["finalized", false]) : null,
+		isEvm ? final() : { finalized: null, hash: null, again: null },
 	]);
-	const { number = null } = (finalized ?? {}) as { readonly number?: unknown };
-	return { latest: blockNumberOf(latest), finalized: blockNumberOf(number) };
+	return { latest: blockNumberOf(latest), ...told };
+}
+
+function numbered(block: unknown): { readonly number: number | null; readonly hash: string | null } {
+	const { number = null, hash = null } = (block ?? {}) as { readonly number?: unknown; readonly hash?: unknown };
+	return { number: blockNumberOf(number), hash: typeof hash === "string" ? hash : null };
 }
 
 function prefixOf({ vm }: RpcNetwork): string {

@@ -5,7 +5,7 @@
 
 /** Never changed once it is made: another one takes its place. */
 export interface RpcFinality {
-	/** The highest block that is final, by number. */
+	/** The highest block that is final, by number; -1 where none is any more, since the chain turned out to be another one. */
 	readonly block: number;
 	/**
 	 * Names of the upstreams that have themselves told to have this block or a later one, by any tag. Of the others it is

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { callOf, fastClock, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
 import type { RpcFinality } from "./head-port.ts";
@@ -14,15 +14,21 @@ const SLUG = "ethereum-mainnet";
 interface Heights {
 	latest: number;
 	finalized: number | null;
+	/** Which chain its blocks are of: they have hashes then. */
+	chain?: string;
 }
 
 async function chainAt(heights: Heights): Promise<ScriptedChain> {
 	const chain = await startScriptedChain();
 	open.push(chain);
 	chain.result("eth_blockNumber", () => `0x${heights.latest.toString(16)}`);
-	chain.result("eth_getBlockByNumber", () =>
-		heights.finalized === null ? null : { number: `0x${heights.finalized.toString(16)}` },
-	);
+	chain.result("eth_getBlockByNumber", (params: unknown) => {
+		const [named] = params as readonly string[];
+		const block = named === "finalized" ? heights.finalized : Number(named);
+		if (block === null || block > heights.latest) return null;
+		const number = `0x${block.toString(16)}`;
+		return heights.chain === undefined ? { number } : { number, hash: `0x${heights.chain}${block}` };
+	});
 	return chain;
 }
 
@@ -118,4 +124,55 @@ test("nobody is asked where nobody wants to know", async () => {
 	await upstreams.single(callOf(itemOf("eth_call")));
 	await upstreams.single(callOf(itemOf("eth_call")));
 	expect(chain.probes).toBe(probes);
+});
+
+describe("where blocks have hashes", () => {
+	const begun = async () => {
+		const heights: Heights = { latest: 100, finalized: 60, chain: "a" };
+		const running = await watched([await chainAt(heights)]);
+		const blocks = () => running.told.map((finality) => finality?.block ?? null);
+		await until(() => blocks().at(-1) === 60);
+		heights.finalized = 70;
+		await until(() => blocks().at(-1) === 70);
+		return { ...running, heights, blocks };
+	};
+
+	test("another chain with the same final number leaves nothing final for a moment", async () => {
+		const { heights, blocks } = await begun();
+		heights.chain = "b";
+		await until(() => blocks().length === 4);
+		expect(blocks()).toEqual([60, 70, -1, 70]);
+	});
+
+	test("so does one that has grown past it, one that went back, and one that has none of what was final", async () => {
+		for (const [latest, finalized] of [
+			[200, 160],
+			[100, 65],
+			[5, 0],
+		] as const) {
+			const { heights, blocks } = await begun();
+			Object.assign(heights, { latest, finalized, chain: "b" });
+			await until(() => blocks().length === 4);
+			expect(blocks()).toEqual([60, 70, -1, finalized]);
+		}
+	});
+
+	test("and one that took its place while nobody called", async () => {
+		const { clock, heights, blocks, use } = await begun();
+		clock.jump(300_000);
+		await until(() => blocks().at(-1) === null);
+		Object.assign(heights, { latest: 200, finalized: 160, chain: "b" });
+		await use();
+		await until(() => blocks().length === 5);
+		expect(blocks()).toEqual([60, 70, null, -1, 160]);
+	});
+
+	test("the same chain goes back and forward as it is told", async () => {
+		const { heights, blocks } = await begun();
+		for (const finalized of [65, 60, 90]) {
+			heights.finalized = finalized;
+			await until(() => blocks().at(-1) === finalized);
+		}
+		expect(blocks()).toEqual([60, 70, 65, 60, 90]);
+	});
 });

@@ -10,19 +10,31 @@ const MAX_AGE_MS = 120_000;
 const LEAST_PERIOD_MS = 1_000;
 const MOST_PERIOD_MS = 12_000;
 const FIRST_PERIOD_MS = 2_000;
+/** Final blocks that are remembered: a member behind a balancer goes back to one of them, not below all. */
+const MOST_FINALS = 64;
+
+/** A block that was final, by its number and its hash. */
+export interface FinalBlock {
+	readonly block: number;
+	readonly hash: string;
+}
 
 /** What a member told of its blocks, by number; null: it does not say. */
 export interface ToldHeads {
 	readonly latest: number | null;
 	readonly finalized: number | null;
+	/** Of its final block. */
+	readonly hash: string | null;
+	/** The block that it was asked for once more, as it is now; null where it was asked for none, or does not have it. */
+	readonly again: FinalBlock | null;
 }
 
 export interface NetworkHeadsOptions {
 	readonly clock: Clock;
 	/** The members to ask: those that serve this chain and are not out. */
 	readonly members: () => readonly RpcMember[];
-	/** Never throws. */
-	readonly ask: (member: RpcMember) => Promise<ToldHeads>;
+	/** Never throws. `toAskAgain`: which block to ask for once more, by the final one that the member tells. */
+	readonly ask: (member: RpcMember, toAskAgain: (finalized: number) => number | null) => Promise<ToldHeads>;
 	readonly onFinality: (finality: RpcFinality | null) => void;
 	/** True where somebody wants to know: a cache, or a pool with a choice. */
 	readonly isWanted: () => boolean;
@@ -30,17 +42,24 @@ export interface NetworkHeadsOptions {
 
 interface Told {
 	readonly finalized: number;
+	readonly hash: string | null;
 	readonly atMs: number;
 }
 
+/** Nothing is final, the first block neither: the chain is not the one that it was. */
+const NOTHING: RpcFinality = { block: -1, upstreams: new Set() };
+
 /**
  * How far the members of one network are, asked as long as the network is in use. Final is what the most careful of them
- * says: the lowest number among those that are healthy and tell one. It goes back when one of them goes back.
+ * says: the lowest number among those that are healthy and tell one. It goes back when one of them goes back, and nothing
+ * is final for a moment when one that was has another hash, or is gone: a developer's node was started anew, or set back.
  */
 export class NetworkHeads {
 	readonly #options: NetworkHeadsOptions;
 	readonly #told = new Map<RpcMember["facts"], Told>();
 	#finality: RpcFinality | null = null;
+	/** The last ones that were final, by number. They stay while the network is not in use, as what was proven by them. */
+	#finals: readonly FinalBlock[] = [];
 	#usedMs = Number.NEGATIVE_INFINITY;
 	#cancelTimer: (() => void) | null = null;
 	#isAsking = false;
@@ -66,6 +85,8 @@ export class NetworkHeads {
 		this.#closed = true;
 		this.#cancelTimer?.();
 		this.#cancelTimer = null;
+		// Whoever has these blocks next need not have this chain.
+		this.#set(NOTHING);
 		this.#forget();
 	}
 
@@ -75,8 +96,9 @@ export class NetworkHeads {
 		this.#isAsking = true;
 		await Promise.all(
 			members().map(async (member) => {
-				const told = await ask(member);
-				if (!this.#closed) this.#take(member, told);
+				const finals = this.#finals;
+				const told = await ask(member, (finalized) => lastUpTo(finals, finalized)?.block ?? null);
+				if (!this.#closed) this.#take(member, told, finals);
 			}),
 		);
 		this.#isAsking = false;
@@ -90,12 +112,18 @@ export class NetworkHeads {
 		});
 	}
 
-	#take(member: RpcMember, { latest, finalized }: ToldHeads): void {
+	#take(member: RpcMember, told: ToldHeads, finals: readonly FinalBlock[]): void {
+		const { latest, finalized, hash } = told;
 		const { facts } = member;
+		if (finals === this.#finals && isAnotherChain(told, finals)) {
+			this.#finals = [];
+			this.#told.clear();
+			this.#set(NOTHING);
+		}
 		// One that went back to before what it told has another chain of blocks now, or is behind a balancer.
 		if (latest !== null) facts.reached = latest;
 		if (finalized !== null) {
-			this.#told.set(facts, { finalized, atMs: this.#options.clock.nowMs() });
+			this.#told.set(facts, { finalized, hash, atMs: this.#options.clock.nowMs() });
 			// Forward it goes when all have been asked, back at once.
 			if (this.#finality !== null && finalized < this.#finality.block) this.#decide();
 		}
@@ -105,22 +133,31 @@ export class NetworkHeads {
 		const { clock, members } = this.#options;
 		const nowMs = clock.nowMs();
 		const current = members();
-		let block: number | null = null;
+		let lowest: Told | null = null;
 		for (const { facts } of current) {
 			const told = this.#told.get(facts);
 			if (told === undefined || nowMs - told.atMs > MAX_AGE_MS) continue;
-			if (block === null || told.finalized < block) block = told.finalized;
+			if (lowest === null || told.finalized < lowest.finalized) lowest = told;
 		}
-		if (block === null) {
+		if (lowest === null) {
 			this.#set(null);
 			return;
 		}
+		const { finalized: block, hash } = lowest;
+		if (hash !== null) this.#remember({ block, hash });
 		const upstreams = new Set<string>();
 		for (const { name, facts } of current) {
 			const known = Math.max(facts.reached ?? -1, this.#told.get(facts)?.finalized ?? -1);
 			if (known >= block) upstreams.add(name);
 		}
 		this.#set({ block, upstreams });
+	}
+
+	#remember(final: FinalBlock): void {
+		const known = lastUpTo(this.#finals, final.block);
+		if (known?.block === final.block && known.hash === final.hash) return;
+		const others = this.#finals.filter(({ block }) => block !== final.block);
+		this.#finals = [...others, final].sort((a, b) => a.block - b.block).slice(-MOST_FINALS);
 	}
 
 	#set(finality: RpcFinality | null): void {
@@ -155,6 +192,21 @@ export class NetworkHeads {
 		this.#best = null;
 		this.#set(null);
 	}
+}
+
+/**
+ * True where a block that was final is another one now. A member that tells a final block below all that are remembered
+ * proves nothing of them: what lies below may be another chain as well.
+ */
+function isAnotherChain({ finalized, again }: ToldHeads, finals: readonly FinalBlock[]): boolean {
+	if (finalized === null || finals.length === 0) return false;
+	const before = lastUpTo(finals, finalized);
+	if (before === null) return true;
+	return again !== null && again.block === before.block && again.hash !== before.hash;
+}
+
+function lastUpTo(finals: readonly FinalBlock[], block: number): FinalBlock | null {
+	return finals.findLast((final) => final.block <= block) ?? null;
 }
 
 function sameNames(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {

@@ -27,7 +27,11 @@ export interface NetworkTools {
 	readonly probe: (member: RpcMember, network: RpcNetwork) => Promise<ChainCheck>;
 	readonly random: () => number;
 	readonly hedgePercent: number;
-	readonly tellHeads: (member: RpcMember, network: RpcNetwork) => Promise<ToldHeads>;
+	readonly tellHeads: (
+		member: RpcMember,
+		network: RpcNetwork,
+		toAskAgain: (finalized: number) => number | null,
+	) => Promise<ToldHeads>;
 	/** Who wants to know what is final. */
 	readonly finalityListeners: ReadonlySet<FinalityListener>;
 }
@@ -64,7 +68,7 @@ export class NetworkPool {
 		this.heads = new NetworkHeads({
 			clock,
 			members: () => this.#members.filter(({ facts, health }) => facts.chain === "right" && health.state !== "out"),
-			ask: (member) => tools.tellHeads(member, network),
+			ask: (member, toAskAgain) => tools.tellHeads(member, network, toAskAgain),
 			onFinality: (finality) => {
 				for (const listener of [...finalityListeners]) listener(network.slug, finality);
 			},

@@ -97,7 +97,7 @@ class Upstreams implements RunningRpcUpstreams {
 			log,
 			random,
 			probe: (member, network) => checkChain(fetch, clock, member, network),
-			tellHeads: (member, network) => tellHeads(fetch, clock, member, network),
+			tellHeads: (member, network, toAskAgain) => tellHeads(fetch, clock, member, network, toAskAgain),
 			finalityListeners: this.#finalityListeners,
 		};
 		this.#tools = { fetch, clock, faults: new FaultLog(log, clock), ...pick(timeouts) };

@@ -84,3 +84,23 @@ test("over a reorg of a real node nothing stale comes from memory, and what has 
 	for (const item of settled) memory.push((await read(item)).fromMemory);
 	expect(memory).toEqual([true, true, false, true]);
 });
+
+test("a node that is set back below what was final, and grows past it again, is another chain: nothing of before is left", async () => {
+	await node.rpc("anvil_mine", [hex(100)]);
+	const final = Number((await node.rpc<{ number: string }>("eth_getBlockByNumber", ["finalized", false])).number);
+	await finalised(final);
+	const blocks = [final - 40, final - 5, final].map((block) => itemOf("eth_getBlockByNumber", [hex(block), false]));
+	for (const item of blocks) await read(item);
+	for (const item of blocks) expect((await read(item)).fromMemory).toBe(true);
+
+	// Deeper than what is final, and back to the same numbers before anybody may have looked.
+	const depth = (await head()) - final + 20;
+	await node.rpc("anvil_rollback", [depth]);
+	await node.rpc("anvil_mine", [hex(depth), "0x7"]);
+	const changed = blocks.slice(1);
+	await until(() => cached.stats().entries === 0);
+	for (const item of changed) expect((await read(item)).fromMemory).toBe(false);
+	await finalised(final);
+	for (const item of blocks) await read(item);
+	for (const item of blocks) expect((await read(item)).fromMemory).toBe(true);
+});
