@@ -12,7 +12,7 @@ import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
 import { checkTopUps } from "../payments/index.ts";
 import { openAdmin } from "../store/admin.ts";
-import { hasDatabase, refuseLostBooks } from "../store/index.ts";
+import { hasDatabase, hasSchema, refuseLostBooks } from "../store/index.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { checkChains } from "./doctor-chains.ts";
 import { CATALOG_DIR } from "./paths.ts";
@@ -82,6 +82,7 @@ async function books(config: Config): Promise<Check> {
 	try {
 		if (config.store === undefined) refuseLostBooks(config.data);
 		if (config.store === undefined && !hasDatabase(config.data)) return { name, ok: true, text: "no store yet" };
+		if (config.store !== undefined && !(await hasSchema(config.store))) return { name, ok: true, text: "no store yet" };
 		return { name, ...(await auditOf(config.store ?? config.data)) };
 	} catch (error) {
 		const text = storeFaultText(config, error);

@@ -1,6 +1,6 @@
 import type { Config, ConfigFlags } from "../config/index.ts";
 import { type AdminStore, openAdmin } from "../store/admin.ts";
-import { hasDatabase, refuseLostBooks } from "../store/index.ts";
+import { hasDatabase, hasSchema, refuseLostBooks, shownAddress } from "../store/index.ts";
 import { complain } from "./print.ts";
 import { configOrExit } from "./store-args.ts";
 import { storeFaultText } from "./store-fault.ts";
@@ -28,6 +28,11 @@ export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): P
 		if (store === undefined) refuseLostBooks(data);
 		if (store === undefined && !hasDatabase(data)) {
 			complain(`There is no store in ${data}: start the server once (npm start), or name another folder with --data`);
+			process.exit(1);
+		}
+		// A wrong name of a database would get a schema of its own, and books that balance.
+		if (store !== undefined && !(await hasSchema(store))) {
+			complain(`There is no store in ${shownAddress(store)}: start a server on it once (npm start), or name another database`);
 			process.exit(1);
 		}
 		return work();

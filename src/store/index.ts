@@ -16,6 +16,7 @@ export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./d
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
 export type * from "./port.ts";
+export { hasSchema } from "./postgres/has-schema.ts";
 export { isPostgres, shownAddress } from "./postgres/place.ts";
 export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";

@@ -5,7 +5,7 @@ import { MIGRATIONS_LOCK } from "../../src/store/postgres/locks.ts";
 import { POSTGRES_MIGRATIONS } from "../../src/store/postgres/migrate.ts";
 import { answered, NodeFleet } from "../support/node-fleet.ts";
 import { once } from "../support/postgres-cluster.ts";
-import { type Served, serve } from "../support/served.ts";
+import { type Served, serve, turnpike } from "../support/served.ts";
 
 const fleet = NodeFleet.forTests();
 
@@ -68,7 +68,20 @@ test("one that comes before its store waits for it", async () => {
 	const node = await starting();
 	await until(async () => (await fetch(`${node.url}/healthz`).catch(() => null))?.ok === true, 30_000);
 	expect(await isReady(node)).toBe(false);
+	await until(async () => node.stderr().includes("waiting for the store: it cannot be reached yet"), 30_000);
 	await fleet.cluster.start();
 	await until(() => isReady(node), 60_000);
 	await answered(node);
 }, 120_000);
+
+test("a command makes no store where a server never ran: a wrong name has no books that balance", async () => {
+	const env = { TURNPIKE_STORE: fleet.url };
+	for (const command of [["audit"], ["accounts", "list"], ["accounts", "create", "a"], ["usage", "export"]]) {
+		const { code, stdout, stderr } = await turnpike(command, env);
+		expect([command, code, stdout]).toEqual([command, 1, ""]);
+		expect(stderr).toMatch(/^There is no store in postgres:.*: start a server on it once/);
+	}
+	expect(await rows("SELECT to_regclass('posts') AS posts")).toEqual([{ posts: null }]);
+	await fleet.start(1, 100);
+	expect((await turnpike(["audit"], env)).code).toBe(0);
+}, 90_000);

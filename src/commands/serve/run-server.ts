@@ -9,7 +9,7 @@ import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.t
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
 import { ListenError } from "../../server/index.ts";
-import { makeDataFolder, openStore } from "../../store/index.ts";
+import { makeDataFolder, openStore, shownAddress } from "../../store/index.ts";
 import { systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { CATALOG_DIR } from "../paths.ts";
@@ -36,6 +36,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	await refuseWrongTopUps(config, log);
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
+	const waiting = sayWhereStoreIsAwaited(config, log);
 	const { store, journal, replayedGroups, lostTail } = await ofStore(config, () =>
 		openStore({
 			dataDir: config.data,
@@ -49,6 +50,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			},
 		}),
 	);
+	clearTimeout(waiting);
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
 	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
 	const firstKey = await ofStore(config, () => firstAccount(loaded, log));
@@ -125,6 +127,9 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
 }
 
+/** How long a start waits for the store before it says so. */
+const STORE_SILENCE_MS = 2_000;
+
 /** How long the banner waits for the models of upstreams. */
 const DISCOVERY_PATIENCE_MS = 1_500;
 
@@ -170,6 +175,13 @@ function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {
 			log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
 		else log.error({ cause: (error as Error).stack }, "the reload failed; the configuration before stays in force");
 	}
+}
+
+/** A start that waits for PostgreSQL is otherwise silent until it gives up. */
+function sayWhereStoreIsAwaited({ store }: Config, log: Log): NodeJS.Timeout | undefined {
+	if (store === undefined) return undefined;
+	const text = "waiting for the store: it cannot be reached yet (a start gives up after 30 s), or its schema is brought forward";
+	return setTimeout(() => log.warn({ store: shownAddress(store) }, text), STORE_SILENCE_MS);
 }
 
 /** Runs a step of the start that needs the store; a fault of it ends the start with 1 and a sentence. */
