@@ -61,9 +61,7 @@ function operation(endpoint: Endpoint): JsonObject {
 		...described(endpoint),
 		...security(endpoint),
 		...(parameters.length > 0 ? { parameters } : {}),
-		...(endpoint.body
-			? { requestBody: { required: true, content: { "application/json": { schema: endpoint.body.schema } } } }
-			: {}),
+		...(endpoint.body ? { requestBody: { required: true, content: requestContent(endpoint.body) } } : {}),
 		responses: {
 			"200": {
 				description: answer.description,
@@ -71,6 +69,17 @@ function operation(endpoint: Endpoint): JsonObject {
 				content: { [answer.type]: answer.schema ? { schema: answer.schema } : {} },
 			},
 			...errorResponses(endpoint),
+		},
+	};
+}
+
+function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonObject {
+	if (form === undefined) return { "application/json": { schema } };
+	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
+	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
+	return {
+		"multipart/form-data": {
+			schema: { ...schema, properties: { [form.file]: file, ...properties }, required: [form.file, ...required] },
 		},
 	};
 }

@@ -114,13 +114,14 @@ export function queryObject(search: URLSearchParams, schema: TSchema): Record<st
 		else {
 			const last = values.at(-1) ?? "";
 			const absent = property?.type !== "string" && property !== undefined && (last === "" || last === "null");
-			if (!absent) result[key] = scalar(last, property?.type);
+			if (!absent) result[key] = readScalar(last, property?.type);
 		}
 	}
 	return { ...result };
 }
 
-function scalar(text: string, type: unknown): unknown {
+/** A text as the schema's type wants it: a number, a boolean, or the text where it is none. */
+export function readScalar(text: string, type: unknown): unknown {
 	if (type === "integer" || type === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 	if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
 	return text;

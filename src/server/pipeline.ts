@@ -22,6 +22,7 @@ import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndp
 import { asApiError, errorBody, errorForm, errorHeaders } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
+import { type FormFile, readForm, requireForm } from "./parse-form.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
@@ -194,18 +195,25 @@ async function readInput(
 	let raw: Uint8Array = new Uint8Array(0);
 	let body: Record<string, unknown> = {};
 	let long = LongStrings.none;
-	if (endpoint.body !== undefined && prepared.body !== null) {
+	let file: FormFile | null = null;
+	if (endpoint.body?.form !== undefined && prepared.body !== null) {
+		const boundary = requireForm(call.request.headers.get("content-type"));
+		call.bodyShare = parts.bodyMemory.share();
+		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare);
+		({ body, file } = readForm(raw, boundary, prepared.body.schema, endpoint.body.form));
+		checkInput(prepared.body, body, endpoint.body.misnamed);
+	} else if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(call.request.headers.get("content-type"));
 		call.bodyShare = parts.bodyMemory.share();
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
-		if (endpoint.body.raw === true) return { body, raw, long, query, params } as unknown as Input<never, never>;
+		if (endpoint.body.raw === true) return { body, raw, long, query, params, file } as unknown as Input<never, never>;
 		const small = parseable(raw);
 		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
 		const object = parseJsonObject(small.json);
 		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	}
-	return { body, raw, long, query, params } as unknown as Input<never, never>;
+	return { body, raw, long, query, params, file } as unknown as Input<never, never>;
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

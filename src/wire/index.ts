@@ -3,6 +3,8 @@
  * for any input, no byte changed that nobody asked to change. Never parses what it can skip, and knows
  * nothing of models, money or HTTP.
  */
+
+export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";
 export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
@@ -31,6 +33,7 @@ export {
 } from "./json-scan.ts";
 export { JsonValueEnd, NotJson } from "./json-value-end.ts";
 export { LongStrings } from "./long-strings.ts";
+export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "./multipart.ts";
 export { type Insertion, Splice } from "./splice.ts";
 export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 export { StrictJson } from "./strict-json.ts";
