@@ -35,10 +35,11 @@ export function systemPython() {
 /**
  * @param {string} name of the package
  * @param {string} version the exact one
+ * @param {readonly string[]} [others] further packages beside it, `name==version`
  * @returns {Promise<string>} the path of a Python that has it
  * @throws where there is no Python with `venv`, or pip cannot fetch the package
  */
-export async function pythonWith(name, version) {
+export async function pythonWith(name, version, others = []) {
 	const folder = join(CACHE, `python-${name}-${version}`);
 	if (existsSync(folder)) return pythonIn(folder);
 	const python = systemPython();
@@ -52,7 +53,7 @@ export async function pythonWith(name, version) {
 		rmSync(draft, { recursive: true, force: true });
 		await run(python, ["-m", "venv", draft]);
 		const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
-		await run(pythonIn(draft), [...install, `${name}==${version}`]);
+		await run(pythonIn(draft), [...install, `${name}==${version}`, ...others]);
 		renameSync(draft, folder);
 	} finally {
 		lock.release();

@@ -15,6 +15,7 @@ import { ensureInstalled } from "./install.mjs";
 import { systemPython } from "./python-environment.mjs";
 import { pythonWithOpenAi } from "./python-openai.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
+import { pythonWithWhisper } from "./python-whisper.mjs";
 import { testOutput } from "./test-output.mjs";
 import { folderWithX402Fetch } from "./x402-fetch.mjs";
 
@@ -88,7 +89,7 @@ async function prepareClients() {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
 	}
-	for (const prepare of [pythonWithOpenAi, pythonWithWeb3]) await prepare().catch((error) => console.log(error.message));
+	for (const prepare of [pythonWithOpenAi, pythonWithWeb3, pythonWithWhisper]) await prepare().catch((error) => console.log(error.message));
 }
 
 async function main(paths) {

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { englishInWords } from "./english-text.ts";
+
+const american = (text: string) => englishInWords(text, false);
+
+const SAID: Readonly<Record<string, readonly (readonly [written: string, said: string])[]>> = {
+	money: [
+		["It costs $3.50.", "It costs three dollars and fifty cents."],
+		["$1", "one dollar"],
+		["$0.01", "one cent"],
+		["£1.01 and €20", "one pound and one penny and twenty euros"],
+		["about $1.5 million", "about one point five million dollars"],
+		["a $5k loan", "a five thousand dollars loan"],
+		["20 €", "twenty euros"],
+		["$1,234,567", "one million two hundred thirty-four thousand five hundred sixty-seven dollars"],
+	],
+	times: [
+		["at 9:30 a.m. sharp", "at nine thirty A M sharp"],
+		["at 10:00", "at ten o'clock"],
+		["at 14:05", "at fourteen oh five"],
+		["until 9pm", "until nine P M"],
+	],
+	dates: [
+		["March 3, 2024", "March third, twenty twenty-four"],
+		["2024-11-28", "November twenty-eighth, twenty twenty-four"],
+		["3/4/2025", "March fourth, twenty twenty-five"],
+		["in 1999, 1905 and 2005", "in nineteen ninety-nine, nineteen oh five and two thousand five"],
+		["the 1980s", "the nineteen eighties"],
+		["31/12/2025", "December thirty-first, twenty twenty-five"],
+		["99/99/2025", "ninety-nine over ninety-nine slash twenty twenty-five"],
+	],
+	numbers: [
+		["1,234,567 people", "one million two hundred thirty-four thousand five hundred sixty-seven people"],
+		["0.5%", "zero point five percent"],
+		["agent 007", "agent zero zero seven"],
+		["the 21st and the 12th", "the twenty-first and the twelfth"],
+		["pages 10-20", "pages ten to twenty"],
+		["-5 degrees", "minus five degrees"],
+		["version 2.1.3", "version two point one point three"],
+		["3 1/2 cups", "three and one half cups"],
+		["555-123-4567", "five five five, one two three, four five six seven"],
+		["1234567890123456", "one two three four five six seven eight nine zero one two three four five six"],
+	],
+	abbreviations: [
+		["Dr. Smith and Mrs. Jones", "Doctor Smith and Missus Jones"],
+		["St. John lives on Main St. now", "Saint John lives on Main Street now"],
+		["No. 12", "number twelve"],
+		["fruit, e.g. apples", "fruit, for example, apples"],
+		["and so on, etc.", "and so on, et cetera."],
+		["The light is on, the sun and the col. are far", "The light is on, the sun and the col. are far"],
+	],
+	"addresses of the net": [
+		["Visit https://example.com/docs/.", "Visit example dot com slash docs."],
+		["mail jo.doe@example.org today", "mail jo dot doe at example dot org today"],
+		["see www.example.co.uk", "see www dot example dot co dot uk"],
+	],
+	units: [
+		["5 kg at 60 mph", "five kilograms at sixty miles per hour"],
+		["1 km", "one kilometer"],
+		["-5°C", "minus five degrees Celsius"],
+		["16GB at 3.2 GHz", "sixteen gigabytes at three point two gigahertz"],
+	],
+	signs: [
+		["AT&T", "AT and T"],
+		["2+2=4", "two plus two equals four"],
+		["#1 #tag", "number one hashtag tag"],
+		["and/or", "and slash or"],
+	],
+};
+
+describe("English is read aloud as people read", () => {
+	for (const [kind, pairs] of Object.entries(SAID))
+		test(kind, () => {
+			expect(pairs.map(([written]) => american(written))).toEqual(pairs.map(([, said]) => said));
+		});
+
+	test("British dates have the day first", () => {
+		expect(englishInWords("3/4/2025", true)).toBe("the third of April, twenty twenty-five");
+	});
+
+	test("plain words stay as they are", () => {
+		const plain = "She said: nothing, really (not a word)!";
+		expect(american(plain)).toBe(plain);
+	});
+
+	test("no digit is left, whatever the text", () => {
+		fc.assert(
+			fc.property(fc.string({ unit: fc.constantFrom(..."0123456789.,:/-$£€%#@+ aTmkst'()"), maxLength: 60 }), (text) => {
+				expect(american(text)).not.toMatch(/\d/);
+			}),
+			{ numRuns: 500 },
+		);
+	});
+
+	test("the longest hostile input is done before a person would notice", () => {
+		const startedAt = performance.now();
+		for (const unit of ["1", "a.", "1,", "a-", "$1 ", " ", "/1", "1:", "a@", "@a.", "1.1", "http://a"])
+			american(unit.repeat(4096).slice(0, 4096));
+		expect(performance.now() - startedAt).toBeLessThan(10_000);
+	});
+});
