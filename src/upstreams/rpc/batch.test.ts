@@ -222,3 +222,13 @@ test("no upstream at all says what to configure", async () => {
 	expect(error).toMatchObject({ code: "RPC_NETWORK_OFFLINE", status: 503 });
 	expect(String(error)).toContain("TURNPIKE_RPC_ETHEREUM_MAINNET");
 });
+
+test("an item whose value is no JSON does not spoil the others, and is asked of the next upstream alone", async () => {
+	const [first, second] = [await chain(), await chain()];
+	const upstreams = await over([first.url, second.url]);
+	first.always((request) => ({ raw: JSON.stringify(good(request)).replace('"result":[1]', '"result":{"a":tru}') }));
+	expect((await upstreams.batch(calls(3))).outcome.map(textOf)).toEqual(inOrder(3));
+	expect(second.requests.map(({ items }) => items.map(({ params }) => params))).toEqual([[[1]]]);
+	const alone = await over([first.url]);
+	expect((await alone.batch(calls(3))).outcome.map(({ kind }) => kind)).toEqual(["result", "missing", "result"]);
+});

@@ -8,6 +8,16 @@ const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);
 const json = fc.json({ maxDepth: 4 });
 const name = fc.string({ maxLength: 8 }).filter((text) => !["id", "result", "error"].includes(text));
 
+const NO_JSON = [
+	...['{"a":tru}', "[1,]", "[,1]", '{"a"}', '{"a":1,}', "{1:2}", "[1 2]", "[01]", "[0x1]", "[NaN]", "[undefined]"],
+	...['"a\nb"', '"a\u0000b"', '["\\x"]', '"\\u12"'],
+];
+/** Latin-1: the third is no UTF-8. */
+const ODD_JSON = [
+	...['{"a":1,"a":2}', '{"__proto__":[]}', '"\xff\xfe"', '"\\ud800"', '"\\u0000"', "1e999", "-0"],
+	"[".repeat(10_000) + "]".repeat(10_000),
+];
+
 /** A response with its members in any order, others among them, and white space anywhere. */
 const response = fc
 	.record({
@@ -40,6 +50,16 @@ test("the value of any good response is found, byte for byte", () => {
 		}),
 		{ numRuns: 500 },
 	);
+});
+
+test("a value is checked inside of its brackets and quotes, and passes byte for byte", () => {
+	const answer = (value: string, member = "result") =>
+		answerOf(Buffer.from(`{"id":${ID},"${member}":${value}}`, "latin1"), ID, 200);
+	for (const spoilt of NO_JSON) {
+		expect(() => answer(spoilt)).toThrow("no JSON");
+		expect(() => answer(`{"code":3,"message":"m","data":${spoilt}}`, "error")).toThrow("no JSON");
+	}
+	for (const odd of ODD_JSON) expect(Buffer.from(answer(odd).value).toString("latin1")).toBe(odd);
 });
 
 test("a response that is cut off anywhere, or spoilt in one byte, is a fault or says the same kind of thing", () => {

@@ -112,18 +112,38 @@ export function numberOfId(id: string): number {
 
 /**
  * What a whole response says. A null beside the other member does not count: older servers write both. Throws
- * RpcFault for both or neither, and for an error that is no object.
+ * RpcFault for both or neither, for an error that is no object, and for a value that is no JSON.
  */
 export function outcomeOf(bytes: Uint8Array, envelope: Envelope): Exclude<RpcOutcome, { kind: "missing" }> {
 	const { result, error } = envelope;
 	const hasError = error !== null && !isNull(bytes, error);
 	if (!hasError) {
 		if (result === null) throw broken("an answer with neither result nor error");
-		return { kind: "result", value: bytes.subarray(result.start, result.end) };
+		return { kind: "result", value: checked(bytes, result) };
 	}
 	if (result !== null && !isNull(bytes, result)) throw broken("an answer with both result and error");
 	if (bytes[error.start] !== OPEN_BRACE) throw broken("an error that is no object");
-	return { kind: "error", value: bytes.subarray(error.start, error.end), code: errorOf(bytes, error).code };
+	return { kind: "error", value: checked(bytes, error), code: errorOf(bytes, error).code };
+}
+
+/** Of longer values only the end was looked for, as of those that pass in pieces. */
+const MAX_CHECKED = 256 * 1024;
+
+/**
+ * The bytes of a value that is JSON inside of its brackets and quotes as well: in an answer to a batch, or under a key,
+ * one that is not would spoil more than itself. What is not UTF-8 passes: readers replace it, and some nodes quote bytes
+ * of contracts.
+ */
+function checked(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
+	if (end - start <= MAX_CHECKED) {
+		try {
+			JSON.parse(latin1Text(bytes, start, end));
+		} catch (error) {
+			// Deep nesting may be too much for the parser's stack; brackets were counted before.
+			if (error instanceof SyntaxError) throw broken("an answer that is no JSON");
+		}
+	}
+	return bytes.subarray(start, end);
 }
 
 /** True for an error under the id null that says that the request could not be read. */

@@ -106,6 +106,8 @@ const faults: Record<string, ChainBehaviour> = {
 	"half of a JSON": { raw: '{"jsonrpc":"2.0","id":' },
 	"broken brackets": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":[}}`),
 	"a word that is none": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":undefined}`),
+	"a word that is none inside of its value": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":{"a":tru}}`),
+	"a line break inside of its value": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":"a\nb"}`),
 	"bytes after it": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":1}}`),
 	"another id": withRaw((id) => `{"jsonrpc":"2.0","id":${id + 1},"result":1}`),
 	"no id": { raw: '{"jsonrpc":"2.0","result":1}' },
