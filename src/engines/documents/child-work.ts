@@ -1,0 +1,25 @@
+import Type from "typebox";
+
+/** What goes to a child: one file. */
+export interface ReadJob {
+	readonly id: number;
+	readonly bytes: Uint8Array;
+	readonly name: string;
+}
+
+/** What comes back: its text, or why there is none. */
+export const ReadDone = Type.Object({
+	id: Type.Integer(),
+	text: Type.Optional(Type.String()),
+	fault: Type.Optional(
+		Type.Object({
+			kind: Type.Enum(["empty", "unsupported", "encrypted", "corrupt", "too-large", "too-costly"]),
+			message: Type.String(),
+		}),
+	),
+});
+
+export interface ChildStart {
+	/** The program that reads scanned pages; null where there is none. */
+	readonly tesseract: string | null;
+}

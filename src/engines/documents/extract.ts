@@ -1,0 +1,91 @@
+import { DocumentFault } from "./document-fault.ts";
+import { fileKind } from "./file-kind.ts";
+import { MAX_MAIL_DEPTH, MAX_TEXT_CHARS } from "./limits.ts";
+import { docxToMarkdown } from "./office/docx.ts";
+import { epubToMarkdown } from "./office/epub.ts";
+import { odfToMarkdown } from "./office/odf.ts";
+import { oleToMarkdown } from "./office/ole-file.ts";
+import { pptxToMarkdown } from "./office/pptx.ts";
+import { xlsxToMarkdown } from "./office/xlsx.ts";
+import { pdfToMarkdown } from "./pdf/pdf-to-markdown.ts";
+import type { ReadScan } from "./pdf/scan-reader.ts";
+import { htmlBytesToMarkdown } from "./plain/html-bytes.ts";
+import { mailToMarkdown } from "./plain/mail.ts";
+import { rtfToMarkdown } from "./rtf/rtf-to-markdown.ts";
+
+export interface ExtractTools {
+	/** Reads the text of a page that is a picture; null where no program for it is there. */
+	readonly readScan: ReadScan | null;
+}
+
+/**
+ * A file's text: Markdown where it has headings, lists or tables, as it is where it is text already.
+ * Runs in a child process: hostile files take it time and memory.
+ * @throws DocumentFault
+ */
+export async function extractText(bytes: Uint8Array, name: string, tools: ExtractTools): Promise<string> {
+	if (bytes.length === 0) throw new DocumentFault("empty", "The file is empty");
+	let text: string;
+	try {
+		text = clean(await read(bytes, name, tools, 0));
+	} catch (fault) {
+		throw faultOf(fault);
+	}
+	if (text.trim() === "") throw new DocumentFault("empty", "The file has no text");
+	if (text.length > MAX_TEXT_CHARS) throw new DocumentFault("too-large", `The file has more than ${MAX_TEXT_CHARS} characters`);
+	return text;
+}
+
+async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDepth: number): Promise<string> {
+	const file = fileKind(bytes, name);
+	switch (file.kind) {
+		case "pdf":
+			return pdfToMarkdown(bytes, tools.readScan);
+		case "docx":
+			return docxToMarkdown(file.zip);
+		case "pptx":
+			return pptxToMarkdown(file.zip);
+		case "xlsx":
+			return xlsxToMarkdown(file.zip);
+		case "odf":
+			return odfToMarkdown(file.zip);
+		case "epub":
+			return epubToMarkdown(file.zip);
+		case "rtf":
+			return rtfToMarkdown(bytes);
+		case "ole":
+			return oleToMarkdown(bytes);
+		case "html":
+			return htmlBytesToMarkdown(bytes);
+		case "mail":
+			return mailToMarkdown(bytes, async (attachment, attachmentName) => {
+				if (mailDepth >= MAX_MAIL_DEPTH || attachment.length === 0) return "";
+				try {
+					return await read(attachment, attachmentName, tools, mailDepth + 1);
+				} catch (fault) {
+					const { kind, message } = faultOf(fault);
+					if (kind === "too-large") throw fault;
+					return `(${message})`;
+				}
+			});
+		case "text":
+			return file.text;
+		default:
+			throw new DocumentFault("unsupported", `The file is ${file.what ?? "of a type"}: it is not read here`);
+	}
+}
+
+/** What a parser stumbles over is the file's fault: it was not made for it. */
+function faultOf(thrown: unknown): DocumentFault {
+	if (thrown instanceof DocumentFault) return thrown;
+	if (thrown instanceof RangeError && /call stack/i.test(thrown.message))
+		return new DocumentFault("too-large", "The file nests too deep");
+	return new DocumentFault("corrupt", "The file is cut off or damaged: it cannot be read");
+}
+
+/** Without a mark, zero bytes, lone surrogates; one kind of line end. */
+const clean = (text: string): string =>
+	text
+		.replaceAll(/\r\n?/g, "\n")
+		.replaceAll(/[\0\ufeff]/g, "")
+		.toWellFormed();

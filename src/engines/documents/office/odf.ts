@@ -1,0 +1,71 @@
+import { DocumentFault } from "../document-fault.ts";
+import { MAX_SHEETS } from "../limits.ts";
+import { blocks, heading, oneLine } from "../markdown.ts";
+import { attribute, child, descendants, elements, type MarkupElement } from "../markup/markup-tree.ts";
+import type { ZipArchive } from "../zip/zip-archive.ts";
+import { OdfBody } from "./odf-body.ts";
+import { partRoot } from "./ooxml-package.ts";
+
+/** An OpenDocument text, sheet or presentation (ISO/IEC 26300) as Markdown. Throws DocumentFault where it has a password. */
+export function odfToMarkdown(zip: ZipArchive): string {
+	const manifest = partRoot(zip, "META-INF/manifest.xml");
+	if (manifest !== null && descendants(manifest, "encryption-data").length > 0)
+		throw new DocumentFault("encrypted", "The file is protected by a password");
+	const content = partRoot(zip, "content.xml");
+	const body = content === null ? undefined : child(content, "body");
+	if (content === null || body === undefined)
+		throw new DocumentFault("corrupt", "The file is damaged: it lacks the part that its text is in");
+	const styles = partRoot(zip, "styles.xml");
+	const reader = new OdfBody([content, ...(styles === null ? [] : [styles])]);
+	const masters = styles === null ? [] : descendants(styles, "master-page");
+	const repeated = (name: string) => [
+		...new Set(
+			masters.flatMap((master) => elements(master).flatMap((part) => (part.name === name ? [reader.blocks(part)] : []))),
+		),
+	];
+	return blocks([
+		...repeated("header"),
+		...elements(body).map((part) =>
+			part.name === "spreadsheet"
+				? sheets(part, reader)
+				: part.name === "presentation"
+					? slides(part, reader)
+					: reader.blocks(part),
+		),
+		...repeated("footer"),
+	]);
+}
+
+function sheets(spreadsheet: MarkupElement, reader: OdfBody): string {
+	const tables = elements(spreadsheet).filter(({ name }) => name === "table");
+	if (tables.length > MAX_SHEETS) throw new DocumentFault("too-large", `The file has more than ${MAX_SHEETS} sheets`);
+	return blocks(
+		tables.flatMap((sheet) => {
+			const shapes = child(sheet, "shapes");
+			return [
+				heading(2, attribute(sheet, "name") ?? ""),
+				...reader.table(sheet),
+				shapes === undefined ? "" : reader.blocks(shapes),
+			];
+		}),
+	);
+}
+
+function slides(presentation: MarkupElement, reader: OdfBody): string {
+	const pages = elements(presentation).filter(({ name }) => name === "page");
+	return blocks(
+		pages.map((page, index) => {
+			const frames = elements(page);
+			const title = frames.find((frame) => attribute(frame, "class") === "title");
+			const text = title === undefined ? "" : oneLine(reader.blocks(title));
+			const rest = frames.filter((frame) => frame !== title && frame.name !== "notes");
+			const notes = child(page, "notes");
+			const noted = notes === undefined ? "" : reader.blocks(notes);
+			return blocks([
+				heading(2, `Slide ${index + 1}${text === "" ? "" : `: ${text}`}`),
+				...rest.map((frame) => reader.blocks({ name: "", attributes: {}, children: [frame] })),
+				noted === "" ? "" : noted.replace(/^/, "Notes: ").replaceAll(/^/gm, "> "),
+			]);
+		}),
+	);
+}

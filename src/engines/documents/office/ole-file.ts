@@ -1,0 +1,53 @@
+import WordExtractor from "word-extractor";
+import { DocumentFault } from "../document-fault.ts";
+import { blocks, quote } from "../markdown.ts";
+
+/** The names of an OLE file's streams stand in its directory in UTF-16: they say what it is. */
+const holds = (bytes: Buffer, name: string): boolean => bytes.includes(Buffer.from(name, "utf16le"));
+
+/**
+ * An OLE file ([MS-CFB]): a Word document of the old format is read; a new one in it is one with a password.
+ * Throws DocumentFault.
+ */
+export async function oleToMarkdown(source: Uint8Array): Promise<string> {
+	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+	if (holds(bytes, "EncryptedPackage")) throw new DocumentFault("encrypted", "The file is protected by a password");
+	if (holds(bytes, "WordDocument")) return docToMarkdown(bytes);
+	const kind = holds(bytes, "Workbook") || holds(bytes, "Book") ? "XLS" : holds(bytes, "PowerPoint Document") ? "PPT" : null;
+	if (kind !== null)
+		throw new DocumentFault("unsupported", `${kind} files are not read; save it as ${kind === "XLS" ? "XLSX" : "PPTX"} or PDF`);
+	if (holds(bytes, "__properties_version1.0"))
+		throw new DocumentFault("unsupported", "MSG files are not read; save the mail as EML");
+	throw new DocumentFault("unsupported", "The file is an OLE file of a type that is not read");
+}
+
+/** The flag of the document's head ([MS-DOC], 2.5.2), which begins a sector. */
+function hasPassword(bytes: Buffer): boolean {
+	for (let at = 512; at + 12 <= bytes.length; at += 512)
+		if (bytes.readUInt16LE(at) === 0xa5ec && (bytes.readUInt16LE(at + 10) & 0x0100) !== 0) return true;
+	return false;
+}
+
+async function docToMarkdown(bytes: Buffer): Promise<string> {
+	if (hasPassword(bytes)) throw new DocumentFault("encrypted", "The file is protected by a password");
+	let document: Awaited<ReturnType<WordExtractor["extract"]>>;
+	try {
+		document = await new WordExtractor().extract(bytes);
+	} catch (fault) {
+		const text = fault instanceof Error ? fault.message : String(fault);
+		if (/encrypt|password/i.test(text)) throw new DocumentFault("encrypted", "The file is protected by a password");
+		throw new DocumentFault("corrupt", "The file is cut off or damaged: it cannot be read as a Word document");
+	}
+	const notes = [...lines(document.getFootnotes()), ...lines(document.getEndnotes())];
+	return blocks([
+		document.getHeaders({ includeFooters: false }),
+		// Cells of a table end with a tab; the others are paragraphs.
+		...document.getBody().split(/\r?\n/),
+		document.getTextboxes({ includeHeadersAndFooters: false, includeBody: true }),
+		...notes.map((note, index) => `[^${index + 1}]: ${note}`),
+		...lines(document.getAnnotations()).map((text) => quote(`Comment: ${text}`)),
+		document.getFooters(),
+	]);
+}
+
+const lines = (text: string): string[] => text.split(/\r?\n/).flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));

@@ -1,0 +1,48 @@
+import { posix } from "node:path";
+import { DocumentFault } from "../document-fault.ts";
+import { elements, type MarkupElement, parseXml } from "../markup/markup-tree.ts";
+import type { ZipArchive } from "../zip/zip-archive.ts";
+
+export interface Relation {
+	readonly id: string;
+	/** The last word of its type: `slide`, `hyperlink`. */
+	readonly type: string;
+	/** A part's name, or an address where it is external. */
+	readonly target: string;
+}
+
+/** A part's relations (ECMA-376 part 2, 9.3), by id; none where it has none. */
+export function relationsOf(zip: ZipArchive, part: string): Map<string, Relation> {
+	const folder = posix.dirname(part);
+	const relations = new Map<string, Relation>();
+	const xml = zip.text(posix.join(folder, "_rels", `${posix.basename(part)}.rels`));
+	if (xml === null) return relations;
+	for (const top of elements(parseXml(xml)))
+		for (const { attributes } of elements(top)) {
+			const { Id: id, Type: type = "", Target: target, TargetMode: mode } = attributes;
+			if (id === undefined || target === undefined) continue;
+			const place =
+				mode === "External" ? target : target.startsWith("/") ? target.slice(1) : posix.normalize(posix.join(folder, target));
+			relations.set(id, { id, type: type.slice(type.lastIndexOf("/") + 1), target: place });
+		}
+	return relations;
+}
+
+export function targetsOf(relations: ReadonlyMap<string, Relation>, type: string): string[] {
+	return [...relations.values()].filter((relation) => relation.type === type).map((relation) => relation.target);
+}
+
+/** The root element of a part; null where the package lacks it. */
+export function partRoot(zip: ZipArchive, name: string): MarkupElement | null {
+	const xml = zip.text(name);
+	if (xml === null) return null;
+	return elements(parseXml(xml)).find((element) => !element.name.startsWith("?")) ?? null;
+}
+
+/** The part that the package begins with. Throws DocumentFault. */
+export function mainPart(zip: ZipArchive): string {
+	const [target] = targetsOf(relationsOf(zip, ""), "officeDocument");
+	if (target === undefined || !zip.has(target))
+		throw new DocumentFault("corrupt", "The file is damaged: it lacks the part that its text is in");
+	return target;
+}

@@ -1,0 +1,83 @@
+import { DocumentFault } from "../document-fault.ts";
+import { MAX_PAGES } from "../limits.ts";
+import { blocks, heading, oneLine, quote } from "../markdown.ts";
+import { attribute, child, descendants, elements, prefixed, textOf } from "../markup/markup-tree.ts";
+import type { ZipArchive } from "../zip/zip-archive.ts";
+import { partWords, shapesOf } from "./drawing-text.ts";
+import { mainPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+
+/** Numbers, dates and footers that every slide repeats. */
+const REPEATED = /^(sldNum|dt|ftr|hdr|sldImg)$/;
+
+/** A presentation (ECMA-376 part 1, 19) as Markdown: a heading for each slide in order, its shapes, notes and comments. */
+export function pptxToMarkdown(zip: ZipArchive): string {
+	const main = mainPart(zip);
+	const relations = relationsOf(zip, main);
+	const root = partRoot(zip, main);
+	const list = root === null ? undefined : child(root, "sldIdLst");
+	const slides = list === undefined ? [] : elements(list).flatMap((id) => relations.get(prefixed(id, "id") ?? "")?.target ?? []);
+	if (slides.length > MAX_PAGES) throw new DocumentFault("too-large", `The file has more than ${MAX_PAGES} slides`);
+	const authors = authorsOf(zip, relations);
+	return blocks(slides.map((slide, index) => slideToMarkdown(zip, slide, index + 1, authors)));
+}
+
+function slideToMarkdown(zip: ZipArchive, name: string, number: number, authors: ReadonlyMap<string, string>): string {
+	const root = partRoot(zip, name);
+	if (root === null) return "";
+	const relations = relationsOf(zip, name);
+	const linkOf = (id: string) => relations.get(id)?.target;
+	const [tree] = descendants(root, "spTree");
+	const shapes = tree === undefined ? [] : shapesOf(tree, linkOf);
+	const titles = shapes.filter(({ placeholder }) => /title/i.test(placeholder) && placeholder !== "subTitle");
+	const title = oneLine(titles.flatMap((shape) => shape.blocks).join(" "));
+	const hidden = root.attributes.show === "0" ? " (hidden)" : "";
+	const rest = shapes.filter((shape) => !titles.includes(shape) && !REPEATED.test(shape.placeholder));
+	return blocks([
+		heading(2, `Slide ${number}${hidden}${title === "" ? "" : `: ${title}`}`),
+		...rest.flatMap((shape) => [
+			...shape.blocks,
+			...shape.parts.flatMap((id) => {
+				const part = relations.get(id);
+				const words = part === undefined ? null : partRoot(zip, part.target);
+				return words === null ? [] : [partWords(words).join("\n")];
+			}),
+		]),
+		...notes(zip, relations),
+		...comments(zip, relations, authors),
+	]);
+}
+
+function notes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
+	return targetsOf(relations, "notesSlide").flatMap((name) => {
+		const root = partRoot(zip, name);
+		const [tree] = root === null ? [] : descendants(root, "spTree");
+		if (tree === undefined) return [];
+		const inner = relationsOf(zip, name);
+		const shapes = shapesOf(tree, (id) => inner.get(id)?.target).filter(({ placeholder }) => !REPEATED.test(placeholder));
+		const text = shapes.flatMap((shape) => shape.blocks.map((block) => block.replace(/^ *- /, ""))).join("\n");
+		return text === "" ? [] : [quote(`Notes: ${text}`)];
+	});
+}
+
+/** Comments of both forms: `text` beside an author's number, and the newer with a text body. */
+function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>, authors: ReadonlyMap<string, string>): string[] {
+	return targetsOf(relations, "comments").flatMap((name) => {
+		const root = partRoot(zip, name);
+		return (root === null ? [] : elements(root)).flatMap((comment) => {
+			const plain = child(comment, "text");
+			const text = plain === undefined ? partWords(comment).join(" ") : textOf(plain);
+			const author = authors.get(attribute(comment, "authorId") ?? "");
+			return text.trim() === "" ? [] : [quote(`Comment${author ? ` by ${author}` : ""}: ${text}`)];
+		});
+	});
+}
+
+function authorsOf(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): Map<string, string> {
+	const authors = new Map<string, string>();
+	for (const type of ["commentAuthors", "authors"])
+		for (const name of targetsOf(relations, type)) {
+			const root = partRoot(zip, name);
+			for (const { attributes } of root === null ? [] : elements(root)) authors.set(attributes.id ?? "", attributes.name ?? "");
+		}
+	return authors;
+}

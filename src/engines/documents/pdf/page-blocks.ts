@@ -1,0 +1,60 @@
+import { type Box, boxAround, overlapX, type Segment, sameLine } from "./page-content.ts";
+
+/** Lines that belong together, in their order. */
+export interface PageBlock extends Box {
+	readonly lines: readonly Segment[];
+}
+
+/** Lines of one block are at most so many letter heights apart. */
+const LINE_GAP = 1.1;
+/** Pieces of one line are joined over a gap of so many letter heights. */
+const JOIN_GAP = 3;
+const MARKER_CHARS = 5;
+/** So many pieces that begin at one place are a column. */
+const COLUMN_LINES = 4;
+
+/** Groups the segments of a page into blocks, in the order of the file. */
+export function pageBlocks(segments: readonly Segment[]): PageBlock[] {
+	const groups: Segment[][] = [];
+	for (const segment of joinedPieces(segments)) {
+		const lines = groups.at(-1);
+		const last = lines?.at(-1);
+		if (lines !== undefined && last !== undefined && follows(last, segment)) lines.push(segment);
+		else groups.push([segment]);
+	}
+	return groups.map((lines) => ({ lines, ...boxAround(lines) }));
+}
+
+/** Pieces of one line: a mark and its item, a number and its title, words that were set wide. */
+function joinedPieces(segments: readonly Segment[]): Segment[] {
+	const joined: Segment[] = [];
+	const starts = new Map<number, number>();
+	const place = ({ left }: Segment) => Math.round(left / 3);
+	for (const segment of segments) starts.set(place(segment), (starts.get(place(segment)) ?? 0) + 1);
+	for (const segment of segments) {
+		const last = joined.at(-1);
+		const gap = last === undefined ? 0 : segment.left - last.right;
+		if (last === undefined || !sameLine(last, segment) || gap < 0) joined.push(segment);
+		else {
+			const isColumn = (starts.get(place(segment)) ?? 0) >= COLUMN_LINES;
+			const isMark = last.text.length <= MARKER_CHARS;
+			if (gap > JOIN_GAP * last.size * (isMark ? 2 : 1) || (isColumn && !isMark)) joined.push(segment);
+			else
+				joined[joined.length - 1] = {
+					...last,
+					...boxAround([last, segment]),
+					text: `${last.text} ${segment.text}`,
+					hyphen: segment.hyphen,
+					size: Math.max(last.size, segment.size),
+				};
+		}
+	}
+	return joined;
+}
+
+function follows(last: Segment, next: Segment): boolean {
+	if (sameLine(last, next) || next.top > last.top) return false;
+	const gap = last.bottom - next.top;
+	const size = Math.min(last.size, next.size);
+	return gap < LINE_GAP * size && overlapX(last, next) > 0 && Math.max(last.size, next.size) < 1.25 * size;
+}

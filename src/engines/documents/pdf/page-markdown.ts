@@ -1,0 +1,137 @@
+import { heading, oneLine } from "../markdown.ts";
+import { findTables } from "./find-tables.ts";
+import { type PageBlock, pageBlocks } from "./page-blocks.ts";
+import type { PageContent, Segment } from "./page-content.ts";
+import { type Placed, readingOrder } from "./reading-order.ts";
+
+/** The sizes of letters in a document: what most of the text has, and the greater ones that headings have. */
+export interface FontSizes {
+	readonly body: number;
+	/** From the greatest on. */
+	readonly headings: readonly number[];
+	readonly bodyIsBold: boolean;
+}
+
+const HEADING_RATIO = 1.15;
+const MAX_HEADING_LEVELS = 4;
+const MAX_HEADING_CHARS = 200;
+const MAX_HEADING_LINES = 3;
+/** A line that ends before this share of its column is the last of its paragraph. */
+const FULL_LINE = 0.85;
+const BULLET = /^[\u2022\u25cf\u25aa\u25e6\u2023\u2043\uf0b7\uf0a7\u00b7\u25a0] */;
+const NUMBERED = /^(\d{1,3}[.)]|[a-z][.)]|\([a-z\d]{1,3}\)) /;
+
+/** Rounded, so that the noise of matrices makes no size of its own. */
+const sizeOf = ({ size }: Segment): number => Math.round(size * 2) / 2;
+
+export function fontSizes(pages: readonly PageContent[]): FontSizes {
+	const letters = new Map<number, number>();
+	let bold = 0;
+	let all = 0;
+	for (const { segments } of pages)
+		for (const segment of segments) {
+			const { length } = segment.text;
+			letters.set(sizeOf(segment), (letters.get(sizeOf(segment)) ?? 0) + length);
+			all += length;
+			if (segment.bold) bold += length;
+		}
+	let body = 0;
+	let most = 0;
+	for (const [size, count] of letters)
+		if (count > most) {
+			most = count;
+			body = size;
+		}
+	const headings = [...letters.keys()].filter((size) => size >= body * HEADING_RATIO).sort((a, b) => b - a);
+	return { body, headings, bodyIsBold: bold > all / 2 };
+}
+
+interface Item extends Placed {
+	readonly texts: readonly string[];
+}
+
+/** A page's blocks of Markdown in reading order. */
+export function pageMarkdown({ segments, extras }: PageContent, sizes: FontSizes): string[] {
+	const { tables, rest } = findTables(segments);
+	const blocks = pageBlocks(rest);
+	const right = Math.max(0, ...blocks.map((block) => block.right));
+	const items: Item[] = [
+		...tables.map((table) => ({ ...table, texts: [table.markdown], lineCount: table.markdown.split("\n").length - 1 })),
+		...blocks.map((block) => ({
+			...block,
+			texts: blockTexts(block, sizes, columnRight(block, blocks, right)),
+			lineCount: block.lines.length,
+		})),
+	];
+	return [...readingOrder(items).flatMap(({ texts }) => texts), ...extras];
+}
+
+/** Where the column of a block ends: the furthest of those that begin with it. */
+function columnRight(block: PageBlock, blocks: readonly PageBlock[], pageRight: number): number {
+	let right = block.right;
+	for (const other of blocks) if (Math.abs(other.left - block.left) < 30) right = Math.max(right, other.right);
+	return Math.min(right, pageRight);
+}
+
+function blockTexts(block: PageBlock, sizes: FontSizes, right: number): string[] {
+	const level = headingLevel(block, sizes);
+	if (level !== null) return [heading(level, joinLines(block.lines))];
+	const texts: string[] = [];
+	let paragraph: Segment[] = [];
+	const end = () => {
+		if (paragraph.length > 0) texts.push(asItem(joinLines(paragraph)));
+		paragraph = [];
+	};
+	for (const [index, line] of block.lines.entries()) {
+		const last = block.lines[index - 1];
+		if (last !== undefined && startsParagraph(last, line, block, right)) end();
+		paragraph.push(line);
+	}
+	end();
+	return texts;
+}
+
+function startsParagraph(last: Segment, line: Segment, block: PageBlock, right: number): boolean {
+	if (BULLET.test(line.text) || NUMBERED.test(line.text)) return true;
+	if (last.hyphen) return false;
+	const width = right - block.left;
+	const room = right - last.right;
+	const firstWord = (line.right - line.left) * ((/^\S+/.exec(line.text)?.[0].length ?? 1) / Math.max(1, line.text.length));
+	// The next word would have found room: the line was ended on purpose.
+	if (last.right - block.left < FULL_LINE * width && room > firstWord + last.size) return true;
+	const indent = line.left - block.left;
+	return (
+		indent > 0.8 * line.size &&
+		indent < 4 * line.size &&
+		last.left - block.left < 0.5 * last.size &&
+		/[.!?:"\u201d)]$/.test(last.text)
+	);
+}
+
+/** Lines as one text: a word that was parted is joined. */
+function joinLines(lines: readonly Segment[]): string {
+	let text = "";
+	let hyphen = false;
+	for (const line of lines) {
+		text += text === "" || hyphen ? line.text : ` ${line.text}`;
+		hyphen = line.hyphen;
+	}
+	return hyphen ? `${text}-` : text;
+}
+
+function asItem(text: string): string {
+	return BULLET.test(text) ? `- ${oneLine(text.replace(BULLET, ""))}` : text;
+}
+
+function headingLevel({ lines }: PageBlock, { body, headings, bodyIsBold }: FontSizes): number | null {
+	const [first] = lines;
+	if (first === undefined || lines.length > MAX_HEADING_LINES) return null;
+	const text = joinLines(lines);
+	if (text.length > MAX_HEADING_CHARS || !/\p{L}{2}/u.test(text) || BULLET.test(text)) return null;
+	const size = sizeOf(first);
+	if (size >= body * HEADING_RATIO) return Math.min(MAX_HEADING_LEVELS, headings.indexOf(size) + 1);
+	const isBold = !bodyIsBold && lines.length === 1 && lines.every(({ bold }) => bold) && size >= body;
+	return isBold && text.length < 100 && !/[.,;:]$/.test(text)
+		? Math.min(6, Math.min(MAX_HEADING_LEVELS, headings.length) + 1)
+		: null;
+}

@@ -1,0 +1,61 @@
+import { DocumentFault } from "../document-fault.ts";
+import { MAX_PAGES } from "../limits.ts";
+import { blocks } from "../markdown.ts";
+import type { PageContent } from "./page-content.ts";
+import { fontSizes, pageMarkdown } from "./page-markdown.ts";
+import { Pdfium } from "./pdfium.ts";
+import { readPage } from "./read-page.ts";
+import { renderPage } from "./render-page.ts";
+import type { ReadScan, ScannedPage } from "./scan-reader.ts";
+
+/** A page with fewer letters than this may be a scan: some carry a stamp or a page number as text. */
+const SCAN_LETTERS = 16;
+/** Scanned pages of a file that are read: a page takes a program seconds. */
+const MAX_SCANS = 200;
+
+let library: Promise<Pdfium> | null = null;
+
+/**
+ * A PDF (ISO 32000) as Markdown: columns in reading order, tables, headings, links, filled forms and notes; pages that
+ * are pictures by `readScan`. Throws DocumentFault.
+ */
+export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null): Promise<string> {
+	library ??= Pdfium.load();
+	const pdfium = await library;
+	const pages = readPages(pdfium, bytes);
+	if (pages.length === 0) throw new DocumentFault("empty", "The file has no pages");
+	const scans = pages.flatMap((page, index) => (page.letters < SCAN_LETTERS ? [index] : []));
+	const read = new Map<number, string>();
+	if (readScan !== null)
+		for (const index of scans.slice(0, MAX_SCANS)) {
+			const picture = pictureOf(pdfium, bytes, index);
+			if (picture !== null) read.set(index, await readScan(picture));
+		}
+	const sizes = fontSizes(pages);
+	const text = blocks(pages.flatMap((page, index) => [...pageMarkdown(page, sizes), read.get(index) ?? ""]));
+	if (text === "" && readScan === null)
+		throw new DocumentFault(
+			"empty",
+			"The file has no text: its pages are pictures, and no program that reads those is installed here",
+		);
+	return text;
+}
+
+function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
+	return pdfium.withDocument(bytes, (document, form) => {
+		const count = pdfium.call.FPDF_GetPageCount(document);
+		if (count > MAX_PAGES) throw new DocumentFault("too-large", `The file has ${count} pages; ${MAX_PAGES} are the limit`);
+		const pages: PageContent[] = [];
+		for (let index = 0; index < count; index += 1) {
+			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page }));
+			pages.push(content ?? { segments: [], extras: [], letters: 0 });
+		}
+		return pages;
+	});
+}
+
+function pictureOf(pdfium: Pdfium, bytes: Uint8Array, index: number): ScannedPage | null {
+	return pdfium.withDocument(bytes, (document, form) =>
+		pdfium.withPage(document, form, index, (page) => renderPage(pdfium, page)),
+	);
+}

@@ -1,0 +1,67 @@
+import { type Box, boxAround } from "./page-content.ts";
+
+/** A gutter between columns is at least so wide, in points. */
+const MIN_GUTTER = 7;
+const MIN_SIDE_LINES = 3;
+
+/** What takes place on a page: how many lines it has tells columns from a lone piece at the side. */
+export interface Placed extends Box {
+	readonly lineCount: number;
+}
+
+/**
+ * The order in which a reader takes the pieces of a page: bands from top to bottom, and in a band columns from left
+ * to right (recursive cuts along white space).
+ */
+export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): T[] {
+	if (items.length < 2 || depth > 40) return byPlace(items);
+	const gutter = gutterOf(items);
+	if (gutter !== null) {
+		const left = items.filter((item) => item.right <= gutter + 0.5);
+		const right = items.filter((item) => item.right > gutter + 0.5);
+		return [...readingOrder(left, depth + 1), ...readingOrder(right, depth + 1)];
+	}
+	const groups = bandsOf(items);
+	if (groups.length === 1) return byPlace(items);
+	return groups.flatMap((group) => readingOrder(group, depth + 1));
+}
+
+const byPlace = <T extends Placed>(items: readonly T[]): T[] => [...items].sort((a, b) => b.top - a.top || a.left - b.left);
+
+/** Bands from top to bottom; those that share a gutter stay together. */
+function bandsOf<T extends Placed>(items: readonly T[]): T[][] {
+	const bands: T[][] = [];
+	let lowest = Number.POSITIVE_INFINITY;
+	for (const item of byPlace(items)) {
+		const band = bands.at(-1);
+		if (band === undefined || item.top <= lowest) bands.push([item]);
+		else band.push(item);
+		lowest = Math.min(lowest, item.bottom);
+	}
+	const groups: T[][] = [];
+	for (const band of bands) {
+		const last = groups.at(-1);
+		if (last !== undefined && gutterOf([...last, ...band]) !== null) last.push(...band);
+		else groups.push(band);
+	}
+	return groups;
+}
+
+/** Where the left column ends: a strip without text between two sides that both have several lines; null for none. */
+function gutterOf(items: readonly Placed[]): number | null {
+	const sorted = [...items].sort((a, b) => a.left - b.left);
+	let right = Number.NEGATIVE_INFINITY;
+	for (const [index, item] of sorted.entries()) {
+		if (index > 0 && item.left - right >= MIN_GUTTER && areColumns(sorted.slice(0, index), sorted.slice(index))) return right;
+		right = Math.max(right, item.right);
+	}
+	return null;
+}
+
+function areColumns(left: readonly Placed[], right: readonly Placed[]): boolean {
+	const lines = (side: readonly Placed[]) => side.reduce((sum, { lineCount }) => sum + lineCount, 0);
+	if (lines(left) < MIN_SIDE_LINES || lines(right) < MIN_SIDE_LINES) return false;
+	const [a, b] = [boxAround(left), boxAround(right)];
+	const beside = Math.min(a.top, b.top) - Math.max(a.bottom, b.bottom);
+	return beside > 0.3 * Math.min(a.top - a.bottom, b.top - b.bottom);
+}

@@ -1,0 +1,9 @@
+/** A page as a picture: one byte a pixel, from the top left. */
+export interface ScannedPage {
+	readonly width: number;
+	readonly height: number;
+	readonly gray: Uint8Array;
+}
+
+/** Reads the text of a scanned page. */
+export type ReadScan = (page: ScannedPage) => Promise<string>;

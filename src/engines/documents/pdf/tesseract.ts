@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import type { ReadScan, ScannedPage } from "./scan-reader.ts";
+
+const PAGE_LIMIT_MS = 20_000;
+const MAX_TEXT_BYTES = 4 * 2 ** 20;
+
+/** Reads scanned pages by Tesseract, in the languages that it has; the picture goes by its standard input. */
+export function tesseractReader(program: string): ReadScan {
+	let languages: Promise<string> | null = null;
+	return async (page) => {
+		languages ??= installedLanguages(program);
+		return (await run(program, ["-", "-", "-l", await languages], portableGraymap(page))).trim();
+	};
+}
+
+/** All installed ones but those that only tell a page's direction. */
+async function installedLanguages(program: string): Promise<string> {
+	const listed = await run(program, ["--list-langs"], null);
+	const names = listed
+		.split("\n")
+		.slice(1)
+		.flatMap((line) => (/^[a-z]{3}(_\w+)?$/.test(line.trim()) ? [line.trim()] : []));
+	const languages = names.filter((name) => name !== "osd");
+	return languages.length === 0 ? "eng" : languages.join("+");
+}
+
+function portableGraymap({ width, height, gray }: ScannedPage): Uint8Array {
+	return Buffer.concat([Buffer.from(`P5 ${width} ${height} 255\n`), gray]);
+}
+
+/** What the program writes; "" where it fails: a page without text is no fault. */
+function run(program: string, args: readonly string[], input: Uint8Array | null): Promise<string> {
+	return new Promise((resolve) => {
+		const child = spawn(program, args, {
+			stdio: ["pipe", "pipe", "ignore"],
+			timeout: PAGE_LIMIT_MS,
+			killSignal: "SIGKILL",
+			env: { ...process.env, OMP_THREAD_LIMIT: "1" },
+		});
+		const chunks: Buffer[] = [];
+		let bytes = 0;
+		child.stdout.on("data", (chunk: Buffer) => {
+			bytes += chunk.length;
+			if (bytes <= MAX_TEXT_BYTES) chunks.push(chunk);
+		});
+		child.stdin.on("error", () => {});
+		child.once("error", () => resolve(""));
+		child.once("close", (code) => resolve(code === 0 ? Buffer.concat(chunks).toString("utf8") : ""));
+		child.stdin.end(input ?? undefined);
+	});
+}

@@ -1,0 +1,122 @@
+import { analyse } from "chardet";
+import { DocumentFault } from "../document-fault.ts";
+
+/** Bytes that the detection looks at; the rest is read as it says. */
+const SAMPLE_BYTES = 256 * 1_024;
+/** What chardet calls an encoding, where the WHATWG standard has another name or another set that holds it. */
+const NAMES: Readonly<Record<string, string>> = {
+	"ISO-8859-1": "windows-1252",
+	"ISO-8859-9": "windows-1254",
+	"ISO-8859-8": "windows-1255",
+	GB18030: "gb18030",
+	ASCII: "utf-8",
+};
+/** A letter of East Asia: a page of Western text read as one of these has few. */
+const MANY_BYTES = /^(shift_jis|gb18030|euc-|big5|iso-2022)/i;
+
+const LATIN = /^(windows-125[047]|iso-8859-[1249]|iso-8859-1[0-6])$/i;
+const CLEARLY_BETTER = 20;
+
+type Encoding = ConstructorParameters<typeof TextDecoder>[0];
+
+/**
+ * Text of any encoding: by its byte order mark, as UTF-8 where it is valid, as UTF-16 by its zero bytes, else as its
+ * bytes look. Throws DocumentFault where it is no text.
+ */
+export function decodeText(bytes: Uint8Array): string {
+	const marked = markedEncoding(bytes);
+	if (marked !== null) return decode(bytes, marked);
+	const sixteen = sixteenBits(bytes);
+	if (sixteen !== null) return decode(bytes, sixteen);
+	refuseBinary(bytes);
+	try {
+		const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+		// Japanese mail: all its bytes are ASCII, and its letters stand between escapes.
+		return text.includes("\x1b$") ? decode(bytes, "iso-2022-jp") : text;
+	} catch {
+		return decode(bytes, guess(bytes));
+	}
+}
+
+function markedEncoding([first, second, third, fourth]: Uint8Array): string | null {
+	if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
+	if (first === 0xff && second === 0xfe) return third === 0 && fourth === 0 ? "utf-32le" : "utf-16le";
+	if (first === 0xfe && second === 0xff) return "utf-16be";
+	if (first === 0 && second === 0 && third === 0xfe && fourth === 0xff) return "utf-32be";
+	return null;
+}
+
+/** Text of 16 bits without a mark: Latin letters have a zero at each second byte, and on one side only. */
+function sixteenBits(bytes: Uint8Array): string | null {
+	if (bytes.length < 4 || bytes.length % 2 === 1) return null;
+	const length = Math.min(bytes.length, SAMPLE_BYTES) & ~1;
+	let even = 0;
+	let odd = 0;
+	for (let at = 0; at < length; at += 2) {
+		if (bytes[at] === 0) even += 1;
+		if (bytes[at + 1] === 0) odd += 1;
+	}
+	const pairs = length / 2;
+	if (odd > pairs * 0.3 && even < pairs * 0.01) return "utf-16le";
+	if (even > pairs * 0.3 && odd < pairs * 0.01) return "utf-16be";
+	return null;
+}
+
+/** A zero byte, or many control characters: no text has them. */
+function refuseBinary(bytes: Uint8Array): void {
+	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	let controls = 0;
+	for (const byte of sample) {
+		if (byte === 0) throw unsupported();
+		if (byte < 32 && !(byte >= 7 && byte <= 13) && byte !== 27) controls += 1;
+	}
+	if (controls > sample.length / 100) throw unsupported();
+}
+
+const unsupported = () => new DocumentFault("unsupported", "The file is of no type that is read, and it is no text");
+
+function guess(bytes: Uint8Array): string {
+	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	const guesses = analyse(sample);
+	const western = guesses.find(({ name }) => name === "ISO-8859-1")?.confidence ?? 0;
+	for (const { name, confidence } of guesses) {
+		const encoding = NAMES[name] ?? name.toLowerCase();
+		if (encoding === "utf-8" || encoding.startsWith("utf-") || !known(encoding)) continue;
+		if (MANY_BYTES.test(encoding) && (confidence < 20 || !decodesCleanly(sample, encoding))) continue;
+		// Languages of Latin letters look alike in short texts: the most common page goes first.
+		if (LATIN.test(encoding) && confidence < western + CLEARLY_BETTER) return "windows-1252";
+		return encoding;
+	}
+	return "windows-1252";
+}
+
+function known(encoding: string): boolean {
+	try {
+		new TextDecoder(encoding as Encoding);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** The end of a sample may part a character: one fault is let pass. */
+function decodesCleanly(sample: Uint8Array, encoding: string): boolean {
+	const faults = new TextDecoder(encoding as Encoding).decode(sample).match(/\ufffd/g)?.length ?? 0;
+	return faults <= 1;
+}
+
+function decode(bytes: Uint8Array, encoding: string): string {
+	if (encoding.startsWith("utf-32")) return utf32(bytes, encoding === "utf-32le");
+	const text = new TextDecoder(encoding as Encoding).decode(bytes);
+	return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function utf32(bytes: Uint8Array, littleEndian: boolean): string {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const parts: string[] = [];
+	for (let at = 4; at + 4 <= bytes.length; at += 4) {
+		const point = view.getUint32(at, littleEndian);
+		parts.push(point <= 0x10ffff ? String.fromCodePoint(point) : "\ufffd");
+	}
+	return parts.join("");
+}

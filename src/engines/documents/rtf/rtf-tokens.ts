@@ -1,0 +1,70 @@
+import { DocumentFault } from "../document-fault.ts";
+
+/** What an RTF file is made of (RTF 1.9.1, Basic entities). */
+export interface RtfVisitor {
+	open(): void;
+	close(): void;
+	/** `number` is null where the word has none. */
+	word(word: string, number: number | null): void;
+	/** `\*`, `\~`, `\_`, ... */
+	sign(sign: string): void;
+	/** A byte of text, bare or as `\'hh`. */
+	byte(byte: number): void;
+}
+
+const BACKSLASH = 0x5c;
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const APOSTROPHE = 0x27;
+const MAX_DEPTH = 2_000;
+
+const isLetter = (byte: number) => (byte >= 97 && byte <= 122) || (byte >= 65 && byte <= 90);
+const isDigit = (byte: number) => byte >= 48 && byte <= 57;
+
+/** Reads a file from its first to its last brace. Throws DocumentFault where it is cut off or nests too deep. */
+export function readRtf(bytes: Uint8Array, visitor: RtfVisitor): void {
+	let depth = 0;
+	let at = 0;
+	while (at < bytes.length) {
+		const byte = bytes[at] ?? 0;
+		if (byte === OPEN) {
+			if (++depth > MAX_DEPTH) throw new DocumentFault("too-large", `The file nests deeper than ${MAX_DEPTH} groups`);
+			visitor.open();
+			at += 1;
+		} else if (byte === CLOSE) {
+			visitor.close();
+			at += 1;
+			if (--depth === 0) return;
+		} else if (byte === BACKSLASH) at = control(bytes, at + 1, visitor);
+		else {
+			if (byte !== 10 && byte !== 13 && byte !== 0) visitor.byte(byte);
+			at += 1;
+		}
+	}
+	throw new DocumentFault("corrupt", "The file is cut off: its last groups are not closed");
+}
+
+function control(bytes: Uint8Array, start: number, visitor: RtfVisitor): number {
+	const first = bytes[start] ?? 0;
+	if (first === APOSTROPHE) {
+		const code = Number.parseInt(String.fromCharCode(bytes[start + 1] ?? 0, bytes[start + 2] ?? 0), 16);
+		if (Number.isFinite(code)) visitor.byte(code);
+		return start + 3;
+	}
+	if (!isLetter(first)) {
+		if (first === 10 || first === 13) visitor.word("par", null);
+		else visitor.sign(String.fromCharCode(first));
+		return start + 1;
+	}
+	let at = start;
+	while (at - start < 32 && isLetter(bytes[at] ?? 0)) at += 1;
+	const word = String.fromCharCode(...bytes.subarray(start, at));
+	const numberAt = at;
+	if (bytes[at] === 45) at += 1;
+	while (at - numberAt < 11 && isDigit(bytes[at] ?? 0)) at += 1;
+	const number = Number.parseInt(String.fromCharCode(...bytes.subarray(numberAt, at)), 10);
+	if (bytes[at] === 32) at += 1;
+	if (word === "bin" && number > 0) return at + number;
+	visitor.word(word, Number.isFinite(number) ? number : null);
+	return at;
+}
