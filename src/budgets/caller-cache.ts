@@ -11,6 +11,8 @@ import { utcDay } from "./spending-window.ts";
 const TOUCH_EVERY_MS = 60_000;
 const UNKNOWN_MS = 1_000;
 const MAX_UNKNOWN = 10_000;
+/** How seldom a name is doubted: no payment is settled faster. */
+const DOUBTED_MS = 100;
 /** Entries looked at for each one that is added to a full cache: pinned and lately used ones are passed over. */
 const EVICTION_SCAN = 64;
 
@@ -31,6 +33,7 @@ export class CallerCache {
 	/** First reads under way; a notice that comes meanwhile sets `again`. */
 	readonly #cold = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
 	readonly #unknown: ExpiringSet;
+	readonly #doubted: ExpiringSet;
 	/** Accounts whose lease could not be given back when they left the cache. */
 	readonly #owing = new Set<string>();
 	/** Accounts without a key that something is still under way for. */
@@ -44,6 +47,7 @@ export class CallerCache {
 		this.#timers = parts.timers;
 		this.#maxKeys = maxKeys;
 		this.#unknown = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
+		this.#doubted = new ExpiringSet(parts.clock, DOUBTED_MS, MAX_UNKNOWN);
 		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
 	}
 
@@ -61,6 +65,18 @@ export class CallerCache {
 		if (due === "first") return this.#afterRead(key, read);
 		this.#eager(read);
 		return this.#present(key, now);
+	}
+
+	/**
+	 * Has the next `find` of a name ask the store, whose notice of a change may be on its way. False where it need not:
+	 * this node alone changes the store, or the name was doubted a moment ago.
+	 */
+	doubt(hash: string): boolean {
+		if (!this.#store.shared || this.#doubted.has(hash)) return false;
+		this.#doubted.add(hash);
+		this.#unknown.delete(hash);
+		this.#keys.get(hash)?.cached.freshness.changed();
+		return true;
 	}
 
 	/**

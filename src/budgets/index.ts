@@ -23,5 +23,4 @@ export {
 	type UsageSum,
 	type UsageSums,
 } from "./statements.ts";
-export { WALLET_FLOOR } from "./wallet-caller.ts";
-export { walletMayConsume } from "./wallet-standing.ts";
+export { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";

@@ -1,13 +1,11 @@
 import { ApiError } from "../errors/index.ts";
-import { formatNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
+import { formatNano, type Nano, ZERO } from "../ledger/nano.ts";
 import type { Account, ApiKey } from "../store/port.ts";
 import { linkedName, linkOf, ownName, walletKey } from "../store/wallet-callers.ts";
 import type { CachedKey } from "./cached-key.ts";
 import type { CallerCache } from "./caller-cache.ts";
 import type { Caller } from "./port.ts";
-
-/** A wallet must have so much to be served at all, unless it has diem: 0.10 USD (docs/wallets.md). */
-export const WALLET_FLOOR: Nano = nano(100_000_000);
+import { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";
 
 /**
  * A wallet that signed in. It pays with the diem of the account that it is linked to where that covers a request's
@@ -67,8 +65,22 @@ function paymentRequired(why: string): ApiError {
 	return new ApiError("PAYMENT_REQUIRED", { message: `Payment required: ${why}; top up with POST /api/v1/x402/top-up` });
 }
 
-/** The wallet's caller, its accounts up to date. Rejects with 503. */
+/**
+ * The wallet's caller, its accounts up to date. Rejects with 503. A wallet that seems to have nothing is looked at again
+ * where nodes share the store: it may have topped up at another one, and a 402 would make it pay once more.
+ */
 export function findWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
+	const found = walletAsKnown(cache, identity);
+	if (found instanceof Promise) return found.then((wallet) => lookedAtAgain(cache, wallet));
+	return lookedAtAgain(cache, found);
+}
+
+function lookedAtAgain(cache: CallerCache, found: WalletCaller): WalletCaller | Promise<WalletCaller> {
+	const again = !walletMayConsume(found.balances()) && cache.doubt(ownName(found.wallet));
+	return again ? walletAsKnown(cache, found.wallet) : found;
+}
+
+function walletAsKnown(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
 	const link = linkOf(identity);
 	const own = cache.find(ownName(identity));
 	const linked = link === null ? null : cache.find(linkedName(link));
