@@ -5,6 +5,8 @@ import type { Config } from "../config/index.ts";
 import type { AudioEncoder } from "../engines/audio/port.ts";
 import type { SpeechEngine } from "../engines/speech/port.ts";
 import { audioSpeech } from "../routes/audio-speech/index.ts";
+import { audioTranscriptions } from "../routes/audio-transcriptions/index.ts";
+import { audioVoiceRoutes } from "../routes/audio-voices/index.ts";
 import type { Endpoint } from "../server/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
@@ -47,7 +49,11 @@ export class AudioRoutes {
 		const upstreams = createAudioUpstreams(tools, () => config().timeouts);
 		const voices = new VoiceDesk(store, clock);
 		const { speech: engine, encoder } = engines;
-		this.routes = [audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config })];
+		this.routes = [
+			audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config }),
+			audioTranscriptions({ budgets, upstreams, encoder, catalog, config }),
+			...audioVoiceRoutes({ voices, encoder, catalog, config }),
+		];
 		this.#cancelSweep = inputs.timers.after(SWEEP_EVERY_MS, () => void this.#sweep());
 	}
 

@@ -1,0 +1,151 @@
+import type { Budgets, HoldContext } from "../../budgets/port.ts";
+import { audioRateLimit, type Catalog, resolveAudioModel, unitsNano } from "../../catalog/index.ts";
+import type { TranscriptionFacts, TranscriptionModel } from "../../catalog/types.ts";
+import type { Config } from "../../config/index.ts";
+import { type AudioMeasure, measureAudio } from "../../engines/audio/measure-audio.ts";
+import type { AudioEncoder } from "../../engines/audio/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
+import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
+import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
+import { type Transcript, transcriptOf } from "./transcript.ts";
+
+/** What the transcription route works with: handed in once; functions where a reload changes the answer. */
+export interface TranscriptionParts {
+	readonly budgets: Budgets;
+	readonly upstreams: AudioUpstreams;
+	readonly encoder: AudioEncoder;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+}
+
+const DEFAULT_MODEL = "nvidia/parakeet-tdt-0.6b-v3";
+/** The status that a post records when the caller had left. */
+const CLIENT_LEFT = 499;
+
+/** A transcription's checks and what follows them: the audio is measured here, before anything is held. */
+export async function admitTranscription(
+	{ body, file }: Input<TranscriptionBody, unknown>,
+	call: Call,
+	parts: TranscriptionParts,
+): Promise<Admission> {
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const model = resolveAudioModel(parts.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
+	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
+	const { measure, container } = await heard(parts.encoder, file.bytes, call.signal);
+	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	call.headers["x-service-model-id"] = model.id.replace(/[^\x20-\x7e]/g, "?");
+	call.headers["x-service-model-name"] = model.name.replace(/[^\x20-\x7e]/g, "?");
+	const facts = model.transcription;
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(measure.ms, facts.millisecondPrice)),
+		work: (settlement) =>
+			new TranscriptionRun({ body, call, settlement, model, measure, container, file: file.bytes }, parts).answer(),
+	};
+}
+
+/** @throws ApiError INVALID_AUDIO_FORMAT; ASR_UPSTREAM_VALIDATION_FAILED for audio that is empty, damaged or silent */
+async function heard(
+	encoder: AudioEncoder,
+	file: Uint8Array,
+	signal: AbortSignal,
+): Promise<{ readonly measure: AudioMeasure; readonly container: AudioContainer }> {
+	const fault = (message: string) => new ApiError("ASR_UPSTREAM_VALIDATION_FAILED", { message, param: "file" });
+	if (file.length === 0) throw fault("The audio is empty");
+	const container = audioContainer(file);
+	if (container === null) throw new ApiError("INVALID_AUDIO_FORMAT", { param: "file" });
+	const measure = await measureAudio(encoder, file, signal);
+	if (measure === null || measure.ms === 0) throw fault("The audio cannot be decoded: it is damaged or has no sound");
+	if (measure.silent) throw fault("The audio is silent");
+	return { measure, container };
+}
+
+/** Times are needed for formats that show them, and where the caller wants them and the model has them. */
+function wantedTimings(format: TranscriptFormat, timestamps: boolean, facts: TranscriptionFacts): "none" | "segment" | "word" {
+	if (format === "srt" || format === "vtt" || format === "verbose_json") return "segment";
+	return format === "json" && timestamps ? facts.timestamps : "none";
+}
+
+interface RunParts {
+	readonly body: TranscriptionBody;
+	readonly call: Call;
+	readonly settlement: Settlement;
+	readonly model: TranscriptionModel;
+	readonly measure: AudioMeasure;
+	readonly container: AudioContainer;
+	readonly file: Uint8Array;
+}
+
+/** A transcription past admission and hold. */
+class TranscriptionRun {
+	readonly #of: RunParts;
+	readonly #parts: TranscriptionParts;
+	/** The upstream that has the audio: from then on leaving is billed. */
+	#sentTo: string | null = null;
+
+	constructor(of: RunParts, parts: TranscriptionParts) {
+		this.#of = of;
+		this.#parts = parts;
+	}
+
+	async answer(): Promise<MeteredAnswer> {
+		const { call } = this.#of;
+		call.setIdleTimeout(0);
+		try {
+			const answer = await this.#ask();
+			this.#post(call.signal.aborted ? CLIENT_LEFT : 200);
+			return { status: 200, ...answer };
+		} catch (error) {
+			if (!call.signal.aborted || this.#sentTo === null) throw asrError(error);
+			this.#post(CLIENT_LEFT);
+			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+		} finally {
+			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		}
+	}
+
+	async #ask(): Promise<Transcript> {
+		const { body, call, model, measure, container, file } = this.#of;
+		const format = body.response_format ?? "json";
+		const timings = wantedTimings(format, body.timestamps === true, model.transcription);
+		const answer = await this.#parts.upstreams.transcribe({
+			requestId: call.requestId,
+			targets: model.targets,
+			// Servers tell the kind by the ending: the real one, whatever the caller named it.
+			file: { bytes: file, name: `audio.${container}`, type: CONTAINER_TYPES[container] },
+			language: body.language?.toLowerCase(),
+			timings,
+			signal: call.signal,
+			onSent: (upstream) => {
+				this.#sentTo = upstream;
+			},
+		});
+		call.headers["x-service-model-router"] = answer.upstream;
+		if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
+		return transcriptOf({ answer, format, seconds: measure.ms / 1_000, timings, language: body.language });
+	}
+
+	#post(status: number): void {
+		const { settlement, model, measure } = this.#of;
+		const picoPrice = model.transcription.millisecondPrice;
+		const lines = [{ sku: `${model.id}-asr-second`, units: measure.ms, picoPrice }];
+		const posted = settlement.post({ lines, usage: null, status, upstream: this.#sentTo });
+		if (posted === null && status === 200)
+			throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a transcription was settled twice") });
+	}
+}
+
+/** Faults of upstreams have names of their own here. */
+function asrError(error: unknown): unknown {
+	if (!(error instanceof ApiError)) return error;
+	if (error.code === "INVALID_REQUEST")
+		return new ApiError("ASR_UPSTREAM_VALIDATION_FAILED", { message: error.message, param: "file", cause: error });
+	return error.code === "INFERENCE_FAILED" ? new ApiError("ASR_UPSTREAM_FAILED", { cause: error }) : error;
+}

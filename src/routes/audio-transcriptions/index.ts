@@ -1,0 +1,34 @@
+/**
+ * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before anything is asked; a
+ * failure costs nothing. Never logs what was said.
+ */
+import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { admitTranscription, type TranscriptionParts } from "./admit.ts";
+import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
+
+const MAX_FILE_BYTES = 26_214_400;
+/** 26 MiB, and what a form adds. */
+const MAX_BODY_BYTES = 27_262_976 + 65_536;
+
+export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/audio/transcriptions",
+		name: "audio-transcriptions",
+		tag: "Audio",
+		summary: "Text from speech",
+		description: "A form with a file: WAV, FLAC, MP3, M4A or MP4, AAC, Ogg, WebM. The price is by the length of the audio.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: {
+			schema: TranscriptionBodySchema,
+			maxBytes: MAX_BODY_BYTES,
+			form: { file: "file", maxFileBytes: MAX_FILE_BYTES },
+		},
+		codes: ["INVALID_AUDIO_FORMAT", "ASR_UPSTREAM_VALIDATION_FAILED", "ASR_UPSTREAM_FAILED"],
+		answer: { type: "application/json", description: "The text; srt, vtt and text as text/plain" },
+		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),
+	});
+}
+
+export type { TranscriptionParts } from "./admit.ts";

@@ -1,0 +1,17 @@
+import Type, { type Static } from "typebox";
+
+export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "vtt", "verbose_json"] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+export const TranscriptionBodySchema = Type.Object(
+	{
+		model: Type.Optional(Type.String({ default: "nvidia/parakeet-tdt-0.6b-v3", description: "GET /models?type=asr lists them" })),
+		response_format: Type.Optional(Type.Enum([...TRANSCRIPT_FORMATS], { default: "json" })),
+		timestamps: Type.Optional(Type.Boolean({ default: false, description: "Ignored by models that give no times" })),
+		language: Type.Optional(
+			Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z]{2,4})?$", description: "ISO 639-1; left out: it is found out" }),
+		),
+	},
+	{ additionalProperties: false },
+);
+export type TranscriptionBody = Static<typeof TranscriptionBodySchema>;

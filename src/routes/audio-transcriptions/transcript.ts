@@ -1,0 +1,84 @@
+/** A transcription in the form that was asked for. */
+import type { TimedText, TranscriptionAnswer } from "../../upstreams/audio/port.ts";
+import type { TranscriptFormat } from "./schema.ts";
+
+export interface TranscriptParts {
+	readonly answer: TranscriptionAnswer;
+	readonly format: TranscriptFormat;
+	/** Of the audio, as it was measured. */
+	readonly seconds: number;
+	/** What the caller is given beside the text in json. */
+	readonly timings: "none" | "segment" | "word";
+	/** As the caller told it. */
+	readonly language: string | undefined;
+}
+
+export interface Transcript {
+	readonly type: string;
+	readonly body: string;
+}
+
+export function transcriptOf(parts: TranscriptParts): Transcript {
+	const { answer, format } = parts;
+	switch (format) {
+		case "text":
+			return { type: "text/plain; charset=utf-8", body: answer.text };
+		case "srt":
+			return { type: "text/plain; charset=utf-8", body: segmentsOf(parts).map(srtCue).join("\n") };
+		case "vtt":
+			return { type: "text/plain; charset=utf-8", body: `WEBVTT\n\n${segmentsOf(parts).map(vttCue).join("\n")}` };
+		case "verbose_json":
+			return { type: "application/json", body: JSON.stringify(verbose(parts)) };
+		case "json":
+			return { type: "application/json", body: JSON.stringify(plainJson(parts)) };
+	}
+}
+
+function plainJson({ answer, timings, seconds }: TranscriptParts): Record<string, unknown> {
+	if (timings === "none") return { text: answer.text };
+	const timestamps =
+		timings === "word"
+			? { word: answer.words.map(({ text, start, end }) => ({ word: text, start, end })) }
+			: { segment: answer.segments.map(({ text, start, end }) => ({ text, start, end })) };
+	return { text: answer.text, duration: seconds, timestamps };
+}
+
+function verbose(parts: TranscriptParts): Record<string, unknown> {
+	const { answer, language, seconds } = parts;
+	return {
+		task: "transcribe",
+		language: answer.language ?? language ?? "unknown",
+		duration: seconds,
+		text: answer.text,
+		segments: segmentsOf(parts).map(({ text, start, end }, id) => ({ id, start, end, text })),
+	};
+}
+
+/** Those of the upstream; where it gave none, all of the text over all of the time. */
+function segmentsOf({ answer, seconds }: TranscriptParts): readonly TimedText[] {
+	if (answer.segments.length > 0) return answer.segments;
+	return answer.text.trim() === "" ? [] : [{ text: answer.text, start: 0, end: seconds }];
+}
+
+function srtCue({ text, start, end }: TimedText, index: number): string {
+	return `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
+}
+
+function vttCue({ text, start, end }: TimedText): string {
+	return `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text)}\n`;
+}
+
+/** A blank line, or an arrow, would end the cue. */
+function cueText(text: string): string {
+	return text
+		.trim()
+		.replace(/\s*\n\s*/g, " ")
+		.replaceAll("-->", "->");
+}
+
+/** Seconds as hh:mm:ss and milliseconds. */
+function clock(seconds: number, point: string): string {
+	const ms = Math.max(0, Math.round(seconds * 1_000));
+	const two = (value: number) => String(Math.floor(value)).padStart(2, "0");
+	return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1_000) % 60)}${point}${String(ms % 1_000).padStart(3, "0")}`;
+}
