@@ -16,6 +16,7 @@ export {
 } from "./answers.ts";
 export { audioRateLimit, resolveAudioModel, unitsNano } from "./audio-request.ts";
 export { buildCatalog } from "./build-catalog.ts";
+export { callPrice } from "./call-price.ts";
 export { Catalog, type Resolution } from "./catalog.ts";
 export { CatalogError } from "./catalog-error.ts";
 export { type CharacterEntry, Characters } from "./characters.ts";

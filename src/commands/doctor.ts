@@ -7,6 +7,7 @@ import { discoverModels } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
+import { checkDocuments, DocumentPool } from "../engines/documents/index.ts";
 import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
@@ -138,6 +139,10 @@ async function engines(config: Config): Promise<Check[]> {
 	const counter = new TokenCounter({ log });
 	const checks: Check[] = [await checkTokenCounter(counter)];
 	await counter.stop();
+	const { fileMs: limitMs, maxMemoryMb } = config.documents;
+	const documents = new DocumentPool({ log, processes: 1, limitMs, maxMemoryMb });
+	checks.push(await checkDocuments(documents));
+	await documents.stop();
 	if (config.chat.embedded.enabled || config.speech.embedded.enabled) checks.push(...(await checkAssets(assets)));
 	if (config.chat.embedded.enabled) checks.push(await chatEngine(config, assets, log));
 	if (config.speech.embedded.enabled) checks.push(await speechEngine(config, assets, log));

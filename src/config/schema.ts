@@ -394,6 +394,7 @@ export const ConfigSchema = closed({
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, for each model" }),
 		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
+		augmentRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Reading files, for each account" }),
 		voicesPerAccount: Type.Integer({ minimum: 1, maximum: 10_000, default: 50, description: "Cloned voices at once" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
@@ -436,6 +437,12 @@ export const ConfigSchema = closed({
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
+	}),
+	documents: section({
+		pricePerFileUsd: Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description: "USD for a file that gave a text" }),
+		processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Files that are read at once; others wait" }),
+		fileMs: ms(30_000, "Reading one file"),
+		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),
 	}),
 	upstreams: named(UpstreamSchema, {
 		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",

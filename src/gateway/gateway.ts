@@ -12,6 +12,7 @@ import {
 } from "../catalog/index.ts";
 import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
+import type { DocumentReader } from "../engines/documents/port.ts";
 import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
@@ -19,6 +20,7 @@ import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
+import { textParser } from "../routes/text-parser/index.ts";
 import {
 	type App,
 	BodyMemory,
@@ -56,6 +58,8 @@ export interface GatewayInputs {
 	/** What speaks and encodes here. */
 	readonly audio: AudioEngines;
 	readonly countTokens: (text: string) => Promise<number>;
+	/** Reads the text of files. */
+	readonly documents: DocumentReader;
 	/** The address that documents show. */
 	readonly url: () => string;
 	/** The port that is really listened on. */
@@ -247,7 +251,7 @@ export class Gateway {
 	}
 
 	#endpoints(): Endpoint[] {
-		const { clock, countTokens, url } = this.#inputs;
+		const { clock, countTokens, documents, url } = this.#inputs;
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
 		const addresses = this.#addresses;
@@ -264,6 +268,7 @@ export class Gateway {
 				countTokens,
 			}),
 			...this.#audio.routes,
+			textParser({ budgets: this.budgets, documents, countTokens, config: () => this.#config }),
 			...modelRoutes(catalog, (call) => {
 				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
 			}),
@@ -355,6 +360,9 @@ function restartSettings(before: Config, after: Config): string[] {
 		"siwx.timeoutMs",
 		"x402",
 		"chat.embedded",
+		"documents.processes",
+		"documents.fileMs",
+		"documents.maxMemoryMb",
 		"speech.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));

@@ -7,6 +7,8 @@ import { loadCatalogData } from "../../src/catalog/index.ts";
 import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { FfmpegEncoder } from "../../src/engines/audio/index.ts";
+import { DocumentPool } from "../../src/engines/documents/index.ts";
+import type { DocumentReader } from "../../src/engines/documents/port.ts";
 import { ApiError } from "../../src/errors/index.ts";
 import { type AudioEngines, Gateway } from "../../src/gateway/index.ts";
 import { type AuditReport, audit } from "../../src/ledger/index.ts";
@@ -36,6 +38,8 @@ export interface GatewayOptions {
 	/** What speaks and encodes; default: no voices, and ffmpeg where a request needs it. */
 	readonly audio?: Partial<AudioEngines>;
 	readonly countTokens?: (text: string) => Promise<number>;
+	/** What reads files; default: the real reader, with the configuration's limits. */
+	readonly documents?: DocumentReader;
 }
 
 export interface TestKey {
@@ -110,6 +114,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 	const account = await createAccount(admin, { name: "operator", startingCreditUsd: options.creditUsd ?? "10" });
 	await createKey(admin, { accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
 	const offline = () => Promise.reject(new ApiError("MODEL_OFFLINE", { message: "The embedded model is not part of this test" }));
+	const { processes, fileMs: limitMs, maxMemoryMb } = config.documents;
+	const documents = new DocumentPool({ log: silentLog, processes, limitMs, maxMemoryMb });
 	let listening: Listening | null = null;
 	const gateway = new Gateway({
 		config,
@@ -123,6 +129,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		embeddedAvailable: true,
 		audio: { speech: null, encoder: options.audio?.encoder ?? lazyEncoder(dataDir), ...options.audio },
 		countTokens: options.countTokens ?? ((text) => Promise.resolve(Math.ceil(text.length / 4))),
+		documents: options.documents ?? documents,
 		url: () => "http://127.0.0.1",
 		port: () => listening?.port ?? 0,
 	});
@@ -205,6 +212,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 			stopped = true;
 			await open.drain();
 			await gateway.stop();
+			await documents.stop();
 			await books.store.close();
 			await admin.close();
 			rmSync(dataDir, { recursive: true, force: true });

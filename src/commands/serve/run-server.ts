@@ -5,6 +5,7 @@ import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
+import { DocumentPool } from "../../engines/documents/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
@@ -65,6 +66,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const speech = speaks ? new EmbeddedSpeech({ config: config.speech.embedded, assets, log }) : null;
 	const encoder = new FfmpegEncoder({ assets, log });
 	const counter = new TokenCounter({ log });
+	const { processes, fileMs: limitMs, maxMemoryMb } = config.documents;
+	const documents = new DocumentPool({ log, processes, limitMs, maxMemoryMb });
 	const gateway = orExit(
 		() =>
 			new Gateway({
@@ -79,6 +82,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				embeddedAvailable: nativeChatEngine().ok,
 				audio: { speech, encoder },
 				countTokens: (text) => counter.countTokens(text),
+				documents,
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
 			}),
@@ -100,7 +104,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await listening.drain();
 		housekeeper.stop();
 		await gateway.stop();
-		await Promise.all([embedded.stop(), speech?.stop(), encoder.stop(), counter.stop()]);
+		await Promise.all([embedded.stop(), speech?.stop(), encoder.stop(), counter.stop(), documents.stop()]);
 		await store.close();
 		forgetServer(config.data);
 		process.exit(0);

@@ -1,0 +1,17 @@
+import Type, { type Static } from "typebox";
+
+/** Other fields of the form are let pass. */
+export const TextParserSchema = Type.Object({
+	response_format: Type.Optional(
+		Type.Enum(["json", "text"], { default: "json", description: "json: `{text, tokens}`; text: the text alone" }),
+	),
+});
+export type TextParserBody = Static<typeof TextParserSchema>;
+
+export const TextParserAnswerSchema = Type.Object({
+	text: Type.String({ description: "Markdown where the file has headings, lists or tables" }),
+	tokens: Type.Integer({
+		minimum: 0,
+		description: "Tokens of o200k_base; a third of the bytes where counting takes longer than a second",
+	}),
+});
