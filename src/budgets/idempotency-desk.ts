@@ -223,8 +223,10 @@ class Ticket implements IdempotencyTicket {
 	}
 
 	#prepared({ status, body, note }: KeptAnswer, base64: string | null, file: string | null): PreparedAnswer {
-		const { key, fingerprint, claim } = this.#claimed;
+		const { accountId, key, fingerprint, claim } = this.#claimed;
 		const part: KeptPart = {
+			// A wallet's request may be paid by the account that it is linked to: the key is the wallet's all the same.
+			accountId,
 			key,
 			fingerprint,
 			claim,

@@ -70,6 +70,8 @@ export interface PostRecord {
 
 /** An answer that is kept under an idempotency key: a part of its post, so that both are there or neither. */
 export interface KeptPart {
+	/** Whose key it is, where that may be another than who paid; left out: the account of the post. */
+	readonly accountId?: string;
 	readonly key: string;
 	/** What the key stands for: lower-case hex sha256. */
 	readonly fingerprint: string;

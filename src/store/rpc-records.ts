@@ -41,10 +41,10 @@ export interface AnswerRow {
 	readonly expires_at: number;
 }
 
-/** Throws `RecordFault` where neither a body nor a file's name is there. */
-export function answerRow(accountId: string, kept: KeptPart): AnswerRow {
+/** `payer`: the account of the post. Throws `RecordFault` where neither a body nor a file's name is there. */
+export function answerRow(payer: string, kept: KeptPart): AnswerRow {
 	if ((kept.body === null) === (kept.file === null)) throw new RecordFault("an answer without a body");
-	const { key, fingerprint, status, note, bytes, crc32, body, file, expiresAtMs } = kept;
+	const { accountId = payer, key, fingerprint, status, note, bytes, crc32, body, file, expiresAtMs } = kept;
 	return { account_id: accountId, key, fingerprint, known: 1, status, note, bytes, crc32, body, file, expires_at: expiresAtMs };
 }
 

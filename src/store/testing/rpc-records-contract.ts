@@ -127,6 +127,21 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		expect((await books.audit()).findings).toEqual([]);
 	});
 
+	test("an answer stands under the key of who asked, and ends that claim, where another account paid", async () => {
+		const asker = await books.account();
+		const here = await open();
+		const claim = async (of: string, name: string) => {
+			const asked = { accountId: of, key: "a", fingerprint: FINGERPRINT, claim: name };
+			const trip = { claims: [asked], releases: [], drops: [], nowMs: NOW, maxKeys: 10 };
+			return (await here.store.idempotency(trip)).map(({ kind }) => kind);
+		};
+		expect(await claim(asker, "first")).toEqual(["fresh"]);
+		await apply(here, [post(1, { kept: kept("a", "answer", { accountId: asker, claim: "first" }) })]);
+		expect(await claim(asker, "second")).toEqual(["kept"]);
+		expect(await claim(accountId, "third")).toEqual(["fresh"]);
+		expect((await books.audit()).findings).toEqual([]);
+	});
+
 	test("what is known not to be unknown any more is forgotten, in one batch and in several; an answer stays", async () => {
 		const known = (key: string) => ({ t: "outcome-known", accountId, key, fingerprint: FINGERPRINT }) as const;
 		const store = await open();

@@ -1,0 +1,33 @@
+/** Idempotency keys of wallets on the chain proxy: a key is the wallet's, whoever pays for the request. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { RPC_CALL_NANO, startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
+import { testWallet } from "../support/wallets.ts";
+
+let bed: WalletGateway;
+beforeAll(async () => {
+	bed = await startWalletGateway({ config: { limits: { failedRequests: 0 } } });
+});
+afterAll(() => bed.stop());
+
+test("a request that the diem of a linked account paid is answered again, not made and charged again", async () => {
+	const wallet = testWallet();
+	const own = await bed.fund(wallet, "1");
+	const staker = await bed.gate.newKey({ creditUsd: "50", changes: { wallet: wallet.address } });
+	await bed.stakeToday(staker.accountId, 0.1);
+	const signedIn = await wallet.signIn(bed.gate.url);
+	const call = async (key: string, credential: Record<string, string> = signedIn) => {
+		const answer = await bed.rpc({ ...credential, "Idempotency-Key": key });
+		return [answer.status, answer.headers.get("idempotent-replayed")];
+	};
+	expect(await call("by-diem")).toEqual([200, null]);
+	// Leaves less diem than a call costs.
+	expect((await bed.chat(signedIn, 9_997)).headers.get("x-balance-remaining")).toBe("1.000000");
+	for (let turn = 0; turn < 2; turn++) expect(await call("by-diem")).toEqual([200, "true"]);
+	expect(await bed.gate.balance(own)).toBe(1_000_000_000);
+
+	expect(await call("by-balance")).toEqual([200, null]);
+	expect(await call("by-balance")).toEqual([200, "true"]);
+	expect(await bed.gate.balance(own)).toBe(1_000_000_000 - RPC_CALL_NANO);
+	// The account's keys have keys of their own: none of them is answered with what a wallet asked.
+	expect(await call("by-diem", { authorization: `Bearer ${staker.secret}` })).toEqual([200, null]);
+});
