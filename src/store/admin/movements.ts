@@ -84,6 +84,23 @@ export async function withdraw(
 	return { balance, movementId: await move(tx, { kind: "grant", ...sides, unit: source, amount, day, balance, atMs }) };
 }
 
+/** As `balanceOf`; on PostgreSQL no node books a charge on it before the transaction ends. */
+export async function lockedBalance(
+	tx: Transaction<Tables>,
+	accountId: string,
+	source: Exclude<MoneySource, "diem">,
+): Promise<bigint> {
+	const row = await tx
+		.updateTable("budgets")
+		.set({ balance: sql`balance` })
+		.where("account_id", "=", accountId)
+		.where("source", "=", source)
+		.where("day", "=", 0n)
+		.returning("balance")
+		.executeTakeFirst();
+	return row?.balance ?? 0n;
+}
+
 export async function balanceOf(
 	tx: Transaction<Tables>,
 	accountId: string,

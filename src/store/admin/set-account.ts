@@ -7,7 +7,7 @@ import { type AccountView, requireView } from "./account-view.ts";
 import { amountToBe } from "./amounts.ts";
 import { noteChange } from "./changes.ts";
 import { requireAccount } from "./find-account.ts";
-import { balanceOf, issue, withdraw } from "./movements.ts";
+import { issue, lockedBalance, withdraw } from "./movements.ts";
 import type { AdminStore } from "./open-admin.ts";
 import { setChainStake, setOperatorStake } from "./stakes.ts";
 import { askForMoney, untilMoneyIsBack } from "./take-back.ts";
@@ -79,7 +79,7 @@ export function enableAccount(admin: AdminStore, accountId: string): Promise<Acc
 }
 
 async function setBundled(tx: Transaction<Tables>, accountId: string, wanted: Nano, atMs: number): Promise<void> {
-	const { balance } = await balanceOf(tx, accountId, "bundled");
+	const balance = await lockedBalance(tx, accountId, "bundled");
 	const difference = wanted - Number(balance);
 	if (difference < 0) await withdraw(tx, accountId, "bundled", nano(-difference), atMs);
 	else if (difference > 0) {

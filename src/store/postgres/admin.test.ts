@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { until } from "../../../test/support/running-gateway.ts";
+import { nano } from "../../ledger/nano.ts";
 import { createAccount, isEmpty, openAdmin, setAccount } from "../admin.ts";
 import { testAdmin } from "../testing/admin-contract.ts";
 import { BooksFolder } from "../testing/books-folder.ts";
@@ -34,6 +36,24 @@ test("changes are told to who listens when they are committed, not before", asyn
 	});
 	await admin.close();
 });
+
+test("bundled credit that is set while a charge on it is booked is what it shall be", async () => {
+	const url = await cluster.newDatabase();
+	const admin = openAdmin(url);
+	const { id } = await createAccount(admin, { name: "a" });
+	await setAccount(admin, id, { bundledUsd: "5" });
+	const waits = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'turnpike admin' AND wait_event_type = 'Lock'";
+	let setting: ReturnType<typeof setAccount> | undefined;
+	await once(url, (sql) =>
+		sql.begin(async (tx) => {
+			await tx.unsafe("UPDATE budgets SET balance = balance - 7 WHERE source = 'bundled'");
+			setting = setAccount(admin, id, { bundledUsd: "0" });
+			await until(async () => (await once(url, (other) => other.unsafe(waits))).length > 0, "the writer that waits");
+		}),
+	);
+	expect((await setting)?.balances.bundled).toBe(nano(0));
+	await admin.close();
+}, 60_000);
 
 test("a store that cannot be reached says so, and is reached once it can", async () => {
 	const url = await cluster.newDatabase();
