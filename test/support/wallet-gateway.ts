@@ -27,7 +27,9 @@ export interface WalletGateway {
 	stop(): Promise<void>;
 }
 
-export async function startWalletGateway(options: Pick<GatewayOptions, "config" | "clock"> = {}): Promise<WalletGateway> {
+export async function startWalletGateway(
+	options: Pick<GatewayOptions, "config" | "clock" | "audio"> = {},
+): Promise<WalletGateway> {
 	const chain = await startScriptedChain();
 	const upstream = startScriptedUpstream();
 	upstream.always(({ body }) => {
