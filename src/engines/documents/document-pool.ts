@@ -144,6 +144,7 @@ class DocumentWorker {
 	async read(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
 		const { limitMs, maxMemoryMb } = this.#options;
 		await this.#process.start();
+		signal.throwIfAborted();
 		const id = this.#nextId++;
 		const { promise, resolve } = Promise.withResolvers<{ text: string } | { fault: unknown }>();
 		this.#open = { id, settle: resolve };
