@@ -89,7 +89,8 @@ async function prepareClients() {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
 	}
-	for (const prepare of [pythonWithOpenAi, pythonWithWeb3, pythonWithWhisper]) await prepare().catch((error) => console.log(error.message));
+	for (const prepare of [pythonWithOpenAi, pythonWithWeb3, pythonWithWhisper])
+		await prepare().catch((error) => console.log(error.message));
 }
 
 async function main(paths) {
