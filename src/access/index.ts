@@ -36,6 +36,7 @@ export {
 	keyView,
 	keyWithUsageView,
 } from "./keys/key-view.ts";
+export type { RuleNames } from "./keys/restrictions.ts";
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";

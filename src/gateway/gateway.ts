@@ -1,4 +1,4 @@
-import { AccountDesk, createStaking, KeyDesk, type Staking, Web3KeyDesk } from "../access/index.ts";
+import { AccountDesk, createStaking, KeyDesk, type RuleNames, type Staking, Web3KeyDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
@@ -256,7 +256,13 @@ export class Gateway {
 		const characters = () => this.#characters;
 		const addresses = this.#addresses;
 		const keys = new KeyDesk(this.#inputs.store);
-		const endpointNames = () => new Set(endpoints.map((endpoint) => endpoint.name));
+		const { networks, optionalNetworks } = this.#inputs.rpcCatalog;
+		const ruleNames: RuleNames = {
+			get endpoints() {
+				return new Set(endpoints.map((endpoint) => endpoint.name));
+			},
+			networks: new Set([...networks.keys(), ...optionalNetworks.keys()]),
+		};
 		const endpoints: Endpoint[] = [
 			chatCompletions({
 				budgets: this.budgets,
@@ -277,7 +283,7 @@ export class Gateway {
 				keys,
 				web3Keys: this.#web3Keys,
 				addresses,
-				endpointNames,
+				ruleNames,
 				textModels: () =>
 					catalog()
 						.list("text")
@@ -285,7 +291,7 @@ export class Gateway {
 				limits: () => this.#config.limits,
 				exceededLimits: this.#exceededLimits,
 			}),
-			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, endpointNames }),
+			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, ruleNames }),
 			...this.#chains.routes,
 			...this.#wallets.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),

@@ -4,7 +4,7 @@ import { invalidField } from "../../schema/index.ts";
 import type { KeyLimits, KeyRestrictions } from "../../store/port.ts";
 import { readExpiry } from "./expiry.ts";
 import { limitText } from "./limit-text.ts";
-import { checkRestrictions } from "./restrictions.ts";
+import { checkRestrictions, type RuleNames } from "./restrictions.ts";
 
 const MAX_LIMIT = 9_999_999_999;
 const MAX_DESCRIPTION_CHARACTERS = 256;
@@ -68,13 +68,13 @@ export interface ReadKeyFields {
 export interface KeyFieldContext {
 	/** The caller's time, Unix milliseconds. */
 	readonly nowMs: number;
-	readonly endpointNames: ReadonlySet<string>;
+	readonly ruleNames: RuleNames;
 }
 
 /** Reads fields that their schema has let through. Throws 400. */
-export function readKeyFields(entered: EnteredKeyFields, { nowMs, endpointNames }: KeyFieldContext): ReadKeyFields {
+export function readKeyFields(entered: EnteredKeyFields, { nowMs, ruleNames }: KeyFieldContext): ReadKeyFields {
 	const { consumptionLimit, limitPeriod, description, expiresAt, restrictions } = entered;
-	if (restrictions) checkRestrictions(restrictions, endpointNames);
+	if (restrictions) checkRestrictions(restrictions, ruleNames);
 	return {
 		...(consumptionLimit === undefined ? {} : { limits: limitsOf(consumptionLimit) }),
 		...(limitPeriod ? { limitPeriod } : {}),

@@ -2,8 +2,15 @@ import { isIP } from "node:net";
 import { invalidField } from "../../schema/index.ts";
 import type { KeyRestrictions } from "../../store/port.ts";
 
+/** What there is to name in the rules of a key. */
+export interface RuleNames {
+	readonly endpoints: ReadonlySet<string>;
+	/** All that are known, those that are switched off too. */
+	readonly networks: ReadonlySet<string>;
+}
+
 /** Checks what the schema of restrictions cannot. Throws 400 naming the entry. */
-export function checkRestrictions(rules: Partial<KeyRestrictions>, endpointNames: ReadonlySet<string>): void {
+export function checkRestrictions(rules: Partial<KeyRestrictions>, known: RuleNames): void {
 	for (const [index, address] of (rules.addresses ?? []).entries())
 		if (!isAddressOrRange(address))
 			throw invalidField(
@@ -12,9 +19,10 @@ export function checkRestrictions(rules: Partial<KeyRestrictions>, endpointNames
 			);
 	for (const [index, model] of (rules.models ?? []).entries())
 		if (!model.isWellFormed()) throw invalidField(["restrictions", "models", index], "must be Unicode text");
-	for (const [index, name] of (rules.endpoints ?? []).entries())
-		if (!endpointNames.has(name))
-			throw invalidField(["restrictions", "endpoints", index], `must be one of ${[...endpointNames].join(", ")}`);
+	for (const kind of ["endpoints", "networks"] as const)
+		for (const [index, name] of (rules[kind] ?? []).entries())
+			if (!known[kind].has(name))
+				throw invalidField(["restrictions", kind, index], `must be one of ${[...known[kind]].join(", ")}`);
 }
 
 /** An address, or an address with the length of its prefix in bits behind a slash. */

@@ -13,7 +13,7 @@ export async function createKey(
 ): Promise<Answer> {
 	const nowMs = call.admittedAtMs;
 	await parts.accounts.show(accountId);
-	const fields = readKeyFields(body, { nowMs, endpointNames: parts.endpointNames() });
+	const fields = readKeyFields(body, { nowMs, ruleNames: parts.ruleNames });
 	const { key, secret } = await parts.keys.create(accountId, body.apiKeyType, fields, nowMs);
 	return json({ data: createdKeyView(key, secret), success: true }, 200, { "Cache-Control": "no-store" });
 }

@@ -1,11 +1,11 @@
-import type { AccountDesk, KeyDesk } from "../../access/index.ts";
+import type { AccountDesk, KeyDesk, RuleNames } from "../../access/index.ts";
 
 /** What these routes work with. */
 export interface AdminAccountParts {
 	readonly accounts: AccountDesk;
 	readonly keys: KeyDesk;
-	/** Names of all endpoints: what a key may be restricted to. */
-	readonly endpointNames: () => ReadonlySet<string>;
+	/** What a key may be restricted to. */
+	readonly ruleNames: RuleNames;
 }
 
 /** The path's account id. */

@@ -63,6 +63,7 @@ const FIELDS: readonly (readonly [field: string, member: object])[] = [
 	["restrictions.models.0", { restrictions: { models: [null] } }],
 	["restrictions.endpoints.1", { restrictions: { endpoints: ["chat", "chatt"] } }],
 	["restrictions.networks.0", { restrictions: { networks: ["Base Mainnet"] } }],
+	["restrictions.networks.1", { restrictions: { networks: ["base-mainnet", "bas-mainnet"] } }],
 	["restrictions.addresses.0", { restrictions: { addresses: ["localhost"] } }],
 	["restrictions.addresses.0", { restrictions: { addresses: ["192.0.2.0/33"] } }],
 	["restrictions.addresses.0", { restrictions: { addresses: ["192.0.2.0/"] } }],

@@ -1,4 +1,4 @@
-import type { KeyDesk, Web3KeyDesk } from "../../access/index.ts";
+import type { KeyDesk, RuleNames, Web3KeyDesk } from "../../access/index.ts";
 import type { AddressWindows, ExceededLimits } from "../../budgets/index.ts";
 import type { Caller } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
@@ -12,8 +12,8 @@ export interface ApiKeyParts {
 	readonly web3Keys: Web3KeyDesk;
 	/** Minute windows of callers without a credential. */
 	readonly addresses: AddressWindows;
-	/** Names of all endpoints: what a key may be restricted to. */
-	readonly endpointNames: () => ReadonlySet<string>;
+	/** What a key may be restricted to. */
+	readonly ruleNames: RuleNames;
 	/** Text models that are listed now. */
 	readonly textModels: () => readonly TextModel[];
 	readonly limits: () => Config["limits"];

@@ -6,7 +6,7 @@ import type { UpdateKey } from "./schema.ts";
 
 /** PATCH /api_keys: what is given replaces, what is left out stays. */
 export async function updateKey(body: UpdateKey, call: Call, parts: ApiKeyParts): Promise<Answer> {
-	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, endpointNames: parts.endpointNames() });
+	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: parts.ruleNames });
 	const key = await parts.keys.update(callerOf(call).account.id, body.id, changes);
 	return json({ data: keyView(key), success: true });
 }

@@ -10,6 +10,7 @@ import {
 	KEY_FIELDS,
 	KeyTypeSchema,
 	MISNAMED_KEY_FIELDS,
+	type RuleNames,
 	readKeyFields,
 	type Web3KeyDesk,
 } from "../../../access/index.ts";
@@ -21,7 +22,7 @@ import { type Endpoint, json, plain } from "../../../server/endpoint.ts";
 export interface Web3KeyRouteParts {
 	readonly web3Keys: Web3KeyDesk;
 	readonly addresses: AddressWindows;
-	readonly endpointNames: () => ReadonlySet<string>;
+	readonly ruleNames: RuleNames;
 	readonly limits: () => Config["limits"];
 }
 
@@ -51,7 +52,7 @@ const common = {
 /** Tokens, and secrets of keys, are for one reader. */
 const NO_STORE = { "Cache-Control": "no-store" };
 
-export function web3KeyRoutes({ web3Keys, addresses, endpointNames, limits }: Web3KeyRouteParts): Endpoint[] {
+export function web3KeyRoutes({ web3Keys, addresses, ruleNames, limits }: Web3KeyRouteParts): Endpoint[] {
 	const take = (call: Call) => {
 		call.rate = addresses.take(call.address, common.name, limits().web3KeysPerMinute);
 	};
@@ -86,7 +87,7 @@ export function web3KeyRoutes({ web3Keys, addresses, endpointNames, limits }: We
 				const nowMs = call.admittedAtMs;
 				const { apiKeyType: type, address, signature, token, ...entered } = body;
 				const described = { ...entered, description: entered.description ?? DEFAULT_DESCRIPTION };
-				const fields = readKeyFields(described, { nowMs, endpointNames: endpointNames() });
+				const fields = readKeyFields(described, { nowMs, ruleNames });
 				const { key, secret } = await web3Keys.create({ type, address, signature, token, fields }, nowMs);
 				return json({ data: createdKeyView(key, secret), success: true }, 200, NO_STORE);
 			},
