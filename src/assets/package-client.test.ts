@@ -106,6 +106,37 @@ describe("a registry's client", () => {
 	});
 });
 
+const hono = { kind: "npm", package: "hono", version: "4.13.19" } as const;
+const honoSha256 = "ec0825774aef43124f0ddde51a1883d24a3fa3e174c539eaa175010b77c62ba5";
+
+test("a package can be the asset itself, and an asset can be of parts from several", async () => {
+	const about = { description: "x", licence: "MIT", group: "hono" };
+	const part = { ...hono, member: "package/LICENSE", memberBytes: 1_101, bytes: 249696, sha256: honoSha256 };
+	const whole = { ...about, name: "hono.tgz", bytes: 249696, sha256: honoSha256, sources: [{ ...hono, sha256: honoSha256 }] };
+	const twice = {
+		...about,
+		name: "licence-twice.txt",
+		bytes: 2_202,
+		sha256: "595accc5c19b2412e4a5ef4187f635aaacd59d4a75824e92dfa2cc986f2cc472",
+		sources: [{ kind: "parts", parts: [part, part] }],
+	};
+	const elsewhere = { ...whole, name: "elsewhere.tgz", platform: "sunos-sparc" };
+	const store = new AssetStore({
+		dir: tempFolder(),
+		manifest: parseManifest({ assets: [whole, twice, elsewhere] }),
+		log: silentLog,
+	});
+	expect(store.namesFor("hono")).toEqual(["hono.tgz", "licence-twice.txt"]);
+	expect(store.namesFor("hono.tgz")).toEqual(["hono.tgz"]);
+	expect(() => store.namesFor("nothing")).toThrow("There is no asset nothing");
+	const received: number[] = [];
+	for (const name of store.namesFor("hono"))
+		await store.ensure(name, { onProgress: (status) => received.push(status.receivedBytes) });
+	expect(await Promise.all(store.names().map((name) => store.verify(name)))).toEqual([true, true]);
+	expect(readFileSync(store.path("licence-twice.txt"), "utf8").match(/MIT License/g)).toHaveLength(2);
+	expect(Math.max(...received)).toBeGreaterThan(1_101);
+}, 240_000);
+
 test("npm brings a package and one file of it is kept", async () => {
 	const licence = {
 		name: "licence.txt",
@@ -113,15 +144,7 @@ test("npm brings a package and one file of it is kept", async () => {
 		licence: "MIT",
 		bytes: 1_101,
 		sha256: "a6ab98e5c77b9070c443eaff2ff81034a6f8cc05a7524d5098eb0f24defa0115",
-		sources: [
-			{
-				kind: "npm",
-				package: "hono",
-				version: "4.13.19",
-				member: "package/LICENSE",
-				sha256: "ec0825774aef43124f0ddde51a1883d24a3fa3e174c539eaa175010b77c62ba5",
-			},
-		],
+		sources: [{ ...hono, member: "package/LICENSE", sha256: honoSha256 }],
 	};
 	const store = new AssetStore({ dir: tempFolder(), manifest: parseManifest({ assets: [licence] }), log: silentLog });
 	expect(readFileSync(await store.ensure(licence.name), "utf8")).toContain("MIT License");

@@ -76,6 +76,7 @@ export async function fetchParts(source: PartsSource, fetch: MemberFetch): Promi
 			await fetchMember(part, { ...fetch, workDir, to, expectedBytes: part.memberBytes, onBytes });
 			for await (const chunk of createReadStream(to, { signal: fetch.signal })) await whole.writeFile(chunk);
 			joinedBytes += part.memberBytes;
+			fetch.onBytes(joinedBytes);
 			await rm(workDir, { recursive: true, force: true });
 		}
 	} finally {

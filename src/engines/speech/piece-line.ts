@@ -54,7 +54,8 @@ export class PieceLine {
 		this.#running = null;
 		if (done.ok) piece.resolve(new Int16Array(done.samples.slice().buffer));
 		else piece.reject(failed(new Error(done.fault)));
-		this.#next();
+		// Not at once: its request may want its next piece, before those of younger ones.
+		setImmediate(() => this.#next());
 	}
 
 	/** The engine's process ended: the piece that it had is lost, those that wait are not. */

@@ -50,7 +50,14 @@ export class Phonemizer {
 	#spoken(words: string, language: EspeakLanguage): string {
 		const spoken = this.#espeak.words(words, language);
 		// An r that links to the next word stands beside the one that the vowel before it became.
-		return spoken.map((word) => word.map((phoneme) => mapPhoneme(phoneme, language)).join("").replaceAll("ɹɹ", "ɹ")).join(" ");
+		return spoken
+			.map((word) =>
+				word
+					.map((phoneme) => mapPhoneme(phoneme, language))
+					.join("")
+					.replaceAll("ɹɹ", "ɹ"),
+			)
+			.join(" ");
 	}
 }
 
