@@ -17,6 +17,20 @@ export function requireJson(contentType: string | null): void {
 	});
 }
 
+/** Codings of RFC 9110, 8.4.1, and those that came later. Other words there are mistakes that change nothing. */
+const CODINGS: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"]);
+
+/** 415 where the body is packed: bodies are read as they come (RFC 9110, 15.5.16). */
+export function requireUnpacked(contentEncoding: string | null): void {
+	const packed = contentEncoding?.split(",").map((coding) => coding.trim().toLowerCase());
+	const coding = packed?.find((name) => CODINGS.has(name));
+	if (coding === undefined) return;
+	throw new ApiError("INVALID_CONTENT_TYPE", {
+		message: `Content-Encoding ${coding} is not taken here; send the body as it is`,
+		headers: { "Accept-Encoding": "identity" },
+	});
+}
+
 /** Bodies over this are parsed without the rest of their long strings: whole, they would stop the event loop. */
 const LARGE_BODY_BYTES = 4 * 1_048_576;
 

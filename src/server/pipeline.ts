@@ -21,7 +21,16 @@ import { Call, type Connection } from "./call.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorForm, errorHeaders } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
-import { checkInput, parseable, parseJsonObject, queryObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
+import {
+	checkInput,
+	parseable,
+	parseJsonObject,
+	queryObject,
+	requireJson,
+	requireUnpacked,
+	withoutMark,
+	withoutNulls,
+} from "./parse-body.ts";
 import { type FormFile, readForm, requireForm } from "./parse-form.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
@@ -196,6 +205,7 @@ async function readInput(
 	let body: Record<string, unknown> = {};
 	let long = LongStrings.none;
 	let file: FormFile | null = null;
+	if (endpoint.body !== undefined) requireUnpacked(call.request.headers.get("content-encoding"));
 	if (endpoint.body?.form !== undefined && prepared.body !== null) {
 		const boundary = requireForm(call.request.headers.get("content-type"));
 		call.bodyShare = parts.bodyMemory.share();

@@ -127,6 +127,19 @@ test("415 for another content type", async () => {
 	expect(await refused(answer, 415)).toMatchObject({ code: "INVALID_CONTENT_TYPE" });
 });
 
+test("415 for a packed body, with what is taken", async () => {
+	for (const coding of ["gzip", "X-GZIP", "br", "zstd", "deflate", "identity, gzip"]) {
+		const answer = await bed.rpc(request("eth_gasPrice"), { headers: { "content-encoding": coding } });
+		const { error, code } = await refused(answer, 415);
+		expect([error, code]).toEqual([expect.stringContaining("send the body as it is"), "INVALID_CONTENT_TYPE"]);
+		expect(answer.headers.get("accept-encoding")).toBe("identity");
+	}
+	for (const word of ["identity", "utf-8", ""]) {
+		const answer = await bed.rpc("[]", { headers: { "content-encoding": word } });
+		expect(await refused(answer, 400)).toMatchObject({ error: "Batch is empty" });
+	}
+});
+
 test("many refusals do not block the caller: there are two limits, and this is none", async () => {
 	for (let index = 0; index < 25; index++) await refused(await bed.rpc("{"), 400);
 	const answer = await bed.rpc(request("eth_sign"));
