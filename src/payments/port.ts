@@ -129,10 +129,10 @@ export type TopUpOutcome =
 			readonly payment: CreditedPayment;
 			readonly response: PaymentResponse;
 	  }
-	/** 400: nothing was sent, no token can move by us. `response` where the facilitator refused. */
+	/** 400, 403 for a wallet that is disabled: nothing was sent, no token can move by us. `response` where the facilitator refused. */
 	| {
 			readonly kind: "refused";
-			readonly code: "X402_INVALID_PAYMENT" | "PAYMENT_VERIFICATION_FAILED";
+			readonly code: "X402_INVALID_PAYMENT" | "PAYMENT_VERIFICATION_FAILED" | "API_ACCESS_DISABLED";
 			readonly reason: string;
 			readonly message: string;
 			readonly response: PaymentResponse | null;

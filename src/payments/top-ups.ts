@@ -195,6 +195,8 @@ export class TopUps implements TopUpDesk {
 		const use = seen?.kind === "unused" ? null : seen;
 		if (!verdict.valid && use === null) return this.#notVerified(payment, verdict.reason);
 		if (use?.kind === "elsewhere") return this.#endedBefore(payment, use.transaction);
+		// What the chain took already is credited, whoever signed it.
+		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
 		const before = use === null ? REORG_BLOCKS : USED_BEFORE_BLOCKS;
 		const fromBlock = use?.kind === "transferred" ? use.transfer.block : head - before;
 		const units = Number(payment.authorization.value);
@@ -284,6 +286,14 @@ export class TopUps implements TopUpDesk {
 const ENDED = "this payment ended without a transfer to the receiver, and was not credited: sign a new one";
 const PENDING = "the payment is not known to be settled yet: retry the same header, and do not pay again";
 const UNAVAILABLE = "payments cannot be settled now, and nothing was sent: retry the same header";
+/** Whose calls are refused is not let pay for them. */
+const DISABLED: TopUpOutcome = {
+	kind: "refused",
+	code: "API_ACCESS_DISABLED",
+	reason: "wallet_disabled",
+	message: "API access of this wallet is disabled, and nothing was sent; ask the operator",
+	response: null,
+};
 /** So many blocks a chain may take back under a payment that is seen for the first time. */
 const REORG_BLOCKS = 64;
 /** How far back a use is looked for that was there before the payment came: on Base 18 hours. */

@@ -1,7 +1,8 @@
 /** Paid routes without a key: what they offer, and the one request that a payment is good for. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { disableAccount, showWallet } from "../../src/store/admin.ts";
 import { decoded, type PayingGateway, startPayingGateway } from "../support/paying-gateway.ts";
-import { BASE } from "../support/usdc-chain.ts";
+import { BASE, headerOf } from "../support/usdc-chain.ts";
 import { RPC_CALL_NANO } from "../support/wallet-gateway.ts";
 import { testWallet } from "../support/wallets.ts";
 
@@ -208,6 +209,23 @@ test("a payment that cannot be taken is refused in the form of the route, and no
 	const called = await bed.rpc({ "PAYMENT-SIGNATURE": "e30=" });
 	expect([called.status, await called.json()]).toMatchObject([400, { error: expect.any(String), code: "X402_INVALID_PAYMENT" }]);
 	expect(await inLedger()).toBe(before);
+});
+
+test("a wallet that the operator disabled cannot pay; what it sent to the chain by itself is credited all the same", async () => {
+	const payer = await bed.payer();
+	const paid = await bed.rpc({ "PAYMENT-SIGNATURE": await bed.payment(payer) });
+	expect(paid.status).toBe(200);
+	await disableAccount(bed.gate.admin, (await showWallet(bed.gate.admin, payer)).accountId);
+	const topUp = (headers: Record<string, string>) => bed.post("/x402/top-up", headers);
+	for (const pay of [topUp, bed.rpc, bed.chat]) {
+		const refused = await pay({ "PAYMENT-SIGNATURE": await bed.payment(payer) });
+		expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining("API_ACCESS_DISABLED")]);
+	}
+	expect(await bed.usdc.balance(payer.address)).toBe(995_000_000);
+	const signed = await bed.usdc.sign(payer.account, bed.payTo);
+	await bed.usdc.execute(signed);
+	const credited = await topUp({ "PAYMENT-SIGNATURE": headerOf(signed) });
+	expect(await credited.json()).toMatchObject({ data: { amountCredited: 5 } });
 });
 
 test("a key or a sign-in beside a payment decides; the payment is left alone", async () => {

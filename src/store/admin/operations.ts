@@ -36,7 +36,7 @@ import { endBroadcastTurn, takeBroadcastTurn } from "./top-ups/broadcast-turns.t
 import { creditTopUp } from "./top-ups/credit-top-up.ts";
 import { beginTopUp, failTopUp, findTopUp, listDueTopUps, listTopUps, noteTopUp, takeTopUp } from "./top-ups/open-top-ups.ts";
 import { walletEntries } from "./top-ups/wallet-entries.ts";
-import { listWallets, showWallet } from "./top-ups/wallet-views.ts";
+import { isWalletDisabled, listWallets, showWallet } from "./top-ups/wallet-views.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 import { useToken } from "./use-token.ts";
 import { deleteVoice, sweepVoices, touchVoice } from "./voices/change-voice.ts";
@@ -66,6 +66,7 @@ export const ADMIN_OPERATIONS = {
 	finishStakeReading,
 	getKey: getAccountKey,
 	hasCustomers,
+	isWalletDisabled,
 	keptAnswerFiles,
 	listAccounts: listAccountPage,
 	listDueTopUps,

@@ -46,6 +46,12 @@ export async function showWallet(admin: AdminStore, input: { readonly identity: 
 	return viewOf(row);
 }
 
+/** Whether the operator has disabled it; false for a wallet that never topped up. */
+export async function isWalletDisabled(admin: AdminStore, input: { readonly identity: string }): Promise<boolean> {
+	const row = await admin.db.selectFrom("accounts").select("disabled").where("identity", "=", input.identity).executeTakeFirst();
+	return row !== undefined && Number(row.disabled) === 1;
+}
+
 type Row = Awaited<ReturnType<ReturnType<typeof views>["executeTakeFirstOrThrow"]>>;
 
 function views(db: StoreDb) {
