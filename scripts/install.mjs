@@ -64,7 +64,7 @@ function explain(tail) {
 	if (/EACCES|EPERM|EROFS/i.test(tail)) {
 		return "This folder's node_modules cannot be written. Start as the folder's owner, or correct its permissions.";
 	}
-	if (/ENOSPC/i.test(tail)) return "The disk is full. About 300 MB are needed; make room and start again.";
+	if (/ENOSPC/i.test(tail)) return "The disk is full. About 800 MB are needed; make room and start again.";
 	if (/EINTEGRITY/i.test(tail)) return "A package arrived damaged. Run `npm cache clean --force` and start again.";
 	return "npm's own words are above. Correct that and start again.";
 }
