@@ -30,9 +30,10 @@ export function findTables(segments: readonly Segment[]): { tables: PageTable[];
 	for (let start = 0; start < rows.length; start += 1) {
 		const run = tableFrom(rows, start);
 		if (run === null) continue;
+		start += run.rows.length - 1;
+		if (isProse(run.rows, run.columns.length)) continue;
 		tables.push({ ...boxAround(run.rows.flat()), markdown: table(cellsOf(run.rows, run.columns)) });
 		for (const segment of run.rows.flat()) taken.add(segment);
-		start += run.rows.length - 1;
 	}
 	return { tables, rest: segments.filter((segment) => !taken.has(segment)) };
 }
@@ -65,7 +66,7 @@ function tableFrom(rows: readonly Row[], start: number): { rows: Row[]; columns:
 	// A lone line at the end that begins where the table does is what follows it.
 	while (run.length > 0 && placesOf(run.at(-1) ?? [], columns).every((column) => column === 0)) run.pop();
 	const full = run.filter((row) => placesOf(row, columns).length >= 2);
-	if (full.length < MIN_ROWS || isProse(full, columns.length)) return null;
+	if (full.length < MIN_ROWS) return null;
 	return { rows: run, columns };
 }
 

@@ -10,6 +10,8 @@ const LINE_GAP = 1.1;
 /** Pieces of one line are joined over a gap of so many letter heights. */
 const JOIN_GAP = 3;
 const MARKER_CHARS = 5;
+/** Some files write the lines of all columns in turn. */
+const OPEN_BLOCKS = 4;
 /** So many pieces that begin at one place are a column. */
 const COLUMN_LINES = 4;
 
@@ -17,9 +19,11 @@ const COLUMN_LINES = 4;
 export function pageBlocks(segments: readonly Segment[]): PageBlock[] {
 	const groups: Segment[][] = [];
 	for (const segment of joinedPieces(segments)) {
-		const lines = groups.at(-1);
-		const last = lines?.at(-1);
-		if (lines !== undefined && last !== undefined && follows(last, segment)) lines.push(segment);
+		const lines = groups.slice(-OPEN_BLOCKS).findLast((group) => {
+			const last = group.at(-1);
+			return last !== undefined && follows(last, segment);
+		});
+		if (lines !== undefined) lines.push(segment);
 		else groups.push([segment]);
 	}
 	return groups.map((lines) => ({ lines, ...boxAround(lines) }));

@@ -18,6 +18,8 @@ const MAX_HEADING_CHARS = 200;
 const MAX_HEADING_LINES = 3;
 /** A line that ends before this share of its column is the last of its paragraph. */
 const FULL_LINE = 0.85;
+/** Letter heights that a column of text is wide at least. */
+const COLUMN_WIDTH = 13;
 const BULLET = /^[\u2022\u25cf\u25aa\u25e6\u2023\u2043\uf0b7\uf0a7\u00b7\u25a0] */;
 const NUMBERED = /^(\d{1,3}[.)]|[a-z][.)]|\([a-z\d]{1,3}\)) /;
 
@@ -66,8 +68,12 @@ export function pageMarkdown({ segments, extras }: PageContent, sizes: FontSizes
 	return [...readingOrder(items).flatMap(({ texts }) => texts), ...extras];
 }
 
-/** Where the column of a block ends: the furthest of those that begin with it. */
+/** Where the column of a block ends: at its own end where its lines are long and fill it, else with others that begin there. */
 function columnRight(block: PageBlock, blocks: readonly PageBlock[], pageRight: number): number {
+	const width = block.right - block.left;
+	const before = block.lines.slice(0, -1);
+	const full = before.filter((line) => line.right - block.left >= FULL_LINE * width);
+	if (before.length > 1 && full.length >= before.length / 2 && width > COLUMN_WIDTH * (before[0]?.size ?? 0)) return block.right;
 	let right = block.right;
 	for (const other of blocks) if (Math.abs(other.left - block.left) < 30) right = Math.max(right, other.right);
 	return Math.min(right, pageRight);

@@ -98,10 +98,11 @@ function newDraft(box: Box, size: number, bold: boolean): Draft {
 	return { text: "", address: undefined, linkFrom: 0, ...box, size, bold, hyphen: false, space: false };
 }
 
-/** A wide gap, a step back, or another line that the library took for the same. */
+/** A wide gap, a step back, or another line that the library took for the same: it does that behind a parted word. */
 function partsFrom(draft: Draft, box: Box, size: number): boolean {
 	const height = Math.max(draft.size, size);
 	const gap = box.left - draft.right;
+	if (draft.hyphen && box.left < draft.right - height) return true;
 	const apart = Math.max(box.bottom - draft.top, draft.bottom - box.top);
 	return gap > WIDE_GAP * height || box.right < draft.left - height || apart > 0.5 * height;
 }

@@ -8,6 +8,8 @@ export class RtfFlow {
 	readonly #after: string[] = [];
 	#text = "";
 	#rows: string[][] = [];
+	/** What stands behind the rows. */
+	readonly #behindRows: string[] = [];
 	#row: string[] = [];
 	#cell: string[] = [];
 	/** `- ` or `1. ` of the paragraph. */
@@ -57,7 +59,7 @@ export class RtfFlow {
 			return;
 		}
 		this.#endTable();
-		this.blocks.push(shown, ...this.#notes.splice(0), ...this.#after.splice(0));
+		this.blocks.push(shown, ...this.#behind());
 	}
 
 	endCell(): void {
@@ -72,6 +74,7 @@ export class RtfFlow {
 		this.#row = [];
 		this.#cell = [];
 		this.inTable = false;
+		this.#behindRows.push(...this.#behind());
 	}
 
 	/** All blocks. */
@@ -80,14 +83,18 @@ export class RtfFlow {
 		if (this.inTable) this.endCell();
 		this.endRow();
 		this.#endTable();
-		this.blocks.push(...this.#notes.splice(0), ...this.#after.splice(0));
+		this.blocks.push(...this.#behind());
 		return this.blocks;
 	}
 
 	#endTable(): void {
 		if (this.#rows.length === 0) return;
-		this.blocks.push(table(this.#rows), ...this.#notes.splice(0), ...this.#after.splice(0));
+		this.blocks.push(table(this.#rows), ...this.#behindRows.splice(0));
 		this.#rows = [];
+	}
+
+	#behind(): string[] {
+		return [...this.#notes.splice(0), ...this.#after.splice(0)];
 	}
 }
 

@@ -1,0 +1,292 @@
+import { expect, test } from "bun:test";
+import { zipFile } from "../../../test/support/zip-file.ts";
+import { extractText } from "./extract.ts";
+
+const read = (content: string | Uint8Array, name = "file") =>
+	extractText(typeof content === "string" ? new TextEncoder().encode(content) : content, name, { readScan: null });
+
+const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const relations = (list: readonly (readonly [id: string, type: string, target: string, external?: boolean])[]) =>
+	`<Relationships>${list.map(([id, type, target, external]) => `<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"${external ? ' TargetMode="External"' : ""}/>`).join("")}</Relationships>`;
+
+function docx(body: string, parts: Readonly<Record<string, string>> = {}, own: Parameters<typeof relations>[0] = []): Uint8Array {
+	return zipFile({
+		"_rels/.rels": relations([["r1", "officeDocument", "word/document.xml"]]),
+		"word/_rels/document.xml.rels": relations(own),
+		"word/document.xml": `<w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`,
+		...parts,
+	});
+}
+const p = (inner: string, properties = "") => `<w:p>${properties === "" ? "" : `<w:pPr>${properties}</w:pPr>`}${inner}</w:p>`;
+const t = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
+
+test("DOCX: headings by style, nested lists with their numbers, changes, links, comments, spans", async () => {
+	const list = (level: number, id = 1) => `<w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${id}"/></w:numPr>`;
+	const body = [
+		p(t("Report"), '<w:pStyle w:val="Title1"/>'),
+		p(t("Part"), '<w:pStyle w:val="Sub"/>'),
+		p(t("one"), list(0)),
+		p(t("inner"), list(1)),
+		p(t("two"), list(0)),
+		p(t("dot"), list(0, 2)),
+		p(`${t("kept")}<w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins>${t(" and new")}</w:ins>`),
+		p(`<w:hyperlink r:id="rL">${t("a site")}</w:hyperlink>${t(" &amp; more")}<w:r><w:commentReference w:id="7"/></w:r>`),
+		`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>${p(t("wide"))}</w:tc></w:tr><w:tr><w:tc>${p(t("a|b"))}</w:tc><w:tc>${p(t("l1"))}${p(t("l2"))}</w:tc></w:tr></w:tbl>`,
+	].join("");
+	const text = await read(
+		docx(
+			body,
+			{
+				"word/styles.xml":
+					'<w:styles><w:style w:styleId="Title1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Mid"><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style><w:style w:styleId="Sub"><w:basedOn w:val="Mid"/></w:style></w:styles>',
+				"word/numbering.xml":
+					'<w:numbering><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum><w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num></w:numbering>',
+				"word/comments.xml": `<w:comments><w:comment w:id="7" w:author="Ann">${p(t("Is it so?"))}</w:comment></w:comments>`,
+			},
+			[
+				["rS", "styles", "styles.xml"],
+				["rN", "numbering", "numbering.xml"],
+				["rC", "comments", "comments.xml"],
+				["rL", "hyperlink", "https://example.com/", true],
+			],
+		),
+	);
+	expect(text).toBe(
+		[
+			"# Report",
+			"## Part",
+			"1. one\n  1. inner\n2. two\n- dot",
+			"kept and new",
+			"[a site](https://example.com/) & more",
+			"> Comment by Ann: Is it so?",
+			"| wide |  |\n| --- | --- |\n| a\\|b | l1<br>l2 |",
+		].join("\n\n"),
+	);
+});
+
+test("a document that nests without end, or whose part inflates to more than it declares, is refused", async () => {
+	await expect(read(docx(`${"<w:sdt>".repeat(400)}${"</w:sdt>".repeat(400)}`))).rejects.toMatchObject({ kind: "too-large" });
+	const honest = Buffer.from(docx(p(t("x".repeat(10_000)))));
+	const size = Buffer.alloc(4);
+	size.writeUInt32LE(`<w:document xmlns:w="w"><w:body>${p(t("x".repeat(10_000)))}</w:body></w:document>`.length);
+	let lying = honest.toString("latin1");
+	lying = lying.replaceAll(size.toString("latin1"), "\x10\0\0\0");
+	await expect(read(new Uint8Array(Buffer.from(lying, "latin1")))).rejects.toMatchObject({ kind: "too-large" });
+});
+
+test("entities of a document type are not expanded", async () => {
+	const bomb = '<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
+	const bytes = zipFile({
+		"_rels/.rels": relations([["r1", "officeDocument", "word/document.xml"]]),
+		"word/document.xml": `${bomb}<w:document><w:body>${p(t("safe &b;"))}</w:body></w:document>`,
+	});
+	expect(await read(bytes)).toBe("safe &b;");
+});
+
+test("XLSX: sheets in order with their names, dates from either epoch, shared and inline texts, comments", async () => {
+	const sheet = (cells: string) => `<worksheet><sheetData>${cells}</sheetData></worksheet>`;
+	const book = (epoch: string) =>
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+			"xl/_rels/workbook.xml.rels": relations([
+				["rA", "worksheet", "worksheets/b.xml"],
+				["rB", "worksheet", "worksheets/a.xml"],
+				["rS", "styles", "styles.xml"],
+				["rT", "sharedStrings", "strings.xml"],
+			]),
+			"xl/workbook.xml": `<workbook><workbookPr date1904="${epoch}"/><sheets><sheet name="First" sheetId="1" r:id="rA"/><sheet name="Second &amp; last" sheetId="2" state="hidden" r:id="rB"/></sheets></workbook>`,
+			"xl/styles.xml":
+				'<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/><numFmt numFmtId="165" formatCode="#,##0.00\\ &quot;EUR&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="10"/></cellXfs></styleSheet>',
+			"xl/strings.xml": "<sst><si><t>Name</t></si><si><r><t>rich </t></r><r><t>text</t></r><rPh><t>reading</t></rPh></si></sst>",
+			"xl/worksheets/_rels/b.xml.rels": relations([["rC", "comments", "../comments1.xml"]]),
+			"xl/comments1.xml":
+				'<comments><authors><author>Ann</author></authors><commentList><comment ref="B2" authorId="0"><text><t>check</t></text></comment></commentList></comments>',
+			"xl/worksheets/b.xml": sheet(
+				'<row r="1"><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>in line</t></is></c></row><row r="2"><c r="A2" t="s"><v>1</v></c><c r="B2" s="1"><v>45000</v></c><c r="C2" s="2"><v>1234.5</v></c><c r="D2" s="3"><v>0.125</v></c><c r="E2" t="b"><v>1</v></c><c r="F2"><v>0.30000000000000004</v></c></row>',
+			),
+			"xl/worksheets/a.xml": sheet('<row r="1048576"><c r="XFD1048576"><v>7</v></c></row>'),
+		});
+	const text = await read(book("0"));
+	expect(text).toStartWith("## First\n\n| Name |  | in line |  |  |  |\n");
+	expect(text).toContain("| rich text | 2023-03-15 | 1,234.50 EUR | 12.50% | TRUE | 0.3 |");
+	expect(text).toContain("> Comment on B2 by Ann: check");
+	expect(text.indexOf("## Second & last (hidden)")).toBeGreaterThan(text.indexOf("rich text"));
+	expect(await read(book("1"))).toContain("2027-03-16");
+});
+
+test("PPTX: slides in the order of the presentation, titles, notes without slide numbers, hidden ones named", async () => {
+	const shape = (type: string, text: string) =>
+		`<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
+	const slide = (attributes: string, shapes: string) =>
+		`<p:sld${attributes}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`;
+	const text = await read(
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "ppt/presentation.xml"]]),
+			"ppt/presentation.xml":
+				'<p:presentation><p:sldIdLst><p:sldId id="256" r:id="rB"/><p:sldId id="257" r:id="rA"/></p:sldIdLst></p:presentation>',
+			"ppt/_rels/presentation.xml.rels": relations([
+				["rA", "slide", "slides/slide1.xml"],
+				["rB", "slide", "slides/slide2.xml"],
+			]),
+			"ppt/slides/slide1.xml": slide(' show="0"', shape("body", "later")),
+			"ppt/slides/slide2.xml": slide(
+				"",
+				`${shape("sldNum", "2")}<p:grpSp>${shape("body", "point")}</p:grpSp>${shape("title", "Plan")}`,
+			),
+			"ppt/slides/_rels/slide2.xml.rels": relations([["rN", "notesSlide", "../notes/n.xml"]]),
+			"ppt/notes/n.xml": slide("", `${shape("body", "say this")}${shape("sldNum", "2")}`),
+		}),
+	);
+	expect(text).toBe("## Slide 1: Plan\n\n- point\n\n> Notes: say this\n\n## Slide 2 (hidden)\n\n- later");
+});
+
+test("ODT: headings, lists, notes, comments, boxes, repeated cells, headers and footers", async () => {
+	const text = await read(
+		zipFile({
+			mimetype: "application/vnd.oasis.opendocument.text",
+			"META-INF/manifest.xml": "<manifest/>",
+			"styles.xml":
+				"<s><master-styles><style:master-page><style:header><text:p>Top</text:p></style:header><style:footer><text:p>Foot</text:p></style:footer></style:master-page></master-styles></s>",
+			"content.xml": `<o><automatic-styles><text:list-style style:name="L"><text:list-level-style-number text:level="1"/></text:list-style></automatic-styles><office:body><office:text>
+<text:h text:outline-level="2">Head</text:h>
+<text:p>a<text:s text:c="2"/>b<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>the note</text:p></text:note-body></text:note> <text:a xlink:href="https://example.com/">site</text:a><office:annotation><dc:creator>Ann</dc:creator><text:p>hm</text:p></office:annotation><draw:frame><draw:text-box><text:p>boxed</text:p></draw:text-box></draw:frame></text:p>
+<text:list text:style-name="L"><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>in</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>two</text:p></text:list-item></text:list>
+<table:table><table:table-row><table:table-cell table:number-columns-repeated="2"><text:p>x</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row><table:table-row table:number-rows-repeated="1000000"><table:table-cell/></table:table-row></table:table>
+</office:text></office:body></o>`,
+		}),
+	);
+	expect(text).toBe(
+		"Top\n\n## Head\n\na  b[^1] [site](https://example.com/)\n\n[^1]: the note\n\n> Comment by Ann: hm\n\nboxed\n\n1. one\n  - in\n2. two\n\n| x | x |\n| --- | --- |\n\nFoot",
+	);
+});
+
+test("ODS: sheets with the values that they show; cells repeated without end are refused", async () => {
+	const sheet = (cells: string) =>
+		zipFile({
+			mimetype: "application/vnd.oasis.opendocument.spreadsheet",
+			"META-INF/manifest.xml": "<manifest/>",
+			"content.xml": `<o><office:body><office:spreadsheet><table:table table:name="Sales"><table:table-row>${cells}</table:table-row></table:table></office:spreadsheet></office:body></o>`,
+		});
+	const cell = '<table:table-cell office:value="0.5" table:number-columns-repeated="N"><text:p>50%</text:p></table:table-cell>';
+	expect(await read(sheet(cell.replace("N", "1")))).toBe("## Sales\n\n| 50% |\n| --- |");
+	await expect(read(sheet(cell.replace("N", "1000000000")))).rejects.toMatchObject({ kind: "too-large" });
+});
+
+test("EPUB: title, author, chapters in reading order; a licence is named", async () => {
+	const book = (more: Readonly<Record<string, string>>) =>
+		zipFile({
+			mimetype: "application/epub+zip",
+			"META-INF/container.xml": '<container><rootfiles><rootfile full-path="OEBPS/b.opf"/></rootfiles></container>',
+			"OEBPS/b.opf":
+				'<package><metadata><dc:title>Book</dc:title><dc:creator>Ann Lee</dc:creator></metadata><manifest><item id="a" href="a%20b.xhtml"/><item id="z" href="z.xhtml"/></manifest><spine><itemref idref="z"/><itemref idref="a"/></spine></package>',
+			"OEBPS/a b.xhtml": "<html><body><h2>Second</h2></body></html>",
+			"OEBPS/z.xhtml": "<html><body><h2>First</h2><p>once</p></body></html>",
+			...more,
+		});
+	expect(await read(book({}))).toBe("# Book\n\nAnn Lee\n\n## First\n\nonce\n\n## Second");
+	const licence =
+		'<encryption><EncryptedData><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></EncryptedData></encryption>';
+	await expect(read(book({ "META-INF/encryption.xml": licence }))).rejects.toMatchObject({ kind: "encrypted" });
+});
+
+test("EML: fields, text, and attachments under their names", async () => {
+	const mail = [
+		"From: =?utf-8?q?J=C3=BCrgen?= <j@example.com>",
+		"To: ann@example.com",
+		"Subject: Figures",
+		"Date: Tue, 03 Mar 2026 10:00:00 +0000",
+		"MIME-Version: 1.0",
+		'Content-Type: multipart/mixed; boundary="b"',
+		"",
+		"--b",
+		"Content-Type: text/plain; charset=iso-8859-1",
+		"Content-Transfer-Encoding: quoted-printable",
+		"",
+		"Gr=FC=DFe",
+		"--b",
+		'Content-Type: application/octet-stream; name="a.rtf"',
+		'Content-Disposition: attachment; filename="a.rtf"',
+		"Content-Transfer-Encoding: base64",
+		"",
+		Buffer.from("{\\rtf1 inside}").toString("base64"),
+		"--b",
+		'Content-Disposition: attachment; filename="b.docx"',
+		"Content-Transfer-Encoding: base64",
+		"",
+		Buffer.from("PK\x03\x04 broken").toString("base64"),
+		"--b--",
+		"",
+	].join("\r\n");
+	const text = await read(mail, "mail.eml");
+	expect(text).toStartWith("# Figures\n\nFrom: Jürgen <j@example.com>\nTo: ann@example.com\nDate: ");
+	expect(text).toContain(
+		"\n\nGrüße\n\n## Attachment: a.rtf\n\ninside\n\n## Attachment: b.docx\n\n(The file is cut off or damaged",
+	);
+});
+
+test("HTML: what a reader sees, with its structure, in the encoding that the page names", async () => {
+	const page = `<!doctype html><html><head><meta charset="windows-1251"><title>T</title><style>x{}</style></head><body><nav hidden>no</nav><h1>Head</h1><p>a <a href="/rel">rel</a> <a href="https://example.com/">abs</a><br>next<script>bad()</script></p><ul><li>one<ol><li>in</li></ol></li><li>two</li></ul><table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>2</td></tr></table><pre>  x = 1\n</pre></body></html>`;
+	expect(await read(page)).toBe(
+		"# T\n\n# Head\n\na rel [abs](https://example.com/)\nnext\n\n- one\n  1. in\n- two\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\n```\n  x = 1\n```",
+	);
+	const russian = new Uint8Array([
+		...Buffer.from('<html><head><meta charset="windows-1251"></head><body>'),
+		0xcf,
+		0xf0,
+		0xe8,
+		0xe2,
+		0xe5,
+		0xf2,
+		...Buffer.from("</body></html>"),
+	]);
+	expect(await read(russian)).toBe("Привет");
+	expect(await read(`<html><body>${"<div>".repeat(20_000)}deep`)).toBe("deep");
+});
+
+test("RTF: code pages of fonts, Unicode with its fallback, cells, notes, comments, what is hidden", async () => {
+	const rtf = String.raw`{\rtf1\ansi\ansicpg1252\uc1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset128 B;}{\f2\fcharset204 C;}}{\stylesheet{\s1 heading 1;}}{\info{\title no}}
+{\header Top\par}\pard\s1 Head\par\pard Gr\'fc\'dfe {\f1\'93\'8c\'8b\'9e} {\f2\'cf\'f0} \u8364? {\v hidden}{\*\unknown no}\par
+x{\footnote\pard the note\par}\par\trowd\pard\intbl a\cell b\cell\row\pard{\*\atnauthor Ann}{\*\annotation hm}end{\*\bkmkstart no}\par}`;
+	expect(await read(rtf)).toBe(
+		"Top\n\n# Head\n\nGrüße 東京 Пр € \n\nx[^1]\n\n[^1]: the note\n\n| a | b |\n| --- | --- |\n\nend\n\n> Comment by Ann: hm".replace(
+			"€ \n",
+			"€\n",
+		),
+	);
+	await expect(read("{\\rtf1 cut off")).rejects.toMatchObject({ kind: "corrupt" });
+	await expect(read(`{\\rtf1 ${"{".repeat(5_000)}`)).rejects.toMatchObject({ kind: "too-large" });
+});
+
+test("text stays as it is: code, CSV, JSON, XML, Markdown", async () => {
+	for (const text of ["const a = 1 < 2;\n", "a,b\n1,2\n", '{"a": [1, 2]}', "<?xml version='1.0'?><a>b</a>", "# T\n\n* x"])
+		expect(await read(text)).toBe(text);
+	expect(await read("a\r\nb\rc\ufeff")).toBe("a\nb\nc");
+});
+
+const ENCODED: readonly (readonly [encoding: string, hex: string, text: string])[] = [
+	["UTF-16 without a mark", Buffer.from("Plain words in two bytes", "utf16le").toString("hex"), "Plain words in two bytes"],
+	["UTF-32", Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0, 0x00, 0xf6, 1, 0]).toString("hex"), "A😀"],
+	[
+		"Shift-JIS",
+		"82b182ea82cd93fa967b8cea82cc95b68f9182c582b781428e6c94bc8afa82cc94848fe382cd919d89c182b582dc82b582bd8142",
+		"これは日本語の文書です。四半期の売上は増加しました。",
+	],
+	["ISO-2022-JP", "1b2442467c4b5c386c1b2842", "日本語"],
+	[
+		"windows-1251",
+		Buffer.from(
+			Array.from("Квартальный отчёт показывает рост выручки, позвоните в офис.", (letter) => cyrillic(letter)),
+		).toString("hex"),
+		"Квартальный отчёт показывает рост выручки, позвоните в офис.",
+	],
+];
+
+/** A letter's byte in windows-1251. */
+function cyrillic(letter: string): number {
+	const code = letter.charCodeAt(0);
+	return letter === "ё" ? 0xb8 : code < 128 ? code : code - 0x350;
+}
+
+test.each(ENCODED)("text in %s is told by its bytes", async (_, hex, text) => {
+	expect(await read(new Uint8Array(Buffer.from(hex, "hex")))).toBe(text);
+});
