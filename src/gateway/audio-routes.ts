@@ -12,6 +12,7 @@ import type { StorePort } from "../store/port.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
 import { createAudioUpstreams } from "../upstreams/audio/index.ts";
 import type { PoolTools } from "../upstreams/index.ts";
+import { VoiceSweep } from "./voice-sweep.ts";
 
 /** What makes audio on this machine. */
 export interface AudioEngines {
@@ -32,20 +33,13 @@ export interface AudioRoutesInputs {
 	readonly config: () => Config;
 }
 
-const SWEEP_EVERY_MS = 60_000;
-/** A step is short, and others come between two. */
-const SWEPT_AT_ONCE = 20;
-
-/** The audio routes put together, and what looks after the voices that callers brought. */
+/** The audio routes put together, and what lets go of the voices that callers brought. */
 export class AudioRoutes {
 	readonly routes: Endpoint[];
-	readonly #inputs: AudioRoutesInputs;
-	#cancelSweep: () => void;
-	#stopped = false;
+	readonly #sweep: VoiceSweep;
 
 	constructor(inputs: AudioRoutesInputs) {
 		const { engines, budgets, store, clock, tools, catalog, config } = inputs;
-		this.#inputs = inputs;
 		const upstreams = createAudioUpstreams(tools, () => config().timeouts);
 		const voices = new VoiceDesk(store, clock);
 		const { speech: engine, encoder } = engines;
@@ -54,18 +48,10 @@ export class AudioRoutes {
 			audioTranscriptions({ budgets, upstreams, encoder, catalog, config }),
 			...audioVoiceRoutes({ voices, encoder, catalog, config }),
 		];
-		this.#cancelSweep = inputs.timers.after(SWEEP_EVERY_MS, () => void this.#sweep());
+		this.#sweep = new VoiceSweep({ store, clock, timers: inputs.timers });
 	}
 
 	stop(): void {
-		this.#stopped = true;
-		this.#cancelSweep();
-	}
-
-	/** Lets go of voices whose time is over, with their samples. Where the store is away the next sweep finds them again. */
-	async #sweep(): Promise<void> {
-		const { store, clock, timers } = this.#inputs;
-		const swept = await store.admin("sweepVoices", { nowMs: clock.now(), rows: SWEPT_AT_ONCE }).catch(() => ({ more: false }));
-		if (!this.#stopped) this.#cancelSweep = timers.after(swept.more ? 1_000 : SWEEP_EVERY_MS, () => void this.#sweep());
+		this.#sweep.stop();
 	}
 }

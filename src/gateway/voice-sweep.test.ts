@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { runOperation } from "../store/admin/operations.ts";
+import { BooksFolder } from "../store/testing/books-folder.ts";
+import type { Timers } from "../telemetry/clock.ts";
+import { VoiceSweep, type VoiceSweepParts } from "./voice-sweep.ts";
+
+/** Timers that a test lets run; each run waits until the next is set. */
+class OneTimer implements Timers {
+	readonly delays: number[] = [];
+	#action: (() => void) | null = null;
+	#set: () => void = () => {};
+
+	after(delayMs: number, action: () => void): () => void {
+		this.delays.push(delayMs);
+		this.#action = action;
+		this.#set();
+		return () => {
+			this.#action = null;
+		};
+	}
+
+	get waits(): boolean {
+		return this.#action !== null;
+	}
+
+	async run(): Promise<number> {
+		const next = new Promise<void>((resolve) => {
+			this.#set = resolve;
+		});
+		this.#action?.();
+		await next;
+		return this.delays.at(-1) ?? 0;
+	}
+}
+
+test("expired voices leave step by step, live ones stay; a store that is away ends nothing; a stop does", async () => {
+	const books = new BooksFolder();
+	const admin = books.admin();
+	const nowMs = 1_728_000_000_000;
+	for (let index = 0; index < 25; index++) {
+		const id = `vv_${index}`;
+		await runOperation(admin, "storeVoicePart", { voiceId: id, part: 0, body: new Uint8Array([1]), nowMs });
+		const voice = {
+			id,
+			owner: "acc_a",
+			modelId: "m",
+			sampleFormat: "wav",
+			sampleBytes: 1,
+			slidingMs: 0,
+			upstreamVoices: {},
+			createdAtMs: nowMs,
+			expiresAtMs: index === 0 ? nowMs + 10_000 : nowMs + 1_000,
+		};
+		await runOperation(admin, "createVoice", { voice, atMost: 100, nowMs });
+	}
+	let away = true;
+	const store: VoiceSweepParts["store"] = {
+		admin: (name, input) => (away ? Promise.reject(new Error("away")) : runOperation(admin, name, input)),
+	};
+	const timers = new OneTimer();
+	const sweep = new VoiceSweep({ store, clock: { now: () => nowMs + 5_000 }, timers });
+	const left = async () => (await admin.db.selectFrom("voice_sample_parts").select("voice_id").execute()).length;
+	expect(await timers.run()).toBe(60_000);
+	away = false;
+	expect([await timers.run(), await left()]).toEqual([1_000, 5]);
+	expect([await timers.run(), await left()]).toEqual([60_000, 1]);
+	expect((await admin.db.selectFrom("voices").select("id").execute()).map(({ id }) => id)).toEqual(["vv_0"]);
+	sweep.stop();
+	expect(timers.waits).toBe(false);
+	await books.remove();
+});
