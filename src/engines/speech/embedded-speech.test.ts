@@ -273,7 +273,7 @@ describe("what cannot be spoken", () => {
 	test(
 		"is told too where only the voice has no sound for it",
 		async () => {
-			expect(await faultOf(bed.say("\u16a0", { voice: "zf_xiaoyi" }))).toMatchObject({ code: "nothing-to-say" });
+			expect(await faultOf(bed.say("\u16a0", { voice: "jf_alpha" }))).toMatchObject({ code: "nothing-to-say" });
 		},
 		LIMIT_MS,
 	);
