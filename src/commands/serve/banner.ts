@@ -11,6 +11,8 @@ export interface BannerFacts {
 	readonly chatModel: string | null;
 	/** Why chat is not ready, where it is not. */
 	readonly chatNote: string | null;
+	/** A network of chains that has an upstream; null where there is none. */
+	readonly network: string | null;
 }
 
 /** The text at the start: where the API is, the first key, a request that works when pasted. */
@@ -31,6 +33,7 @@ export function banner(facts: BannerFacts): string {
 	if (facts.chatNote !== null) lines.push(facts.chatNote);
 	lines.push(key === "$TURNPIKE_KEY" ? "Try it (with one of your keys in TURNPIKE_KEY):" : "Try it:", "");
 	lines.push(`  ${facts.chatModel === null ? modelsCurl(facts.url, key) : chatCurl(facts.url, key, facts.chatModel)}`, "");
+	if (facts.network !== null) lines.push(`  ${chainCurl(facts.url, key, facts.network)}`, "");
 	return `${lines.join("\n")}\n`;
 }
 
@@ -41,6 +44,13 @@ export function chatCurl(url: string, key: string, model: string): string {
 		"\\u0027",
 	);
 	return `curl ${url}/api/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
+}
+
+/** The newest block of a chain. */
+function chainCurl(url: string, key: string, network: string): string {
+	const method = network.startsWith("starknet-") ? "starknet_blockNumber" : "eth_blockNumber";
+	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method });
+	return `curl ${url}/api/v1/crypto/rpc/${network} -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`;
 }
 
 function modelsCurl(url: string, key: string): string {

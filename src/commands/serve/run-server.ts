@@ -126,6 +126,10 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			creditUsd: config.accounts.startingCreditUsd,
 			chatModel,
 			chatNote: wanted && !embeddedReady ? "The built-in chat model is being downloaded; until it is here this works:" : null,
+			network:
+				Object.entries(config.rpc.networks).find(
+					([, { enabled, upstreams }]) => enabled !== false && upstreams.length > 0,
+				)?.[0] ?? null,
 		}),
 	);
 	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
