@@ -9,7 +9,7 @@ import type { Kept } from "../../src/store/leases.ts";
 import type { Boot } from "../../src/store/postgres/boots.ts";
 import { connect } from "../../src/store/postgres/connect.ts";
 import { postgresBooks } from "../../src/store/postgres/postgres-books.ts";
-import type { SharedBooks } from "../../src/store/postgres/shared-books.ts";
+import type { LeaseAsk, SharedBooks } from "../../src/store/postgres/shared-books.ts";
 import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { type Opening, SimulatedBooks } from "./books.ts";
@@ -169,25 +169,35 @@ class Questions {
 				return random.chance(0.2) ? (books, on) => books.reap(on, 10_000) : (books, on) => books.knownBoot(on, boot);
 			case 2:
 				return (books, on) => books.leases(boot).budgets(on, accountId, day);
-			case 3: {
-				const kept = SOURCES.filter(() => random.chance(0.3)).map(
-					(source): Kept => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
-				);
-				return (books, on) => books.leases(boot).giveBack(on, accountId, kept);
-			}
+			case 3:
 			case 4:
 			case 5:
 			case 6: {
-				const needNano = nano(random.integer(random.chance(0.5) ? USD / 50 : 3 * USD));
-				const part = random.chance(0.2);
-				const usable = random.chance(0.2) ? { usable: { diem: random.integer(USD), usd: random.integer(USD) } } : {};
-				const request = { accountId, day, needNano, part, ...usable };
+				// Of one account most often; else of some together, in any order.
+				const others = this.#accounts.filter((other) => other !== accountId && random.chance(0.3));
+				const asks = (random.chance(0.5) ? [accountId, ...others] : [...others, accountId]).map((asked) =>
+					this.#leaseAsk(asked, day),
+				);
 				const liveNodes = 1 + random.integer(3);
-				return (books, on) => books.leases(boot).acquire(on, request, liveNodes);
+				return (books, on) => books.leases(boot).trip(on, asks, liveNodes);
 			}
 			default:
 				return this.#batch(of, accountId, day);
 		}
+	}
+
+	#leaseAsk(accountId: string, day: number): LeaseAsk {
+		const random = this.#random;
+		if (random.chance(0.25)) {
+			const kept = SOURCES.filter(() => random.chance(0.3)).map(
+				(source): Kept => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
+			);
+			return { name: "giveBack", arguments: { accountId, kept } };
+		}
+		const needNano = nano(random.integer(random.chance(0.5) ? USD / 50 : 3 * USD));
+		const part = random.chance(0.2);
+		const usable = random.chance(0.2) ? { usable: { diem: random.integer(USD), usd: random.integer(USD) } } : {};
+		return { name: "acquire", arguments: { accountId, day, needNano, part, ...usable } };
 	}
 
 	#start(nodeId: string): Question {

@@ -10,17 +10,11 @@ import { SequenceError } from "../../src/store/apply.ts";
 import type { Kept } from "../../src/store/leases.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import {
-	type BatchState,
-	budgetKey,
-	type Entry,
-	lostAllotments,
-	needsOf,
-	planBatch,
-} from "../../src/store/postgres/batch-plan.ts";
+import { type BatchState, budgetKey, Entry, lostAllotments, needsOf, planBatch } from "../../src/store/postgres/batch-plan.ts";
 import type { Beat, Boot } from "../../src/store/postgres/boots.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
 import { decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
+import type { LeaseAsk } from "../../src/store/postgres/shared-books.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
 import { type Purse, SimulatedRows } from "./rows.ts";
 
@@ -144,19 +138,12 @@ export class SimulatedBooks {
 		};
 	}
 
-	acquire(node: NodeEpoch, request: AcquireRequest, liveNodes: number): AcquireResult {
-		const { accountId, day } = request;
+	trip(node: NodeEpoch, asks: readonly LeaseAsk[], liveNodes: number): AcquireResult[] {
 		return this.rows.transaction("lease", () => {
 			this.#alive(node);
-			this.#writeAllotment(accountId, day);
-			const before = this.#states(accountId, day);
-			let { grants, budgets, short } = decideAcquire(before, request, liveNodes);
-			if (this.#options.broken?.has("surplus leaves nothing") === true && !short) {
-				grants = before.filter(({ free }) => free > 0).map(({ source, day: of, free }) => ({ source, day: of, granted: free }));
-			}
-			for (const grant of grants) this.rows.lease(node, accountId, grant.source, grant.day, grant.granted);
-			const recalled = short && this.#leasedElsewhere(node, accountId, day);
-			return { grants, budgets, ...(recalled ? { recalled } : {}) };
+			return asks.map((ask) =>
+				ask.name === "acquire" ? this.#acquire(node, ask.arguments, liveNodes) : this.#giveBack(node, ask.arguments),
+			);
 		});
 	}
 
@@ -165,18 +152,6 @@ export class SimulatedBooks {
 		if (states.some((state) => state.source === "diem")) return states;
 		const stake = this.rows.account(accountId)?.stakeDiem ?? 0;
 		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
-	}
-
-	giveBack(node: NodeEpoch, accountId: string, kept: readonly Kept[]): AcquireResult {
-		return this.rows.transaction("lease", () => {
-			this.#alive(node);
-			const leases = [...this.rows.leasesOf(node, accountId)].sort((a, b) => a.day - b.day);
-			for (const { source, day, amount } of decideGiveBack(leases, kept)) this.rows.lease(node, accountId, source, day, -amount);
-			const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
-			for (const { source, day } of leases) if (source === "diem") days.add(day);
-			const diem = [...days].flatMap((day) => this.#states(accountId, day).filter(({ source }) => source === "diem"));
-			return { grants: [], budgets: [...diem, ...this.#states(accountId, 0).filter(({ source }) => source !== "diem")] };
-		});
 	}
 
 	/** Books the groups that are not booked yet; the sequence that is booked then. */
@@ -193,9 +168,9 @@ export class SimulatedBooks {
 			});
 			const last = fresh.at(-1);
 			if (last === undefined) return applied;
-			const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-			for (const { account, day } of lostAllotments(entries, this.#locked(node, entries).budgets))
-				this.#writeAllotment(account, day);
+			const entries = fresh.flatMap((group) => group.records.map((text) => new Entry(group.seq, text)));
+			for (const { accountId, day } of lostAllotments(entries, this.#locked(node, entries).budgets))
+				this.#writeAllotment(accountId, day);
 			if (!this.#booked(node, entries)) for (const entry of entries) if (!this.#booked(node, [entry])) this.rows.reject();
 			this.rows.setApplied(node, last.seq);
 			return last.seq;
@@ -216,8 +191,8 @@ export class SimulatedBooks {
 		return this.rows.changesAfter(id);
 	}
 
-	askBack(nodeId: string, accountId: string): void {
-		this.#tell({ nodeId, accountId });
+	askBack(nodeId: string, accountIds: readonly string[]): void {
+		for (const accountId of accountIds) this.#tell({ nodeId, accountId });
 	}
 
 	onNotice(
@@ -229,6 +204,28 @@ export class SimulatedBooks {
 
 	#tell(notice: { readonly changed: true } | { readonly nodeId: string; readonly accountId: string }): void {
 		for (const listener of this.#listeners) listener(notice);
+	}
+
+	#acquire(node: NodeEpoch, request: AcquireRequest, liveNodes: number): AcquireResult {
+		const { accountId, day } = request;
+		this.#writeAllotment(accountId, day);
+		const before = this.#states(accountId, day);
+		let { grants, budgets, short } = decideAcquire(before, request, liveNodes);
+		if (this.#options.broken?.has("surplus leaves nothing") === true && !short) {
+			grants = before.filter(({ free }) => free > 0).map(({ source, day: of, free }) => ({ source, day: of, granted: free }));
+		}
+		for (const grant of grants) this.rows.lease(node, accountId, grant.source, grant.day, grant.granted);
+		const recalled = short && this.#leasedElsewhere(node, accountId, day);
+		return { grants, budgets, ...(recalled ? { recalled } : {}) };
+	}
+
+	#giveBack(node: NodeEpoch, { accountId, kept }: { accountId: string; kept: readonly Kept[] }): AcquireResult {
+		const leases = [...this.rows.leasesOf(node, accountId)].sort((a, b) => a.day - b.day);
+		for (const { source, day, amount } of decideGiveBack(leases, kept)) this.rows.lease(node, accountId, source, day, -amount);
+		const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
+		for (const { source, day } of leases) if (source === "diem") days.add(day);
+		const diem = [...days].flatMap((day) => this.#states(accountId, day).filter(({ source }) => source === "diem"));
+		return { grants: [], budgets: [...diem, ...this.#states(accountId, 0).filter(({ source }) => source !== "diem")] };
 	}
 
 	#alive(node: NodeEpoch): void {

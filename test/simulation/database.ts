@@ -1,7 +1,6 @@
 /** The simulated database: the books, the way to them, and what can happen to both. */
-import type { AcquireRequest } from "../../src/store/port.ts";
 import { StoreSilentError } from "../../src/store/postgres/faults.ts";
-import type { BooksEar, Recall, SharedBooks } from "../../src/store/postgres/shared-books.ts";
+import type { BooksEar, LeaseAsk, Recall, SharedBooks } from "../../src/store/postgres/shared-books.ts";
 import type { Closable } from "../../src/store/postgres/store-connection.ts";
 import { type BooksOptions, SimulatedBooks } from "./books.ts";
 import type { ProcessTime } from "./process-time.ts";
@@ -19,8 +18,10 @@ export interface Latency {
 
 export class SimulatedDatabase {
 	readonly books: SimulatedBooks;
-	/** Questions of each kind that came to it. */
-	readonly asked = { acquire: 0, giveBack: 0, batch: 0, other: 0 };
+	/** Trips of each kind that came to it. */
+	readonly trips = { lease: 0, batch: 0, other: 0 };
+	/** What the trips for leases asked. */
+	readonly asked = { acquire: 0, giveBack: 0 };
 	/** Notices that get lost, 0 to 1. */
 	noticeLoss = 0;
 	readonly #world: World;
@@ -132,10 +133,15 @@ export class SimulatedConnection implements Closable {
 		this.#network = network;
 	}
 
-	ask<T>(kind: keyof SimulatedDatabase["asked"], work: (books: SimulatedBooks) => T): Promise<T> {
+	ask<T>(
+		kind: keyof SimulatedDatabase["trips"],
+		work: (books: SimulatedBooks) => T,
+		leases: readonly LeaseAsk[] = [],
+	): Promise<T> {
 		if (this.#closed) return Promise.reject(new StoreSilentError("the connection is closed"));
 		return this.#database.ask(this.#time, this.#network, (books) => {
-			this.#database.asked[kind]++;
+			this.#database.trips[kind]++;
+			for (const { name } of leases) this.#database.asked[name]++;
 			return work(books);
 		});
 	}
@@ -156,12 +162,11 @@ export const simulatedBooks: SharedBooks<SimulatedConnection> = {
 	reap: (on, afterMs) => on.ask("other", (books) => books.reap(afterMs)),
 	readKey: (on, hash) => on.ask("other", (books) => books.readKey(hash)),
 	readAccount: (on, accountId) => on.ask("other", (books) => books.readAccount(accountId)),
-	askBack: (on, nodeId, accountId) => on.ask("other", (books) => books.askBack(nodeId, accountId)),
+	askBack: (on, nodeId, accountIds) => on.ask("other", (books) => books.askBack(nodeId, accountIds)),
 	applier: (node) => ({ apply: (on, groups) => on.ask("batch", (books) => books.apply(node, groups)) }),
 	leases: (node) => ({
-		acquire: (on, request: AcquireRequest, liveNodes) => on.ask("acquire", (books) => books.acquire(node, request, liveNodes)),
+		trip: (on, asks, liveNodes) => on.ask("lease", (books) => books.trip(node, asks, liveNodes), asks),
 		budgets: (on, accountId, day) => on.ask("other", (books) => books.budgets(accountId, day)),
-		giveBack: (on, accountId, kept) => on.ask("giveBack", (books) => books.giveBack(node, accountId, kept)),
 	}),
 	// Nothing of the chain proxy is simulated.
 	rpc: () => ({

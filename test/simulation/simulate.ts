@@ -119,9 +119,9 @@ class Simulation {
 		world.at(beginMs, () => this.#credit(beginMs + loadMs));
 		this.#runChecked(beginMs + loadMs);
 		const written = this.#written();
-		const { asked } = this.#database;
+		const { asked, trips: made } = this.#database;
 		const [acquires, returns] = [asked.acquire, asked.giveBack];
-		const trips = acquires + returns + asked.batch + asked.other;
+		const trips = made.lease + made.batch + made.other;
 		// All that is under way ends, whoever is paused, cut off or down comes back, and who is dead is reaped.
 		this.#runChecked(world.nowMs + 5 * termMs + STOP_WITHIN_MS);
 		for (const node of this.#nodes) if (!node.serving) this.#oracle.find(`${node.id} did not come back`);

@@ -9,25 +9,48 @@ export async function stakeOf(sql: SQL, accountId: string, day: number): Promise
 	return stake < MIN_STAKE_NANO ? 0 : stake;
 }
 
-/** Writes the day's allotment unless it is there; of nodes that come at once one writes it. */
-export async function writeAllotment(tx: SQL, accountId: string, day: number): Promise<void> {
-	const [written, stake] = await Promise.all([
-		tx.unsafe("SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2", [accountId, day]),
-		stakeOf(tx, accountId, day),
-	]);
-	if (written.length > 0 || stake === 0) return;
-	// One at a time for each account, before the unique key would make the second one fail.
-	await tx.unsafe("SELECT 1 FROM accounts WHERE id = $1 FOR NO KEY UPDATE", [accountId]);
-	await tx.unsafe(
-		`WITH moved AS (
-			INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
-			SELECT 'allotment', 'issued', $1, $3::int8, 'diem', $2::int8, now.ms, now.ms, $3::int8
-			FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS ms) AS now
-			WHERE NOT EXISTS (SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2) RETURNING id
-		), allotted AS (
-			INSERT INTO allotments (account_id, day, amount, movement_id) SELECT $1, $2, $3, id FROM moved RETURNING day
-		)
-		INSERT INTO budgets (account_id, source, day, balance) SELECT $1, 'diem', day, $3 FROM allotted`,
-		[accountId, day, stake],
-	);
+export interface AllotmentDay {
+	readonly accountId: string;
+	readonly day: number;
 }
+
+/** Writes the allotments of these days that are not there; of nodes that come at once one writes each. */
+export async function writeAllotments(tx: SQL, days: readonly AllotmentDay[]): Promise<void> {
+	if (days.length === 0) return;
+	const lacking = await tx.unsafe(LACKING, [
+		tx.array(
+			days.map(({ accountId }) => accountId),
+			"TEXT",
+		),
+		tx.array(
+			days.map(({ day }) => day),
+			"INT8",
+		),
+		MIN_STAKE_NANO,
+	]);
+	if (lacking.length === 0) return;
+	// One at a time for each account, before the unique key would make the second one fail.
+	await tx.unsafe("SELECT 1 FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [
+		tx.array(
+			[...lacking].map(({ account_id }) => account_id),
+			"TEXT",
+		),
+	]);
+	await Promise.all([...lacking].map(({ account_id, day, stake }) => tx.unsafe(ALLOT, [account_id, day, stake])));
+}
+
+const LACKING = `SELECT wanted.account_id, wanted.day, of_day.stake
+	FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::int8[]) AS asked (account_id, day)) AS wanted
+	CROSS JOIN LATERAL (${stakeSql("wanted.account_id", "wanted.day")}) AS of_day
+	WHERE of_day.stake >= $3::int8
+		AND NOT EXISTS (SELECT 1 FROM allotments WHERE allotments.account_id = wanted.account_id AND allotments.day = wanted.day)`;
+
+const ALLOT = `WITH moved AS (
+		INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
+		SELECT 'allotment', 'issued', $1, $3::int8, 'diem', $2::int8, now.ms, now.ms, $3::int8
+		FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS ms) AS now
+		WHERE NOT EXISTS (SELECT 1 FROM allotments WHERE account_id = $1 AND day = $2) RETURNING id
+	), allotted AS (
+		INSERT INTO allotments (account_id, day, amount, movement_id) SELECT $1, $2, $3, id FROM moved RETURNING day
+	)
+	INSERT INTO budgets (account_id, source, day, balance) SELECT $1, 'diem', day, $3 FROM allotted`;

@@ -41,7 +41,9 @@ afterEach(async () => {
 });
 
 const lease = (node: Boot, amount: number) =>
-	new LeaseBook(node).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: nano(amount) }, 1);
+	new LeaseBook(node).trip(sql, [{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(amount) } }], 1);
+const keep = (node: Boot, amount: number) =>
+	new LeaseBook(node).trip(sql, [{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }], 1);
 const all = async (query: string): Promise<Record<string, unknown>[]> => [...(await sql.unsafe(query))];
 const ids = async () => (await all("SELECT request_id FROM posts ORDER BY id")).map((row) => row.request_id);
 const usd = async () => (await all("SELECT balance::float8, leased::float8 FROM budgets WHERE source = 'usd'"))[0];
@@ -118,7 +120,7 @@ describe("a batch", () => {
 describe("a post", () => {
 	test("for which the lease does not suffice takes free money, and then the operator bears it", async () => {
 		// Of 100 USD another node has 60 and this one 30: 10 are free.
-		await new LeaseBook(boot).giveBack(sql, accountId, [{ source: "usd", day: 0, amount: nano(30 * NANO_PER_USD) }]);
+		await keep(boot, 30 * NANO_PER_USD);
 		const other = await startBoot(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
 		await lease(other, 60 * NANO_PER_USD);
 		const line = sampleLine("a", 50_000, pico(1_000_000_000));
@@ -136,7 +138,7 @@ describe("a post", () => {
 
 	test("that owes takes what its node was just leased, then free money, never what the node keeps or others have", async () => {
 		// Of 100 USD this node has 30 (it knows of 20 and keeps them), another has 60, 10 are free.
-		await new LeaseBook(boot).giveBack(sql, accountId, [{ source: "usd", day: 0, amount: nano(30 * NANO_PER_USD) }]);
+		await keep(boot, 30 * NANO_PER_USD);
 		const other = await startBoot(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
 		await lease(other, 60 * NANO_PER_USD);
 		const kept = { diem: 0, bundled: 0, usd: 20 * NANO_PER_USD };

@@ -7,12 +7,12 @@ import type { ReadGroup } from "../../journal/index.ts";
 import type { MoneySource } from "../../journal/records.ts";
 import { SequenceError } from "../apply.ts";
 import type { EntryCounts } from "../statement-numbers.ts";
-import { writeAllotment } from "./allotments.ts";
+import { writeAllotments } from "./allotments.ts";
 import {
 	type BatchPlan,
 	type BatchState,
 	budgetKey,
-	type Entry,
+	Entry,
 	type LockedBudget,
 	lostAllotments,
 	needsOf,
@@ -58,22 +58,20 @@ export class BatchApplier {
 		groups: readonly ReadGroup[],
 		book: (tx: SQL, entries: readonly Entry[], state: BatchState, bookedAt: number) => Promise<Counts>,
 	): Promise<number> {
-		const entriesOf = (some: readonly ReadGroup[]) =>
-			some.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-		let locked = await this.#lock(tx, entriesOf(groups));
-		const lost = lostAllotments(entriesOf(groups), locked.state.budgets);
-		if (lost.length > 0) {
-			for (const { account, day } of lost) await writeAllotment(tx, account, day);
-			locked = await this.#lock(tx, entriesOf(groups));
-		}
-		const { applied, state, nowMs } = locked;
+		const all = groups.flatMap((group) => group.records.map((text) => new Entry(group.seq, text)));
+		let { applied, state, nowMs } = await this.#lock(tx, all);
 		const fresh = groups.filter((group) => group.seq > applied);
 		fresh.forEach((group, index) => {
 			if (group.seq !== applied + 1 + index) throw new SequenceError(`group ${group.seq} after ${applied + index}`);
 		});
 		const last = fresh.at(-1);
 		if (last === undefined) return applied;
-		const entries = entriesOf(fresh);
+		const entries = all.filter((entry) => entry.seq > applied);
+		const lost = lostAllotments(entries, state.budgets);
+		if (lost.length > 0) {
+			await writeAllotments(tx, lost);
+			({ state, nowMs } = await this.#lock(tx, entries));
+		}
 		this.#lastBookingMs = Math.max(this.#lastBookingMs, nowMs);
 		const counts = await book(tx, entries, state, this.#lastBookingMs);
 		await tx.unsafe(

@@ -6,12 +6,26 @@ import { type BookedPart, bookPost, type LinePart } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
+import type { AllotmentDay } from "./allotments.ts";
 import { RpcPlan } from "./rpc-plan.ts";
 
-export interface Entry {
+/** A record of a batch. It is looked at more than once, and read once. */
+export class Entry {
 	readonly seq: number;
 	/** JSON of the record. */
 	readonly text: string;
+	#read: JournalRecord | null | undefined;
+
+	constructor(seq: number, text: string) {
+		this.seq = seq;
+		this.text = text;
+	}
+
+	/** null where the text is no record. */
+	get record(): JournalRecord | null {
+		if (this.#read === undefined) this.#read = parsed(this.text);
+		return this.#read;
+	}
 }
 
 /** A budget as the batch sees it; `lease` is the part of `leased` that this node has. */
@@ -59,8 +73,7 @@ export function budgetKey(account: string, source: string, day: number): string 
 export function needsOf(entries: readonly Entry[]): BatchNeeds {
 	const accounts = new Set<string>();
 	const budgets = new Map<string, BatchNeeds["budgets"][number]>();
-	for (const { text } of entries) {
-		const record = parsed(text);
+	for (const { record } of entries) {
 		if (record?.t !== "post" || typeof record.accountId !== "string" || !(record.priceNano > 0)) continue;
 		accounts.add(record.accountId);
 		for (const source of SOURCES) {
@@ -76,16 +89,15 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
  * Days of diem that posts were paid from and the store does not know: a crash of the database lost their allotments,
  * which are committed with the first lease, without waiting for its disk.
  */
-export function lostAllotments(entries: readonly Entry[], budgets: BatchState["budgets"]): { account: string; day: number }[] {
-	const lost = new Map<string, { account: string; day: number }>();
-	for (const { text } of entries) {
-		const record = parsed(text);
+export function lostAllotments(entries: readonly Entry[], budgets: BatchState["budgets"]): AllotmentDay[] {
+	const lost = new Map<string, AllotmentDay>();
+	for (const { record, text } of entries) {
 		if (record?.t !== "post" || !Number.isSafeInteger(record.day) || budgets.has(budgetKey(record.accountId, "diem", record.day)))
 			continue;
 		if (text.includes('"source":"diem"'))
-			lost.set(`${record.accountId}/${record.day}`, { account: record.accountId, day: record.day });
+			lost.set(`${record.accountId}/${record.day}`, { accountId: record.accountId, day: record.day });
 	}
-	return [...lost.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
+	return [...lost.values()];
 }
 
 /** Throws `RecordFault` or `MoneyError` at a record that the books cannot take. `state` is moved on, so hand in a copy. */
@@ -106,8 +118,10 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			rows: before.rows + 1,
 		});
 	};
-	for (const { seq, text } of entries) {
-		const record = JSON.parse(text) as JournalRecord;
+	for (const entry of entries) {
+		const { seq } = entry;
+		// What cannot be read throws here what is wrong with it.
+		const record = entry.record ?? (JSON.parse(entry.text) as JournalRecord);
 		if (record.t === "touch") {
 			touches.set(record.keyId, Math.max(touches.get(record.keyId) ?? 0, record.atMs));
 			continue;

@@ -29,8 +29,14 @@ testBooking(async () => {
 		apply: async (groups) => void (await applier.apply(sql, groups)),
 		appliedSeq: async () => Number((await sql.unsafe("SELECT applied_seq FROM nodes"))[0].applied_seq),
 		all: async (query) => [...(await sql.unsafe(query))],
-		lease: async (accountId, needNano) => void (await leases.acquire(sql, { accountId, day: SAMPLE_DAY, needNano }, 1)),
-		keep: async (accountId, amount) => void (await leases.giveBack(sql, accountId, [{ source: "usd", day: 0, amount }])),
+		lease: async (accountId, needNano) =>
+			void (await leases.trip(sql, [{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano } }], 1)),
+		keep: async (accountId, amount) =>
+			void (await leases.trip(
+				sql,
+				[{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }],
+				1,
+			)),
 		close: () => sql.close(),
 	};
 });

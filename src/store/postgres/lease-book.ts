@@ -2,23 +2,40 @@
 import type { SQL } from "bun";
 import { nano } from "../../ledger/nano.ts";
 import type { Kept } from "../leases.ts";
-import type { AcquireRequest, AcquireResult, BudgetState, Grant } from "../port.ts";
+import type { AcquireRequest, AcquireResult, BudgetState } from "../port.ts";
 import { DAY_MS } from "../store-clock.ts";
-import { stakeOf, writeAllotment } from "./allotments.ts";
+import { stakeOf, writeAllotments } from "./allotments.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";
 import { decideAcquire, decideGiveBack } from "./lease-split.ts";
+import type { LeaseAsk } from "./shared-books.ts";
 
 /** A lost lease is made good from free money, so its commit need not wait for a disk. */
 const BEGIN = "BEGIN; SET LOCAL synchronous_commit = off";
 
+type Source = BudgetState["source"];
+
 interface BudgetRow {
-	readonly source: BudgetState["source"];
+	readonly account_id: string;
+	readonly source: Source;
 	readonly day: bigint;
 	readonly balance: bigint;
 	readonly leased: bigint;
 }
+
+interface BudgetPlace {
+	readonly accountId: string;
+	readonly source: Source;
+	readonly day: number;
+}
+
+/** By how much this node's lease on a budget changes. */
+interface LeaseChange extends BudgetPlace {
+	readonly by: number;
+}
+
+type ByAccount<T> = ReadonlyMap<string, readonly T[]>;
 
 export class LeaseBook {
 	readonly #node: NodeEpoch;
@@ -28,20 +45,62 @@ export class LeaseBook {
 	}
 
 	/**
-	 * Leases what a request lacks, all or none, with a surplus where the account is rich; writes the day's allotment at
-	 * its first use. `recalled` where the need was not met and
-	 * other nodes hold money of the account. Throws `FencedError`.
+	 * Answers what this node asks about its leases, each time about another account, in one transaction and in the order
+	 * of `asks`. Budgets are locked in the order of their keys, so that two nodes never wait for each other.
+	 *
+	 * `acquire` leases what a request lacks, all or none, with a surplus where the account is rich, and writes the day's
+	 * allotment at its first use; `recalled` where the need was not met and other nodes hold money of the account.
+	 * `giveBack` cuts the leases on an account down to what is kept. Where the store knows of less than is kept (it lost
+	 * the lease in a failover), it stays as it is: what is posted beyond it is taken from free money.
+	 *
+	 * Throws `FencedError`.
 	 */
-	acquire(sql: SQL, request: AcquireRequest, liveNodes: number): Promise<AcquireResult> {
-		const { accountId, day } = request;
+	trip(sql: SQL, asks: readonly LeaseAsk[], liveNodes: number): Promise<AcquireResult[]> {
+		const acquires = asks.flatMap((ask) => (ask.name === "acquire" ? [ask.arguments] : []));
+		const returns = asks.flatMap((ask) => (ask.name === "giveBack" ? [ask.arguments] : []));
+		const idsOf = (some: readonly { readonly accountId: string }[]): string[] => some.map(({ accountId }) => accountId);
 		return inTransaction(
 			sql,
 			async (tx) => {
-				await Promise.all([this.#alive(tx), writeAllotment(tx, accountId, day)]);
-				const { grants, budgets, short } = decideAcquire(await lockedBudgets(tx, accountId, day), request, liveNodes);
-				await Promise.all(grants.map((grant) => this.#grow(tx, accountId, grant)));
-				const recalled = short && (await this.#leasedElsewhere(tx, accountId, day));
-				return { grants, budgets, ...(recalled ? { recalled } : {}) };
+				const [, , held] = await Promise.all([this.#alive(tx), writeAllotments(tx, acquires), this.#leases(tx, idsOf(returns))]);
+				const places = [
+					...acquires.flatMap(({ accountId, day }) => placesOf(accountId, [day])),
+					...idsOf(returns).flatMap((accountId) => (held.get(accountId) ?? []).map((lease) => ({ ...lease, accountId }))),
+				];
+				const [budgets, leases] = await Promise.all([
+					readBudgets(tx, places, LOCKED_BUDGETS),
+					this.#leases(tx, idsOf(asks.map((ask) => ask.arguments))),
+				]);
+				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, liveNodes));
+				// What is not locked was leased meanwhile, by a trip that was given up: the next return finds it.
+				const known = new Map(
+					returns.map(({ accountId }) => [
+						accountId,
+						(leases.get(accountId) ?? []).filter(({ source, day }) =>
+							budgets.get(accountId)?.some((budget) => budget.source === source && Number(budget.day) === day),
+						),
+					]),
+				);
+				await this.#change(tx, [
+					...acquires.flatMap(({ accountId }, index) =>
+						(acquired[index]?.grants ?? []).map(({ source, day, granted }) => ({ accountId, source, day, by: granted })),
+					),
+					...returns.flatMap(({ accountId, kept }) =>
+						decideGiveBack(known.get(accountId) ?? [], kept).map(({ source, day, amount }) => ({
+							accountId,
+							source,
+							day,
+							by: -amount,
+						})),
+					),
+				]);
+				const returned = await this.#returned(tx, known);
+				return asks.map((ask) => {
+					const of =
+						ask.name === "acquire" ? acquired[acquires.indexOf(ask.arguments)] : returned[returns.indexOf(ask.arguments)];
+					if (of === undefined) throw new Error("a question has no answer");
+					return of;
+				});
 			},
 			BEGIN,
 		);
@@ -49,42 +108,10 @@ export class LeaseBook {
 
 	/** Balances without leasing: today's diem also before its first use. */
 	async budgets(sql: SQL, accountId: string, day: number): Promise<readonly BudgetState[]> {
-		const states = [...(await sql.unsafe(BUDGETS, [accountId, day]))].map(stateOf);
+		const states = [...(await sql.unsafe(BUDGETS_OF_ACCOUNT, [accountId, day]))].map(stateOf);
 		if (states.some((state) => state.source === "diem")) return states;
 		const stake = await stakeOf(sql, accountId, day);
 		return stake === 0 ? states : [{ source: "diem", day, balance: nano(stake), free: nano(stake) }, ...states];
-	}
-
-	/**
-	 * Cuts this node's leases on an account down to what it keeps. Where the store knows of less than is kept (it lost
-	 * the lease in a failover), it stays as it is: what is posted beyond it is taken from free money. Throws `FencedError`.
-	 */
-	giveBack(sql: SQL, accountId: string, kept: readonly Kept[]): Promise<AcquireResult> {
-		return inTransaction(
-			sql,
-			async (tx) => {
-				await this.#alive(tx);
-				const rows = await tx.unsafe(
-					`SELECT leases.source, leases.day, leases.amount FROM leases JOIN budgets USING (account_id, source, day)
-						WHERE node_id = $1 AND epoch = $2 AND account_id = $3 ORDER BY account_id, source, day FOR NO KEY UPDATE`,
-					[this.#node.id, this.#node.epoch, accountId],
-				);
-				const leases = [...rows].map(({ source, day, amount }): Kept => ({ source, day: Number(day), amount: Number(amount) }));
-				await Promise.all(decideGiveBack(leases, kept).map((back) => this.#shrink(tx, accountId, back)));
-				const days = new Set([Math.floor(Date.now() / DAY_MS)]);
-				for (const { source, day } of leases) if (source === "diem") days.add(day);
-				await tx.unsafe("DELETE FROM leases WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND amount = 0", [
-					this.#node.id,
-					this.#node.epoch,
-					accountId,
-				]);
-				const of = async (day: number) => [...(await tx.unsafe(BUDGETS, [accountId, day]))].map(stateOf);
-				const diem = [];
-				for (const day of days) diem.push(...(await of(day)).filter((state) => state.source === "diem"));
-				return { grants: [], budgets: [...diem, ...(await of(0)).filter((state) => state.source !== "diem")] };
-			},
-			BEGIN,
-		);
 	}
 
 	/** Holds the term's row against a reaper until the transaction ends. */
@@ -96,52 +123,118 @@ export class LeaseBook {
 		if (rows.length === 0) throw new FencedError();
 	}
 
-	async #grow(tx: SQL, accountId: string, { source, day, granted }: Grant): Promise<void> {
-		await tx.unsafe(
-			`WITH lease AS (
-				INSERT INTO leases (node_id, epoch, account_id, source, day, amount) VALUES ($1, $2, $3, $4, $5, $6)
-				ON CONFLICT (node_id, epoch, account_id, source, day) DO UPDATE SET amount = leases.amount + $6
-			)
-			UPDATE budgets SET leased = leased + $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
-			[this.#node.id, this.#node.epoch, accountId, source, day, granted],
+	/** What this node has leased. */
+	async #leases(tx: SQL, accountIds: readonly string[]): Promise<ByAccount<Kept>> {
+		if (accountIds.length === 0) return new Map();
+		const rows = await tx.unsafe(
+			`SELECT account_id, source, day, amount FROM leases WHERE node_id = $1 AND epoch = $2 AND account_id = ANY($3::text[])
+				ORDER BY account_id, source, day`,
+			[this.#node.id, this.#node.epoch, tx.array([...accountIds], "TEXT")],
 		);
+		const leases = new Map<string, Kept[]>();
+		for (const { account_id, source, day, amount } of rows)
+			add(leases, account_id, { source, day: Number(day), amount: Number(amount) });
+		return leases;
 	}
 
-	async #shrink(tx: SQL, accountId: string, { source, day, amount }: Kept): Promise<void> {
-		await tx.unsafe(
-			`WITH lease AS (
-				UPDATE leases SET amount = amount - $6
-				WHERE node_id = $1 AND epoch = $2 AND account_id = $3 AND source = $4 AND day = $5
-			)
-			UPDATE budgets SET leased = leased - $6 WHERE account_id = $3 AND source = $4 AND day = $5`,
-			[this.#node.id, this.#node.epoch, accountId, source, day, amount],
-		);
+	async #change(tx: SQL, changes: readonly LeaseChange[]): Promise<void> {
+		const write = async (text: string, some: readonly LeaseChange[]): Promise<void> => {
+			if (some.length === 0) return;
+			const by = tx.array(
+				some.map((change) => change.by),
+				"INT8",
+			);
+			await tx.unsafe(text, [this.#node.id, this.#node.epoch, ...placeArrays(tx, some), by]);
+		};
+		await Promise.all([
+			write(
+				GROW,
+				changes.filter(({ by }) => by > 0),
+			),
+			write(
+				SHRINK,
+				changes.filter(({ by }) => by < 0),
+			),
+		]);
 	}
 
-	async #leasedElsewhere(tx: SQL, accountId: string, day: number): Promise<boolean> {
-		const [row] = await tx.unsafe(
-			`SELECT coalesce(sum(leased), 0) > coalesce((SELECT sum(amount) FROM leases WHERE node_id = $1 AND epoch = $2
-				AND account_id = $3 AND (source <> 'diem' OR day = $4)), 0) AS elsewhere
-				FROM budgets WHERE account_id = $3 AND (source <> 'diem' OR day = $4)`,
-			[this.#node.id, this.#node.epoch, accountId, day],
+	/** The answers of returns: the accounts' budgets, among them the diem of today and of each day that was leased. */
+	async #returned(tx: SQL, known: ByAccount<Kept>): Promise<AcquireResult[]> {
+		if (known.size === 0) return [];
+		const today = Math.floor(Date.now() / DAY_MS);
+		const days = new Map(
+			[...known].map(([accountId, leases]) => [
+				accountId,
+				[...new Set([today, ...leases.flatMap(({ source, day }) => (source === "diem" ? [day] : []))])],
+			]),
 		);
-		return row.elsewhere;
+		const [, budgets] = await Promise.all([
+			tx.unsafe("DELETE FROM leases WHERE node_id = $1 AND epoch = $2 AND account_id = ANY($3::text[]) AND amount = 0", [
+				this.#node.id,
+				this.#node.epoch,
+				tx.array([...known.keys()], "TEXT"),
+			]),
+			readBudgets(
+				tx,
+				[...days].flatMap(([accountId, some]) => placesOf(accountId, some)),
+				BUDGETS,
+			),
+		]);
+		return [...days].map(([accountId, some]) => ({
+			grants: [],
+			budgets: [...(budgets.get(accountId) ?? [])]
+				.sort((a, b) => RANK[a.source] - RANK[b.source] || some.indexOf(Number(a.day)) - some.indexOf(Number(b.day)))
+				.map(stateOf),
+		}));
 	}
 }
 
-/** In spending order. */
-const BUDGETS = `SELECT source, day, balance, leased FROM budgets WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
-	ORDER BY CASE source WHEN 'diem' THEN 0 WHEN 'bundled' THEN 1 ELSE 2 END`;
-
-const RANK: Record<BudgetState["source"], number> = { diem: 0, bundled: 1, usd: 2 };
-
-async function lockedBudgets(tx: SQL, accountId: string, day: number): Promise<BudgetState[]> {
-	const rows: BudgetRow[] = await tx.unsafe(
-		`SELECT source, day, balance, leased FROM budgets WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
-			ORDER BY account_id, source, day FOR NO KEY UPDATE`,
-		[accountId, day],
+/** Decides an acquire on the account's budgets as they stand under lock, and on what this node has of them. */
+function decideLocked(
+	request: AcquireRequest,
+	locked: ByAccount<BudgetRow>,
+	leases: ByAccount<Kept>,
+	liveNodes: number,
+): AcquireResult {
+	const rows = [...(locked.get(request.accountId) ?? [])].sort((a, b) => RANK[a.source] - RANK[b.source]);
+	const { grants, budgets, short } = decideAcquire(rows.map(stateOf), request, liveNodes);
+	const leased = rows.reduce((sum, row) => sum + Number(row.leased), 0);
+	const own = (leases.get(request.accountId) ?? []).reduce(
+		(sum, lease) => sum + (lease.source !== "diem" || lease.day === request.day ? lease.amount : 0),
+		0,
 	);
-	return [...rows].sort((a, b) => RANK[a.source] - RANK[b.source]).map(stateOf);
+	return { grants, budgets, ...(short && leased > own ? { recalled: true } : {}) };
+}
+
+const RANK: Record<Source, number> = { diem: 0, bundled: 1, usd: 2 };
+
+/** Where an account's money may lie: its diem of these days, bundled credit and USD. */
+function placesOf(accountId: string, days: readonly number[]): BudgetPlace[] {
+	return [
+		...days.map((day): BudgetPlace => ({ accountId, source: "diem", day })),
+		{ accountId, source: "bundled", day: 0 },
+		{ accountId, source: "usd", day: 0 },
+	];
+}
+
+/** The budgets that there are of these places. */
+async function readBudgets(tx: SQL, places: readonly BudgetPlace[], text: string): Promise<ByAccount<BudgetRow>> {
+	if (places.length === 0) return new Map();
+	const rows: BudgetRow[] = await tx.unsafe(text, placeArrays(tx, places));
+	const budgets = new Map<string, BudgetRow[]>();
+	for (const row of rows) add(budgets, row.account_id, row);
+	return budgets;
+}
+
+function placeArrays(tx: SQL, places: readonly BudgetPlace[]): unknown[] {
+	const of = (pick: (place: BudgetPlace) => string | number, type: "TEXT" | "INT8") => tx.array(places.map(pick), type);
+	return [of((place) => place.accountId, "TEXT"), of((place) => place.source, "TEXT"), of((place) => place.day, "INT8")];
+}
+
+function add<T>(to: Map<string, T[]>, accountId: string, one: T): void {
+	const before = to.get(accountId);
+	if (before === undefined) to.set(accountId, [one]);
+	else before.push(one);
 }
 
 function stateOf(row: BudgetRow): BudgetState {
@@ -152,3 +245,33 @@ function stateOf(row: BudgetRow): BudgetState {
 		free: nano(Number(row.balance - row.leased)),
 	};
 }
+
+const BUDGETS = `SELECT account_id, source, day, balance, leased FROM budgets
+	WHERE (account_id, source, day) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::int8[]))
+	ORDER BY account_id, source, day`;
+const LOCKED_BUDGETS = `${BUDGETS} FOR NO KEY UPDATE`;
+
+/** In spending order. */
+const BUDGETS_OF_ACCOUNT = `SELECT account_id, source, day, balance, leased FROM budgets
+	WHERE account_id = $1 AND (source <> 'diem' OR day = $2)
+	ORDER BY CASE source WHEN 'diem' THEN 0 WHEN 'bundled' THEN 1 ELSE 2 END`;
+
+const CHANGE = `change AS (
+		SELECT * FROM unnest($3::text[], $4::text[], $5::int8[], $6::int8[]) AS part (account_id, source, day, by)
+	)`;
+const CHANGE_LEASED = `UPDATE budgets SET leased = leased + change.by FROM change
+	WHERE budgets.account_id = change.account_id AND budgets.source = change.source AND budgets.day = change.day`;
+
+const GROW = `WITH ${CHANGE}, lease AS (
+		INSERT INTO leases (node_id, epoch, account_id, source, day, amount)
+		SELECT $1, $2::int8, account_id, source, day, by FROM change
+		ON CONFLICT (node_id, epoch, account_id, source, day) DO UPDATE SET amount = leases.amount + excluded.amount
+	)
+	${CHANGE_LEASED}`;
+
+const SHRINK = `WITH ${CHANGE}, lease AS (
+		UPDATE leases SET amount = leases.amount + change.by FROM change
+		WHERE leases.node_id = $1 AND leases.epoch = $2 AND leases.account_id = change.account_id
+			AND leases.source = change.source AND leases.day = change.day
+	)
+	${CHANGE_LEASED}`;

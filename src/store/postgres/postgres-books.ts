@@ -29,8 +29,13 @@ export function postgresBooks(dataDir: string): SharedBooks<SQL> {
 		leases: (node) => new LeaseBook(node),
 		rpc: (node) => new RpcBook(node),
 		changes: (sql) => ChangeFeed.begin(sql),
-		askBack: async (sql, nodeId, accountId) => {
-			await sql.unsafe("SELECT pg_notify($1, $2)", [RECALLS, `${nodeId} ${accountId}`]);
+		askBack: async (sql, nodeId, accountIds) => {
+			const accounts = sql.array([...accountIds], "TEXT");
+			await sql.unsafe("SELECT pg_notify($1, $2 || ' ' || account_id) FROM unnest($3::text[]) AS account_id", [
+				RECALLS,
+				nodeId,
+				accounts,
+			]);
 		},
 	};
 }

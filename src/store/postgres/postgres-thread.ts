@@ -3,28 +3,34 @@
  * Messages are handled one after the other; before a call the journal is shipped up to exactly the sequence that the
  * message names, so an answer holds those posts and no later one of this node.
  */
-import { JournalCorruptError, type JournalPosition, type JournalReader, type ReadGroup } from "../../journal/index.ts";
+import { JournalCorruptError, type JournalPosition, type ReadGroup } from "../../journal/index.ts";
 import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../apply.ts";
-import type { AcquireRequest, AcquireResult, MinuteExchange } from "../port.ts";
+import type { AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type AtWork, type FromThread, type StoreCall, sentError } from "../thread-protocol.ts";
 import type { Boot } from "./boots.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
-import type { BooksApplier, BooksEar, BooksLeases, BooksLink, BooksRpc, MinuteDesk, SharedBooks } from "./shared-books.ts";
+import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
+import { callsWith, isLeaseAsk, isLeaseCall, type LeaseCall, seqForAll } from "./lease-calls.ts";
+import type {
+	BooksApplier,
+	BooksEar,
+	BooksLeases,
+	BooksLink,
+	BooksRpc,
+	LeaseAsk,
+	MinuteDesk,
+	SharedBooks,
+} from "./shared-books.ts";
 import { StoreWatch } from "./store-watch.ts";
 import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
-const BATCH_RECORDS = 1_000;
-const BATCH_BYTES = 2 << 20;
 const RETRY_MS = 100;
 /** A batch that takes longer keeps no answer waiting. */
 const SLOW_MS = 3_000;
 /** Work that takes longer gives its connection up. Long enough for a first batch over a way of 500 ms. */
 const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
-
-/** The journal as the thread reads it. */
-export type JournalTail = Pick<JournalReader, "nextSeq" | "readTo" | "readRest" | "lostTail" | "close">;
 
 /** What the thread works with. */
 export interface PostgresThreadParts<On> {
@@ -54,13 +60,14 @@ export interface PostgresThreadParts<On> {
 
 /** What is handled one after the other. */
 type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up" };
+type CallInTurn = Extract<InTurn, { type: "call" }>;
 
 export class PostgresThread<On> {
 	readonly #parts: PostgresThreadParts<On>;
 	readonly #send: (message: FromThread) => void;
 	readonly #watch: StoreWatch<On>;
 	#boot: Boot;
-	#reader: JournalTail;
+	#journal: JournalBatches;
 	#applier: BooksApplier<On>;
 	#leases: BooksLeases<On>;
 	#rpc: BooksRpc<On>;
@@ -80,7 +87,7 @@ export class PostgresThread<On> {
 		this.#parts = parts;
 		this.#send = send;
 		this.#boot = opened.boot;
-		this.#reader = opened.reader;
+		this.#journal = new JournalBatches(opened.reader);
 		this.#appliedSeq = opened.boot.appliedSeq;
 		this.#shippedSeq = opened.boot.appliedSeq;
 		this.#applier = parts.books.applier(opened.boot);
@@ -146,7 +153,7 @@ export class PostgresThread<On> {
 		this.#working = true;
 		try {
 			for (let message = this.#queue.shift(); message !== undefined && !this.#closed; message = this.#queue.shift()) {
-				if (message.type === "call") await this.#answer(message.id, message.seq, message.call);
+				if (message.type === "call") await this.#answer(isLeaseCall(message) ? this.#together(message) : [message]);
 				else if (message.type === "renew") await this.#renew(message.seq);
 				else {
 					await (message.type === "apply" ? this.#applyTo(message.seq) : this.#catchUp(this.#shippedSeq));
@@ -159,23 +166,51 @@ export class PostgresThread<On> {
 		this.#working = false;
 	}
 
-	async #answer(id: number, seq: number, call: StoreCall): Promise<void> {
+	/** Those of the waiting calls that one trip can answer, `first` among them; the last one's sequence is that of all. */
+	#together(first: LeaseCall): LeaseCall[] {
+		let calls = callsWith(first, this.#queue);
+		const last = calls.at(-1) ?? first;
+		if (last.seq > this.#appliedSeq) {
+			if (this.#batch.length === 0) this.#batch = this.#journal.next(last.seq);
+			const read = this.#batch.at(-1)?.seq ?? this.#appliedSeq;
+			// What is not read yet may hold posts of their accounts.
+			calls = calls.filter(({ seq }) => seq <= Math.max(first.seq, read));
+			const seq = seqForAll(calls, this.#batch);
+			calls = calls.filter((call) => call.seq <= seq);
+			this.#journal.putBack(this.#batch.filter((group) => group.seq > seq));
+			this.#batch = this.#batch.filter((group) => group.seq <= seq);
+		}
+		const taken = new Set<unknown>(calls);
+		this.#queue = this.#queue.filter((message) => !taken.has(message));
+		return calls;
+	}
+
+	/** Answers one call, or several at once, all or none. */
+	async #answer(calls: readonly CallInTurn[]): Promise<void> {
+		const seq = calls.at(-1)?.seq ?? 0;
+		const closing = calls.some(({ call }) => call.name === "close");
 		const deadline = this.#parts.clock.monotonicMs() + this.#parts.callPatienceMs;
 		for (;;) {
 			try {
 				const before = this.#appliedSeq;
 				// Nothing comes after a close that would find out what the store lacks.
-				const applied = await (call.name === "close" ? this.#catchUp(seq) : this.#applyTo(seq));
+				const applied = await (closing ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				this.#send({ type: "answer", id, answer: await this.#parts.link.run(CALL_SILENCE_MS, (on) => this.#call(on, call)) });
+				const answers = await this.#parts.link.run(CALL_SILENCE_MS, (on) => this.#ask(on, calls));
+				for (const [index, { id }] of calls.entries()) this.#send({ type: "answer", id, answer: answers[index] });
 				return;
 			} catch (error) {
 				if (isFatal(error)) throw error;
 				const trouble = isStoreTrouble(error);
+				// One of them is at fault: each is asked by itself.
+				if (!trouble && calls.length > 1) {
+					for (const call of calls) await this.#answer([call]);
+					return;
+				}
 				// A fenced node gets no leases before its term begins anew: that comes behind this call.
 				if (!trouble || error instanceof FencedError || this.#parts.clock.monotonicMs() >= deadline) {
-					this.#refuse(id, call, error, trouble);
+					for (const { id, call } of calls) this.#refuse(id, call, error, trouble);
 					return;
 				}
 			}
@@ -191,18 +226,22 @@ export class PostgresThread<On> {
 		if (call.name === "close") void this.#shut();
 	}
 
-	async #call(on: On, call: StoreCall): Promise<unknown> {
+	async #ask(on: On, calls: readonly CallInTurn[]): Promise<readonly unknown[]> {
+		const asks = calls.flatMap(({ call }) => (isLeaseAsk(call) ? [call] : []));
+		if (asks.length > 0) return this.#lease(on, asks);
+		const answers: unknown[] = [];
+		for (const { call } of calls) if (!isLeaseAsk(call)) answers.push(await this.#call(on, call));
+		return answers;
+	}
+
+	async #call(on: On, call: Exclude<StoreCall, LeaseAsk>): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
 				return this.#parts.books.readKey(on, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
 				return this.#parts.books.readAccount(on, call.arguments.accountId);
-			case "acquire":
-				return this.#acquire(on, call.arguments);
 			case "budgets":
 				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
-			case "giveBack":
-				return this.#leases.giveBack(on, call.arguments.accountId, call.arguments.kept);
 			case "idempotency":
 				return this.#rpc.idempotency(on, call.arguments);
 			case "rpcCredits":
@@ -242,12 +281,17 @@ export class PostgresThread<On> {
 		}
 	}
 
-	async #acquire(on: On, request: AcquireRequest): Promise<AcquireResult> {
-		const result = await this.#leases.acquire(on, request, this.#watch.liveNodes);
-		if (result.recalled) await this.#watch.recall(on, request.accountId);
+	async #lease(on: On, asks: readonly LeaseAsk[]): Promise<readonly AcquireResult[]> {
+		const results = await this.#leases.trip(on, asks, this.#watch.liveNodes);
+		const recalled = asks.filter((_, index) => results[index]?.recalled);
+		if (recalled.length > 0)
+			await this.#watch.recall(
+				on,
+				recalled.map((ask) => ask.arguments.accountId),
+			);
 		// A lease of a term that ended meanwhile is none.
-		if (this.#fenced) throw new FencedError();
-		return result;
+		if (this.#fenced && asks.some(({ name }) => name === "acquire")) throw new FencedError();
+		return results;
 	}
 
 	/** Ships up to exactly `seq`. False where the store could not be written; what was booked stays booked. */
@@ -255,7 +299,7 @@ export class PostgresThread<On> {
 		let rewound = false;
 		while (this.#appliedSeq < seq) {
 			try {
-				if (this.#batch.length === 0) this.#batch = this.#readBatch(seq);
+				if (this.#batch.length === 0) this.#batch = this.#journal.next(seq);
 				const applied = await this.#ship();
 				this.#appliedSeq = applied;
 				this.#shippedSeq = Math.max(this.#shippedSeq, applied);
@@ -316,19 +360,10 @@ export class PostgresThread<On> {
 	}
 
 	#readFrom(appliedSeq: number): void {
-		this.#reader.close();
-		this.#reader = this.#parts.journal(appliedSeq + 1);
+		this.#journal.close();
+		this.#journal = new JournalBatches(this.#parts.journal(appliedSeq + 1));
 		this.#batch = [];
 		this.#appliedSeq = appliedSeq;
-	}
-
-	#readBatch(seq: number): ReadGroup[] {
-		const batch = new Batch();
-		for (const group of this.#reader.readTo(seq)) {
-			batch.add(group);
-			if (batch.full) break;
-		}
-		return batch.groups;
 	}
 
 	#report(): void {
@@ -384,7 +419,7 @@ export class PostgresThread<On> {
 	async #shut(): Promise<void> {
 		if (this.#closed) return;
 		this.#closed = true;
-		this.#reader.close();
+		this.#journal.close();
 		const { closeAdmin, link, minutes } = this.#parts;
 		await Promise.allSettled([this.#watch.stop(), closeAdmin(), link.close(), minutes?.close()]);
 	}
@@ -416,16 +451,7 @@ async function open<On>({ books, link, clock, times, nodeId, journal }: Postgres
 	const reader = journal(dead.appliedSeq + 1);
 	try {
 		const applier = books.applier(dead);
-		let batch = new Batch();
-		for (const group of reader.readRest()) {
-			batch.add(group);
-			if (!batch.full) continue;
-			const { groups } = batch;
-			await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
-			batch = new Batch();
-		}
-		const { groups } = batch;
-		if (groups.length > 0) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
+		for (const groups of batchesOf(reader.readRest())) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = clock.instant();
 		const boot = await link.run(SILENCE_MS, (on) => books.startBoot(on, { ...dead, appliedSeq }, times.termMs));
@@ -433,23 +459,6 @@ async function open<On>({ books, link, clock, times, nodeId, journal }: Postgres
 	} catch (error) {
 		reader.close();
 		throw error;
-	}
-}
-
-/** Groups to be booked in one transaction. */
-class Batch {
-	readonly groups: ReadGroup[] = [];
-	#records = 0;
-	#bytes = 0;
-
-	add(group: ReadGroup): void {
-		this.groups.push(group);
-		this.#records += group.records.length;
-		this.#bytes += group.bytes;
-	}
-
-	get full(): boolean {
-		return this.#records >= BATCH_RECORDS || this.#bytes >= BATCH_BYTES;
 	}
 }
 

@@ -30,18 +30,23 @@ export interface SharedBooks<On> {
 	rpc(node: NodeEpoch): BooksRpc<On>;
 	/** Changes from now on; see `change-feed.ts`. */
 	changes(on: On): Promise<{ poll(on: On): Promise<StoreChange[]> }>;
-	/** Tells the other nodes that money of an account is wanted back. */
-	askBack(on: On, nodeId: string, accountId: string): Promise<void>;
+	/** Tells the other nodes that money of these accounts is wanted back. */
+	askBack(on: On, nodeId: string, accountIds: readonly string[]): Promise<void>;
 }
 
 export interface BooksApplier<On> {
 	apply(on: On, groups: readonly ReadGroup[]): Promise<number>;
 }
 
+/** What a node asks about its leases on one account. */
+export type LeaseAsk =
+	| { readonly name: "acquire"; readonly arguments: AcquireRequest }
+	| { readonly name: "giveBack"; readonly arguments: { readonly accountId: string; readonly kept: readonly Kept[] } };
+
 export interface BooksLeases<On> {
-	acquire(on: On, request: AcquireRequest, liveNodes: number): Promise<AcquireResult>;
+	/** One transaction for all of them, each about another account; the answers are in the order of `asks`. */
+	trip(on: On, asks: readonly LeaseAsk[], liveNodes: number): Promise<AcquireResult[]>;
 	budgets(on: On, accountId: string, day: number): Promise<readonly BudgetState[]>;
-	giveBack(on: On, accountId: string, kept: readonly Kept[]): Promise<AcquireResult>;
 }
 
 export interface BooksRpc<On> {

@@ -29,7 +29,11 @@ testStatement(async () => {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				await new LeaseBook(boot).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: ALL_MONEY }, 1);
+				await new LeaseBook(boot).trip(
+					sql,
+					[{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: ALL_MONEY } }],
+					1,
+				);
 		},
 		async book(groups) {
 			await applier.apply(sql, groups);

@@ -94,17 +94,22 @@ export class StoreWatch<On> {
 		return this.#polling;
 	}
 
-	/** Asks the other nodes to give back what they do not use of an account. */
-	async recall(on: On, accountId: string): Promise<void> {
+	/** Asks the other nodes to give back what they do not use of these accounts. */
+	async recall(on: On, accountIds: readonly string[]): Promise<void> {
 		const now = this.#parts.clock.monotonicMs();
-		if (now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) < RECALL_EVERY_MS) return;
-		this.#recalledAt.delete(accountId);
-		this.#recalledAt.set(accountId, now);
+		const due = accountIds.filter(
+			(accountId) => now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) >= RECALL_EVERY_MS,
+		);
+		if (due.length === 0) return;
+		for (const accountId of due) {
+			this.#recalledAt.delete(accountId);
+			this.#recalledAt.set(accountId, now);
+		}
 		for (const old of this.#recalledAt.keys()) {
 			if (this.#recalledAt.size <= MAX_RECALLS_KEPT) break;
 			this.#recalledAt.delete(old);
 		}
-		await this.#parts.books.askBack(on, this.#parts.node().id, accountId);
+		await this.#parts.books.askBack(on, this.#parts.node().id, due);
 	}
 
 	#recalled({ nodeId, accountId }: Recall): void {

@@ -27,7 +27,11 @@ testTopUps(async () => {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				await new LeaseBook(boot).acquire(sql, { accountId, day: SAMPLE_DAY, needNano: nano(NANO_PER_USD) }, 1);
+				await new LeaseBook(boot).trip(
+					sql,
+					[{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(NANO_PER_USD) } }],
+					1,
+				);
 		},
 		async book(groups) {
 			await applier.apply(sql, groups);
