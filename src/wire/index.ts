@@ -33,6 +33,7 @@ export {
 } from "./json-scan.ts";
 export { JsonValueEnd, NotJson } from "./json-value-end.ts";
 export { LongStrings } from "./long-strings.ts";
+export { streamableMp4 } from "./mp4-streamable.ts";
 export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "./multipart.ts";
 export { type Insertion, Splice } from "./splice.ts";
 export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import { audioContainer, streamableMp4 } from "../../wire/index.ts";
 import type { AudioEncoder } from "./port.ts";
 
 export interface AudioMeasure {
@@ -17,7 +18,8 @@ const SILENCE = 33;
  * @throws ApiError MODEL_OFFLINE where there is no program to decode with; the signal's reason
  */
 export async function measureAudio(encoder: AudioEncoder, file: Uint8Array, signal: AbortSignal): Promise<AudioMeasure | null> {
-	const input = { kind: "file", bytes: onceOf(file) } as const;
+	const readable = audioContainer(file) === "mp4" ? streamableMp4(file) : file;
+	const input = { kind: "file", bytes: onceOf(readable) } as const;
 	let bytes = 0;
 	let peak = 0;
 	let odd: number | null = null;
