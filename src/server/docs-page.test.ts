@@ -36,8 +36,13 @@ test("a route names the errors that it can answer, and no others", () => {
 	expect([models["429"], models["500"], models["503"]]).toEqual(["RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE"]);
 	expect(codesOf("get", "/models/{id}")["404"]).toBe("MODEL_NOT_FOUND");
 	expect(codesOf("get", "/characters/{slug}")["404"]).toBe("CHARACTER_NOT_FOUND");
+	const speech = codesOf("post", "/audio/speech");
+	expect(speech["422"]).toBeUndefined();
+	expect(speech["400"]).not.toContain("IMAGE");
+	expect(codesOf("post", "/audio/transcriptions")["422"]).toBe("ASR_UPSTREAM_VALIDATION_FAILED");
+	expect(codesOf("post", "/audio/voices")["400"]).toContain("INVALID_AUDIO_FORMAT");
 	for (const item of Object.values(document.paths))
 		for (const { responses } of Object.values(item))
 			for (const { description } of Object.values(responses))
-				expect(description).not.toMatch(/PRO_ONLY_MODEL|INACTIVE_KEY|INVALID_VIDEO|INVALID_AUDIO|CONTENT_POLICY/);
+				expect(description).not.toMatch(/PRO_ONLY_MODEL|INACTIVE_KEY|INVALID_VIDEO|CONTENT_POLICY/);
 });

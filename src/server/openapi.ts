@@ -134,18 +134,13 @@ const BY_PAYMENT: readonly ErrorCode[] = [
 	"X402_FACILITATOR_UNAVAILABLE",
 ];
 const BY_BODY: readonly ErrorCode[] = ["INVALID_REQUEST", "REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
-/** Of the metered road: the model, what is sent to it, the money, the work. */
+/** Of the metered road: the model, the money, the work. */
 const BY_METERED: readonly ErrorCode[] = [
 	"INVALID_MODEL",
-	"CORRUPTED_IMAGE",
-	"IMAGE_TOO_SMALL",
-	"IMAGE_TOO_LARGE",
-	"TOO_MANY_TOKENS",
 	"INSUFFICIENT_BALANCE",
 	"API_KEY_USD_SPEND_LIMIT_EXCEEDED",
 	"API_KEY_DIEM_SPEND_LIMIT_EXCEEDED",
 	"MODEL_NOT_FOUND",
-	"CHARACTER_NOT_FOUND",
 	"MODEL_REMOVED",
 	"MODEL_OVERLOADED",
 	"INFERENCE_FAILED",
