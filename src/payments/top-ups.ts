@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { X402Config } from "../config/index.ts";
 import { NANO_PER_USD } from "../ledger/nano.ts";
+import { AdminError } from "../store/admin/errors.ts";
 import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up-row.ts";
 import type { StorePort } from "../store/port.ts";
 import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
@@ -200,8 +201,10 @@ export class TopUps implements TopUpDesk {
 		const before = use === null ? REORG_BLOCKS : USED_BEFORE_BLOCKS;
 		const fromBlock = use?.kind === "transferred" ? use.transfer.block : head - before;
 		const units = Number(payment.authorization.value);
-		const turn = await store.admin("beginTopUp", {
+		const payerUnits = use === null ? { payerUnits: await chain.tokenBalance(key.payer) } : {};
+		const begun = store.admin("beginTopUp", {
 			...key,
+			...payerUnits,
 			id: paymentId(key),
 			payTo: payment.authorization.to,
 			units,
@@ -214,6 +217,11 @@ export class TopUps implements TopUpDesk {
 			settler: store.node.id,
 			termMs: settlement.termMs,
 		});
+		const turn = await begun.catch((error: unknown) => {
+			if (error instanceof AdminError && error.code === "CONFLICT") return null;
+			throw error;
+		});
+		if (turn === null) return OTHERS_UNDER_WAY;
 		if (!turn.begun) return this.#known(turn.topUp, offered);
 		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, use === null), use === null);
 	}
@@ -293,6 +301,11 @@ const DISABLED: TopUpOutcome = {
 	reason: "wallet_disabled",
 	message: "API access of this wallet is disabled, and nothing was sent; ask the operator",
 	response: null,
+};
+const OTHERS_UNDER_WAY: TopUpOutcome = {
+	kind: "unavailable",
+	message: "other payments of this wallet are under way and may need its tokens, and nothing was sent: retry the same header",
+	retryAfterSeconds: RETRY_SECONDS,
 };
 /** So many blocks a chain may take back under a payment that is seen for the first time. */
 const REORG_BLOCKS = 64;

@@ -77,6 +77,23 @@ test("a payment that waits for its block is pending, is not sent twice, and is c
 	expect(desk.settled).toBe(2);
 });
 
+test("payments of one wallet that its tokens do not cover together are not sent together", async () => {
+	const desk = await open({ facilitatorMs: 1_500 });
+	const payer = await chain.payer(9);
+	const headers = await Promise.all(Array.from({ length: 6 }, async () => headerOf(await chain.sign(payer, desk.payTo))));
+	await chain.autoMine(false);
+	const outcomes = await Promise.all(headers.map((header) => desk.topUp(header)));
+	expect(outcomes.map(brief).toSorted()).toEqual(["pending", ...Array(5).fill("unavailable")]);
+	expect(desk.settled).toBe(1);
+	await chain.mine();
+	// What was not sent is refused once the one that was is through, and leaves nothing behind.
+	const again = await Promise.all(headers.map((header) => desk.topUp(header)));
+	const poor = "refused invalid_exact_evm_insufficient_balance";
+	expect(again.map(brief).toSorted()).toEqual(["credited before", ...Array(5).fill(poor)]);
+	expect(desk.settled).toBe(1);
+	expect(await states(desk)).toEqual(["credited"]);
+});
+
 test("a transaction that was dropped is sent again with the same header, and keeps no other payer back", async () => {
 	const desk = await open({ facilitatorMs: 1_500 });
 	const header = headerOf(await chain.sign(await chain.payer(), desk.payTo));

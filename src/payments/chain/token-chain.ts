@@ -45,8 +45,9 @@ interface Receipt {
 	readonly logs: readonly Log[];
 }
 
-/** `DOMAIN_SEPARATOR()`, `authorizationState(address,bytes32)`, `isValidSignature(bytes32,bytes)`. */
+/** `DOMAIN_SEPARATOR()`, `balanceOf(address)`, `authorizationState(address,bytes32)`, `isValidSignature(bytes32,bytes)`. */
 const DOMAIN_SEPARATOR = "0x3644e515";
+const BALANCE_OF = "0x70a08231";
 const AUTHORIZATION_STATE = "0xe94a0102";
 const IS_VALID_SIGNATURE = "0x1626ba7e";
 /** `AuthorizationUsed(address,bytes32)`, `AuthorizationCanceled(address,bytes32)`, `Transfer(address,address,uint256)`. */
@@ -54,6 +55,7 @@ export const AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a56
 export const AUTHORIZATION_CANCELED = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
 export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
+const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 /** Blocks of one search for logs: nodes allow a few thousand. */
 const SEARCH_BLOCKS = 2_000;
 /** Searches for one authorization at most: on Base a day and a half. */
@@ -100,6 +102,12 @@ export class TokenChain {
 	/** What an address has to pay the chain's fees with, in its smallest unit. */
 	async feeBalance(address: string): Promise<bigint> {
 		return BigInt(String(await this.#rpc.call("eth_getBalance", [address, "latest"])));
+	}
+
+	/** Base units of the token that an address has, up to 2^53-1. */
+	async tokenBalance(address: string): Promise<number> {
+		const units = BigInt(String(await this.#view(`${BALANCE_OF}${word(address)}`)));
+		return Number(units < MAX_UNITS ? units : MAX_UNITS);
 	}
 
 	async hasCode(address: string): Promise<boolean> {

@@ -66,6 +66,21 @@ export function testTopUps(open: () => Promise<BookingStore>): void {
 		runOperation(admin, "walletEntries", { identity: IDENTITY, offset, limit });
 	const due = async () => (await runOperation(admin, "listDueTopUps", { limit: 10 })).map(({ id }) => id);
 
+	test("a payer's payments begin together only as far as its tokens go", async () => {
+		const payerUnits = 12_000_000;
+		await begin("payment_1", { payerUnits });
+		await begin("payment_2", { payerUnits });
+		const third = () => begin("payment_3", { payerUnits, settler: "node_b" });
+		expect(await faultCode(third())).toBe("CONFLICT");
+		// Another payer's, and one that the chain has taken, are none of that.
+		await begin("payment_4", { payerUnits: 5_000_000, payer: "0x9" });
+		await begin("payment_5", { units: 1 });
+		// Where it stands already it is the same payment.
+		expect((await begin("payment_2", { payerUnits: 0 })).begun).toBe(false);
+		await runOperation(admin, "failTopUp", { id: "payment_1", reason: "authorization_expired" });
+		expect((await third()).begun).toBe(true);
+	});
+
 	test("one node is at a payment until its term ends, and ends it for good", async () => {
 		const first = await begin("payment_1");
 		expect([first.begun, first.mine, first.topUp.state]).toEqual([true, true, "settling"]);

@@ -1,4 +1,5 @@
 /** Payments on their way: who is at them, what is known of them. Each function is one transaction. */
+import { AdminError } from "../errors.ts";
 import type { AdminStore } from "../open-admin.ts";
 import { findRow, isOpen, requireRow, type TopUp, type TopUpKey, topUpOf, topUpRows } from "./top-up-row.ts";
 
@@ -13,6 +14,8 @@ export interface BeginTopUp extends TopUpKey {
 	readonly validBefore: number;
 	readonly proof: string;
 	readonly fromBlock: number;
+	/** What the payer has now, base units; left out where the chain has taken the payment already. */
+	readonly payerUnits?: number;
 	/** Names the node. */
 	readonly settler: string;
 	/** How long the node may be silent before another one takes over, milliseconds. */
@@ -27,13 +30,20 @@ export interface TopUpTurn {
 	readonly begun: boolean;
 }
 
-/** Writes a payment down before anything is sent for it. Where it stands already it is taken as `takeTopUp` does. */
+/**
+ * Writes a payment down before anything is sent for it. Where it stands already it is taken as `takeTopUp` does. Throws
+ * `AdminError` (CONFLICT) where open payments of the same payer may take the tokens that it needs: sent together they
+ * would be mined one by one, and refused by the token at the cost of whoever sent them.
+ */
 export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpTurn> {
-	const { payTo, validBefore, fromBlock, termMs, ...row } = input;
+	const { payTo, validBefore, fromBlock, termMs, payerUnits, ...row } = input;
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
 		const found = await findRow(tx, input);
 		if (found !== null) return { ...(await take(tx, found, input, atMs)), begun: false };
+		const open = payerUnits === undefined ? 0 : await openUnits(tx, input);
+		if (payerUnits !== undefined && open > 0 && open + input.units > payerUnits)
+			throw new AdminError("CONFLICT", "other payments of this wallet are under way, and may need its tokens");
 		await tx
 			.insertInto("top_ups")
 			.values({
@@ -56,6 +66,19 @@ export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpT
 			.execute();
 		return { topUp: await requireRow(tx, input.id), mine: true, begun: true };
 	});
+}
+
+/** Base units that open payments of a payer may still take from it. */
+async function openUnits(tx: AdminStore["db"], { network, asset, payer }: TopUpKey): Promise<number> {
+	const { units } = await tx
+		.selectFrom("top_ups")
+		.select((row) => row.fn.sum<bigint | number | string | null>("units").as("units"))
+		.where("network", "=", network)
+		.where("asset", "=", asset)
+		.where("payer", "=", payer)
+		.where("state", "in", ["settling", "unknown"])
+		.executeTakeFirstOrThrow();
+	return Number(units ?? 0);
 }
 
 interface Taker {
