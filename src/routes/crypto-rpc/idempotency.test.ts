@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type RpcGateway, request, startRpcGateway } from "../../../test/support/rpc-gateway.ts";
 
 const plenty = { requestsPerMinute: 1_000_000, creditsPerDay: 1_000_000_000 };
@@ -81,6 +81,51 @@ test("a caller that leaves finds the answer under its key", async () => {
 	while (answer.status === 409) answer = await bed.rpc(request("eth_gasPrice"), with1);
 	expect(answer.headers.get("idempotent-replayed")).toBe("true");
 	expect(bed.reached - before).toBe(1);
+});
+
+describe("a send that timed out and that nobody shows yet", () => {
+	const ALREADY = { code: -32000, message: "already known" };
+	/** Takes the first one in silence; of the same bytes again it says that it has them. */
+	const slowToShow = () => {
+		const taken = new Set<unknown>();
+		bed.chain.always(({ items, isArray }) => {
+			const sends = items.filter(({ method }) => method === "eth_sendRawTransaction");
+			const hang = sends.some(({ params }) => !taken.has(String(params)));
+			for (const { params } of sends) taken.add(String(params));
+			if (hang) return { hang };
+			const answers = items.map(({ id, method }) => ({
+				jsonrpc: "2.0",
+				id,
+				...(method === "eth_sendRawTransaction" ? { error: ALREADY } : { result: null }),
+			}));
+			return { raw: JSON.stringify(isArray ? answers : answers[0]) };
+		});
+	};
+
+	test.each([false, true])("is a success where the node has it when it is sent again (in a batch: %p)", async (batch) => {
+		slowToShow();
+		const with1 = keyed();
+		const send = request("eth_sendRawTransaction", [RAW]);
+		const body = batch ? [request("eth_gasPrice", [], 0), send] : send;
+		const { transactionHashes } = (await (await bed.rpc(body, with1)).json()) as { transactionHashes: string[] };
+		const again = await bed.rpc(body, with1);
+		expect(again.headers.get("x-service-rpc-credits")).toBe(batch ? "40" : "20");
+		const answer = { jsonrpc: "2.0", id: 1, result: transactionHashes[0] };
+		expect(await again.json()).toEqual(batch ? [{ jsonrpc: "2.0", id: 0, result: null }, answer] : answer);
+	});
+
+	test("stays the node's error for who did not send it under this key", async () => {
+		slowToShow();
+		const send = request("eth_sendRawTransaction", [RAW]);
+		expect((await bed.rpc(send, keyed())).status).toBe(504);
+		for (const other of [keyed(), {}]) {
+			const answer = await bed.rpc(send, other);
+			expect([await answer.json(), answer.headers.get("x-service-rpc-credits")]).toEqual([
+				{ jsonrpc: "2.0", id: 1, error: ALREADY },
+				"5",
+			]);
+		}
+	});
 });
 
 test("a send that timed out is looked up before it is sent again", async () => {

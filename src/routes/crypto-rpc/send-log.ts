@@ -38,10 +38,14 @@ export class SendLog {
 		await Promise.all([parts.sends.begin(sendRows(audited, call.requestId, caller, network)), foreseen]);
 	}
 
-	/** The item with the hash under which the chain will know it: so the pool tells an own earlier try from a stranger's. */
+	/**
+	 * The item with the hash under which the chain will know it, and whether an earlier request under the same key may have
+	 * sent it: so the pool tells an own earlier try from a stranger's.
+	 */
 	withHash(item: RpcItem, index: number): RpcItem {
 		const send = this.#sendAt(index);
-		return send === undefined ? item : { ...item, txHash: send.hashes?.txHash ?? null };
+		if (send === undefined) return item;
+		return { ...item, txHash: send.hashes?.txHash ?? null, mayBeTaken: this.#of.keyed?.unknownSends.has(index) ?? false };
 	}
 
 	/** These items go out now. */

@@ -182,7 +182,7 @@ class Batch {
 		onSent?.(member.name);
 		try {
 			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
-			if (!leg.afterTaken) return answers;
+			if (!leg.afterTaken && !items.some(({ mayBeTaken }) => mayBeTaken)) return answers;
 			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], leg)));
 		} catch (error) {
 			if (error instanceof RpcFault && !signal.aborted) faults.tell(requestId, member, error);
@@ -192,6 +192,7 @@ class Batch {
 
 	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: Leg): Promise<ArrayAnswer[number]> {
 		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
+		if (!leg.afterTaken && item.mayBeTaken !== true) return answer;
 		const now = await settled(answer, this.#call, item, leg, this.#tools);
 		return "next" in now ? answer : now;
 	}

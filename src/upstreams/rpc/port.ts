@@ -15,6 +15,8 @@ export interface RpcItem {
 	 * known. With it "already known" after an own earlier try becomes a success (docs/rpc.md, Sends).
 	 */
 	readonly txHash?: string | null;
+	/** An earlier call may have sent these bytes, and nobody knows what came of it. */
+	readonly mayBeTaken?: boolean;
 }
 
 /** What came of one item. Bytes are the upstream's own, untouched: those of the `result` or of the `error` value. */

@@ -96,7 +96,7 @@ async function attempt(call: RpcCall, item: RpcItem, leg: Leg, tools: CallTools)
 	call.onSent?.(member.name);
 	try {
 		const answer = await ask({ fetch: tools.fetch, member, requestId, signal, fresh }, item);
-		return leg.afterTaken ? await settled(answer, call, item, leg, tools) : answer;
+		return leg.afterTaken || item.mayBeTaken === true ? await settled(answer, call, item, leg, tools) : answer;
 	} catch (error) {
 		if (error instanceof RpcFault) {
 			if (error.kind === "unsupported") member.facts.learned.lacks(item.method.name, tools.clock.nowMs());
