@@ -74,6 +74,16 @@ test("a document that nests without end, or whose part inflates to more than it 
 	await expect(read(new Uint8Array(Buffer.from(lying, "latin1")))).rejects.toMatchObject({ kind: "too-large" });
 });
 
+test("a part whose content is not what its checksum says is damaged", async () => {
+	const bytes = Buffer.from(docx(p(t("words"))));
+	const content = Buffer.from(`<w:document xmlns:w="w"><w:body>${p(t("words"))}</w:body></w:document>`);
+	const checksum = Buffer.alloc(4);
+	checksum.writeUInt32LE(Bun.hash.crc32(content));
+	expect(await read(bytes)).toBe("words");
+	bytes.writeUInt32LE(1, bytes.lastIndexOf(checksum));
+	await expect(read(bytes)).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining("word/document.xml") });
+});
+
 test("entities of a document type are not expanded", async () => {
 	const bomb = '<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
 	const bytes = zipFile({

@@ -89,6 +89,12 @@ test("a sheet gives its name and its values as they are shown", async () => {
 		expect(text).toContain(`| ${shown} |`);
 });
 
+test("an old Word document gives its text; with a password it is refused, and so is a new one", async () => {
+	expectInOrder(await read("harmless-clean.doc"), ["Test", "This is a harmless test document.", "ünicöde-ßtringß"]);
+	for (const name of ["encrypted.doc", "encrypted.docx"])
+		await expect(read(name), name).rejects.toMatchObject({ kind: "encrypted" });
+});
+
 test("text is read in its encoding", async () => {
 	expect(await read("latin1.txt")).toBe("Café déjà vu — naïve");
 	expect(await read("utf16.txt")).toBe("Grüße aus Köln 東京");

@@ -1,4 +1,4 @@
-import { inflateRawSync } from "node:zlib";
+import { crc32, inflateRawSync } from "node:zlib";
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_INFLATED_BYTES, MAX_RATIO, MAX_ZIP_ENTRIES, RATIO_FREE_BYTES } from "../limits.ts";
 
@@ -7,6 +7,7 @@ interface Entry {
 	readonly encrypted: boolean;
 	readonly packedBytes: number;
 	readonly bytes: number;
+	readonly checksum: number;
 	readonly headerAt: number;
 }
 
@@ -59,15 +60,9 @@ export class ZipArchive {
 		const packed = this.#packed(entry);
 		this.#inflated += entry.bytes;
 		if (this.#inflated > MAX_INFLATED_BYTES) throw tooLarge(this.#inflated);
-		if (entry.method === STORED) return packed;
-		if (entry.method !== DEFLATED) throw new DocumentFault("unsupported", "The file is packed by a method that is not read");
-		try {
-			return inflateRawSync(packed, { maxOutputLength: Math.max(1, entry.bytes) });
-		} catch (fault) {
-			if ((fault as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
-				throw new DocumentFault("too-large", `The part ${name} inflates to more than it declares`);
-			throw new DocumentFault("corrupt", `The file is cut off or damaged: its part ${name} cannot be unpacked`);
-		}
+		const bytes = entry.method === STORED ? packed : inflated(packed, entry, name);
+		if (crc32(bytes) !== entry.checksum) throw damaged(name);
+		return bytes;
 	}
 
 	/** A part as text of UTF-8 or UTF-16 with a mark. */
@@ -85,6 +80,20 @@ export class ZipArchive {
 		const start = headerAt + 30 + bytes.readUInt16LE(headerAt + 26) + bytes.readUInt16LE(headerAt + 28);
 		if (start + packedBytes > bytes.length) throw corrupt();
 		return bytes.subarray(start, start + packedBytes);
+	}
+}
+
+const damaged = (name: string) =>
+	new DocumentFault("corrupt", `The file is cut off or damaged: its part ${name} cannot be unpacked`);
+
+function inflated(packed: Buffer, { method, bytes }: Entry, name: string): Buffer {
+	if (method !== DEFLATED) throw new DocumentFault("unsupported", "The file is packed by a method that is not read");
+	try {
+		return inflateRawSync(packed, { maxOutputLength: Math.max(1, bytes) });
+	} catch (fault) {
+		if ((fault as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE")
+			throw new DocumentFault("too-large", `The part ${name} inflates to more than it declares`);
+		throw damaged(name);
 	}
 }
 
@@ -125,6 +134,7 @@ function directory(bytes: Buffer): Map<string, Entry> {
 			encrypted: (bytes.readUInt16LE(at + 8) & 1) === 1,
 			packedBytes,
 			bytes: unpacked,
+			checksum: bytes.readUInt32LE(at + 16),
 			headerAt,
 		});
 		at += 46 + nameBytes + extraBytes + bytes.readUInt16LE(at + 32);
