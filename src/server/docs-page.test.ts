@@ -20,6 +20,8 @@ test("the page shows the fields inside of fields, folded", async () => {
 		expect(chat).toContain(`<code>${field}</code>`);
 	expect(chat).toMatch(/<summary>role: [^<]*user/);
 	expect(html).toContain("<code>availableContextTokens</code>");
+	const form = html.slice(html.indexOf("<code>/audio/transcriptions</code>"));
+	for (const field of ["file", "response_format", "timestamps"]) expect(form.slice(0, 6_000)).toContain(`<code>${field}</code>`);
 	expect(html.match(/<details>/g)?.length).toBe(html.match(/<\/details>/g)?.length);
 	expect(html).not.toContain("<script");
 });

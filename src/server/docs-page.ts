@@ -37,7 +37,8 @@ function operationHtml(method: string, path: string, operation: Operation): stri
 	const parameters = (operation.parameters ?? []).map((parameter) =>
 		row(`${parameter.name} <span class="r">(${parameter.in})</span>`, parameter.schema, parameter.required),
 	);
-	const schema = operation.requestBody?.content["application/json"]?.schema;
+	const { content = {} } = operation.requestBody ?? {};
+	const schema = (content["application/json"] ?? content["multipart/form-data"])?.schema;
 	const fields = schema ? fieldRows(schema) : [];
 	const responses = Object.entries(operation.responses).map(
 		([status, { description, content }]) =>
