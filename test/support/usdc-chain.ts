@@ -219,6 +219,9 @@ export async function contractWallet(chain: UsdcChain, code: Hex, usd: number): 
 /** Runtime code that answers every call with the magic value of EIP-1271. */
 export const YES_WALLET: Hex = `0x7f${encodeAbiParameters([{ type: "bytes4" }], ["0x1626ba7e"]).slice(2)}60005260206000f3`;
 
+/** The same after some millions of gas: it counts down from 200,000 first. */
+export const DEAR_WALLET: Hex = `0x62030d405b6001900380600457${YES_WALLET.slice(2)}`;
+
 /** Not among the package's exports. */
 async function multicallCode(): Promise<Hex> {
 	const file = createRequire(import.meta.url)

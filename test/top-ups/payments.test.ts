@@ -8,6 +8,7 @@ import {
 	BASE,
 	base64,
 	contractWallet,
+	DEAR_WALLET,
 	headerOf,
 	randomNonce,
 	startUsdcChain,
@@ -218,6 +219,16 @@ for (const kind of ["in the server", "over HTTP"] satisfies FacilitatorKind[]) {
 			await chain.execute(await chain.sign(payer, OTHER, { nonce: spent.authorization.nonce as `0x${string}`, usd: 5 }));
 			expect(brief(await desk.topUp(headerOf(spent)))).toBe("ended authorization_used_elsewhere");
 			expect(desk.settled).toBe(0);
+		});
+
+		test("a contract that would make the settlement dear is refused before it is sent", async () => {
+			const key = await chain.payer(0);
+			const wallet = await contractWallet(chain, DEAR_WALLET, 50);
+			const { authorization, signature } = await chain.sign(key, desk.payTo);
+			const dear = { authorization: { ...authorization, from: wallet }, signature: `${signature}01` } as const;
+			expect(brief(await desk.topUp(headerOf(dear)))).toStartWith("PAYMENT_VERIFICATION_FAILED ");
+			expect(desk.settled).toBe(0);
+			expect(await chain.balance(wallet)).toBe(50_000_000);
 		});
 
 		test("a contract that is a wallet pays, one that is not there yet does not", async () => {

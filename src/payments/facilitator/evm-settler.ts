@@ -31,6 +31,11 @@ export interface EvmSettlerOptions {
 const POLL_MS = 500;
 /** Storage may be colder by the time it runs than it was estimated. */
 const GAS_PERCENT = 125n;
+/**
+ * What a settlement may cost at most. A transfer that a key signed needs some 80,000; one of a contract runs the
+ * contract's own code, which decides what our key pays for. Room for wallets of several owners, or of passkeys.
+ */
+const MAX_GAS = 1_000_000n;
 
 type Signer = Parameters<typeof toFacilitatorEvmSigner>[0];
 type Broadcast = (transaction: string) => Promise<void>;
@@ -77,7 +82,8 @@ export class EvmSettler {
 		const client = this.#client;
 		return {
 			address: this.#account.address,
-			readContract: (args) => client.readContract(args as Parameters<PublicClient["readContract"]>[0]),
+			// With as much gas as a settlement gets: what needs more is refused before it is sent.
+			readContract: (args) => client.readContract({ ...args, gas: MAX_GAS } as Parameters<PublicClient["readContract"]>[0]),
 			verifyTypedData: (args) => client.verifyTypedData(args as Parameters<PublicClient["verifyTypedData"]>[0]),
 			writeContract: ({ address, abi, functionName, args, dataSuffix }) => {
 				const data = encodeFunctionData({ abi: abi as Abi, functionName, args });
@@ -100,6 +106,7 @@ export class EvmSettler {
 			this.#client.estimateGas({ account, to, data }),
 			this.#client.estimateFeesPerGas({ chain: null, type: "eip1559" }),
 		]);
+		if (gas > MAX_GAS) throw new FacilitatorUnavailable(`a settlement would cost ${gas} gas: more than ${MAX_GAS}`);
 		const request = { type: "eip1559", chainId, to, data, gas: (gas * GAS_PERCENT) / 100n, ...fees } as const;
 		return broadcasts.inTurn(`eip155:${chainId}:${account.address.toLowerCase()}`, async () => {
 			const nonce = await this.#client.getTransactionCount({ address: account.address, blockTag: "pending" });
