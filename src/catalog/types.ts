@@ -60,6 +60,8 @@ export interface ModelTarget {
 	readonly voices?: Readonly<Record<string, string>>;
 	/** Of speech: what the upstream makes; absent: all formats. */
 	readonly formats?: readonly AudioFormatName[];
+	/** Of speech: what the upstream speaks; absent: OpenAI's protocol. */
+	readonly protocol?: "openai" | "elevenlabs";
 	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
 	readonly cloning?: "ref_audio" | "voice_file";
 }

@@ -123,6 +123,9 @@ const TargetSchema = closed({
 			description: "tts: what the upstream makes; the rest is made here from the first of them. Left out: all six",
 		}),
 	),
+	protocol: Type.Optional(
+		Type.Enum(["openai", "elevenlabs"], { description: "tts: what the upstream speaks; left out: openai" }),
+	),
 	cloning: Type.Optional(
 		Type.Enum([...CLONING_FORMS], {
 			description: "tts: how the upstream takes the sample of a cloned voice; left out: it clones none",

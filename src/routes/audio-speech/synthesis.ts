@@ -123,8 +123,8 @@ export class Synthesis {
 			upstream: spoken.upstream,
 			retries: spoken.retries,
 			input: spoken.format === "pcm" ? { kind: "pcm", sampleRate: rate, bytes } : { kind: "file", bytes },
-			tempo: 1,
-			asAsked: spoken.format === order.format,
+			tempo: spoken.tempo,
+			asAsked: spoken.format === order.format && spoken.tempo === 1,
 			cancel: () => spoken.cancel(),
 		};
 	}

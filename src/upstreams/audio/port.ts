@@ -40,6 +40,8 @@ export interface SpokenAnswer {
 	readonly retries: number;
 	/** What it is; null: a file of another form, which has to be read to tell. */
 	readonly format: AudioFormatName | null;
+	/** How much faster it still has to be made: what the upstream could not do of the speed. */
+	readonly tempo: number;
 	/** To be read once; a reader that stops ends the upstream. Throws ApiError where the upstream breaks or falls silent. */
 	readonly bytes: AsyncIterable<Uint8Array>;
 	/** Ends the upstream where `bytes` are not read, or not to their end. Safe to call at any time. */

@@ -1,17 +1,16 @@
-import type { AudioFormatName } from "../../catalog/types.ts";
 import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
 import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import type { SpeechForward, SpokenAnswer } from "./port.ts";
-import { formatOfType, shapeSpeech } from "./speech-request.ts";
+import { formatOfType, type ShapedSpeech, shapeSpeech } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
 export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): Promise<SpokenAnswer> {
-	let asked: AudioFormatName = call.format;
+	let asked: Pick<ShapedSpeech, "format" | "tempo"> = { format: call.format, tempo: 1 };
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
@@ -21,7 +20,7 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 		onSent: (upstream) => call.onSent(upstream),
 		send({ target }, endpoint, signal) {
 			const shaped = shapeSpeech(call, target);
-			asked = shaped.format;
+			asked = shaped;
 			return tools.fetch(`${endpoint.url}${shaped.path}`, {
 				...endpoint.init,
 				method: "POST",
@@ -35,7 +34,7 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 	const endMs = tools.clock.nowMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
-			const format = formatOfType(response.headers.get("content-type"), asked);
+			const format = formatOfType(response.headers.get("content-type"), asked.format);
 			if (format === "none") throw await noAudio(response);
 			const reader = response.body?.getReader();
 			const first = await reader?.read();
@@ -45,6 +44,7 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 				upstream: current.node.name,
 				retries: tries.retries,
 				format,
+				tempo: asked.tempo,
 				bytes: rest(first.value, reader, current, call, tools),
 				cancel: () => drop(reader, current),
 			};
