@@ -25,6 +25,8 @@ export function checkTerms(payment: DecodedPayment, { network, payTo, limits, no
 		return refusal("asset_mismatch", `the token ${asset} is not offered: only ${network.asset}`);
 	if ((payment.payTo ?? receiver) !== receiver || authorization.to !== receiver)
 		return refusal("recipient_mismatch", `the payment goes to another receiver than ${payTo}`);
+	// It would be credited, and bring nothing.
+	if (authorization.from === receiver) return refusal("recipient_mismatch", "the receiver cannot pay itself");
 	const units = BigInt(amount ?? authorization.value);
 	if (units < BigInt(limits.minimumUsd * UNITS_PER_USD))
 		return refusal("amount_below_minimum", `a top-up is ${limits.minimumUsd} USD at least`);

@@ -156,6 +156,21 @@ for (const kind of ["in the server", "over HTTP"] satisfies FacilitatorKind[]) {
 			expect(desk.settled).toBe(0);
 		});
 
+		test("the receiver cannot pay itself: nothing would come", async () => {
+			const payer = await chain.payer(20);
+			const own = await TestDesk.open({ chain, books, kind, payTo: payer.address });
+			try {
+				for (const executed of [false, true]) {
+					const signed = await chain.sign(payer, own.payTo);
+					if (executed) await chain.execute(signed);
+					expect(brief(await own.topUp(headerOf(signed)))).toBe("X402_INVALID_PAYMENT recipient_mismatch");
+				}
+				expect([own.settled, await own.credited()]).toEqual([0, 0]);
+			} finally {
+				await own.stop();
+			}
+		});
+
 		test("what the token would refuse is refused before it is sent", async () => {
 			const payer = await chain.payer(20);
 			const refused = async (header: string) => brief(await desk.topUp(header));
