@@ -44,13 +44,13 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 			const count = Math.min(MAX_CHARS, call.FPDFText_CountChars(textPage));
 			for (let index = 0; index < count; index += 1) {
 				const code = call.FPDFText_GetUnicode(textPage, index);
-				const hyphen = HYPHEN_MARKS.has(code) || call.FPDFText_IsHyphen(textPage, index) === 1;
 				if (LINE_END.has(code)) builder.end();
-				else if (hyphen) builder.hyphen();
+				else if (HYPHEN_MARKS.has(code)) builder.hyphen();
 				else if (code <= 0x20 || code === 0xa0) builder.space();
 				else {
 					const box = charBox(pdfium, textPage, index, at);
-					const size = letterHeight(pdfium, textPage, index, at);
+					// A word's letters are of one size: each call of the library takes time.
+					const size = builder.wordSize ?? letterHeight(pdfium, textPage, index, at);
 					builder.add(code, box, size, () => call.FPDFText_GetFontWeight(textPage, index) >= BOLD);
 				}
 			}
@@ -71,6 +71,11 @@ class SegmentBuilder {
 
 	constructor(links: readonly PageLink[]) {
 		this.#links = links;
+	}
+
+	/** The size of the letters of the word that is being read; null between words. */
+	get wordSize(): number | null {
+		return this.#draft === null || this.#draft.space ? null : this.#draft.size;
 	}
 
 	add(code: number, box: Box, size: number, bold: () => boolean): void {

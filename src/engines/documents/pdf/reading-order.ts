@@ -3,6 +3,9 @@ import { type Box, boxAround } from "./page-content.ts";
 /** A gutter between columns is at least so wide, in points. */
 const MIN_GUTTER = 7;
 const MIN_SIDE_LINES = 3;
+const MAX_CUTS = 40;
+/** A page of more pieces is a map or a drawing: it has no columns, and looking for them would take long. */
+const MAX_ITEMS = 300;
 
 /** What takes place on a page: how many lines it has tells columns from a lone piece at the side. */
 export interface Placed extends Box {
@@ -14,7 +17,7 @@ export interface Placed extends Box {
  * to right (recursive cuts along white space).
  */
 export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): T[] {
-	if (items.length < 2 || depth > 40) return byPlace(items);
+	if (items.length < 2 || items.length > MAX_ITEMS || depth > MAX_CUTS) return byPlace(items);
 	const gutter = gutterOf(items);
 	if (gutter !== null) {
 		const left = items.filter((item) => item.right <= gutter + 0.5);
