@@ -364,6 +364,15 @@ export const ConfigSchema = closed({
 			description: "JSON lines on standard error",
 		}),
 	}),
+	metrics: section({
+		token: Type.Optional(
+			Type.String({
+				pattern: HEADER_VALUE,
+				minLength: 16,
+				description: "GET /metrics asks for it as a Bearer token; left out: it answers this machine alone",
+			}),
+		),
+	}),
 	limits: section({
 		default: Type.Object(RateLimitSchema.properties, {
 			additionalProperties: false,

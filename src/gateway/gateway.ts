@@ -24,6 +24,7 @@ import { textParser } from "../routes/text-parser/index.ts";
 import {
 	type App,
 	BodyMemory,
+	type Connection,
 	createApp,
 	docsPage,
 	type Endpoint,
@@ -40,6 +41,7 @@ import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
+import { MetricsPage } from "./metrics-page.ts";
 import { Wallets } from "./wallets.ts";
 
 /** What a gateway is put together from. */
@@ -321,8 +323,20 @@ export class Gateway {
 					"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 				},
 			});
+		const metrics = new MetricsPage({
+			token: () => this.#config.metrics.token,
+			holdsOpen: () => this.budgets.holdsOpen,
+			journal: this.#inputs.journal,
+			chainCache: () => this.chainCache,
+			chains: () => this.#chains.upstreams.snapshot(),
+			chatUpstreams: () => this.#upstreams.snapshot(),
+		});
 		return [
 			{ path: "/healthz", answer: () => new Response("ok\n") },
+			{
+				path: "/metrics",
+				answer: (request: Request, connection: Connection) => metrics.answer(request, connection.address()),
+			},
 			{
 				path: "/readyz",
 				answer: () => {

@@ -12,7 +12,7 @@ export const API_PREFIX = "/api/v1";
 /** Pages and probes outside the API: answered without the pipeline. */
 export interface SidePage {
 	readonly path: string;
-	answer(request: Request): Response | Promise<Response>;
+	answer(request: Request, connection: Connection): Response | Promise<Response>;
 }
 
 /** The HTTP application: Web-standard, testable without a socket. */
@@ -41,7 +41,7 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 	}
 	for (const page of pages) {
 		const allow = allowOf(["GET"]);
-		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw)));
+		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
 		app.all(page.path, (c) => {
 			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
 			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));

@@ -21,6 +21,13 @@ export function plainAddress(address: string): string {
 	return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }
 
+/** True for an address of this machine itself. */
+export function isLoopback(address: string): boolean {
+	return LOOPBACK.has(address);
+}
+
+const LOOPBACK = addressList(["127.0.0.0/8", "::1"]);
+
 /**
  * The client's address: the socket's, unless that is a trusted proxy; then, from Forwarded or X-Forwarded-For,
  * the rightmost address that is not a trusted proxy.

@@ -3,8 +3,8 @@
  * checks, one error table, X-Request-ID everywhere, holds that end with their request. Knows no endpoint.
  */
 export { API_PREFIX, type App, createApp, errorResponse, type SidePage, withRequestId } from "./app.ts";
-export { Call } from "./call.ts";
-export { addressList, clientAddress } from "./client-address.ts";
+export { Call, type Connection } from "./call.ts";
+export { addressList, clientAddress, isLoopback } from "./client-address.ts";
 export { docsPage } from "./docs-page.ts";
 export {
 	type Admission,
