@@ -169,15 +169,25 @@ export class TopUps implements TopUpDesk {
 		if (found !== null) return this.#known(found, offered);
 		const { network } = offered.payment;
 		const fault = checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.now() });
-		if (fault !== null) return fault;
-		await this.#untilValid(decoded);
+		if (fault !== null && !isExpired(fault)) return fault;
 		try {
+			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
+			if (fault !== null && !(await this.#hasArrived(offered))) return fault;
+			await this.#untilValid(decoded);
 			return await this.#begin(offered);
 		} catch (error) {
 			if (error instanceof FacilitatorUnavailable || error instanceof ChainUnavailable || error instanceof WrongChain)
 				return this.#unavailable(error);
 			throw error;
 		}
+	}
+
+	async #hasArrived({ payment: { network, authorization, signature } }: Offered): Promise<boolean> {
+		const chain = this.#parts.chains.get(network.id);
+		if (chain === undefined) return false;
+		await chain.check();
+		if ((await isSignedByPayer(chain, authorization, signature)) !== true) return false;
+		return (await chain.use(authorization, null, null)).kind === "transferred";
 	}
 
 	async #begin(offered: Offered): Promise<TopUpOutcome> {
@@ -312,6 +322,10 @@ const REORG_BLOCKS = 64;
 /** How far back a use is looked for that was there before the payment came: on Base 18 hours. */
 const USED_BEFORE_BLOCKS = 32_000;
 const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
+
+function isExpired(outcome: TopUpOutcome): boolean {
+	return outcome.kind === "refused" && outcome.reason === "expired";
+}
 
 /** What waited for the first has its answer, and made nothing. */
 function asRepeat(outcome: TopUpOutcome): TopUpOutcome {

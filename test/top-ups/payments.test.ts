@@ -224,6 +224,25 @@ for (const kind of ["in the server", "over HTTP"] satisfies FacilitatorKind[]) {
 			expect(desk.settled).toBe(0);
 		});
 
+		test("what somebody else executed in time is credited when its header comes too late; what nobody did is not", async () => {
+			const payer = await chain.payer(100);
+			// Five seconds are enough for the chain, and fewer than a settlement needs.
+			const soon = () => ({ validBefore: Math.floor(Date.now() / 1_000) + 5 });
+			const signed = await chain.sign(payer, desk.payTo, soon());
+			await chain.execute(signed);
+			const header = headerOf(signed);
+			expect([brief(await desk.topUp(header)), brief(await desk.topUp(header))]).toEqual(Array(2).fill("credited 5 before"));
+			const expired = "X402_INVALID_PAYMENT expired";
+			const late = await chain.sign(payer, desk.payTo, soon());
+			expect(brief(await desk.topUp(headerOf(late)))).toBe(expired);
+			const elsewhere = await chain.sign(payer, desk.payTo, soon());
+			await chain.cancel(payer, elsewhere.authorization.nonce as `0x${string}`);
+			expect(brief(await desk.topUp(headerOf(elsewhere)))).toBe(expired);
+			const forged = { ...signed, authorization: { ...signed.authorization, from: OTHER } };
+			expect(brief(await desk.topUp(headerOf(forged)))).toBe(expired);
+			expect(desk.settled).toBe(0);
+		});
+
 		test("a nonce that was cancelled or spent elsewhere credits nothing", async () => {
 			const payer = await chain.payer(100);
 			const nonce = randomNonce();
