@@ -55,3 +55,12 @@ export const headers = () =>
 			description: "Further headers of every request",
 		}),
 	);
+
+/** How many requests an upstream takes at once. */
+export const maxConcurrent = () => Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" }));
+/** When an upstream is put out, and how it comes back. */
+export const health = () =>
+	section({
+		failures: Type.Integer({ minimum: 1, default: 3, description: "Consecutive faults that eject" }),
+		probeEveryMs: ms(5_000, "How often an ejected upstream is probed"),
+	});

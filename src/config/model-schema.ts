@@ -1,0 +1,126 @@
+import Type from "typebox";
+import { closed, named, PLAIN_TEXT, section, text } from "./schema-parts.ts";
+
+const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
+
+/**
+ * How a sample goes with a request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni); `voice_file`, a
+ * form with that file at audio/speech/upload (Chatterbox servers).
+ */
+const CLONING_FORMS = ["ref_audio", "voice_file"] as const;
+
+const TargetSchema = closed({
+	upstream: Type.String({ minLength: 1 }),
+	model: Type.Optional(
+		Type.String({ pattern: PLAIN_TEXT, minLength: 1, description: "The upstream's own name; default: the model's id" }),
+	),
+	weight: Type.Number({ exclusiveMinimum: 0, default: 1, description: "Share among targets of the same order" }),
+	order: Type.Integer({ default: 0, description: "Lower goes first" }),
+	voices: Type.Optional(
+		named(text(), { description: "tts: the model's voice -> the upstream's name for it; others go as they are" }),
+	),
+	formats: Type.Optional(
+		Type.Array(Type.Enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]), {
+			minItems: 1,
+			description: "tts: what the upstream makes; the rest is made here from the first of them. Left out: all six",
+		}),
+	),
+	protocol: Type.Optional(
+		Type.Enum(["openai", "elevenlabs"], { description: "tts: what the upstream speaks; left out: openai" }),
+	),
+	cloning: Type.Optional(
+		Type.Enum([...CLONING_FORMS], {
+			description: "tts: how the upstream takes the sample of a cloned voice; left out: it clones none",
+		}),
+	),
+});
+
+const EffortSchema = Type.Enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+
+const CapabilitiesSchema = closed({
+	optimizedForCode: Type.Optional(Type.Boolean()),
+	quantization: Type.Optional(Type.Enum(["fp4", "fp8", "fp16", "bf16", "int8", "int4", "not-available"])),
+	supportsAudioInput: Type.Optional(Type.Boolean()),
+	supportsFunctionCalling: Type.Optional(Type.Boolean()),
+	supportsLogProbs: Type.Optional(Type.Boolean()),
+	supportsMultipleImages: Type.Optional(Type.Boolean()),
+	supportsReasoning: Type.Optional(Type.Boolean()),
+	supportsReasoningEffort: Type.Optional(Type.Boolean()),
+	supportsResponseSchema: Type.Optional(Type.Boolean()),
+	supportsTeeAttestation: Type.Optional(Type.Boolean()),
+	supportsE2EE: Type.Optional(Type.Boolean()),
+	supportsVision: Type.Optional(Type.Boolean()),
+	supportsVideoInput: Type.Optional(Type.Boolean()),
+	supportsWebSearch: Type.Optional(Type.Boolean()),
+	supportsXSearch: Type.Optional(Type.Boolean()),
+	reasoningEffortOptions: Type.Optional(Type.Array(EffortSchema)),
+	defaultReasoningEffort: Type.Optional(EffortSchema),
+	maxImages: Type.Optional(Type.Integer({ minimum: 1 })),
+	maxVideos: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
+const TextPriceSchema = closed({
+	input: usdPrice(),
+	output: usdPrice(),
+	cacheInput: Type.Optional(usdPrice()),
+	cacheWrite: Type.Optional(usdPrice()),
+	extended: Type.Optional(
+		closed({
+			contextTokenThreshold: Type.Integer({ minimum: 1 }),
+			input: usdPrice(),
+			output: usdPrice(),
+			cacheInput: Type.Optional(usdPrice()),
+			cacheWrite: Type.Optional(usdPrice()),
+		}),
+	),
+});
+
+/** What a speech model says; for one that the catalog knows, what differs. */
+const SpeechSchema = closed({
+	voices: Type.Optional(Type.Array(text(), { minItems: 1, uniqueItems: true })),
+	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "Default: the first of voices" })),
+	perMillionCharacters: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: "Price in USD" })),
+	prompt: Type.Optional(Type.Boolean({ description: "true: prompt goes to the upstream, as instructions" })),
+	temperature: Type.Optional(Type.Boolean({ description: "true: temperature goes to the upstream" })),
+	topP: Type.Optional(Type.Boolean({ description: "true: top_p goes to the upstream" })),
+});
+
+const TranscriptionSchema = closed({
+	perAudioSecond: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: "Price in USD" })),
+	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"], { description: "What timestamps: true gives" })),
+});
+
+const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
+
+/** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
+export const ModelEntrySchema = section({
+	type: Type.Optional(Type.Enum(["asr", "embedding", "image", "music", "text", "tts", "upscale", "inpaint", "video"])),
+	name: Type.Optional(text()),
+	description: Type.Optional(Type.String()),
+	modelSource: Type.Optional(Type.String()),
+	created: Type.Optional(Type.Integer({ minimum: 0 })),
+	privacy: Type.Optional(Type.Enum(["private", "anonymized"])),
+	offline: Type.Optional(Type.Boolean()),
+	hidden: Type.Optional(Type.Boolean({ description: "true removes the model from this service" })),
+	upstreams: Type.Optional(Type.Array(TargetSchema)),
+	price: Type.Optional(TextPriceSchema),
+	cost: Type.Optional(closed({ input: usdPrice(), output: usdPrice() }, "What the upstream takes for it: shown in exports")),
+	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
+	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
+	traits: Type.Optional(Type.Array(text())),
+	capabilities: Type.Optional(CapabilitiesSchema),
+	speech: Type.Optional(SpeechSchema),
+	transcription: Type.Optional(TranscriptionSchema),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
+	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
+	deprecation: Type.Optional(
+		closed({
+			autoRemap: Type.Boolean(),
+			date: InstantSchema,
+			removesAt: InstantSchema,
+			startsAt: Type.Optional(InstantSchema),
+			replacementModelId: Type.Optional(Type.String()),
+		}),
+	),
+});
