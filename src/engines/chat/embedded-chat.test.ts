@@ -161,9 +161,11 @@ describe("a chat with the embedded model", () => {
 		"hears the system message and the turns before",
 		async () => {
 			const turns = [
-				{ role: "user" as const, content: "My name is Zebulon. Remember it." },
-				{ role: "assistant" as const, content: "Hello Zebulon, I will remember your name." },
-				{ role: "user" as const, content: "What is my name?" },
+				{ role: "user" as const, content: "Say the word." },
+				{ role: "assistant" as const, content: "Zebulon" },
+				{ role: "user" as const, content: "Say the word." },
+				{ role: "assistant" as const, content: "Zebulon" },
+				{ role: "user" as const, content: "Say the word." },
 			];
 			const answer = await client.chat.completions.create({ model, messages: turns, temperature: 0, max_tokens: 30 });
 			expect(textOf(answer)).toContain("Zebulon");
