@@ -271,7 +271,7 @@ const numbers: Rule = (text) =>
 		.replace(/(?<![\w)])-(?=\.?\d)/g, "minus ")
 		.replace(/#\s?(?=\d)/g, "number ")
 		.replace(/(\d)\s?x\s?(?=\d)/gi, "$1 by ")
-		.replace(new RegExp(String.raw`(?<![\d.])(?:${NUMBER})`, "g"), (digits) => ` ${decimal(digits)} `);
+		.replace(new RegExp(String.raw`(?<!\d)(?:${NUMBER})`, "g"), (digits) => ` ${decimal(digits)} `);
 
 const SIGNS: readonly (readonly [RegExp, string])[] = [
 	[/&/g, " and "],
