@@ -89,7 +89,7 @@ describe("English is read aloud as people read", () => {
 			fc.property(fc.string({ unit: fc.constantFrom(..."0123456789.,:/-$£€%#@+ aTmkst'()"), maxLength: 60 }), (text) => {
 				expect(american(text)).not.toMatch(/\d/);
 			}),
-			{ numRuns: 500, examples: [["..0"], ["1..5"], ["a.1.2.3"]] },
+			{ numRuns: 500, examples: [["..0"], ["1..5"], ["0,0000"]] },
 		);
 	});
 

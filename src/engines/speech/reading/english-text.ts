@@ -5,7 +5,7 @@ type Rule = (text: string, british: boolean) => string;
 
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const MONTH = `(?:${MONTHS.join("|")})`;
-const NUMBER = String.raw`\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+`;
+const NUMBER = String.raw`\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+`;
 
 const spellAddress = (address: string): string =>
 	address
@@ -271,7 +271,7 @@ const numbers: Rule = (text) =>
 		.replace(/(?<![\w)])-(?=\.?\d)/g, "minus ")
 		.replace(/#\s?(?=\d)/g, "number ")
 		.replace(/(\d)\s?x\s?(?=\d)/gi, "$1 by ")
-		.replace(new RegExp(String.raw`(?<!\d)(?:${NUMBER})`, "g"), (digits) => ` ${decimal(digits)} `);
+		.replace(new RegExp(NUMBER, "g"), (digits) => ` ${decimal(digits)} `);
 
 const SIGNS: readonly (readonly [RegExp, string])[] = [
 	[/&/g, " and "],
