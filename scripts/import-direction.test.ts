@@ -10,6 +10,7 @@ const FLOORS = [
 	["commands"],
 	["gateway"],
 	["routes"],
+	["completions"],
 	["server"],
 	["access", "budgets", "catalog", "upstreams", "engines", "payments"],
 	["journal", "ledger", "store"],
@@ -35,7 +36,7 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	...["budgets", "catalog", "upstreams", "engines", "payments"].map((room) => imports("server", room)),
 	...["journal", "ledger", "store"].map((room) => imports(room, "assets")),
 	// Past the floor below.
-	...["journal", "ledger", "store"].map((room) => imports("routes", room)),
+	...["journal", "ledger", "store"].flatMap((room) => [imports("routes", room), imports("completions", room)]),
 	...["journal", "ledger", "store"].map((room): readonly [string, string] => [
 		`src/routes/chat/${room}.ts`,
 		`../../${room}/part.ts`,
@@ -72,6 +73,9 @@ const PERMITTED: readonly (readonly [string, string])[] = [
 	["src/routes/chat/inner/down.ts", "../../../server/endpoint.ts"],
 	["src/routes/chat/budgets.ts", "../../budgets/port.ts"],
 	["src/routes/chat/engines.ts", "../../engines/part.ts"],
+	["src/routes/chat/completions.ts", "../../completions/part.ts"],
+	["src/completions/server.ts", "../server/endpoint.ts"],
+	["src/completions/engines.ts", "../engines/part.ts"],
 	["src/server/access.ts", "../access/index.ts"],
 	["src/server/budgets.ts", "../budgets/port.ts"],
 	["src/budgets/nano.ts", "../ledger/nano.ts"],

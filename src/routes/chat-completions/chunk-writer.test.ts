@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { ChatSession } from "../../completions/session.ts";
 import { EventReader } from "../../upstreams/event-reader.ts";
 import { topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
-import type { ChatSession } from "./session.ts";
 
 const OURS = "public-model";
 const session = (options: Partial<ChatSession> = {}) =>
@@ -27,7 +27,7 @@ function relayed(events: readonly string[], cuts: readonly number[], options: Pa
 	const writer = new ChunkWriter(session(options));
 	let text = "";
 	for (const [index, place] of places.slice(1).entries())
-		for (const event of reader.take(bytes.slice(places[index], place))) text += writer.chunk(event);
+		for (const event of reader.take(bytes.slice(places[index], place))) text += writer.event(event);
 	return text.split("\n\n").slice(0, -1);
 }
 

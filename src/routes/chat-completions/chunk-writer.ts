@@ -1,8 +1,12 @@
+import type { Paid, StreamForm } from "../../completions/answer-form.ts";
+import { costOf, countedUsage, publicUsage } from "../../completions/meter.ts";
+import { isRecord } from "../../completions/received.ts";
+import { type ChatSession, completionId } from "../../completions/session.ts";
+import { ThinkBlockStripper } from "../../completions/think-blocks.ts";
+import type { ApiError } from "../../errors/index.ts";
+import { openAiError } from "../../server/error-body.ts";
 import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
-import { isRecord } from "./received.ts";
-import { type ChatSession, completionId } from "./session.ts";
-import { ThinkBlockStripper } from "./think-blocks.ts";
 
 const DONE = "data: [DONE]\n\n";
 const PING = ": ping\n\n";
@@ -20,7 +24,7 @@ interface OurFrame {
  * Turns an upstream's chunks into ours, as SSE text: same `choices`, our model and id in every chunk, no usage
  * (it comes once, at the end). What must be replaced in chunks that differ in one string alone is worked out once.
  */
-export class ChunkWriter {
+export class ChunkWriter implements StreamForm {
 	readonly #session: ChatSession;
 	#id: string | null = null;
 	#created: number;
@@ -34,11 +38,10 @@ export class ChunkWriter {
 		this.#created = Math.floor(session.call.admittedAtMs / 1000);
 	}
 
-	static readonly done = DONE;
-	static readonly ping = PING;
+	readonly ping = PING;
 
 	/** The SSE text of one chunk. */
-	chunk(event: ChatEvent): string {
+	event(event: ChatEvent): string {
 		if (event.frame === null || this.#first || this.#session.stripThinking) return `data: ${this.#rewritten(event)}\n\n`;
 		const { lineHead, lineTail } = this.#ours(event.frame);
 		return lineHead + event.written + lineTail;
@@ -108,7 +111,7 @@ export class ChunkWriter {
 	}
 
 	/** The chunk that ends choices which passed their ceiling. */
-	lengthChunk(): string {
+	cut(): string {
 		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
 			index,
 			delta: {},
@@ -118,9 +121,10 @@ export class ChunkWriter {
 		return this.#own({ choices });
 	}
 
-	/** The last data chunk: usage and cost. */
-	usageChunk(usage: unknown, cost: { usd: number; diem: number }): string {
-		return this.#own({ choices: [], usage, cost });
+	/** Usage and cost in a last chunk, where the caller asked for it, and the end. */
+	end({ posted, usage }: Paid, told: Readonly<Record<string, unknown>> | null): string {
+		if (!this.#session.includeUsage) return DONE;
+		return this.#own({ choices: [], usage: publicUsage(told ?? countedUsage(usage)), cost: costOf(posted) }) + DONE;
 	}
 
 	#own(members: Record<string, unknown>): string {
@@ -130,7 +134,7 @@ export class ChunkWriter {
 	}
 
 	/** An error in a stream that has begun: no `[DONE]` follows it. */
-	static errorEvent(error: object): string {
-		return `data: ${JSON.stringify({ error })}\n\n`;
+	failed(error: ApiError): string {
+		return `data: ${JSON.stringify({ error: openAiError(error) })}\n\n`;
 	}
 }

@@ -2,12 +2,14 @@
  * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one
  * call, one charge; a caller that leaves pays what was done, never more and never nothing. Never logs a prompt.
  */
+import { type AnswerForm, admitChat, type ChatBody, ChatBodySchema, type ChatParts } from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { admitChat } from "./admit.ts";
-import type { ChatParts } from "./parts.ts";
-import { type ChatBody, ChatBodySchema } from "./schema.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import { wholeAnswer } from "./whole-answer.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
+
+const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session) };
 
 export function chatCompletions(parts: ChatParts): Endpoint {
 	return metered({
@@ -22,8 +24,6 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"],
 		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
-		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts),
+		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
 	});
 }
-
-export type { ChatParts } from "./parts.ts";

@@ -1,5 +1,5 @@
-import { ApiError } from "../../errors/index.ts";
-import { pathText } from "../../schema/index.ts";
+import { ApiError } from "../errors/index.ts";
+import { pathText } from "../schema/index.ts";
 
 const MIN_SIDE = 64;
 /** The pixel limit of image parts: that of the edit routes. */

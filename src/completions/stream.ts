@@ -1,11 +1,10 @@
-import { ApiError } from "../../errors/index.ts";
-import { type DirectSink, directStream } from "../../server/direct-stream.ts";
-import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { asApiError, openAiError } from "../../server/error-body.ts";
-import { tokenUsageOf } from "../../upstreams/index.ts";
-import type { ChatStream, ChatUpstreams, EventBatch } from "../../upstreams/port.ts";
-import { ChunkWriter } from "./chunk-writer.ts";
-import { costOf, countedUsage, publicUsage } from "./meter.ts";
+import { ApiError } from "../errors/index.ts";
+import { type DirectSink, directStream } from "../server/direct-stream.ts";
+import type { MeteredAnswer, Settlement } from "../server/endpoint.ts";
+import { asApiError } from "../server/error-body.ts";
+import { tokenUsageOf } from "../upstreams/index.ts";
+import type { ChatStream, ChatUpstreams, EventBatch } from "../upstreams/port.ts";
+import type { AnswerForm, StreamForm } from "./answer-form.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { CLIENT_LEFT } from "./unary.ts";
@@ -22,16 +21,17 @@ const CEILING_SLACK = 1.1;
 
 /**
  * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error;
- * after it the stream goes on, ends with usage and `[DONE]`, or ends with an error event and neither.
+ * after it the stream goes on, and ends with the events of a proper end, or with an error event and without them.
  */
 export async function answerStream(
 	session: ChatSession,
 	upstreams: ChatUpstreams,
 	settlement: Settlement,
 	times: StreamTimes,
+	form: AnswerForm,
 ): Promise<MeteredAnswer> {
 	const stream = upstreams.stream(session.forward);
-	const run = new StreamRun(session, stream, settlement, times);
+	const run = new StreamRun(session, stream, settlement, times, form.stream(session));
 	const early = await run.begin();
 	if (early === "left") return { status: CLIENT_LEFT, type: "text/plain", body: null };
 	if (stream.retries > 0) session.call.headers["x-retry-count"] = String(stream.retries);
@@ -51,7 +51,7 @@ class StreamRun {
 	readonly #settlement: Settlement;
 	readonly #times: StreamTimes;
 	readonly #output = new ReceivedOutput();
-	readonly #writer: ChunkWriter;
+	readonly #form: StreamForm;
 	/** Output tokens of all choices past which the stream is ended. */
 	readonly #ceiling: number;
 	#usage: Record<string, unknown> | null = null;
@@ -62,12 +62,12 @@ class StreamRun {
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
 
-	constructor(session: ChatSession, stream: ChatStream, settlement: Settlement, times: StreamTimes) {
+	constructor(session: ChatSession, stream: ChatStream, settlement: Settlement, times: StreamTimes, form: StreamForm) {
 		this.#session = session;
 		this.#stream = stream;
 		this.#settlement = settlement;
 		this.#times = times;
-		this.#writer = new ChunkWriter(session);
+		this.#form = form;
 		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
@@ -142,7 +142,7 @@ class StreamRun {
 			if (this.#isOver) this.#stream.cancel();
 			return waiting;
 		});
-		if (this.#isOver) await this.#write(sink, this.#writer.lengthChunk());
+		if (this.#isOver) await this.#write(sink, this.#form.cut());
 		await this.#finish(sink);
 	}
 
@@ -151,7 +151,7 @@ class StreamRun {
 		return this.#output.tokensAtLeast > this.#ceiling;
 	}
 
-	/** The batch as our chunks, up to the one that passes the ceiling; empty where it brought nothing for the caller. */
+	/** The batch as our events, up to the one that passes the ceiling; empty where it brought nothing for the caller. */
 	#rendered(batch: EventBatch): string {
 		let text = "";
 		for (const event of batch.events) {
@@ -165,25 +165,20 @@ class StreamRun {
 				this.#output.add(choices);
 			}
 			if (this.#isOver) break;
-			text += this.#writer.chunk(event);
+			text += this.#form.event(event);
 		}
 		return text;
 	}
 
-	/** A proper end: post, and only then usage and `[DONE]`. */
+	/** A proper end: post, and only then the last events. */
 	async #finish(sink: DirectSink): Promise<void> {
 		const { meter } = this.#session;
 		meter.usage = this.#usage === null ? null : tokenUsageOf(this.#usage);
 		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		let last = "";
-		if (this.#session.includeUsage) {
-			const told = meter.usage.counted || this.#isOver ? countedUsage(meter.usage) : this.#usage;
-			const usage = told === null ? null : publicUsage(told);
-			last = this.#writer.usageChunk(usage, costOf(posted));
-		}
-		await this.#write(sink, last + ChunkWriter.done);
+		const told = meter.usage.counted || this.#isOver ? null : this.#usage;
+		await this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
 	}
 
 	/** The stream broke: the caller left, or the upstream failed. */
@@ -200,7 +195,7 @@ class StreamRun {
 			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
 		}
-		await this.#write(sink, ChunkWriter.errorEvent(openAiError(error)));
+		await this.#write(sink, this.#form.failed(error));
 	}
 
 	/** Nobody will read the answer: stop the upstream, post what it did. */
@@ -247,7 +242,7 @@ class StreamRun {
 				if (silentMs >= this.#times.pingMs) {
 					this.#lastWriteMs = performance.now();
 					try {
-						sink.write(ChunkWriter.ping);
+						sink.write(this.#form.ping);
 						sink.flush();
 					} catch {
 						return;

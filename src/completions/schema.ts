@@ -1,7 +1,7 @@
 /** The body of POST /chat/completions (docs/chat.md). Unknown top-level keys pass on; nulls are gone before this checks. */
 import Type, { type Static } from "typebox";
-import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
-import { REASONING_EFFORTS } from "../../catalog/types.ts";
+import { ServiceParametersSchema } from "../catalog/service-parameters.ts";
+import { REASONING_EFFORTS } from "../catalog/types.ts";
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Name = Type.Optional(orNull(Type.String()));

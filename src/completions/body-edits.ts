@@ -1,4 +1,4 @@
-import type { JsonMember } from "../../upstreams/port.ts";
+import type { JsonMember } from "../upstreams/port.ts";
 import type { ChatBody } from "./schema.ts";
 
 const decoder = new TextDecoder();

@@ -1,9 +1,10 @@
-import type { CeilingResult, HoldContext } from "../../budgets/port.ts";
-import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../../catalog/index.ts";
-import { ApiError, markUnsupported } from "../../errors/index.ts";
-import type { Call } from "../../server/call.ts";
-import type { Admission, Input, Settlement } from "../../server/endpoint.ts";
-import { topLevelMembers } from "../../wire/index.ts";
+import type { CeilingResult, HoldContext } from "../budgets/port.ts";
+import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
+import { ApiError, markUnsupported } from "../errors/index.ts";
+import type { Call } from "../server/call.ts";
+import type { Admission, Input, Settlement } from "../server/endpoint.ts";
+import { topLevelMembers } from "../wire/index.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
@@ -18,11 +19,14 @@ import { answerUnary } from "./unary.ts";
 /** A context that nobody has told us of: large enough never to bound anything. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
+/** A chat request as the route has it: in OpenAI's chat form, parsed and as bytes. */
+export type ChatInput = Pick<Input<ChatBody, unknown>, "body" | "raw" | "long">;
+
 /**
  * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
  * docs/chat.md; reaches no upstream.
  */
-export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: ChatParts): Admission {
+export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: AnswerForm): Admission {
 	const { body, raw } = input;
 	const config = parts.config();
 	const catalog = parts.catalog();
@@ -117,8 +121,8 @@ export function admitChat(input: Input<ChatBody, unknown>, call: Call, parts: Ch
 					},
 				},
 			};
-			if (body.stream !== true) return answerUnary(session, parts.upstreams);
-			return answerStream(session, parts.upstreams, settlement, config.stream);
+			if (body.stream !== true) return answerUnary(session, parts.upstreams, form);
+			return answerStream(session, parts.upstreams, settlement, config.stream, form);
 		},
 	};
 }

@@ -1,6 +1,6 @@
-import type { TextModel } from "../../catalog/types.ts";
-import type { Call } from "../../server/call.ts";
-import type { ChatForward } from "../../upstreams/port.ts";
+import type { TextModel } from "../catalog/types.ts";
+import type { Call } from "../server/call.ts";
+import type { ChatForward } from "../upstreams/port.ts";
 import type { ChatMeter } from "./meter.ts";
 
 /** A chat request past admission and hold: what both ways of answering need. */

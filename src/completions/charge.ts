@@ -1,5 +1,5 @@
-import type { ChargeLine, TokenUsage } from "../../budgets/port.ts";
-import type { TextModel, TextPrices } from "../../catalog/types.ts";
+import type { ChargeLine, TokenUsage } from "../budgets/port.ts";
+import type { TextModel, TextPrices } from "../catalog/types.ts";
 
 type PicoPrice = ChargeLine["picoPrice"];
 

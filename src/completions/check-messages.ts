@@ -1,6 +1,6 @@
-import type { TextModel } from "../../catalog/types.ts";
-import { invalidField } from "../../schema/index.ts";
-import type { LongStrings } from "../../wire/index.ts";
+import type { TextModel } from "../catalog/types.ts";
+import { invalidField } from "../schema/index.ts";
+import type { LongStrings } from "../wire/index.ts";
 import { checkImageData } from "./image-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";

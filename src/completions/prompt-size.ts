@@ -1,5 +1,5 @@
-import type { JsonMember } from "../../upstreams/port.ts";
-import type { LongStrings } from "../../wire/index.ts";
+import type { JsonMember } from "../upstreams/port.ts";
+import type { LongStrings } from "../wire/index.ts";
 import type { MessageFacts } from "./check-messages.ts";
 import { type ChatBody, ChatBodySchema } from "./schema.ts";
 

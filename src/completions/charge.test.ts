@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { TokenUsage } from "../../budgets/port.ts";
-import type { TextModel } from "../../catalog/types.ts";
+import type { TokenUsage } from "../budgets/port.ts";
+import type { TextModel } from "../catalog/types.ts";
 import { chatLines, dearestRates } from "./charge.ts";
 
 type PicoPrice = TextModel["prices"]["input"];

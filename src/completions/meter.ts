@@ -1,6 +1,6 @@
-import type { Posted, PostInput, TokenUsage } from "../../budgets/port.ts";
-import type { TextModel } from "../../catalog/types.ts";
-import type { Settlement } from "../../server/endpoint.ts";
+import type { Posted, PostInput, TokenUsage } from "../budgets/port.ts";
+import type { TextModel } from "../catalog/types.ts";
+import type { Settlement } from "../server/endpoint.ts";
 import { chatLines } from "./charge.ts";
 import type { ReceivedOutput } from "./received.ts";
 

@@ -1,8 +1,8 @@
-import type { Budgets } from "../../budgets/port.ts";
-import type { Catalog, Characters } from "../../catalog/index.ts";
-import type { Config } from "../../config/index.ts";
-import type { Clock } from "../../telemetry/clock.ts";
-import type { ChatUpstreams } from "../../upstreams/port.ts";
+import type { Budgets } from "../budgets/port.ts";
+import type { Catalog, Characters } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { ChatUpstreams } from "../upstreams/port.ts";
 
 /** What the chat route works with: handed in once; functions where a reload changes the answer. */
 export interface ChatParts {

@@ -1,0 +1,34 @@
+import type { Posted, TokenUsage } from "../budgets/port.ts";
+import type { ApiError } from "../errors/index.ts";
+import type { ChatEvent, UnaryAnswer } from "../upstreams/port.ts";
+import type { ChatSession } from "./session.ts";
+
+/** What an answer has cost: known when it is posted, before its last byte goes out. */
+export interface Paid {
+	readonly posted: Posted;
+	readonly usage: TokenUsage;
+}
+
+/** How a route tells what a model says: all that differs between the routes of this road. */
+export interface AnswerForm {
+	/**
+	 * Reads a whole answer before it is charged, and throws INFERENCE_FAILED where it cannot be passed on. What it
+	 * returns makes the body once the price is known.
+	 */
+	whole(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => string | Uint8Array;
+	stream(session: ChatSession): StreamForm;
+}
+
+/** One stream of server-sent events, as text. */
+export interface StreamForm {
+	/** Sent after silence. */
+	readonly ping: string;
+	/** One event of the upstream; empty where it brings nothing for the caller. */
+	event(event: ChatEvent): string;
+	/** Ends choices that passed their ceiling. */
+	cut(): string;
+	/** The last events of a complete stream. `told` is the upstream's own usage object; null where tokens were counted. */
+	end(paid: Paid, told: Readonly<Record<string, unknown>> | null): string;
+	/** The last event of a stream that broke. */
+	failed(error: ApiError): string;
+}

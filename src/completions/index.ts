@@ -1,0 +1,10 @@
+/**
+ * The road that every route of conversations shares: a request in OpenAI's chat form is checked, priced, held,
+ * forwarded, posted and settled here; how its answer is told is the route's own (`AnswerForm`). Promises: one
+ * call, one charge; nothing that ends an answer goes out before its post is durable; a caller that leaves stops
+ * the upstream and pays what was done. Never logs a prompt.
+ */
+export { admitChat, type ChatInput } from "./admit.ts";
+export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
+export type { ChatParts } from "./parts.ts";
+export { type ChatBody, ChatBodySchema } from "./schema.ts";
