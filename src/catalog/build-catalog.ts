@@ -145,6 +145,8 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,
 	};
 	const { contextTokens: context, maxCompletionTokens, capabilities, prices } = facts;
+	const thinkBlocks = entry?.thinkBlocks ?? draft.data?.thinkBlocks;
+	const repairsFormat = (entry?.responseFormat ?? draft.data?.responseFormat) === "repair";
 	return frozen({
 		...base,
 		type: draft.type,
@@ -152,6 +154,8 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		prices,
 		contextTokens: context,
 		maxCompletionTokens,
+		...(thinkBlocks && { thinkBlocks }),
+		...(repairsFormat && { repairsFormat }),
 		public: {
 			...head,
 			...(context !== null && { context_length: context }),

@@ -62,6 +62,10 @@ export const TextModelDataSchema = closed({
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	temperature: Type.Number({ minimum: 0, maximum: 2 }),
 	topP: Type.Number({ minimum: 0, maximum: 1 }),
+	/** It writes its thoughts into its text: `inline` between both tags, `opened` without the first. */
+	thinkBlocks: Type.Optional(Type.Enum(["inline", "opened"])),
+	/** `repair`: answers to a response_format are checked here; absent: its upstream sees to it. */
+	responseFormat: Type.Optional(Type.Enum(["native", "repair"])),
 	capabilities: TextCapabilitiesDataSchema,
 	/** USD per 1,000,000 tokens. */
 	price: closed({

@@ -102,6 +102,8 @@ export const TEXT_ONLY = [
 	"capabilities",
 	"temperature",
 	"topP",
+	"thinkBlocks",
+	"responseFormat",
 ] as const;
 
 function hasTextMembers(entry: ModelEntry | undefined): boolean {

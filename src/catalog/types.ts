@@ -100,6 +100,10 @@ export interface TextModel extends ModelBase {
 	/** null: unknown (a discovered model whose server does not tell). */
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
+	/** It writes its thoughts into its text: `inline` between both tags, `opened` without the first; absent: it does not. */
+	readonly thinkBlocks?: "inline" | "opened";
+	/** True where answers to a response_format are checked here and asked for once more; else the upstream sees to them. */
+	readonly repairsFormat?: boolean;
 }
 
 /** What a speech model says and takes. */

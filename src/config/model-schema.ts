@@ -110,6 +110,18 @@ export const ModelEntrySchema = section({
 	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),
 	traits: Type.Optional(Type.Array(text())),
 	capabilities: Type.Optional(CapabilitiesSchema),
+	thinkBlocks: Type.Optional(
+		Type.Enum(["inline", "opened"], {
+			description:
+				"It writes its thoughts into its text, and they come as reasoning_content: inline, between <think> and </think>; opened, without the first tag",
+		}),
+	),
+	responseFormat: Type.Optional(
+		Type.Enum(["native", "repair"], {
+			description:
+				"Who sees to response_format: native, the upstream; repair, this service: it tells the model, checks the answer and asks once more",
+		}),
+	),
 	speech: Type.Optional(SpeechSchema),
 	transcription: Type.Optional(TranscriptionSchema),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
