@@ -1,0 +1,156 @@
+import type { IncomingMessage } from "node:http";
+import { type Dial, exchange } from "./exchange.ts";
+import { type PublicAnswer, type PublicFetch, PublicFetchFault, type PublicGet } from "./port.ts";
+import { publicTarget, type Target } from "./public-url.ts";
+import { ACCEPT_ENCODING, readBody } from "./read-body.ts";
+import { addressesOf, type Resolve, systemResolve } from "./resolve-host.ts";
+
+export interface PublicFetchOptions {
+	/** Tells sites who reads them. */
+	readonly userAgent: () => string;
+	/** `host` or `host:port` that may be private. */
+	readonly trustedHosts: () => readonly string[];
+	/** Default: the system's. */
+	readonly resolve?: Resolve;
+	/** Default: straight to the address. */
+	readonly dial?: Dial;
+	/** Default: the system's certificates. */
+	readonly ca?: string;
+}
+
+export const MAX_REDIRECTS = 5;
+const TOTAL_MS = 20_000;
+const IDLE_MS = 10_000;
+/** For each address of a host, while there is another one to try. */
+const CONNECT_MS = 5_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Reads addresses that callers name, and only such as lie in the public internet: each host is resolved here, each of its
+ * addresses checked, and the connection goes to exactly the checked one, so a name that changes its address wins nothing.
+ */
+export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
+	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted).run(url);
+	return {
+		get,
+		async read(url, wanted) {
+			const answer = await get(url, wanted);
+			if (answer.status >= 200 && answer.status < 300) return answer;
+			throw new PublicFetchFault("status", `${new URL(answer.url).host} answers ${answer.status}`);
+		},
+	};
+}
+
+/** One reading: its redirects, and its time. */
+class Reading {
+	readonly #options: PublicFetchOptions;
+	readonly #wanted: PublicGet;
+	readonly #end = new AbortController();
+	#idle: ReturnType<typeof setTimeout> | undefined;
+
+	constructor(options: PublicFetchOptions, wanted: PublicGet) {
+		this.#options = options;
+		this.#wanted = wanted;
+	}
+
+	async run(first: string): Promise<PublicAnswer> {
+		const { signal, totalMs = TOTAL_MS } = this.#wanted;
+		signal.throwIfAborted();
+		const leave = () => this.#end.abort(signal.reason);
+		signal.addEventListener("abort", leave, { once: true });
+		const total = setTimeout(() => this.#end.abort(tooLate(totalMs)), totalMs);
+		this.#stir();
+		try {
+			return await this.#follow(first);
+		} finally {
+			clearTimeout(total);
+			clearTimeout(this.#idle);
+			signal.removeEventListener("abort", leave);
+		}
+	}
+
+	async #follow(first: string): Promise<PublicAnswer> {
+		const trusted = new Set(this.#options.trustedHosts());
+		let url = first;
+		for (let redirects = 0; ; redirects += 1) {
+			const target = publicTarget(url, trusted);
+			await this.#inTime(this.#wanted.allow?.(target.url));
+			const message = await this.#open(target);
+			const { location } = message.headers;
+			if (!REDIRECTS.has(message.statusCode ?? 0) || location === undefined) return await this.#answer(target, message);
+			message.destroy();
+			if (redirects === MAX_REDIRECTS) throw new PublicFetchFault("redirects", `More than ${MAX_REDIRECTS} redirects`);
+			const next = URL.parse(location, target.url.href);
+			if (next === null) throw new PublicFetchFault("redirects", `${target.host} redirects to something that is no URL`);
+			url = next.href;
+		}
+	}
+
+	/** The headers of the first of the host's addresses that can be connected to. */
+	async #open(target: Target): Promise<IncomingMessage> {
+		const { resolve = systemResolve, dial = (host, port) => ({ host, port }), ca, userAgent } = this.#options;
+		const addresses = await this.#inTime(addressesOf(target, resolve));
+		const headers = {
+			"user-agent": userAgent(),
+			accept: this.#wanted.accept ?? "*/*",
+			"accept-encoding": ACCEPT_ENCODING,
+			connection: "close",
+		};
+		for (const [index, address] of addresses.entries()) {
+			this.#stir();
+			const isLast = index === addresses.length - 1;
+			const attempt = new AbortController();
+			const timer = isLast ? undefined : setTimeout(() => attempt.abort(), CONNECT_MS);
+			const signal = AbortSignal.any([this.#end.signal, attempt.signal]);
+			try {
+				const message = await exchange({ target, address, headers, signal, dial, ...(ca === undefined ? {} : { ca }) });
+				this.#stir();
+				return message;
+			} catch (fault) {
+				if (isLast || this.#end.signal.aborted) throw fault;
+			} finally {
+				clearTimeout(timer);
+			}
+		}
+		throw new PublicFetchFault("unreachable", `${target.host} cannot be reached`);
+	}
+
+	async #answer(target: Target, message: IncomingMessage): Promise<PublicAnswer> {
+		const status = message.statusCode ?? 0;
+		const headers = new Map<string, string>();
+		for (const [name, value] of Object.entries(message.headers))
+			if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+		const isGood = status >= 200 && status < 300;
+		try {
+			const bytes = isGood
+				? await readBody(message, this.#wanted.maxBytes, this.#end.signal, () => this.#stir())
+				: new Uint8Array();
+			return { url: target.url.href, status, headers, bytes };
+		} finally {
+			message.destroy();
+		}
+	}
+
+	/** Something came: the silence begins anew. */
+	#stir(): void {
+		const { idleMs = IDLE_MS } = this.#wanted;
+		clearTimeout(this.#idle);
+		this.#idle = setTimeout(() => this.#end.abort(tooSilent(idleMs)), idleMs);
+	}
+
+	/** What waits for others ends with the reading. */
+	#inTime<T>(work: T | Promise<T>): Promise<T> {
+		const { signal } = this.#end;
+		signal.throwIfAborted();
+		return new Promise((resolve, reject) => {
+			const leave = () => reject(signal.reason);
+			signal.addEventListener("abort", leave, { once: true });
+			Promise.resolve(work)
+				.then(resolve, reject)
+				.finally(() => signal.removeEventListener("abort", leave));
+		});
+	}
+}
+
+const tooLate = (ms: number) => new PublicFetchFault("timeout", `The address did not answer whole within ${ms / 1_000} s`);
+const tooSilent = (ms: number) => new PublicFetchFault("timeout", `The address was silent for ${ms / 1_000} s`);

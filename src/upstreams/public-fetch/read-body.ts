@@ -1,0 +1,72 @@
+import type { IncomingMessage } from "node:http";
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { PublicFetchFault } from "./port.ts";
+
+/** The encodings that are asked for. */
+export const ACCEPT_ENCODING = "gzip, deflate, br";
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+	gzip: createGunzip,
+	"x-gzip": createGunzip,
+	deflate: createInflate,
+	br: createBrotliDecompress,
+};
+
+/**
+ * The whole body, decompressed; never holds more than `maxBytes` and one piece.
+ * @param onBytes is told of each piece that arrives
+ * @throws PublicFetchFault; what `signal` aborts with
+ */
+export async function readBody(
+	message: IncomingMessage,
+	maxBytes: number,
+	signal: AbortSignal,
+	onBytes: () => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+	if (Number(message.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+	const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+	const decoder = encoding === "identity" || encoding === "" ? null : DECODERS[encoding]?.();
+	if (decoder === undefined) throw new PublicFetchFault("encoding", "The answer has an encoding that was not asked for");
+	signal.throwIfAborted();
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+	const leave = () => reject(signal.reason);
+	signal.addEventListener("abort", leave, { once: true });
+	const body = decoder ?? message;
+	body.on("data", (piece: Uint8Array) => {
+		length += piece.length;
+		if (length > maxBytes) return reject(tooLarge(maxBytes));
+		pieces.push(piece);
+		return undefined;
+	});
+	body.on("end", () => resolve(joined(pieces, length)));
+	message.on("data", onBytes);
+	message.on("error", (fault) => reject(brokenOff(fault)));
+	message.on("aborted", () => reject(brokenOff()));
+	if (decoder !== null) {
+		decoder.on("error", (fault) => reject(new PublicFetchFault("encoding", "The answer does not decompress", fault)));
+		message.pipe(decoder);
+	}
+	try {
+		return await promise;
+	} finally {
+		signal.removeEventListener("abort", leave);
+		message.unpipe();
+		decoder?.destroy();
+	}
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+	const bytes = new Uint8Array(length);
+	let at = 0;
+	for (const piece of pieces) {
+		bytes.set(piece, at);
+		at += piece.length;
+	}
+	return bytes;
+}
+
+const tooLarge = (maxBytes: number) => new PublicFetchFault("too_large", `The answer has more than ${maxBytes} bytes`);
+const brokenOff = (fault?: unknown) => new PublicFetchFault("unreachable", "The connection broke off in the answer", fault);
