@@ -41,6 +41,8 @@ export interface Tables {
 	};
 	budgets: { account_id: string; source: MoneySource; day: Int; balance: Int; leased: Int };
 	leases: { node_id: string; epoch: Int; account_id: string; source: MoneySource; day: Int; amount: Int };
+	/** PostgreSQL only. */
+	cap_leases: { node_id: string; epoch: Int; account_id: string; key_id: string; unit: CapUnit; day: Int; amount: Int };
 	posts: {
 		id: Generated<bigint>;
 		request_id: string;
@@ -300,6 +302,9 @@ export type MovementKind = "charge" | "overrun" | "credit" | "grant" | "allotmen
 
 /** Who says what an account has staked. */
 export type StakeSource = "operator" | "chain";
+
+/** What a key's limits are in: bundled credit counts as usd. */
+export type CapUnit = "usd" | "diem";
 
 export type StoreDb = Kysely<Tables>;
 

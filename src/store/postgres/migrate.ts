@@ -13,6 +13,7 @@ import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
+import { capLeases } from "./migrations/0011-cap-leases.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -25,6 +26,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	wallets,
 	topUps,
 	voices,
+	capLeases,
 ];
 
 /**

@@ -10,6 +10,7 @@ import { retention } from "./migrations/0007-retention.ts";
 import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
+import { capLeases } from "./migrations/0011-cap-leases.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -29,6 +30,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	wallets,
 	topUps,
 	voices,
+	capLeases,
 ];
 
 /** The folder was written by a newer version of this program. */

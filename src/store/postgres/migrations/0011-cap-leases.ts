@@ -1,0 +1,25 @@
+import type { Migration } from "../../sqlite/migrate.ts";
+
+/**
+ * Which part of a key's limits each node may spend without asking, by the UTC day of the requests that it is for. What a
+ * limit has left is the limit, less what its window's days have in `usage_daily`, less their rows here.
+ *
+ * `unit`: `usd` (bundled credit counts, too) or `diem`. `amount`: leased and not booked.
+ */
+export const capLeases: Migration = {
+	number: 11,
+	name: "cap-leases",
+	sql: `
+CREATE TABLE cap_leases (
+	node_id TEXT NOT NULL,
+	epoch BIGINT NOT NULL,
+	account_id TEXT NOT NULL,
+	key_id TEXT NOT NULL REFERENCES keys (id),
+	unit TEXT NOT NULL CHECK (unit IN ('usd', 'diem')),
+	day BIGINT NOT NULL CHECK (day >= 0),
+	amount BIGINT NOT NULL CHECK (amount >= 0),
+	PRIMARY KEY (node_id, epoch, account_id, key_id, unit, day)
+);
+CREATE INDEX cap_leases_of_key ON cap_leases (key_id, day);
+`,
+};
