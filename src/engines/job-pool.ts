@@ -1,0 +1,208 @@
+import { ApiError } from "../errors/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { EngineError } from "./engine-error.ts";
+import { EngineProcess } from "./process.ts";
+
+export interface JobPoolOptions<Done> {
+	/** For the log. */
+	readonly name: string;
+	readonly log: Log;
+	/** The child's entry file. It gets a job's fields with an `id`, and answers with an object of the same `id`. */
+	readonly entry: string;
+	/** The child's first message; made anew for each start. */
+	init(): Promise<unknown>;
+	/** Reads a child's answer; throws where it is not as expected. */
+	parse(done: unknown): Done & { readonly id: number };
+	/** Jobs that are done at once, each in a process of its own. */
+	readonly processes: number;
+	/** For one job, from when its turn comes. */
+	readonly limitMs: number;
+	/** Resident memory of a process. */
+	readonly maxMemoryMb: number;
+	/** Jobs that may wait for their turn. */
+	readonly maxWaiting: number;
+	readonly idleStopMs: number;
+	/** What a job is refused with that is at fault itself; `overflow` where too much waits. */
+	readonly faults: {
+		tooSlow(limitMs: number): Error;
+		tooHungry(): Error;
+		/** Its process ended in the middle of it. */
+		ended(): Error;
+		overflow(): Error;
+	};
+}
+
+interface Job<Done> {
+	readonly work: object;
+	readonly signal: AbortSignal;
+	resolve(done: Done): void;
+	reject(fault: unknown): void;
+}
+
+const WATCH_EVERY_MS = 100;
+/** A process that holds more than this share of its memory after a job is started anew. */
+const WORN_SHARE = 0.5;
+const START_TIMEOUT_MS = 30_000;
+
+/**
+ * Does jobs in a few child processes, one job at a time in each; the others wait in their order. A job that takes too long
+ * or too much memory ends its process and nothing else.
+ */
+export class JobPool<Done> {
+	readonly #options: JobPoolOptions<Done>;
+	readonly #waiting: Job<Done>[] = [];
+	readonly #workers: JobWorker<Done>[] = [];
+	readonly #free: JobWorker<Done>[] = [];
+	#closed = false;
+
+	constructor(options: JobPoolOptions<Done>) {
+		this.#options = options;
+	}
+
+	/**
+	 * @param work plain fields and bytes; the bytes are let go of when this settles
+	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE where the process does not start or the pool is stopped; what
+	 * `signal` aborts with
+	 */
+	run(work: object, signal: AbortSignal): Promise<Done> {
+		if (this.#closed) return Promise.reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
+		if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(this.#options.faults.overflow());
+		return new Promise((resolve, reject) => {
+			this.#waiting.push({ work, signal, resolve, reject });
+			this.#next();
+		});
+	}
+
+	/** Processes that run now. */
+	pids(): number[] {
+		return this.#workers.flatMap((worker) => worker.pid ?? []);
+	}
+
+	/** Ends all processes for good; what waits is refused. */
+	async stop(): Promise<void> {
+		this.#closed = true;
+		for (const { reject } of this.#waiting.splice(0)) reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
+		await Promise.all(this.#workers.map((worker) => worker.stop()));
+	}
+
+	#next(): void {
+		const worker = this.#free.pop() ?? this.#newWorker();
+		if (worker === null) return;
+		const job = this.#waiting.shift();
+		if (job === undefined) {
+			this.#free.push(worker);
+			return;
+		}
+		void this.#work(worker, job).finally(() => {
+			this.#free.push(worker);
+			if (this.#waiting.length > 0) this.#next();
+		});
+	}
+
+	#newWorker(): JobWorker<Done> | null {
+		if (this.#workers.length >= this.#options.processes) return null;
+		const worker = new JobWorker(this.#options);
+		this.#workers.push(worker);
+		return worker;
+	}
+
+	async #work(worker: JobWorker<Done>, { work, signal, resolve, reject }: Job<Done>): Promise<void> {
+		try {
+			signal.throwIfAborted();
+			resolve(await worker.run(work, signal));
+		} catch (fault) {
+			if (!(fault instanceof EngineError)) reject(fault);
+			else reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: fault.retryAfterSeconds ?? 2, cause: fault }));
+		}
+	}
+}
+
+/** One process and the job that it does. */
+class JobWorker<Done> {
+	readonly #options: JobPoolOptions<Done>;
+	#process: EngineProcess<null>;
+	#nextId = 0;
+	#open: { readonly id: number; resolve(done: Done): void; reject(fault: unknown): void } | null = null;
+
+	constructor(options: JobPoolOptions<Done>) {
+		this.#options = options;
+		this.#process = this.#newProcess();
+	}
+
+	get pid(): number | null {
+		return this.#process.pid;
+	}
+
+	stop(): Promise<void> {
+		return this.#process.close();
+	}
+
+	/** @throws EngineError, one of `faults` */
+	async run(work: object, signal: AbortSignal): Promise<Done> {
+		const { limitMs, maxMemoryMb, faults } = this.#options;
+		await this.#process.start();
+		signal.throwIfAborted();
+		const id = this.#nextId++;
+		const { promise, resolve, reject } = Promise.withResolvers<Done>();
+		this.#open = { id, resolve, reject };
+		const end = (why: string, fault: unknown) => {
+			reject(fault);
+			void this.#process.kill(why);
+		};
+		const leave = () => end("its caller left", signal.reason);
+		const late = setTimeout(() => end("a job took too long", faults.tooSlow(limitMs)), limitMs);
+		const watch = setInterval(() => {
+			void this.#process.rssBytes().then((rss) => {
+				if (rss !== null && rss > maxMemoryMb * 2 ** 20 && this.#open?.id === id)
+					end("a job took too much memory", faults.tooHungry());
+			});
+		}, WATCH_EVERY_MS);
+		signal.addEventListener("abort", leave, { once: true });
+		try {
+			if (!this.#process.send({ ...work, id })) throw new EngineError("exited", `The ${this.#options.name} engine ended`);
+			return await promise;
+		} finally {
+			clearTimeout(late);
+			clearInterval(watch);
+			signal.removeEventListener("abort", leave);
+			this.#open = null;
+			await this.#rest();
+		}
+	}
+
+	/** A process that a large job has grown gives its memory back. */
+	async #rest(): Promise<void> {
+		const rss = await this.#process.rssBytes();
+		if (rss !== null && rss > this.#options.maxMemoryMb * 2 ** 20 * WORN_SHARE) await this.#process.kill("it holds much memory");
+	}
+
+	#newProcess(): EngineProcess<null> {
+		const { name, log, entry, init, maxMemoryMb, idleStopMs, limitMs } = this.#options;
+		return new EngineProcess({
+			name,
+			entry,
+			init,
+			parseReady: () => null,
+			onDone: (done) => this.#onDone(done),
+			onExit: () => this.#onExit(),
+			log,
+			startTimeoutMs: START_TIMEOUT_MS,
+			// The watch over each job comes first: it says to the caller why.
+			maxMemoryMb: maxMemoryMb * 2,
+			idleStopMs,
+			unresponsiveMs: limitMs * 2,
+		});
+	}
+
+	#onDone(done: unknown): void {
+		const parsed = this.#options.parse(done);
+		if (this.#open?.id === parsed.id) this.#open.resolve(parsed);
+	}
+
+	/** It ended in the middle of a job: that job's fault. The next job gets a process without a bad name. */
+	#onExit(): void {
+		if (this.#open === null) return;
+		this.#open.reject(this.#options.faults.ended());
+		this.#process = this.#newProcess();
+	}
+}
