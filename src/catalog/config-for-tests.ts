@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import Value from "typebox/value";
-import { type Config, ConfigSchema } from "../config/index.ts";
+import { type Config, ConfigSchema, withCompleteUpstreams } from "../config/index.ts";
 import type { CatalogInputs } from "./drafts.ts";
 import { loadCatalogData } from "./load-data.ts";
 import type { DiscoveredModel } from "./types.ts";
@@ -11,7 +11,7 @@ export const data = loadCatalogData(DATA_DIR);
 
 /** A configuration as the loader would give it: checked, defaults filled in. */
 export function configOf(written: Record<string, unknown> = {}): Config {
-	return Value.Parse(ConfigSchema, Value.Default(ConfigSchema, written));
+	return withCompleteUpstreams(Value.Parse(ConfigSchema, Value.Default(ConfigSchema, written)));
 }
 
 /** What an upstream lists that tells nothing but ids. */

@@ -4,7 +4,7 @@ import { defineCommand } from "citty";
 import { checkStaking } from "../access/index.ts";
 import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
 import { discoverModels } from "../catalog/index.ts";
-import type { Config } from "../config/index.ts";
+import type { Config, UpstreamConfig } from "../config/index.ts";
 import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
 import { checkDocuments, DocumentPool } from "../engines/documents/index.ts";
@@ -107,6 +107,7 @@ function upstreams(config: Config): Promise<Check[]> {
 	return Promise.all(
 		Object.entries(config.upstreams).map(async ([upstream, settings]): Promise<Check> => {
 			const name = `upstream ${upstream}`;
+			if (settings.provider !== undefined) return { name, ...providerCheck(config, upstream, settings) };
 			try {
 				const models = await discoverModels(settings);
 				return { name, ok: true, text: `${settings.url} lists ${models.length} models` };
@@ -115,6 +116,15 @@ function upstreams(config: Config): Promise<Check[]> {
 			}
 		}),
 	);
+}
+
+/** A provider is not called: a call would cost money. What can be said is what stands in the configuration. */
+function providerCheck(config: Config, upstream: string, { provider, url }: UpstreamConfig): Omit<Check, "name"> {
+	const named = Object.entries(config.models.entries).filter(([, { upstreams }]) =>
+		upstreams?.some((target) => target.upstream === upstream),
+	);
+	if (named.length > 0) return { ok: true, text: `${provider} at ${url}: ${named.length} models are sold from it` };
+	return { ok: false, text: `${provider} at ${url}: no entry under models.entries names it` };
 }
 
 async function staking(config: Config): Promise<Check[]> {

@@ -5,8 +5,9 @@ import { resolve } from "node:path";
 import { Value } from "typebox/value";
 import type { Issue } from "../errors/index.ts";
 import { checker, pathText } from "../schema/index.ts";
+import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { dialectOf } from "./dialect-of.ts";
-import { type Config, ConfigSchema } from "./schema.ts";
+import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
 import { HTTP_ADDRESS, PATTERN_WORDS } from "./schema-parts.ts";
 
 /** What stops a start with exit 78: the file, the path in it and what is expected. */
@@ -49,7 +50,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
 	if (!configChecker.check(filled)) throw faultOf(place, configChecker.issues(filled), sources);
-	const config = filled as Config;
+	const config = complete(filled as GivenConfig, place, sources);
 	checkReferences(config, place, sources);
 	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
@@ -316,3 +317,12 @@ function inWords(message: string): string {
 	const words = PATTERN_WORDS[message.replace(/^must match /, "")];
 	return words === undefined ? message : `expected ${words}`;
 }
+function complete(given: GivenConfig, file: string, sources: Sources): Config {
+	try {
+		return withCompleteUpstreams(given);
+	} catch (error) {
+		if (!(error instanceof UpstreamFault)) throw error;
+		throw new ConfigError(`${placeOf(`upstreams.${error.path}`, file, sources)}: ${error.message}`);
+	}
+}
+

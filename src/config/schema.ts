@@ -4,6 +4,7 @@
  */
 import Type, { type Static } from "typebox";
 import { ModelEntrySchema } from "./model-schema.ts";
+import { PROVIDER_NAMES } from "./providers.ts";
 import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
 	ADDRESS_VIEW,
@@ -39,8 +40,22 @@ const TierSchema = section({
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
 const UpstreamSchema = section({
-	url: Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1" }),
-	key: Type.Optional(Type.String({ pattern: HEADER_VALUE, minLength: 1, description: "Sent as Authorization: Bearer" })),
+	url: Type.Optional(
+		Type.String({ pattern: HTTP_ADDRESS, description: "Base address up to and including /v1; with a provider: its own" }),
+	),
+	provider: Type.Optional(
+		Type.Enum([...PROVIDER_NAMES], { description: "Spoken to in its own protocol; left out: OpenAI's, at url" }),
+	),
+	key: Type.Optional(
+		Type.String({
+			pattern: HEADER_VALUE,
+			minLength: 1,
+			description: "Sent as Authorization: Bearer; a provider's API key as it wants it",
+		}),
+	),
+	options: Type.Optional(
+		named(Type.String({ minLength: 1 }), { description: "What a provider needs beside a key, like region" }),
+	),
 	headers: headers(),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
@@ -313,9 +328,12 @@ export const ConfigSchema = closed({
 	characters: Type.Optional(Type.String({ description: "A JSON file of characters in place of the built-in ones" })),
 });
 
-/** The whole configuration, defaults filled in. */
-export type Config = Static<typeof ConfigSchema>;
-export type UpstreamConfig = Static<typeof UpstreamSchema>;
+/** The configuration as it is given, defaults filled in. */
+export type GivenConfig = Static<typeof ConfigSchema>;
+/** An upstream with its address: a provider's own, where none is given. */
+export type UpstreamConfig = Static<typeof UpstreamSchema> & { url: string };
+/** The whole configuration: checked and complete. */
+export type Config = Omit<GivenConfig, "upstreams"> & { upstreams: Record<string, UpstreamConfig> };
 export type RpcConfig = Config["rpc"];
 export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;
 export type ModelEntry = Static<typeof ModelEntrySchema>;

@@ -4,6 +4,7 @@ import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
 import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
 import { Health, type HealthState } from "./health.ts";
+import { providerSecrets } from "./providers/secrets.ts";
 
 /** Where requests of one upstream go at this moment, and what all of them have in common. */
 export interface Endpoint {
@@ -95,9 +96,11 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 /** Shorter values of headers are words that anybody may say. */
 const LEAST_SECRET = 8;
 
-function secretsOf({ key, headers }: UpstreamConfig): string[] {
+function secretsOf(config: UpstreamConfig): string[] {
+	const { key, headers } = config;
 	const values = Object.values(headers ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
-	return [...(key === undefined ? [] : [key]), ...values.filter((value) => value.length >= LEAST_SECRET)];
+	const long = values.filter((value) => value.length >= LEAST_SECRET);
+	return [...(key === undefined ? [] : [key]), ...providerSecrets(config), ...long];
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */

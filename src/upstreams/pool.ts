@@ -52,7 +52,7 @@ export class Pool {
 		for (const [name, config] of Object.entries(upstreams)) {
 			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
 			const same = before && old && JSON.stringify(before) === JSON.stringify(config);
-			const sameServer = before && old && before.url === config.url && before.key === config.key;
+			const sameServer = before && old && serverOf(before) === serverOf(config);
 			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old : undefined));
 		}
 		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
@@ -115,6 +115,11 @@ export class Pool {
 	close(): void {
 		this.#care.close();
 	}
+}
+
+/** Where an upstream is and who we are there, as a text to compare. */
+function serverOf({ url, key, provider, options }: UpstreamConfig): string {
+	return JSON.stringify([url, key, provider, options]);
 }
 
 function isUsable(node: UpstreamNode): boolean {

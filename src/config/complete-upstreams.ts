@@ -1,0 +1,52 @@
+import { ownAddress, type ProviderName, providerFacts } from "./providers.ts";
+import type { Config, GivenConfig, UpstreamConfig } from "./schema.ts";
+
+type GivenUpstream = GivenConfig["upstreams"][string];
+
+/** A fault of one upstream's entry: where in it, and what is expected. */
+export class UpstreamFault extends Error {
+	override readonly name = "UpstreamFault";
+	/** Below `upstreams`. */
+	readonly path: string;
+
+	constructor(path: string, expected: string) {
+		super(`expected ${expected}`);
+		this.path = path;
+	}
+}
+
+/** The configuration with every upstream's address, a provider's own where none is given. Throws `UpstreamFault`. */
+export function withCompleteUpstreams(config: GivenConfig): Config {
+	const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, completed(name, upstream)] as const);
+	return { ...config, upstreams: Object.fromEntries(upstreams) };
+}
+
+function completed(name: string, upstream: GivenUpstream): UpstreamConfig {
+	const { provider, url, options = {} } = upstream;
+	if (provider === undefined) {
+		if (url === undefined) throw new UpstreamFault(name, "a url, or the name of a provider");
+		if (Object.keys(options).length > 0) throw new UpstreamFault(`${name}.options`, "a provider that takes them");
+		return { ...upstream, url };
+	}
+	checkOptions(name, provider, upstream);
+	// A provider lists its models in its own way, if at all: entries name what is sold of them.
+	return { ...upstream, url: url ?? ownAddress(provider, options), discover: false };
+}
+
+function checkOptions(name: string, provider: ProviderName, { key, url, options = {} }: GivenUpstream): void {
+	const facts = providerFacts(provider);
+	const known = Object.keys(facts.options);
+	for (const option of Object.keys(options)) {
+		if (known.includes(option)) continue;
+		throw new UpstreamFault(
+			`${name}.options.${option}`,
+			known.length > 0 ? `one of ${known.join(", ")}` : `no options: ${provider} takes none`,
+		);
+	}
+	const given = new Set(Object.keys(options));
+	if (key !== undefined) given.add("key");
+	if (url !== undefined) given.add("url");
+	if (facts.needs.some((set) => set.every((need) => given.has(need)))) return;
+	const sets = facts.needs.map((set) => set.map((need) => (need in facts.options ? `options.${need}` : need)).join(", "));
+	throw new UpstreamFault(name, `${sets.join("; or ")} for the provider ${provider}`);
+}
