@@ -14,6 +14,7 @@ import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
 import type { ChatBody } from "./schema.ts";
 import type { ChatSession } from "./session.ts";
 import { answerStream } from "./stream.ts";
+import { thinkingPlan } from "./thinking.ts";
 import { answerUnary } from "./unary.ts";
 
 /** A context that nobody has told us of: large enough never to bound anything. */
@@ -96,7 +97,10 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				model,
 				meter,
 				echo: serviceParametersEcho(options),
-				stripThinking: options.strip_thinking_response || options.disable_thinking,
+				thinking: thinkingPlan(model, {
+					strip: options.strip_thinking_response || options.disable_thinking,
+					disabled: disableThinking,
+				}),
 				includeUsage: body.stream_options?.include_usage === true,
 				echoInStream: options.include_search_results_in_stream,
 				choices: body.n ?? 1,

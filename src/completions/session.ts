@@ -2,6 +2,7 @@ import type { TextModel } from "../catalog/types.ts";
 import type { Call } from "../server/call.ts";
 import type { ChatForward } from "../upstreams/port.ts";
 import type { ChatMeter } from "./meter.ts";
+import type { ThinkingPlan } from "./thinking.ts";
 
 /** A chat request past admission and hold: what both ways of answering need. */
 export interface ChatSession {
@@ -11,7 +12,8 @@ export interface ChatSession {
 	readonly forward: ChatForward;
 	/** The `service_parameters` echo. */
 	readonly echo: Readonly<Record<string, unknown>>;
-	readonly stripThinking: boolean;
+	/** What becomes of think blocks in the text; null: it goes through as it is. */
+	readonly thinking: ThinkingPlan | null;
 	readonly includeUsage: boolean;
 	/** True: the first chunk of a stream carries the echo. */
 	readonly echoInStream: boolean;

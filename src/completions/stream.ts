@@ -7,6 +7,7 @@ import type { ChatStream, ChatUpstreams, EventBatch } from "../upstreams/port.ts
 import type { AnswerForm, StreamForm } from "./answer-form.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
+import { ThinkingStream } from "./thinking.ts";
 import { CLIENT_LEFT } from "./unary.ts";
 
 export interface StreamTimes {
@@ -52,6 +53,7 @@ class StreamRun {
 	readonly #times: StreamTimes;
 	readonly #output = new ReceivedOutput();
 	readonly #form: StreamForm;
+	readonly #thinking: ThinkingStream | null;
 	/** Output tokens of all choices past which the stream is ended. */
 	readonly #ceiling: number;
 	#usage: Record<string, unknown> | null = null;
@@ -68,6 +70,7 @@ class StreamRun {
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#form = form;
+		this.#thinking = session.thinking === null ? null : new ThinkingStream(session.thinking);
 		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
@@ -165,7 +168,7 @@ class StreamRun {
 				this.#output.add(choices);
 			}
 			if (this.#isOver) break;
-			text += this.#form.event(event);
+			text += this.#form.event(this.#thinking === null ? event : this.#thinking.event(event));
 		}
 		return text;
 	}

@@ -1,50 +1,88 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/**
- * Takes `<think>...</think>` blocks out of text that comes in pieces, also where a tag is split over pieces.
- * Text that may be the beginning of a tag is held back until the next piece, or `end`, decides.
- */
-export class ThinkBlockStripper {
-	#pending = "";
-	#inside = false;
-	/** After a block the blank lines that models write behind it go too. */
-	#trimStart = false;
+/** A text, or a piece of one, with its thoughts apart. */
+export interface SplitText {
+	readonly content: string;
+	readonly thought: string;
+}
 
-	/** The part of what came so far that is certain to be answer. */
-	push(piece: string): string {
+/**
+ * Tells the `<think>...</think>` blocks of a text from the rest. The text comes in pieces, and a tag may be split
+ * over them: what may be the beginning of one is held back until the next piece, or `end`, decides.
+ */
+export class ThinkBlockSplitter {
+	#pending = "";
+	#inside: boolean;
+	/** The text began inside a block: some servers send the first tag all the same. */
+	#mayOpen: boolean;
+	/** Blank lines that models write behind a tag go: of the answer behind a block, of the thought at its beginning. */
+	#trimContent = false;
+	#trimThought = true;
+	#content = "";
+	#thought = "";
+
+	/** `inside`: the first tag stood in the prompt, so that the text begins with a thought. */
+	constructor(inside = false) {
+		this.#inside = inside;
+		this.#mayOpen = inside;
+	}
+
+	/** What of the text so far is certain, and was not told before. */
+	push(piece: string): SplitText {
 		let text = this.#pending + piece;
-		let kept = "";
 		this.#pending = "";
+		if (this.#mayOpen) {
+			const begun = text.trimStart();
+			if (begun.length < OPEN.length && OPEN.startsWith(begun)) {
+				this.#pending = text;
+				return this.#told();
+			}
+			this.#mayOpen = false;
+			if (begun.startsWith(OPEN)) text = begun.slice(OPEN.length);
+		}
 		for (;;) {
 			const tag = this.#inside ? CLOSE : OPEN;
 			const at = text.indexOf(tag);
-			if (at >= 0) {
-				if (!this.#inside) kept += this.#clean(text.slice(0, at));
-				text = text.slice(at + tag.length);
-				this.#inside = !this.#inside;
-				if (!this.#inside) this.#trimStart = true;
-				continue;
+			if (at < 0) {
+				const held = partialTag(text, tag);
+				this.#add(text.slice(0, text.length - held));
+				this.#pending = text.slice(text.length - held);
+				return this.#told();
 			}
-			const held = partialTag(text, tag);
-			if (!this.#inside) kept += this.#clean(text.slice(0, text.length - held));
-			this.#pending = text.slice(text.length - held);
-			return kept;
+			this.#add(text.slice(0, at));
+			text = text.slice(at + tag.length);
+			this.#inside = !this.#inside;
+			if (this.#inside) this.#trimThought = true;
+			else this.#trimContent = true;
 		}
 	}
 
 	/** What was held back and turned out to be no tag. */
-	end(): string {
-		const rest = this.#inside ? "" : this.#clean(this.#pending);
+	end(): SplitText {
+		this.#mayOpen = false;
+		this.#add(this.#pending);
 		this.#pending = "";
-		return rest;
+		return this.#told();
 	}
 
-	#clean(text: string): string {
-		if (!this.#trimStart) return text;
-		const trimmed = text.replace(/^\s+/, "");
-		if (trimmed !== "") this.#trimStart = false;
-		return trimmed;
+	#add(text: string): void {
+		if (this.#inside) {
+			const said = this.#trimThought ? text.trimStart() : text;
+			if (said !== "") this.#trimThought = false;
+			this.#thought += said;
+		} else {
+			const said = this.#trimContent ? text.trimStart() : text;
+			if (said !== "") this.#trimContent = false;
+			this.#content += said;
+		}
+	}
+
+	#told(): SplitText {
+		const told = { content: this.#content, thought: this.#thought };
+		this.#content = "";
+		this.#thought = "";
+		return told;
 	}
 }
 
@@ -55,8 +93,10 @@ function partialTag(text: string, tag: string): number {
 	return 0;
 }
 
-/** A whole text without its think blocks. */
-export function withoutThinkBlocks(text: string): string {
-	const stripper = new ThinkBlockStripper();
-	return stripper.push(text) + stripper.end();
+/** A whole text with its thoughts apart. */
+export function splitThinkBlocks(text: string, inside = false): SplitText {
+	const splitter = new ThinkBlockSplitter(inside);
+	const first = splitter.push(text);
+	const rest = splitter.end();
+	return { content: first.content + rest.content, thought: first.thought + rest.thought };
 }

@@ -1,11 +1,12 @@
 import { ApiError } from "../errors/index.ts";
 import type { MeteredAnswer } from "../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
-import { PARSED_WHOLE_BYTES } from "../upstreams/index.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
+import { withThinkingApart } from "./thinking.ts";
+import { wholeBody } from "./whole-body.ts";
 
 /** The status that a post records when the caller had left. */
 export const CLIENT_LEFT = 499;
@@ -28,7 +29,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
 	// Before anything is charged: an answer that cannot be passed on is a failed request.
-	const bodyOf = form.whole(session, answer);
+	const bodyOf = form.whole(session, session.thinking === null ? answer : withThinkingApart(answer, session.thinking));
 	output.add((answer.usage === null ? wholeBody(answer) : answer.body).choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
@@ -36,10 +37,4 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	if (posted === null || usage === null)
 		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
 	return { status: 200, type: "application/json", body: bodyOf({ posted, usage }) };
-}
-
-/** The parsed answer; of a large one, whose parsed copy has its long strings cut, the whole. */
-export function wholeBody(answer: UnaryAnswer): Readonly<Record<string, unknown>> {
-	if (answer.bytes.length <= PARSED_WHOLE_BYTES) return answer.body;
-	return JSON.parse(new TextDecoder().decode(answer.bytes)) as Record<string, unknown>;
 }

@@ -12,7 +12,6 @@ const session = (options: Partial<ChatSession> = {}) =>
 		model: { id: OURS },
 		echo: { a: 1 },
 		echoInStream: false,
-		stripThinking: false,
 		choices: 1,
 		...options,
 	}) as unknown as ChatSession;
@@ -103,14 +102,5 @@ describe("an upstream's chunk becomes ours", () => {
 		}).map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 		expect(lines.map((line) => line.service_parameters)).toEqual([{ a: 1 }, undefined, undefined, undefined]);
 		expect(lines.map((line) => line.usage)).toEqual([null, null, undefined, null]);
-	});
-
-	test("without thoughts where they are stripped, also in chunks that differ in one string alone", () => {
-		const event = (content: string) =>
-			JSON.stringify({ id: "chatcmpl-1", created: 5, model: OURS, choices: [{ delta: { content } }] });
-		const said = relayed(["a", "<thi", "nk>x", "y</think>", "b", "c"].map(event), [], { stripThinking: true }).map(
-			(line) => (JSON.parse(line.slice(6)) as { choices: { delta: { content: string } }[] }).choices[0]?.delta.content,
-		);
-		expect(said.join("")).toBe("abc");
 	});
 });

@@ -1,8 +1,6 @@
 import type { Paid, StreamForm } from "../../completions/answer-form.ts";
 import { costOf, countedUsage, publicUsage } from "../../completions/meter.ts";
-import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
-import { ThinkBlockStripper } from "../../completions/think-blocks.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { openAiError } from "../../server/error-body.ts";
 import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
@@ -31,7 +29,6 @@ export class ChunkWriter implements StreamForm {
 	#first = true;
 	/** Of the frames in use, few in any stream. */
 	readonly #frames: OurFrame[] = [];
-	readonly #strippers = new Map<number, ThinkBlockStripper>();
 
 	constructor(session: ChatSession) {
 		this.#session = session;
@@ -42,7 +39,7 @@ export class ChunkWriter implements StreamForm {
 
 	/** The SSE text of one chunk. */
 	event(event: ChatEvent): string {
-		if (event.frame === null || this.#first || this.#session.stripThinking) return `data: ${this.#rewritten(event)}\n\n`;
+		if (event.frame === null || this.#first) return `data: ${this.#rewritten(event)}\n\n`;
 		const { lineHead, lineTail } = this.#ours(event.frame);
 		return lineHead + event.written + lineTail;
 	}
@@ -55,7 +52,6 @@ export class ChunkWriter implements StreamForm {
 		const edits = this.#edits(body);
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
 		if (this.#first && this.#session.echoInStream) edits.set("service_parameters", JSON.stringify(this.#session.echo));
-		if (this.#session.stripThinking) edits.set("choices", JSON.stringify(this.#stripped(body.choices)));
 		this.#first = false;
 		if (edits.size === 0) return text;
 		const bytes = Buffer.from(text);
@@ -92,22 +88,6 @@ export class ChunkWriter implements StreamForm {
 		const place = Buffer.byteLength(theirs.head) + after - before;
 		const [head, tail] = [utf8Text(spliced, 0, place), utf8Text(spliced, place, spliced.length)];
 		return { theirs, lineHead: `data: ${head}`, lineTail: `${tail}\n\n` };
-	}
-
-	#stripped(choices: unknown): unknown {
-		if (!Array.isArray(choices)) return choices;
-		return choices.map((choice: unknown) => {
-			if (!isRecord(choice)) return choice;
-			const index = typeof choice.index === "number" ? choice.index : 0;
-			const delta = isRecord(choice.delta) ? choice.delta : {};
-			const stripper = this.#strippers.get(index) ?? new ThinkBlockStripper();
-			this.#strippers.set(index, stripper);
-			const last = choice.finish_reason !== null && choice.finish_reason !== undefined;
-			const said = typeof delta.content === "string" ? stripper.push(delta.content) : null;
-			const rest = last ? stripper.end() : "";
-			if (said === null && rest === "") return choice;
-			return { ...choice, delta: { ...delta, content: (said ?? "") + rest } };
-		});
 	}
 
 	/** The chunk that ends choices which passed their ceiling. */
