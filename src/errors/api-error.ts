@@ -5,6 +5,8 @@ export interface Issue {
 	readonly path: readonly (string | number)[];
 	readonly code: string;
 	readonly message: string;
+	/** Of too many: how many there may be. */
+	readonly maximum?: number;
 }
 
 export interface ApiErrorOptions {

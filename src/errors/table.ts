@@ -50,6 +50,8 @@ export const ERROR_TABLE = {
 	RATE_LIMIT_EXCEEDED: [429, "Rate limit exceeded; wait as Retry-After says"],
 	MODEL_OVERLOADED: [429, "The model is overloaded; try again shortly"],
 	INFERENCE_FAILED: [500, "The model's backend failed; try again"],
+	IMAGE_EDIT_ERROR: [500, "The picture could not be edited: the model's backend failed; try again"],
+	UPSCALE_FAILED: [500, "The picture could not be enlarged; try again"],
 	UNKNOWN_ERROR: [500, "Something went wrong here; try again, and name the X-Request-ID to the operator if it stays"],
 	ASR_UPSTREAM_FAILED: [502, "The transcription failed at its backend; try again"],
 	RPC_UPSTREAM_FAILED: [502, "No upstream of this network gave an answer; try again"],

@@ -9,7 +9,7 @@ import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets
 import type { ApiError, ErrorCode } from "../errors/index.ts";
 import type { LongStrings } from "../wire/index.ts";
 import type { Call } from "./call.ts";
-import type { FormFile, FormRules } from "./parse-form.ts";
+import type { FieldFile, FormFile, FormRules } from "./parse-form.ts";
 
 /** Who may call: `none` without any credential, `key` with a Bearer key, `wallet` with a wallet's signature. */
 export type CallerKind = "none" | "key" | "wallet";
@@ -38,6 +38,8 @@ export interface Input<Body, Query> {
 	readonly params: Readonly<Record<string, string>>;
 	/** The file of a form; null where there is none. */
 	readonly file: FormFile | null;
+	/** All files of a form, in its order. */
+	readonly files: readonly FieldFile[];
 }
 
 /** The end of a metered request's money: posted or voided once, whoever comes first. */
@@ -109,7 +111,7 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly misnamed?: Readonly<Record<string, string>>;
 		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */
 		readonly raw?: boolean;
-		/** Present: the body is a form with a file (multipart/form-data), and its texts are what the schema checks. */
+		/** Present: the body is a form with files (multipart/form-data), and its texts are what the schema checks. */
 		readonly form?: FormRules;
 	};
 	/** Checks what the path names, before anybody is asked who they are. Throws. */

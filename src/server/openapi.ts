@@ -77,10 +77,13 @@ function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonOb
 	if (form === undefined) return { "application/json": { schema } };
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
 	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
+	const filesOf = (most: number): JsonObject => (most === 1 ? file : { type: "array", items: file, minItems: 1, maxItems: most });
+	const others = Object.entries(form.others ?? {}).map(([name, most]) => [name, filesOf(most)] as const);
+	const needed = others.length > 0 ? required : [form.file, ...required];
+	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
 	return {
-		"multipart/form-data": {
-			schema: { ...schema, properties: { [form.file]: file, ...properties }, required: [form.file, ...required] },
-		},
+		...(form.orJson === true ? { "application/json": { schema: { ...schema, required: needed } } } : {}),
+		"multipart/form-data": { schema: { ...schema, properties: shown, required: needed } },
 	};
 }
 

@@ -5,10 +5,20 @@ import { type ElidedJson, elideLongStrings } from "../wire/index.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+function essenceOf(contentType: string | null): string {
+	return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/** True where a body is declared to be JSON. */
+export function isJson(contentType: string | null): boolean {
+	const essence = essenceOf(contentType);
+	return essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"));
+}
+
 /** 415 unless the body is declared to be JSON. */
 export function requireJson(contentType: string | null): void {
-	const essence = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-	if (essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"))) return;
+	if (isJson(contentType)) return;
+	const essence = essenceOf(contentType);
 	throw new ApiError("INVALID_CONTENT_TYPE", {
 		message:
 			essence === ""

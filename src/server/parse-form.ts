@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import { ApiError } from "../errors/index.ts";
-import { invalidField } from "../schema/index.ts";
-import { formBoundary, MultipartError, parseForm, textOf } from "../wire/index.ts";
-import { readScalar } from "./parse-body.ts";
+import { invalidField, invalidRequest } from "../schema/index.ts";
+import { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "../wire/index.ts";
+import { isJson, readScalar } from "./parse-body.ts";
 
 /** A file of a form: a view of the body. */
 export interface FormFile {
@@ -11,18 +11,44 @@ export interface FormFile {
 	readonly bytes: Uint8Array;
 }
 
+/** A file with the field that it came in. */
+export interface FieldFile extends FormFile {
+	readonly field: string;
+}
+
 /** How an endpoint takes files. */
 export interface FormRules {
-	/** Name of the file's field; one at most. */
+	/** Name of the file's field. */
 	readonly file: string;
 	/** A larger file gets 413. */
 	readonly maxFileBytes: number;
+	/** How many files of that name there may be; default 1. */
+	readonly most?: number;
+	/** Further fields of files, with how many of each there may be. */
+	readonly others?: Readonly<Record<string, number>>;
+	/** True: what is in the file's field may be a text of any length instead, which the schema knows. */
+	readonly orText?: boolean;
+	/** True: the body may be JSON instead, with a text in the place of the file. */
+	readonly orJson?: boolean;
+	/** True: fields that the schema does not know are passed over. */
+	readonly lenient?: boolean;
 }
 
 export interface Form {
 	/** Text fields as their schema wants them: numbers and booleans are read. */
 	readonly body: Record<string, unknown>;
-	readonly file: FormFile | null;
+	/** In the order of the form. */
+	readonly files: readonly FieldFile[];
+}
+
+/** The form's boundary; null for another content type, which has to be JSON. Throws 415. */
+export function formOrJson(contentType: string | null): string | null {
+	const boundary = formBoundary(contentType);
+	if (boundary !== null) return boundary;
+	if (isJson(contentType)) return null;
+	throw new ApiError("INVALID_CONTENT_TYPE", {
+		message: "Send Content-Type: application/json, or multipart/form-data with a boundary",
+	});
 }
 
 /** The boundary of the form; 415 unless the body is declared to be one. */
@@ -32,37 +58,46 @@ export function requireForm(contentType: string | null): string {
 	throw new ApiError("INVALID_CONTENT_TYPE", { message: "Send a form: Content-Type: multipart/form-data with a boundary" });
 }
 
-const MAX_TEXT_BYTES = 65_536;
+/** The longest text: 32,768 characters. */
+const MAX_TEXT_BYTES = 131_072;
 
 /** Reads a form. Throws 400 for a malformed one, a file in the place of a text or the other way round, 413 for a large file. */
 export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rules: FormRules): Form {
 	const properties = (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
 	const body: Record<string, unknown> = {};
-	let file: FormFile | null = null;
+	const files: FieldFile[] = [];
+	const most: Readonly<Record<string, number>> = { [rules.file]: rules.most ?? 1, ...rules.others };
 	for (const part of partsOf(raw, boundary)) {
-		if (part.name === rules.file) {
-			if (part.filename === null) throw invalidField([part.name], "must be sent as a file, with a file name");
-			if (file !== null) throw invalidField([part.name], "must be there once");
-			if (part.bytes.length > rules.maxFileBytes)
-				throw new ApiError("PAYLOAD_TOO_LARGE", {
-					message: `The file is over the limit of ${rules.maxFileBytes} bytes`,
-					param: part.name,
-				});
-			file = { name: part.filename, bytes: part.bytes };
+		const limit = Object.hasOwn(most, part.name) ? most[part.name] : undefined;
+		const asText = part.filename === null && rules.orText === true && part.name === rules.file;
+		if (limit !== undefined && !asText) {
+			files.push(fileOf(part, limit, files, rules.maxFileBytes));
 			continue;
 		}
-		if (part.filename !== null && Object.hasOwn(properties, part.name))
-			throw invalidField([part.name], "must be text, not a file");
-		if (part.bytes.length > MAX_TEXT_BYTES) throw invalidField([part.name], "is too long");
-		const property = Object.hasOwn(properties, part.name) ? properties[part.name] : undefined;
+		const known = Object.hasOwn(properties, part.name);
+		if (!known && rules.lenient === true) continue;
+		if (part.filename !== null && known) throw invalidField([part.name], "must be text, not a file");
+		if (part.bytes.length > MAX_TEXT_BYTES && !asText) throw invalidField([part.name], "is too long");
 		Object.defineProperty(body, part.name, {
-			value: readScalar(readText(part.bytes), property?.type),
+			value: readScalar(readText(part.bytes), known ? properties[part.name]?.type : undefined),
 			enumerable: true,
 			configurable: true,
 			writable: true,
 		});
 	}
-	return { body, file };
+	return { body, files };
+}
+
+function fileOf(part: FormPart, most: number, before: readonly FieldFile[], maxBytes: number): FieldFile {
+	const { name: field, filename: name, bytes } = part;
+	if (name === null) throw invalidField([field], "must be sent as a file, with a file name");
+	if (before.filter((other) => other.field === field).length >= most) {
+		const message = most === 1 ? "must be there once" : `must be there ${most} times at most`;
+		throw invalidRequest([{ path: [field], code: "too_big", message, maximum: most }]);
+	}
+	if (bytes.length > maxBytes)
+		throw new ApiError("PAYLOAD_TOO_LARGE", { message: `The file is over the limit of ${maxBytes} bytes`, param: field });
+	return { field, name, bytes };
 }
 
 function partsOf(raw: Uint8Array, boundary: string): ReturnType<typeof parseForm> {

@@ -31,7 +31,7 @@ import {
 	withoutMark,
 	withoutNulls,
 } from "./parse-body.ts";
-import { type FormFile, readForm, requireForm } from "./parse-form.ts";
+import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
@@ -204,26 +204,30 @@ async function readInput(
 	let raw: Uint8Array = new Uint8Array(0);
 	let body: Record<string, unknown> = {};
 	let long = LongStrings.none;
-	let file: FormFile | null = null;
+	let files: readonly FieldFile[] = [];
 	if (endpoint.body !== undefined) requireUnpacked(call.request.headers.get("content-encoding"));
-	if (endpoint.body?.form !== undefined && prepared.body !== null) {
-		const boundary = requireForm(call.request.headers.get("content-type"));
+	const form = endpoint.body?.form;
+	const contentType = call.request.headers.get("content-type");
+	const boundary = form === undefined ? null : form.orJson === true ? formOrJson(contentType) : requireForm(contentType);
+	if (endpoint.body !== undefined && form !== undefined && boundary !== null && prepared.body !== null) {
 		call.bodyShare = parts.bodyMemory.share();
 		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare);
-		({ body, file } = readForm(raw, boundary, prepared.body.schema, endpoint.body.form));
+		({ body, files } = readForm(raw, boundary, prepared.body.schema, form));
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
-		requireJson(call.request.headers.get("content-type"));
+		requireJson(contentType);
 		call.bodyShare = parts.bodyMemory.share();
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
-		if (endpoint.body.raw === true) return { body, raw, long, query, params, file } as unknown as Input<never, never>;
+		if (endpoint.body.raw === true)
+			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
 		const small = parseable(raw);
 		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
 		const object = parseJsonObject(small.json);
 		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	}
-	return { body, raw, long, query, params, file } as unknown as Input<never, never>;
+	const file = files.find(({ field }) => field === form?.file) ?? null;
+	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

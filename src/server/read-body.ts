@@ -107,7 +107,7 @@ export async function readBody(
 	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
 	connection.setIdleTimeout(0);
 	try {
-		return await readLarge(stream.getReader(), maxBytes, limits, share);
+		return await readLarge(stream.getReader(), maxBytes, limits, share, length);
 	} finally {
 		connection.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 	}
@@ -139,8 +139,16 @@ interface BodyReader {
 	cancel(): Promise<void>;
 }
 
-async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLimits, share: BodyShare): Promise<Uint8Array> {
+/** `length`: as it was declared; the body is then written to its place as it comes, and is in memory once. */
+async function readLarge(
+	reader: BodyReader,
+	maxBytes: number,
+	limits: UploadLimits,
+	share: BodyShare,
+	length: number | undefined,
+): Promise<Uint8Array> {
 	const chunks: Uint8Array[] = [];
+	let whole: Uint8Array | null = null;
 	let size = 0;
 	let timedOut: (() => void) | undefined;
 	const expired = new Promise<never>((_, reject) => {
@@ -152,11 +160,17 @@ async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLim
 	try {
 		let read = await Promise.race([reader.read(), expired]);
 		while (!read.done) {
-			if (read.value !== undefined) {
-				size += read.value.byteLength;
-				if (size > maxBytes) throw tooLarge(maxBytes);
-				share.growTo(size);
-				chunks.push(read.value);
+			const { value } = read;
+			if (value !== undefined) {
+				const end = size + value.byteLength;
+				if (end > maxBytes) throw tooLarge(maxBytes);
+				share.growTo(end);
+				if (length === undefined || value.byteLength === length) chunks.push(value);
+				else {
+					whole ??= new Uint8Array(length);
+					whole.set(value, size);
+				}
+				size = end;
 			}
 			clearTimeout(silence);
 			silence = setTimeout(() => timedOut?.(), limits.silenceMs);
@@ -169,6 +183,7 @@ async function readLarge(reader: BodyReader, maxBytes: number, limits: UploadLim
 		clearTimeout(total);
 		clearTimeout(silence);
 	}
+	if (whole !== null) return whole.subarray(0, size);
 	const only = chunks[0];
 	return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size);
 }
