@@ -23,6 +23,7 @@ import {
 	section,
 	text,
 } from "./schema-parts.ts";
+import { WebSchema } from "./web-schema.ts";
 import { X402Schema } from "./x402-schema.ts";
 
 const RateLimitSchema = closed({
@@ -256,7 +257,11 @@ export const ConfigSchema = closed({
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, for each model" }),
 		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
-		augmentRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Reading files, for each account" }),
+		augmentRequestsPerMinute: Type.Integer({
+			minimum: 1,
+			default: 60,
+			description: "Reading files, reading pages, searching: each, for each account",
+		}),
 		voicesPerAccount: Type.Integer({ minimum: 1, maximum: 10_000, default: 50, description: "Cloned voices at once" }),
 		maxCompletionTokens: Type.Integer({
 			minimum: 1,
@@ -306,6 +311,7 @@ export const ConfigSchema = closed({
 		fileMs: ms(30_000, "Reading one file"),
 		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),
 	}),
+	web: WebSchema,
 	upstreams: named(UpstreamSchema, {
 		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
 		names: "a name of up to 64 lower-case letters, digits, - and _ that starts with a letter or a digit",

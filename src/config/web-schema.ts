@@ -1,0 +1,70 @@
+import Type, { type TProperties } from "typebox";
+import { closed, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, section } from "./schema-parts.ts";
+
+export const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
+/** A product's name as robots.txt knows it (RFC 9309, 2.2.1). */
+const PRODUCT_TOKEN = "^[A-Za-z_-]{1,64}$";
+const CONTACT = "^(https?://|mailto:)[\\x21-\\x7e]+$";
+
+const price = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description });
+/** A search provider that asks for a key. */
+const keyed = <T extends TProperties>(url: string, more: T, description: string) =>
+	Type.Optional(
+		closed(
+			{
+				key: Type.String({ pattern: HEADER_VALUE, minLength: 1 }),
+				url: Type.String({ pattern: HTTP_ADDRESS, default: url }),
+				...more,
+			},
+			description,
+		),
+	);
+
+/** Pages and searches (docs/web.md). */
+export const WebSchema = section({
+	agentName: Type.String({ pattern: PRODUCT_TOKEN, default: "Turnpike", description: "Who reads, in User-Agent and robots.txt" }),
+	contact: Type.Optional(
+		Type.String({ pattern: CONTACT, description: "In User-Agent: an address of a page, or mailto: and an address of mail" }),
+	),
+	allowPrivateHosts: Type.Array(Type.String({ pattern: PLAIN_TEXT }), {
+		default: [],
+		description: "Hosts that callers may have read though they are private: host, or host:port",
+	}),
+	robots: Type.Boolean({ default: true, description: "false: pages are read whatever robots.txt says" }),
+	refusedSites: Type.Array(Type.String({ pattern: PLAIN_TEXT }), {
+		default: ["x.com", "twitter.com", "reddit.com"],
+		description: "Sites that forbid to be read by programs, with all below them",
+	}),
+	pricePerPageUsd: price("USD for a page that gave a text"),
+	pageMs: ms(20_000, "Reading one page, all in all"),
+	maxPageMb: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of a page, or a document behind an address" }),
+	processes: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: "Pages that are turned into Markdown at once" }),
+	maxMemoryMb: Type.Integer({ minimum: 256, default: 768, description: "Above it the work on a page is ended" }),
+	chromium: Type.Optional(
+		Type.String({
+			pattern: PLAIN_TEXT,
+			minLength: 1,
+			description: "Path of a Chromium, for pages that are empty without scripts",
+		}),
+	),
+	pricePerSearchUsd: price("USD for a search that was answered"),
+	searchMs: ms(10_000, "Each try of a search"),
+	safeSearch: Type.Enum(["off", "moderate", "strict"], { default: "moderate", description: "Leaves out adult results" }),
+	search: section({
+		order: Type.Array(Type.Enum([...SEARCH_PROVIDERS]), {
+			default: [...SEARCH_PROVIDERS],
+			description: "Who is asked first; the next one is asked where one fails",
+		}),
+		searxng: Type.Optional(
+			closed({ url: Type.String({ pattern: HTTP_ADDRESS, description: "A SearXNG with json among its search.formats" }) }),
+		),
+		brave: keyed("https://api.search.brave.com/res/v1/web/search", {}, "Brave Search"),
+		google: keyed(
+			"https://www.googleapis.com/customsearch/v1",
+			{ engine: Type.String({ minLength: 1, description: "The search engine's id (cx)" }) },
+			"Google Programmable Search",
+		),
+		tavily: keyed("https://api.tavily.com/search", {}, "Tavily"),
+		exa: keyed("https://api.exa.ai/search", {}, "Exa"),
+	}),
+});
