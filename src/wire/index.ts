@@ -5,6 +5,7 @@
  */
 
 export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";
+export { decodeBase64Over, decodedLength } from "./base64-bytes.ts";
 export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";

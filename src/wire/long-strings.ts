@@ -26,6 +26,12 @@ export class LongStrings {
 		return this.#find(text)?.bytes ?? text.length;
 	}
 
+	/** A cut string as its body writes it, escapes and all: a view of the body. null: the string was not cut. */
+	viewOf(text: string): Uint8Array | null {
+		const cut = this.#find(text);
+		return cut === undefined ? null : this.#raw.subarray(cut.start, cut.start + cut.bytes);
+	}
+
 	/** A string of the parsed copy as its body has it, whole. */
 	textOf(text: string): string {
 		const cut = this.#find(text);
