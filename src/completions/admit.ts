@@ -8,6 +8,7 @@ import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
+import { imagesKeptFrom } from "./kept-images.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
@@ -38,8 +39,9 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false }),
 	);
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
+	const imagesFrom = imagesKeptFrom(body.messages, model);
 	const facts = markUnsupported(model.id, () => {
-		const found = checkMessages(body, model, input.long);
+		const found = checkMessages(body, model, input.long, imagesFrom);
 		checkCapabilities(body, model);
 		return found;
 	});
@@ -117,6 +119,9 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 						systemTexts,
 						spliceMaxTokens: ceiling?.spliceMaxTokens ?? null,
 						disableThinking,
+						imagesFrom,
+						defaultEffort:
+							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
 					}),
 					stream: body.stream === true,
 					signal: call.signal,

@@ -1,4 +1,6 @@
 import type { JsonMember } from "../upstreams/port.ts";
+import { lastMember } from "../wire/index.ts";
+import { withoutImagesBefore } from "./kept-images.ts";
 import type { ChatBody } from "./schema.ts";
 
 const decoder = new TextDecoder();
@@ -12,6 +14,10 @@ export interface EditInputs {
 	/** Set where the hold lowered the output's maximum. */
 	readonly spliceMaxTokens: number | null;
 	readonly disableThinking: boolean;
+	/** Images of earlier messages are left out. */
+	readonly imagesFrom: number;
+	/** What the model's entry says it thinks with where nobody names an effort. */
+	readonly defaultEffort: string | undefined;
 }
 
 /**
@@ -47,7 +53,7 @@ export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const { body } = inputs;
 	const edits = new Map<string, string | null>();
 	for (const { key } of inputs.members) if (NOT_THE_CALLERS.has(key)) edits.set(key, null);
-	if (inputs.systemTexts.length > 0) edits.set("messages", messagesWith(inputs));
+	if (inputs.systemTexts.length > 0 || inputs.imagesFrom > 0) edits.set("messages", messagesWith(inputs));
 	if (inputs.spliceMaxTokens !== null) {
 		edits.set("max_completion_tokens", String(inputs.spliceMaxTokens));
 		edits.set("max_tokens", null);
@@ -60,6 +66,8 @@ export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	} else if (body.reasoning_effort !== undefined && body.reasoning?.effort != null) {
 		const { effort: _, ...rest } = body.reasoning;
 		edits.set("reasoning", Object.keys(rest).length > 0 ? JSON.stringify(rest) : null);
+	} else if (body.reasoning_effort === undefined && body.reasoning?.effort == null && inputs.defaultEffort !== undefined) {
+		edits.set("reasoning_effort", JSON.stringify(inputs.defaultEffort));
 	}
 	if (body.verbosity === undefined && body.text?.verbosity != null) edits.set("verbosity", JSON.stringify(body.text.verbosity));
 	if (body.text !== undefined) edits.set("text", null);
@@ -74,10 +82,18 @@ export function callerMaxTokens(body: ChatBody): number | null {
 	return second !== undefined && second > 0 ? second : null;
 }
 
-/** The messages' own bytes with our system messages put before them. */
+/** The messages' own bytes with our system messages put before them, without images that the model does not get. */
 function messagesWith(inputs: EditInputs): string {
-	const member = inputs.members.findLast((candidate) => candidate.key === "messages");
-	const own = member === undefined ? "[]" : decoder.decode(inputs.raw.subarray(member.valueStart, member.valueEnd));
+	const own = ownMessages(inputs);
+	if (inputs.systemTexts.length === 0) return own;
 	const ours = inputs.systemTexts.map((content) => JSON.stringify({ role: "system", content })).join(",");
 	return `[${ours},${own.slice(1)}`;
+}
+
+function ownMessages({ raw, members, imagesFrom }: EditInputs): string {
+	const member = lastMember(members, "messages");
+	if (member === undefined) return "[]";
+	const range = { start: member.valueStart, end: member.valueEnd };
+	if (imagesFrom > 0) return withoutImagesBefore(raw, range, imagesFrom);
+	return decoder.decode(raw.subarray(range.start, range.end));
 }

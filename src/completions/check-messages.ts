@@ -2,6 +2,7 @@ import type { TextModel } from "../catalog/types.ts";
 import { invalidField } from "../schema/index.ts";
 import type { LongStrings } from "../wire/index.ts";
 import { checkImageData } from "./image-header.ts";
+import { checkAudioData, checkVideoData } from "./media-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
 
@@ -18,9 +19,10 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
 
 /**
  * The rules of messages that a schema cannot say (docs/chat.md): tool results answer an earlier call,
- * an assistant message says something, media fit the model. Throws 400 or 422 naming the part.
+ * an assistant message says something, media fit the model. Throws 400 or 422 naming the part. Images of
+ * messages before `imagesFrom` go nowhere: they are not looked at.
  */
-export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings): MessageFacts {
+export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageFacts {
 	const callIds = new Set<string>();
 	const facts = { images: 0, videos: 0, audios: 0, mediaBytes: 0 };
 	for (const [index, message] of body.messages.entries()) {
@@ -35,7 +37,8 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 				throw invalidField([...at, "tool_call_id"], "matches no tool call of an earlier assistant message");
 		} else if (message.role === "user" && Array.isArray(message.content)) {
 			for (const [partIndex, part] of message.content.entries())
-				checkPart(part, [...at, "content", partIndex], model, facts, long);
+				if (part.type === "image_url" && index < imagesFrom) facts.mediaBytes += long.bytesOf(part.image_url.url);
+				else checkPart(part, [...at, "content", partIndex], model, facts, long);
 		}
 	}
 	const { maxImages, maxVideos } = model.capabilities;
@@ -64,6 +67,7 @@ function checkPart(
 	} else if (part.type === "input_audio") {
 		lacks("supportsAudioInput", "audio");
 		facts.audios++;
+		checkAudioData(part.input_audio.data, part.input_audio.format ?? "wav", [...at, "input_audio", "data"]);
 		facts.mediaBytes += long.bytesOf(part.input_audio.data);
 	} else if (part.type === "video_url") {
 		lacks("supportsVideoInput", "video");
@@ -86,6 +90,7 @@ function checkUrl(url: string, at: (string | number)[], kind: string, long: Long
 		if (!head.startsWith(kind) || !head.endsWith(";base64"))
 			throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
 		if (kind === "image/") checkImageData(url.slice(comma + 1, comma + 1 + 87_384), at);
+		else checkVideoData(url.slice(comma + 1, comma + 1 + 128), at);
 		return long.bytesOf(url);
 	}
 	if (!URL.canParse(url)) throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);

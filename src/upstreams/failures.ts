@@ -1,4 +1,5 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
+import { contentRefusal, isContentRefusal } from "./content-policy.ts";
 
 /**
  * What went wrong at an upstream (docs/chat.md):
@@ -152,6 +153,10 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	// Error texts may quote the prompt: only what concerns our account goes into a log.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
+	if (isContentRefusal(effective, text, body)) {
+		const told = ACCOUNT_WORDS.test(text.message) ? "" : text.message.slice(0, MAX_MESSAGE);
+		return new UpstreamFailure("request", contentRefusal(told), detail, effective);
+	}
 	if (isAccount(effective, text)) {
 		const failure = account(detail, effective);
 		if (REFUSALS.has(effective)) failure.words = ACCOUNT_WORDS.exec(text.message)?.[0];

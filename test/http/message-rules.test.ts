@@ -5,6 +5,7 @@ import { type ChatGateway, errorOf, HELLO, MODEL, modelEntry, namedField, startC
 let bed: ChatGateway;
 const BLIND = "blind-model";
 const SEEING = "seeing-model";
+const ONE_IMAGE = "one-image-model";
 
 beforeAll(async () => {
 	const none = {
@@ -18,6 +19,10 @@ beforeAll(async () => {
 	bed = await startChatGateway({
 		models: {
 			[BLIND]: modelEntry({ price: { input: 0, output: 0 }, capabilities: none }),
+			[ONE_IMAGE]: modelEntry({
+				price: { input: 0, output: 0 },
+				capabilities: { supportsVision: true, supportsMultipleImages: false },
+			}),
 			[SEEING]: modelEntry({
 				price: { input: 0, output: 0 },
 				capabilities: {
@@ -331,4 +336,47 @@ test("a thousand faulty messages give an answer of a bounded size", async () => 
 	const answer = await chat({ model: MODEL, messages: Array(1000).fill({ role: "user", content: [{ type: "text" }] }) });
 	expect(answer.status).toBe(400);
 	expect((await answer.text()).length).toBeLessThan(10_000);
+});
+
+test("a model that takes one image gets those of the last message that has any", async () => {
+	const first = { role: "user", content: [text, image("https://i.example/1.png")] };
+	const second = { role: "user", content: [image("https://i.example/2.png")] };
+	const third = { role: "user", content: [image("https://i.example/3.png"), text, image("https://i.example/4.png")] };
+	const reply = { role: "assistant", content: "seen" };
+	const messages = [first, reply, second, reply, third, reply, user];
+	expect(await namedField(chat({ model: ONE_IMAGE, messages }))).toBe("200");
+	expect(bed.lastSent().body.messages).toEqual([
+		{ role: "user", content: [text] },
+		reply,
+		{ role: "user", content: "" },
+		reply,
+		third,
+		reply,
+		user,
+	]);
+	// What is left out is not looked at; what stays is.
+	const small = { role: "user", content: [image(png(8, 8))] };
+	expect(await namedField(chat({ model: ONE_IMAGE, messages: [small, second] }))).toBe("200");
+	expect(await namedField(chat({ model: ONE_IMAGE, messages: [second, small] }))).toBe(
+		"400 messages[1].content[0].image_url.url",
+	);
+	expect(await namedField(chat({ messages }))).toBe("200");
+	expect(bed.lastSent().body.messages).toEqual(messages);
+});
+
+test("audio and video are read as far as their headers", async () => {
+	const wav = Buffer.from("RIFF\0\0\0\0WAVEfmt ").toString("base64");
+	const noise = Buffer.alloc(32, 1).toString("base64");
+	const verdictOf = async (part: object) => {
+		const answer = await chat({ messages: [{ role: "user", content: [part] }] });
+		return answer.status === 200 ? "200" : ((await answer.json()) as { code: string }).code;
+	};
+	expect(await verdictOf(audio({ data: wav }))).toBe("200");
+	expect(await verdictOf(audio({ data: wav, format: "mp3" }))).toBe("INVALID_AUDIO_FORMAT");
+	expect(await verdictOf(audio({ data: noise }))).toBe("INVALID_AUDIO_FORMAT");
+	expect(await verdictOf(audio({ data: "https://a.example/a.wav" }))).toBe("INVALID_AUDIO_FORMAT");
+	expect(await verdictOf(audio({ data: noise, format: "pcm16" }))).toBe("200");
+	const mp4 = Buffer.from("\0\0\0\x18ftypmp42").toString("base64");
+	expect(await verdictOf(video(`data:video/mp4;base64,${mp4}`))).toBe("200");
+	expect(await verdictOf(video(`data:video/mp4;base64,${noise}`))).toBe("INVALID_VIDEO_FORMAT");
 });

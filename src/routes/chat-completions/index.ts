@@ -22,7 +22,16 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES },
-		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"],
+		codes: [
+			"CORRUPTED_IMAGE",
+			"IMAGE_TOO_SMALL",
+			"IMAGE_TOO_LARGE",
+			"INVALID_AUDIO_FORMAT",
+			"INVALID_VIDEO_FORMAT",
+			"CONTENT_POLICY_VIOLATION",
+			"TOO_MANY_TOKENS",
+			"CHARACTER_NOT_FOUND",
+		],
 		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
 	});
