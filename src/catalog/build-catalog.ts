@@ -3,6 +3,7 @@ import { speechFacts, transcriptionFacts } from "./audio-model.ts";
 import { Catalog } from "./catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
 import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
+import { imageFacts, ownImageSpec, ownUpscaleSpec, upscaleFacts } from "./image-model.ts";
 import { mediaSpec, ownSpeechSpec, ownTranscriptionSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { isPrivateAddress } from "./private-host.ts";
@@ -57,6 +58,7 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 		throw configError(draft.id, "speech", `belongs to models of type tts; this one is ${draft.type}`);
 	if (entry.transcription !== undefined && draft.type !== "asr")
 		throw configError(draft.id, "transcription", `belongs to models of type asr; this one is ${draft.type}`);
+	if (entry.image !== undefined) checkImage(draft, entry.image);
 	const facts = draft.type === "tts" ? speechFacts(entry, draft.data) : null;
 	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
 		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
@@ -69,6 +71,16 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 		if (instant !== undefined && Number.isNaN(Date.parse(instant)))
 			throw configError(draft.id, `deprecation.${member}`, `there is no instant ${instant}`);
 	}
+}
+
+function checkImage({ id, type }: Draft, image: NonNullable<ModelEntry["image"]>): void {
+	if (type !== "inpaint" && type !== "image" && type !== "upscale")
+		throw configError(id, "image", `belongs to models of type inpaint, image and upscale; this one is ${type}`);
+	const { resolutions, defaultResolution, qualities, defaultQuality } = image;
+	if (defaultResolution !== undefined && resolutions !== undefined && !resolutions.includes(defaultResolution))
+		throw configError(id, "image.defaultResolution", "is none of the model's resolutions");
+	if (defaultQuality !== undefined && qualities !== undefined && !qualities.includes(defaultQuality))
+		throw configError(id, "image.defaultQuality", "is none of the model's qualities");
 }
 
 /** A price of a single token, written where that of a million belongs, would round to nothing. */
@@ -133,6 +145,15 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		if (draft.type === "asr") {
 			const transcription = transcriptionFacts(id, entry, draft.data);
 			return frozen({ ...base, type: draft.type, transcription, public: shown(ownTranscriptionSpec(transcription)) });
+		}
+		const isChanged = entry?.image !== undefined || draft.data === undefined;
+		if (draft.type === "inpaint" || draft.type === "image") {
+			const image = imageFacts(draft.type, entry, draft.data);
+			return frozen({ ...base, type: draft.type, image, public: shown(isChanged ? ownImageSpec(draft.type, image) : {}) });
+		}
+		if (draft.type === "upscale") {
+			const upscale = upscaleFacts(entry, draft.data);
+			return frozen({ ...base, type: draft.type, upscale, public: shown(isChanged ? ownUpscaleSpec(upscale) : {}) });
 		}
 		return frozen({ ...base, type: draft.type, public: shown({}) });
 	}

@@ -103,6 +103,15 @@ export class Catalog {
 		throw unknownModel(split?.name ?? ref, type);
 	}
 
+	/**
+	 * A model that a route is made for, by its id.
+	 * @throws ApiError MODEL_OFFLINE, also where it is hidden or not shown
+	 */
+	own<T extends ModelType>(id: string, type: T, nowMs = this.#now()): ModelOf<T> {
+		if (!this.#byId.has(id)) throw offline(id, bringUnlisted(id));
+		return this.resolve(id, type, nowMs).model;
+	}
+
 	/** Headers that warn of a model's end, from `startsAt` on; empty for others (docs/chat.md). */
 	deprecationHeaders(model: Model, nowMs = this.#now()): Readonly<Record<string, string>> {
 		const notice = model.deprecation && this.#notices.get(model.id);

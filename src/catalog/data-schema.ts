@@ -158,6 +158,8 @@ const ImageModelDataSchema = closed({
 const EditModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("inpaint"),
+	/** What runs it here; absent: only an upstream can. */
+	engine: Type.Optional(Type.Literal("embedded")),
 	constraints: closed({
 		aspectRatios: Names,
 		promptCharacterLimit: Count,
@@ -177,6 +179,8 @@ const EditModelDataSchema = closed({
 const UpscaleModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("upscale"),
+	/** What runs it here; absent: only an upstream can. */
+	engine: Type.Optional(Type.Literal("embedded")),
 	constraints: closed({
 		scales: Type.Array(Type.Integer({ minimum: 1 })),
 		defaultScale: Type.Integer({ minimum: 1 }),

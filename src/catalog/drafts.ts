@@ -21,7 +21,9 @@ export interface CatalogInputs {
 	readonly embeddedAvailable: boolean;
 	/** True where the built-in speech engine can run on this machine. Default: false. */
 	readonly speechAvailable?: boolean;
-	/** Types that this version has routes for; models of other types are offline. Default: text, tts, asr. */
+	/** True where pictures can be edited and enlarged on this machine. Default: false. */
+	readonly imagesAvailable?: boolean;
+	/** Types that this version has routes for; models of other types are offline. Default: text, tts, asr and those of pictures. */
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
 	readonly now?: () => number;
@@ -45,7 +47,7 @@ export type Draft =
 	| (DraftBase & { readonly type: "text"; readonly data: TextModelData | undefined })
 	| (DraftBase & { readonly type: Exclude<ModelType, "text">; readonly data: MediaModelData | undefined });
 
-const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text", "tts", "asr"]);
+const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text", "tts", "asr", "inpaint", "image", "upscale"]);
 
 /** The models to show, in order: configured, then brought along, then listed by upstreams. */
 export function draftModels(inputs: CatalogInputs): Draft[] {
@@ -139,12 +141,8 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 }
 
 function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
-	const embeddedId =
-		type === "tts"
-			? inputs.data.mediaModels.find(isSpoken)?.id
-			: type === "text"
-				? inputs.data.textModels.find(isEmbedded)?.id
-				: undefined;
+	const builtIn = type === "text" ? inputs.data.textModels.find(isEmbedded) : inputs.data.mediaModels.find(runsHere(type));
+	const embeddedId = builtIn?.id;
 	if (entry?.upstreams) {
 		return entry.upstreams.map((target, index) => {
 			if (target.upstream === EMBEDDED) {
@@ -162,7 +160,8 @@ function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: C
 	if (data && isEmbedded(data) && (engineRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const speechRuns = inputs.config.speech.embedded.enabled && inputs.speechAvailable === true;
-	if (data && isSpoken(data) && (speechRuns || targets.length === 0))
+	const mediaRuns = type === "tts" ? speechRuns : inputs.imagesAvailable === true;
+	if (data && runsHere(type)(data) && (mediaRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const only = soleUnheardUpstream(inputs);
 	if (targets.length === 0 && entry && only !== undefined && type === "text")
@@ -182,8 +181,9 @@ function isEmbedded(model: ModelData): boolean {
 	return model.type === "text" && model.engine === "embedded";
 }
 
-function isSpoken(model: ModelData): boolean {
-	return model.type === "tts" && model.engine === "embedded";
+/** Whether a model of a type other than text is one that runs on this machine. */
+function runsHere(type: ModelType): (model: ModelData) => boolean {
+	return (model) => model.type === type && model.type !== "text" && "engine" in model && model.engine === "embedded";
 }
 
 function offlineReason(
@@ -205,11 +205,17 @@ function offlineReason(
 			return `The built-in voices cannot run on this machine (turnpike doctor says why): ${bring}.`;
 		return undefined;
 	}
+	if (targets.length > 0 && type !== "text")
+		return inputs.imagesAvailable === true
+			? undefined
+			: `Pictures cannot be edited on this machine (turnpike doctor says why): ${bring}.`;
 	if (targets.length > 0 || (data && isEmbedded(data))) {
 		if (!config.chat.embedded.enabled) return `The built-in engine is off: set chat.embedded.enabled, or ${bring}.`;
 		if (!embeddedAvailable) return `The built-in engine cannot run on this machine (turnpike doctor says why): ${bring}.`;
 		return undefined;
 	}
-	if (entry) return `No upstream lists it: ${bring}.`;
-	return `Nothing here serves it: to bring it, ${bring}.`;
+	const local = inputs.imagesAvailable === true && type === "inpaint" ? inputs.data.mediaModels.find(runsHere(type)) : undefined;
+	const instead = local === undefined ? "" : ` Without one, "${local.id}" does what can be done on this machine.`;
+	if (entry) return `No upstream lists it: ${bring}.${instead}`;
+	return `Nothing here serves it: to bring it, ${bring}.${instead}`;
 }

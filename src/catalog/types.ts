@@ -62,8 +62,54 @@ export interface ModelTarget {
 	readonly formats?: readonly AudioFormatName[];
 	/** Of speech: what the upstream speaks; absent: OpenAI's protocol. */
 	readonly protocol?: "openai" | "elevenlabs";
+	/** Of images: sizes like `1024x1024` that the upstream makes; absent: any; empty: it is told none. */
+	readonly sizes?: readonly string[];
 	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
 	readonly cloning?: "ref_audio" | "voice_file";
+}
+
+export type ImageQuality = "low" | "medium" | "high";
+
+/** Prices of pictures in pico-USD: of one, as its tiers say. */
+export interface ImagePrices {
+	/** Where the model has no tiers. */
+	readonly base: PicoPrice;
+	/** By resolution; empty where it has none. */
+	readonly byResolution: Readonly<Record<string, PicoPrice>>;
+	/** By resolution, then quality; where there is any, it alone counts. */
+	readonly byQuality: Readonly<Record<string, Readonly<Record<string, PicoPrice>>>>;
+	/** What each input picture beyond `included` costs; null: nothing. */
+	readonly extraImage: { readonly included: number; readonly each: PicoPrice } | null;
+}
+
+/** What a model that edits or makes pictures takes. */
+export interface ImageFacts {
+	/** Like `16:9`, and `auto`; empty where sizes are in pixels. */
+	readonly aspectRatios: readonly string[];
+	/** null: the first. */
+	readonly defaultAspectRatio: string | null;
+	/** Empty where it has no tiers. */
+	readonly resolutions: readonly string[];
+	/** `1K` where it has no tiers. */
+	readonly defaultResolution: string;
+	/** Empty where it has none. */
+	readonly qualities: readonly ImageQuality[];
+	readonly defaultQuality: ImageQuality | null;
+	/** Unicode code points. */
+	readonly promptCharacterLimit: number;
+	/** False: it takes one picture. */
+	readonly combinesImages: boolean;
+	/** null: it is not told. */
+	readonly maxSteps: number | null;
+	/** Of widths and heights in pixels. */
+	readonly sizeDivisor: number;
+	readonly prices: ImagePrices;
+}
+
+/** Prices of one enlargement. */
+export interface UpscaleFacts {
+	readonly x2: PicoPrice;
+	readonly x4: PicoPrice;
 }
 
 export type AudioFormatName = "mp3" | "opus" | "aac" | "flac" | "wav" | "pcm";
@@ -150,11 +196,22 @@ export interface TranscriptionModel extends ModelBase {
 	readonly transcription: TranscriptionFacts;
 }
 
-export interface MediaModel extends ModelBase {
-	readonly type: Exclude<ModelType, "text" | "tts" | "asr">;
+/** A model that edits pictures, or makes them. */
+export interface PictureModel<T extends "inpaint" | "image" = "inpaint" | "image"> extends ModelBase {
+	readonly type: T;
+	readonly image: ImageFacts;
 }
 
-export type Model = TextModel | SpeechModel | TranscriptionModel | MediaModel;
+export interface UpscaleModel extends ModelBase {
+	readonly type: "upscale";
+	readonly upscale: UpscaleFacts;
+}
+
+export interface MediaModel extends ModelBase {
+	readonly type: Exclude<ModelType, "text" | "tts" | "asr" | "inpaint" | "image" | "upscale">;
+}
+
+export type Model = TextModel | SpeechModel | TranscriptionModel | PictureModel | UpscaleModel | MediaModel;
 
 /** The model object of one type. */
 export type ModelOf<T extends ModelType> = T extends "text"
@@ -163,7 +220,11 @@ export type ModelOf<T extends ModelType> = T extends "text"
 		? SpeechModel
 		: T extends "asr"
 			? TranscriptionModel
-			: MediaModel;
+			: T extends "inpaint" | "image"
+				? PictureModel<T>
+				: T extends "upscale"
+					? UpscaleModel
+					: MediaModel;
 
 /** A model as an upstream's own list tells it. */
 export interface DiscoveredModel {

@@ -1,5 +1,8 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { closed, named, PLAIN_TEXT, section, text } from "./schema-parts.ts";
+
+const IMAGE_SIZE = "^[1-9]\\d{1,4}x[1-9]\\d{1,4}$";
+const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";
 
 const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
@@ -23,6 +26,11 @@ const TargetSchema = closed({
 		Type.Array(Type.Enum(["mp3", "opus", "aac", "flac", "wav", "pcm"]), {
 			minItems: 1,
 			description: "tts: what the upstream makes; the rest is made here from the first of them. Left out: all six",
+		}),
+	),
+	sizes: Type.Optional(
+		Type.Array(Type.String({ pattern: IMAGE_SIZE }), {
+			description: "inpaint, image: what the upstream makes, like 1024x1024; left out: any size; empty: it is told none",
 		}),
 	),
 	protocol: Type.Optional(
@@ -90,6 +98,33 @@ const TranscriptionSchema = closed({
 	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"], { description: "What timestamps: true gives" })),
 });
 
+const usdEach = (description?: string) => Type.Number({ minimum: 0, maximum: 1_000, ...(description ? { description } : {}) });
+const resolutionName = () => Type.Enum(["1K", "2K", "4K"]);
+const qualityName = () => Type.Enum(["low", "medium", "high"]);
+const EachTier = <T extends TSchema>(each: T) =>
+	closed({ "1K": Type.Optional(each), "2K": Type.Optional(each), "4K": Type.Optional(each) });
+
+/** What a model of pictures takes and costs; for one that the catalog knows, what differs. */
+const ImageSchema = closed({
+	usd: Type.Optional(usdEach("Price of one picture")),
+	byResolution: Type.Optional(EachTier(usdEach())),
+	byQuality: Type.Optional(
+		EachTier(closed({ low: Type.Optional(usdEach()), medium: Type.Optional(usdEach()), high: Type.Optional(usdEach()) })),
+	),
+	extraImage: Type.Optional(
+		closed({ included: Type.Integer({ minimum: 0 }), each: usdEach() }, "Each input picture beyond those included"),
+	),
+	upscale: Type.Optional(closed({ "2x": usdEach(), "4x": usdEach() }, "upscale: prices by factor")),
+	aspectRatios: Type.Optional(
+		Type.Array(Type.String({ pattern: IMAGE_RATIO }), { minItems: 1, description: "Like 16:9; auto stands for the input's" }),
+	),
+	resolutions: Type.Optional(Type.Array(resolutionName(), { minItems: 1, uniqueItems: true })),
+	defaultResolution: Type.Optional(resolutionName()),
+	qualities: Type.Optional(Type.Array(qualityName(), { minItems: 1, uniqueItems: true })),
+	defaultQuality: Type.Optional(qualityName()),
+	promptCharacterLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
+});
+
 const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
 
 /** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
@@ -124,6 +159,7 @@ export const ModelEntrySchema = section({
 	),
 	speech: Type.Optional(SpeechSchema),
 	transcription: Type.Optional(TranscriptionSchema),
+	image: Type.Optional(ImageSchema),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
 	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),
 	deprecation: Type.Optional(

@@ -3,6 +3,7 @@
  * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
  */
 import Type, { type Static } from "typebox";
+import { ImagesSchema } from "./images-schema.ts";
 import { ModelEntrySchema } from "./model-schema.ts";
 import { PROVIDER_NAMES } from "./providers.ts";
 import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
@@ -257,6 +258,8 @@ export const ConfigSchema = closed({
 		failedRequests: Type.Integer({ minimum: 0, default: 20, description: "Failures within 30 s that block for 30 s; 0 is off" }),
 		audioRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "Speech and transcriptions, for each model" }),
 		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
+		imageRequestsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "Images, for each model" }),
+		imagePartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "The same for partner and staff" }),
 		augmentRequestsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 60,
@@ -280,6 +283,7 @@ export const ConfigSchema = closed({
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
 		speechMs: ms(120_000, "Speech: all tries until its first byte, then each silence"),
 		transcriptionMs: ms(300_000, "Transcriptions, all tries together"),
+		imageMs: ms(300_000, "Images, all tries together"),
 		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
 		rpcSlowMs: ms(120_000, "JSON-RPC with a method that traces or debugs"),
 		facilitatorMs: ms(60_000, "Verifying a payment, and settling it"),
@@ -305,6 +309,7 @@ export const ConfigSchema = closed({
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
 	}),
+	images: ImagesSchema,
 	documents: section({
 		pricePerFileUsd: Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description: "USD for a file that gave a text" }),
 		processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Files that are read at once; others wait" }),

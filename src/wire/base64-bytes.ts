@@ -1,3 +1,5 @@
+import { latin1Text } from "./byte-text.ts";
+
 /** Characters that are decoded at a time: a multiple of four. */
 const STEP = 1_048_576;
 const EQUALS = 0x3d;
@@ -15,12 +17,12 @@ export function decodeBase64Over(text: Uint8Array): Uint8Array | null {
 	const end = withoutPadding(buffer);
 	let written = 0;
 	for (let at = 0; at < end; at += STEP) {
-		const piece = buffer.latin1Slice(at, Math.min(at + STEP, end));
+		const piece = latin1Text(buffer, at, Math.min(at + STEP, end));
 		const size = decodedLength(piece.length);
 		// What is not of the alphabet is passed over by the decoder: then there is less than there should be.
 		if (size === null || buffer.write(piece, written, size, "base64") !== size) {
 			if (at > 0) return null;
-			return decodeUnclean(piece + buffer.latin1Slice(piece.length, end));
+			return decodeUnclean(piece + latin1Text(buffer, piece.length, end));
 		}
 		written += size;
 	}

@@ -1,0 +1,131 @@
+/** What the image routes know of a model: the catalog's facts under what the operator wrote. */
+import type { ModelEntry } from "../config/index.ts";
+import { type PicoPrice, pico } from "../ledger/nano.ts";
+import { callPrice } from "./call-price.ts";
+import type { EditModelData, ImageModelData, MediaModelData } from "./data-schema.ts";
+import { pricePair } from "./media-model.ts";
+import type { ImageFacts, ImagePrices, ImageQuality, UpscaleFacts } from "./types.ts";
+
+const ALL_RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"];
+/** What the image routes take at most. */
+const MAX_EDIT_PROMPT = 32_768;
+const MAX_GENERATE_PROMPT = 7_500;
+const DEFAULT_UPSCALE = { "2x": 0.02, "4x": 0.08 };
+const USD_PER_PICO = 1e-12;
+
+/** Facts of a model that edits or makes pictures. */
+export function imageFacts(
+	type: "inpaint" | "image",
+	entry: ModelEntry | undefined,
+	data: MediaModelData | undefined,
+): ImageFacts {
+	const edit = data?.type === "inpaint" ? data : undefined;
+	const image = data?.type === "image" ? data : undefined;
+	const own = entry?.image;
+	const known = (edit ?? image)?.constraints;
+	const resolutions = own?.resolutions ?? known?.resolutions ?? [];
+	const qualities = own?.qualities ?? known?.qualities ?? [];
+	return {
+		// A known image model without ratios is sized in pixels.
+		aspectRatios: own?.aspectRatios ?? known?.aspectRatios ?? (type === "image" ? [] : ALL_RATIOS),
+		defaultAspectRatio: image?.constraints.defaultAspectRatio ?? null,
+		resolutions,
+		defaultResolution: own?.defaultResolution ?? inside(known?.defaultResolution, resolutions) ?? resolutions[0] ?? "1K",
+		qualities,
+		defaultQuality: own?.defaultQuality ?? inside(known?.defaultQuality, qualities) ?? qualities.at(-1) ?? null,
+		promptCharacterLimit:
+			own?.promptCharacterLimit ?? known?.promptCharacterLimit ?? (type === "image" ? MAX_GENERATE_PROMPT : MAX_EDIT_PROMPT),
+		combinesImages: edit?.constraints.combineImages ?? true,
+		maxSteps: image?.constraints.steps.max ?? null,
+		sizeDivisor: image?.constraints.widthHeightDivisor ?? 1,
+		prices: imagePrices(entry, edit, image),
+	};
+}
+
+function inside<T extends string>(value: T | undefined, list: readonly string[]): T | undefined {
+	return value !== undefined && list.includes(value) ? value : undefined;
+}
+
+/** A price that the operator names takes the place of the catalog's, and of what the catalog adds to it. */
+function imagePrices(
+	entry: ModelEntry | undefined,
+	edit: EditModelData | undefined,
+	image: ImageModelData | undefined,
+): ImagePrices {
+	const own = entry?.image;
+	const isOwn = own?.usd !== undefined || own?.byResolution !== undefined || own?.byQuality !== undefined;
+	const known = isOwn ? undefined : (edit?.price ?? image?.price);
+	const byQuality = own?.byQuality ?? known?.byQuality ?? {};
+	const extra = own?.extraImage ?? (isOwn ? undefined : edit?.price.extraImage);
+	return {
+		base: callPrice(own?.usd ?? (isOwn ? 0 : (edit?.price.edit ?? image?.price.generation ?? 0))),
+		byResolution: priced(own?.byResolution ?? known?.byResolution ?? {}),
+		byQuality: Object.fromEntries(Object.entries(byQuality).map(([resolution, levels]) => [resolution, priced(levels)])),
+		extraImage: extra === undefined ? null : { included: extra.included, each: callPrice(extra.each) },
+	};
+}
+
+function priced(usd: Readonly<Partial<Record<string, number>>>): Record<string, PicoPrice> {
+	return Object.fromEntries(
+		Object.entries(usd).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, callPrice(amount)]])),
+	);
+}
+
+/**
+ * What one picture costs: by quality where the model has that, else by resolution, else its only price. A tier that has
+ * no price of its own costs what the dearest does.
+ */
+export function imagePrice(prices: ImagePrices, resolution: string, quality: ImageQuality | null): PicoPrice {
+	const byQuality = Object.entries(prices.byQuality);
+	if (byQuality.length > 0) {
+		const levels = prices.byQuality[resolution] ?? {};
+		return (quality === null ? undefined : levels[quality]) ?? dearest(byQuality.flatMap(([, all]) => Object.values(all)));
+	}
+	const tiers = Object.values(prices.byResolution);
+	return tiers.length > 0 ? (prices.byResolution[resolution] ?? dearest(tiers)) : prices.base;
+}
+
+function dearest(prices: readonly PicoPrice[]): PicoPrice {
+	return pico(Math.max(...prices));
+}
+
+export function upscaleFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): UpscaleFacts {
+	const usd = { ...DEFAULT_UPSCALE, ...(data?.type === "upscale" ? data.price.upscale : {}), ...entry?.image?.upscale };
+	return { x2: callPrice(usd["2x"]), x4: callPrice(usd["4x"]) };
+}
+
+/** The members of `model_spec` of an image or inpaint model that the operator wrote, or changed. */
+export function ownImageSpec(type: "inpaint" | "image", facts: ImageFacts): Record<string, unknown> {
+	const { prices } = facts;
+	const pairs = (map: Readonly<Record<string, PicoPrice>>) =>
+		Object.fromEntries(Object.entries(map).map(([name, price]) => [name, pricePair(usdOf(price))]));
+	const byQuality = Object.entries(prices.byQuality);
+	return {
+		constraints: {
+			...(facts.aspectRatios.length > 0 && { aspectRatios: facts.aspectRatios }),
+			promptCharacterLimit: facts.promptCharacterLimit,
+			...(type === "inpaint" && { combineImages: facts.combinesImages }),
+			...(type === "image" && { widthHeightDivisor: facts.sizeDivisor }),
+			...(facts.resolutions.length > 0 && { resolutions: facts.resolutions, defaultResolution: facts.defaultResolution }),
+			...(facts.defaultQuality !== null && { qualities: facts.qualities, defaultQuality: facts.defaultQuality }),
+		},
+		pricing: {
+			[type === "inpaint" ? "inpaint" : "generation"]: pricePair(
+				usdOf(imagePrice(prices, facts.defaultResolution, facts.defaultQuality)),
+			),
+			...(Object.keys(prices.byResolution).length > 0 && { resolutions: pairs(prices.byResolution) }),
+			...(byQuality.length > 0 && { quality: Object.fromEntries(byQuality.map(([name, levels]) => [name, pairs(levels)])) }),
+			...(prices.extraImage && {
+				inputImages: { included: prices.extraImage.included, additional: pricePair(usdOf(prices.extraImage.each)) },
+			}),
+		},
+	};
+}
+
+export function ownUpscaleSpec({ x2, x4 }: UpscaleFacts): Record<string, unknown> {
+	return { pricing: { generation: pricePair(usdOf(x2)), upscale: { "2x": pricePair(usdOf(x2)), "4x": pricePair(usdOf(x4)) } } };
+}
+
+function usdOf(price: PicoPrice): number {
+	return Number((price * USD_PER_PICO).toFixed(12));
+}
