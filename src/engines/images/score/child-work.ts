@@ -1,0 +1,13 @@
+import Type from "typebox";
+
+/** Goes to the scorer's child. */
+export interface ScoreJob {
+	readonly id: number;
+	readonly views: Uint8Array;
+}
+
+export const ScoreDone = Type.Object({ id: Type.Integer(), scores: Type.Array(Type.Number({ minimum: 0, maximum: 1 })) });
+
+export interface ScoreStart {
+	readonly modelPath: string;
+}
