@@ -134,8 +134,14 @@ async function staking(config: Config): Promise<Check[]> {
 
 async function topUps({ x402 }: Config): Promise<Check[]> {
 	const name = "top-ups";
-	if (x402.payTo === undefined)
-		return [{ name, ok: true, text: "off: wallets cannot pay (TURNPIKE_X402_PAY_TO names who receives)" }];
+	if (x402.payTo === undefined && x402.solana.payTo === undefined)
+		return [
+			{
+				name,
+				ok: true,
+				text: "off: wallets cannot pay (TURNPIKE_X402_PAY_TO, or TURNPIKE_X402_SOLANA_PAY_TO, names who receives)",
+			},
+		];
 	return (await checkTopUps(x402)).map(({ state, text }) => ({ name, ok: state === "well", text }));
 }
 

@@ -21,7 +21,8 @@ const reconcileCommand = defineCommand({
 	args: { ...jsonArg, ...storeArgs },
 	run: ({ args }) => {
 		const { x402 } = configOrExit(args).config;
-		if (x402.payTo === undefined) return refuse("No receiver is configured (TURNPIKE_X402_PAY_TO): there are no top-ups");
+		if (x402.payTo === undefined && x402.solana.payTo === undefined)
+			return refuse("No receiver is configured (TURNPIKE_X402_PAY_TO): there are no top-ups");
 		return withStore(args, async (admin) => {
 			let report: ReconcileReport;
 			try {

@@ -18,4 +18,4 @@ export {
 	type X402Config,
 } from "./schema.ts";
 export { BUILD, VERSION } from "./version.ts";
-export { X402_NETWORKS } from "./x402-schema.ts";
+export { SOLANA_NETWORKS, X402_NETWORKS } from "./x402-schema.ts";

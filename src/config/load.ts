@@ -228,6 +228,13 @@ function applyX402Environment(tree: Tree, take: (path: string, name: string) => 
 	const key = take("x402.facilitator.key", "TURNPIKE_X402_KEY");
 	if (url !== undefined || key !== undefined)
 		x402().facilitator = { ...(url === undefined ? {} : { url }), ...(key === undefined ? {} : { key }) };
+	const solana = () => sectionOf(x402(), "solana");
+	const solanaPayTo = take("x402.solana.payTo", "TURNPIKE_X402_SOLANA_PAY_TO");
+	if (solanaPayTo !== undefined) solana().payTo = solanaPayTo;
+	const solanaRpc = take("x402.solana.rpcUrl", "TURNPIKE_X402_SOLANA_RPC");
+	if (solanaRpc !== undefined) solana().rpcUrl = solanaRpc;
+	const solanaUrl = take("x402.solana.facilitator.url", "TURNPIKE_X402_SOLANA_FACILITATOR");
+	if (solanaUrl !== undefined) sectionOf(solana(), "facilitator").url = solanaUrl;
 }
 
 function checkReferences(config: Config, file: string, sources: Sources): void {
@@ -290,6 +297,8 @@ function checkX402({ x402 }: Config, file: string, sources: Sources): void {
 	const urls: (readonly [string, string | undefined])[] = [
 		["x402.rpcUrl", x402.rpcUrl],
 		["x402.facilitator.url", facilitator.url],
+		["x402.solana.rpcUrl", x402.solana.rpcUrl],
+		["x402.solana.facilitator.url", x402.solana.facilitator.url],
 		...Object.entries(x402.networks).map(([name, { rpcUrl }]) => [`x402.networks.${name}.rpcUrl`, rpcUrl] as const),
 	];
 	for (const [path, url] of urls) {
@@ -313,10 +322,6 @@ function placeOf(path: string, file: string, sources: Sources): string {
 	return sources.get(path) ?? `${file}: ${path}`;
 }
 
-function inWords(message: string): string {
-	const words = PATTERN_WORDS[message.replace(/^must match /, "")];
-	return words === undefined ? message : `expected ${words}`;
-}
 function complete(given: GivenConfig, file: string, sources: Sources): Config {
 	try {
 		return withCompleteUpstreams(given);
@@ -326,3 +331,7 @@ function complete(given: GivenConfig, file: string, sources: Sources): Config {
 	}
 }
 
+function inWords(message: string): string {
+	const words = PATTERN_WORDS[message.replace(/^must match /, "")];
+	return words === undefined ? message : `expected ${words}`;
+}

@@ -30,6 +30,7 @@ export const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\
 export const POSTGRES_ADDRESS = "^postgres(ql)?://";
 
 export const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
+export const SOLANA_ADDRESS = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
 /** A name and one argument: what eth_call is asked with. */
 export const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
 export const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
@@ -40,6 +41,7 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
 	[POSTGRES_ADDRESS]: "an address like postgres://user:password@host/database",
 	[EVM_ADDRESS]: "an address: 0x and 40 hex digits",
+	[SOLANA_ADDRESS]: "an address of Solana: 32 to 44 characters of base58",
 	[ADDRESS_VIEW]: "a view of one address, like balanceOf(address)",
 	[PRIVATE_KEY]: "a private key: 64 hex digits",
 	[AMOUNT]: "a decimal number below a million with at most 9 places, like 0.5",

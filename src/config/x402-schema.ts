@@ -1,8 +1,10 @@
 import Type from "typebox";
-import { EVM_ADDRESS, HTTP_ADDRESS, headers, ms, named, PRIVATE_KEY, section } from "./schema-parts.ts";
+import { EVM_ADDRESS, HTTP_ADDRESS, headers, ms, named, PRIVATE_KEY, SOLANA_ADDRESS, section } from "./schema-parts.ts";
 
 /** Networks that wallets may pay on. */
 export const X402_NETWORKS = ["base", "base-sepolia"] as const;
+/** Clusters of Solana that wallets may pay on. */
+export const SOLANA_NETWORKS = ["solana", "solana-devnet"] as const;
 
 /** How wallets pay (docs/wallets.md). */
 export const X402Schema = section({
@@ -31,6 +33,32 @@ export const X402Schema = section({
 			Type.String({
 				pattern: PRIVATE_KEY,
 				description: "Verifies and settles in the server: the private key of an address that pays the chain's fees",
+			}),
+		),
+	}),
+	solana: section({
+		payTo: Type.Optional(
+			Type.String({ pattern: SOLANA_ADDRESS, description: "Receives what wallets pay on Solana; left out: none can pay there" }),
+		),
+		network: Type.Enum([...SOLANA_NETWORKS], {
+			default: "solana",
+			description: "Where wallets may pay; the money of solana-devnet is worth nothing",
+		}),
+		rpcUrl: Type.Optional(
+			Type.String({ pattern: HTTP_ADDRESS, description: "JSON-RPC of the cluster: what it proves is credited, nothing else" }),
+		),
+		commitment: Type.Enum(["confirmed", "finalized"], {
+			default: "finalized",
+			description: "How firmly a transfer must stand before it is credited",
+		}),
+		facilitator: section({
+			url: Type.Optional(Type.String({ pattern: HTTP_ADDRESS, description: "Instead of x402.facilitator.url" })),
+			headers: headers(),
+		}),
+		feePayer: Type.Optional(
+			Type.String({
+				pattern: SOLANA_ADDRESS,
+				description: "The facilitator's address that pays the fees; left out: its /supported is asked",
 			}),
 		),
 	}),

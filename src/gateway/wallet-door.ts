@@ -78,7 +78,8 @@ export class WalletDoor implements WalletGate {
 		if (desk === null) return new ApiError(error.code, { ...kept, message: `${error.message}, which is not configured here` });
 		const { offers } = desk;
 		const { challenge, header } = this.#challenged(call, desk, error.message);
-		const { limits, receiver } = offers;
+		const { limits } = offers;
+		const receiver = offers.receiverFor(wallet.wallet ?? "");
 		const body = {
 			error: "Payment required",
 			code: error.code,

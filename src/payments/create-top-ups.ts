@@ -1,16 +1,20 @@
 import type { Config, X402Config } from "../config/index.ts";
-import { readEvmAddress } from "../schema/index.ts";
+import { readEvmAddress, readSolanaAddress } from "../schema/index.ts";
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { AuthorizationChain } from "./chain/authorization-chain.ts";
 import { JsonRpc } from "./chain/json-rpc.ts";
+import type { PaymentChain } from "./chain/payment-chain.ts";
 import { TokenChain, WrongChain } from "./chain/token-chain.ts";
 import { addressOfPrivateKey } from "./chain/typed-data.ts";
 import { BroadcastDesk } from "./facilitator/broadcast-desk.ts";
 import { LocalFacilitator } from "./facilitator/local-facilitator.ts";
-import { type Facilitator, FacilitatorUnavailable } from "./facilitator/port.ts";
+import { type Facilitator, FacilitatorUnavailable, facilitatorByNetwork } from "./facilitator/port.ts";
 import { RemoteFacilitator } from "./facilitator/remote-facilitator.ts";
-import { networkNamed, type PayNetwork } from "./networks.ts";
+import { type EvmNetwork, networkNamed, solanaNamed } from "./networks.ts";
+import { FeePayer } from "./solana/fee-payer.ts";
+import { SolanaChain } from "./solana/solana-chain.ts";
 import { TopUps } from "./top-ups.ts";
 
 export interface CreateTopUps {
@@ -24,27 +28,68 @@ export interface CreateTopUps {
 /** Top-ups as they are configured; null without a receiver. Nothing is asked, and nothing loaded, before `start`. */
 export function createTopUps({ config, ...parts }: CreateTopUps): TopUps | null {
 	const { x402, timeouts } = config;
-	const { payTo } = x402;
-	if (payTo === undefined) return null;
-	const facilitator = facilitatorOf(x402, timeouts.facilitatorMs, parts);
+	if (x402.payTo === undefined && x402.solana.payTo === undefined) return null;
+	const { facilitatorMs } = timeouts;
+	const facilitator = facilitatorByNetwork(
+		facilitatorOf(x402, facilitatorMs, parts),
+		solanaFacilitatorOf(x402, facilitatorMs, parts.timers),
+	);
 	const chains = new Map(chainsOf(x402, parts.timers).map((chain) => [chain.network.id, chain]));
-	return new TopUps({ ...parts, config: x402, payTo, facilitatorMs: timeouts.facilitatorMs, facilitator, chains });
+	return new TopUps({ ...parts, config: x402, facilitatorMs, facilitator, feePayer: feePayerOf(x402, parts), chains });
+}
+
+/** Who pays the fees on Solana; null where nobody can pay there. */
+export function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "timers" | "log">): FeePayer | null {
+	const { solana, rpcTimeoutMs: timeoutMs } = config;
+	if (solana.payTo === undefined) return null;
+	const { url, headers } = solanaFacilitator(config);
+	return new FeePayer({
+		...parts,
+		configured: solana.feePayer,
+		url,
+		headers,
+		network: solanaNamed(solana.network).id,
+		timeoutMs,
+	});
+}
+
+/** A facilitator of its own, or the one of the other networks where it is asked over HTTP. */
+function solanaFacilitator({ facilitator, solana }: X402Config) {
+	const own = solana.facilitator.url !== undefined;
+	return { url: own ? solana.facilitator.url : facilitator.url, headers: (own ? solana.facilitator : facilitator).headers ?? {} };
+}
+
+function solanaFacilitatorOf(config: X402Config, timeoutMs: number, timers: Timers): Facilitator {
+	const { url, headers } = solanaFacilitator(config);
+	return url === undefined ? NO_FACILITATOR : new RemoteFacilitator({ url, headers, timeoutMs, timers });
 }
 
 /** The nodes that are configured. */
-function nodesOf({ networks, rpcUrl }: X402Config): readonly { readonly network: PayNetwork; readonly rpcUrl: string }[] {
+function nodesOf({ networks, rpcUrl }: X402Config): readonly { readonly network: EvmNetwork; readonly rpcUrl: string }[] {
 	return Object.entries(networks).flatMap(([name, node]) => {
 		const url = node.rpcUrl ?? rpcUrl;
 		return url === undefined ? [] : [{ network: networkNamed(name), rpcUrl: url }];
 	});
 }
 
-/** The token of each network that has a node. */
-export function chainsOf(config: X402Config, timers: Timers): TokenChain[] {
-	return nodesOf(config).map(
-		({ network, rpcUrl }) =>
-			new TokenChain(network, new JsonRpc({ url: rpcUrl, timeoutMs: config.rpcTimeoutMs, timers }), config.finalBlock),
-	);
+/** Each network that has a receiver and a node. */
+export function chainsOf(config: X402Config, timers: Timers): PaymentChain[] {
+	const solana = solanaChainOf(config, timers);
+	return [...evmChainsOf(config, timers), ...(solana === null ? [] : [solana])];
+}
+
+function evmChainsOf(config: X402Config, timers: Timers): AuthorizationChain[] {
+	if (config.payTo === undefined) return [];
+	return nodesOf(config).map(({ network, rpcUrl }) => {
+		const rpc = new JsonRpc({ url: rpcUrl, timeoutMs: config.rpcTimeoutMs, timers });
+		return new AuthorizationChain(new TokenChain(network, rpc, config.finalBlock), config.confirmations);
+	});
+}
+
+function solanaChainOf({ solana, rpcTimeoutMs: timeoutMs }: X402Config, timers: Timers): SolanaChain | null {
+	const { payTo, network, rpcUrl: url, commitment } = solana;
+	if (payTo === undefined || url === undefined) return null;
+	return new SolanaChain(solanaNamed(network), payTo, new JsonRpc({ url, timeoutMs, timers }), commitment);
 }
 
 /** A settlement waits for its block so much shorter than we wait for the settlement: its hash comes in time. */
@@ -81,13 +126,17 @@ export interface TopUpsCheck {
 
 /** What is amiss with the configuration of top-ups, one entry a network; empty without a receiver. Never rejects. */
 export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
+	return [...(await checkEvm(config)), ...(await checkSolana(config))];
+}
+
+async function checkEvm(config: X402Config): Promise<TopUpsCheck[]> {
 	const { payTo, facilitator, networks } = config;
 	if (payTo === undefined) return [];
 	if ((await readEvmAddress(payTo)) === null)
 		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong" }];
 	if (facilitator.url === undefined && facilitator.key === undefined)
 		return [{ state: "incomplete", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
-	const chains = new Map(chainsOf(config, systemTimers).map((chain) => [chain.network.name, chain]));
+	const chains = new Map(evmChainsOf(config, systemTimers).map(({ token }) => [token.network.name, token]));
 	return Promise.all(
 		Object.keys(networks).map(async (name): Promise<TopUpsCheck> => {
 			const chain = chains.get(networkNamed(name).name);
@@ -104,6 +153,26 @@ export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
 			}
 		}),
 	);
+}
+
+async function checkSolana(config: X402Config): Promise<TopUpsCheck[]> {
+	const { payTo, network } = config.solana;
+	if (payTo === undefined) return [];
+	if (readSolanaAddress(payTo) === null)
+		return [{ state: "wrong", text: "x402.solana.payTo: is no address that someone can have the key of" }];
+	if (solanaFacilitator(config).url === undefined)
+		return [{ state: "incomplete", text: "x402.solana.facilitator.url: is not set: payments on Solana are refused" }];
+	const chain = solanaChainOf(config, systemTimers);
+	if (chain === null)
+		return [{ state: "incomplete", text: `x402.solana.rpcUrl: no node of ${network}: payments there are refused` }];
+	try {
+		await chain.check();
+		if (!(await chain.canReceive()))
+			return [{ state: "incomplete", text: `x402.solana.payTo: ${payTo} has no account for USDC yet: nobody can pay it` }];
+		return [{ state: "well", text: `${payTo} receives USDC on ${network}, slot ${await chain.slot()}` }];
+	} catch (error) {
+		return [{ state: error instanceof WrongChain ? "other-chain" : "not-now", text: `x402: ${(error as Error).message}` }];
+	}
 }
 
 /** null where the address that pays the fees has something to pay with. */

@@ -2,9 +2,9 @@ import type { TopUp } from "../store/admin/top-ups/top-up-row.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
-import type { TokenChain } from "./chain/token-chain.ts";
+import type { PaymentChain } from "./chain/payment-chain.ts";
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "./facilitator/port.ts";
-import type { Proof } from "./settlement.ts";
+import { signedOf } from "./payment.ts";
 
 export interface CreditWatchParts {
 	readonly facilitator: Facilitator;
@@ -14,7 +14,7 @@ export interface CreditWatchParts {
 
 interface Watched {
 	readonly topUp: TopUp;
-	readonly chain: TokenChain;
+	readonly chain: PaymentChain;
 	readonly until: number;
 	lookAt: number;
 }
@@ -24,7 +24,7 @@ const WATCHED_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Credits whose block is not safe yet. Where the chain takes the transfer back, the same authorization is sent again:
+ * Credits whose block is not safe yet. Where the chain takes the transfer back, what was signed is sent again:
  * the receiver gets what was credited. Lives in memory: what a server that ends did not see is told by reconcile.
  */
 export class CreditWatch {
@@ -36,7 +36,7 @@ export class CreditWatch {
 		this.#parts = parts;
 	}
 
-	add(topUp: TopUp, chain: TokenChain): void {
+	add(topUp: TopUp, chain: PaymentChain): void {
 		const now = this.#parts.clock.monotonic();
 		const [oldest] = this.#watched.keys();
 		if (this.#watched.size >= MAX_WATCHED && oldest !== undefined) this.#watched.delete(oldest);
@@ -63,13 +63,13 @@ export class CreditWatch {
 
 	async #isSafe({ topUp, chain }: Watched): Promise<boolean> {
 		const { log, facilitator } = this.#parts;
-		const { authorization, signature } = JSON.parse(topUp.proof) as Proof;
-		const use = await chain.use(authorization, topUp.transaction, topUp.fromBlock);
-		if (use.kind === "transferred") return use.transfer.block <= (await chain.final()).number;
+		const signed = signedOf(topUp.proof);
+		const use = await chain.use(signed, topUp.transaction, topUp.fromBlock);
+		if (use.kind === "transferred") return chain.isFinal(use.transfer);
 		const { id, transaction } = topUp;
 		log.error({ topUp: id, transaction, finding: use.kind }, "the chain took a credited transfer back");
 		if (use.kind !== "unused" || (transaction !== null && (await chain.isWaiting(transaction)))) return false;
-		const payment: SignedPayment = { network: chain.network, payTo: topUp.payTo, authorization, signature };
+		const payment: SignedPayment = { network: chain.network, payTo: topUp.payTo, signed };
 		const settled = await facilitator.settle(payment, async () => {});
 		log.warn(
 			{ topUp: id, transaction: settled.transaction, reason: settled.reason },

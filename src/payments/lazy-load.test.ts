@@ -4,7 +4,7 @@ import { join } from "node:path";
 test("nothing of the payment libraries is loaded before the first payment", async () => {
 	const program = `
 		const { createTopUps } = await import(${JSON.stringify(join(import.meta.dir, "index.ts"))});
-		const x402 = { payTo: "0x000000000000000000000000000000000000bEEF", networks: { base: {} }, rpcUrl: "http://127.0.0.1:9",
+		const x402 = { payTo: "0x000000000000000000000000000000000000bEEF", networks: { base: {} }, solana: { network: "solana", facilitator: {} }, rpcUrl: "http://127.0.0.1:9",
 			facilitator: { key: "ab".repeat(32) }, minimumTopUpUsd: 5, suggestedTopUpUsd: 10, maximumTopUpUsd: 100, payOnRoutes: true,
 			confirmations: 0, finalBlock: "safe", eip6492Factories: [], sweepEveryMs: 1000, rpcTimeoutMs: 1000 };
 		createTopUps({ config: { x402, timeouts: { facilitatorMs: 1000 } }, store: {}, clock: {}, timers: {}, log: {} });

@@ -1,7 +1,8 @@
-import type { X402_NETWORKS } from "../config/index.ts";
+import type { SOLANA_NETWORKS, X402_NETWORKS, X402Config } from "../config/index.ts";
 
-/** A chain with the token that wallets pay in. */
-export interface PayNetwork {
+/** A chain of the Ethereum family with the token that wallets pay in. */
+export interface EvmNetwork {
+	readonly kind: "evm";
 	/** As the configuration and version 1 of x402 write it. */
 	readonly name: (typeof X402_NETWORKS)[number];
 	/** CAIP-2. */
@@ -14,13 +15,33 @@ export interface PayNetwork {
 	readonly tokenVersion: string;
 }
 
+/** A cluster of Solana with the token that wallets pay in. */
+export interface SolanaNetwork {
+	readonly kind: "solana";
+	/** As the configuration and version 1 of x402 write it. */
+	readonly name: (typeof SOLANA_NETWORKS)[number];
+	/** CAIP-2: behind the colon stands the begin of the hash of the cluster's first block. */
+	readonly id: string;
+	/** The mint of USDC. */
+	readonly asset: string;
+}
+
+export type PayNetwork = EvmNetwork | SolanaNetwork;
+
+/** A network that wallets may pay on, and who receives the money there. */
+export interface PayPlace {
+	readonly network: PayNetwork;
+	readonly payTo: string;
+}
+
 export const TOKEN_DECIMALS = 6;
 export const UNITS_PER_USD = 10 ** TOKEN_DECIMALS;
 /** How long a payer has to send what was signed, seconds. */
 export const MAX_TIMEOUT_SECONDS = 300;
 
-const NETWORKS: readonly PayNetwork[] = [
+const NETWORKS: readonly EvmNetwork[] = [
 	{
+		kind: "evm",
 		name: "base",
 		id: "eip155:8453",
 		chainId: 8453,
@@ -29,6 +50,7 @@ const NETWORKS: readonly PayNetwork[] = [
 		tokenVersion: "2",
 	},
 	{
+		kind: "evm",
 		name: "base-sepolia",
 		id: "eip155:84532",
 		chainId: 84_532,
@@ -38,14 +60,54 @@ const NETWORKS: readonly PayNetwork[] = [
 	},
 ];
 
+const SOLANA: readonly SolanaNetwork[] = [
+	{
+		kind: "solana",
+		name: "solana",
+		id: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+		asset: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+	},
+	{
+		kind: "solana",
+		name: "solana-devnet",
+		id: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+		asset: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+	},
+];
+
+/** CAIP-2 of the names that version 1 of x402 has for networks. */
+export const IDS_OF_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+	[...NETWORKS, ...SOLANA].map(({ name, id }) => [name, id]),
+);
+
 /** The network of a configured name. */
-export function networkNamed(name: string): PayNetwork {
-	const found = NETWORKS.find((network) => network.name === name);
-	if (found === undefined) throw new RangeError(`no network ${name}`);
-	return found;
+export function networkNamed(name: string): EvmNetwork {
+	return found(NETWORKS, name);
 }
 
-/** A wallet signs in for all EVM chains as one of Base: what it pays on any of them is under that name. */
+/** The cluster of a configured name. */
+export function solanaNamed(name: string): SolanaNetwork {
+	return found(SOLANA, name);
+}
+
+function found<T extends PayNetwork>(networks: readonly T[], name: string): T {
+	const network = networks.find((candidate) => candidate.name === name);
+	if (network === undefined) throw new RangeError(`no network ${name}`);
+	return network;
+}
+
+/** Where wallets may pay: the networks that have a receiver. */
+export function payPlaces({ payTo, networks, solana }: Pick<X402Config, "payTo" | "networks" | "solana">): readonly PayPlace[] {
+	const places: PayPlace[] =
+		payTo === undefined ? [] : Object.keys(networks).map((name) => ({ network: networkNamed(name), payTo }));
+	if (solana.payTo !== undefined) places.push({ network: solanaNamed(solana.network), payTo: solana.payTo });
+	return places;
+}
+
+/**
+ * Under what the account of a payer is known. A wallet signs in for all EVM chains as one of Base: what it pays on any
+ * of them is under that name.
+ */
 export function identityOf(payer: string): string {
-	return `eip155:8453:${payer}`;
+	return payer.startsWith("0x") ? `eip155:8453:${payer}` : `solana:${payer}`;
 }

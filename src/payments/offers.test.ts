@@ -7,8 +7,8 @@ import { ConfiguredOffers } from "./offers.ts";
 const PAY_TO = "0x000000000000000000000000000000000000bEEF";
 const resource = { url: "https://api.example.test/api/v1/x402/top-up", description: "A top-up", mimeType: "application/json" };
 
-function offers(x402: object = {}): ConfiguredOffers {
-	return new ConfiguredOffers(testConfig({ x402 }, "/nowhere").x402, PAY_TO);
+function offers(x402: object = {}, feePayer: string | null = null): ConfiguredOffers {
+	return new ConfiguredOffers(testConfig({ x402: { payTo: PAY_TO, ...x402 } }, "/nowhere").x402, () => feePayer);
 }
 
 test("an offer of version 2 is what its clients read", () => {

@@ -1,5 +1,5 @@
 import type { X402Config } from "../config/index.ts";
-import { MAX_TIMEOUT_SECONDS, networkNamed, type PayNetwork, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
+import { MAX_TIMEOUT_SECONDS, type PayPlace, payPlaces, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
 import type {
 	OfferRequest,
 	Offers,
@@ -10,23 +10,31 @@ import type {
 	TopUpLimits,
 } from "./port.ts";
 
-/** What is offered to wallets, from the configuration alone. */
+/** What is offered to wallets, from the configuration alone; on Solana also from what the facilitator once said. */
 export class ConfiguredOffers implements Offers {
 	readonly limits: TopUpLimits;
-	readonly receiver: Receiver;
 	readonly chains: readonly string[];
-	readonly #networks: readonly PayNetwork[];
+	readonly #places: readonly PayPlace[];
+	readonly #feePayer: () => string | null;
 
-	constructor(config: X402Config, payTo: string) {
+	/** `feePayer`: who pays the fees on Solana; null while nobody knows. */
+	constructor(config: X402Config, feePayer: () => string | null) {
 		this.limits = {
 			minimumUsd: config.minimumTopUpUsd,
 			suggestedUsd: config.suggestedTopUpUsd,
 			maximumUsd: config.maximumTopUpUsd,
 		};
-		this.#networks = Object.keys(config.networks).map(networkNamed);
-		const [first = networkNamed("base")] = this.#networks;
-		this.receiver = { payTo, asset: first.asset, decimals: TOKEN_DECIMALS, network: first.id };
-		this.chains = this.#networks.map(({ name }) => name);
+		this.#places = payPlaces(config);
+		this.#feePayer = feePayer;
+		this.chains = this.#places.map(({ network }) => network.name);
+	}
+
+	receiverFor(identity: string): Receiver {
+		const kind = identity.startsWith("solana:") ? "solana" : "evm";
+		const place = this.#places.find(({ network }) => network.kind === kind) ?? this.#places[0];
+		if (place === undefined) throw new RangeError("no receiver is configured");
+		const { network, payTo } = place;
+		return { payTo, asset: network.asset, decimals: TOKEN_DECIMALS, network: network.id };
 	}
 
 	v2({ resource, error, amountUsd, extensions }: OfferRequest): PaymentRequired {
@@ -35,19 +43,28 @@ export class ConfiguredOffers implements Offers {
 			x402Version: 2,
 			...(error === undefined ? {} : { error }),
 			resource,
-			accepts: this.#networks.map((network) => requirementsOf(network, this.receiver.payTo, units)),
+			accepts: this.#offered(units).map(({ requirements }) => requirements),
 			...(extensions === undefined ? {} : { extensions }),
 		};
 	}
 
 	v1({ resource, error = "Payment required", amountUsd }: OfferRequest): PaymentRequiredV1 {
 		const units = this.#units(amountUsd);
-		const accepts = this.#networks.map((network) => {
-			const { amount, ...requirements } = requirementsOf(network, this.receiver.payTo, units);
+		const accepts = this.#offered(units).map(({ name, requirements: { amount, ...requirements } }) => {
 			const { url, description, mimeType } = resource;
-			return { ...requirements, network: network.name, maxAmountRequired: amount, resource: url, description, mimeType };
+			return { ...requirements, network: name, maxAmountRequired: amount, resource: url, description, mimeType };
 		});
 		return { x402Version: 1, error, accepts };
+	}
+
+	/** Nobody can sign for Solana who is not told who pays the fee: where others are offered, it is left out until then. */
+	#offered(units: number): { readonly name: string; readonly requirements: PaymentRequirements }[] {
+		const feePayer = this.#places.some(({ network }) => network.kind === "solana") ? this.#feePayer() : null;
+		const told = this.#places.filter(({ network }) => network.kind === "evm" || feePayer !== null);
+		return (told.length > 0 ? told : this.#places).map((place) => ({
+			name: place.network.name,
+			requirements: requirementsOf(place, units, feePayer),
+		}));
 	}
 
 	#units(amountUsd = this.limits.minimumUsd): number {
@@ -58,8 +75,8 @@ export class ConfiguredOffers implements Offers {
 	}
 }
 
-/** One way to pay: so many base units, or more. */
-export function requirementsOf(network: PayNetwork, payTo: string, units: number): PaymentRequirements {
+/** One way to pay: so many base units, or more. `feePayer` is told on Solana, where it is known. */
+export function requirementsOf({ network, payTo }: PayPlace, units: number, feePayer: string | null): PaymentRequirements {
 	return {
 		scheme: "exact",
 		network: network.id,
@@ -67,6 +84,7 @@ export function requirementsOf(network: PayNetwork, payTo: string, units: number
 		asset: network.asset,
 		payTo,
 		maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-		extra: { name: network.tokenName, version: network.tokenVersion },
+		extra:
+			network.kind === "evm" ? { name: network.tokenName, version: network.tokenVersion } : feePayer === null ? {} : { feePayer },
 	};
 }

@@ -22,19 +22,24 @@ test("one payment is the same in every dialect, in any case of its letters", () 
 		asset: null,
 		payTo: null,
 		amount: null,
-		authorization: {
-			...authorization,
-			from: FROM.toLowerCase(),
-			to: authorization.to.toLowerCase(),
-			value: "5000000",
-			nonce: authorization.nonce.toLowerCase(),
+		signed: {
+			kind: "authorization",
+			authorization: {
+				...authorization,
+				from: FROM.toLowerCase(),
+				to: authorization.to.toLowerCase(),
+				value: "5000000",
+				nonce: authorization.nonce.toLowerCase(),
+			},
+			signature: `0x${"cd".repeat(64)}1b`,
 		},
-		signature: `0x${"cd".repeat(64)}1b`,
+		payer: FROM.toLowerCase(),
+		units: "5000000",
+		nonce: authorization.nonce.toLowerCase(),
 	});
 	expect(decodePayment(base64({ x402Version: 2, scheme: "exact", network: "eip155:8453", payload }))).toEqual(v1);
 	const accepted = { scheme: "exact", network: "eip155:8453", amount: "5000000", asset: FROM, payTo: FROM };
-	const { authorization: signed, signature } = decodePayment(base64({ x402Version: 2, accepted, payload }));
-	expect({ authorization: signed, signature }).toEqual({ authorization: v1.authorization, signature: v1.signature });
+	expect(decodePayment(base64({ x402Version: 2, accepted, payload })).signed).toEqual(v1.signed);
 });
 
 test("whatever stands in a header, it is a payment or malformed", () => {

@@ -1,4 +1,6 @@
 /** A payment as it is read from a header: of any dialect, not yet checked against what is offered. */
+import { IDS_OF_NAMES } from "./networks.ts";
+import { readTransfer, UnfitTransaction } from "./solana/transfer.ts";
 
 /** What the payer signed (https://eips.ethereum.org/EIPS/eip-3009), addresses and nonce in lower case. */
 export interface Authorization {
@@ -12,17 +14,38 @@ export interface Authorization {
 	readonly nonce: string;
 }
 
+/** A transfer that a contract executes for whoever shows the signature: EVM chains. */
+export interface SignedAuthorization {
+	readonly kind: "authorization";
+	readonly authorization: Authorization;
+	/** Lower case. */
+	readonly signature: string;
+}
+
+/** A transaction that waits for the signature of who pays its fee alone: Solana. */
+export interface SignedTransaction {
+	readonly kind: "transaction";
+	/** Base64, in its wire form, the place of the fee payer's signature empty. */
+	readonly transaction: string;
+}
+
+export type Signed = SignedAuthorization | SignedTransaction;
+
 export interface DecodedPayment {
 	readonly scheme: string;
 	/** CAIP-2. */
 	readonly network: string;
-	/** What the payer says it accepted; null in the dialects that do not say it. Lower case. */
+	/** What the payer says it accepted; null in the dialects that do not say it. Lower case on EVM chains. */
 	readonly asset: string | null;
 	readonly payTo: string | null;
 	readonly amount: string | null;
-	readonly authorization: Authorization;
-	/** Lower case. */
-	readonly signature: string;
+	readonly signed: Signed;
+	/** Who pays, as its chain writes it: lower case on EVM chains. */
+	readonly payer: string;
+	/** Base units that are signed, decimal text. */
+	readonly units: string;
+	/** What the chain takes once: of an authorization its nonce, of a transaction the SHA-256 of what is signed. */
+	readonly nonce: string;
 }
 
 /** What cannot be read as a payment. The message may go to the caller. */
@@ -38,9 +61,8 @@ const NONCE = /^0x[0-9a-fA-F]{64}$/;
 const HEX = /^0x(?:[0-9a-fA-F]{2})+$/;
 const WHOLE = /^\d{1,78}$/;
 const NAME = /^[\x21-\x7e]{1,64}$/;
-
-/** Names of networks in version 1. */
-const V1_NETWORKS: Readonly<Record<string, string>> = { base: "eip155:8453", "base-sepolia": "eip155:84532" };
+const SOLANA = "solana:";
+const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -51,22 +73,64 @@ export function decodePayment(header: string): DecodedPayment {
 	if (!BASE64.test(text)) throw new MalformedPayment("the payment header is not base64");
 	const root = fields(parsed(Buffer.from(text, "base64").toString("utf8")), "the payment");
 	if (root.x402Version !== 1 && root.x402Version !== 2) throw new MalformedPayment("x402Version: expected 1 or 2");
-	const authorization = authorizationOf(fields(fields(root.payload, "payload").authorization, "payload.authorization"));
-	const signature = matching(fields(root.payload, "payload").signature, HEX, "payload.signature", "hex").toLowerCase();
-	const signed = { authorization, signature: withMark(signature) };
+	const payload = fields(root.payload, "payload");
 	if (root.accepted === undefined && root.scheme !== undefined) {
-		const { scheme, network } = root;
-		return { ...schemeAndNetwork(scheme, network, ""), asset: null, payTo: null, amount: null, ...signed };
+		const named = schemeAndNetwork(root.scheme, root.network, "");
+		return { ...named, asset: null, payTo: null, amount: null, ...signedOn(named.network, payload) };
 	}
 	if (root.x402Version === 1) throw new MalformedPayment("scheme: expected text");
 	const accepted = fields(root.accepted, "accepted");
+	const named = schemeAndNetwork(accepted.scheme, accepted.network, "accepted.");
 	return {
-		...schemeAndNetwork(accepted.scheme, accepted.network, "accepted."),
-		asset: matching(accepted.asset, ADDRESS, "accepted.asset", "an address").toLowerCase(),
-		payTo: matching(accepted.payTo, ADDRESS, "accepted.payTo", "an address").toLowerCase(),
+		...named,
+		asset: addressOn(named.network, accepted.asset, "accepted.asset"),
+		payTo: addressOn(named.network, accepted.payTo, "accepted.payTo"),
 		amount: whole(accepted.amount, "accepted.amount"),
-		...signed,
+		...signedOn(named.network, payload),
 	};
+}
+
+/** What a payment's row keeps of it: the same text for the same payment. */
+export function proofOf(signed: Signed): string {
+	if (signed.kind === "transaction") return JSON.stringify({ transaction: signed.transaction });
+	const { authorization, signature } = signed;
+	return JSON.stringify({ authorization, signature });
+}
+
+/** What `proofOf` wrote down. */
+export function signedOf(proof: string): Signed {
+	const kept = JSON.parse(proof) as Omit<SignedTransaction, "kind"> | Omit<SignedAuthorization, "kind">;
+	return "transaction" in kept ? { kind: "transaction", ...kept } : { kind: "authorization", ...kept };
+}
+
+type SignedPart = Pick<DecodedPayment, "signed" | "payer" | "units" | "nonce">;
+
+function signedOn(network: string, payload: Fields): SignedPart {
+	return network.startsWith(SOLANA) ? transactionOf(payload.transaction) : signedAuthorizationOf(payload);
+}
+
+function signedAuthorizationOf(payload: Fields): SignedPart {
+	const authorization = authorizationOf(fields(payload.authorization, "payload.authorization"));
+	const signature = withMark(matching(payload.signature, HEX, "payload.signature", "hex").toLowerCase());
+	const { from: payer, value: units, nonce } = authorization;
+	return { signed: { kind: "authorization", authorization, signature }, payer, units, nonce };
+}
+
+function transactionOf(value: unknown): SignedPart {
+	try {
+		const { payer, units, hash, unsent } = readTransfer(matching(value, BASE64, "payload.transaction", "base64"));
+		return { signed: { kind: "transaction", transaction: unsent }, payer, units: units.toString(), nonce: hash };
+	} catch (error) {
+		if (error instanceof UnfitTransaction) throw new MalformedPayment(`payload.transaction: ${error.message}`);
+		throw error;
+	}
+}
+
+/** As its chain writes it: lower case on EVM chains. */
+function addressOn(network: string, value: unknown, path: string): string {
+	return network.startsWith(SOLANA)
+		? matching(value, SOLANA_ADDRESS, path, "an address")
+		: matching(value, ADDRESS, path, "an address").toLowerCase();
 }
 
 /** A key's signature with 27 or 28 at its end, as the token takes it: some wallets write 0 or 1. */
@@ -102,7 +166,7 @@ function schemeAndNetwork(scheme: unknown, network: unknown, at: string): { sche
 	const named = matching(network, NAME, `${at}network`, "text");
 	return {
 		scheme: matching(scheme, NAME, `${at}scheme`, "text"),
-		network: Object.hasOwn(V1_NETWORKS, named) ? (V1_NETWORKS[named] ?? named) : named,
+		network: Object.hasOwn(IDS_OF_NAMES, named) ? (IDS_OF_NAMES[named] ?? named) : named,
 	};
 }
 

@@ -70,7 +70,7 @@ export interface TopUpLimits {
 	readonly maximumUsd: number;
 }
 
-/** Where the instructions of a 402 send the money: the first network that is configured. */
+/** Where the instructions of a 402 send the money. */
 export interface Receiver {
 	readonly payTo: string;
 	readonly asset: string;
@@ -78,15 +78,16 @@ export interface Receiver {
 	readonly network: string;
 }
 
-/** Offers come from the configuration alone: they are made while chain or facilitator are down. */
+/** Offers are made while chain or facilitator are down: from the configuration, and on Solana from what was once heard. */
 export interface Offers {
 	readonly limits: TopUpLimits;
-	readonly receiver: Receiver;
 	/** Short names of the chains, such as `base`. */
 	readonly chains: readonly string[];
+	/** On the chain of the wallet, where payments are taken there, else on the first one. */
+	receiverFor(identity: string): Receiver;
 	/** Throws `RangeError` for an amount outside the limits. */
 	v2(request: OfferRequest): PaymentRequired;
-	/** Without Solana, which version 1 writes otherwise. Throws as `v2`. */
+	/** Throws as `v2`. */
 	v1(request: OfferRequest): PaymentRequiredV1;
 }
 

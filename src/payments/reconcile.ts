@@ -1,9 +1,9 @@
 import type { X402Config } from "../config/index.ts";
 import { isOpen, type TopUp } from "../store/admin/top-ups/top-up-row.ts";
 import type { Timers } from "../telemetry/clock.ts";
-import type { TokenChain } from "./chain/token-chain.ts";
+import type { PaymentChain } from "./chain/payment-chain.ts";
 import { chainsOf } from "./create-top-ups.ts";
-import type { Proof } from "./settlement.ts";
+import { signedOf } from "./payment.ts";
 
 /** A payment whose row and whose chain say different things, or whose chain cannot say. */
 export interface Discrepancy {
@@ -56,10 +56,9 @@ export async function reconcile(config: X402Config, list: ListTopUps, timers: Ti
 }
 
 /** null where books and chain agree. */
-async function findingOf(row: TopUp, chain: TokenChain | undefined): Promise<string | null> {
+async function findingOf(row: TopUp, chain: PaymentChain | undefined): Promise<string | null> {
 	if (chain === undefined) return "its network has no node in the configuration";
-	const { authorization } = JSON.parse(row.proof) as Proof;
-	const use = await chain.use(authorization, row.transaction, row.fromBlock);
+	const use = await chain.use(signedOf(row.proof), row.transaction, row.fromBlock);
 	if (row.state === "credited") {
 		if (use.kind !== "transferred") return `the chain shows no transfer for it (${use.kind})`;
 		const same = use.transfer.transaction === row.transaction && use.transfer.logIndex === row.logIndex;

@@ -4,10 +4,11 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
-import { type AuthorizationUse, type TokenChain, WrongChain } from "./chain/token-chain.ts";
+import type { PaymentChain, PaymentUse } from "./chain/payment-chain.ts";
+import { WrongChain } from "./chain/token-chain.ts";
 import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPayment } from "./facilitator/port.ts";
 import { identityOf } from "./networks.ts";
-import type { Authorization } from "./payment.ts";
+import { signedOf } from "./payment.ts";
 
 export interface SettlementParts {
 	readonly store: Pick<StorePort, "admin" | "node">;
@@ -15,20 +16,12 @@ export interface SettlementParts {
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
-	/** Blocks on top of a transfer's block before it is credited. */
-	readonly confirmations: number;
 	/** How long one call may take until its end is not known. */
 	readonly patienceMs: number;
 	/** How long a payment waits for the next look of the sweep, at least. */
 	readonly sweepEveryMs: number;
 	/** Hears of each credit, while the chain may still take its transfer back. */
-	readonly onCredit: (topUp: TopUp, chain: TokenChain) => void;
-}
-
-/** What a payment signed, as its row keeps it. */
-export interface Proof {
-	readonly authorization: Authorization;
-	readonly signature: string;
+	readonly onCredit: (topUp: TopUp, chain: PaymentChain) => void;
 }
 
 const LOOK_AGAIN_MS = 250;
@@ -36,7 +29,7 @@ const MAX_LOOK_IN_MS = 300_000;
 
 /**
  * Takes one payment from its row to its end. Only the chain's logs credit it; it fails only when no token can come by
- * it any more; everything else leaves it open, and sending the same authorization again is safe: one lands at most.
+ * it any more; everything else leaves it open, and sending what was signed again is safe: it lands once at most.
  */
 export class Settlement {
 	readonly #parts: SettlementParts;
@@ -54,7 +47,7 @@ export class Settlement {
 	 * Settles a payment that this node has taken, and lets go of it. `begun`: nothing was sent for it before. Returns its
 	 * row: open where its end is not known. Rejects where the store cannot be asked.
 	 */
-	async settle(topUp: TopUp, payment: SignedPayment, chain: TokenChain, begun: boolean): Promise<TopUp> {
+	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
 		const deadline = this.#parts.clock.monotonic() + this.#parts.patienceMs;
 		let known = topUp;
 		try {
@@ -80,11 +73,10 @@ export class Settlement {
 	}
 
 	/** Asks the chain once, and books what it proves. `use` is null where the chain cannot be asked. */
-	async look(topUp: TopUp, chain: TokenChain): Promise<{ readonly row: TopUp; readonly use: AuthorizationUse | null }> {
-		const { authorization } = JSON.parse(topUp.proof) as Proof;
+	async look(topUp: TopUp, chain: PaymentChain): Promise<{ readonly row: TopUp; readonly use: PaymentUse | null }> {
 		try {
 			await chain.check();
-			const use = await chain.use(authorization, topUp.transaction, topUp.fromBlock);
+			const use = await chain.use(signedOf(topUp.proof), topUp.transaction, topUp.fromBlock);
 			return { row: await this.#book(topUp, use, chain), use };
 		} catch (error) {
 			if (!(error instanceof ChainUnavailable || error instanceof WrongChain)) throw error;
@@ -94,17 +86,17 @@ export class Settlement {
 	}
 
 	/** Looks after a payment that nobody is at, without sending anything. */
-	async sweep(topUp: TopUp, chain: TokenChain): Promise<TopUp> {
+	async sweep(topUp: TopUp, chain: PaymentChain): Promise<TopUp> {
 		const { row } = await this.look(topUp, chain);
 		await this.#letGo(row);
 		return row;
 	}
 
-	async #book(topUp: TopUp, use: AuthorizationUse, chain: TokenChain): Promise<TopUp> {
-		const { store, confirmations, log } = this.#parts;
+	async #book(topUp: TopUp, use: PaymentUse, chain: PaymentChain): Promise<TopUp> {
+		const { store, clock, log } = this.#parts;
 		const { id } = topUp;
 		if (use.kind === "transferred") {
-			if (use.head - use.transfer.block < confirmations) return { ...topUp, transaction: use.transfer.transaction };
+			if (use.head - use.transfer.block < chain.confirmations) return { ...topUp, transaction: use.transfer.transaction };
 			try {
 				const credited = await store.admin("creditTopUp", { id, identity: identityOf(topUp.payer), ...use.transfer });
 				log.info({ topUp: id, transaction: use.transfer.transaction, nanoUsd: credited.amount }, "a payment was credited");
@@ -119,17 +111,8 @@ export class Settlement {
 				return { ...topUp, transaction: use.transfer.transaction };
 			}
 		}
-		if (use.kind === "elsewhere" && use.block <= (await chain.final()).number)
-			return this.#fail(topUp, "authorization_used_elsewhere");
-		// No later block can take it, and up to this one none has.
-		if (use.kind === "unused" && this.#hasExpired(topUp) && (await chain.final()).timestamp >= topUp.validBefore)
-			return this.#fail(topUp, "authorization_expired");
-		return topUp;
-	}
-
-	/** By our clock: only then is it worth asking the chain's. */
-	#hasExpired({ validBefore }: TopUp): boolean {
-		return this.#parts.clock.now() >= (validBefore - MAX_CLOCK_SKEW_SECONDS) * 1_000;
+		const reason = await chain.endOf(topUp, use, clock.now());
+		return reason === null ? topUp : this.#fail(topUp, reason);
 	}
 
 	async #fail(topUp: TopUp, reason: string): Promise<TopUp> {
@@ -138,7 +121,7 @@ export class Settlement {
 	}
 
 	/** What is sent for it may still find its block. */
-	async #waits({ transaction }: TopUp, chain: TokenChain): Promise<boolean> {
+	async #waits({ transaction }: TopUp, chain: PaymentChain): Promise<boolean> {
 		try {
 			return transaction !== null && (await chain.isWaiting(transaction));
 		} catch (error) {
@@ -167,7 +150,7 @@ export class Settlement {
 	}
 
 	/** Looks until the payment has ended, or the deadline is there; once at least. */
-	async #await(topUp: TopUp, chain: TokenChain, deadline: number): Promise<TopUp> {
+	async #await(topUp: TopUp, chain: PaymentChain, deadline: number): Promise<TopUp> {
 		const { clock, timers } = this.#parts;
 		let known = topUp;
 		for (;;) {
@@ -192,6 +175,3 @@ export class Settlement {
 		});
 	}
 }
-
-/** So much earlier than by our clock the chain may say that a payment has expired. */
-const MAX_CLOCK_SKEW_SECONDS = 60;

@@ -7,26 +7,28 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
-import { isSignedByPayer } from "./chain/signature.ts";
-import { type TokenChain, WrongChain } from "./chain/token-chain.ts";
+import type { PaymentChain } from "./chain/payment-chain.ts";
+import { WrongChain } from "./chain/token-chain.ts";
 import { checkTerms, refusal } from "./check-terms.ts";
 import { CreditWatch } from "./credit-watch.ts";
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "./facilitator/port.ts";
-import { identityOf, networkNamed, type PayNetwork, UNITS_PER_USD } from "./networks.ts";
+import { identityOf, type PayPlace, payPlaces, UNITS_PER_USD } from "./networks.ts";
 import { ConfiguredOffers } from "./offers.ts";
-import { type DecodedPayment, decodePayment, MalformedPayment } from "./payment.ts";
+import { type DecodedPayment, decodePayment, MalformedPayment, proofOf } from "./payment.ts";
 import { PAYMENT_HEADERS, type PaymentResponse, type TopUpDesk, type TopUpOutcome } from "./port.ts";
-import { type Proof, Settlement } from "./settlement.ts";
+import { Settlement } from "./settlement.ts";
+import type { FeePayer } from "./solana/fee-payer.ts";
 
 export interface TopUpsParts {
 	readonly config: X402Config;
-	readonly payTo: string;
 	/** timeouts.facilitatorMs */
 	readonly facilitatorMs: number;
 	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
 	readonly facilitator: Facilitator;
-	/** CAIP-2 -> its token; a network without a node is not there. */
-	readonly chains: ReadonlyMap<string, TokenChain>;
+	/** Who pays the fees on Solana; null where nobody can pay there. */
+	readonly feePayer: FeePayer | null;
+	/** By CAIP-2; a network without a node is not there. */
+	readonly chains: ReadonlyMap<string, PaymentChain>;
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
@@ -35,6 +37,7 @@ export interface TopUpsParts {
 /** A payment that this service could take, in the one shape that all dialects come to. */
 interface Offered {
 	readonly payment: SignedPayment;
+	readonly units: string;
 	readonly key: TopUpKey;
 	readonly proof: string;
 }
@@ -49,7 +52,7 @@ export class TopUps implements TopUpDesk {
 	readonly payOnRoutes: boolean;
 	readonly credits: CreditWatch;
 	readonly #parts: TopUpsParts;
-	readonly #networks: ReadonlyMap<string, PayNetwork>;
+	readonly #places: ReadonlyMap<string, PayPlace>;
 	readonly #settlement: Settlement;
 	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
 	readonly #running = new Map<string, Promise<TopUpOutcome>>();
@@ -57,30 +60,24 @@ export class TopUps implements TopUpDesk {
 	#sweeping: Promise<void> | null = null;
 
 	constructor(parts: TopUpsParts) {
-		const { config, payTo, facilitatorMs } = parts;
+		const { config, facilitatorMs, feePayer } = parts;
 		this.#parts = parts;
-		this.offers = new ConfiguredOffers(config, payTo);
+		this.offers = new ConfiguredOffers(config, () => feePayer?.current() ?? null);
 		this.payOnRoutes = config.payOnRoutes;
-		this.#networks = new Map(
-			Object.keys(config.networks).map((name) => {
-				const network = networkNamed(name);
-				return [network.id, network];
-			}),
-		);
-		const { confirmations, sweepEveryMs } = config;
-		const onCredit = (topUp: TopUp, chain: TokenChain): void => this.credits.add(topUp, chain);
+		this.#places = new Map(payPlaces(config).map((place) => [place.network.id, place]));
+		const { sweepEveryMs } = config;
+		const onCredit = (topUp: TopUp, chain: PaymentChain): void => this.credits.add(topUp, chain);
 		this.credits = new CreditWatch(parts);
-		this.#settlement = new Settlement({ ...parts, confirmations, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
+		this.#settlement = new Settlement({ ...parts, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
 	}
 
 	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
 	start(): void {
-		const { timers, config, log } = this.#parts;
-		if (Object.keys(config.networks).length > 1 && config.networks["base-sepolia"] !== undefined)
-			log.warn(
-				{},
-				"x402.networks: base-sepolia is a test network: its tokens are worth nothing, and are credited like any other",
-			);
+		const { timers, config, log, feePayer } = this.#parts;
+		const names = [...this.#places.values()].map(({ network }) => network.name);
+		for (const name of names.length > 1 ? names.filter((name) => TEST_NETWORKS.has(name)) : [])
+			log.warn({}, `x402: ${name} is a test network: its tokens are worth nothing, and are credited like any other`);
+		void feePayer?.ask();
 		for (const chain of this.#parts.chains.values()) {
 			chain.check().catch((error: Error) => {
 				const { name } = chain.network;
@@ -151,24 +148,25 @@ export class TopUps implements TopUpDesk {
 		return this.#running.has(`${network} ${asset} ${proof}`);
 	}
 
-	#offered({ network: id, asset, authorization, signature }: DecodedPayment): Offered | null {
-		const network = this.#networks.get(id);
-		if (network === undefined) return null;
-		const proof: Proof = { authorization, signature };
+	#offered({ network: id, asset, signed, payer, units, nonce }: DecodedPayment): Offered | null {
+		const place = this.#places.get(id);
+		if (place === undefined) return null;
+		const token = place.network.kind === "evm" ? place.network.asset.toLowerCase() : place.network.asset;
 		return {
-			payment: { network, payTo: this.#parts.payTo, authorization, signature },
-			key: { network: id, asset: asset ?? network.asset.toLowerCase(), payer: authorization.from, nonce: authorization.nonce },
-			proof: JSON.stringify(proof),
+			payment: { ...place, signed },
+			units,
+			key: { network: id, asset: asset ?? token, payer, nonce },
+			proof: proofOf(signed),
 		};
 	}
 
 	/** A payment that is known goes to its state at once, whatever the checks of a new one would say. */
 	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
-		const { store, clock, payTo } = this.#parts;
+		const { store, clock } = this.#parts;
 		const found = await store.admin("findTopUp", offered.key);
 		if (found !== null) return this.#known(found, offered);
-		const { network } = offered.payment;
-		const fault = checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.now() });
+		const { network, payTo } = offered.payment;
+		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.now() });
 		if (fault !== null && !isExpired(fault)) return fault;
 		try {
 			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
@@ -182,48 +180,48 @@ export class TopUps implements TopUpDesk {
 		}
 	}
 
-	async #hasArrived({ payment: { network, authorization, signature } }: Offered): Promise<boolean> {
+	async #hasArrived({ payment: { network, signed } }: Offered): Promise<boolean> {
 		const chain = this.#parts.chains.get(network.id);
 		if (chain === undefined) return false;
 		await chain.check();
-		if ((await isSignedByPayer(chain, authorization, signature)) !== true) return false;
-		return (await chain.use(authorization, null, null)).kind === "transferred";
+		if ((await chain.isSignedByPayer(signed)) !== true) return false;
+		return (await chain.use(signed, null, null)).kind === "transferred";
 	}
 
 	async #begin(offered: Offered): Promise<TopUpOutcome> {
 		const { payment, key, proof } = offered;
+		const { signed } = payment;
 		const { store, facilitator, chains } = this.#parts;
 		const settlement = this.#settlement;
 		const chain = chains.get(payment.network.id);
 		if (chain === undefined) throw new ChainUnavailable("no node of the chain is configured");
 		await chain.check();
-		const signed = await isSignedByPayer(chain, payment.authorization, payment.signature);
-		if (signed === false) return this.#notVerified(payment, "invalid_exact_evm_signature");
-		const { number: head } = await chain.head();
-		const verdict = await facilitator.verify(payment);
-		// Whatever the facilitator says: where the authorization is used, the chain knows what for.
-		const seen = verdict.valid || signed === null ? null : await chain.use(payment.authorization, null, null);
+		const isSigned = await chain.isSignedByPayer(signed);
+		if (isSigned === false) return this.#notVerified(offered, `invalid_exact_${FAMILY[payment.network.kind]}_signature`);
+		const term = await chain.term(signed);
+		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
+		// Whatever the facilitator says: where the chain has taken what was signed, it knows what for.
+		const seen = verdict.valid || isSigned === null ? null : await chain.use(signed, null, term?.searchFrom ?? null);
 		const use = seen?.kind === "unused" ? null : seen;
-		if (!verdict.valid && use === null) return this.#notVerified(payment, verdict.reason);
-		if (use?.kind === "elsewhere") return this.#endedBefore(payment, use.transaction);
+		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere")
+			return refusal("expired", "the block that the transaction names is too old: sign a new one");
+		if (!verdict.valid && use === null) return this.#notVerified(offered, verdict.reason);
+		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
 		// What the chain took already is credited, whoever signed it.
 		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
-		const before = use === null ? REORG_BLOCKS : USED_BEFORE_BLOCKS;
-		const fromBlock = use?.kind === "transferred" ? use.transfer.block : head - before;
-		const units = Number(payment.authorization.value);
-		const payerUnits = use === null ? { payerUnits: await chain.tokenBalance(key.payer) } : {};
+		const before = (use === null ? term?.fromBlock : term?.earliestBlock) ?? 0;
+		const units = Number(offered.units);
+		const payerUnits = use === null ? { payerUnits: await chain.balanceOf(key.payer) } : {};
 		const begun = store.admin("beginTopUp", {
 			...key,
 			...payerUnits,
 			id: paymentId(key),
-			payTo: payment.authorization.to,
+			payTo: payment.network.kind === "evm" ? payment.payTo.toLowerCase() : payment.payTo,
 			units,
 			amount: units * (NANO_PER_USD / UNITS_PER_USD),
-			validBefore: Number(
-				BigInt(payment.authorization.validBefore) > MAX_SECONDS ? MAX_SECONDS : payment.authorization.validBefore,
-			),
+			validBefore: term?.validBefore ?? 0,
 			proof,
-			fromBlock: Math.max(0, fromBlock),
+			fromBlock: use?.kind === "transferred" ? use.transfer.block : before,
 			settler: store.node.id,
 			termMs: settlement.termMs,
 		});
@@ -255,7 +253,9 @@ export class TopUps implements TopUpDesk {
 	}
 
 	/** A payment may become valid within the next seconds: the chain takes it only then. */
-	async #untilValid({ authorization }: DecodedPayment): Promise<void> {
+	async #untilValid({ signed }: DecodedPayment): Promise<void> {
+		if (signed.kind !== "authorization") return;
+		const { authorization } = signed;
 		const { clock, timers } = this.#parts;
 		const waitMs = Number(authorization.validAfter) * 1_000 + 1_000 - clock.now();
 		if (waitMs > 0) await sleep(timers, waitMs);
@@ -277,21 +277,15 @@ export class TopUps implements TopUpDesk {
 		return { kind: "pending", transaction, message: PENDING, retryAfterSeconds: RETRY_SECONDS };
 	}
 
-	#notVerified({ network, authorization }: SignedPayment, reason: string): TopUpOutcome {
-		const response = { success: false, errorReason: reason, payer: authorization.from, transaction: "", network: network.id };
+	#notVerified({ key: { network, payer } }: Offered, reason: string): TopUpOutcome {
+		const response = { success: false, errorReason: reason, payer, transaction: "", network };
 		const message = `the payment was refused (${reason}), and nothing was sent`;
 		return { kind: "refused", code: "PAYMENT_VERIFICATION_FAILED", reason, message, response };
 	}
 
-	#endedBefore({ network, authorization }: SignedPayment, transaction: string): TopUpOutcome {
-		const reason = "authorization_used_elsewhere";
-		const response: PaymentResponse = {
-			success: false,
-			errorReason: reason,
-			payer: authorization.from,
-			transaction,
-			network: network.id,
-		};
+	#endedBefore({ key: { network, payer }, payment }: Offered, transaction: string): TopUpOutcome {
+		const reason = payment.network.kind === "evm" ? "authorization_used_elsewhere" : "transaction_failed";
+		const response: PaymentResponse = { success: false, errorReason: reason, payer, transaction, network };
 		return { kind: "ended", reason, message: ENDED, response };
 	}
 
@@ -317,11 +311,11 @@ const OTHERS_UNDER_WAY: TopUpOutcome = {
 	message: "other payments of this wallet are under way and may need its tokens, and nothing was sent: retry the same header",
 	retryAfterSeconds: RETRY_SECONDS,
 };
-/** So many blocks a chain may take back under a payment that is seen for the first time. */
-const REORG_BLOCKS = 64;
-/** How far back a use is looked for that was there before the payment came: on Base 18 hours. */
-const USED_BEFORE_BLOCKS = 32_000;
-const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
+/** As the reasons of x402 name the kinds of networks. */
+const FAMILY = { evm: "evm", solana: "svm" } as const;
+/** No block takes it any more: nobody needs to be asked. */
+const TOO_LATE = { valid: false, reason: "expired" } as const;
+const TEST_NETWORKS: ReadonlySet<string> = new Set(["base-sepolia", "solana-devnet"]);
 
 function isExpired(outcome: TopUpOutcome): boolean {
 	return outcome.kind === "refused" && outcome.reason === "expired";

@@ -2,3 +2,4 @@
 export { type Checker, checker, invalidField, invalidRequest } from "./check.ts";
 export { checksummedAddress, readEvmAddress } from "./evm-address.ts";
 export { detailsOf, issuesOf, pathText } from "./issues.ts";
+export { isSignedBySolanaKey, readSolanaAddress, SMALL_ORDER_POINTS } from "./solana-address.ts";

@@ -75,7 +75,7 @@ export class TestDesk {
 		const server = kind === "over HTTP" ? await serve(local) : null;
 		const facilitator = server === null ? local : remote(server, facilitatorMs);
 		const chains = new Map(chainsOf(config, systemTimers).map((token) => [token.network.id, token]));
-		const parts = { config, payTo, facilitatorMs, store, chains, ...clocks, log: silentLog };
+		const parts = { config, facilitatorMs, store, chains, feePayer: null, ...clocks, log: silentLog };
 		return new TestDesk(payTo, admin, server, (desk) => new TopUps({ ...parts, facilitator: faulty(facilitator, desk) }));
 	}
 
@@ -129,8 +129,10 @@ async function serve(facilitator: Facilitator): Promise<Server> {
 		const chunks: Uint8Array[] = [];
 		for await (const chunk of request) chunks.push(chunk);
 		const { paymentPayload, paymentRequirements } = JSON.parse(Buffer.concat(chunks).toString());
-		const payment: SignedPayment = { network: BASE, payTo: paymentRequirements.payTo, ...paymentPayload.payload };
-		const { from: payer } = payment.authorization;
+		const { authorization, signature } = paymentPayload.payload;
+		const signed = { kind: "authorization", authorization, signature } as const;
+		const payment: SignedPayment = { network: BASE, payTo: paymentRequirements.payTo, signed };
+		const { from: payer } = authorization;
 		try {
 			const answer =
 				request.url === "/verify"

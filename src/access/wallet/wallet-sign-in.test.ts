@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { base58 } from "@scure/base";
+import { SMALL_ORDER_POINTS } from "../../schema/index.ts";
 import type { SignInMessage } from "./sign-in-message.ts";
 import { signInOrigins } from "./sign-in-origins.ts";
 import {
@@ -16,7 +17,6 @@ import {
 	SOLANA_ID,
 	solanaHeader,
 } from "./sign-ins.test-support.ts";
-import { SMALL_ORDER_POINTS } from "./solana-signature.ts";
 
 const wallet = newWallet();
 const solana = newSolanaWallet();

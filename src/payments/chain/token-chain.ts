@@ -1,4 +1,4 @@
-import type { PayNetwork } from "../networks.ts";
+import type { EvmNetwork } from "../networks.ts";
 import type { Authorization } from "../payment.ts";
 import { ChainRefused, ChainUnavailable, type JsonRpc } from "./json-rpc.ts";
 import { domainSeparator } from "./typed-data.ts";
@@ -65,12 +65,12 @@ const FINAL_DEPTH = 64;
 
 /** The token of one network, read through a node. Every question throws `ChainUnavailable`, the first ones `WrongChain`. */
 export class TokenChain {
-	readonly network: PayNetwork;
+	readonly network: EvmNetwork;
 	readonly #rpc: JsonRpc;
 	readonly #finalBlock: "latest" | "safe" | "finalized";
 	#checked: Promise<void> | null = null;
 
-	constructor(network: PayNetwork, rpc: JsonRpc, finalBlock: "latest" | "safe" | "finalized") {
+	constructor(network: EvmNetwork, rpc: JsonRpc, finalBlock: "latest" | "safe" | "finalized") {
 		this.network = network;
 		this.#rpc = rpc;
 		this.#finalBlock = finalBlock;
@@ -144,7 +144,7 @@ export class TokenChain {
 		const state = await this.#view(`${AUTHORIZATION_STATE}${word(signed.from)}${word(signed.nonce)}`);
 		if (!isTrue(state)) return { kind: "unused", head };
 		const known = transaction === null ? null : await this.#receipt(transaction);
-		const seen = known === null ? null : this.#useIn(known, signed, head);
+		const seen = known === null ? null : this.#endIn(known, signed, head);
 		return seen ?? this.#searchUse(signed, fromBlock, head);
 	}
 
@@ -190,7 +190,7 @@ export class TokenChain {
 		let start = upwards ? lowest : Math.max(0, head - SEARCH_BLOCKS + 1);
 		for (let searches = 0; searches < MAX_SEARCHES; searches++) {
 			const end = Math.min(head, start + SEARCH_BLOCKS - 1);
-			const found = await this.#useBetween(signed, start, end, head);
+			const found = await this.#endBetween(signed, start, end, head);
 			if (found !== null) return found;
 			if (upwards ? end >= head : start === 0) break;
 			start = upwards ? end + 1 : Math.max(0, start - SEARCH_BLOCKS);
@@ -198,7 +198,7 @@ export class TokenChain {
 		return { kind: "unseen" };
 	}
 
-	async #useBetween(signed: Authorization, from: number, to: number, head: number): Promise<AuthorizationUse | null> {
+	async #endBetween(signed: Authorization, from: number, to: number, head: number): Promise<AuthorizationUse | null> {
 		const filter = {
 			address: this.network.asset,
 			fromBlock: `0x${from.toString(16)}`,
@@ -207,11 +207,11 @@ export class TokenChain {
 		};
 		const [log] = logsOf(await this.#rpc.call("eth_getLogs", [filter]));
 		const receipt = log === undefined ? null : await this.#receipt(log.transaction);
-		return receipt === null ? null : this.#useIn(receipt, signed, head);
+		return receipt === null ? null : this.#endIn(receipt, signed, head);
 	}
 
 	/** What a transaction did with the authorization; null where it did nothing. */
-	#useIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
+	#endIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
 		const ofToken = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
 		const at = ofToken.findIndex(
 			({ topics: [event, authorizer, nonce] }) =>

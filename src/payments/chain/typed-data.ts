@@ -1,6 +1,6 @@
 /** What a payer signs, and the token's name for itself (https://eips.ethereum.org/EIPS/eip-712). */
 import { keccak_256 } from "@noble/hashes/sha3";
-import type { PayNetwork } from "../networks.ts";
+import type { EvmNetwork } from "../networks.ts";
 import type { Authorization } from "../payment.ts";
 import { word } from "./words.ts";
 
@@ -10,12 +10,12 @@ const TRANSFER_TYPE =
 	"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)";
 
 /** What `DOMAIN_SEPARATOR()` of the network's token answers; 0x and 64 digits. */
-export function domainSeparator({ tokenName, tokenVersion, chainId, asset }: PayNetwork): string {
+export function domainSeparator({ tokenName, tokenVersion, chainId, asset }: EvmNetwork): string {
 	return hashWords(hash(DOMAIN_TYPE), hash(tokenName), hash(tokenVersion), word(chainId), word(asset));
 }
 
 /** The hash that the payer's signature is made over. */
-export function authorizationDigest(network: PayNetwork, signed: Authorization): Uint8Array {
+export function authorizationDigest(network: EvmNetwork, signed: Authorization): Uint8Array {
 	const { from, to, value, validAfter, validBefore, nonce } = signed;
 	const message = [word(from), word(to), word(value), word(validAfter), word(validBefore), word(nonce)];
 	const struct = hashWords(hash(TRANSFER_TYPE), ...message);

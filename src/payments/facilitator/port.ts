@@ -1,14 +1,14 @@
 import type { PayNetwork } from "../networks.ts";
 import { requirementsOf } from "../offers.ts";
-import type { Authorization } from "../payment.ts";
+import type { Signed } from "../payment.ts";
+import { readTransfer } from "../solana/transfer.ts";
 
 /** A payment in the one shape that facilitators get. */
 export interface SignedPayment {
 	readonly network: PayNetwork;
 	/** As it is configured, in its checksummed form where it was so. */
 	readonly payTo: string;
-	readonly authorization: Authorization;
-	readonly signature: string;
+	readonly signed: Signed;
 }
 
 export interface Verdict {
@@ -29,6 +29,16 @@ export class FacilitatorUnavailable extends Error {
 	override readonly name = "FacilitatorUnavailable";
 }
 
+/** Each network's own: what one of them cannot settle goes to another. */
+export function facilitatorByNetwork(evm: Facilitator, solana: Facilitator): Facilitator {
+	const of = ({ network }: SignedPayment) => (network.kind === "evm" ? evm : solana);
+	return {
+		name: evm.name === solana.name ? evm.name : `${evm.name}, ${solana.name}`,
+		verify: (payment) => of(payment).verify(payment),
+		settle: (payment, onBroadcast) => of(payment).settle(payment, onBroadcast),
+	};
+}
+
 /** Verifies payments, and sends them to the chain at its own cost. Both calls throw `FacilitatorUnavailable`. */
 export interface Facilitator {
 	/** As it is shown to the operator. */
@@ -39,10 +49,22 @@ export interface Facilitator {
 }
 
 /** A payment as x402 version 2 writes it, and what it is held against: the amount is the signed one. */
-export function paymentBody({ network, payTo, authorization, signature }: SignedPayment) {
-	const requirements = { ...requirementsOf(network, payTo, 0), amount: authorization.value };
+export function paymentBody({ network, payTo, signed }: SignedPayment) {
+	const { amount, payload, feePayer } = payloadOf(signed);
+	const requirements = { ...requirementsOf({ network, payTo }, 0, feePayer), amount };
 	return {
-		paymentPayload: { x402Version: 2, accepted: requirements, payload: { signature, authorization } },
+		paymentPayload: { x402Version: 2, accepted: requirements, payload },
 		paymentRequirements: requirements,
 	};
+}
+
+/** On Solana who pays the fee is the one that the payer signed for. */
+function payloadOf(signed: Signed) {
+	if (signed.kind === "authorization") {
+		const { authorization, signature } = signed;
+		return { amount: authorization.value, payload: { signature, authorization }, feePayer: null };
+	}
+	const { transaction } = signed;
+	const { units, feePayer } = readTransfer(transaction);
+	return { amount: units.toString(), payload: { transaction }, feePayer };
 }

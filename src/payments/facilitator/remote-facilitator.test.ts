@@ -7,15 +7,18 @@ import { RemoteFacilitator } from "./remote-facilitator.ts";
 const payment: SignedPayment = {
 	network: networkNamed("base"),
 	payTo: "0x000000000000000000000000000000000000bEEF",
-	authorization: {
-		from: `0x${"1".repeat(40)}`,
-		to: "0x000000000000000000000000000000000000beef",
-		value: "7000000",
-		validAfter: "0",
-		validBefore: "2",
-		nonce: `0x${"2".repeat(64)}`,
+	signed: {
+		kind: "authorization",
+		authorization: {
+			from: `0x${"1".repeat(40)}`,
+			to: "0x000000000000000000000000000000000000beef",
+			value: "7000000",
+			validAfter: "0",
+			validBefore: "2",
+			nonce: `0x${"2".repeat(64)}`,
+		},
+		signature: "0x12",
 	},
-	signature: "0x12",
 };
 const HASH = `0x${"Ab".repeat(32)}`;
 

@@ -35,7 +35,11 @@ export class RemoteFacilitator implements Facilitator {
 	async settle(payment: SignedPayment): Promise<Settled> {
 		const answer = await this.#post("settle", payment);
 		if (typeof answer.success !== "boolean") throw new FacilitatorUnavailable("the facilitator did not say whether it settled");
-		return { success: answer.success, transaction: hashOf(answer.transaction), reason: reasonOf(answer.errorReason) };
+		return {
+			success: answer.success,
+			transaction: transactionOf(answer.transaction, payment),
+			reason: reasonOf(answer.errorReason),
+		};
 	}
 
 	/** Answers of 4xx with a verdict in them are answers. */
@@ -65,8 +69,11 @@ export class RemoteFacilitator implements Facilitator {
 	}
 }
 
-function hashOf(value: unknown): string | null {
-	return typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
+/** A transaction as its chain names it: by its hash on EVM chains, by its first signature on Solana. */
+function transactionOf(value: unknown, { network }: SignedPayment): string | null {
+	if (typeof value !== "string") return null;
+	if (network.kind === "solana") return /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(value) ? value : null;
+	return /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
 }
 
 /** A reason as it may be shown to a caller; null where there is none. */

@@ -1,0 +1,77 @@
+import type { TopUp } from "../../store/admin/top-ups/top-up-row.ts";
+import type { EvmNetwork } from "../networks.ts";
+import type { Authorization, Signed } from "../payment.ts";
+import type { PaymentChain, PaymentTerm, PaymentUse } from "./payment-chain.ts";
+import { isSignedByPayer } from "./signature.ts";
+import type { SeenTransfer, TokenChain } from "./token-chain.ts";
+
+/** So much earlier than by our clock the chain may say that a payment has expired. */
+const MAX_CLOCK_SKEW_SECONDS = 60;
+/** So many blocks a chain may take back under a payment that is seen for the first time. */
+const REORG_BLOCKS = 64;
+/** How far back a use is looked for that was there before the payment came: on Base 18 hours. */
+const USED_BEFORE_BLOCKS = 32_000;
+const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** Payments by signed authorizations of a token: EVM chains. */
+export class AuthorizationChain implements PaymentChain {
+	readonly network: EvmNetwork;
+	readonly confirmations: number;
+	readonly token: TokenChain;
+
+	constructor(token: TokenChain, confirmations: number) {
+		this.network = token.network;
+		this.token = token;
+		this.confirmations = confirmations;
+	}
+
+	check(): Promise<void> {
+		return this.token.check();
+	}
+
+	use(signed: Signed, transaction: string | null, fromBlock: number | null): Promise<PaymentUse> {
+		return this.token.use(authorizationOf(signed), transaction, fromBlock);
+	}
+
+	isSignedByPayer(signed: Signed): Promise<boolean | null> {
+		if (signed.kind !== "authorization") throw new RangeError("no authorization");
+		return isSignedByPayer(this.token, signed.authorization, signed.signature);
+	}
+
+	/** By the chain's time alone an authorization is never known to be over: `endOf` is asked for that. */
+	async term(signed: Signed): Promise<PaymentTerm> {
+		const { number: head } = await this.token.head();
+		const validBefore = BigInt(authorizationOf(signed).validBefore);
+		return {
+			fromBlock: Math.max(0, head - REORG_BLOCKS),
+			earliestBlock: Math.max(0, head - USED_BEFORE_BLOCKS),
+			searchFrom: null,
+			validBefore: Number(validBefore > MAX_SECONDS ? MAX_SECONDS : validBefore),
+		};
+	}
+
+	async endOf({ validBefore }: TopUp, use: PaymentUse, nowMs: number): Promise<string | null> {
+		if (use.kind === "elsewhere" && use.block <= (await this.token.final()).number) return "authorization_used_elsewhere";
+		// By our clock first: only then is it worth asking the chain's.
+		if (use.kind !== "unused" || nowMs < (validBefore - MAX_CLOCK_SKEW_SECONDS) * 1_000) return null;
+		// No later block can take it, and up to this one none has.
+		return (await this.token.final()).timestamp >= validBefore ? "authorization_expired" : null;
+	}
+
+	async isFinal({ block }: SeenTransfer): Promise<boolean> {
+		return block <= (await this.token.final()).number;
+	}
+
+	isWaiting(transaction: string): Promise<boolean> {
+		return this.token.isWaiting(transaction);
+	}
+
+	balanceOf(payer: string): Promise<number> {
+		return this.token.tokenBalance(payer);
+	}
+}
+
+function authorizationOf(signed: Signed): Authorization {
+	if (signed.kind !== "authorization") throw new RangeError("no authorization");
+	return signed.authorization;
+}

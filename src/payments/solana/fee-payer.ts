@@ -1,0 +1,93 @@
+import { readSolanaAddress } from "../../schema/index.ts";
+import type { Clock, Timers } from "../../telemetry/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+export interface FeePayerOptions {
+	/** Of the configuration: then nobody is asked. */
+	readonly configured: string | undefined;
+	/** The facilitator; undefined: there is none to ask. */
+	readonly url: string | undefined;
+	readonly headers: Readonly<Record<string, string>>;
+	/** CAIP-2. */
+	readonly network: string;
+	readonly timeoutMs: number;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly log: Log;
+}
+
+/** How long an answer is good. */
+const FRESH_MS = 300_000;
+/** How long nobody is asked again where no answer came. */
+const RETRY_MS = 5_000;
+const MAX_ANSWER_CHARACTERS = 262_144;
+
+/**
+ * Who pays the fees of payments on Solana: what a payer signs names it. The facilitator says so (`GET /supported` of
+ * x402); its last answer stands while it is away.
+ */
+export class FeePayer {
+	readonly #options: FeePayerOptions;
+	#known: string | null;
+	#askAt = 0;
+	#asking: Promise<void> | null = null;
+
+	constructor(options: FeePayerOptions) {
+		this.#options = options;
+		this.#known = options.configured ?? null;
+	}
+
+	/** What is known now; null where nothing was ever heard. Asks in the background where the answer is old. */
+	current(): string | null {
+		const { configured, url, clock } = this.#options;
+		if (configured === undefined && url !== undefined && clock.monotonic() >= this.#askAt) void this.ask();
+		return this.#known;
+	}
+
+	/** Never rejects. */
+	ask(): Promise<void> {
+		const { configured, url, clock, log } = this.#options;
+		if (configured !== undefined || url === undefined) return Promise.resolve();
+		this.#asking ??= this.#ask(url)
+			.then((found) => {
+				this.#known = found;
+				this.#askAt = clock.monotonic() + FRESH_MS;
+			})
+			.catch((error: Error) => {
+				this.#askAt = clock.monotonic() + RETRY_MS;
+				log.warn({ cause: error.message }, "the facilitator does not say who pays the fees on Solana; it is asked again");
+			})
+			.finally(() => {
+				this.#asking = null;
+			});
+		return this.#asking;
+	}
+
+	async #ask(url: string): Promise<string> {
+		const { headers, timeoutMs, timers, network } = this.#options;
+		const aborter = new AbortController();
+		const cancel = timers.after(timeoutMs, () => aborter.abort());
+		try {
+			const response = await fetch(`${url.replace(/\/+$/, "")}/supported`, { headers, signal: aborter.signal });
+			const text = await response.text();
+			if (!response.ok || text.length > MAX_ANSWER_CHARACTERS) throw new Error(`it answered with ${response.status}`);
+			const found = feePayerIn(JSON.parse(text), network);
+			if (found === null) throw new Error(`it settles nothing on ${network}`);
+			return found;
+		} finally {
+			cancel();
+		}
+	}
+}
+
+/** The first fee payer of the network's scheme `exact`; null where there is none. */
+function feePayerIn(answer: unknown, network: string): string | null {
+	const { kinds } = (answer ?? {}) as { readonly kinds?: unknown };
+	for (const kind of Array.isArray(kinds) ? kinds : []) {
+		const { scheme, network: of, extra } = (kind ?? {}) as Readonly<Record<string, unknown>>;
+		const { feePayer } = (extra ?? {}) as { readonly feePayer?: unknown };
+		if (scheme !== "exact" || of !== network || typeof feePayer !== "string") continue;
+		if (readSolanaAddress(feePayer) !== null) return feePayer;
+	}
+	return null;
+}

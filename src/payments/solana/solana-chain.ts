@@ -1,0 +1,264 @@
+import type { TopUp } from "../../store/admin/top-ups/top-up-row.ts";
+import { ChainRefused, ChainUnavailable, type JsonRpc } from "../chain/json-rpc.ts";
+import type { PaymentChain, PaymentTerm, PaymentUse } from "../chain/payment-chain.ts";
+import { type SeenTransfer, WrongChain } from "../chain/token-chain.ts";
+import { type SolanaNetwork, TOKEN_DECIMALS } from "../networks.ts";
+import type { Signed } from "../payment.ts";
+import { tokenAccountOf } from "./token-account.ts";
+import { isSignedByPayer, messageOf, readTransfer, type SolanaTransfer, TOKEN_PROGRAM } from "./transfer.ts";
+
+export type Commitment = "confirmed" | "finalized";
+
+interface Landed {
+	readonly transaction: string;
+	readonly slot: number;
+	/** null: it was taken, and failed. */
+	readonly moved: ((account: number) => Movement) | null;
+	readonly message: Uint8Array;
+}
+
+/** What a transaction did to an account of a token. */
+interface Movement {
+	readonly mint: unknown;
+	readonly owner: unknown;
+	readonly units: bigint;
+}
+
+interface Named {
+	readonly transaction: string;
+	readonly slot: number;
+	readonly memo: string | null;
+}
+
+/** A payment is looked for among the payer's transactions from so many slots before it came: it may have been sent before. */
+const SLOTS_BEFORE = 1_000;
+/** Names of transactions that a node tells at once, and how many pages of them are asked for. */
+const NAMES = 1_000;
+const MAX_PAGES = 5;
+/** Transactions that are looked into for one payment. */
+const MAX_LOOKED_INTO = 50;
+/** A payment is not over sooner: blocks are no faster. */
+const SHORTEST_LIFE_MS = 30_000;
+/** Where the decimals of a mint stand in its data. */
+const DECIMALS_AT = 44;
+const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * Payments by transactions of their payers: Solana. The chain takes a transaction once, by what is signed; it is found
+ * by its name, the fee payer's signature, or among the transactions of the account that it takes the units from.
+ */
+export class SolanaChain implements PaymentChain {
+	readonly network: SolanaNetwork;
+	readonly confirmations = 0;
+	readonly payTo: string;
+	readonly #rpc: JsonRpc;
+	readonly #commitment: Commitment;
+	#checked: Promise<void> | null = null;
+
+	constructor(network: SolanaNetwork, payTo: string, rpc: JsonRpc, commitment: Commitment) {
+		this.network = network;
+		this.payTo = payTo;
+		this.#rpc = rpc;
+		this.#commitment = commitment;
+	}
+
+	check(): Promise<void> {
+		this.#checked ??= this.#check().catch((error: unknown) => {
+			this.#checked = null;
+			throw error;
+		});
+		return this.#checked;
+	}
+
+	/** The newest slot of which the cluster is as sure as is asked for. */
+	async slot(): Promise<number> {
+		return wholeNumber(await this.#rpc.call("getSlot", [{ commitment: this.#commitment }]));
+	}
+
+	/** Whether the receiver has an account for the token: without one nobody can pay it. */
+	async canReceive(): Promise<boolean> {
+		const account = await this.#account(await tokenAccountOf(this.payTo, this.network.asset));
+		return account !== null && account.owner === TOKEN_PROGRAM;
+	}
+
+	use(signed: Signed, transaction: string | null, fromBlock: number | null): Promise<PaymentUse> {
+		return this.#find(transferOf(signed), transaction, fromBlock, this.#commitment, 0);
+	}
+
+	async isSignedByPayer(signed: Signed): Promise<boolean> {
+		return isSignedByPayer(transferOf(signed));
+	}
+
+	async term(signed: Signed): Promise<PaymentTerm | null> {
+		const { blockhash } = transferOf(signed);
+		const known = fieldsOf(await this.#rpc.call("isBlockhashValid", [blockhash, { commitment: "confirmed" }]));
+		if (known.value !== true) return null;
+		const minContextSlot = wholeNumber(fieldsOf(known.context).slot);
+		// The payment's block is no newer than the newest one, and so is the end of its life.
+		const newest = fieldsOf(await this.#rpc.call("getLatestBlockhash", [{ commitment: "confirmed", minContextSlot }]));
+		const earliest = Math.max(0, minContextSlot - SLOTS_BEFORE);
+		const validBefore = wholeNumber(fieldsOf(newest.value).lastValidBlockHeight);
+		return { fromBlock: earliest, earliestBlock: earliest, searchFrom: earliest, validBefore };
+	}
+
+	async endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null> {
+		if (use.kind === "elsewhere") return (await this.#isFinal(use.transaction)) ? "transaction_failed" : null;
+		if (use.kind !== "unused" || nowMs < topUp.createdAtMs + SHORTEST_LIFE_MS) return null;
+		const now = fieldsOf(await this.#rpc.call("getEpochInfo", [{ commitment: "finalized" }]));
+		if (wholeNumber(now.blockHeight) <= topUp.validBefore) return null;
+		// No later block takes it. Whether one has is asked of a node that knows all of them.
+		const transfer = readTransfer(transactionIn(topUp.proof));
+		const last = await this.#find(transfer, topUp.transaction, topUp.fromBlock, "finalized", wholeNumber(now.absoluteSlot));
+		return last.kind === "unused" ? "transaction_expired" : null;
+	}
+
+	isFinal({ transaction }: SeenTransfer): Promise<boolean> {
+		return this.#isFinal(transaction);
+	}
+
+	async isWaiting(transaction: string): Promise<boolean> {
+		const asked = fieldsOf(await this.#rpc.call("getSignatureStatuses", [[transaction], { searchTransactionHistory: true }]));
+		return listOf(asked.value)[0] !== null;
+	}
+
+	async balanceOf(payer: string): Promise<number> {
+		const account = await tokenAccountOf(payer, this.network.asset);
+		try {
+			const answer = fieldsOf(await this.#rpc.call("getTokenAccountBalance", [account, { commitment: "confirmed" }]));
+			const units = unitsOf(fieldsOf(answer.value).amount);
+			return Number(units < MAX_UNITS ? units : MAX_UNITS);
+		} catch (error) {
+			// There is no such account.
+			if (error instanceof ChainRefused) return 0;
+			throw error;
+		}
+	}
+
+	async #isFinal(transaction: string): Promise<boolean> {
+		return (await this.#landed(transaction, "finalized")) !== null;
+	}
+
+	async #find(
+		transfer: SolanaTransfer,
+		known: string | null,
+		fromSlot: number | null,
+		commitment: Commitment,
+		minContextSlot: number,
+	): Promise<PaymentUse> {
+		const landed = known === null ? null : await this.#landed(known, commitment);
+		if (landed !== null && isOf(landed, transfer)) return this.#endIn(landed, transfer);
+		let looked = 0;
+		let before: string | undefined;
+		for (let page = 0; page < MAX_PAGES; page++) {
+			const names = await this.#names(transfer.source, commitment, before, minContextSlot);
+			const inTerm = names.filter(({ slot }) => slot >= (fromSlot ?? 0));
+			// A payment's note is told with its name: where it has one of its own it is found at once.
+			for (const { transaction } of inTerm.toSorted((one, other) => likeness(other, transfer) - likeness(one, transfer))) {
+				if (looked++ >= MAX_LOOKED_INTO) return { kind: "unseen" };
+				const found = await this.#landed(transaction, commitment);
+				if (found !== null && isOf(found, transfer)) return this.#endIn(found, transfer);
+			}
+			if (inTerm.length < names.length || names.length < NAMES) return { kind: "unused" };
+			before = names.at(-1)?.transaction;
+		}
+		return { kind: "unseen" };
+	}
+
+	/** Newest first. */
+	async #names(account: string, commitment: Commitment, before: string | undefined, minContextSlot: number): Promise<Named[]> {
+		const options = { limit: NAMES, commitment, minContextSlot, ...(before === undefined ? {} : { before }) };
+		return listOf(await this.#rpc.call("getSignaturesForAddress", [account, options])).map((entry) => {
+			const { signature, slot, memo } = fieldsOf(entry);
+			return { transaction: String(signature), slot: wholeNumber(slot), memo: typeof memo === "string" ? memo : null };
+		});
+	}
+
+	/** What a transaction did; null while the cluster is not so sure of it, or knows none. */
+	async #landed(transaction: string, commitment: Commitment): Promise<Landed | null> {
+		const options = { commitment, encoding: "base64", maxSupportedTransactionVersion: 0 };
+		const answer = await this.#rpc.call("getTransaction", [transaction, options]);
+		if (answer === null) return null;
+		const { slot, transaction: wire, meta } = fieldsOf(answer);
+		const message = messageOf(String(listOf(wire)[0]));
+		if (message === null) throw new ChainUnavailable("the chain's node answered with something that is no transaction");
+		const { err, preTokenBalances, postTokenBalances } = fieldsOf(meta);
+		const moved = (account: number) => movementOf(listOf(preTokenBalances), listOf(postTokenBalances), account);
+		return { transaction, slot: wholeNumber(slot), moved: err === null ? moved : null, message };
+	}
+
+	#endIn({ transaction, slot: block, moved }: Landed, transfer: SolanaTransfer): PaymentUse {
+		if (moved === null) return { kind: "elsewhere", transaction, block };
+		const { asset } = this.network;
+		const received = moved(transfer.accounts.indexOf(transfer.destination));
+		// The balances say what the instruction did: nothing else in a payment moves units.
+		const asSigned = received.mint === asset && received.owner === this.payTo && received.units === transfer.units;
+		if (!asSigned) return { kind: "unseen" };
+		return { kind: "transferred", transfer: { transaction, block, logIndex: transfer.instruction }, head: block };
+	}
+
+	async #check(): Promise<void> {
+		const { name, id, asset } = this.network;
+		const genesis = await this.#rpc.call("getGenesisHash", []);
+		if (typeof genesis !== "string" || `solana:${genesis.slice(0, id.length - "solana:".length)}` !== id)
+			throw new WrongChain(`${name}: the node answers for another cluster`);
+		const mint = await this.#account(asset);
+		if (mint === null || mint.owner !== TOKEN_PROGRAM || mint.data[DECIMALS_AT] !== TOKEN_DECIMALS)
+			throw new WrongChain(`${name}: there is no token of ${TOKEN_DECIMALS} decimals at ${asset}`);
+	}
+
+	async #account(address: string): Promise<{ readonly owner: unknown; readonly data: Uint8Array } | null> {
+		const options = { encoding: "base64", commitment: "confirmed" };
+		const { value } = fieldsOf(await this.#rpc.call("getAccountInfo", [address, options]));
+		if (value === null) return null;
+		const { owner, data } = fieldsOf(value);
+		return { owner, data: Buffer.from(String(listOf(data)[0]), "base64") };
+	}
+}
+
+function transferOf(signed: Signed): SolanaTransfer {
+	if (signed.kind !== "transaction") throw new RangeError("no transaction");
+	return readTransfer(signed.transaction);
+}
+
+function transactionIn(proof: string): string {
+	return (JSON.parse(proof) as { readonly transaction: string }).transaction;
+}
+
+function isOf({ message }: Landed, transfer: SolanaTransfer): boolean {
+	return Buffer.compare(message, transfer.message) === 0;
+}
+
+/** 1 where a transaction has a note that the payment has too. */
+function likeness({ memo }: Named, { message }: SolanaTransfer): number {
+	const note = memo?.slice(memo.indexOf("] ") + 2) ?? "";
+	return note !== "" && Buffer.from(message).includes(note) ? 1 : 0;
+}
+
+function movementOf(before: readonly unknown[], after: readonly unknown[], account: number): Movement {
+	const of = (balances: readonly unknown[]) => balances.map(fieldsOf).find(({ accountIndex }) => accountIndex === account);
+	const [old, now] = [of(before), of(after)];
+	const held = (entry: Fields | undefined) => (entry === undefined ? 0n : unitsOf(fieldsOf(entry.uiTokenAmount).amount));
+	return { mint: now?.mint, owner: now?.owner, units: held(now) - held(old) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(value: unknown): Fields {
+	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+	throw new ChainUnavailable("the chain's node answered with something that is no object");
+}
+
+function listOf(value: unknown): readonly unknown[] {
+	if (Array.isArray(value)) return value;
+	throw new ChainUnavailable("the chain's node answered with something that is no list");
+}
+
+function wholeNumber(value: unknown): number {
+	if (Number.isSafeInteger(value)) return value as number;
+	throw new ChainUnavailable("the chain's node answered with something that is no whole number");
+}
+
+function unitsOf(value: unknown): bigint {
+	if (typeof value === "string" && /^\d{1,20}$/.test(value)) return BigInt(value);
+	throw new ChainUnavailable("the chain's node answered with something that is no amount");
+}
