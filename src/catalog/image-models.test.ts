@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { buildCatalog } from "./build-catalog.ts";
 import { inputsOf } from "./config-for-tests.ts";
 import { imagePrice } from "./image-model.ts";
-import { largestSize, nearestRatio, nearestSize, tierSize } from "./image-size.ts";
+import { largestSize, nearestRatio, tierSize } from "./image-size.ts";
 import type { ImageQuality, PictureModel } from "./types.ts";
 
 const remote = { url: "http://10.0.0.5:8000/v1" };
@@ -89,10 +89,8 @@ describe("sizes", () => {
 		expect(tierSize("4K", { width: 9, height: 16 })).toEqual({ width: 3072, height: 5456 });
 	});
 
-	test("the largest size of a ratio, and the nearest of a list", () => {
+	test("the largest size of a ratio", () => {
 		expect(largestSize({ width: 3, height: 2 }, 600)).toEqual({ width: 30, height: 20 });
-		const sizes = ["1024x1024", "1536x1024", "768x512", "1024x1536"];
-		expect(nearestSize(sizes, { width: 1248, height: 832 })).toBe("1536x1024");
-		expect(nearestSize([], { width: 1, height: 1 })).toBeNull();
+		expect(largestSize({ width: 4000, height: 3001 }, 33_177_600)).toEqual({ width: 6649, height: 4988 });
 	});
 });

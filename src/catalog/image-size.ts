@@ -49,17 +49,7 @@ export function tierSize(resolution: string, ratio: ImageSize): ImageSize {
 /** The largest size of a ratio with at most so many pixels. */
 export function largestSize(ratio: ImageSize, pixels: number): ImageSize {
 	const scale = Math.sqrt(pixels / (ratio.width * ratio.height));
-	const whole = scale >= 1 ? Math.floor(scale) : scale;
-	return { width: Math.max(1, Math.floor(ratio.width * whole)), height: Math.max(1, Math.floor(ratio.height * whole)) };
-}
-
-/** Of sizes like `1536x1024` the one nearest in ratio, the largest of several alike; null where there is none. */
-export function nearestSize(sizes: readonly string[], wanted: ImageSize): string | null {
-	const known = sizes.flatMap((name) => {
-		const found = /^(\d{1,5})x(\d{1,5})$/.exec(name);
-		return found === null ? [] : [{ name, width: Number(found[1]), height: Number(found[2]) }];
-	});
-	const off = ({ width, height }: ImageSize) => Math.abs(Math.log((width / height) * (wanted.height / wanted.width)));
-	known.sort((a, b) => off(a) - off(b) || b.width * b.height - a.width * a.height);
-	return known[0]?.name ?? null;
+	// Of ratios like 3:2 a whole multiple, which is exact.
+	const exact = scale >= 8 ? Math.floor(scale) : scale;
+	return { width: Math.max(1, Math.floor(ratio.width * exact)), height: Math.max(1, Math.floor(ratio.height * exact)) };
 }

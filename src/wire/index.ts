@@ -6,10 +6,12 @@
 
 export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";
 export { decodeBase64Over, decodedLength } from "./base64-bytes.ts";
+export { base64String } from "./base64-string.ts";
 export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
+export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export {

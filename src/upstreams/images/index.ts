@@ -1,0 +1,59 @@
+/**
+ * Pictures by other servers. Promises: the same pool, health and limits as for chat; another upstream takes over where one
+ * fails; a caller that leaves stops the upstream at once. What the pictures are made into is not decided here.
+ */
+import type { ModelTarget } from "../../catalog/types.ts";
+import type { UpstreamNode } from "../node.ts";
+import { type PoolTools, Tries, type TryCall } from "../tries.ts";
+import { openAiImages } from "./openai-images.ts";
+import type { ImageAnswer, ImageForward, ImageProtocol, ImageUpstreams } from "./port.ts";
+
+export type * from "./port.ts";
+
+/** Time limits in milliseconds (`timeouts` of the config). */
+export interface ImageTimeouts {
+	readonly imageMs: number;
+}
+
+/** The way that a node is spoken to; OpenAI's where nothing else is said. */
+export type ChooseProtocol = (node: UpstreamNode, target: ModelTarget) => ImageProtocol;
+
+const always: ChooseProtocol = () => openAiImages;
+
+/** `timeouts` is read for each call: a reload changes it. */
+export function createImageUpstreams(
+	tools: PoolTools,
+	timeouts: () => ImageTimeouts,
+	protocolOf: ChooseProtocol = always,
+): ImageUpstreams {
+	return { make: (call) => make(call, tools, timeouts().imageMs, protocolOf) };
+}
+
+/** What a try hands on where all of its protocol is done already. */
+const DONE = { status: 200 };
+
+async function make(call: ImageForward, tools: PoolTools, limitMs: number, protocolOf: ChooseProtocol): Promise<ImageAnswer> {
+	let pictures: readonly Uint8Array[] = [];
+	const tried: TryCall = {
+		requestId: call.requestId,
+		targets: call.targets,
+		signal: call.signal,
+		raw: new TextEncoder().encode(call.prompt),
+		stickyKey: () => undefined,
+		onSent: (upstream) => call.onSent(upstream),
+		async send({ node, target, model }, endpoint, signal) {
+			const protocol = protocolOf(node, target);
+			pictures = await protocol(call, { target, model, node, endpoint, fetch: tools.fetch, signal });
+			return new Response(null, DONE);
+		},
+	};
+	const tries = new Tries(tried, tools);
+	const endMs = tools.clock.nowMs() + limitMs;
+	return tries.run(
+		async (_, current) => {
+			current.end("good");
+			return { upstream: current.node.name, retries: tries.retries, pictures };
+		},
+		(watch) => watch.limit(Number.POSITIVE_INFINITY, "picture", endMs),
+	);
+}

@@ -1,0 +1,154 @@
+/**
+ * Pictures by servers of OpenAI's `/images/edits` (a form) and `/images/generations` (JSON).
+ *
+ * Sources: OpenAI's API reference (images, create and create edit); stable-diffusion.cpp's examples/server/api.md; LocalAI's
+ * page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
+ */
+import { base64String, elideLongStrings, type FormField, formBody, LongStrings } from "../../wire/index.ts";
+import { errorBody, isGood } from "../connect.ts";
+import { DIALECT_TABLE } from "../dialects.ts";
+import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { PARSED_WHOLE_BYTES, readWhole } from "../unary.ts";
+import { isPicture } from "./is-picture.ts";
+import { nearestSize } from "./nearest-size.ts";
+import type { ImageAttempt, ImageForward } from "./port.ts";
+
+/** Four pictures of 4K as PNG in base64. */
+const MAX_ANSWER_BYTES = 160 * 1024 * 1024;
+const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** What servers ask of their model where nothing but a size is wanted. */
+const FIXED_PROMPTS = {
+	upscale: "Upscale this picture. Change nothing in it.",
+	"background-remove": "Remove the background of this picture and leave it transparent. Change nothing else.",
+} as const;
+
+/** Asks until there are as many pictures as are wanted: some servers make one at a time, whatever `n` says. */
+export async function openAiImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	const pictures: Uint8Array[] = [];
+	while (pictures.length < call.count) {
+		const more = await ask(call, attempt, call.count - pictures.length);
+		pictures.push(...more.slice(0, call.count - pictures.length));
+	}
+	return pictures;
+}
+
+async function ask(call: ImageForward, attempt: ImageAttempt, count: number): Promise<readonly Uint8Array[]> {
+	const { endpoint, fetch, signal } = attempt;
+	const fields = fieldsOf(call, attempt, count);
+	const isForm = call.kind !== "generate";
+	const form = isForm ? formBody([...textFields(fields), ...fileFields(call)]) : null;
+	const response = await fetch(`${endpoint.url}/images/${isForm ? "edits" : "generations"}`, {
+		...endpoint.init,
+		method: "POST",
+		headers: {
+			accept: "application/json",
+			"accept-encoding": "identity",
+			"content-type": form?.type ?? "application/json",
+			...endpoint.probeHeaders,
+			"x-request-id": call.requestId,
+		},
+		body: (form?.bytes as Uint8Array<ArrayBuffer> | undefined) ?? JSON.stringify(fields),
+		signal,
+	});
+	if (!isGood(response)) {
+		const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), endpoint.key);
+		throw failureOfAnswer(response.status, told, response.headers.get("retry-after"));
+	}
+	return picturesOf(await readWhole(response, MAX_ANSWER_BYTES), response.status, attempt);
+}
+
+type Fields = Readonly<Record<string, string | number>>;
+
+function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, count: number): Fields {
+	const fields: Record<string, string | number> = { model, prompt: promptOf(call) };
+	const size = sizeOf(call, target.sizes);
+	if (size !== null) fields.size = size;
+	if (call.quality !== null) fields.quality = call.quality;
+	if (count > 1) fields.n = count;
+	if (call.kind === "background-remove") {
+		fields.background = "transparent";
+		fields.output_format = "png";
+	}
+	// OpenAI's own models of today refuse the field, and always answer so.
+	const isOpenAi = node.dialect === DIALECT_TABLE.openai;
+	if (!isOpenAi || model.startsWith("dall-e")) fields.response_format = "b64_json";
+	if (node.dialect === DIALECT_TABLE.vllm) Object.assign(fields, diffusionFields(call));
+	return fields;
+}
+
+function promptOf({ kind, prompt }: ImageForward): string {
+	return kind === "upscale" || kind === "background-remove" ? FIXED_PROMPTS[kind] : prompt;
+}
+
+function sizeOf({ size }: ImageForward, known: readonly string[] | undefined): string | null {
+	if (size === null) return null;
+	return known === undefined ? `${size.width}x${size.height}` : nearestSize(known, size);
+}
+
+/** What only servers of diffusion models take. */
+function diffusionFields({ negativePrompt, seed, steps, guidance }: ImageForward): Fields {
+	return {
+		...(negativePrompt === undefined ? {} : { negative_prompt: negativePrompt }),
+		...(seed === undefined ? {} : { seed }),
+		...(steps === undefined ? {} : { num_inference_steps: steps }),
+		...(guidance === undefined ? {} : { guidance_scale: guidance }),
+	};
+}
+
+function textFields(fields: Fields): FormField[] {
+	return Object.entries(fields).map(([name, value]) => ({ name, value: String(value) }));
+}
+
+/** One picture is `image`, several are `image[]` in their order; a mask has a field of its own. */
+function fileFields({ pictures }: ImageForward): FormField[] {
+	const several = pictures.filter(({ role }) => role === "picture").length > 1;
+	return pictures.map(({ bytes, mediaType, role }, index) => ({
+		name: role === "mask" ? "mask" : several ? "image[]" : "image",
+		value: bytes,
+		filename: `${role}-${index}.${mediaType.slice("image/".length)}`,
+		type: mediaType,
+	}));
+}
+
+/** @throws UpstreamFailure for what is no picture */
+async function picturesOf(bytes: Uint8Array, status: number, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	const { json, elided } = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes) : { json: bytes, elided: [] };
+	let parsed: unknown;
+	try {
+		parsed = JSON.parse(decoder.decode(json));
+	} catch {
+		throw broken(`status ${status}: the body is no JSON`, status);
+	}
+	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
+	const entries = Array.isArray(parsed.data) ? (parsed.data as unknown[]) : [];
+	if (entries.length === 0) throw broken(`status ${status}: an answer without a picture`, status);
+	const long = new LongStrings(bytes, elided);
+	return Promise.all(entries.map((entry) => pictureOf(entry, long, attempt)));
+}
+
+async function pictureOf(entry: unknown, long: LongStrings, attempt: ImageAttempt): Promise<Uint8Array> {
+	const { b64_json: base64, url } = isRecord(entry) ? entry : {};
+	const text = typeof base64 === "string" && base64 !== "" ? base64 : url;
+	if (typeof text !== "string") throw broken("an answer without a picture");
+	const picture = /^https?:/i.test(text) ? await fetchOwn(text, attempt) : base64String(text, long);
+	if (picture === null || !isPicture(picture)) throw broken("an answer that is no picture");
+	return picture;
+}
+
+/** Some servers keep what they made and say where: it is read from the same server only. */
+async function fetchOwn(address: string, { endpoint, fetch, signal }: ImageAttempt): Promise<Uint8Array> {
+	const url = URL.parse(address);
+	if (url === null || url.host !== new URL(endpoint.url).host) throw broken("an answer with the address of another server");
+	const own = new URL(`${url.pathname}${url.search}`, endpoint.url);
+	const response = await fetch(own.href, { ...endpoint.init, headers: endpoint.probeHeaders, signal });
+	if (!isGood(response)) throw broken(`status ${response.status} where its picture should be`, response.status);
+	return readWhole(response, MAX_PICTURE_BYTES);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,19 @@
+import { decodeBase64Over } from "./base64-bytes.ts";
+import type { LongStrings } from "./long-strings.ts";
+
+const COMMA = 0x2c;
+/** A media type with its parameters is shorter. */
+const MAX_HEAD = 512;
+const encoder = new TextEncoder();
+
+/**
+ * The bytes that a string of a body stands for: base64, or a `data:` URL with it (RFC 2397). null where it is neither.
+ * Of a string that was cut in the parsed copy the body itself is written over: it is lost, and the bytes are in its place.
+ */
+export function base64String(text: string, long: LongStrings): Uint8Array | null {
+	const bytes = long.viewOf(text) ?? encoder.encode(text);
+	if (!/^data:/i.test(text)) return decodeBase64Over(bytes);
+	const head = text.slice(0, MAX_HEAD).split(",", 1)[0] ?? "";
+	const comma = bytes.subarray(0, MAX_HEAD).indexOf(COMMA);
+	return comma < 0 || !/;base64$/i.test(head) ? null : decodeBase64Over(bytes.subarray(comma + 1));
+}
