@@ -6,5 +6,13 @@
  */
 export { admitChat, type ChatInput } from "./admit.ts";
 export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
+export { chatInput } from "./chat-input.ts";
+export { Conversation, type TextPart, type Thought, textPart, type UserPart } from "./conversation.ts";
+export { costOf } from "./meter.ts";
 export type { ChatParts } from "./parts.ts";
+export { withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
+export type { ChatSession } from "./session.ts";
+export { Segment, type SegmentKind, type SpeechTeller } from "./speech.ts";
+export { SpeechReader } from "./speech-reader.ts";
+export { wholeBody } from "./whole-body.ts";

@@ -13,7 +13,7 @@ const ImagePart = Type.Object({
 	image_url: Type.Object({ url: Type.String({ minLength: 1 }), detail: Type.Optional(Type.Unknown()) }),
 	cache_control: CacheControl,
 });
-const AUDIO_FORMATS = ["wav", "mp3", "aiff", "aac", "ogg", "flac", "m4a", "pcm16", "pcm24"] as const;
+export const AUDIO_FORMATS = ["wav", "mp3", "aiff", "aac", "ogg", "flac", "m4a", "pcm16", "pcm24"] as const;
 const AudioPart = Type.Object({
 	type: Type.Literal("input_audio"),
 	input_audio: Type.Object({

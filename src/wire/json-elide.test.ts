@@ -99,6 +99,21 @@ describe("cutting long strings out of JSON", () => {
 		}
 	});
 
+	test("a value made anew of cut strings is written with the bytes of the whole ones", () => {
+		const piece = fc.constantFrom("a", "é", "😀", '"', "\\", "\n", "\u2028");
+		const text = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(""));
+		fc.assert(
+			fc.property(fc.array(text, { maxLength: 6 }), fc.integer({ min: 1, max: 20 }), (texts, keep) => {
+				const bytes = bytesOf(JSON.stringify({ texts }));
+				const { json, elided } = elideLongStrings(bytes, 20, keep);
+				const parsed = JSON.parse(textOf(json)) as { texts: string[] };
+				const made = (of: readonly string[]) => ({ z: of.map((item, index) => ({ [`k${index}`]: `data:x;${item}` })), end: "é" });
+				const written = new LongStrings(bytes, elided).write(made(parsed.texts));
+				expect(JSON.parse(textOf(written))).toEqual(made(texts));
+			}),
+		);
+	});
+
 	test("takes any bytes: an error of ours or none", () => {
 		fc.assert(
 			fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

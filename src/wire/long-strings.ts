@@ -46,6 +46,26 @@ export class LongStrings {
 		return JSON.stringify(value, (_, item: unknown) => (typeof item === "string" ? this.textOf(item) : item));
 	}
 
+	/**
+	 * A value made of strings of the parsed copy as JSON, its cut strings whole: their bytes are those of the body.
+	 * A string may have grown at its beginning, and at its end only where it was not cut.
+	 */
+	write(value: unknown): Uint8Array {
+		const json = JSON.stringify(value);
+		if (this.#elided.length === 0) return Buffer.from(json);
+		const pieces: Uint8Array[] = [];
+		let writtenTo = 0;
+		for (let at = json.indexOf(MARK); at >= 0; at = json.indexOf(MARK, writtenTo)) {
+			const end = json.indexOf(MARK_END, at + MARK.length);
+			const cut = this.#elided[Number(json.slice(at + MARK.length, end))];
+			pieces.push(Buffer.from(json.slice(writtenTo, at)));
+			if (cut !== undefined) pieces.push(this.#raw.subarray(cut.start + cut.keptBytes, cut.start + cut.bytes));
+			writtenTo = end + MARK_END.length;
+		}
+		pieces.push(Buffer.from(json.slice(writtenTo)));
+		return Buffer.concat(pieces);
+	}
+
 	#find(text: string): ElidedString | undefined {
 		if (this.#elided.length === 0 || !text.endsWith(MARK_END)) return undefined;
 		const at = text.lastIndexOf(MARK);

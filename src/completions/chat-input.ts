@@ -1,0 +1,15 @@
+import { elideLongStrings, LongStrings } from "../wire/index.ts";
+import type { ChatInput } from "./admit.ts";
+import type { ChatBody } from "./schema.ts";
+
+/**
+ * A chat request that was made of another form's body, as parsed and as bytes.
+ * @param long the strings of that body which its parsed copy has not whole
+ */
+export function chatInput(body: ChatBody, long: LongStrings): ChatInput {
+	const raw = long.write(body);
+	if (long === LongStrings.none) return { body, raw, long };
+	const { json, elided } = elideLongStrings(raw);
+	const parsed = JSON.parse(new TextDecoder().decode(json)) as ChatBody;
+	return { body: parsed, raw, long: new LongStrings(raw, elided) };
+}

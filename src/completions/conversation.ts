@@ -1,0 +1,121 @@
+import type { ChatMessage } from "./schema.ts";
+
+type Of<Role extends ChatMessage["role"]> = Extract<ChatMessage, { role: Role }>;
+type UserPart = Exclude<Of<"user">["content"], string>[number];
+type TextPart = Extract<UserPart, { type: "text" }>;
+
+export type { TextPart, UserPart };
+
+/** What a model thought in an earlier turn, as it goes back to it. */
+export interface Thought {
+	readonly text: string;
+	/** The provider's own pieces, which it wants back unchanged. */
+	readonly details?: readonly unknown[];
+	readonly signature?: string;
+}
+
+/** A message under construction. */
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
+/**
+ * A conversation in chat form, put together from the items of another form: what an assistant thinks, says and
+ * calls in one turn becomes one message; results of calls become tool messages, whose images follow in a message
+ * of the user, since tool messages have text only.
+ */
+export class Conversation {
+	readonly messages: ChatMessage[] = [];
+	/** For each message the item of the source that it began with. */
+	readonly #sources: number[] = [];
+	#source = 0;
+	#assistant: Draft<Of<"assistant">> | null = null;
+	#resultMedia: UserPart[] = [];
+
+	/** What is added next comes from this item of the source. */
+	from(source: number): void {
+		this.#source = source;
+	}
+
+	/** The item of the source that a message came from. */
+	sourceOf(message: number): number {
+		return this.#sources[message] ?? message;
+	}
+
+	system(role: "system" | "developer", content: string | TextPart[]): void {
+		this.#add({ role, content });
+	}
+
+	user(content: string | UserPart[]): void {
+		const media = this.#takeMedia();
+		if (media.length === 0) this.#add({ role: "user", content });
+		else this.#add({ role: "user", content: [...media, ...(typeof content === "string" ? [textPart(content)] : content)] });
+	}
+
+	thought({ text, details, signature }: Thought): void {
+		const turn = this.#turn();
+		if (text !== "") turn.reasoning_content = turn.reasoning_content ? `${turn.reasoning_content}\n\n${text}` : text;
+		if (details !== undefined && details.length > 0) turn.reasoning_details = [...(turn.reasoning_details ?? []), ...details];
+		if (signature !== undefined) turn.thought_signature = signature;
+	}
+
+	said(content: string | TextPart[]): void {
+		const turn = this.#turn();
+		if (turn.content === undefined || turn.content === null || turn.content === "") turn.content = content;
+		else turn.content = [...partsOf(turn.content), ...partsOf(content)];
+	}
+
+	called(call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
+		const { id, name, arguments: written } = call;
+		const turn = this.#turn();
+		const made: { id: string } = { id, ...{ type: "function", function: { name, arguments: written } } };
+		turn.tool_calls = [...(turn.tool_calls ?? []), made];
+	}
+
+	result(callId: string, content: string | TextPart[], media: readonly UserPart[] = []): void {
+		const empty = content.length === 0 && typeof content !== "string";
+		this.#push({ role: "tool", tool_call_id: callId, content: empty ? "" : content });
+		this.#resultMedia.push(...media);
+	}
+
+	/** The messages, with what waits for a next message. */
+	finish(): ChatMessage[] {
+		const media = this.#takeMedia();
+		if (media.length > 0) this.#push({ role: "user", content: media });
+		for (const message of this.messages)
+			if (message.role === "assistant" && message.content === undefined && message.tool_calls === undefined) message.content = "";
+		return this.messages;
+	}
+
+	#add(message: ChatMessage): void {
+		const media = this.#takeMedia();
+		if (media.length > 0) this.#push({ role: "user", content: media });
+		this.#push(message);
+	}
+
+	#push(message: ChatMessage): void {
+		this.#assistant = null;
+		this.messages.push(message);
+		this.#sources.push(this.#source);
+	}
+
+	#takeMedia(): UserPart[] {
+		const media = this.#resultMedia;
+		this.#resultMedia = [];
+		return media;
+	}
+
+	#turn(): Draft<Of<"assistant">> {
+		if (this.#assistant !== null) return this.#assistant;
+		const turn: Draft<Of<"assistant">> = { role: "assistant" };
+		this.#add(turn);
+		this.#assistant = turn;
+		return turn;
+	}
+}
+
+export function textPart(text: string): TextPart {
+	return { type: "text", text };
+}
+
+function partsOf(content: string | readonly TextPart[]): TextPart[] {
+	return typeof content === "string" ? [textPart(content)] : [...content];
+}

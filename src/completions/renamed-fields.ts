@@ -1,0 +1,34 @@
+import { ApiError, type Issue } from "../errors/index.ts";
+import { invalidRequest, pathText } from "../schema/index.ts";
+
+type Path = Issue["path"];
+
+/**
+ * Runs checks of a chat request that was made of another form's body: what they refuse is told with the caller's
+ * names. Throws what the checks throw.
+ */
+export async function withRenamedFields<T>(rename: (path: Path) => Path, checks: () => T | Promise<T>): Promise<T> {
+	try {
+		return await checks();
+	} catch (thrown) {
+		throw thrown instanceof ApiError ? renamed(thrown, rename) : thrown;
+	}
+}
+
+function renamed(error: ApiError, rename: (path: Path) => Path): ApiError {
+	const { param, issues } = error.options;
+	if (param === undefined) return error;
+	const name = pathText(rename(pathOfText(param)));
+	if (name === param) return error;
+	const told = issues?.map((issue) => ({ ...issue, path: rename(issue.path) }));
+	const message = told === undefined ? error.message.replace(param, () => name) : invalidRequest(told).message;
+	return new ApiError(error.code, { ...error.options, message, param: name, ...(told ? { issues: told } : {}) });
+}
+
+/** `messages[0].content` as its parts. */
+function pathOfText(text: string): (string | number)[] {
+	return text
+		.split(/[.[\]]+/)
+		.filter((part) => part !== "")
+		.map((part) => (/^\d{1,9}$/.test(part) ? Number(part) : part));
+}

@@ -1,0 +1,268 @@
+import type { ChatEvent, EventFrame } from "../upstreams/port.ts";
+import { isRecord } from "./received.ts";
+import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where the piece of a frame belongs: a kind of segment, or the call that its event names. */
+type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
+
+/** A call whose fragments come. */
+interface CallUnderWay {
+	readonly segment: Segment;
+	/** The id that its upstream gave; null where we made one. */
+	readonly givenId: string | null;
+	isClosed: boolean;
+}
+
+/**
+ * Reads the events of a chat stream, or a whole chat message, as segments one after the other. Fragments of calls
+ * that come mixed are put in order: a call is told when the one before it is whole.
+ */
+export class SpeechReader {
+	/** All that were opened. */
+	readonly segments: Segment[] = [];
+	/** The upstream's word on why it ended. */
+	finishReason: string | null = null;
+	/** Which stop sequence ended it, where the upstream says. */
+	stopReason: string | null = null;
+	readonly #teller: SpeechTeller;
+	readonly #callIds: (number: number) => string;
+	readonly #places = new WeakMap<EventFrame, Place>();
+	#open: Segment | null = null;
+	readonly #calls = new Map<number, CallUnderWay>();
+	#lastCall: CallUnderWay | null = null;
+	/** Calls that began while another was open, in order. */
+	#waiting: CallUnderWay[] = [];
+	#callCount = 0;
+	/** The provider's pieces of a thought that is not told yet. */
+	#details: Record<string, unknown>[] = [];
+	#signature: string | null = null;
+
+	/** @param callIds names calls whose upstream gave them no id. */
+	constructor(teller: SpeechTeller, callIds: (number: number) => string) {
+		this.#teller = teller;
+		this.#callIds = callIds;
+	}
+
+	/** The segments of a whole answer's first choice. */
+	static whole(body: Fields, callIds: (number: number) => string): SpeechReader {
+		const reader = new SpeechReader(SILENT, callIds);
+		const choice = firstChoice(body);
+		if (choice !== null) reader.#choice(choice, isRecord(choice.message) ? choice.message : {}, true);
+		reader.end();
+		return reader;
+	}
+
+	/** What an event brings, told. */
+	take(event: ChatEvent): string {
+		const { frame } = event;
+		if (frame === null) {
+			const choice = firstChoice(event.body);
+			return choice === null ? "" : this.#choice(choice, isRecord(choice.delta) ? choice.delta : {}, false);
+		}
+		const place = this.#places.get(frame) ?? this.#learn(frame);
+		if (typeof place === "string") return this.#piece(place, event.said);
+		const call = this.#calls.get(place.index) ?? this.#lastCall;
+		return call === null ? "" : this.#fragment(call, event.said);
+	}
+
+	/** Ends what is open. `whole`: false where the model was cut off. */
+	end(whole = true): string {
+		let told = "";
+		const isWhole = whole && this.finishReason !== "length";
+		if (this.#open !== null && !isWhole) this.#open.isWhole = false;
+		for (const { segment } of this.#waiting) if (!isWhole) segment.isWhole = segment.isCallable;
+		told += this.#thoughtOfDetails();
+		told += this.#flushCalls();
+		return told + this.#close();
+	}
+
+	#learn(frame: EventFrame): Place {
+		const place = placeOf(frame.like);
+		this.#places.set(frame, place);
+		return place;
+	}
+
+	#choice(choice: Fields, said: Fields, isWhole: boolean): string {
+		let told = "";
+		this.#keepDetails(said);
+		const thought = said.reasoning_content ?? said.reasoning;
+		if (typeof thought === "string") told += this.#piece("thought", thought);
+		told += this.#text(said, choice);
+		if (typeof said.refusal === "string") told += this.#piece("refusal", said.refusal);
+		if (Array.isArray(said.tool_calls))
+			for (const call of said.tool_calls as unknown[]) if (isRecord(call)) told += this.#calling(call, isWhole);
+		if (typeof choice.stop_reason === "string") this.stopReason = choice.stop_reason;
+		if (typeof choice.finish_reason !== "string") return told;
+		this.finishReason = choice.finish_reason;
+		return told + this.end();
+	}
+
+	#text(said: Fields, choice: Fields): string {
+		const { content } = said;
+		const logprobs = isRecord(choice.logprobs) && Array.isArray(choice.logprobs.content) ? choice.logprobs.content : [];
+		let told = "";
+		if (typeof content === "string") told += this.#piece("text", content, logprobs);
+		else if (Array.isArray(content))
+			for (const part of content as unknown[])
+				if (isRecord(part) && typeof part.text === "string") told += this.#piece("text", part.text);
+		const citations = Array.isArray(said.annotations) ? (said.annotations as unknown[]).flatMap(citationOf) : [];
+		if (citations.length > 0 && this.#open?.kind === "text") this.#open.citations = [...this.#open.citations, ...citations];
+		return told;
+	}
+
+	#piece(kind: Exclude<SegmentKind, "call">, text: string, logprobs: readonly unknown[] = []): string {
+		if (text === "") return "";
+		let told = "";
+		if (this.#open?.kind !== kind) {
+			told = this.#flushCalls();
+			if (kind !== "thought") told += this.#thoughtOfDetails();
+			told += this.#begin(new Segment(kind));
+		}
+		return told + this.#told(text, logprobs);
+	}
+
+	/** A fragment of a call, or a whole one. */
+	#calling(call: Fields, isWhole: boolean): string {
+		const called = isRecord(call.function) ? call.function : {};
+		const id = typeof call.id === "string" && call.id !== "" ? call.id : null;
+		const name = typeof called.name === "string" ? called.name : "";
+		const index = typeof call.index === "number" ? call.index : null;
+		const known = isWhole ? null : index === null ? (id === null ? this.#lastCall : null) : (this.#calls.get(index) ?? null);
+		const isNew = known === null || (id !== null && known.givenId !== null && id !== known.givenId);
+		const underWay = isNew ? this.#newCall(id, name, index) : known;
+		let told = "";
+		if (isNew && (this.#open?.kind !== "call" || this.#open.isCallable || isWhole)) told = this.#tellNext(underWay);
+		else if (isNew) this.#waiting.push(underWay);
+		const written = called.arguments;
+		// Some servers give arguments as an object.
+		const text = typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
+		return told + this.#fragment(underWay, text);
+	}
+
+	#newCall(givenId: string | null, name: string, index: number | null): CallUnderWay {
+		const id = givenId ?? this.#callIds(this.#callCount);
+		const call = { segment: new Segment("call", { id, name }), givenId, isClosed: false };
+		this.#calls.set(index ?? this.#callCount, call);
+		this.#callCount++;
+		this.#lastCall = call;
+		return call;
+	}
+
+	#fragment(call: CallUnderWay, text: string): string {
+		if (text === "" || call.isClosed) return "";
+		if (this.#open === call.segment) return this.#told(text, []);
+		call.segment.add(text);
+		return this.#open?.kind === "call" && this.#open.isCallable ? this.#tellWaitingFirst() : "";
+	}
+
+	/** The call becomes the open one; those that waited come first. */
+	#tellNext(call: CallUnderWay): string {
+		return this.#flushCalls() + this.#thoughtOfDetails() + this.#begin(call.segment);
+	}
+
+	/** A thought whose provider gave its pieces and no text. */
+	#thoughtOfDetails(): string {
+		const isPending = this.#details.length > 0 || this.#signature !== null;
+		return isPending && this.#open?.kind !== "thought" ? this.#begin(new Segment("thought")) : "";
+	}
+
+	#tellWaitingFirst(): string {
+		const [call, ...rest] = this.#waiting;
+		if (call === undefined) return "";
+		this.#waiting = rest;
+		const { text } = call.segment;
+		return this.#begin(call.segment) + (text === "" ? "" : this.#teller.piece(call.segment, text, []));
+	}
+
+	#flushCalls(): string {
+		let told = "";
+		for (const call of this.#waiting) told += this.#tellWaiting(call);
+		this.#waiting = [];
+		return told;
+	}
+
+	#tellWaiting({ segment }: CallUnderWay): string {
+		const begun = this.#begin(segment);
+		const { text } = segment;
+		return begun + (text === "" ? "" : this.#teller.piece(segment, text, [])) + this.#close();
+	}
+
+	#begin(segment: Segment): string {
+		const told = this.#close();
+		segment.index = this.segments.length;
+		this.segments.push(segment);
+		this.#open = segment;
+		return told + this.#teller.open(segment);
+	}
+
+	#told(text: string, logprobs: readonly unknown[]): string {
+		const segment = this.#open;
+		if (segment === null) return "";
+		segment.add(text);
+		if (logprobs.length > 0) segment.logprobs = [...segment.logprobs, ...logprobs];
+		return this.#teller.piece(segment, text, logprobs);
+	}
+
+	#close(): string {
+		const segment = this.#open;
+		if (segment === null) return "";
+		if (segment.kind === "thought") {
+			segment.details = this.#details;
+			segment.signature = this.#signature;
+			this.#details = [];
+			this.#signature = null;
+		}
+		for (const call of this.#calls.values()) if (call.segment === segment) call.isClosed = true;
+		this.#open = null;
+		return this.#teller.close(segment);
+	}
+
+	/** Pieces with the same index are one: their texts join, their other members come once. */
+	#keepDetails(said: Fields): void {
+		if (typeof said.thought_signature === "string") this.#signature = said.thought_signature;
+		if (!Array.isArray(said.reasoning_details)) return;
+		for (const detail of said.reasoning_details as unknown[]) {
+			if (!isRecord(detail)) continue;
+			const same = this.#details.find(
+				(other) => other.index !== undefined && other.index === detail.index && other.type === detail.type,
+			);
+			if (same === undefined) this.#details.push({ ...detail });
+			else for (const [key, value] of Object.entries(detail)) same[key] = joined(key, same[key], value);
+		}
+	}
+}
+
+function joined(key: string, before: unknown, value: unknown): unknown {
+	if (value === null || value === undefined) return before;
+	const grows = key === "text" || key === "summary" || key === "data";
+	return grows && typeof before === "string" && typeof value === "string" ? before + value : value;
+}
+
+function firstChoice(body: Fields): Fields | null {
+	const { choices } = body;
+	if (!Array.isArray(choices)) return null;
+	const first: unknown = choices.find((choice: unknown) => isRecord(choice) && (choice.index ?? 0) === 0);
+	return isRecord(first) ? first : null;
+}
+
+function placeOf(like: Fields): Place {
+	const delta = firstChoice(like)?.delta;
+	if (!isRecord(delta)) return "text";
+	if (delta.reasoning_content || delta.reasoning) return "thought";
+	if (delta.refusal) return "refusal";
+	const [call] = Array.isArray(delta.tool_calls) ? (delta.tool_calls as unknown[]) : [];
+	if (!isRecord(call) || delta.content) return "text";
+	return { index: typeof call.index === "number" ? call.index : -1 };
+}
+
+/** OpenAI's chat nests a citation under its type. */
+function citationOf(annotation: unknown): UrlCitation[] {
+	if (!isRecord(annotation)) return [];
+	const told = isRecord(annotation.url_citation) ? annotation.url_citation : annotation;
+	if (annotation.type !== "url_citation" || typeof told.url !== "string") return [];
+	const place = (value: unknown): number => (typeof value === "number" ? value : 0);
+	const title = typeof told.title === "string" ? told.title : "";
+	return [{ type: "url_citation", url: told.url, title, start_index: place(told.start_index), end_index: place(told.end_index) }];
+}

@@ -1,0 +1,67 @@
+/** What a model says, as a row of segments: thoughts, text, a refusal, calls of functions. None begins before the last has ended. */
+export type SegmentKind = "thought" | "text" | "refusal" | "call";
+
+/** A source that a text rests on, in OpenAI's form. */
+export interface UrlCitation {
+	readonly type: "url_citation";
+	readonly url: string;
+	readonly title: string;
+	readonly start_index: number;
+	readonly end_index: number;
+}
+
+export class Segment {
+	readonly kind: SegmentKind;
+	/** Of a call. */
+	readonly callId: string;
+	name: string;
+	/** Its place among the segments; known once it was opened. */
+	index = -1;
+	/** False where the model was cut off in it. */
+	isWhole = true;
+	/** Of a thought: the provider's own pieces and signature, which it wants back unchanged. */
+	details: readonly Readonly<Record<string, unknown>>[] = [];
+	signature: string | null = null;
+	/** Of a text. */
+	citations: readonly UrlCitation[] = [];
+	logprobs: readonly unknown[] = [];
+	#pieces: string[] = [];
+
+	constructor(kind: SegmentKind, call: { readonly id: string; readonly name: string } = { id: "", name: "" }) {
+		this.kind = kind;
+		this.callId = call.id;
+		this.name = call.name;
+	}
+
+	add(piece: string): void {
+		this.#pieces.push(piece);
+	}
+
+	get text(): string {
+		if (this.#pieces.length > 1) this.#pieces = [this.#pieces.join("")];
+		return this.#pieces[0] ?? "";
+	}
+
+	/** Of a call: its arguments are a whole JSON object. */
+	get isCallable(): boolean {
+		const { text } = this;
+		if (!text.trimEnd().endsWith("}")) return false;
+		try {
+			JSON.parse(text);
+			return true;
+		} catch {
+			return false;
+		}
+	}
+}
+
+/** How a form tells the segments, as text of its stream. */
+export interface SpeechTeller {
+	open(segment: Segment): string;
+	/** A piece that was added to the open segment. */
+	piece(segment: Segment, text: string, logprobs: readonly unknown[]): string;
+	close(segment: Segment): string;
+}
+
+/** Tells nothing: for whole answers, whose segments are told at once. */
+export const SILENT: SpeechTeller = { open: () => "", piece: () => "", close: () => "" };
