@@ -11,6 +11,7 @@ import {
 	loadCharacterData,
 } from "../catalog/index.ts";
 import type { RpcCatalog } from "../catalog/rpc/index.ts";
+import type { ChatParts } from "../completions/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
 import type { Journal } from "../journal/index.ts";
@@ -20,6 +21,7 @@ import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
+import { responses } from "../routes/responses/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
 import {
 	type App,
@@ -265,16 +267,18 @@ export class Gateway {
 			},
 			networks: new Set([...networks.keys(), ...optionalNetworks.keys()]),
 		};
+		const chat: ChatParts = {
+			budgets: this.budgets,
+			upstreams: this.#upstreams,
+			clock,
+			catalog,
+			characters,
+			config: () => this.#config,
+			countTokens,
+		};
 		const endpoints: Endpoint[] = [
-			chatCompletions({
-				budgets: this.budgets,
-				upstreams: this.#upstreams,
-				clock,
-				catalog,
-				characters,
-				config: () => this.#config,
-				countTokens,
-			}),
+			chatCompletions(chat),
+			responses(chat),
 			...this.#audio.routes,
 			textParser({ budgets: this.budgets, documents, countTokens, config: () => this.#config }),
 			...modelRoutes(catalog, (call) => {

@@ -1,0 +1,57 @@
+/**
+ * POST /responses. Promises: OpenAI's Responses API in and out on the road of chat, so every model has it: the same
+ * checks, holds, upstreams and charges. Stateless: keeps nothing between requests, and refuses what would need that.
+ */
+import { type AnswerForm, admitChat, type ChatParts, chatInput, withRenamedFields } from "../../completions/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
+import type { LongStrings } from "../../wire/index.ts";
+import { chatRequest } from "./chat-request.ts";
+import { ResponseObject } from "./response-object.ts";
+import { ResponseStream } from "./response-stream.ts";
+import { type ResponsesBody, ResponsesBodySchema } from "./schema.ts";
+import { wholeResponse } from "./whole-response.ts";
+
+const MAX_BODY_BYTES = 72 * 1_048_576;
+
+export function responses(parts: ChatParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/responses",
+		name: "responses",
+		tag: "Chat",
+		summary: "Response",
+		description:
+			"OpenAI's Responses API, stateless. With `stream: true` the answer is a stream of server-sent events that ends with `response.completed`, `response.incomplete` or `response.failed`.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: { schema: ResponsesBodySchema, maxBytes: MAX_BODY_BYTES },
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"],
+		answer: { type: "application/json", description: "The response, or a stream of events as text/event-stream" },
+		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
+	});
+}
+
+async function admitResponse(
+	{ body, long }: Pick<Input<ResponsesBody, unknown>, "body" | "long">,
+	call: Call,
+	parts: ChatParts,
+): Promise<Admission> {
+	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	if (model.capabilities.supportsE2EE)
+		throw invalidField(
+			["model"],
+			`${model.id} takes sealed conversations, which this route cannot; use /chat/completions`,
+			"unsupported",
+		);
+	const chat = chatRequest(body, long);
+	return withRenamedFields(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, long)));
+}
+
+function formOf(request: ResponsesBody, long: LongStrings): AnswerForm {
+	return {
+		whole: (session, answer) => wholeResponse(session, answer, new ResponseObject(session, request, long)),
+		stream: (session) => new ResponseStream(session, new ResponseObject(session, request, long)),
+	};
+}

@@ -1,0 +1,42 @@
+import type { Segment } from "../../completions/index.ts";
+import { sealThought } from "./sealed-thought.ts";
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+/** The id of an output item: the same in every event and in the whole answer. */
+export function itemId(segment: Segment, requestId: string): string {
+	const prefix = { thought: "rs", text: "msg", refusal: "msg", call: "fc" }[segment.kind];
+	return `${prefix}_${requestId}${segment.index}`;
+}
+
+/** A segment as an item of `output`, with what was said so far; `in_progress`: without any of it. */
+export function outputItem(segment: Segment, requestId: string, status?: ItemStatus): Record<string, unknown> {
+	const id = itemId(segment, requestId);
+	const now = status ?? (segment.isWhole ? "completed" : "incomplete");
+	const isNew = now === "in_progress";
+	switch (segment.kind) {
+		case "thought": {
+			const sealed = sealThought(segment.details, segment.signature);
+			const summary = isNew || segment.text === "" ? [] : [summaryPart(segment.text)];
+			return { type: "reasoning", id, summary, ...(sealed === null || isNew ? {} : { encrypted_content: sealed }) };
+		}
+		case "call": {
+			const { callId, name, text } = segment;
+			return { type: "function_call", id, call_id: callId, name, arguments: isNew ? "" : text, status: now };
+		}
+		case "text":
+		case "refusal":
+			return { type: "message", id, status: now, role: "assistant", content: isNew ? [] : [contentPart(segment)] };
+	}
+}
+
+export function summaryPart(text: string) {
+	return { type: "summary_text", text };
+}
+
+/** The one content part of a message; `isNew`: before anything was said. */
+export function contentPart(segment: Segment, isNew = false): Record<string, unknown> {
+	if (segment.kind === "refusal") return { type: "refusal", refusal: isNew ? "" : segment.text };
+	if (isNew) return { type: "output_text", text: "", annotations: [], logprobs: [] };
+	return { type: "output_text", text: segment.text, annotations: segment.citations, logprobs: segment.logprobs };
+}

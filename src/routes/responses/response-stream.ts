@@ -1,0 +1,110 @@
+import {
+	type ChatSession,
+	type Paid,
+	type Segment,
+	SpeechReader,
+	type SpeechTeller,
+	type StreamForm,
+} from "../../completions/index.ts";
+import type { ApiError } from "../../errors/index.ts";
+import type { ChatEvent } from "../../upstreams/port.ts";
+import { contentPart, itemId, outputItem, summaryPart } from "./output-items.ts";
+import { type ResponseObject, statusOf } from "./response-object.ts";
+
+const PING = ": ping\n\n";
+
+/** Tells a chat stream in the events of a response, in OpenAI's order (docs/responses.md). */
+export class ResponseStream implements StreamForm, SpeechTeller {
+	readonly ping = PING;
+	readonly #response: ResponseObject;
+	readonly #reader: SpeechReader;
+	#begun = false;
+	#sequence = 0;
+
+	constructor(session: ChatSession, response: ResponseObject) {
+		this.#response = response;
+		this.#reader = new SpeechReader(this, (number) => `call_${session.call.requestId}${number}`);
+	}
+
+	event(event: ChatEvent): string {
+		return this.#begin() + this.#reader.take(event);
+	}
+
+	cut(): string {
+		this.#reader.finishReason = "length";
+		return this.#begin() + this.#reader.end();
+	}
+
+	end(paid: Paid): string {
+		const told = this.#begin() + this.#reader.end();
+		const { segments, finishReason } = this.#reader;
+		const status = statusOf(finishReason);
+		return told + this.#sse(`response.${status}`, { response: this.#response.make({ status, segments, finishReason, paid }) });
+	}
+
+	failed(error: ApiError): string {
+		const begun = this.#begin();
+		const { segments } = this.#reader;
+		return begun + this.#sse("response.failed", { response: this.#response.make({ status: "failed", segments, error }) });
+	}
+
+	open(segment: Segment): string {
+		const added = this.#sse("response.output_item.added", {
+			output_index: segment.index,
+			item: outputItem(segment, this.#response.requestId, "in_progress"),
+		});
+		if (segment.kind === "call") return added;
+		if (segment.kind === "thought")
+			return added + this.#at(segment, "response.reasoning_summary_part.added", { summary_index: 0, part: summaryPart("") });
+		return added + this.#at(segment, "response.content_part.added", { content_index: 0, part: contentPart(segment, true) });
+	}
+
+	piece(segment: Segment, delta: string, logprobs: readonly unknown[]): string {
+		switch (segment.kind) {
+			case "call":
+				return this.#at(segment, "response.function_call_arguments.delta", { delta });
+			case "thought":
+				return this.#at(segment, "response.reasoning_summary_text.delta", { summary_index: 0, delta });
+			case "refusal":
+				return this.#at(segment, "response.refusal.delta", { content_index: 0, delta });
+			case "text":
+				return this.#at(segment, "response.output_text.delta", { content_index: 0, delta, logprobs });
+		}
+	}
+
+	close(segment: Segment): string {
+		const item = { output_index: segment.index, item: outputItem(segment, this.#response.requestId) };
+		return this.#saidAll(segment) + this.#sse("response.output_item.done", item);
+	}
+
+	#saidAll(segment: Segment): string {
+		const { text } = segment;
+		if (segment.kind === "call")
+			return this.#at(segment, "response.function_call_arguments.done", { name: segment.name, arguments: text });
+		if (segment.kind === "thought")
+			return (
+				this.#at(segment, "response.reasoning_summary_text.done", { summary_index: 0, text }) +
+				this.#at(segment, "response.reasoning_summary_part.done", { summary_index: 0, part: summaryPart(text) })
+			);
+		const said =
+			segment.kind === "refusal"
+				? this.#at(segment, "response.refusal.done", { content_index: 0, refusal: text })
+				: this.#at(segment, "response.output_text.done", { content_index: 0, text, logprobs: segment.logprobs });
+		return said + this.#at(segment, "response.content_part.done", { content_index: 0, part: contentPart(segment) });
+	}
+
+	#begin(): string {
+		if (this.#begun) return "";
+		this.#begun = true;
+		const response = this.#response.make({ status: "in_progress", segments: [] });
+		return this.#sse("response.created", { response }) + this.#sse("response.in_progress", { response });
+	}
+
+	#at(segment: Segment, type: string, members: object): string {
+		return this.#sse(type, { item_id: itemId(segment, this.#response.requestId), output_index: segment.index, ...members });
+	}
+
+	#sse(type: string, members: object): string {
+		return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence++, ...members })}\n\n`;
+	}
+}

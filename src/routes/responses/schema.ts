@@ -1,0 +1,155 @@
+/** The body of POST /responses (docs/responses.md). Keys that it does not name are dropped; what would need a memory of ours is refused. */
+import Type, { type Static } from "typebox";
+import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
+import { REASONING_EFFORTS } from "../../catalog/types.ts";
+import { AUDIO_FORMATS } from "../../completions/schema.ts";
+
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(schema));
+const text = () => optional(Type.String());
+
+const ImageUrl = Type.Object({ url: Type.String({ minLength: 1 }), detail: Type.Optional(Type.Unknown()) });
+const InputText = Type.Object({ type: Type.Enum(["input_text", "output_text", "text"]), text: Type.String() });
+const Refusal = Type.Object({ type: Type.Literal("refusal"), refusal: Type.String() });
+const InputImage = Type.Object({
+	type: Type.Enum(["input_image", "image_url"]),
+	image_url: optional(Type.Union([Type.String({ minLength: 1 }), ImageUrl])),
+	file_id: text(),
+	detail: Type.Optional(Type.Unknown()),
+});
+const InputFile = Type.Object({
+	type: Type.Literal("input_file"),
+	file_data: text(),
+	file_url: text(),
+	file_id: text(),
+	filename: text(),
+});
+const InputAudio = Type.Object({
+	type: Type.Literal("input_audio"),
+	input_audio: Type.Object({ data: Type.String({ minLength: 1 }), format: Type.Optional(Type.Enum([...AUDIO_FORMATS])) }),
+});
+const Part = Type.Union([InputText, Refusal, InputImage, InputFile, InputAudio]);
+export type ResponsePart = Static<typeof Part>;
+
+const Message = Type.Object({
+	type: optional(Type.Literal("message")),
+	role: Type.Enum(["user", "assistant", "system", "developer"]),
+	content: Type.Union([Type.String(), Type.Array(Part)]),
+	id: text(),
+	status: text(),
+});
+const SummaryPart = Type.Union([Type.String(), Type.Object({ type: Type.Optional(Type.String()), text: Type.String() })]);
+const Reasoning = Type.Object({
+	type: Type.Literal("reasoning"),
+	id: text(),
+	summary: optional(Type.Array(SummaryPart)),
+	content: optional(Type.Array(SummaryPart)),
+	encrypted_content: text(),
+	status: text(),
+});
+const FunctionCall = Type.Object({
+	type: Type.Literal("function_call"),
+	call_id: Type.String({ minLength: 1 }),
+	name: Type.String({ minLength: 1 }),
+	arguments: Type.String(),
+	id: text(),
+	status: text(),
+});
+const FunctionCallOutput = Type.Object({
+	type: Type.Literal("function_call_output"),
+	call_id: Type.String({ minLength: 1 }),
+	output: Type.Unknown({ description: "Text, content parts, or any JSON value" }),
+	id: text(),
+	status: text(),
+});
+const ItemReference = Type.Object({ type: Type.Literal("item_reference"), id: Type.String() });
+/** Told by earlier answers; nothing of it goes to the model. */
+const WebSearchCall = Type.Object({ type: Type.Literal("web_search_call"), id: text(), status: text() });
+
+const Item = Type.Union([Message, Reasoning, FunctionCall, FunctionCallOutput, ItemReference, WebSearchCall]);
+export type ResponseItem = Static<typeof Item>;
+
+const Definition = {
+	name: Type.String({ minLength: 1 }),
+	description: text(),
+	parameters: optional(Type.Object({})),
+	strict: optional(Type.Boolean()),
+};
+const NestedFunction = Type.Object({ type: Type.Literal("function"), function: Type.Object(Definition) });
+const FlatFunction = Type.Object({ type: Type.Literal("function"), ...Definition });
+const OtherTool = Type.Object({
+	type: Type.String({ not: { const: "function" }, description: "web_search and x_search act; any other hosted tool is ignored" }),
+});
+export const ToolSchema = Type.Union([NestedFunction, FlatFunction, OtherTool]);
+export type ResponseTool = Static<typeof ToolSchema>;
+
+const Format = Type.Union([
+	Type.Object({ type: Type.Literal("text") }),
+	Type.Object({ type: Type.Literal("json_object") }),
+	Type.Object({
+		type: Type.Literal("json_schema"),
+		name: Type.String({ minLength: 1 }),
+		schema: Type.Object({}),
+		description: text(),
+		strict: optional(Type.Boolean()),
+	}),
+]);
+
+/** The options of this service that the route takes; others are dropped. */
+export const SERVICE_FIELDS = [
+	"character_slug",
+	"enable_e2ee",
+	"enable_web_search",
+	"enable_web_scraping",
+	"enable_web_citations",
+	"include_service_system_prompt",
+	"include_search_results_in_stream",
+] as const;
+
+export const ResponsesBodySchema = Type.Object({
+	model: Type.String({
+		minLength: 1,
+		description: "A model id, a trait or a compatibility name, with an optional feature suffix",
+	}),
+	input: Type.Union([Type.String(), Type.Array(Item)], {
+		description: "The whole conversation: nothing is kept between requests",
+	}),
+	instructions: Type.Optional(Type.String({ description: "A system message before the input" })),
+	include: Type.Optional(Type.Array(Type.String())),
+	max_output_tokens: Type.Optional(Type.Integer({ minimum: 1, description: "Visible and reasoning tokens" })),
+	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+	top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+	top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+	reasoning: Type.Optional(
+		Type.Object({
+			effort: optional(Type.Enum([...REASONING_EFFORTS])),
+			summary: optional(Type.Enum(["auto", "concise", "detailed"])),
+		}),
+	),
+	text: Type.Optional(Type.Object({ format: optional(Format), verbosity: optional(Type.Enum(["low", "medium", "high"])) })),
+	tools: Type.Optional(Type.Array(ToolSchema)),
+	tool_choice: Type.Optional(
+		Type.Union([
+			Type.Enum(["auto", "none", "required"]),
+			Type.Object({ type: Type.Literal("function"), function: Type.Object({ name: Type.String() }) }),
+			Type.Object({ type: Type.Literal("function"), name: Type.String() }),
+			Type.Object({
+				type: Type.Literal("allowed_tools"),
+				mode: Type.Enum(["auto", "required"]),
+				tools: Type.Array(Type.Object({ type: Type.String(), name: Type.Optional(Type.String()) })),
+			}),
+			Type.Object({ type: Type.String({ not: { enum: ["function", "allowed_tools"] } }) }),
+		]),
+	),
+	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
+	web_search: Type.Optional(Type.Boolean({ description: "True: as service_parameters.enable_web_search `on`" })),
+	stream: Type.Optional(Type.Boolean({ default: false })),
+	truncation: Type.Optional(Type.Enum(["auto", "disabled"], { description: "Accepted; nothing is cut from the input" })),
+	metadata: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "Echoed" })),
+	prompt_cache_key: Type.Optional(Type.String()),
+	fallbacks: Type.Optional(Type.Array(Type.Object({ model: Type.String() }), { maxItems: 10 })),
+	store: Type.Optional(Type.Boolean({ default: false, description: "Only false: nothing is kept" })),
+	background: Type.Optional(Type.Boolean({ default: false, description: "Only false" })),
+	service_parameters: Type.Optional(Type.Pick(ServiceParametersSchema, [...SERVICE_FIELDS])),
+});
+export type ResponsesBody = Static<typeof ResponsesBodySchema>;
