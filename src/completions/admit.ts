@@ -1,4 +1,4 @@
-import type { CeilingResult, HoldContext } from "../budgets/port.ts";
+import type { CeilingRequest, CeilingResult, HoldContext } from "../budgets/port.ts";
 import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
@@ -8,6 +8,7 @@ import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
+import { formatInstruction, formatToKeep } from "./kept-format.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
@@ -18,6 +19,8 @@ import { answerStream } from "./stream.ts";
 import { thinkingPlan } from "./thinking.ts";
 import { answerUnary } from "./unary.ts";
 
+/** What asking a second time adds to the prompt: fewer, whatever the faults. */
+const COMPLAINT_TOKENS = 3_000;
 /** A context that nobody has told us of: large enough never to bound anything. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
@@ -49,9 +52,11 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	call.headers["x-service-model-id"] = headerText(model.id);
 	call.headers["x-service-model-name"] = headerText(model.name);
 
+	const keptFormat = markUnsupported(model.id, () => formatToKeep(body, model));
 	const systemTexts: string[] = [];
 	if (options.include_service_system_prompt && config.chat.systemPrompt !== "") systemTexts.push(config.chat.systemPrompt);
 	if (character !== null) systemTexts.push(character.prompt);
+	if (keptFormat !== null) systemTexts.push(formatInstruction(keptFormat));
 	const added = systemTexts.join("\n");
 	const members = topLevelMembers(raw);
 	const size = promptSize(body, members, facts, Buffer.byteLength(added));
@@ -60,7 +65,9 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	const text = () => promptText(body, added, input.long);
 
 	let ceiling: CeilingResult | undefined;
-	const rates = dearestRates(model.prices, size.atMost);
+	const modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
+	const again = keptFormat === null ? 0 : modelMaxTokens + COMPLAINT_TOKENS;
+	const rates = dearestRates(model.prices, size.atMost + again);
 	return {
 		model: model.id,
 		rate: {
@@ -72,15 +79,14 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			const { caller } = call;
 			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
-				promptTokensBound: size.atMost,
+				promptTokensBound: size.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
 				promptTokensAtLeast: size.atLeast,
 				countPromptTokens: async () => (await parts.countTokens(text())) + overhead,
 				callerMaxTokens: callerMaxTokens(body),
-				modelMaxTokens: model.maxCompletionTokens ?? config.limits.maxCompletionTokens,
+				modelMaxTokens,
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
 				choices: body.n ?? 1,
-				inputPrice: rates.input,
-				outputPrice: rates.output,
+				...(keptFormat === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
 			});
 			return ceiling.hold;
 		},
@@ -103,6 +109,8 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 					strip: options.strip_thinking_response || options.disable_thinking,
 					disabled: disableThinking,
 				}),
+				format: keptFormat,
+				checkSchema: parts.checkSchema,
 				includeUsage: body.stream_options?.include_usage === true,
 				echoInStream: options.include_search_results_in_stream,
 				choices: body.n ?? 1,
@@ -120,6 +128,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 						spliceMaxTokens: ceiling?.spliceMaxTokens ?? null,
 						disableThinking,
 						imagesFrom,
+						dropFormat: keptFormat !== null,
 						defaultEffort:
 							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
 					}),
@@ -134,6 +143,15 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			return answerStream(session, parts.upstreams, settlement, config.stream, form);
 		},
 	};
+}
+
+/**
+ * Rates that cover a call and a second one, whose prompt is the first's with the first's answer behind it: each
+ * token of the prompt is read twice, each of the output is made twice and read once.
+ */
+function ratesOfTwo({ input, output }: ReturnType<typeof dearestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
+	type Price = CeilingRequest["inputPrice"];
+	return { inputPrice: (2 * input) as Price, outputPrice: (2 * output + input) as Price };
 }
 
 /** Header values are Latin-1: anything else becomes a question mark. */

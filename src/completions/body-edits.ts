@@ -18,6 +18,8 @@ export interface EditInputs {
 	readonly imagesFrom: number;
 	/** What the model's entry says it thinks with where nobody names an effort. */
 	readonly defaultEffort: string | undefined;
+	/** True: the model is told the format in words, and its server nothing. */
+	readonly dropFormat: boolean;
 }
 
 /**
@@ -54,6 +56,7 @@ export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const edits = new Map<string, string | null>();
 	for (const { key } of inputs.members) if (NOT_THE_CALLERS.has(key)) edits.set(key, null);
 	if (inputs.systemTexts.length > 0 || inputs.imagesFrom > 0) edits.set("messages", messagesWith(inputs));
+	if (inputs.dropFormat) edits.set("response_format", null);
 	if (inputs.spliceMaxTokens !== null) {
 		edits.set("max_completion_tokens", String(inputs.spliceMaxTokens));
 		edits.set("max_tokens", null);

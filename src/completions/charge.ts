@@ -6,10 +6,11 @@ type PicoPrice = ChargeLine["picoPrice"];
 /**
  * The lines of a chat charge (docs/chat.md): prompt tokens without the cached ones, cached, cache writes,
  * completion (reasoning included, all choices). Above the extended threshold the extended rates hold for the
- * whole request. Lines of no units are left out.
+ * whole request. Lines of no units are left out. `rated`: the prompt that is compared with that threshold, where
+ * the usage is of several calls.
  */
-export function chatLines(model: TextModel, usage: TokenUsage): ChargeLine[] {
-	const rates = ratesFor(model.prices, usage.promptTokens);
+export function chatLines(model: TextModel, usage: TokenUsage, rated = usage.promptTokens): ChargeLine[] {
+	const rates = ratesFor(model.prices, rated);
 	const cached = Math.min(usage.cachedTokens, usage.promptTokens);
 	const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
 	const lines: ChargeLine[] = [];

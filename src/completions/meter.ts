@@ -29,9 +29,32 @@ export class ChatMeter {
 	/** Set as soon as bytes went to an upstream: from then on leaving is billed. */
 	sentTo: string | null = null;
 	usage: TokenUsage | null = null;
+	#before: TokenUsage | null = null;
 
 	constructor(parts: MeterParts) {
 		this.#parts = parts;
+	}
+
+	/** Notes a call of this request that is over, before the one that is posted at the end. */
+	add(usage: TokenUsage): void {
+		this.#before = this.#before === null ? usage : sumOf(this.#before, usage);
+	}
+
+	/** True where the usage that is posted is of several calls. */
+	get isSum(): boolean {
+		return this.#before !== null;
+	}
+
+	/** The usage of one call: the upstream's where it can be, else counted. */
+	toldOrCounted(usage: TokenUsage | null, output: () => ReceivedOutput): TokenUsage | Promise<TokenUsage> {
+		return usage !== null && this.#believable(usage) ? usage : this.#count(output());
+	}
+
+	/** Posts the calls before, where there were any, and nothing of one that failed. */
+	postBefore(status: number): Posted | null {
+		if (this.#before === null) return null;
+		this.usage = this.#before;
+		return this.#parts.settlement.post(this.#input(this.usage, status, this.usage.promptTokens));
 	}
 
 	/**
@@ -47,8 +70,9 @@ export class ChatMeter {
 			usage = told === null ? counted : { ...told, completionTokens: Math.max(told.completionTokens, counted.completionTokens) };
 		}
 		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
-		this.usage = usage;
-		return this.#parts.settlement.post(this.#input(usage, status));
+		const rated = Math.max(usage.promptTokens, this.#before?.promptTokens ?? 0);
+		this.usage = this.#before === null ? usage : sumOf(this.#before, usage);
+		return this.#parts.settlement.post(this.#input(this.usage, status, rated));
 	}
 
 	/** More tokens than the model's context holds are a fault of the upstream: they would be the caller's money. */
@@ -71,9 +95,21 @@ export class ChatMeter {
 		};
 	}
 
-	#input(usage: TokenUsage, status: number): PostInput {
-		return { lines: chatLines(this.#parts.model, usage), usage, status, upstream: this.sentTo };
+	/** `rated`: the longest prompt of a call, which decides between the model's rates. */
+	#input(usage: TokenUsage, status: number, rated: number): PostInput {
+		return { lines: chatLines(this.#parts.model, usage, rated), usage, status, upstream: this.sentTo };
 	}
+}
+
+function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {
+	return {
+		promptTokens: one.promptTokens + other.promptTokens,
+		completionTokens: one.completionTokens + other.completionTokens,
+		cachedTokens: one.cachedTokens + other.cachedTokens,
+		cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+		reasoningTokens: one.reasoningTokens + other.reasoningTokens,
+		counted: one.counted || other.counted,
+	};
 }
 
 /** A usage object in OpenAI's form, of tokens that we counted. */

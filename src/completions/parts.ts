@@ -3,6 +3,7 @@ import type { Catalog, Characters } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { ChatUpstreams } from "../upstreams/port.ts";
+import type { CheckSchema } from "./formatted.ts";
 
 /** What the chat route works with: handed in once; functions where a reload changes the answer. */
 export interface ChatParts {
@@ -14,4 +15,6 @@ export interface ChatParts {
 	readonly config: () => Config;
 	/** Tokens of a text (o200k_base), within a second whatever the text. */
 	readonly countTokens: (text: string) => Promise<number>;
+	/** Within a second, whatever the schema. */
+	readonly checkSchema: CheckSchema;
 }

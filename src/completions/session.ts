@@ -1,6 +1,8 @@
 import type { TextModel } from "../catalog/types.ts";
 import type { Call } from "../server/call.ts";
 import type { ChatForward } from "../upstreams/port.ts";
+import type { CheckSchema } from "./formatted.ts";
+import type { KeptFormat } from "./kept-format.ts";
 import type { ChatMeter } from "./meter.ts";
 import type { ThinkingPlan } from "./thinking.ts";
 
@@ -14,6 +16,9 @@ export interface ChatSession {
 	readonly echo: Readonly<Record<string, unknown>>;
 	/** What becomes of think blocks in the text; null: it goes through as it is. */
 	readonly thinking: ThinkingPlan | null;
+	/** What the answer has to be, where this service sees to it. */
+	readonly format: KeptFormat | null;
+	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
 	/** True: the first chunk of a stream carries the echo. */
 	readonly echoInStream: boolean;

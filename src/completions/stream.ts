@@ -5,6 +5,8 @@ import { asApiError } from "../server/error-body.ts";
 import { tokenUsageOf } from "../upstreams/index.ts";
 import type { ChatStream, ChatUpstreams, EventBatch } from "../upstreams/port.ts";
 import type { AnswerForm, StreamForm } from "./answer-form.ts";
+import { askInFormat } from "./formatted.ts";
+import { FormattedStream } from "./formatted-stream.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { ThinkingStream } from "./thinking.ts";
@@ -31,7 +33,14 @@ export async function answerStream(
 	times: StreamTimes,
 	form: AnswerForm,
 ): Promise<MeteredAnswer> {
-	const stream = upstreams.stream(session.forward);
+	const { forward, format } = session;
+	const stream =
+		format === null
+			? upstreams.stream(forward)
+			: new FormattedStream(
+					(signal) => askInFormat(session, format, { ...forward, stream: false, signal }, upstreams),
+					forward.signal,
+				);
 	const run = new StreamRun(session, stream, settlement, times, form.stream(session));
 	const early = await run.begin();
 	if (early === "left") return { status: CLIENT_LEFT, type: "text/plain", body: null };
@@ -70,7 +79,7 @@ class StreamRun {
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#form = form;
-		this.#thinking = session.thinking === null ? null : new ThinkingStream(session.thinking);
+		this.#thinking = session.thinking === null || session.format !== null ? null : new ThinkingStream(session.thinking);
 		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
@@ -102,6 +111,7 @@ class StreamRun {
 		if (failure === undefined && !this.#session.call.signal.aborted) return "go";
 		this.#stream.cancel();
 		if (this.#session.call.signal.aborted && (await this.#postLeft())) return "left";
+		if (failure !== undefined) await this.#session.meter.postBefore(asApiError(failure).status)?.durable;
 		throw failure ?? new ApiError("UNKNOWN_ERROR", { message: "The caller left before the request was sent on" });
 	}
 
@@ -180,7 +190,7 @@ class StreamRun {
 		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		const told = meter.usage.counted || this.#isOver ? null : this.#usage;
+		const told = meter.usage.counted || meter.isSum || this.#isOver ? null : this.#usage;
 		await this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
 	}
 
@@ -197,7 +207,7 @@ class StreamRun {
 			if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
 			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
-		}
+		} else await this.#session.meter.postBefore(error.status)?.durable;
 		await this.#write(sink, this.#form.failed(error));
 	}
 

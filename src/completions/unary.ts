@@ -1,8 +1,10 @@
 import { ApiError } from "../errors/index.ts";
 import type { MeteredAnswer } from "../server/endpoint.ts";
+import { asApiError } from "../server/error-body.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import type { AnswerForm } from "./answer-form.ts";
+import { askInFormat } from "./formatted.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { withThinkingApart } from "./thinking.ts";
@@ -18,9 +20,13 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	let answer: UnaryAnswer;
 	call.setIdleTimeout(0);
 	try {
-		answer = await upstreams.unary(session.forward);
+		const { forward, format } = session;
+		answer = await (format === null ? upstreams.unary(forward) : askInFormat(session, format, forward, upstreams));
 	} catch (error) {
-		if (!call.signal.aborted || meter.sentTo === null) throw error;
+		if (!call.signal.aborted || meter.sentTo === null) {
+			await meter.postBefore(asApiError(error).status)?.durable;
+			throw error;
+		}
 		await meter.post(output, CLIENT_LEFT);
 		return { status: CLIENT_LEFT, type: "text/plain", body: null };
 	} finally {
@@ -29,7 +35,10 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
 	// Before anything is charged: an answer that cannot be passed on is a failed request.
-	const bodyOf = form.whole(session, session.thinking === null ? answer : withThinkingApart(answer, session.thinking));
+	const bodyOf = form.whole(
+		session,
+		session.thinking === null || session.format !== null ? answer : withThinkingApart(answer, session.thinking),
+	);
 	output.add((answer.usage === null ? wholeBody(answer) : answer.body).choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);

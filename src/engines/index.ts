@@ -17,5 +17,6 @@ export {
 export type { EngineCheck } from "./engine-check.ts";
 export { EngineError, type EngineErrorCode } from "./engine-error.ts";
 export { EngineProcess, type EngineProcessOptions, type EngineState } from "./process.ts";
+export { SchemaChecker, type SchemaCheckerOptions } from "./schemas/index.ts";
 export { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine, type SpeechEngine, SpeechInputError } from "./speech/index.ts";
 export { checkTokenCounter, estimateTokens, TokenCounter, type TokenCounterOptions } from "./tokens/index.ts";

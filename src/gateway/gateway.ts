@@ -14,6 +14,7 @@ import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import type { ChatParts } from "../completions/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
+import { SchemaChecker } from "../engines/schemas/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
@@ -88,6 +89,7 @@ export class Gateway {
 	readonly #addresses: AddressWindows;
 	readonly #wallets: Wallets;
 	readonly #audio: AudioRoutes;
+	readonly #schemas: SchemaChecker;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -130,6 +132,7 @@ export class Gateway {
 			catalog: () => this.#catalog,
 			config: () => this.#config,
 		});
+		this.#schemas = new SchemaChecker({ log });
 		this.#addresses = new AddressWindows(clock);
 		this.#wallets = new Wallets({
 			config: () => this.#config,
@@ -214,7 +217,7 @@ export class Gateway {
 		await this.#discovery.stop();
 		this.#audio.stop();
 		this.#upstreams.close();
-		await this.#chains.stop();
+		await Promise.all([this.#chains.stop(), this.#schemas.stop()]);
 		this.budgets.close();
 		await this.#exceededLimits.close();
 	}
@@ -275,6 +278,7 @@ export class Gateway {
 			characters,
 			config: () => this.#config,
 			countTokens,
+			checkSchema: (value, schema) => this.#schemas.check(value, schema),
 		};
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),

@@ -18,7 +18,7 @@ export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: P
 		const id = completionId(body.id, session.call.requestId);
 		if (body.id !== id) edits.set("id", JSON.stringify(id));
 		if (body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
-		if (usage.counted) edits.set("usage", JSON.stringify(countedUsage(usage)));
+		if (usage.counted || session.meter.isSum) edits.set("usage", JSON.stringify(countedUsage(usage)));
 		else if (isRecord(body.usage) && ("cost" in body.usage || "cost_details" in body.usage))
 			edits.set("usage", JSON.stringify(publicUsage(body.usage)));
 		return spliceMembers(answer.bytes, members, edits);

@@ -1,0 +1,89 @@
+import { ApiError } from "../errors/index.ts";
+import type { ChatForward, ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
+import { lastMember, utf8Text } from "../wire/index.ts";
+import { formatComplaint, jsonIn, type KeptFormat } from "./kept-format.ts";
+import { isRecord, ReceivedOutput } from "./received.ts";
+import type { ChatSession } from "./session.ts";
+import { withChoices, withThinkingApart } from "./thinking.ts";
+import { wholeBody } from "./whole-body.ts";
+
+/** The faults of a value by a schema; empty where it fits, null where nobody can say. */
+export type CheckSchema = (value: unknown, schema: Readonly<Record<string, unknown>>) => Promise<readonly string[] | null>;
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** An answer as it goes on, with its usage, and what it misses of the format. */
+interface Read {
+	readonly answer: UnaryAnswer & { readonly usage: NonNullable<UnaryAnswer["usage"]> };
+	readonly faults: readonly string[];
+	/** What the model said, without its thoughts. */
+	readonly said: string;
+}
+
+/**
+ * An answer that has the format: the first, or the second, which is asked for with what the first one missed. Both
+ * are paid for: the meter knows the first as a call before. Throws what the upstream's failure says, and
+ * INFERENCE_FAILED where the second misses it too; the caller posts what went before.
+ */
+export async function askInFormat(
+	session: ChatSession,
+	format: KeptFormat,
+	forward: ChatForward,
+	upstreams: ChatUpstreams,
+): Promise<UnaryAnswer> {
+	const first = await read(session, format, await upstreams.unary(forward));
+	if (first.faults.length === 0) return first.answer;
+	session.meter.add(first.answer.usage);
+	const edits = new Map(forward.edits).set("messages", messagesAgain(forward, first));
+	const second = await read(session, format, await upstreams.unary({ ...forward, edits }));
+	if (second.faults.length > 0) {
+		session.meter.add(second.answer.usage);
+		throw new ApiError("INFERENCE_FAILED", {
+			message: `The model's answer misses the response_format, also when asked again: ${second.faults.join("; ").slice(0, 500)}`,
+			// The same once more would cost the same twice more.
+			headers: { "x-should-retry": "false" },
+		});
+	}
+	return { ...second.answer, retries: first.answer.retries + second.answer.retries };
+}
+
+async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAnswer): Promise<Read> {
+	const body = wholeBody(given);
+	const usage = await session.meter.toldOrCounted(given.usage, () => {
+		const output = new ReceivedOutput();
+		output.add(body.choices);
+		return output;
+	});
+	const told = { ...(session.thinking === null ? given : withThinkingApart(given, session.thinking)), usage };
+	const choices = told.body.choices;
+	const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+	const message = isRecord(choice) && isRecord(choice.message) ? choice.message : null;
+	if (message === null || !isRecord(choice) || isExempt(choice, message)) return { answer: told, faults: [], said: "" };
+	const said = typeof message.content === "string" ? message.content : "";
+	const found = jsonIn(said);
+	if (found === null) return { answer: told, faults: ["it is no JSON"], said };
+	const faults = schema === null ? objectFaults(found.value) : ((await session.checkSchema(found.value, schema)) ?? []);
+	if (faults.length > 0 || found.text === said) return { answer: told, faults, said };
+	const bare = [{ ...choice, message: { ...message, content: found.text } }];
+	return { answer: { ...withChoices(told, told.body, bare), usage }, faults, said };
+}
+
+/** Calls of tools and refusals have no format; what its maximum cut off is told by its finish_reason. */
+function isExempt(choice: Message, { tool_calls: calls, refusal }: Message): boolean {
+	return choice.finish_reason === "length" || (Array.isArray(calls) && calls.length > 0) || typeof refusal === "string";
+}
+
+function objectFaults(value: unknown): string[] {
+	return isRecord(value) ? [] : ["the whole: must be an object"];
+}
+
+/** The messages that the first answer was asked with, that answer, and what it misses. */
+function messagesAgain({ edits, raw, members }: ChatForward, { said, faults }: Read): string {
+	const member = lastMember(members, "messages");
+	const asked = edits.get("messages") ?? (member === undefined ? "[]" : utf8Text(raw, member.valueStart, member.valueEnd));
+	const more = [
+		{ role: "assistant", content: said },
+		{ role: "user", content: formatComplaint(faults) },
+	];
+	return `${asked.trimEnd().slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+}

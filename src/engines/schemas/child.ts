@@ -1,0 +1,34 @@
+/** The process that checks values against schemas of callers: nothing of them becomes code, and it may be killed at any time. */
+import { Errors } from "typebox/schema";
+import { serveParent } from "../child-side.ts";
+
+/** Faults that are told: enough to mend an answer by. */
+const MAX_TOLD = 8;
+const MAX_FAULT_CHARS = 300;
+
+interface CheckJob {
+	readonly id: number;
+	readonly value: unknown;
+	readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** The faults of the value; null where the schema itself cannot be used. */
+function faults({ value, schema }: CheckJob): string[] | null {
+	try {
+		const [fits, errors] = Errors(schema, value);
+		if (fits) return [];
+		return errors
+			.slice(0, MAX_TOLD)
+			.map(({ instancePath, message }) => `${instancePath || "the whole"}: ${message}`.slice(0, MAX_FAULT_CHARS));
+	} catch {
+		return null;
+	}
+}
+
+serveParent({
+	start: () => Promise.resolve(null),
+	async work(work) {
+		const job = work as CheckJob;
+		return { id: job.id, faults: faults(job) };
+	},
+});

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import Type from "typebox";
+import Value from "typebox/value";
+import type { Log } from "../../telemetry/log.ts";
+import { EngineProcess } from "../process.ts";
+
+export interface SchemaCheckerOptions {
+	readonly log: Log;
+	/** For one check, from when its turn comes. */
+	readonly limitMs?: number;
+	/** Checks that may wait. */
+	readonly maxWaiting?: number;
+	readonly idleStopMs?: number;
+}
+
+const START_TIMEOUT_MS = 20_000;
+const MAX_MEMORY_MB = 500;
+
+const Checked = Type.Object({ id: Type.Integer(), faults: Type.Union([Type.Array(Type.String()), Type.Null()]) });
+
+/**
+ * Checks JSON values against JSON Schemas (drafts up to 2020-12) that callers give, in a child process, one after
+ * the other: a pattern can take a matcher hours, and a schema may call itself without end.
+ */
+export class SchemaChecker {
+	readonly #process: EngineProcess<null>;
+	readonly #limitMs: number;
+	readonly #maxWaiting: number;
+	readonly #log: Log;
+	#last: Promise<unknown> = Promise.resolve();
+	#waiting = 0;
+	#nextId = 0;
+	#answer: { readonly id: number; resolve(faults: readonly string[] | null): void } | null = null;
+
+	constructor(options: SchemaCheckerOptions) {
+		this.#log = options.log;
+		this.#limitMs = options.limitMs ?? 1_000;
+		this.#maxWaiting = options.maxWaiting ?? 256;
+		this.#process = new EngineProcess({
+			name: "schemas",
+			entry: join(import.meta.dir, "child.ts"),
+			init: async () => null,
+			parseReady: () => null,
+			onDone: (done) => {
+				const { id, faults } = Value.Parse(Checked, done);
+				if (this.#answer?.id === id) this.#answer.resolve(faults);
+			},
+			onExit: () => this.#answer?.resolve(null),
+			log: options.log,
+			startTimeoutMs: START_TIMEOUT_MS,
+			maxMemoryMb: MAX_MEMORY_MB,
+			idleStopMs: options.idleStopMs ?? 600_000,
+		});
+	}
+
+	/**
+	 * What is wrong with the value, as texts; empty where it fits. null where nobody can say: the schema is none, its
+	 * check takes longer than the limit, or too many wait. Never throws.
+	 */
+	check(value: unknown, schema: Readonly<Record<string, unknown>>): Promise<readonly string[] | null> {
+		if (this.#waiting >= this.#maxWaiting) return Promise.resolve(null);
+		this.#waiting++;
+		const checked = this.#last.then(() => this.#check(value, schema));
+		this.#last = checked.finally(() => this.#waiting--);
+		return checked;
+	}
+
+	/** Ends the child for good. */
+	stop(): Promise<void> {
+		return this.#process.close();
+	}
+
+	async #check(value: unknown, schema: Readonly<Record<string, unknown>>): Promise<readonly string[] | null> {
+		try {
+			await this.#process.start();
+		} catch (err) {
+			this.#log.warn({ err }, "the check of schemas does not start");
+			return null;
+		}
+		const id = this.#nextId++;
+		const { promise, resolve } = Promise.withResolvers<readonly string[] | null>();
+		this.#answer = { id, resolve };
+		if (!this.#process.send({ id, value, schema })) return null;
+		const late = setTimeout(() => void this.#process.kill("a check took too long"), this.#limitMs);
+		const faults = await promise;
+		clearTimeout(late);
+		this.#answer = null;
+		return faults;
+	}
+}
