@@ -1,11 +1,12 @@
 import { lastMember, utf8Text } from "../wire/index.ts";
-import { type Fetch, postChat } from "./connect.ts";
+import { postChat } from "./connect.ts";
 import type { ChatForward } from "./port.ts";
+import type { ProviderRequest } from "./providers/chat/send.ts";
 import { shapeChatBody } from "./request-body.ts";
-import type { TryCall } from "./tries.ts";
+import type { PoolTools, TryCall } from "./tries.ts";
 
 /** A chat request as its tries see it: shaped anew in the words of each upstream. */
-export function chatTry(call: ChatForward, fetch: Fetch): TryCall {
+export function chatTry(call: ChatForward, { fetch, log }: Pick<PoolTools, "fetch" | "log">): TryCall {
 	const { requestId, stream } = call;
 	return {
 		requestId,
@@ -16,6 +17,11 @@ export function chatTry(call: ChatForward, fetch: Fetch): TryCall {
 		onSent: (upstream) => call.onSent(upstream),
 		send({ model, node }, endpoint, signal) {
 			const body = shapeChatBody(call, model, node.dialect);
+			if (node.provider !== null) {
+				const { name: upstream, provider: config } = node;
+				const asked = { upstream, config, requestId, model: call.model, upstreamModel: model, body, stream, fetch, log };
+				return askProvider(asked, signal);
+			}
 			return postChat(fetch, { endpoint, body, requestId, stream }, signal);
 		},
 	};
@@ -26,4 +32,10 @@ function stickyKey({ model, members, raw }: ChatForward): string | undefined {
 	const member = model.targets.length > 1 ? lastMember(members, "prompt_cache_key") : undefined;
 	if (!member || member.valueEnd - member.valueStart > 1024) return undefined;
 	return utf8Text(raw, member.valueStart, member.valueEnd);
+}
+
+/** Providers and what they need are loaded with the first request to one. */
+async function askProvider(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
+	const { sendToProvider } = await import("./providers/chat/send.ts");
+	return sendToProvider(request, signal);
 }

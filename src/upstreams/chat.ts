@@ -83,7 +83,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	const { clock, timeouts, maxAnswerBytes } = tools;
 	const triesEndMs = clock.nowMs() + timeouts.chatUnaryMs;
-	const tries = new Tries(chatTry(call, tools.fetch), tools);
+	const tries = new Tries(chatTry(call, tools), tools);
 	return tries.run(
 		async (response, current) => {
 			const checked = checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);
@@ -110,6 +110,8 @@ async function probe(fetch: Fetch, clock: Clock, node: UpstreamNode): Promise<bo
 			signal: controller.signal,
 		});
 		letGo(response.body);
+		// Without its key a provider refuses us, and is there.
+		if (node.provider !== null) return response.status < 500;
 		return response.ok || response.status === 404 || response.status === 405;
 	} catch {
 		return false;

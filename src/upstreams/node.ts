@@ -4,6 +4,8 @@ import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
 import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
 import { Health, type HealthState } from "./health.ts";
+import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";
+import { isProviderUpstream, type ProviderUpstream } from "./providers/provider-upstream.ts";
 import { providerSecrets } from "./providers/secrets.ts";
 
 /** Where requests of one upstream go at this moment, and what all of them have in common. */
@@ -54,6 +56,8 @@ export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryM
 /** One upstream: how it is reached, what it speaks, how it fares and what it is running. */
 export interface UpstreamNode extends Member {
 	readonly dialect: Dialect;
+	/** Set where it is a provider that is spoken to through its package. */
+	readonly provider: ProviderUpstream | null;
 	readonly limits: NodeLimits;
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
@@ -77,10 +81,15 @@ export interface UpstreamStatus {
 
 /** `before`: the node of the same server under the settings of before: its health and load go on. */
 export function configuredNode(name: string, config: UpstreamConfig, before?: UpstreamNode): UpstreamNode {
-	const endpoint = endpointAt(config.url, config.key, lowerCased(config.headers ?? {}));
+	const provider = isProviderUpstream(config) ? config : null;
+	// A provider's key goes through its package alone, in the header that it wants.
+	const endpoint = provider
+		? endpointAt(config.url, undefined, {})
+		: endpointAt(config.url, config.key, lowerCased(config.headers ?? {}));
 	return {
 		name,
-		dialect: DIALECT_TABLE[config.dialect],
+		dialect: provider ? PROVIDER_DIALECT : DIALECT_TABLE[config.dialect],
+		provider,
 		limits: config,
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
 		health: before?.health ?? new Health(),
@@ -117,6 +126,7 @@ export function embeddedNode(
 	return {
 		name,
 		dialect,
+		provider: null,
 		limits: {},
 		maxConcurrent: Number.POSITIVE_INFINITY,
 		health: new Health(),

@@ -38,7 +38,7 @@ export class UpstreamStream implements ChatStream {
 	constructor(call: ChatForward, tools: TryTools) {
 		this.#call = call;
 		this.#tools = tools;
-		this.#tries = new Tries(chatTry(call, tools.fetch), tools);
+		this.#tries = new Tries(chatTry(call, tools), tools);
 		const headers = Promise.withResolvers<void>();
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;

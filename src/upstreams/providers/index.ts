@@ -1,3 +1,4 @@
 /** Providers that are spoken to in their own protocol, through their packages (docs/chat.md, Other providers). */
-export { isProviderUpstream, loadProvider, type ProviderUpstream } from "./load-provider.ts";
+export { loadProvider } from "./load-provider.ts";
 export type { ModelMakers } from "./packages.ts";
+export { isProviderUpstream, type ProviderUpstream } from "./provider-upstream.ts";

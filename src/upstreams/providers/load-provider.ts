@@ -1,15 +1,9 @@
-import { ownAddress, type ProviderName, type UpstreamConfig } from "../../config/index.ts";
+import { ownAddress } from "../../config/index.ts";
 import type { Fetch } from "../connect.ts";
 import { lowerCased } from "../node.ts";
 import { type ModelMakers, PACKAGES } from "./packages.ts";
 import { providerFetch } from "./provider-fetch.ts";
-
-/** An upstream's entry that names a provider. */
-export type ProviderUpstream = UpstreamConfig & { provider: ProviderName };
-
-export function isProviderUpstream(config: UpstreamConfig): config is ProviderUpstream {
-	return config.provider !== undefined;
-}
+import type { ProviderUpstream } from "./provider-upstream.ts";
 
 /**
  * The provider of an upstream's entry: its package, loaded at first use, with the entry's key, address and headers,

@@ -1,0 +1,67 @@
+import type { LanguageModelV4Message, LanguageModelV4ReasoningPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { ProviderName } from "../../../config/providers.ts";
+import { ApiError } from "../../../errors/index.ts";
+import { type DetailContent, detailsFor } from "./details.ts";
+import { isRecord, parts, textOf } from "./fields.ts";
+
+type Content = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
+
+export interface AssistantInputs {
+	readonly provider: ProviderName;
+	readonly message: Readonly<Record<string, unknown>>;
+	/** Its place among the messages. */
+	readonly index: number;
+	/** Id -> name of the tools that were called so far; this message's are added. */
+	readonly toolNames: Map<string, string>;
+}
+
+/** What an assistant said: its thoughts, its text, its calls of tools, each with what its provider wants back. */
+export function assistantMessage({ provider, message, index, toolNames }: AssistantInputs): Content {
+	const details = detailsFor(provider, message.reasoning_details);
+	const content: Content = thoughts(
+		message.reasoning_content,
+		details.filter(({ type }) => type === "reasoning"),
+	);
+	const said = typeof message.content === "string" ? message.content : parts(message.content).map(textOf).join("");
+	const ofText = details.find(({ type }) => type === "text");
+	if (said !== "" || ofText !== undefined) content.push({ type: "text", text: said, ...optionsOf(ofText) });
+	const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord) : [];
+	for (const [place, { id, function: called }] of calls.entries()) {
+		if (!isRecord(called)) continue;
+		const [toolCallId, toolName] = [String(id), String(called.name)];
+		toolNames.set(toolCallId, toolName);
+		const input = argumentsOf(called.arguments, `messages[${index}].tool_calls[${place}].function.arguments`);
+		const ofCall = details.find((detail) => detail.type === "tool_call" && detail.id === toolCallId);
+		content.push({ type: "tool-call", toolCallId, toolName, input, ...optionsOf(ofCall) });
+	}
+	return content;
+}
+
+/**
+ * The thoughts in the pieces in which they came. What was changed on its way has no valid signature any more: it goes
+ * as one text without.
+ */
+function thoughts(text: unknown, details: readonly DetailContent[]): LanguageModelV4ReasoningPart[] {
+	const whole = typeof text === "string" ? text : "";
+	const length = details.reduce((sum, detail) => sum + detail.length, 0);
+	if (length !== whole.length || details.length === 0) return whole === "" ? [] : [{ type: "reasoning", text: whole }];
+	let at = 0;
+	return details.map((detail) => {
+		const piece = whole.slice(at, at + detail.length);
+		at += detail.length;
+		return { type: "reasoning", text: piece, ...optionsOf(detail) };
+	});
+}
+
+function optionsOf(detail: DetailContent | undefined): { providerOptions?: SharedV4ProviderOptions } {
+	return detail === undefined ? {} : { providerOptions: detail.metadata };
+}
+
+function argumentsOf(text: unknown, param: string): unknown {
+	if (typeof text !== "string" || text.trim() === "") return {};
+	try {
+		return JSON.parse(text);
+	} catch {
+		throw new ApiError("INVALID_REQUEST", { message: `${param}: must be JSON`, param });
+	}
+}

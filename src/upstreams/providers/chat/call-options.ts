@@ -1,0 +1,149 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageModelV4ToolChoice } from "@ai-sdk/provider";
+import type { TextModel } from "../../../catalog/types.ts";
+import type { ProviderName } from "../../../config/providers.ts";
+import { ApiError } from "../../../errors/index.ts";
+import { type ChatFacts, mergedOptions } from "./facts.ts";
+import { type Fields, isRecord } from "./fields.ts";
+import { promptOf } from "./prompt.ts";
+import { thinkingOf } from "./thinking.ts";
+
+type Schema = LanguageModelV4FunctionTool["inputSchema"];
+
+export interface RequestInputs {
+	readonly provider: ProviderName;
+	readonly facts: ChatFacts;
+	/** In the words of PROVIDER_DIALECT. */
+	readonly body: Fields;
+	readonly model: TextModel;
+	/** The provider's own name of the model. */
+	readonly upstreamModel: string;
+}
+
+const ANY_OBJECT: Schema = { type: "object", additionalProperties: true };
+const NO_ARGUMENTS: Schema = { type: "object", properties: {} };
+
+/** A chat request as a package's model takes it. Throws ApiError where no provider can be asked it. */
+export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageModelV4CallOptions> {
+	const { provider, facts, body, model, upstreamModel } = inputs;
+	if (typeof body.n === "number" && body.n > 1)
+		throw new ApiError("INVALID_REQUEST", { message: "n: this model gives one choice for a request", param: "n" });
+	const prompt = promptOf({ provider, facts, messages: Array.isArray(body.messages) ? body.messages : [] });
+	const effort = effortOf(body.reasoning_effort, model);
+	const maximum = numberOf(body.max_completion_tokens);
+	const thinking = await thinkingOf({ facts, model: upstreamModel, effort, maxOutputTokens: maximum, prompt });
+	const thinks = effort === undefined ? model.capabilities.supportsReasoning === true : effort !== "none";
+	const format = responseFormatOf(body.response_format, facts);
+	const tools = toolsOf(body.tools);
+	const options: LanguageModelV4CallOptions = {
+		prompt,
+		...defined({
+			maxOutputTokens: thinking.maxOutputTokens,
+			temperature: numberOf(body.temperature),
+			topP: numberOf(body.top_p),
+			topK: facts.raw?.includes("top_k") ? undefined : numberOf(body.top_k),
+			presencePenalty: numberOf(body.presence_penalty),
+			frequencyPenalty: numberOf(body.frequency_penalty),
+			seed: numberOf(body.seed),
+			stopSequences: stopOf(body.stop),
+			responseFormat: format,
+			reasoning: thinking.reasoning,
+			tools: tools.length > 0 ? tools : undefined,
+			toolChoice: tools.length > 0 ? toolChoiceOf(body.tool_choice) : undefined,
+		}),
+		providerOptions: mergedOptions(
+			ownOptions(body, facts),
+			thinks ? facts.showThoughts : undefined,
+			thinking.options,
+			tools.length > 0 && body.parallel_tool_calls === false ? facts.oneToolAtATime : undefined,
+		),
+	};
+	return options;
+}
+
+/** Options of the provider's own namespace: what always goes, named members, raw ones, how a schema is meant. */
+function ownOptions(body: Fields, { namespace, always, named = {}, raw = [], strictSchema }: ChatFacts) {
+	const own: Record<string, unknown> = { ...always };
+	for (const [ours, theirs] of Object.entries(named)) if (ours in body) own[theirs] = body[ours];
+	// A format of plain text is what all of them do by themselves.
+	for (const name of raw) if (name in body && !(name === "response_format" && isPlainText(body[name]))) own[name] = body[name];
+	const schema = schemaFormat(body.response_format);
+	if (strictSchema !== undefined && schema) own[strictSchema] = schema.strict === true;
+	return { [namespace]: own as Record<string, never> };
+}
+
+function isPlainText(format: unknown): boolean {
+	return !isRecord(format) || format.type === "text";
+}
+
+function schemaFormat(format: unknown): Fields | undefined {
+	return isRecord(format) && format.type === "json_schema" && isRecord(format.json_schema) ? format.json_schema : undefined;
+}
+
+function responseFormatOf(format: unknown, facts: ChatFacts): LanguageModelV4CallOptions["responseFormat"] {
+	if (isPlainText(format)) return undefined;
+	const given = schemaFormat(format);
+	if (given === undefined) return { type: "json", ...(facts.jsonObjectAsSchema ? { schema: ANY_OBJECT, name: "response" } : {}) };
+	const { name, description, schema } = given;
+	return {
+		type: "json",
+		...(isRecord(schema) ? { schema: schema as Schema } : {}),
+		...(typeof name === "string" ? { name } : {}),
+		...(typeof description === "string" ? { description } : {}),
+	};
+}
+
+/** An effort of none says nothing to a model that does not reason, and is refused by some. */
+function effortOf(effort: unknown, model: TextModel): NonNullable<LanguageModelV4CallOptions["reasoning"]> | undefined {
+	switch (effort) {
+		case "none":
+			return model.capabilities.supportsReasoning === true ? effort : undefined;
+		case "minimal":
+		case "low":
+		case "medium":
+		case "high":
+		case "xhigh":
+		case "max":
+			return effort;
+		default:
+			return undefined;
+	}
+}
+
+function toolsOf(tools: unknown): LanguageModelV4FunctionTool[] {
+	if (!Array.isArray(tools)) return [];
+	return tools.filter(isRecord).flatMap(({ function: defined }) => {
+		if (!isRecord(defined)) return [];
+		const { name, description, parameters, strict } = defined;
+		return {
+			type: "function",
+			name: String(name),
+			inputSchema: isRecord(parameters) ? (parameters as Schema) : NO_ARGUMENTS,
+			...(typeof description === "string" ? { description } : {}),
+			...(typeof strict === "boolean" ? { strict } : {}),
+		};
+	});
+}
+
+function toolChoiceOf(choice: unknown): LanguageModelV4ToolChoice | undefined {
+	if (choice === "auto" || choice === "none" || choice === "required") return { type: choice };
+	if (isRecord(choice) && isRecord(choice.function)) return { type: "tool", toolName: String(choice.function.name) };
+	return undefined;
+}
+
+function stopOf(stop: unknown): string[] | undefined {
+	if (typeof stop === "string") return [stop];
+	if (!Array.isArray(stop)) return undefined;
+	const texts = stop.filter((text): text is string => typeof text === "string");
+	return texts.length > 0 ? texts : undefined;
+}
+
+function numberOf(value: unknown): number | undefined {
+	return typeof value === "number" ? value : undefined;
+}
+
+/** Without the members that are undefined. */
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+	return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+		[K in keyof T]?: Exclude<T[K], undefined>;
+	};
+}

@@ -1,0 +1,155 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import type { ProviderName } from "../../../config/providers.ts";
+import type { AnswerHead } from "./completion.ts";
+import { detailOf } from "./details.ts";
+import { type Annotation, annotationOf, finishReasonOf, isKept, usageBody } from "./said.ts";
+
+interface OpenCall {
+	readonly index: number;
+	/** Whether a piece of its arguments was told. */
+	told: boolean;
+}
+
+/** A block of text or of thoughts that is being told. */
+interface OpenBlock {
+	length: number;
+	metadata: SharedV4ProviderMetadata | undefined;
+}
+
+type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
+type CallPart = Extract<LanguageModelV4StreamPart, { type: "tool-call" }>;
+
+/**
+ * The parts of a package's stream as the events of an OpenAI-compatible one: a role, then pieces of thoughts, text and
+ * calls, then the end, usage and `[DONE]`. Nothing is told before something is said, so that a failure until then is one
+ * before the first event.
+ */
+export class ChunkWriter {
+	readonly #head: string;
+	readonly #provider: ProviderName;
+	readonly #calls = new Map<string, OpenCall>();
+	readonly #blocks = new Map<string, OpenBlock>();
+	readonly #annotations: Annotation[] = [];
+	#details = 0;
+	#said = false;
+	#done = false;
+
+	constructor({ id, created, model }: AnswerHead, provider: ProviderName) {
+		const head = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
+		this.#head = `data: ${head.slice(0, -1)},"choices":[`;
+		this.#provider = provider;
+	}
+
+	/** `[DONE]` was told: nothing more comes. */
+	get done(): boolean {
+		return this.#done;
+	}
+
+	/** The events of a part, as text; empty where it tells nothing. Throws what `finishReasonOf` throws. */
+	take(part: LanguageModelV4StreamPart): string {
+		switch (part.type) {
+			case "text-start":
+			case "reasoning-start":
+				this.#blocks.set(`${part.type.slice(0, 1)}${part.id}`, { length: 0, metadata: part.providerMetadata });
+				return "";
+			case "text-delta":
+			case "reasoning-delta":
+				return this.#piece(part);
+			case "text-end":
+				for (const { source, ...places } of part.citations ?? []) this.#annotate(annotationOf(source, places));
+				return this.#ended("text", part);
+			case "reasoning-end":
+				return this.#ended("reasoning", part);
+			case "tool-input-start":
+				return part.providerExecuted ? "" : this.#callStart(part.id, part.toolName, "");
+			case "tool-input-delta":
+				return this.#callPiece(part.id, part.delta);
+			case "tool-call":
+				return part.providerExecuted ? "" : this.#call(part);
+			case "source":
+				this.#annotate(annotationOf(part));
+				return "";
+			case "finish":
+				return this.#finish(part);
+			default:
+				return "";
+		}
+	}
+
+	#piece(part: Extract<LanguageModelV4StreamPart, { type: "text-delta" | "reasoning-delta" }>): string {
+		const isText = part.type === "text-delta";
+		const block = this.#blocks.get(`${part.type.slice(0, 1)}${part.id}`);
+		if (block) {
+			block.length += part.delta.length;
+			block.metadata = part.providerMetadata ?? block.metadata;
+		}
+		return part.delta === "" ? "" : this.#delta(isText ? { content: part.delta } : { reasoning_content: part.delta });
+	}
+
+	/** What the provider wants back of a block. */
+	#ended(
+		type: "text" | "reasoning",
+		{ id, providerMetadata }: { id: string; providerMetadata?: SharedV4ProviderMetadata },
+	): string {
+		const key = `${type.slice(0, 1)}${id}`;
+		const block = this.#blocks.get(key);
+		this.#blocks.delete(key);
+		return this.#detail(type, block?.length ?? 0, providerMetadata ?? block?.metadata);
+	}
+
+	#detail(type: "text" | "reasoning" | "tool_call", length: number, metadata: SharedV4ProviderMetadata | undefined, id?: string) {
+		if (!isKept(metadata)) return "";
+		return this.#delta({ reasoning_details: [detailOf(type, this.#provider, this.#details++, { length, metadata }, id)] });
+	}
+
+	#callStart(id: string, name: string, input: string): string {
+		const index = this.#calls.size;
+		this.#calls.set(id, { index, told: input !== "" });
+		return this.#delta({ tool_calls: [{ index, id, type: "function", function: { name, arguments: input } }] });
+	}
+
+	#callPiece(id: string, delta: string): string {
+		const call = this.#calls.get(id);
+		if (call === undefined || delta === "") return "";
+		call.told = true;
+		return this.#delta({ tool_calls: [{ index: call.index, function: { arguments: delta } }] });
+	}
+
+	/** The whole call: told here where its pieces were not. */
+	#call({ toolCallId, toolName, input, providerMetadata }: CallPart): string {
+		const call = this.#calls.get(toolCallId);
+		let told = "";
+		if (call === undefined) told = this.#callStart(toolCallId, toolName, input);
+		else if (!call.told) told = this.#callPiece(toolCallId, input);
+		return told + this.#detail("tool_call", 0, providerMetadata, toolCallId);
+	}
+
+	#annotate(annotation: Annotation | undefined): void {
+		const isNew = annotation !== undefined && !this.#annotations.some((other) => Bun.deepEquals(other, annotation));
+		if (isNew) this.#annotations.push(annotation);
+	}
+
+	#finish({ finishReason, usage }: FinishPart): string {
+		const calls = this.#calls.size > 0;
+		const reason = finishReasonOf(finishReason, { anything: this.#said, toolCalls: calls });
+		const last = this.#annotations.length > 0 ? this.#delta({ annotations: this.#annotations }) : "";
+		this.#done = true;
+		return `${last}${this.#delta({}, reason)}${this.#usage(usage)}data: [DONE]\n\n`;
+	}
+
+	#usage(usage: LanguageModelV4Usage): string {
+		const body = usageBody(usage);
+		return body === null ? "" : `${this.#head}],"usage":${JSON.stringify(body)}}\n\n`;
+	}
+
+	#delta(delta: object, finishReason: string | null = null): string {
+		const first = this.#said ? "" : this.#event({ role: "assistant", content: "" }, null);
+		this.#said = true;
+		return first + this.#event(delta, finishReason);
+	}
+
+	#event(delta: object, finishReason: string | null): string {
+		const end = finishReason === null ? "null" : JSON.stringify(finishReason);
+		return `${this.#head}{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${end}}]}\n\n`;
+	}
+}

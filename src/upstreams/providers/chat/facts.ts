@@ -1,0 +1,118 @@
+/**
+ * What each provider's package is told of our chat fields, and under which name: data, no logic. What is not named
+ * here and is no field of the packages' common call options is not sent (docs/chat.md, Other providers).
+ *
+ * Sources: the option schemas of the packages, and the providers' API references.
+ */
+import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { ProviderName } from "../../../config/providers.ts";
+
+type Options = SharedV4ProviderOptions;
+type OptionValue = SharedV4ProviderOptions[string][string];
+
+export interface ChatFacts {
+	/** The name under which its package takes options. */
+	readonly namespace: string;
+	/** Options that always go with a request. */
+	readonly always?: Readonly<Record<string, OptionValue>>;
+	/** Our members that go as options of that namespace. */
+	readonly named?: Readonly<Record<string, string>>;
+	/** Our members that its package writes into the body as they are. */
+	readonly raw?: readonly string[];
+	/** The option that says whether a schema is meant strictly. */
+	readonly strictSchema?: string;
+	/** What says that tools are to be called one at a time. */
+	readonly oneToolAtATime?: Options;
+	/** What asks for the text of the thoughts, for models that reason. */
+	readonly showThoughts?: Options;
+	/** A hint that what comes before it may be kept, from `cache_control`. */
+	readonly cacheHint?: (ttl: string | undefined) => Options;
+	/** System messages are taken at the beginning only: all of them are put there, in their order. */
+	readonly systemFirst?: true;
+	/** `json_object` without a schema is not known: it goes as a schema of any object. */
+	readonly jsonObjectAsSchema?: true;
+	/** Claude's thinking: where it is a budget, the package adds it to the output maximum. See thinking.ts. */
+	readonly budgetOption?: (budgetTokens: number) => Options;
+}
+
+const ONE_TOOL = { parallelToolCalls: false };
+const CLAUDE_ONE_TOOL = { anthropic: { disableParallelToolUse: true } };
+/** Of servers that run open models behind OpenAI's form. */
+const SAMPLERS = ["min_p", "repetition_penalty", "top_k"];
+const OPENAI_NAMED = { prompt_cache_key: "promptCacheKey", verbosity: "textVerbosity" };
+
+export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
+	anthropic: {
+		namespace: "anthropic",
+		always: { includePings: true },
+		oneToolAtATime: CLAUDE_ONE_TOOL,
+		cacheHint: (ttl) => ({ anthropic: { cacheControl: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } } }),
+		systemFirst: true,
+		jsonObjectAsSchema: true,
+		budgetOption: (budgetTokens) => ({ anthropic: { thinking: { type: "enabled", budgetTokens } } }),
+	},
+	azure: {
+		namespace: "openai",
+		named: OPENAI_NAMED,
+		strictSchema: "strictJsonSchema",
+		oneToolAtATime: { openai: ONE_TOOL },
+	},
+	bedrock: {
+		namespace: "amazonBedrock",
+		oneToolAtATime: CLAUDE_ONE_TOOL,
+		cacheHint: () => ({ amazonBedrock: { cachePoint: { type: "default" } } }),
+		systemFirst: true,
+		jsonObjectAsSchema: true,
+		budgetOption: (budgetTokens) => ({ amazonBedrock: { reasoningConfig: { type: "enabled", budgetTokens } } }),
+	},
+	cerebras: { namespace: "cerebras", raw: ["parallel_tool_calls", "response_format"] },
+	cohere: { namespace: "cohere" },
+	deepinfra: { namespace: "deepinfra", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
+	deepseek: { namespace: "deepseek" },
+	fireworks: { namespace: "fireworks", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
+	google: {
+		namespace: "google",
+		showThoughts: { google: { thinkingConfig: { includeThoughts: true } } },
+		systemFirst: true,
+	},
+	"google-vertex": {
+		namespace: "googleVertex",
+		showThoughts: { googleVertex: { thinkingConfig: { includeThoughts: true } } },
+		systemFirst: true,
+	},
+	groq: {
+		namespace: "groq",
+		strictSchema: "strictJsonSchema",
+		oneToolAtATime: { groq: ONE_TOOL },
+		showThoughts: { groq: { reasoningFormat: "parsed" } },
+	},
+	mistral: {
+		namespace: "mistral",
+		named: { prompt_cache_key: "promptCacheKey" },
+		strictSchema: "strictJsonSchema",
+		oneToolAtATime: { mistral: ONE_TOOL },
+	},
+	openai: {
+		namespace: "openai",
+		named: OPENAI_NAMED,
+		strictSchema: "strictJsonSchema",
+		oneToolAtATime: { openai: ONE_TOOL },
+	},
+	perplexity: { namespace: "perplexity" },
+	togetherai: { namespace: "togetherai", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
+	/** Unless told otherwise it keeps what it answers for 30 days. */
+	xai: {
+		namespace: "xai",
+		always: { store: false },
+		named: { prompt_cache_key: "promptCacheKey", min_p: "minP" },
+		oneToolAtATime: { xai: ONE_TOOL },
+	},
+};
+
+/** Options of several sources as one; of the same name the later, member by member. */
+export function mergedOptions(...all: readonly (Options | undefined)[]): Options {
+	const merged: Options = {};
+	for (const options of all)
+		for (const [namespace, values] of Object.entries(options ?? {})) merged[namespace] = { ...merged[namespace], ...values };
+	return merged;
+}

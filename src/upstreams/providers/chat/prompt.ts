@@ -1,0 +1,132 @@
+import type {
+	LanguageModelV4FilePart,
+	LanguageModelV4Message,
+	LanguageModelV4Prompt,
+	LanguageModelV4TextPart,
+	SharedV4ProviderOptions,
+} from "@ai-sdk/provider";
+import type { ProviderName } from "../../../config/providers.ts";
+import { ApiError } from "../../../errors/index.ts";
+import { assistantMessage } from "./assistant-message.ts";
+import type { ChatFacts } from "./facts.ts";
+import { type Fields, isRecord, parts, textOf } from "./fields.ts";
+
+export interface PromptInputs {
+	readonly provider: ProviderName;
+	readonly facts: ChatFacts;
+	/** Checked by the route. */
+	readonly messages: readonly unknown[];
+}
+
+/** The messages as a package takes them. Throws ApiError where something cannot be said to any provider. */
+export function promptOf({ provider, facts, messages }: PromptInputs): LanguageModelV4Prompt {
+	const prompt: LanguageModelV4Prompt = [];
+	const toolNames = new Map<string, string>();
+	for (const [index, message] of messages.entries()) {
+		if (!isRecord(message)) continue;
+		switch (message.role) {
+			case "system":
+			case "developer":
+				prompt.push(...systemMessages(message, facts));
+				break;
+			case "user":
+				prompt.push({ role: "user", content: userParts(message.content, facts) });
+				break;
+			case "assistant": {
+				const content = assistantMessage({ provider, message, index, toolNames });
+				if (content.length > 0) prompt.push({ role: "assistant", content });
+				break;
+			}
+			case "tool":
+				addToolResult(prompt, message, toolNames, facts);
+				break;
+		}
+	}
+	if (facts.systemFirst !== true) return prompt;
+	const isSystem = ({ role }: LanguageModelV4Message) => role === "system";
+	return [...prompt.filter(isSystem), ...prompt.filter((message) => !isSystem(message))];
+}
+
+/** A message for each part, so that each keeps its cache hint. */
+function systemMessages({ content }: Fields, facts: ChatFacts): LanguageModelV4Message[] {
+	if (typeof content === "string") return [{ role: "system", content }];
+	return parts(content).map((part) => ({ role: "system", content: textOf(part), ...hintOf(part, facts) }));
+}
+
+function userParts(content: unknown, facts: ChatFacts): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
+	if (typeof content === "string") return [{ type: "text", text: content }];
+	const all = parts(content);
+	// Providers refuse empty texts beside others; a message of nothing else stays as it is.
+	const said = all.filter((part) => part.type !== "text" || part.text !== "");
+	return (said.length > 0 ? said : all.slice(0, 1)).map((part) => ({ ...userPart(part), ...hintOf(part, facts) }));
+}
+
+function userPart(part: Fields): LanguageModelV4TextPart | LanguageModelV4FilePart {
+	switch (part.type) {
+		case "image_url":
+			return filePart(String(member(part.image_url, "url")), "image");
+		case "video_url":
+			return filePart(String(member(part.video_url, "url")), "video");
+		case "input_audio": {
+			const format = String(member(part.input_audio, "format") ?? "wav");
+			const data = String(member(part.input_audio, "data"));
+			return { type: "file", mediaType: AUDIO_TYPES[format] ?? `audio/${format}`, data: { type: "data", data } };
+		}
+		case "file": {
+			const filename = member(part.file, "filename");
+			const file = filePart(String(member(part.file, "file_data")), "application/pdf");
+			return typeof filename === "string" ? { ...file, filename } : file;
+		}
+		default:
+			return { type: "text", text: textOf(part) };
+	}
+}
+
+const AUDIO_TYPES: Readonly<Record<string, string>> = {
+	mp3: "audio/mpeg",
+	m4a: "audio/mp4",
+	pcm16: "audio/pcm",
+	pcm24: "audio/pcm",
+};
+
+/** A data URL by its bytes, any other by its address. `kind`: where the address does not tell what is there. */
+function filePart(url: string, kind: string): LanguageModelV4FilePart {
+	if (!/^data:/i.test(url)) return { type: "file", mediaType: kind, data: { type: "url", url: new URL(url) } };
+	const comma = url.indexOf(",");
+	const [mediaType = "", ...flags] = url.slice("data:".length, comma).split(";");
+	const rest = url.slice(comma + 1);
+	const isBase64 = flags.some((flag) => flag.trim().toLowerCase() === "base64");
+	const data = isBase64 ? rest : Buffer.from(decodeURIComponent(rest)).toString("base64");
+	return { type: "file", mediaType: mediaType.trim().toLowerCase() || kind, data: { type: "data", data } };
+}
+
+/** Results that follow each other go as one message: some providers want as many at once as there were calls. */
+function addToolResult(
+	prompt: LanguageModelV4Prompt,
+	message: Fields,
+	toolNames: ReadonlyMap<string, string>,
+	facts: ChatFacts,
+): void {
+	const toolCallId = String(message.tool_call_id);
+	const toolName = toolNames.get(toolCallId);
+	if (toolName === undefined)
+		throw new ApiError("INVALID_REQUEST", { message: `No tool call has the id ${toolCallId.slice(0, 100)}`, param: "messages" });
+	const { content } = message;
+	const said = parts(content);
+	const value = typeof content === "string" ? content : said.map(textOf).join("");
+	const hint = said.map((part) => hintOf(part, facts)).findLast(({ providerOptions }) => providerOptions !== undefined);
+	const result = { type: "tool-result" as const, toolCallId, toolName, output: { type: "text" as const, value }, ...hint };
+	const last = prompt.at(-1);
+	if (last?.role === "tool") last.content.push(result);
+	else prompt.push({ role: "tool", content: [result] });
+}
+
+function hintOf(part: Fields, facts: ChatFacts): { providerOptions?: SharedV4ProviderOptions } {
+	if (facts.cacheHint === undefined || !isRecord(part.cache_control)) return {};
+	const { ttl } = part.cache_control;
+	return { providerOptions: facts.cacheHint(typeof ttl === "string" ? ttl : undefined) };
+}
+
+function member(value: unknown, key: string): unknown {
+	return isRecord(value) ? value[key] : undefined;
+}

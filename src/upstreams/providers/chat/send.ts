@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider";
+import type { TextModel } from "../../../catalog/types.ts";
+import type { Log } from "../../../telemetry/log.ts";
+import type { Fetch } from "../../connect.ts";
+import { offline } from "../../failures.ts";
+import { loadProvider } from "../load-provider.ts";
+import type { ProviderUpstream } from "../provider-upstream.ts";
+import { streamResponse } from "./answers.ts";
+import { callOptionsOf } from "./call-options.ts";
+import { type AnswerHead, completionOf } from "./completion.ts";
+import { CHAT_FACTS } from "./facts.ts";
+import { faultOf } from "./faults.ts";
+import { isRecord } from "./fields.ts";
+
+/** A chat request to a provider, shaped in the words of PROVIDER_DIALECT. */
+export interface ProviderRequest {
+	readonly upstream: string;
+	readonly config: ProviderUpstream;
+	readonly requestId: string;
+	readonly model: TextModel;
+	/** The provider's own name of it. */
+	readonly upstreamModel: string;
+	readonly body: Uint8Array;
+	readonly stream: boolean;
+	readonly fetch: Fetch;
+	readonly log: Log;
+}
+
+/**
+ * Asks a provider through its package. The answer is the one that an OpenAI-compatible upstream would give, byte for byte
+ * of the same shape, so that all that is done with one (tries, time limits, metering, streaming) is done with this too.
+ * Throws what a connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ */
+export async function sendToProvider(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
+	const stopper = new AbortController();
+	const abortSignal = AbortSignal.any([signal, stopper.signal]);
+	try {
+		return await answer(request, abortSignal, () => stopper.abort());
+	} catch (error) {
+		stopper.abort();
+		throw signal.aborted ? signal.reason : faultOf(error);
+	}
+}
+
+async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: () => void): Promise<Response> {
+	const { config, upstreamModel, requestId, model } = request;
+	const { provider } = config;
+	const facts = CHAT_FACTS[provider];
+	const { chat } = await loadProvider(config, { fetch: request.fetch });
+	if (facts === undefined || chat === undefined) throw offline(`${provider} offers no chat`);
+	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
+	const options: LanguageModelV4CallOptions = {
+		...(await callOptionsOf({ provider, facts, body: isRecord(body) ? body : {}, model, upstreamModel })),
+		headers: { "x-request-id": requestId },
+		abortSignal,
+	};
+	const head: AnswerHead = {
+		id: `chatcmpl-${randomBytes(16).toString("hex")}`,
+		created: Math.floor(Date.now() / 1000),
+		model: model.id,
+	};
+	const languageModel = chat(upstreamModel);
+	if (!request.stream) {
+		const result = await languageModel.doGenerate(options);
+		tellWarnings(request, result.warnings);
+		const completion = JSON.stringify(completionOf(head, provider, result));
+		return new Response(completion, { headers: { "content-type": "application/json" } });
+	}
+	const { stream } = await languageModel.doStream(options);
+	return streamResponse({
+		head,
+		provider,
+		parts: stream,
+		onPart: (part) => {
+			if (part.type === "stream-start") tellWarnings(request, part.warnings);
+		},
+		stop,
+	});
+}
+
+/** What was told already, by upstream: the operator need read it once. */
+const told = new Map<string, Set<string>>();
+const MAX_TOLD = 200;
+
+/** What a package leaves out of a request, for the operator. It names settings, never what a caller said. */
+function tellWarnings({ log, upstream, upstreamModel }: ProviderRequest, warnings: readonly SharedV4Warning[]): void {
+	for (const warning of warnings) {
+		const feature = "feature" in warning ? warning.feature : warning.type;
+		const known = told.get(upstream) ?? new Set();
+		told.set(upstream, known);
+		const text = `${upstreamModel} ${warning.type} ${feature}`;
+		if (known.has(text) || known.size >= MAX_TOLD) continue;
+		known.add(text);
+		log.info(
+			{ upstream, model: upstreamModel, kind: warning.type, feature },
+			"a provider does not take a part of requests as it is",
+		);
+	}
+}
