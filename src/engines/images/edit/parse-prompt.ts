@@ -1,0 +1,68 @@
+import { ImageFault } from "../port.ts";
+import { MAX_OPERATIONS, type Operation } from "./operation.ts";
+import { readAdjustment } from "./read-adjustment.ts";
+import { readDecoration } from "./read-decoration.ts";
+import { readReshaping } from "./read-reshaping.ts";
+import { Misread, TokenReader } from "./token-reader.ts";
+import { type Token, tokensOf } from "./tokens.ts";
+
+export const MAX_PROMPT_CHARS = 5_000;
+/** Told of words that are not understood. */
+const MAX_QUOTED = 3;
+const MAX_QUOTED_CHARS = 60;
+
+/** What goes before an operation without a meaning of its own. */
+const OPENINGS = ["make", "convert", "turn", "change", "apply", "add", "set", "do"];
+
+const CAN_DO =
+	"Local editing makes no new content. It can: resize, scale, crop, trim, pad, rotate, flip, mirror, blur, pixelate, sharpen, " +
+	"grayscale, sepia, tint, brightness, contrast, saturation, hue, invert, round corners, border, write text, place layers, " +
+	"fill a masked region, and make a plain background transparent; " +
+	'for example: resize to 800x600, rotate 90 and write "Hello" at bottom right in white';
+
+/**
+ * The operations of a prompt, in their order.
+ * @throws ImageFault `not-understood`: which words, and what can be done
+ */
+export function parsePrompt(prompt: string): Operation[] {
+	if (prompt.length > MAX_PROMPT_CHARS)
+		throw new ImageFault("not-understood", `The prompt of local editing has at most ${MAX_PROMPT_CHARS} characters`);
+	const tokens = tokensOf(prompt);
+	const reader = new TokenReader(tokens);
+	const operations: Operation[] = [];
+	const refused: string[] = [];
+	for (reader.skipJoints(); !reader.done; reader.skipJoints()) {
+		const start = reader.position;
+		try {
+			operations.push(readOperation(reader));
+		} catch (fault) {
+			if (!(fault instanceof Misread)) throw fault;
+			reader.position = start;
+			reader.skipToSeparator();
+			refused.push(quoted(prompt, tokens.slice(start, reader.position)) + (fault.hint === null ? "" : ` (${fault.hint})`));
+		}
+	}
+	if (refused.length > 0)
+		throw new ImageFault("not-understood", `Not understood: ${refused.slice(0, MAX_QUOTED).join(", ")}. ${CAN_DO}`);
+	if (operations.length === 0) throw new ImageFault("not-understood", `The prompt says nothing that can be done. ${CAN_DO}`);
+	if (operations.length > MAX_OPERATIONS)
+		throw new ImageFault(
+			"not-understood",
+			`The prompt has ${operations.length} edits; at most ${MAX_OPERATIONS} are done at once`,
+		);
+	return operations;
+}
+
+function readOperation(reader: TokenReader): Operation {
+	reader.phrase("can you", "could you");
+	reader.phrase(...OPENINGS);
+	reader.phrase("to", "into", "in");
+	const operation = readAdjustment(reader) ?? readReshaping(reader) ?? readDecoration(reader);
+	if (operation === null || !reader.atJoint) throw new Misread();
+	return operation;
+}
+
+function quoted(prompt: string, tokens: readonly Token[]): string {
+	const words = prompt.slice(tokens[0]?.start ?? 0, tokens.at(-1)?.end ?? 0).replaceAll(/\s+/g, " ");
+	return JSON.stringify(words.length > MAX_QUOTED_CHARS ? `${words.slice(0, MAX_QUOTED_CHARS)}...` : words);
+}

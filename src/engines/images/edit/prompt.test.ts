@@ -1,0 +1,249 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { ImageFault } from "../port.ts";
+import { type Colour, TRANSPARENT } from "./colours.ts";
+import { ANCHORS, type Operation, RESIZE_WAYS, SIDES } from "./operation.ts";
+import { MAX_PROMPT_CHARS, parsePrompt } from "./parse-prompt.ts";
+import { printPrompt } from "./print-prompt.ts";
+
+const place = (op: Partial<Extract<Operation, { op: "layer" }>>): Operation => ({
+	op: "layer",
+	layer: 2,
+	at: "center",
+	width: null,
+	opacity: 100,
+	...op,
+});
+const write = (op: Partial<Extract<Operation, { op: "text" }>>): Operation => ({
+	op: "text",
+	text: "Hello",
+	at: "bottom",
+	px: null,
+	colour: "#ffffff",
+	bold: false,
+	opacity: 100,
+	...op,
+});
+
+const READ: readonly (readonly [prompt: string, ...operations: Operation[]])[] = [
+	["resize to 800x600", { op: "resize", width: 800, height: 600, how: "cropped" }],
+	["Please resize the image to 800 × 600 px stretched.", { op: "resize", width: 800, height: 600, how: "stretched" }],
+	["resize to 800 by 600 fitted", { op: "resize", width: 800, height: 600, how: "fitted" }],
+	["resize to 800 px wide", { op: "resize-side", side: "width", px: 800 }],
+	["scale to height 300", { op: "resize-side", side: "height", px: 300 }],
+	["scale by 2x", { op: "scale", percent: 200 }],
+	["scale by 1.5", { op: "scale", percent: 150 }],
+	["resize to 50%", { op: "scale", percent: 50 }],
+	["enlarge by 50%", { op: "scale", percent: 150 }],
+	["shrink by 20 percent", { op: "scale", percent: 80 }],
+	["crop to 400x300", { op: "crop", width: 400, height: 300, at: "center" }],
+	["crop to 400x300 at 10,20", { op: "crop", width: 400, height: 300, at: { x: 10, y: 20 } }],
+	["crop to 400x300 from the top-left corner", { op: "crop", width: 400, height: 300, at: "top left" }],
+	["crop it to a square", { op: "crop-ratio", width: 1, height: 1, at: "center" }],
+	["crop to 16:9 at the bottom", { op: "crop-ratio", width: 16, height: 9, at: "bottom" }],
+	["crop 10% from the left side", { op: "cut", side: "left", by: { value: 10, unit: "%" } }],
+	["cut 12px off the top", { op: "cut", side: "top", by: { value: 12, unit: "px" } }],
+	["trim the edges", { op: "trim" }],
+	["pad to 900x900 with white", { op: "pad", width: 900, height: 900, colour: "#ffffff" }],
+	["rotate 90", { op: "rotate", degrees: 90, colour: TRANSPARENT }],
+	["rotate 90° counter-clockwise", { op: "rotate", degrees: -90, colour: TRANSPARENT }],
+	["rotate left", { op: "rotate", degrees: -90, colour: TRANSPARENT }],
+	["rotate by 30 degrees on a white background", { op: "rotate", degrees: 30, colour: "#ffffff" }],
+	["turn it upside down", { op: "rotate", degrees: 180, colour: TRANSPARENT }],
+	["flip", { op: "flip", axis: "vertically" }],
+	["flip horizontally", { op: "flip", axis: "horizontally" }],
+	["mirror", { op: "flip", axis: "horizontally" }],
+	["blur", { op: "blur", px: 5, mask: null }],
+	["blur by 12.5 px inside the masked region", { op: "blur", px: 12.5, mask: 2 }],
+	["make it blurry in mask 3", { op: "blur", px: 5, mask: 3 }],
+	["pixelate by 20 px under the mask", { op: "pixelate", px: 20, mask: 2 }],
+	["sharpen", { op: "sharpen", amount: 1, mask: null }],
+	["make it black and white", { op: "grey", mask: null }],
+	["convert to grey-scale", { op: "grey", mask: null }],
+	["desaturate", { op: "grey", mask: null }],
+	["desaturate by 30%", { op: "saturation", percent: -30, mask: null }],
+	["apply sepia", { op: "sepia", mask: null }],
+	["invert the colours", { op: "invert", mask: null }],
+	["brighten", { op: "brightness", percent: 20, mask: null }],
+	["make the picture darker by 35%", { op: "brightness", percent: -35, mask: null }],
+	["brightness +15%", { op: "brightness", percent: 15, mask: null }],
+	["set brightness to 120%", { op: "brightness", percent: 20, mask: null }],
+	["increase the contrast by 40%", { op: "contrast", percent: 40, mask: null }],
+	["less saturation", { op: "saturation", percent: -20, mask: null }],
+	["shift hue by 90 degrees", { op: "hue", degrees: 90, mask: null }],
+	["tint red", { op: "tint", colour: "#ff0000", percent: 50, mask: null }],
+	["tint with light blue by 25%", { op: "tint", colour: "#add8e6", percent: 25, mask: null }],
+	["round the corners by 24 px", { op: "round", radius: { value: 24, unit: "px" } }],
+	["add rounded corners", { op: "round", radius: { value: 10, unit: "%" } }],
+	["add a 12 px red border", { op: "border", px: 12, colour: "#ff0000" }],
+	["add a border of 8 px in #0f08", { op: "border", px: 8, colour: "#00ff0088" }],
+	['write "Hello"', write({})],
+	["add text “Hello” at bottom right in navy size 32 bold", write({ at: "bottom right", colour: "#000080", px: 32, bold: true })],
+	["caption 'Hello' in the middle with opacity 40%", write({ at: "center", opacity: 40 })],
+	['write "crop, blur and \\"rotate\\"" at 5,6', write({ text: 'crop, blur and "rotate"', at: { x: 5, y: 6 } })],
+	["overlay the second image", place({})],
+	["place layer 3 at the top right with 50% opacity", place({ layer: 3, at: "top right", opacity: 50 })],
+	["put layer 2 at 10,20 scaled to 30%", place({ at: { x: 10, y: 20 }, width: { value: 30, unit: "%" } })],
+	["fill the masked region", { op: "fill", mask: 2, colour: null }],
+	["inpaint", { op: "fill", mask: 2, colour: null }],
+	["remove the masked object of layer 3", { op: "fill", mask: 3, colour: null }],
+	["fill the mask with black", { op: "fill", mask: 2, colour: "#000000" }],
+	["make the background transparent", { op: "background", colour: TRANSPARENT }],
+	["remove the background", { op: "background", colour: TRANSPARENT }],
+	["replace the background with red", { op: "background", colour: "#ff0000" }],
+	["flatten on white", { op: "flatten", colour: "#ffffff" }],
+	[
+		"crop to 400x300, rotate 90 and then blur by 3; make it black and white",
+		{ op: "crop", width: 400, height: 300, at: "center" },
+		{ op: "rotate", degrees: 90, colour: TRANSPARENT },
+		{ op: "blur", px: 3, mask: null },
+		{ op: "grey", mask: null },
+	],
+];
+
+test.each(READ)("%s is read", (prompt, ...operations) => {
+	expect(parsePrompt(prompt)).toEqual(operations);
+});
+
+describe("what is not understood", () => {
+	const refusalOf = (prompt: string): string => {
+		try {
+			return `read as ${JSON.stringify(parsePrompt(prompt))}`;
+		} catch (fault) {
+			expect(fault).toBeInstanceOf(ImageFault);
+			expect((fault as ImageFault).kind).toBe("not-understood");
+			return (fault as ImageFault).message;
+		}
+	};
+
+	test.each([
+		["make her smile", '"make her smile"'],
+		["crop to 400x300, add a hat on the dog, blur", '"add a hat on the dog"'],
+		["do not blur", '"do not blur"'],
+		["don't blur it", `"don't blur"`],
+		["blur the face of the man", '"blur the face of the man"'],
+		["make the sky blue", '"make the sky blue"'],
+		["resize to 800x600, stretched", '"stretched"'],
+		["rotate", '"rotate"'],
+		["resize", '"resize"'],
+		["resize to 800", '"resize to 800" (say which side'],
+		["blur by 900", "(900 is out of range: 0.3 to 200 px)"],
+		["scale to 0%", "(0 is out of range: 1 to 1000%)"],
+		["scale by 99 times", "out of range"],
+		["write hello", "the text goes in quotes"],
+		['write ""', "a text has 1 to 500 characters"],
+		["overlay layer 7", "the base is image 1, its layers are 2 and 3"],
+		["tint", "a tint needs a colour"],
+		["brighten by a lot", "a percentage is missing"],
+		["🙂", '"🙂"'],
+		["", "says nothing that can be done"],
+		["please, the image.", "says nothing that can be done"],
+		["blur,".repeat(33), "33 edits"],
+		["x".repeat(MAX_PROMPT_CHARS + 1), `at most ${MAX_PROMPT_CHARS} characters`],
+	])("%s is refused with its words", (prompt, told) => {
+		const message = refusalOf(prompt);
+		expect(message).toContain(told);
+		if (!/characters|edits/.test(told)) expect(message).toContain("It can: resize");
+	});
+
+	test("takes no longer for hostile prompts", () => {
+		const startedAt = performance.now();
+		for (const piece of ['"', "'", "“", '"\\', "((", "1x", "1:", "#", "9", " ", "\n", "and ", "blur ", "mask ", "a ", "\ud800"])
+			refusalOf(piece.repeat(Math.floor(MAX_PROMPT_CHARS / piece.length)));
+		expect(performance.now() - startedAt).toBeLessThan(5_000);
+	});
+});
+
+const twoPlaces = (from: number, to: number) => fc.integer({ min: from * 100, max: to * 100 }).map((value) => value / 100);
+const px = fc.integer({ min: 1, max: 16_383 });
+const colour = fc
+	.tuple(fc.integer({ min: 0, max: 0xffffff }), fc.option(fc.integer({ min: 0, max: 254 }), { nil: null }))
+	.map(([rgb, alpha]): Colour => {
+		const opaque = rgb.toString(16).padStart(6, "0");
+		return `#${opaque}${alpha === null ? "" : alpha.toString(16).padStart(2, "0")}`;
+	});
+const anchor = fc.constantFrom(...ANCHORS);
+const spot = fc.oneof(anchor, fc.record({ x: fc.integer({ min: -999, max: 9_999 }), y: fc.integer({ min: -999, max: 9_999 }) }));
+const layer = fc.constantFrom(2 as const, 3 as const);
+const mask = fc.option(layer, { nil: null });
+const length = fc.oneof(
+	fc.record({ value: px, unit: fc.constant("px" as const) }),
+	fc.record({ value: twoPlaces(1, 100), unit: fc.constant("%" as const) }),
+);
+const text = fc.string({ minLength: 1, maxLength: 40, unit: "grapheme" }).filter((each) => each.trim() !== "");
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+	fc.record({ op: fc.constant("blur" as const), px: twoPlaces(1, 200), mask }),
+	fc.record({ op: fc.constant("pixelate" as const), px: fc.integer({ min: 2, max: 500 }), mask }),
+	fc.record({ op: fc.constant("sharpen" as const), amount: twoPlaces(1, 10), mask }),
+	fc.record({ op: fc.constantFrom("grey" as const, "sepia" as const, "invert" as const), mask }),
+	fc.record({
+		op: fc.constantFrom("brightness" as const, "contrast" as const, "saturation" as const),
+		percent: twoPlaces(-100, 400),
+		mask,
+	}),
+	fc.record({ op: fc.constant("hue" as const), degrees: twoPlaces(-360, 360), mask }),
+	fc.record({ op: fc.constant("tint" as const), colour, percent: twoPlaces(0, 100), mask }),
+	fc.record({ op: fc.constant("resize" as const), width: px, height: px, how: fc.constantFrom(...RESIZE_WAYS) }),
+	fc.record({ op: fc.constant("resize-side" as const), side: fc.constantFrom("width" as const, "height" as const), px }),
+	fc.record({ op: fc.constant("scale" as const), percent: twoPlaces(1, 1_000) }),
+	fc.record({ op: fc.constant("crop" as const), width: px, height: px, at: spot }),
+	fc.record({ op: fc.constant("crop-share" as const), percent: twoPlaces(1, 100), at: anchor }),
+	fc.record({ op: fc.constant("crop-ratio" as const), width: twoPlaces(1, 100), height: twoPlaces(1, 100), at: anchor }),
+	fc.record({ op: fc.constant("cut" as const), side: fc.constantFrom(...SIDES), by: length }),
+	fc.record({ op: fc.constant("trim" as const) }),
+	fc.record({ op: fc.constant("pad" as const), width: px, height: px, colour }),
+	fc.record({ op: fc.constant("rotate" as const), degrees: twoPlaces(-360, 360), colour }),
+	fc.record({ op: fc.constant("flip" as const), axis: fc.constantFrom("horizontally" as const, "vertically" as const) }),
+	fc.record({ op: fc.constant("round" as const), radius: length }),
+	fc.record({ op: fc.constant("border" as const), px: fc.integer({ min: 1, max: 2_000 }), colour }),
+	fc.record({
+		op: fc.constant("text" as const),
+		text,
+		at: spot,
+		px: fc.option(fc.integer({ min: 4, max: 2_000 }), { nil: null }),
+		colour,
+		bold: fc.boolean(),
+		opacity: twoPlaces(0, 100),
+	}),
+	fc.record({
+		op: fc.constant("layer" as const),
+		layer,
+		at: spot,
+		width: fc.option(length, { nil: null }),
+		opacity: twoPlaces(0, 100),
+	}),
+	fc.record({ op: fc.constant("fill" as const), mask: layer, colour: fc.option(colour, { nil: null }) }),
+	fc.record({ op: fc.constant("background" as const), colour }),
+	fc.record({ op: fc.constant("flatten" as const), colour }),
+);
+
+test("every list of operations reads again from how it is printed", () => {
+	fc.assert(
+		fc.property(fc.array(operation, { minLength: 1, maxLength: 8 }), (operations) => {
+			expect(parsePrompt(printPrompt(operations))).toEqual(operations);
+		}),
+		{ numRuns: 1_000 },
+	);
+});
+
+test("any words are read or refused with a reason, and what is read prints to the same", () => {
+	const words = fc.constantFrom(
+		...'resize crop rotate blur to by at in the mask 2 3 90 50% 10px 800x600 16:9 red #fff left top center , and then of with layer write "Hi" border size opacity background transparent remove fill black white make increase contrast'.split(
+			" ",
+		),
+	);
+	fc.assert(
+		fc.property(fc.array(words, { maxLength: 10 }), (list) => {
+			let operations: Operation[];
+			try {
+				operations = parsePrompt(list.join(" "));
+			} catch (fault) {
+				expect(fault).toBeInstanceOf(ImageFault);
+				return;
+			}
+			expect(parsePrompt(printPrompt(operations))).toEqual(operations);
+		}),
+		{ numRuns: 2_000 },
+	);
+});

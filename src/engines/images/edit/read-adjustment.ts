@@ -1,0 +1,128 @@
+import type { Colour } from "./colours.ts";
+import type { Adjustment, LayerNumber, MaskedAdjustment } from "./operation.ts";
+import { inRange, Misread, type TokenReader } from "./token-reader.ts";
+
+const DEFAULT_CHANGE = 20;
+const DEFAULT_TINT = 50;
+const TONES = { brightness: "brightness", contrast: "contrast", saturation: "saturation", vividness: "saturation" } as const;
+type Tone = "brightness" | "contrast" | "saturation";
+/** Words that say both what changes and which way. */
+const TONE_VERBS: Readonly<Record<string, readonly [Tone, sign: 1 | -1]>> = {
+	brighten: ["brightness", 1],
+	brighter: ["brightness", 1],
+	lighten: ["brightness", 1],
+	lighter: ["brightness", 1],
+	darken: ["brightness", -1],
+	darker: ["brightness", -1],
+	saturate: ["saturation", 1],
+	desaturate: ["saturation", -1],
+};
+const MORE = ["increase", "raise", "more", "boost"];
+const LESS = ["decrease", "reduce", "lower", "less"];
+const GREY = ["black and white", "grey scale", "gray scale", "greyscale", "grayscale", "monochrome", "grey", "gray"];
+
+/** An adjustment with its mask, or null where the words are of none. @throws Misread */
+export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
+	const adjustment = readPlain(reader) ?? readTone(reader);
+	return adjustment === null ? null : { ...adjustment, mask: readMask(reader) };
+}
+
+function readPlain(reader: TokenReader): Adjustment | null {
+	if (reader.phrase(...GREY) !== null) return { op: "grey" };
+	if (reader.phrase("sepia") !== null) {
+		reader.phrase("tone", "toned");
+		return { op: "sepia" };
+	}
+	if (reader.phrase("invert", "inverted", "negate", "negative") !== null) {
+		reader.phrase("colors", "colours");
+		return { op: "invert" };
+	}
+	if (reader.phrase("blur", "blurred", "blurry") !== null) return { op: "blur", px: amount(reader, "blur", 5) };
+	if (reader.phrase("pixelate", "pixelated", "pixellate") !== null)
+		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16)) };
+	if (reader.phrase("sharpen", "sharper", "sharp") !== null) return { op: "sharpen", amount: amount(reader, "sharpen", 1) };
+	if (reader.phrase("hue", "shift hue", "rotate hue") !== null) {
+		reader.phrase("by");
+		return { op: "hue", degrees: required(reader.number("degrees", "degrees", null)).value };
+	}
+	if (reader.phrase("tint", "tinted", "colorize", "colourize") !== null) return readTint(reader);
+	return null;
+}
+
+function readTint(reader: TokenReader): Adjustment {
+	reader.phrase("with", "in");
+	const colour: Colour | null = reader.colour();
+	if (colour === null) throw new Misread("a tint needs a colour");
+	reader.phrase("by", "at");
+	return { op: "tint", colour, percent: reader.number("percent", "%")?.value ?? DEFAULT_TINT };
+}
+
+function readTone(reader: TokenReader): Adjustment | null {
+	const start = reader.position;
+	const verb = reader.phrase(...Object.keys(TONE_VERBS));
+	const [tone, sign] = (verb === null ? undefined : TONE_VERBS[verb]) ?? [null, 1];
+	if (tone !== null) {
+		const change = changeBy(reader);
+		// Without a number all colour goes.
+		if (verb === "desaturate" && change === null) return { op: "grey" };
+		return toned(tone, sign * (change ?? DEFAULT_CHANGE));
+	}
+	const direction = reader.phrase(...MORE) !== null ? 1 : reader.phrase(...LESS) !== null ? -1 : null;
+	const named = reader.phrase(...Object.keys(TONES));
+	if (named === null) {
+		reader.position = start;
+		return null;
+	}
+	const op = TONES[named as keyof typeof TONES];
+	if (direction !== null) return toned(op, direction * (changeBy(reader) ?? DEFAULT_CHANGE));
+	const to = reader.phrase("to") !== null;
+	if (!to) reader.phrase("by");
+	const { value, signed } = required(reader.number("adjust", "%"));
+	// `brightness 120%` is of what it was, `brightness +20%` is more than that.
+	return toned(op, signed && !to ? value : value - 100);
+}
+
+/** `by 20%`; null where nothing is said. */
+function changeBy(reader: TokenReader): number | null {
+	const by = reader.phrase("by") !== null;
+	const change = reader.number("adjust", "%");
+	if (by && change === null) throw new Misread("a percentage is missing, as in: by 20%");
+	return change?.value ?? null;
+}
+
+const toned = (op: Tone, percent: number): Adjustment => ({ op, percent: inRange(percent === 0 ? 0 : percent, "adjust") });
+
+function amount(reader: TokenReader, range: "blur" | "pixelate" | "sharpen", otherwise: number): number {
+	const by = reader.phrase("by", "with", "to") !== null;
+	const number = range === "sharpen" ? reader.number(range, null) : reader.number(range, "px", null);
+	if (by && number === null) throw new Misread("a number is missing");
+	return number?.value ?? otherwise;
+}
+
+/** `in the masked region`, `inside mask 3`. */
+function readMask(reader: TokenReader): LayerNumber | null {
+	const start = reader.position;
+	if (reader.phrase("in", "inside", "within", "under") === null) return null;
+	const mask = readMaskName(reader);
+	if (mask === null) reader.position = start;
+	return mask;
+}
+
+/** `masked region`, `mask`, `mask 3`, `masked area of layer 3`; the second picture where no number is said. */
+export function readMaskName(reader: TokenReader): LayerNumber | null {
+	const start = reader.position;
+	if (reader.phrase("masked") !== null) {
+		reader.phrase("region", "area", "part", "parts", "pixels", "object");
+		return reader.phrase("of", "by") === null ? 2 : required(reader.layer());
+	}
+	const numbered = reader.layer();
+	if (numbered !== null) return numbered;
+	reader.position = start;
+	return reader.phrase("mask") === null ? null : 2;
+}
+
+/** @throws Misread where it is missing */
+export function required<Value>(value: Value | null): Value {
+	if (value === null) throw new Misread();
+	return value;
+}

@@ -1,0 +1,130 @@
+import { type Colour, TRANSPARENT } from "./colours.ts";
+import { type Decoration, MAX_TEXT_CHARS, type Position } from "./operation.ts";
+import { readMaskName, required } from "./read-adjustment.ts";
+import { readLength, withColour } from "./read-reshaping.ts";
+import { Misread, type TokenReader } from "./token-reader.ts";
+
+const BLACK: Colour = "#000000";
+const WHITE: Colour = "#ffffff";
+const DEFAULT_BORDER_PX = 10;
+
+/** What is put on a picture, or into it; null where the words are of none. @throws Misread */
+export function readDecoration(reader: TokenReader): Decoration | null {
+	if (reader.phrase("round", "rounded") !== null) {
+		reader.expect("corners", "corner", "edges");
+		reader.phrase("by", "with", "of", "to");
+		return { op: "round", radius: readLength(reader) ?? { value: 10, unit: "%" } };
+	}
+	return readBackground(reader) ?? readFill(reader) ?? readBorder(reader) ?? readText(reader) ?? readLayer(reader);
+}
+
+function readBackground(reader: TokenReader): Decoration | null {
+	if (reader.phrase("remove background", "transparent background", "background transparent", "cut out background") !== null)
+		return { op: "background", colour: TRANSPARENT };
+	if (reader.phrase("replace background", "background") !== null)
+		return { op: "background", colour: required(withColour(reader) ?? reader.colour()) };
+	if (reader.phrase("flatten", "fill transparency", "fill transparent areas", "fill transparent parts") !== null)
+		return { op: "flatten", colour: withColour(reader) ?? WHITE };
+	return null;
+}
+
+function readFill(reader: TokenReader): Decoration | null {
+	const start = reader.position;
+	const verb = reader.phrase("fill", "inpaint", "erase", "remove", "heal", "repair");
+	if (verb === null) return null;
+	const mask = readMaskName(reader) ?? (verb === "inpaint" ? 2 : null);
+	if (mask === null) {
+		reader.position = start;
+		return null;
+	}
+	return { op: "fill", mask, colour: withColour(reader) };
+}
+
+/** `border 10 px red`, `10 px red border`. */
+function readBorder(reader: TokenReader): Decoration | null {
+	const start = reader.position;
+	let px: number | null = null;
+	let colour: Colour | null = null;
+	const readParts = () => {
+		for (;;) {
+			reader.phrase("of", "with", "in");
+			const number = px === null ? reader.number("border", "px", null) : null;
+			if (number !== null) px = Math.round(number.value);
+			const found: Colour | null = number === null && colour === null ? reader.colour() : null;
+			if (found !== null) colour = found;
+			if (number === null && found === null) return;
+		}
+	};
+	const first = reader.phrase("border", "frame");
+	readParts();
+	if (first === null && reader.phrase("border", "frame") === null) {
+		reader.position = start;
+		return null;
+	}
+	if (first === null) readParts();
+	return { op: "border", px: px ?? DEFAULT_BORDER_PX, colour: colour ?? BLACK };
+}
+
+function readText(reader: TokenReader): Decoration | null {
+	const start = reader.position;
+	reader.phrase("write", "caption", "label");
+	reader.phrase("text", "words", "caption");
+	const text = reader.take("text")?.text;
+	if (text === undefined) {
+		if (reader.position !== start) throw new Misread('the text goes in quotes, as in: write "Hello"');
+		return null;
+	}
+	if (text.trim() === "" || text.length > MAX_TEXT_CHARS) throw new Misread(`a text has 1 to ${MAX_TEXT_CHARS} characters`);
+	let at: Position = "bottom";
+	let px: number | null = null;
+	let colour: Colour = WHITE;
+	let bold = false;
+	let opacity = 100;
+	while (!reader.atJoint) {
+		const place = reader.place() ?? reader.anchor();
+		const stated = place === null ? withColour(reader) : null;
+		if (place !== null) at = place;
+		else if (stated !== null) colour = stated;
+		else if (reader.phrase("bold") !== null) bold = true;
+		else if (reader.phrase("opacity", "with opacity") !== null) opacity = readPercent(reader);
+		else {
+			reader.phrase("with", "of");
+			reader.phrase("size");
+			const number = reader.number("letters", "px", null);
+			const plain = number === null ? reader.colour() : null;
+			if (number !== null) px = Math.round(number.value);
+			else if (plain !== null) colour = plain;
+			else throw new Misread();
+		}
+	}
+	return { op: "text", text, at, px, colour, bold, opacity };
+}
+
+function readPercent(reader: TokenReader): number {
+	reader.phrase("of");
+	return required(reader.number("percent", "%")).value;
+}
+
+function readLayer(reader: TokenReader): Decoration | null {
+	if (reader.phrase("place", "overlay", "compose", "put", "paste", "insert") === null) return null;
+	const layer = reader.layer() ?? (reader.phrase("layer") === null && !reader.atJoint ? null : 2);
+	let at: Position = "center";
+	let width: ReturnType<typeof readLength> = null;
+	let opacity = 100;
+	while (!reader.atJoint) {
+		const place = reader.place() ?? reader.anchor();
+		if (place !== null) at = place;
+		else if (reader.phrase("with opacity", "opacity") !== null) opacity = readPercent(reader);
+		else {
+			const scaled = reader.phrase("scaled to", "resized to") !== null;
+			reader.phrase("with");
+			const length = required(readLength(reader));
+			if (scaled || reader.phrase("opacity") === null) {
+				reader.phrase("wide", "width");
+				width = length;
+			} else if (length.unit === "%") opacity = length.value;
+			else throw new Misread("opacity is a percentage");
+		}
+	}
+	return { op: "layer", layer: layer ?? 2, at, width, opacity };
+}

@@ -1,0 +1,148 @@
+import { type Colour, TRANSPARENT } from "./colours.ts";
+import { type Length, type RESIZE_WAYS, type Reshaping, SIDES } from "./operation.ts";
+import { required } from "./read-adjustment.ts";
+import { inRange, Misread, type TokenReader, wholePixels } from "./token-reader.ts";
+
+type ResizeWay = (typeof RESIZE_WAYS)[number];
+const WAYS: Readonly<Record<string, ResizeWay>> = {
+	cropped: "cropped",
+	cover: "cropped",
+	padded: "padded",
+	contain: "padded",
+	stretched: "stretched",
+	stretch: "stretched",
+	fitted: "fitted",
+	fit: "fitted",
+	inside: "fitted",
+};
+
+/** Another size, part or side of the picture; null where the words are of none. @throws Misread */
+export function readReshaping(reader: TokenReader): Reshaping | null {
+	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink");
+	if (verb !== null) return readResize(reader, verb);
+	if (reader.phrase("crop", "cut") !== null) return readCrop(reader);
+	if (reader.phrase("trim") !== null) {
+		reader.phrase("edges", "borders", "border");
+		return { op: "trim" };
+	}
+	if (reader.phrase("pad", "extend") !== null) {
+		reader.expect("to");
+		const size = required(reader.size());
+		return { op: "pad", ...size, colour: withColour(reader) ?? TRANSPARENT };
+	}
+	if (reader.phrase("upside down") !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
+	if (reader.phrase("rotate") !== null) return readRotate(reader);
+	if (reader.phrase("mirror", "mirrored") !== null) return { op: "flip", axis: axis(reader) ?? "horizontally" };
+	if (reader.phrase("flip", "flipped") !== null) return { op: "flip", axis: axis(reader) ?? "vertically" };
+	return null;
+}
+
+function readResize(reader: TokenReader, verb: string): Reshaping {
+	const by = reader.phrase("by", "to") === "by";
+	const size = reader.size();
+	if (size !== null) {
+		const way = reader.phrase(...Object.keys(WAYS));
+		return { op: "resize", ...size, how: (way === null ? undefined : WAYS[way]) ?? "cropped" };
+	}
+	const times = reader.number("scale", "times") ?? (verb === "resize" ? null : reader.number("scale", null));
+	if (times !== null) return scaled(verb === "shrink" && by ? 100 / times.value : times.value * 100);
+	const percent = reader.number("scale", "%");
+	if (percent !== null) {
+		if (by && verb === "enlarge") return scaled(100 + percent.value);
+		if (by && verb === "shrink") return scaled(100 - percent.value);
+		return scaled(percent.value);
+	}
+	const first = reader.phrase("width", "height");
+	if (first !== null) reader.phrase("of", "to");
+	const px = required(reader.number("side", "px", null));
+	const side = first ?? sideOf(reader.phrase("wide", "tall", "high", "width", "height"));
+	if (side !== "width" && side !== "height") throw new Misread("say which side, as in: resize to 800 px wide");
+	return { op: "resize-side", side, px: wholePixels(px.value) };
+}
+
+const sideOf = (word: string | null): string | null =>
+	word === "wide" ? "width" : word === "tall" || word === "high" ? "height" : word;
+
+/** To two decimals: what a prompt can say. */
+const scaled = (percent: number): Reshaping => ({ op: "scale", percent: inRange(Math.round(percent * 100) / 100, "scale") });
+
+function readCrop(reader: TokenReader): Reshaping {
+	const length = readLength(reader);
+	const start = reader.position;
+	if (length !== null && reader.phrase("from", "off", "of") !== null) {
+		const word = reader.phrase(...SIDES);
+		const side = SIDES.find((each) => each === word);
+		if (side !== undefined) {
+			reader.phrase("side", "edge");
+			return { op: "cut", side, by: length };
+		}
+	}
+	reader.position = start;
+	if (length !== null) {
+		if (length.unit === "px") throw new Misread("say from where, as in: crop 10 px from the left");
+		return { op: "crop-share", percent: length.value, at: anchorOr(reader) };
+	}
+	reader.phrase("to");
+	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
+	const percent = reader.number("percent", "%");
+	if (percent !== null) return { op: "crop-share", percent: inRange(percent.value, "scale"), at: anchorOr(reader) };
+	const ratio = reader.take("ratio");
+	if (ratio !== null) {
+		const [width, height] = [inRange(ratio.width, "ratio"), inRange(ratio.height, "ratio")];
+		return { op: "crop-ratio", width, height, at: anchorOr(reader) };
+	}
+	const size = required(reader.size());
+	return { op: "crop", ...size, at: reader.place() ?? reader.anchor() ?? "center" };
+}
+
+function anchorOr(reader: TokenReader) {
+	const start = reader.position;
+	if (reader.phrase("at", "from", "in") !== null) {
+		const anchor = reader.anchor();
+		if (anchor !== null) return anchor;
+	}
+	reader.position = start;
+	return reader.anchor() ?? "center";
+}
+
+/** `10%`, `20 px`, and of pixels also `20`. */
+export function readLength(reader: TokenReader): Length | null {
+	const percent = reader.number("percent", "%");
+	if (percent !== null) return { value: inRange(percent.value, "scale"), unit: "%" };
+	const px = reader.number("side", "px", null);
+	return px === null ? null : { value: wholePixels(px.value), unit: "px" };
+}
+
+function readRotate(reader: TokenReader): Reshaping {
+	reader.phrase("by");
+	const before = turn(reader);
+	const degrees = reader.number("degrees", "degrees", null)?.value ?? (before === null ? null : 90);
+	const sign = (before ?? turn(reader)) === "left" ? -1 : 1;
+	const turned = sign * required(degrees);
+	return { op: "rotate", degrees: turned === 0 ? 0 : turned, colour: withColour(reader) ?? TRANSPARENT };
+}
+
+function turn(reader: TokenReader): "left" | "right" | null {
+	reader.phrase("to");
+	if (reader.phrase("left", "counterclockwise", "counter clockwise", "anticlockwise", "anti clockwise") !== null) return "left";
+	return reader.phrase("right", "clockwise") === null ? null : "right";
+}
+
+function axis(reader: TokenReader): "horizontally" | "vertically" | null {
+	if (reader.phrase("horizontally", "horizontal", "left to right", "left right") !== null) return "horizontally";
+	return reader.phrase("vertically", "vertical", "upside down", "top to bottom") === null ? null : "vertically";
+}
+
+/** `on white`, `with a white background`. */
+export function withColour(reader: TokenReader): Colour | null {
+	const start = reader.position;
+	if (reader.phrase("on", "onto", "with", "in", "to") !== null) {
+		const colour = reader.colour();
+		if (colour !== null) {
+			reader.phrase("background");
+			return colour;
+		}
+	}
+	reader.position = start;
+	return null;
+}
