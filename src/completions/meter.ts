@@ -123,6 +123,23 @@ export function countedUsage(usage: TokenUsage): Record<string, unknown> {
 	};
 }
 
+/**
+ * The usage object of an answer: the upstream's own where it has OpenAI's three counts, else ours beside what it
+ * says. `told` is null where we counted, or where several calls were paid for.
+ */
+export function shownUsage(told: Readonly<Record<string, unknown>> | null, usage: TokenUsage): Record<string, unknown> {
+	if (told === null) return countedUsage(usage);
+	if (COUNTS.every((name) => typeof told[name] === "number")) return publicUsage(told);
+	return {
+		...publicUsage(told),
+		...countedUsage(usage),
+		completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+		prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_creation_input_tokens: usage.cacheWriteTokens },
+	};
+}
+
+const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+
 /** An upstream's usage without what it cost the operator (OpenRouter's form). */
 export function publicUsage(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
 	const { cost: _cost, cost_details: _details, is_byok: _own, ...rest } = usage;

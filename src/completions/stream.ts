@@ -1,3 +1,4 @@
+import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import { type DirectSink, directStream } from "../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../server/endpoint.ts";
@@ -183,14 +184,19 @@ class StreamRun {
 		return text;
 	}
 
+	/** What the upstream told, under whatever name. */
+	get #toldUsage(): TokenUsage | null {
+		return (this.#usage === null ? null : tokenUsageOf(this.#usage)) ?? this.#stream.usage;
+	}
+
 	/** A proper end: post, and only then the last events. */
 	async #finish(sink: DirectSink): Promise<void> {
 		const { meter } = this.#session;
-		meter.usage = this.#usage === null ? null : tokenUsageOf(this.#usage);
+		meter.usage = this.#toldUsage;
 		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		const told = meter.usage.counted || meter.isSum || this.#isOver ? null : this.#usage;
+		const told = meter.usage.counted || meter.isSum || this.#isOver ? null : (this.#usage ?? {});
 		await this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
 	}
 
@@ -204,7 +210,7 @@ class StreamRun {
 		this.#stream.cancel();
 		if (!this.#output.empty) {
 			const { meter } = this.#session;
-			if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
+			meter.usage = this.#toldUsage;
 			const posted = await meter.post(this.#output, error.status, { partial: true });
 			await posted?.durable;
 		} else await this.#session.meter.postBefore(error.status)?.durable;
@@ -228,7 +234,7 @@ class StreamRun {
 		const { meter } = this.#session;
 		this.#stream.cancel();
 		if (meter.sentTo === null) return false;
-		if (this.#usage !== null) meter.usage = tokenUsageOf(this.#usage);
+		meter.usage = this.#toldUsage;
 		const posted = await meter.post(this.#output, CLIENT_LEFT, { partial: true });
 		await posted?.durable;
 		return posted !== null;

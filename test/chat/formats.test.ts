@@ -196,3 +196,17 @@ test("a model's own reasoning effort is sent where nobody names one", async () =
 	await completion({ model: "eager", service_parameters: { disable_thinking: true } });
 	expect(upstream.requests.at(-1)?.body).not.toHaveProperty("reasoning_effort");
 });
+
+test("usage in another server's words comes in OpenAI's, whole and in a stream", async () => {
+	upstream.always({ usage: { input_tokens: 20, output_tokens: 3, cache_read_input_tokens: 8 } });
+	const expected = {
+		prompt_tokens: 20,
+		completion_tokens: 3,
+		total_tokens: 23,
+		prompt_tokens_details: { cached_tokens: 8 },
+		completion_tokens_details: { reasoning_tokens: 0 },
+	};
+	expect((await completion({ model: "eager" })).usage).toMatchObject(expected);
+	const answer = await ask({ model: "eager", stream: true, stream_options: { include_usage: true } });
+	expect(eventsOf(await answer.text()).chunks.at(-1)?.usage).toMatchObject(expected);
+});

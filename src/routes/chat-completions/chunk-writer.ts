@@ -1,5 +1,5 @@
 import type { Paid, StreamForm } from "../../completions/answer-form.ts";
-import { costOf, countedUsage, publicUsage } from "../../completions/meter.ts";
+import { costOf, shownUsage } from "../../completions/meter.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { openAiError } from "../../server/error-body.ts";
@@ -104,7 +104,7 @@ export class ChunkWriter implements StreamForm {
 	/** Usage and cost in a last chunk, where the caller asked for it, and the end. */
 	end({ posted, usage }: Paid, told: Readonly<Record<string, unknown>> | null): string {
 		if (!this.#session.includeUsage) return DONE;
-		return this.#own({ choices: [], usage: publicUsage(told ?? countedUsage(usage)), cost: costOf(posted) }) + DONE;
+		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
 	}
 
 	#own(members: Record<string, unknown>): string {

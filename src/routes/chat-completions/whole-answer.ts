@@ -1,10 +1,12 @@
 import type { Paid } from "../../completions/answer-form.ts";
-import { costOf, countedUsage, publicUsage } from "../../completions/meter.ts";
+import { costOf, shownUsage } from "../../completions/meter.ts";
 import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
 import { type MemberEdit, spliceMembers, topLevelMembers } from "../../wire/index.ts";
+
+const OBJECT = "chat.completion";
 
 /** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` go through byte for byte. */
 export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
@@ -18,11 +20,19 @@ export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: P
 		const id = completionId(body.id, session.call.requestId);
 		if (body.id !== id) edits.set("id", JSON.stringify(id));
 		if (body.model !== session.model.id) edits.set("model", JSON.stringify(session.model.id));
-		if (usage.counted || session.meter.isSum) edits.set("usage", JSON.stringify(countedUsage(usage)));
-		else if (isRecord(body.usage) && ("cost" in body.usage || "cost_details" in body.usage))
-			edits.set("usage", JSON.stringify(publicUsage(body.usage)));
+		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
+		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
+		const told = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
+		if (told === null || !isPlain(told)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
 		return spliceMembers(answer.bytes, members, edits);
 	};
+}
+
+/** True where the upstream's usage goes through byte for byte. */
+function isPlain(told: Readonly<Record<string, unknown>>): boolean {
+	if ("cost" in told || "cost_details" in told) return false;
+	const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = told;
+	return typeof prompt === "number" && typeof completion === "number" && typeof total === "number";
 }
 
 /** Throws INFERENCE_FAILED for an answer that is no JSON object, or one that nests too deeply to be read. */
