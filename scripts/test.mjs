@@ -11,13 +11,13 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
+import { folderWithClients } from "./client-packages.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { systemPython } from "./python-environment.mjs";
 import { pythonWithOpenAi } from "./python-openai.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
 import { testOutput } from "./test-output.mjs";
-import { folderWithX402Fetch } from "./x402-fetch.mjs";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 /** A run that hangs must end by itself, with its count: well before a CI job's own limit of 90 minutes. */
@@ -84,7 +84,7 @@ async function bunTest(paths) {
 
 /** Clients that are no dependencies are fetched before the tests that use them: their time limits are for tests. */
 async function prepareClients() {
-	await folderWithX402Fetch().catch((error) => console.log(error.message));
+	for (const set of ["x402-fetch", "solana"]) await folderWithClients(set).catch((error) => console.log(error.message));
 	if (systemPython() === null) {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;

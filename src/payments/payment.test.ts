@@ -43,9 +43,10 @@ test("one payment is the same in every dialect, in any case of its letters", () 
 });
 
 test("whatever stands in a header, it is a payment or malformed", () => {
+	const transaction = fc.uint8Array({ maxLength: 300 }).map((bytes) => ({ transaction: Buffer.from(bytes).toString("base64") }));
 	const members = fc.dictionary(
 		fc.constantFrom("x402Version", "scheme", "network", "accepted", "payload", "__proto__"),
-		fc.oneof(fc.jsonValue(), fc.constant(payload), fc.constant("base"), fc.constantFrom(1, 2)),
+		fc.oneof(fc.jsonValue(), fc.constant(payload), transaction, fc.constantFrom("base", "solana"), fc.constantFrom(1, 2)),
 	);
 	const text = fc.oneof(fc.string(), fc.base64String(), members.map(base64));
 	fc.assert(

@@ -207,6 +207,7 @@ export class TopUps implements TopUpDesk {
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
 		if (!verdict.valid && use === null) return this.#notVerified(offered, verdict.reason);
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
+		const fresh = use === null && term !== null && !(await chain.wasSent(signed, term));
 		// What the chain took already is credited, whoever signed it.
 		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
 		const before = (use === null ? term?.fromBlock : term?.earliestBlock) ?? 0;
@@ -231,7 +232,7 @@ export class TopUps implements TopUpDesk {
 		});
 		if (turn === null) return OTHERS_UNDER_WAY;
 		if (!turn.begun) return this.#known(turn.topUp, offered);
-		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, use === null), use === null);
+		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, fresh), fresh);
 	}
 
 	/** The row of a payment that came before: by a retry, another node, or the sweep. */

@@ -45,6 +45,8 @@ export function walletOf(account: PrivateKeyAccount): TestWallet {
 export interface TestSolanaWallet {
 	readonly address: string;
 	readonly identity: string;
+	/** The private key, 32 bytes. */
+	readonly seed: Uint8Array;
 	signIn(url: string): Record<string, string>;
 }
 
@@ -54,6 +56,7 @@ export function testSolanaWallet(): TestSolanaWallet {
 	return {
 		address,
 		identity: `solana:${address}`,
+		seed: new Uint8Array(privateKey.export({ format: "der", type: "pkcs8" }).subarray(-32)),
 		signIn(url) {
 			const genesis = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
 			const message = [

@@ -144,7 +144,7 @@ describe("sign-ins", () => {
 });
 
 const ROOT = join(import.meta.dir, "../..");
-const made = spawnSync("node", ["scripts/x402-fetch.mjs"], { cwd: ROOT, encoding: "utf8" });
+const made = spawnSync("node", ["scripts/client-packages.mjs", "x402-fetch"], { cwd: ROOT, encoding: "utf8" });
 if (made.status !== 0) console.log(`x402-fetch could not be installed, its tests are skipped: ${made.stderr.trim()}`);
 
 describe.skipIf(made.status !== 0)("x402-fetch, the client of version 1", () => {

@@ -50,6 +50,11 @@ export class AuthorizationChain implements PaymentChain {
 		};
 	}
 
+	/** Who verifies an authorization asks the token about it: used, it is not good. */
+	async wasSent(): Promise<boolean> {
+		return false;
+	}
+
 	async endOf({ validBefore }: TopUp, use: PaymentUse, nowMs: number): Promise<string | null> {
 		if (use.kind === "elsewhere" && use.block <= (await this.token.final()).number) return "authorization_used_elsewhere";
 		// By our clock first: only then is it worth asking the chain's.

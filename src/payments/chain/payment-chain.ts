@@ -39,6 +39,8 @@ export interface PaymentChain {
 	isSignedByPayer(signed: Signed): Promise<boolean | null>;
 	/** null where no block takes it any more. */
 	term(signed: Signed): Promise<PaymentTerm | null>;
+	/** Whether what a facilitator calls good has come to the chain before: then whoever shows it may not be its payer. */
+	wasSent(signed: Signed, term: PaymentTerm): Promise<boolean>;
 	/** Why no token can come by it any more; null while one may. `use` is what the chain has just said. */
 	endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null>;
 	/** Whether the chain takes a transfer back no more. */

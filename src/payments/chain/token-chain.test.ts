@@ -75,7 +75,7 @@ beforeEach(() => {
 
 const chain = (url = `http://127.0.0.1:${node.port}/secret`) =>
 	new TokenChain(BASE, new JsonRpc({ url, timeoutMs: 5_000, timers: systemTimers }), "safe");
-const useNow = () => chain().use(signed, null, 0x10);
+const askNow = () => chain().use(signed, null, 0x10);
 
 test("the constants are those of the token's interface", () => {
 	expect(AUTHORIZATION_USED).toBe(toEventSelector("AuthorizationUsed(address,bytes32)"));
@@ -89,13 +89,13 @@ test("the constants are those of the token's interface", () => {
 
 test("a transfer counts where it is the token's next log after the use, and nothing else does", async () => {
 	taken(used, transfer());
-	expect(await useNow()).toEqual({
+	expect(await askNow()).toEqual({
 		kind: "transferred",
 		transfer: { transaction: HASH, block: 0x20, logIndex: 1 },
 		head: 0x30,
 	});
 	taken(used, { ...transfer(), address: signed.to }, transfer());
-	expect(await useNow()).toMatchObject({ kind: "transferred", transfer: { logIndex: 2 } });
+	expect(await askNow()).toMatchObject({ kind: "transferred", transfer: { logIndex: 2 } });
 	for (const logs of [
 		[used],
 		[used, transfer("0x52908400098527886e0f7030069857d2e4169ee7"), transfer()],
@@ -104,21 +104,21 @@ test("a transfer counts where it is the token's next log after the use, and noth
 		[log([AUTHORIZATION_CANCELED, `0x${word(signed.from)}`, signed.nonce]), transfer()],
 	]) {
 		taken(...logs);
-		expect((await useNow()).kind).toBe("elsewhere");
+		expect((await askNow()).kind).toBe("elsewhere");
 	}
 	// A log that only looks like the token's.
 	taken({ ...used, address: signed.to }, transfer());
-	expect((await useNow()).kind).toBe("unseen");
+	expect((await askNow()).kind).toBe("unseen");
 	answers.eth_getLogs = [];
-	expect((await useNow()).kind).toBe("unseen");
+	expect((await askNow()).kind).toBe("unseen");
 	answers["0xe94a0102"] = `0x${word(0)}`;
-	expect((await useNow()).kind).toBe("unused");
+	expect((await askNow()).kind).toBe("unused");
 });
 
 test("a transaction that failed proves nothing", async () => {
 	taken(used, transfer());
 	answers.eth_getTransactionReceipt = { ...(answers.eth_getTransactionReceipt as object), status: "0x0" };
-	expect((await useNow()).kind).toBe("unseen");
+	expect((await askNow()).kind).toBe("unseen");
 });
 
 test("another chain and another token are told apart from a node that is away, and asked again", async () => {

@@ -101,6 +101,10 @@ export class SolanaChain implements PaymentChain {
 		return { fromBlock: earliest, earliestBlock: earliest, searchFrom: earliest, validBefore };
 	}
 
+	async wasSent(signed: Signed, { fromBlock }: PaymentTerm): Promise<boolean> {
+		return (await this.#find(transferOf(signed), null, fromBlock, "confirmed", 0)).kind !== "unused";
+	}
+
 	async endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null> {
 		if (use.kind === "elsewhere") return (await this.#isFinal(use.transaction)) ? "transaction_failed" : null;
 		if (use.kind !== "unused" || nowMs < topUp.createdAtMs + SHORTEST_LIFE_MS) return null;

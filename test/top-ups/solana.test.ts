@@ -1,0 +1,340 @@
+/** Payments on Solana, with the programs that run there: whatever goes wrong, the receiver has what the books credited. */
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { TopUpOutcome } from "../../src/payments/port.ts";
+import { reconcile } from "../../src/payments/reconcile.ts";
+import { runOperation } from "../../src/store/admin/operations.ts";
+import type { AdminStore } from "../../src/store/admin.ts";
+import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { systemClock, systemTimers } from "../../src/telemetry/clock.ts";
+import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
+import { SolanaDesk, type SolanaDeskOptions, type SolanaSigning, solanaPayment } from "../support/solana-desk.ts";
+import { SolanaFacilitator } from "../support/solana-facilitator.ts";
+import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
+import { base64 } from "../support/usdc-chain.ts";
+import { type TestSolanaWallet, testSolanaWallet } from "../support/wallets.ts";
+
+const folder = solanaFolder();
+/** More blocks than any of them takes what named one before. */
+const TOO_LATE = 200;
+
+const brief = (outcome: TopUpOutcome) =>
+	outcome.kind === "refused" || outcome.kind === "ended"
+		? `${outcome.kind} ${outcome.reason}`
+		: outcome.kind === "credited"
+			? `credited ${outcome.payment.amount / 1e9}${outcome.first ? "" : " before"}`
+			: outcome.kind;
+const transactionOf = (outcome: TopUpOutcome) => (outcome.kind === "pending" ? outcome.transaction : undefined);
+/** Two minutes later: what was begun now may have ended. */
+const LATER = { now: () => systemClock.now() + 120_000, monotonic: () => systemClock.monotonic() };
+
+describe.skipIf(folder === null)("payments on Solana", () => {
+	let packages: SolanaPackages;
+	let cluster: SolanaCluster;
+	let facilitator: SolanaFacilitator;
+	let books: BooksFolder;
+	let admin: AdminStore;
+	let payTo: string;
+	let payer: TestSolanaWallet;
+
+	beforeAll(async () => {
+		packages = await loadSolanaPackages(folder ?? "");
+	}, 60_000);
+	beforeEach(async () => {
+		cluster = await SolanaCluster.start(packages);
+		facilitator = await SolanaFacilitator.start(packages, cluster);
+		books = new BooksFolder();
+		admin = books.admin();
+		payTo = await cluster.receiver();
+		payer = await cluster.payer();
+	});
+	afterEach(async () => {
+		try {
+			expect(await open().credited()).toBe(await cluster.balance(payTo));
+			expect((await books.audit()).ok).toBe(true);
+		} finally {
+			await Promise.all([cluster.stop(), facilitator.stop()]);
+			await books.remove();
+		}
+	});
+
+	const open = (options: Partial<SolanaDeskOptions> = {}) =>
+		new SolanaDesk({ dir: books.dir, admin, cluster, facilitator, payTo, ...options });
+	const sign = async (signing: SolanaSigning = {}, from = payer) =>
+		(await solanaPayment(packages, cluster, { payer: from, payTo, feePayer: facilitator.feePayer }, signing)).header;
+
+	test("what is signed is credited to the payer, and a repeat gets the first answer", async () => {
+		const desk = open();
+		const header = await sign({ usd: 12.34 });
+		const first = await desk.topUp(header);
+		if (first.kind !== "credited") throw new Error(JSON.stringify(first));
+		expect(first.payment).toMatchObject({
+			walletAddress: payer.address,
+			identity: payer.identity,
+			amount: 12_340_000_000 as never,
+			newBalance: 12_340_000_000 as never,
+		});
+		expect(first.response).toMatchObject({ success: true, network: SOLANA.id, payer: payer.address });
+		expect(brief(await desk.topUp(await sign({ usd: 6 })))).toBe("credited 6");
+		expect(await desk.topUp(header)).toEqual({ ...first, first: false } as never);
+		expect(facilitator.settled).toBe(2);
+	});
+
+	test("all dialects are read, and a payment as the chain shows it is the same one", async () => {
+		const desk = open();
+		const { transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
+		const payload = { transaction };
+		expect(brief(await desk.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe("credited 5");
+		const shown = Buffer.from(transaction, "base64").fill(7, 1, 65).toString("base64");
+		for (const network of ["solana", SOLANA.id]) {
+			const header = base64({ x402Version: 2, scheme: "exact", network, payload: { transaction: shown } });
+			expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+		}
+	});
+
+	test("the same header ten times at once, and eight payers at once", async () => {
+		const desk = open();
+		const header = await sign();
+		const same = await Promise.all(Array.from({ length: 10 }, () => desk.topUp(header)));
+		expect(same.map(brief).toSorted()).toEqual(["credited 5", ...Array(9).fill("credited 5 before")]);
+		const payers = await Promise.all(Array.from({ length: 8 }, () => cluster.payer()));
+		const others = await Promise.all(payers.map(async (other) => desk.topUp(await sign({}, other))));
+		expect(others.map(brief)).toEqual(Array(8).fill("credited 5"));
+		expect(facilitator.settled).toBe(9);
+	});
+
+	test("what is not offered is refused, and nothing is sent", async () => {
+		const desk = open();
+		const other = await cluster.receiver();
+		const coin = testSolanaWallet().address;
+		cluster.makeMint(coin);
+		await cluster.give(payer.address, 100, coin);
+		await cluster.give(payTo, 0, coin);
+		await cluster.give(other, 100);
+		const refused: [SolanaSigning, string][] = [
+			[{ signed: { asset: coin } }, "refused asset_mismatch"],
+			[{ accepted: { asset: coin } }, "refused asset_mismatch"],
+			[{ signed: { payTo: other } }, "refused recipient_mismatch"],
+			[{ accepted: { payTo: other } }, "refused recipient_mismatch"],
+			[{ accepted: { network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1" } }, "refused network_mismatch"],
+			[{ accepted: { scheme: "upto" } }, "refused unsupported_scheme"],
+			[{ accepted: { amount: "6000000" } }, "refused amount_mismatch"],
+			[{ usd: 4.99 }, "refused amount_below_minimum"],
+			[{ usd: 10_000.01 }, "refused amount_above_maximum"],
+			[{ usd: 2_000 }, "refused invalid_exact_svm_transaction_simulation_failed"],
+			[{ signed: { extra: { feePayer: other } } }, "refused invalid_exact_svm_fee_payer_not_managed_by_facilitator"],
+			[{ signed: { extra: { feePayer: payer.address } } }, "refused malformed_header"],
+		];
+		for (const [signing, expected] of refused)
+			expect([signing, brief(await desk.topUp(await sign(signing)))]).toEqual([signing, expected]);
+		const { transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
+		const forged = Buffer.from(transaction, "base64").fill(7, 65, 129).toString("base64");
+		const header = base64({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: forged } });
+		expect(brief(await desk.topUp(header))).toBe("refused invalid_exact_svm_signature");
+		for (const broken of ["", "AA==", transaction.slice(0, 200), Buffer.alloc(1_300).toString("base64")]) {
+			const payload = { transaction: broken };
+			expect(brief(await desk.topUp(base64({ x402Version: 1, scheme: "exact", network: "solana", payload })))).toBe(
+				"refused malformed_header",
+			);
+		}
+		expect([facilitator.settled, await desk.states()]).toEqual([0, []]);
+	});
+
+	test("a forged copy of a payment that is known reads nothing of it", async () => {
+		const desk = open();
+		const { header, transaction } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
+		expect(brief(await desk.topUp(header))).toBe("credited 5");
+		const forged = Buffer.from(transaction, "base64").fill(7, 65, 129).toString("base64");
+		const copy = base64({ x402Version: 1, scheme: "exact", network: "solana", payload: { transaction: forged } });
+		expect(brief(await desk.topUp(copy))).toBe("refused signature_mismatch");
+	});
+
+	test("a facilitator that is away takes nothing: the same header is credited later", async () => {
+		const desk = open();
+		const header = await sign();
+		facilitator.fault = "down";
+		expect(brief(await desk.topUp(header))).toBe("unavailable");
+		facilitator.fault = null;
+		expect(brief(await desk.topUp(header))).toBe("credited 5");
+	});
+
+	test("what the facilitator sent without telling is found on the chain, among other payments", async () => {
+		const desk = open();
+		facilitator.fault = "after-settle";
+		const headers = [await sign({ usd: 5 }), await sign({ usd: 6 }), await sign({ usd: 7 })];
+		const outcomes = [];
+		for (const header of headers) outcomes.push(brief(await desk.topUp(header)));
+		expect(outcomes).toEqual(["credited 5", "credited 6", "credited 7"]);
+		expect(facilitator.settled).toBe(3);
+	});
+
+	test("what was not sent is sent with the same header again", async () => {
+		const desk = open();
+		const header = await sign();
+		facilitator.fault = "before-settle";
+		expect(brief(await desk.topUp(header))).toBe("pending");
+		facilitator.fault = null;
+		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+	});
+
+	test("what is confirmed is pending until it is final, and is not sent twice", async () => {
+		const desk = open({ facilitatorMs: 1_500 });
+		cluster.final = false;
+		const header = await sign();
+		const transaction = transactionOf(await desk.topUp(header));
+		expect(transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+		expect(transactionOf(await desk.topUp(header))).toBe(transaction);
+		cluster.finalize();
+		await desk.sweep();
+		expect(await desk.states()).toEqual(["credited"]);
+		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+		expect(facilitator.settled).toBe(1);
+	});
+
+	test("with commitment confirmed it is credited at once, and watched until it is final", async () => {
+		const desk = open({ solana: { commitment: "confirmed" } });
+		cluster.final = false;
+		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
+		await desk.topUps.credits.look(true);
+		cluster.finalize();
+		await desk.topUps.credits.look(true);
+		expect(facilitator.settled).toBe(1);
+	});
+
+	test("a transaction that was dropped ends when no block takes it any more, not before", async () => {
+		const desk = open({ facilitatorMs: 1_000, clock: LATER });
+		cluster.automatic = false;
+		const header = await sign();
+		expect(brief(await desk.topUp(header))).toBe("pending");
+		cluster.drop();
+		await desk.sweep();
+		expect(await desk.states()).toEqual(["unknown"]);
+		cluster.advance(TOO_LATE);
+		await desk.sweep();
+		expect(await desk.states()).toEqual(["failed"]);
+		expect(brief(await desk.topUp(header))).toBe("ended transaction_expired");
+		cluster.automatic = true;
+		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
+	});
+
+	test("a transaction that lands late is credited by the sweep of a server that starts again", async () => {
+		cluster.automatic = false;
+		const header = await sign();
+		expect(brief(await open({ facilitatorMs: 1_000 }).topUp(header))).toBe("pending");
+		cluster.land();
+		const next = open();
+		await next.topUps.sweep(true);
+		expect(await next.states()).toEqual(["credited"]);
+		expect(brief(await next.topUp(header))).toBe("credited 5 before");
+		expect(facilitator.settled).toBe(1);
+	});
+
+	test("a transaction that lands and fails ends the payment", async () => {
+		const desk = open({ facilitatorMs: 1_000 });
+		cluster.automatic = false;
+		const header = await sign({ usd: 800 });
+		expect(brief(await desk.topUp(header))).toBe("pending");
+		await cluster.give(payer.address, 1);
+		cluster.land();
+		await desk.sweep();
+		expect(brief(await desk.topUp(header))).toBe("ended transaction_failed");
+	});
+
+	test("payments of one wallet that its tokens do not cover together are not sent together", async () => {
+		const desk = open({ facilitatorMs: 1_000 });
+		const poor = await cluster.payer(9);
+		cluster.automatic = false;
+		const headers = [await sign({}, poor), await sign({}, poor), await sign({}, poor)];
+		const outcomes = await Promise.all(headers.map((header) => desk.topUp(header)));
+		expect(outcomes.map(brief).toSorted()).toEqual(["pending", "unavailable", "unavailable"]);
+		cluster.land();
+		await desk.sweep();
+		const again = await Promise.all(headers.map((header) => desk.topUp(header)));
+		expect(again.map(brief).toSorted()).toEqual([
+			"credited 5 before",
+			...Array(2).fill("refused invalid_exact_svm_transaction_simulation_failed"),
+		]);
+	});
+
+	test("what came to the chain by itself is credited when its header comes, too late as well", async () => {
+		const desk = open();
+		const [header, late, never] = [await sign(), await sign({ usd: 6 }), await sign({ usd: 7 })];
+		const elsewhere = new SolanaDesk({ dir: books.dir, admin: books.admin(), cluster, facilitator, payTo });
+		const other = new BooksFolder();
+		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo });
+		for (const sent of [header, late]) expect(brief(await stranger.topUp(sent))).toStartWith("credited");
+		await other.remove();
+		expect(brief(await elsewhere.topUp(header))).toBe("credited 5 before");
+		cluster.advance(TOO_LATE);
+		expect(brief(await desk.topUp(late))).toBe("credited 6 before");
+		expect(brief(await desk.topUp(never))).toBe("refused expired");
+		expect(facilitator.settled).toBe(2);
+	});
+
+	test("while the node is away, or one of another cluster, offers are made and payments wait", async () => {
+		const desk = open();
+		const resource = { url: "https://api.example.test/x", description: "x", mimeType: "application/json" };
+		const feePayers = (of: SolanaDesk) => of.topUps.offers.v2({ resource }).accepts.map(({ extra }) => extra.feePayer);
+		const header = await sign();
+		cluster.away = true;
+		expect(brief(await desk.topUp(header))).toBe("unavailable");
+		cluster.away = false;
+		expect(brief(await open({ solana: { network: "solana-devnet" } }).topUp(header))).toBe("refused network_mismatch");
+		const devnet = open({ solana: { network: "solana-devnet", payTo } });
+		const accepted = {
+			network: "solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1",
+			asset: "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU",
+		};
+		cluster.makeMint(accepted.asset);
+		await cluster.give(payer.address, 100, accepted.asset);
+		expect(brief(await devnet.topUp(await sign({ signed: { asset: accepted.asset }, accepted })))).toBe("unavailable");
+		devnet.topUps.start();
+		// Who pays the fees is heard once, and stands while the facilitator is away.
+		desk.topUps.start();
+		while (feePayers(desk)[0] === undefined) await Bun.sleep(5);
+		facilitator.fault = "down";
+		expect(feePayers(desk)).toEqual([facilitator.feePayer]);
+		expect(feePayers(open())).toEqual([undefined]);
+		expect(feePayers(open({ solana: { feePayer: facilitator.feePayer } }))).toEqual([facilitator.feePayer]);
+		facilitator.fault = null;
+		await Promise.all([desk.topUps.stop(), devnet.topUps.stop()]);
+		expect(brief(await desk.topUp(header))).toBe("credited 5");
+	});
+
+	test("the books are held against the chain, payment by payment", async () => {
+		const desk = open({ facilitatorMs: 1_000 });
+		const look = () => reconcile(desk.config, (page) => runOperation(admin, "listTopUps", page), systemTimers);
+		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
+		cluster.automatic = false;
+		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		expect(await look()).toMatchObject({
+			checked: { credited: 1, unknown: 1 },
+			credited: { [SOLANA.id]: 5_000_000 },
+			discrepancies: [],
+		});
+		cluster.land();
+		expect((await look()).discrepancies.map(({ state, finding }) => [state, finding.replace(/: .*/, "")])).toEqual([
+			["unknown", "the chain shows a transfer that is not credited"],
+		]);
+		await desk.sweep();
+		expect((await look()).discrepancies).toEqual([]);
+	});
+
+	test("what was taken while the server was killed is credited when it starts again", async () => {
+		const { header } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
+		const program = join(import.meta.dir, "killed-solana-desk.ts");
+		const given = { dir: books.dir, payTo, header, cluster: { url: cluster.url }, facilitator: { url: facilitator.url } };
+		cluster.automatic = false;
+		const child = Bun.spawn([process.execPath, program, JSON.stringify(given)], { stdout: "inherit", stderr: "inherit" });
+		while (cluster.waiting === 0) await Bun.sleep(5);
+		child.kill("SIGKILL");
+		await child.exited;
+		cluster.land();
+		expect(await cluster.balance(payTo)).toBe(5_000_000);
+		const desk = open();
+		expect(await desk.credited()).toBe(0);
+		await desk.topUps.sweep(true);
+		expect(await desk.states()).toEqual(["credited"]);
+		expect(brief(await desk.topUp(header))).toBe("credited 5 before");
+	});
+});
