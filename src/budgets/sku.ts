@@ -1,5 +1,6 @@
 /**
- * What is told by the name of a sku: `<model>-llm-output-mtoken`, `<model>-image-unit`, `<model>-tts-mcharacter`,
+ * What is told by the name of a sku: `<model>-llm-output-mtoken`, `<model>-image-unit`,
+ * `<model>-input-image-unit` (pictures that were sent), `<model>-tts-mcharacter`,
  * `<model>-asr-second` (the books count milliseconds), `crypto-rpc-<network>-credit`.
  */
 export interface Sku {
@@ -16,7 +17,7 @@ export interface Sku {
 
 const PER_MILLION = 1_000_000;
 const LLM = /^(.+)-llm-([a-z-]+)-mtoken$/;
-const IMAGE = /^(.+)-image-unit$/;
+const IMAGE = /^(.+?)(?:-(input))?-image-unit$/;
 const SPEECH = /^(.+)-tts-mcharacter$/;
 const TRANSCRIPTION = /^(.+)-asr-second$/;
 const CREDIT = /^(.+)-credit$/;
@@ -28,7 +29,8 @@ export function skuOf(sku: string): Sku {
 	if (llm !== null)
 		return { subject: llm[1] ?? "", modelType: "LLM", unitType: "tokens", part: llm[2] ?? null, unitsPerPrice: PER_MILLION };
 	const image = IMAGE.exec(sku);
-	if (image !== null) return { subject: image[1] ?? "", modelType: "IMAGE", unitType: "images", part: null, unitsPerPrice: 1 };
+	if (image !== null)
+		return { subject: image[1] ?? "", modelType: "IMAGE", unitType: "images", part: image[2] ?? null, unitsPerPrice: 1 };
 	const speech = SPEECH.exec(sku);
 	if (speech !== null)
 		return { subject: speech[1] ?? "", modelType: "TTS", unitType: "characters", part: null, unitsPerPrice: PER_MILLION };

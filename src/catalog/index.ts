@@ -7,6 +7,7 @@
 export {
 	CharacterAnswerSchema,
 	CharacterListSchema,
+	CharacterReviewListSchema,
 	CharacterSchema,
 	ModelListSchema,
 	ModelSchema,
@@ -20,14 +21,14 @@ export { callPrice } from "./call-price.ts";
 export { Catalog, type Resolution } from "./catalog.ts";
 export { CatalogError } from "./catalog-error.ts";
 export { type CharacterEntry, Characters } from "./characters.ts";
-export { type CharactersQuery, CharactersQuerySchema } from "./characters-query.ts";
+export { type CharactersQuery, CharactersQuerySchema, ReviewsQuerySchema } from "./characters-query.ts";
 export type { CharacterData } from "./data-schema.ts";
 export { DiscoveryError, type DiscoveryFault, discoverModels } from "./discover-models.ts";
 export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discovery.ts";
 export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
 export { type FreeUpstream, freeUpstreams } from "./free-models.ts";
 export { imagePrice } from "./image-model.ts";
-export { imageRateLimit } from "./image-request.ts";
+export { imageRateLimit, linesNano } from "./image-request.ts";
 export { type ImageSize, isTier, largestSize, nearestRatio, ratioOf, tierSize } from "./image-size.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
 export * from "./service-parameters.ts";

@@ -79,7 +79,7 @@ function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonOb
 	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
 	const filesOf = (most: number): JsonObject => (most === 1 ? file : { type: "array", items: file, minItems: 1, maxItems: most });
 	const others = Object.entries(form.others ?? {}).map(([name, most]) => [name, filesOf(most)] as const);
-	const needed = others.length > 0 ? required : [form.file, ...required];
+	const needed = form.optional === true ? required : [form.file, ...required];
 	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
 	return {
 		...(form.orJson === true ? { "application/json": { schema: { ...schema, required: needed } } } : {}),

@@ -26,6 +26,8 @@ export interface FormRules {
 	readonly most?: number;
 	/** Further fields of files, with how many of each there may be. */
 	readonly others?: Readonly<Record<string, number>>;
+	/** True: the request may come without it. */
+	readonly optional?: boolean;
 	/** True: what is in the file's field may be a text of any length instead, which the schema knows. */
 	readonly orText?: boolean;
 	/** True: the body may be JSON instead, with a text in the place of the file. */

@@ -38,6 +38,7 @@ const EXPOSED = [
 	"X-RateLimit-Limit",
 	"X-RateLimit-Remaining",
 	"X-RateLimit-Reset",
+	"x-service-is-blurred",
 	"x-service-is-content-violation",
 	"x-pagination-limit",
 	"x-pagination-page",
@@ -117,7 +118,7 @@ export function respond(answer: Answer, headers: Record<string, string>, request
 	if (body !== null && !(body instanceof ReadableStream)) {
 		headers.Vary = "Accept-Encoding";
 		const size = typeof body === "string" ? body.length : body.byteLength;
-		const small = size < MIN_COMPRESSED_BYTES || PACKED.test(answer.type);
+		const small = size < MIN_COMPRESSED_BYTES || PACKED.test(answer.type) || answer.headers?.["Content-Encoding"] !== undefined;
 		const encoding = small ? null : preferredEncoding(request.headers.get("accept-encoding"));
 		if (encoding !== null) {
 			body = encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 });

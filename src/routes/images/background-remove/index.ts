@@ -1,0 +1,92 @@
+/** POST /image/background-remove. Promises: a PNG with transparency of the size that came; needs a server that does it. */
+import type { HoldContext } from "../../../budgets/port.ts";
+import { imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
+import { ApiError } from "../../../errors/index.ts";
+import { invalidField } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { bareAnswer } from "../edit-picture.ts";
+import { finished } from "../finish.ts";
+import { gather, readPictures } from "../inputs.ts";
+import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
+import { tellModel } from "../model.ts";
+import type { ImageParts } from "../parts.ts";
+import { engineOf } from "../safe-picture.ts";
+import { inlineSource, type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
+import { ImageWork, type Made } from "../work.ts";
+import { type BackgroundRemoveBody, BackgroundRemoveBodySchema } from "./schema.ts";
+
+const MODEL = "bria-bg-remover";
+
+export function imageBackgroundRemove(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/image/background-remove",
+		name: "image-background-remove",
+		tag: "Images",
+		summary: "Remove the background of a picture",
+		description: "JSON, or a form with a file. Answers with a PNG that is transparent where the background was.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: {
+			schema: BackgroundRemoveBodySchema,
+			maxBytes: ONE_PICTURE_BODY_BYTES,
+			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, optional: true, orText: true, orJson: true },
+		},
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "IMAGE_EDIT_ERROR"],
+		answer: { type: "image/png", description: "The picture" },
+		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, parts),
+	});
+}
+
+function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageParts): Admission {
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const source = sourceOf(input);
+	const model = parts.catalog().own(MODEL, "image", call.admittedAtMs);
+	engineOf(parts);
+	tellModel(call, model, parts);
+	const { prices, defaultResolution, defaultQuality } = model.image;
+	const picoPrice = imagePrice(prices, defaultResolution, defaultQuality);
+	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		work(settlement) {
+			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", param: String(source.path[0]) });
+			return work.answer(async (): Promise<Made> => {
+				const { signal, requestId } = call;
+				const pictures = await readPictures([source], await gather([source], parts, signal), parts, signal);
+				const [picture] = pictures;
+				if (picture === undefined) throw new ApiError("UNKNOWN_ERROR");
+				const size = { width: picture.width, height: picture.height };
+				const made = await parts.upstreams.make({
+					requestId,
+					targets: model.targets,
+					kind: "background-remove",
+					prompt: "",
+					pictures,
+					size,
+					aspectRatio: null,
+					resolution: "1K",
+					quality: null,
+					count: 1,
+					signal,
+					onSent: work.sent,
+				});
+				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, signal);
+				return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
+			});
+		},
+	};
+}
+
+function sourceOf({ body, file, long }: Input<BackgroundRemoveBody, unknown>): PictureSource {
+	const { image, image_url: url } = body;
+	if (file !== null) return sourceOfBytes(file.bytes, ["image"]);
+	if (image !== undefined) return inlineSource(image, long, ["image"]);
+	if (url === undefined) throw invalidField(["image"], "is required, or image_url", "required");
+	if (!/^https?:\/\//i.test(url)) throw invalidField(["image_url"], "must begin with http:// or https://");
+	return sourceOfText(url, long, ["image_url"]);
+}

@@ -1,0 +1,11 @@
+import { invalidField } from "../../schema/index.ts";
+
+/** Throws INVALID_REQUEST for a prompt with more code points than the model takes. */
+export function checkPrompt(prompt: string, limit: number, field = "prompt"): void {
+	// No text has more code points than units.
+	if (prompt.length <= limit) return;
+	let characters = 0;
+	for (const _ of prompt) characters++;
+	if (characters > limit)
+		throw invalidField([field], `must have at most ${limit} characters with this model; this one has ${characters}`, "too_big");
+}

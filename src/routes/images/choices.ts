@@ -1,0 +1,62 @@
+/** What a caller chose of a model's tiers, put against what the model has. */
+import { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "../../catalog/index.ts";
+import type { ImageFacts, ImageQuality } from "../../catalog/types.ts";
+import { type FinishOptions, type ImageFormat, MAX_IMAGE_PIXELS } from "../../engines/images/port.ts";
+import type { ApiError } from "../../errors/index.ts";
+import { invalidRequest } from "../../schema/index.ts";
+
+export interface AskedChoices {
+	readonly aspect_ratio?: string | undefined;
+	readonly resolution?: string | undefined;
+	readonly quality?: ImageQuality | undefined;
+	readonly output_format?: ImageFormat | "jpg" | undefined;
+}
+
+export interface Choices {
+	/** By its name, or `auto`. */
+	readonly ratio: string;
+	readonly resolution: string;
+	/** null: the model has none. */
+	readonly quality: ImageQuality | null;
+	readonly format: ImageFormat;
+}
+
+/** Throws INVALID_REQUEST with `issues` that name what the model has. */
+export function chooseTiers(asked: AskedChoices, facts: ImageFacts): Choices {
+	const { aspectRatios, resolutions, qualities } = facts;
+	const ratio = asked.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
+	if (ratio !== "auto" && !aspectRatios.includes(ratio)) throw notOffered("aspect_ratio", ratio, ["auto", ...aspectRatios]);
+	const resolution = asked.resolution ?? facts.defaultResolution;
+	const known = resolutions.length > 0 ? resolutions : ["1K"];
+	if (!known.includes(resolution)) throw notOffered("resolution", resolution, known);
+	const quality = qualities.length === 0 ? null : (asked.quality ?? facts.defaultQuality);
+	if (quality !== null && !qualities.includes(quality)) throw notOffered("quality", quality, qualities);
+	return { ratio, resolution, quality, format: formatOf(asked.output_format) ?? (resolution === "1K" ? "png" : "jpeg") };
+}
+
+export function formatOf(name: ImageFormat | "jpg" | undefined): ImageFormat | undefined {
+	return name === "jpg" ? "jpeg" : name;
+}
+
+/** A value that is one of the field's, but not of the model's. */
+export function notOffered(field: string, value: string, offered: readonly string[]): ApiError {
+	const message = `"${value}" is not offered by this model; it has ${[...new Set(offered)].join(", ")}`;
+	return invalidRequest([{ path: [field], code: "not_offered", message }]);
+}
+
+/** The ratio of the result: the one that was named, or the model's that is nearest to the picture; its own where it has none. */
+export function resolvedRatio(ratio: string, facts: ImageFacts, picture: ImageSize): { name: string | null; size: ImageSize } {
+	const name = ratio === "auto" ? nearestRatio(facts.aspectRatios, picture) : ratio;
+	const size = name === null ? null : ratioOf(name);
+	return { name, size: size ?? { width: picture.width, height: picture.height } };
+}
+
+/**
+ * How an upstream's picture becomes the caller's. With tiers it has exactly the tier's size; without it keeps its own, cut
+ * to the ratio where that differs, and is never enlarged.
+ */
+export function finishOptions(facts: ImageFacts, choices: Choices, ratio: ImageSize): FinishOptions {
+	const { format, resolution } = choices;
+	if (facts.resolutions.length > 0) return { format, size: tierSize(resolution, ratio), fit: "cover" };
+	return { format, size: largestSize(ratio, MAX_IMAGE_PIXELS), fit: "cover", enlarge: false };
+}

@@ -1,0 +1,142 @@
+/** One edit, whichever route asked for it: the pictures read, edited here or by a server, finished and looked at. */
+
+import type { ChargeLine, HoldContext } from "../../budgets/port.ts";
+import { EMBEDDED, type ImageSize, imagePrice, imageRateLimit, linesNano, tierSize } from "../../catalog/index.ts";
+import type { PictureModel } from "../../catalog/types.ts";
+import type { FinishOptions, Picture } from "../../engines/images/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Answer } from "../../server/endpoint.ts";
+import { checkPrompt } from "./check-prompt.ts";
+import { type Choices, finishOptions, resolvedRatio } from "./choices.ts";
+import { finished } from "./finish.ts";
+import { gather, readPictures } from "./inputs.ts";
+import { byMakers, makersOf, tellModel } from "./model.ts";
+import type { ImageParts } from "./parts.ts";
+import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
+import type { PictureSource } from "./source.ts";
+import { ImageWork, type Made } from "./work.ts";
+
+export interface EditOrder {
+	readonly model: PictureModel<"inpaint">;
+	readonly prompt: string;
+	readonly sources: readonly PictureSource[];
+	readonly choices: Choices;
+	/** What the result has to measure, where the caller named pixels; null: as tiers and ratio say. */
+	readonly exactSize: ImageSize | null;
+	readonly safeMode: boolean | undefined;
+	/** The field of the pictures, for faults. */
+	readonly param: string;
+	/** The answer around the picture. */
+	answer(picture: Picture): Answer | Promise<Answer>;
+}
+
+/** The picture itself as the answer. */
+export function bareAnswer(picture: Picture): Answer {
+	return { status: 200, type: picture.mediaType, body: picture.bytes };
+}
+
+/** An edit's last checks, and what follows them. Throws the errors of docs/images.md; no picture is decoded yet. */
+export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts): Promise<Admission> {
+	const { model, prompt, sources, choices } = order;
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const facts = model.image;
+	checkPrompt(prompt, facts.promptCharacterLimit);
+	if (sources.length > 1 && !facts.combinesImages)
+		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
+	const looked = await isLookedAt(order.safeMode, parts);
+	tellModel(call, model, parts);
+	const lines = editLines(model, choices, sources.length);
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		work(settlement) {
+			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", param: order.param });
+			return work.answer(() => new Edit(order, call, parts, work).made(looked));
+		},
+	};
+}
+
+function editLines({ id, image }: PictureModel, { resolution, quality }: Choices, pictures: number): ChargeLine[] {
+	const lines = [{ sku: `${id}-image-unit`, units: 1, picoPrice: imagePrice(image.prices, resolution, quality) }];
+	const { extraImage } = image.prices;
+	const extra = extraImage === null ? 0 : Math.max(0, pictures - extraImage.included);
+	if (extraImage !== null && extra > 0) lines.push({ sku: `${id}-input-image-unit`, units: extra, picoPrice: extraImage.each });
+	return lines;
+}
+
+interface Edited {
+	readonly picture: Picture;
+	readonly upstream: string;
+	readonly retries: number;
+}
+
+class Edit {
+	readonly #order: EditOrder;
+	readonly #call: Call;
+	readonly #parts: ImageParts;
+	readonly #work: ImageWork;
+
+	constructor(order: EditOrder, call: Call, parts: ImageParts, work: ImageWork) {
+		this.#order = order;
+		this.#call = call;
+		this.#parts = parts;
+		this.#work = work;
+	}
+
+	async made(looked: boolean): Promise<Made> {
+		const { sources, model, answer } = this.#order;
+		const { signal } = this.#call;
+		const bytes = await gather(sources, this.#parts, signal);
+		const { picture, ...by } = await byMakers(
+			makersOf(model.targets),
+			signal,
+			() => this.#here(bytes),
+			() => this.#there(bytes),
+		);
+		const safe = await safePicture(picture, looked, this.#parts, signal);
+		Object.assign(this.#call.headers, safetyHeaders(safe.isBlurred));
+		return { answer: await answer(safe.picture), ...by };
+	}
+
+	async #here(images: readonly Uint8Array[]): Promise<Edited> {
+		const { prompt, choices, exactSize } = this.#order;
+		const { signal } = this.#call;
+		const engine = engineOf(this.#parts);
+		const { format } = choices;
+		const edited = await engine.localEdit({ prompt, images, output: { format } }, signal);
+		const picture = exactSize === null ? edited : await engine.finish(edited.bytes, { format, size: exactSize }, signal);
+		return { picture, upstream: EMBEDDED, retries: 0 };
+	}
+
+	async #there(bytes: readonly Uint8Array[]): Promise<Edited> {
+		const { model, prompt, sources, choices, exactSize } = this.#order;
+		const { signal, requestId } = this.#call;
+		const pictures = await readPictures(sources, bytes, this.#parts, signal);
+		const [base] = pictures;
+		if (base === undefined) throw invalidField([this.#order.param], "is required");
+		const facts = model.image;
+		const ratio = resolvedRatio(choices.ratio, facts, exactSize ?? base);
+		const finish: FinishOptions =
+			exactSize === null ? finishOptions(facts, choices, ratio.size) : { format: choices.format, size: exactSize };
+		const answer = await this.#parts.upstreams.make({
+			requestId,
+			targets: makersOf(model.targets).servers,
+			kind: "edit",
+			prompt,
+			pictures,
+			size: exactSize ?? tierSize(choices.resolution, ratio.size),
+			aspectRatio: ratio.name,
+			resolution: choices.resolution,
+			quality: choices.quality,
+			count: 1,
+			signal,
+			onSent: this.#work.sent,
+		});
+		const picture = await finished(answer.pictures[0], finish, this.#parts, signal);
+		return { picture, upstream: answer.upstream, retries: answer.retries };
+	}
+}

@@ -1,0 +1,48 @@
+/**
+ * POST /image/edit. Promises: a picture in the format and size that was asked for, whatever edited it; a price that is known
+ * before; a failure costs nothing. Never logs a prompt or a picture.
+ */
+import { invalidField } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { chooseTiers } from "../choices.ts";
+import { editModel, listedEditModel } from "../edit-model.ts";
+import { admitEdit, bareAnswer } from "../edit-picture.ts";
+import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
+import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
+import type { ImageParts } from "../parts.ts";
+import { sourceOfBytes, sourceOfText } from "../source.ts";
+import { type EditBody, EditBodySchema } from "./schema.ts";
+
+export function imageEdit(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/image/edit",
+		name: "image-edit",
+		tag: "Images",
+		summary: "Edit a picture",
+		description: "JSON, or a form with the picture as a file. Answers with the picture itself.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: {
+			schema: EditBodySchema,
+			maxBytes: ONE_PICTURE_BODY_BYTES,
+			misnamed: { ...MISNAMED_EDIT_FIELDS, images: "image", image_url: "image" },
+			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, orText: true, orJson: true },
+		},
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
+		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, parts),
+	});
+}
+
+function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+	const { model: ref, modelId, image, prompt, safe_mode: safeMode } = body;
+	const model = ref === undefined && modelId !== undefined ? listedEditModel(modelId, call, parts) : editModel(ref, call, parts);
+	const choices = chooseTiers(body, model.image);
+	const source =
+		file !== null ? sourceOfBytes(file.bytes, ["image"]) : image !== undefined ? sourceOfText(image, long, ["image"]) : null;
+	if (source === null) throw invalidField(["image"], "is required", "required");
+	const order = { model, prompt, sources: [source], choices, exactSize: null, safeMode, param: "image", answer: bareAnswer };
+	return admitEdit(order, call, parts);
+}

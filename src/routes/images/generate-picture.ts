@@ -1,0 +1,97 @@
+/** Pictures from a prompt, whichever route asked for them. */
+import type { HoldContext } from "../../budgets/port.ts";
+import { type ImageSize, imagePrice, imageRateLimit, linesNano } from "../../catalog/index.ts";
+import type { ImageQuality, PictureModel } from "../../catalog/types.ts";
+import type { FinishOptions, Picture } from "../../engines/images/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Answer } from "../../server/endpoint.ts";
+import { checkPrompt } from "./check-prompt.ts";
+import { finished } from "./finish.ts";
+import { tellModel } from "./model.ts";
+import type { ImageParts } from "./parts.ts";
+import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
+import { ImageWork, type Made } from "./work.ts";
+
+export interface GenerateOrder {
+	readonly model: PictureModel<"image">;
+	/** What the caller wrote. */
+	readonly prompt: string;
+	/** What is sent: with the style, where one was named. */
+	readonly sentPrompt: string;
+	readonly negativePrompt?: string | undefined;
+	readonly resolution: string;
+	readonly quality: ImageQuality | null;
+	readonly aspectRatio: string | null;
+	/** What is asked of the upstream. */
+	readonly size: ImageSize;
+	readonly finish: FinishOptions;
+	readonly count: number;
+	readonly seed?: number | undefined;
+	readonly steps?: number | undefined;
+	readonly guidance?: number | undefined;
+	readonly safeMode: boolean | undefined;
+	/** The answer around the pictures; `workMs` is how long making them took. */
+	answer(pictures: readonly Picture[], workMs: number): Answer | Promise<Answer>;
+}
+
+/** The last checks, and what follows them. Throws the errors of docs/images.md. */
+export async function admitGenerate(order: GenerateOrder, call: Call, parts: ImageParts): Promise<Admission> {
+	const { model, resolution, quality, count } = order;
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	checkPrompt(order.prompt, model.image.promptCharacterLimit);
+	if (order.negativePrompt !== undefined) checkPrompt(order.negativePrompt, model.image.promptCharacterLimit, "negative_prompt");
+	engineOf(parts);
+	const looked = await isLookedAt(order.safeMode, parts);
+	tellModel(call, model, parts);
+	const lines = [{ sku: `${model.id}-image-unit`, units: count, picoPrice: imagePrice(model.image.prices, resolution, quality) }];
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		work(settlement) {
+			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", param: "prompt" });
+			return work.answer(() => generated(order, call, parts, { work, looked }));
+		},
+	};
+}
+
+async function generated(
+	order: GenerateOrder,
+	call: Call,
+	parts: ImageParts,
+	{ work, looked }: { readonly work: ImageWork; readonly looked: boolean },
+): Promise<Made> {
+	const startedMs = performance.now();
+	const { signal, requestId } = call;
+	const { model, sentPrompt, finish, ...wanted } = order;
+	const made = await parts.upstreams.make({
+		requestId,
+		targets: model.targets,
+		kind: "generate",
+		prompt: sentPrompt,
+		pictures: [],
+		size: wanted.size,
+		aspectRatio: wanted.aspectRatio,
+		resolution: wanted.resolution,
+		quality: wanted.quality,
+		count: wanted.count,
+		negativePrompt: wanted.negativePrompt,
+		seed: wanted.seed,
+		steps: wanted.steps,
+		guidance: wanted.guidance,
+		signal,
+		onSent: work.sent,
+	});
+	const pictures: Picture[] = [];
+	let isBlurred = false;
+	for (const bytes of made.pictures) {
+		const safe = await safePicture(await finished(bytes, finish, parts, signal), looked, parts, signal);
+		pictures.push(safe.picture);
+		isBlurred ||= safe.isBlurred;
+	}
+	Object.assign(call.headers, safetyHeaders(isBlurred));
+	const answer = await order.answer(pictures, performance.now() - startedMs);
+	return { answer, upstream: made.upstream, retries: made.retries };
+}

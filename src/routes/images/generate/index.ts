@@ -1,0 +1,138 @@
+/**
+ * POST /image/generate. Promises: the size and format that were asked for; a price by the pictures that are asked for, known
+ * before; a failure costs nothing.
+ */
+import { type ImageSize, ratioOf, tierSize } from "../../../catalog/index.ts";
+import type { ImageFacts } from "../../../catalog/types.ts";
+import type { Picture } from "../../../engines/images/port.ts";
+import { invalidField, invalidRequest } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Answer, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { chooseTiers, finishOptions, notOffered } from "../choices.ts";
+import { bareAnswer } from "../edit-picture.ts";
+import { admitGenerate } from "../generate-picture.ts";
+import { packedJson } from "../packed-json.ts";
+import type { ImageParts } from "../parts.ts";
+import { STYLES } from "../style-names.ts";
+import { GenerateAnswerSchema, type GenerateBody, GenerateBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 1_048_576;
+const DEFAULT_SIDE = 1_024;
+
+export function imageGenerate(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/image/generate",
+		name: "image-generate",
+		tag: "Images",
+		summary: "Make pictures from a prompt",
+		description: "Answers with JSON, or with `return_binary: true` with the picture itself.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: { schema: GenerateBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { n: "variants", size: "width and height" } },
+		codes: ["CONTENT_POLICY_VIOLATION"],
+		answer: { type: "application/json", schema: GenerateAnswerSchema, description: "The pictures" },
+		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, parts),
+	});
+}
+
+function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+	const { model } = parts.catalog().resolve(body.model, "image", call.admittedAtMs);
+	const variants = body.variants ?? 1;
+	if (variants > 1 && body.return_binary === true)
+		throw invalidField(["variants"], "must be 1 with return_binary: true", "too_big");
+	checkOptions(body, model.image);
+	const style = body.style_preset;
+	const { size, ...shape } = shapeOf(body, model.image);
+	return admitGenerate(
+		{
+			...shape,
+			size,
+			model,
+			prompt: body.prompt,
+			sentPrompt: style === undefined ? body.prompt : `${body.prompt}, in the style: ${style}`,
+			negativePrompt: body.negative_prompt,
+			count: variants,
+			seed: body.seed,
+			steps: body.steps,
+			guidance: body.cfg_scale,
+			safeMode: body.safe_mode,
+			answer: (pictures, workMs) =>
+				body.return_binary === true && pictures[0] !== undefined
+					? bareAnswer(pictures[0])
+					: jsonAnswer(pictures, workMs, { body, call }),
+		},
+		call,
+		parts,
+	);
+}
+
+function checkOptions({ steps, style_preset: style, enable_web_search: search }: GenerateBody, { maxSteps }: ImageFacts): void {
+	if (steps !== undefined && maxSteps !== null && steps > maxSteps)
+		throw invalidRequest([
+			{ path: ["steps"], code: "too_big", message: `must be at most ${maxSteps} with this model`, maximum: maxSteps },
+		]);
+	if (style !== undefined && !STYLES.includes(style))
+		throw invalidField(["style_preset"], "is no style; GET /api/v1/image/styles lists them", "enum");
+	if (search === true) throw invalidField(["enable_web_search"], "must be false: no upstream here searches", "unsupported");
+}
+
+/** Sizes in pixels and by ratio are two families: a field of the other one is a mistake. */
+function shapeOf(body: GenerateBody, facts: ImageFacts) {
+	const { width, height, aspect_ratio: ratio, resolution } = body;
+	const format = body.format ?? "webp";
+	if (facts.aspectRatios.length === 0) {
+		if (ratio !== undefined) throw invalidField(["aspect_ratio"], "is not for this model: it takes width and height");
+		if (resolution !== undefined) throw invalidField(["resolution"], "is not for this model: it takes width and height");
+		const size = { width: width ?? DEFAULT_SIDE, height: height ?? DEFAULT_SIDE };
+		checkDivisor(size, facts.sizeDivisor);
+		const { quality } = chooseTiers({ quality: body.quality }, facts);
+		return { resolution: facts.defaultResolution, quality, aspectRatio: null, size, finish: { format, size } };
+	}
+	if (width !== undefined) throw invalidField(["width"], "is not for this model: it takes aspect_ratio");
+	if (height !== undefined) throw invalidField(["height"], "is not for this model: it takes aspect_ratio");
+	if (ratio === "auto" && !facts.aspectRatios.includes("auto")) throw notOffered("aspect_ratio", ratio, facts.aspectRatios);
+	const choices = { ...chooseTiers({ aspect_ratio: ratio, resolution, quality: body.quality }, facts), format };
+	// Without a picture there is nothing that auto could follow.
+	const named = choices.ratio === "auto" ? (facts.aspectRatios.find((name) => name !== "auto") ?? "1:1") : choices.ratio;
+	const parts = ratioOf(named) ?? { width: 1, height: 1 };
+	return {
+		resolution: choices.resolution,
+		quality: choices.quality,
+		aspectRatio: named,
+		size: tierSize(choices.resolution, parts),
+		finish: finishOptions(facts, choices, parts),
+	};
+}
+
+function checkDivisor({ width, height }: ImageSize, divisor: number): void {
+	for (const [name, side] of [
+		["width", width],
+		["height", height],
+	] as const)
+		if (side % divisor !== 0) throw invalidField([name], `must be a multiple of ${divisor} with this model`, "not_multiple_of");
+}
+
+interface Asked {
+	readonly body: GenerateBody;
+	readonly call: Call;
+}
+
+function jsonAnswer(pictures: readonly Picture[], workMs: number, { body, call }: Asked): Promise<Answer> {
+	const inferenceDuration = Math.round(workMs);
+	const total = Math.max(inferenceDuration, Math.round(Date.now() - call.admittedAtMs));
+	return packedJson(
+		{
+			id: `generate-image-${call.requestId}`,
+			images: pictures.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")),
+			request: body,
+			timing: {
+				inferenceDuration,
+				inferencePreprocessingTime: total - inferenceDuration,
+				inferenceQueueTime: 0,
+				total,
+			},
+		},
+		call,
+	);
+}

@@ -1,0 +1,77 @@
+/** POST /images/generations, the form of OpenAI's clients. Promises what /image/generate does; a model's base price. */
+import { nearestRatio } from "../../../catalog/index.ts";
+import type { PictureModel } from "../../../catalog/types.ts";
+import { ApiError } from "../../../errors/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { admitGenerate } from "../generate-picture.ts";
+import { openAiPicture, pixelsOf } from "../openai-fields.ts";
+import { packedJson } from "../packed-json.ts";
+import type { ImageParts } from "../parts.ts";
+import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 1_048_576;
+const DEFAULT_SIZE = { width: 1_024, height: 1_024 };
+const DEFAULT_TRAIT = "default";
+
+/** The route, and its other spelling. */
+export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
+	return [["/images/generations", "images-generations"] as const, ["/image/generations", "image-generations"] as const].map(
+		([path, name]) =>
+			metered({
+				method: "POST",
+				path,
+				name,
+				tag: "Images",
+				summary: "Make a picture, in OpenAI's form",
+				openAi: true,
+				callers: ["key", "wallet"],
+				body: { schema: GenerationsBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { safe_mode: "moderation" } },
+				codes: ["CONTENT_POLICY_VIOLATION"],
+				answer: { type: "application/json", description: "`{created, data: [{b64_json}]}`" },
+				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, parts),
+			}),
+	);
+}
+
+function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+	const model = modelOf(body.model ?? DEFAULT_TRAIT, call, parts);
+	const size = pixelsOf(body.size) ?? DEFAULT_SIZE;
+	const { image: facts } = model;
+	return admitGenerate(
+		{
+			model,
+			prompt: body.prompt,
+			sentPrompt: body.prompt,
+			resolution: facts.defaultResolution,
+			quality: facts.defaultQuality,
+			aspectRatio: nearestRatio(facts.aspectRatios, size),
+			size,
+			finish: { format: body.output_format ?? "png", size, fit: "cover" },
+			count: 1,
+			safeMode: body.moderation !== "low",
+			answer: (pictures) =>
+				packedJson(
+					{
+						created: Math.floor(call.admittedAtMs / 1_000),
+						data: pictures.map((picture) => openAiPicture(picture, body.response_format)),
+					},
+					call,
+				),
+		},
+		call,
+		parts,
+	);
+}
+
+/** OpenAI's clients name models of their own: what is not known, or no model of pictures, is the default one. */
+function modelOf(ref: string, call: Call, parts: ImageParts): PictureModel<"image"> {
+	const catalog = parts.catalog();
+	const resolve = (name: string) => catalog.resolve(name, "image", call.admittedAtMs).model;
+	try {
+		return resolve(ref);
+	} catch (error) {
+		if (!(error instanceof ApiError) || error.code !== "MODEL_NOT_FOUND" || ref === DEFAULT_TRAIT) throw error;
+		return resolve(DEFAULT_TRAIT);
+	}
+}

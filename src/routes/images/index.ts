@@ -1,0 +1,26 @@
+/** The image routes. Each folder is one of them; what they share lies beside this file. */
+import type { Endpoint } from "../../server/endpoint.ts";
+import { imageBackgroundRemove } from "./background-remove/index.ts";
+import { imageEdit } from "./edit/index.ts";
+import { imageGenerate } from "./generate/index.ts";
+import { openAiImageGenerations } from "./generations/index.ts";
+import { imageMultiEdit } from "./multi-edit/index.ts";
+import { openAiImageEdits } from "./openai-edits/index.ts";
+import type { ImageParts } from "./parts.ts";
+import { imageStyles } from "./styles/index.ts";
+import { imageUpscale } from "./upscale/index.ts";
+
+export function imageRoutes(parts: ImageParts): Endpoint[] {
+	return [
+		imageEdit(parts),
+		imageMultiEdit(parts),
+		openAiImageEdits(parts),
+		imageGenerate(parts),
+		...openAiImageGenerations(parts),
+		imageUpscale(parts),
+		imageBackgroundRemove(parts),
+		imageStyles(),
+	];
+}
+
+export type { ImageParts } from "./parts.ts";

@@ -1,0 +1,41 @@
+import { ImageFault, type Picture } from "../../engines/images/port.ts";
+import type { InputPicture } from "../../upstreams/images/port.ts";
+import type { ImageParts } from "./parts.ts";
+import { engineOf } from "./safe-picture.ts";
+import { bytesOf, type PictureSource } from "./source.ts";
+
+export interface ReadPicture extends InputPicture {
+	readonly width: number;
+	readonly height: number;
+}
+
+/** The bytes of all pictures as they came, in their order; addresses are read at once. */
+export function gather(sources: readonly PictureSource[], parts: ImageParts, signal: AbortSignal): Promise<Uint8Array[]> {
+	return Promise.all(sources.map((source) => bytesOf(source, parts, signal)));
+}
+
+/** The pictures as a server can take them, one after the other. Throws ImageFault that says which one is at fault. */
+export async function readPictures(
+	sources: readonly PictureSource[],
+	bytes: readonly Uint8Array[],
+	parts: ImageParts,
+	signal: AbortSignal,
+): Promise<ReadPicture[]> {
+	const engine = engineOf(parts);
+	const pictures: ReadPicture[] = [];
+	for (const [index, { path, role }] of sources.entries()) {
+		const picture = await named(path, () => engine.normalise(bytes[index] ?? new Uint8Array(0), signal));
+		pictures.push({ bytes: picture.bytes, mediaType: picture.mediaType, role, width: picture.width, height: picture.height });
+	}
+	return pictures;
+}
+
+async function named(path: PictureSource["path"], read: () => Promise<Picture>): Promise<Picture> {
+	try {
+		return await read();
+	} catch (error) {
+		const index = path[1];
+		if (!(error instanceof ImageFault) || typeof index !== "number") throw error;
+		throw new ImageFault(error.kind, error.message, index);
+	}
+}

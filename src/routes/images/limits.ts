@@ -1,0 +1,15 @@
+import { MAX_IMAGE_BYTES } from "../../engines/images/port.ts";
+
+/** Bytes of a file in a form. */
+export const MAX_FILE_BYTES = MAX_IMAGE_BYTES;
+/** One picture of 25 MB in base64, and what is around it. */
+export const ONE_PICTURE_BODY_BYTES = 37_748_736;
+/** Three of them. */
+export const THREE_PICTURES_BODY_BYTES = 113_246_208;
+/** Of any prompt, in Unicode code points. */
+export const MAX_PROMPT = 32_768;
+export const MAX_PICTURES = 3;
+
+export const RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"] as const;
+export const QUALITIES = ["low", "medium", "high"] as const;
+export const OUTPUT_FORMATS = ["jpeg", "png", "webp"] as const;

@@ -1,0 +1,52 @@
+import { EMBEDDED } from "../../catalog/index.ts";
+import type { Model, ModelTarget } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { ImageParts } from "./parts.ts";
+
+/** Tells the model that answers, and of its end where it has one. */
+export function tellModel(call: Call, model: Model, parts: ImageParts): void {
+	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	call.headers["x-service-model-id"] = headerText(model.id);
+	call.headers["x-service-model-name"] = headerText(model.name);
+}
+
+/** Header values are Latin-1: anything else becomes a question mark. */
+function headerText(text: string): string {
+	return text.replace(/[^\x20-\x7e]/g, "?");
+}
+
+/** Who makes a picture: servers, and whether this machine does before or after them. */
+export interface Makers {
+	readonly servers: readonly ModelTarget[];
+	readonly engine: "first" | "last" | "never";
+}
+
+export function makersOf(targets: readonly ModelTarget[]): Makers {
+	const own = targets.find(({ upstream }) => upstream === EMBEDDED);
+	const servers = targets.filter(({ upstream }) => upstream !== EMBEDDED);
+	if (own === undefined) return { servers, engine: "never" };
+	return { servers, engine: servers.every(({ order }) => own.order < order) ? "first" : "last" };
+}
+
+/**
+ * Runs what makes a picture: here, on servers, or on the one where the other fails for a reason that is not the request's.
+ * @throws what the last of them throws
+ */
+export async function byMakers<T>(
+	{ servers, engine }: Makers,
+	signal: AbortSignal,
+	here: () => Promise<T>,
+	there: () => Promise<T>,
+): Promise<T> {
+	if (engine === "never") return there();
+	if (servers.length === 0) return here();
+	const [first, second] = engine === "first" ? [here, there] : [there, here];
+	try {
+		return await first();
+	} catch (error) {
+		const isOfCaller = !(error instanceof ApiError) || (error.status < 500 && error.status !== 429);
+		if (signal.aborted || isOfCaller) throw error;
+		return second();
+	}
+}

@@ -1,0 +1,63 @@
+/**
+ * POST /image/multi-edit. Promises what /image/edit does; base, layers and masks go on in the order in which they came.
+ */
+import { invalidRequest } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { chooseTiers } from "../choices.ts";
+import { listedEditModel } from "../edit-model.ts";
+import { admitEdit, bareAnswer } from "../edit-picture.ts";
+import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
+import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
+import type { ImageParts } from "../parts.ts";
+import { type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
+import { type MultiEditBody, MultiEditBodySchema } from "./schema.ts";
+
+export function imageMultiEdit(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/image/multi-edit",
+		name: "image-multi-edit",
+		tag: "Images",
+		summary: "Edit a picture with layers or masks",
+		description: "JSON, or a form with 1 to 3 files of the name `images`. Answers with the picture itself.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: {
+			schema: MultiEditBodySchema,
+			maxBytes: THREE_PICTURES_BODY_BYTES,
+			misnamed: { ...MISNAMED_EDIT_FIELDS, model: "modelId", image: "images" },
+			form: { file: "images", maxFileBytes: MAX_FILE_BYTES, most: MAX_PICTURES, orJson: true, lenient: true },
+		},
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
+		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, parts),
+	});
+}
+
+function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+	const { body } = input;
+	const model = listedEditModel(body.modelId, call, parts);
+	const choices = chooseTiers(body, model.image);
+	const { prompt, safe_mode: safeMode } = body;
+	const sources = sourcesOf(input);
+	return admitEdit(
+		{ model, prompt, sources, choices, exactSize: null, safeMode, param: "images", answer: bareAnswer },
+		call,
+		parts,
+	);
+}
+
+function sourcesOf({ body, files, long }: Input<MultiEditBody, unknown>): PictureSource[] {
+	const texts = body.images ?? [];
+	const count = files.length + texts.length;
+	if (count === 0) throw invalidRequest([{ path: ["images"], code: "too_small", message: "must have at least 1 picture" }]);
+	if (count > MAX_PICTURES) {
+		const message = `must have at most ${MAX_PICTURES} pictures`;
+		throw invalidRequest([{ path: ["images"], code: "too_big", message, maximum: MAX_PICTURES }]);
+	}
+	return [
+		...files.map(({ bytes }, index) => sourceOfBytes(bytes, ["images", index])),
+		...texts.map((text, index) => sourceOfText(text, long, ["images", index])),
+	];
+}

@@ -1,0 +1,79 @@
+/**
+ * POST /images/edits, the form of OpenAI's clients. Promises what /image/edit does, on the same models; the answer is JSON.
+ */
+import type { Picture } from "../../../engines/images/port.ts";
+import { invalidField, invalidRequest } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import type { FieldFile } from "../../../server/parse-form.ts";
+import { chooseTiers } from "../choices.ts";
+import { editModel } from "../edit-model.ts";
+import { admitEdit } from "../edit-picture.ts";
+import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
+import { openAiPicture, pixelsOf, qualityOf } from "../openai-fields.ts";
+import { packedJson } from "../packed-json.ts";
+import type { ImageParts } from "../parts.ts";
+import { type PictureSource, sourceOfBytes } from "../source.ts";
+import { type OpenAiEditBody, OpenAiEditBodySchema } from "./schema.ts";
+
+export function openAiImageEdits(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/images/edits",
+		name: "images-edits",
+		tag: "Images",
+		summary: "Edit a picture, in OpenAI's form",
+		description: "A form with `image`, or several of `image[]`, and `mask`: 3 files at most. The mask is the second layer.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: {
+			schema: OpenAiEditBodySchema,
+			maxBytes: THREE_PICTURES_BODY_BYTES,
+			form: {
+				file: "image",
+				maxFileBytes: MAX_FILE_BYTES,
+				most: MAX_PICTURES,
+				optional: true,
+				others: { "image[]": MAX_PICTURES, mask: 1 },
+			},
+		},
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
+		answer: { type: "application/json", description: "`{created, data: [{b64_json}]}`" },
+		admit: (input, call) => admit({ ...input, body: input.body as OpenAiEditBody }, call, parts),
+	});
+}
+
+function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+	if (body.stream === true) throw invalidField(["stream"], "must be false: pictures are not streamed here");
+	const model = editModel(body.model, call, parts);
+	const quality = qualityOf(body.quality);
+	const choices = chooseTiers({ quality, output_format: body.output_format ?? "png" }, model.image);
+	const order = {
+		model,
+		prompt: body.prompt,
+		sources: sourcesOf(files),
+		choices,
+		exactSize: pixelsOf(body.size),
+		safeMode: body.moderation !== "low",
+		param: "image",
+		answer: (picture: Picture) =>
+			packedJson({ created: Math.floor(call.admittedAtMs / 1_000), data: [openAiPicture(picture, body.response_format)] }, call),
+	};
+	return admitEdit(order, call, parts);
+}
+
+/** The base, the mask where there is one, then the other pictures. */
+function sourcesOf(files: readonly FieldFile[]): PictureSource[] {
+	const [base, ...others] = files.filter(({ field }) => field !== "mask");
+	const mask = files.find(({ field }) => field === "mask");
+	if (base === undefined) throw invalidField(["image"], "is required: a file, or several of image[]", "required");
+	if (files.length > MAX_PICTURES) {
+		const message = `must have at most ${MAX_PICTURES} files, the mask included`;
+		throw invalidRequest([{ path: ["image"], code: "too_big", message, maximum: MAX_PICTURES }]);
+	}
+	return [
+		sourceOfBytes(base.bytes, ["image"]),
+		...(mask === undefined ? [] : [sourceOfBytes(mask.bytes, ["mask"], "mask")]),
+		...others.map(({ bytes }) => sourceOfBytes(bytes, ["image"])),
+	];
+}

@@ -1,0 +1,51 @@
+import type { ImageEngine, Picture } from "../../engines/images/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { ImageParts } from "./parts.ts";
+
+/** The engine that every image route needs. Throws MODEL_OFFLINE where it cannot run here. */
+export function engineOf({ engine }: ImageParts): ImageEngine {
+	if (engine !== null) return engine;
+	throw new ApiError("MODEL_OFFLINE", {
+		message: "Pictures cannot be read or written on this machine: turnpike doctor says why",
+	});
+}
+
+/**
+ * True where what goes out is to be looked at: unless the caller wants it otherwise and the operator allows that.
+ * @throws ApiError MODEL_OFFLINE where nothing can look at it yet: no picture is made then that could not be sent
+ */
+export async function isLookedAt(asked: boolean | undefined, parts: ImageParts): Promise<boolean> {
+	const { safeMode } = parts.config().images;
+	if (asked === false && safeMode.optional) return false;
+	const engine = engineOf(parts);
+	const state = await engine.scorerState();
+	if (state.state === "ready") return true;
+	engine.prefetch();
+	const without = safeMode.optional ? " Requests with safe mode off are answered." : "";
+	throw new ApiError("MODEL_OFFLINE", { message: `Safe mode cannot look at pictures now: ${state.text}.${without}` });
+}
+
+export interface SafePicture {
+	readonly picture: Picture;
+	readonly isBlurred: boolean;
+}
+
+/** The picture as it may go out: blurred where its score is above the operator's threshold. */
+export async function safePicture(
+	picture: Picture,
+	looked: boolean,
+	parts: ImageParts,
+	signal: AbortSignal,
+): Promise<SafePicture> {
+	if (!looked) return { picture, isBlurred: false };
+	const engine = engineOf(parts);
+	const score = await engine.score(picture.bytes, signal);
+	if (score <= parts.config().images.safeMode.threshold) return { picture, isBlurred: false };
+	const format = picture.mediaType === "image/png" ? "png" : picture.mediaType === "image/webp" ? "webp" : "jpeg";
+	return { picture: await engine.blur(picture.bytes, { format }, signal), isBlurred: true };
+}
+
+/** The headers of docs/images.md, Safe mode. */
+export function safetyHeaders(isBlurred: boolean): Record<string, string> {
+	return { "x-service-is-blurred": String(isBlurred), "x-service-is-content-violation": "false" };
+}

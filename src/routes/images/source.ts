@@ -1,0 +1,71 @@
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import { refusedUrl } from "../../upstreams/public-fetch/index.ts";
+import { PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
+import { base64String, decodedLength, type LongStrings } from "../../wire/index.ts";
+import { MAX_FILE_BYTES } from "./limits.ts";
+import type { ImageParts } from "./parts.ts";
+
+/** A picture as a caller gave it, not yet looked at. */
+export interface PictureSource {
+	readonly from: { readonly bytes: Uint8Array } | { readonly url: string };
+	/** Where it stood in the request. */
+	readonly path: readonly (string | number)[];
+	/** `mask`: where it is transparent the first picture is to be changed. */
+	readonly role: "picture" | "mask";
+}
+
+type Path = PictureSource["path"];
+
+/** A picture out of a text: an address, base64, or a data: URL. Throws CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. */
+export function sourceOfText(text: string, long: LongStrings, path: Path): PictureSource {
+	if (/^https?:\/\//i.test(text)) return { from: { url: text }, path, role: "picture" };
+	// The head of a data: URL is short: it does not matter here.
+	if ((decodedLength(long.bytesOf(text)) ?? 0) > MAX_FILE_BYTES + 1_024) throw tooLarge(path);
+	const bytes = base64String(text, long);
+	if (bytes === null)
+		throw refusal("CORRUPTED_IMAGE", path, "is no base64, no data: URL with base64, and no http:// or https:// address");
+	return sourceOfBytes(bytes, path);
+}
+
+/** Throws CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE. */
+export function sourceOfBytes(bytes: Uint8Array, path: Path, role: PictureSource["role"] = "picture"): PictureSource {
+	if (bytes.length === 0) throw refusal("CORRUPTED_IMAGE", path, "is empty");
+	if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
+	return { from: { bytes }, path, role };
+}
+
+/** Base64 where no address is taken. */
+export function inlineSource(text: string, long: LongStrings, path: Path): PictureSource {
+	if (/^https?:\/\//i.test(text)) throw invalidField(path, "takes no address here: send the picture as base64, or as a file");
+	return sourceOfText(text, long, path);
+}
+
+/**
+ * The bytes of a picture. An address is read now: it has to be public, at the connection and at each redirect.
+ * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; the signal's reason
+ */
+export async function bytesOf({ from, path }: PictureSource, parts: ImageParts, signal: AbortSignal): Promise<Uint8Array> {
+	if ("bytes" in from) return from.bytes;
+	try {
+		return (await parts.fetchPublic.read(from.url, { signal, maxBytes: MAX_FILE_BYTES, accept: "image/*,*/*;q=0.5" })).bytes;
+	} catch (fault) {
+		if (fault instanceof PublicFetchFault && fault.kind === "too_large") throw tooLarge(path);
+		throw refusedUrl(fault, path);
+	}
+}
+
+function tooLarge(path: Path): ApiError {
+	return new ApiError("PAYLOAD_TOO_LARGE", {
+		message: `${path.join(".")}: the picture is over the limit of ${MAX_FILE_BYTES} bytes`,
+		param: path.join("."),
+	});
+}
+
+function refusal(code: "CORRUPTED_IMAGE", path: Path, message: string): ApiError {
+	return new ApiError(code, {
+		message: `${path.join(".")}: ${message}`,
+		param: path.join("."),
+		issues: [{ path, code: "image", message }],
+	});
+}

@@ -1,0 +1,117 @@
+/**
+ * POST /image/upscale. Promises: a PNG of two or four times the sides, less where that would be too large; the price of the
+ * factor that was asked for. Lanczos resampling on this machine, unless a server is configured.
+ */
+import type { HoldContext } from "../../../budgets/port.ts";
+import { EMBEDDED, imageRateLimit, linesNano } from "../../../catalog/index.ts";
+import { type ImageEngine, ImageFault, MAX_UPSCALED_PIXELS, type Picture } from "../../../engines/images/port.ts";
+import { ApiError } from "../../../errors/index.ts";
+import { invalidField } from "../../../schema/index.ts";
+import type { Call } from "../../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { bareAnswer } from "../edit-picture.ts";
+import { finished } from "../finish.ts";
+import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
+import { byMakers, makersOf, tellModel } from "../model.ts";
+import type { ImageParts } from "../parts.ts";
+import { engineOf } from "../safe-picture.ts";
+import { inlineSource, sourceOfBytes } from "../source.ts";
+import { ImageWork, type Made } from "../work.ts";
+import { type UpscaleBody, UpscaleBodySchema } from "./schema.ts";
+
+const MODEL = "upscaler";
+
+export function imageUpscale(parts: ImageParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/image/upscale",
+		name: "image-upscale",
+		tag: "Images",
+		summary: "Enlarge a picture",
+		description:
+			"JSON with base64, or a form with a file. By Lanczos resampling, which invents no detail, unless the operator has a server for it.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: {
+			schema: UpscaleBodySchema,
+			maxBytes: ONE_PICTURE_BODY_BYTES,
+			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, orText: true, orJson: true },
+		},
+		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "UPSCALE_FAILED"],
+		answer: { type: "image/png", description: "The picture" },
+		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, parts),
+	});
+}
+
+function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageParts): Admission {
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const model = parts.catalog().own(MODEL, "upscale", call.admittedAtMs);
+	const { image } = body;
+	const scale = Number(body.scale ?? 2);
+	const source =
+		file !== null ? sourceOfBytes(file.bytes, ["image"]) : image !== undefined ? inlineSource(image, long, ["image"]) : null;
+	if (source === null || !("bytes" in source.from)) throw invalidField(["image"], "is required", "required");
+	const { bytes } = source.from;
+	const engine = engineOf(parts);
+	tellModel(call, model, parts);
+	const picoPrice = scale === 4 ? model.upscale.x4 : model.upscale.x2;
+	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
+	return {
+		model: model.id,
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		work(settlement) {
+			const work = new ImageWork({ call, settlement, lines, failure: "UPSCALE_FAILED", param: "image" });
+			const makers = makersOf(model.targets);
+			const here = () => upscaledHere(engine, bytes, scale, call.signal);
+			const there = () => upscaledThere(bytes, scale, { call, parts, work, servers: makers.servers });
+			return work.answer(() => byMakers(makers, call.signal, here, there));
+		},
+	};
+}
+
+async function upscaledHere(engine: ImageEngine, bytes: Uint8Array, scale: number, signal: AbortSignal): Promise<Made> {
+	const picture = await engine.upscale(bytes, { factor: scale }, { format: "png" }, signal);
+	return { answer: bareAnswer(picture), upstream: EMBEDDED, retries: 0 };
+}
+
+interface There {
+	readonly call: Call;
+	readonly parts: ImageParts;
+	readonly work: ImageWork;
+	readonly servers: ReturnType<typeof makersOf>["servers"];
+}
+
+async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<Made> {
+	const { signal, requestId } = call;
+	const picture = await engineOf(parts).normalise(bytes, signal);
+	const size = enlarged(picture, scale);
+	const made = await parts.upstreams.make({
+		requestId,
+		targets: servers,
+		kind: "upscale",
+		prompt: "",
+		pictures: [{ bytes: picture.bytes, mediaType: picture.mediaType, role: "picture" }],
+		size,
+		aspectRatio: null,
+		resolution: "1K",
+		quality: null,
+		count: 1,
+		signal,
+		onSent: work.sent,
+	});
+	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, signal);
+	return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
+}
+
+/** Throws ImageFault where there is nothing left to enlarge. */
+function enlarged({ width, height }: Picture, scale: number): { width: number; height: number } {
+	const factor = Math.min(scale, Math.sqrt(MAX_UPSCALED_PIXELS / (width * height)));
+	if (factor < 1)
+		throw new ImageFault(
+			"too-many-pixels",
+			`The picture has more than ${MAX_UPSCALED_PIXELS} pixels already: it is not enlarged`,
+		);
+	return { width: Math.floor(width * factor), height: Math.floor(height * factor) };
+}

@@ -1,0 +1,77 @@
+import type { ChargeLine } from "../../budgets/port.ts";
+import { ImageFault, imageFaultAnswer } from "../../engines/images/port.ts";
+import { ApiError, type ErrorCode } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Answer, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+
+/** The status that a post records when the caller had left. */
+const CLIENT_LEFT = 499;
+
+export interface WorkOrder {
+	readonly call: Call;
+	readonly settlement: Settlement;
+	readonly lines: readonly ChargeLine[];
+	/** What a failure of the work is called on this route. */
+	readonly failure: Extract<ErrorCode, "IMAGE_EDIT_ERROR" | "UPSCALE_FAILED" | "INFERENCE_FAILED">;
+	/** The field that holds the picture. */
+	readonly param: string;
+}
+
+/** What was made, and by whom. */
+export interface Made {
+	readonly answer: Answer;
+	readonly upstream: string;
+	readonly retries: number;
+}
+
+/** A request for pictures past admission and hold: it is posted where its answer is whole, or its caller left too late. */
+export class ImageWork {
+	readonly #order: WorkOrder;
+	/** The server that was sent the request: from then on leaving is billed. */
+	#sentTo: string | null = null;
+
+	constructor(order: WorkOrder) {
+		this.#order = order;
+	}
+
+	/** For `ImageForward.onSent`. */
+	readonly sent = (upstream: string): void => {
+		this.#sentTo = upstream;
+	};
+
+	/** Makes, posts, answers. Throws the route's errors: nothing is posted then. */
+	async answer(make: () => Promise<Made>): Promise<MeteredAnswer> {
+		const { call } = this.#order;
+		call.setIdleTimeout(0);
+		try {
+			const { answer, upstream, retries } = await make();
+			call.headers["x-service-model-router"] = upstream;
+			if (retries > 0) call.headers["x-retry-count"] = String(retries);
+			this.#post(call.signal.aborted ? CLIENT_LEFT : 200, upstream);
+			return answer;
+		} catch (error) {
+			if (!call.signal.aborted || this.#sentTo === null) throw this.#told(error);
+			this.#post(CLIENT_LEFT, this.#sentTo);
+			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+		} finally {
+			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		}
+	}
+
+	#post(status: number, upstream: string): void {
+		const { settlement, lines } = this.#order;
+		const posted = settlement.post({ lines, usage: null, status, upstream });
+		if (posted === null && status === 200)
+			throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a picture was settled twice") });
+	}
+
+	/** Faults of the picture are the caller's; what else fails in the work has the route's name. */
+	#told(error: unknown): unknown {
+		const { call, failure, param } = this.#order;
+		if (call.signal.aborted) return error;
+		if (error instanceof ImageFault) return imageFaultAnswer(error, param);
+		if (error instanceof ApiError && error.code !== "INFERENCE_FAILED") return error;
+		return new ApiError(failure, { cause: error });
+	}
+}
