@@ -92,5 +92,29 @@ export const CharacterSchema = Type.Object({
 	}),
 });
 
+export const CharacterReviewSchema = Type.Object({
+	id: Type.String(),
+	characterId: Type.String(),
+	createdAt: Type.String(),
+	isOwner: Type.Boolean(),
+	locale: Type.Union([Type.String(), Type.Null()]),
+	message: Type.Union([Type.String(), Type.Null()]),
+	rating: Type.Integer({ minimum: 1, maximum: 5 }),
+	userAvatarUrl: Type.Union([Type.String(), Type.Null()]),
+	username: Type.String(),
+});
+
+export const CharacterReviewListSchema = Type.Object({
+	object: Type.Literal("list"),
+	data: Type.Array(CharacterReviewSchema),
+	pagination: Type.Object({
+		page: Type.Integer(),
+		pageSize: Type.Integer(),
+		total: Type.Integer(),
+		totalPages: Type.Integer(),
+	}),
+	summary: Type.Object({ averageRating: Type.Number(), totalReviews: Type.Integer() }),
+});
+
 export const CharacterAnswerSchema = Type.Object({ object: Type.Literal("character"), data: CharacterSchema });
 export const CharacterListSchema = Type.Object({ object: Type.Literal("list"), data: Type.Array(CharacterSchema) });

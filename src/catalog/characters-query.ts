@@ -21,4 +21,10 @@ export const CharactersQuerySchema = Type.Object({
 	sortOrder: Type.Optional(Type.Enum(["asc", "desc"], { default: "desc" })),
 });
 
+/** Query of GET /characters/{slug}/reviews. */
+export const ReviewsQuerySchema = Type.Object({
+	page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
+	pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+});
+
 export type CharactersQuery = Static<typeof CharactersQuerySchema>;

@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Catalog } from "./catalog.ts";
 import type { CharactersQuery } from "./characters-query.ts";
 import type { CharacterData } from "./data-schema.ts";
-import type { Character } from "./types.ts";
+import type { Character, CharacterReview } from "./types.ts";
 
 /** A character with what is not shown of it. */
 export interface CharacterEntry {
@@ -10,6 +10,8 @@ export interface CharacterEntry {
 	/** The system prompt: goes before the caller's messages, never into an answer. */
 	readonly prompt: string;
 	readonly categories: readonly string[];
+	/** Newest first. */
+	readonly reviews: readonly CharacterReview[];
 }
 
 const NO_STATS = { averageRating: 0, imports: 0, ratingCount: 0, ratingSum: 0 };
@@ -86,9 +88,31 @@ function entryOf(data: CharacterData, traits: Readonly<Record<string, string>>):
 		createdAt,
 		updatedAt,
 		tags,
-		stats: { ...NO_STATS, ...data.stats, userRating: 0 },
+		stats: { ...NO_STATS, ...(data.stats ?? starsOf(data)), userRating: 0 },
 	};
-	return { character, prompt: data.prompt, categories: data.categories ?? [] };
+	return { character, prompt: data.prompt, categories: data.categories ?? [], reviews: reviewsOf(data) };
+}
+
+function reviewsOf({ id, reviews = [] }: CharacterData): CharacterReview[] {
+	return reviews
+		.map((review) => ({
+			id: review.id,
+			characterId: id,
+			createdAt: review.createdAt,
+			isOwner: false,
+			locale: review.locale ?? null,
+			message: review.message ?? null,
+			rating: review.rating,
+			userAvatarUrl: review.userAvatarUrl ?? null,
+			username: review.username,
+		}))
+		.sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
+}
+
+function starsOf({ reviews = [] }: CharacterData): Partial<Character["stats"]> {
+	if (reviews.length === 0) return {};
+	const ratingSum = reviews.reduce((sum, { rating }) => sum + rating, 0);
+	return { ratingSum, ratingCount: reviews.length, averageRating: Math.round((ratingSum / reviews.length) * 100) / 100 };
 }
 
 function isRated({ stats }: Character): boolean {

@@ -285,6 +285,16 @@ export const MappingFileSchema = closed({
 const Stars = closed({ averageRating: Type.Number(), imports: Count, ratingCount: Count, ratingSum: Type.Number() });
 
 export const CharacterDataSchema = closed({
+const CharacterReviewDataSchema = closed({
+	id: Id,
+	createdAt: Instant,
+	username: Type.String({ minLength: 1, maxLength: 200 }),
+	rating: Type.Integer({ minimum: 1, maximum: 5 }),
+	message: Type.Optional(Type.String()),
+	locale: Type.Optional(Type.String()),
+	userAvatarUrl: Type.Optional(Type.String()),
+});
+
 	id: Id,
 	slug: Type.String({ pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", maxLength: 100 }),
 	name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -302,7 +312,9 @@ export const CharacterDataSchema = closed({
 	createdAt: Instant,
 	updatedAt: Instant,
 	stats: Type.Optional(Stars),
+	/** Absent: what the reviews say. */
 	/** The system prompt. Never shown. */
+	reviews: Type.Optional(Type.Array(CharacterReviewDataSchema)),
 	prompt: Type.String({ minLength: 1 }),
 });
 

@@ -255,6 +255,21 @@ export interface Character {
 	readonly stats: {
 		readonly averageRating: number;
 		readonly imports: number;
+/** What somebody says of a character. */
+export interface CharacterReview {
+	readonly id: string;
+	readonly characterId: string;
+	readonly createdAt: string;
+	/** True where the caller wrote it: nobody does here. */
+	readonly isOwner: boolean;
+	readonly locale: string | null;
+	readonly message: string | null;
+	/** 1 to 5. */
+	readonly rating: number;
+	readonly userAvatarUrl: string | null;
+	readonly username: string;
+}
+
 		readonly ratingCount: number;
 		readonly ratingSum: number;
 		readonly userRating: number;

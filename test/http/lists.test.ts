@@ -101,7 +101,9 @@ const QUERIES: readonly (readonly [path: string, status: number])[] = [
 	["/characters?__proto__=1&constructor=2", 200],
 	["/characters/patient-tutor", 200],
 	["/characters/nobody", 404],
-	["/characters/patient-tutor/reviews", 404],
+	["/characters/patient-tutor/reviews", 200],
+	["/characters/patient-tutor/reviews?pageSize=101", 400],
+	["/characters/no-such/reviews", 404],
 ];
 
 test("queries are taken within their ranges; outside them the field is named", async () => {

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
+import { paginationHeaders } from "../../server/pagination.ts";
 import { wantsCsv } from "./accept.ts";
 import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
@@ -38,13 +39,7 @@ export async function usage(query: UsageQuery, call: Call, { statements }: Billi
 					limit,
 				});
 	const pagination = { limit, page, total: found.total, totalPages: Math.ceil(found.total / limit) };
-	const headers = {
-		"x-pagination-limit": String(limit),
-		"x-pagination-page": String(page),
-		"x-pagination-total": String(pagination.total),
-		"x-pagination-total-pages": String(pagination.totalPages),
-		Link: LINK,
-	};
+	const headers = { ...paginationHeaders(pagination), Link: LINK };
 	if (!wantsCsv(call.request.headers.get("accept")))
 		return json({ data: found.entries.map(usageEntry), pagination }, 200, headers);
 	return {

@@ -1,6 +1,14 @@
-/** GET /characters and /characters/{slug}: personas for chat. Free. Never shows a character's prompt. */
-import { CharacterAnswerSchema, CharacterListSchema, type Characters, CharactersQuerySchema } from "../../catalog/index.ts";
+/** GET /characters, /characters/{slug} and its reviews: personas for chat. Free. Never shows a character's prompt. */
+import {
+	CharacterAnswerSchema,
+	CharacterListSchema,
+	CharacterReviewListSchema,
+	type Characters,
+	CharactersQuerySchema,
+	ReviewsQuerySchema,
+} from "../../catalog/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
+import { paginationHeaders } from "../../server/pagination.ts";
 
 const common = { method: "GET", tag: "Characters", openAi: false, callers: ["key", "wallet"], listLimit: true } as const;
 
@@ -23,6 +31,32 @@ export function characterRoutes(characters: () => Characters, now: () => number)
 			codes: ["CHARACTER_NOT_FOUND"],
 			answer: { type: "application/json", schema: CharacterAnswerSchema, description: "The character" },
 			run: ({ params }) => json({ object: "character", data: characters().get(params.slug ?? "").character }),
+		}),
+		plain({
+			...common,
+			path: "/characters/:slug/reviews",
+			name: "character-reviews",
+			summary: "What is said of a character, newest first",
+			codes: ["CHARACTER_NOT_FOUND"],
+			query: ReviewsQuerySchema,
+			answer: {
+				type: "application/json",
+				schema: CharacterReviewListSchema,
+				description: "A page of reviews, with x-pagination-* headers",
+			},
+			run: ({ params, query }) => {
+				const { reviews, character } = characters().get(params.slug ?? "");
+				const { page = 1, pageSize = 20 } = query;
+				const total = reviews.length;
+				const totalPages = Math.ceil(total / pageSize);
+				const body = {
+					object: "list",
+					data: reviews.slice((page - 1) * pageSize, page * pageSize),
+					pagination: { page, pageSize, total, totalPages },
+					summary: { averageRating: character.stats.averageRating, totalReviews: total },
+				};
+				return json(body, 200, paginationHeaders({ limit: pageSize, page, total, totalPages }));
+			},
 		}),
 	];
 }
