@@ -2,7 +2,7 @@
 import { defineCommand } from "citty";
 import { formatNano } from "../ledger/nano.ts";
 import { type ReconcileReport, reconcile } from "../payments/index.ts";
-import { listTopUps } from "../store/admin.ts";
+import { findTopUp, listTopUps } from "../store/admin.ts";
 import { systemTimers } from "../telemetry/clock.ts";
 import { complain, print, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
@@ -26,7 +26,11 @@ const reconcileCommand = defineCommand({
 		return withStore(args, async (admin) => {
 			let report: ReconcileReport;
 			try {
-				report = await reconcile(x402, (page) => listTopUps(admin, page), systemTimers);
+				report = await reconcile(
+					x402,
+					{ list: (page) => listTopUps(admin, page), find: (key) => findTopUp(admin, key) },
+					systemTimers,
+				);
 			} catch (error) {
 				if (!(error instanceof Error) || !OF_CHAIN.has(error.name)) throw error;
 				return refuse(`The chain cannot be asked: ${error.message}`);

@@ -1,6 +1,6 @@
 import type { X402Config } from "../config/index.ts";
-import { isOpen, type TopUp } from "../store/admin/top-ups/top-up-row.ts";
-import type { Timers } from "../telemetry/clock.ts";
+import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up-row.ts";
+import { sleep, type Timers } from "../telemetry/clock.ts";
 import type { PaymentChain } from "./chain/payment-chain.ts";
 import { chainsOf } from "./create-top-ups.ts";
 import { signedOf } from "./payment.ts";
@@ -25,34 +25,60 @@ export interface ReconcileReport {
 	readonly discrepancies: readonly Discrepancy[];
 }
 
-/** Pages of rows, as the store gives them. */
-export type ListTopUps = (page: { readonly after: string; readonly limit: number }) => Promise<readonly TopUp[]>;
+/** Rows, as the store gives them: in pages, and one as it stands now. */
+export interface TopUpRows {
+	list(page: { readonly after: string; readonly limit: number }): Promise<readonly TopUp[]>;
+	find(key: TopUpKey): Promise<TopUp | null>;
+}
 
 const PAGE = 200;
+/** What a server beside this program is at is looked at again so often, and so many times. */
+const LOOK_AGAIN_MS = 250;
+const LOOKS = 40;
 
 /**
  * Holds every payment against the chain, and changes nothing: a credited one must have its transfer, a failed one must
- * have none. Throws `ChainUnavailable` where a chain does not answer, `WrongChain` where it is another one.
+ * have none. What differs is read once more, and waited for while a server is at it. Throws `ChainUnavailable` where a chain does not answer, `WrongChain` where it is another one.
  */
-export async function reconcile(config: X402Config, list: ListTopUps, timers: Timers): Promise<ReconcileReport> {
+export async function reconcile(config: X402Config, rows: TopUpRows, timers: Timers): Promise<ReconcileReport> {
 	const chains = new Map(chainsOf(config, timers).map((chain) => [chain.network.id, chain]));
 	for (const chain of chains.values()) await chain.check();
 	const checked = { settling: 0, unknown: 0, credited: 0, failed: 0 };
 	const credited: Record<string, number> = {};
 	const discrepancies: Discrepancy[] = [];
 	for (let after = ""; ; ) {
-		const rows = await list({ after, limit: PAGE });
-		for (const row of rows) {
+		const page = await rows.list({ after, limit: PAGE });
+		for (const listed of page) {
+			const { row, finding } = await settledFinding(listed, chains.get(listed.network), rows, timers);
 			checked[row.state]++;
 			if (row.state === "credited") credited[row.network] = (credited[row.network] ?? 0) + row.units;
-			const finding = await findingOf(row, chains.get(row.network));
 			const { id: paymentId, network, payer, state, transaction } = row;
 			if (finding !== null) discrepancies.push({ paymentId, network, payer, state, finding, transaction });
 		}
-		const last = rows.at(-1);
-		if (last === undefined || rows.length < PAGE) return { checked, credited, discrepancies };
+		const last = page.at(-1);
+		if (last === undefined || page.length < PAGE) return { checked, credited, discrepancies };
 		after = last.id;
 	}
+}
+
+/** The row as it stood when it was found to differ for good, or not to. */
+async function settledFinding(
+	listed: TopUp,
+	chain: PaymentChain | undefined,
+	rows: TopUpRows,
+	timers: Timers,
+): Promise<{ readonly row: TopUp; readonly finding: string | null }> {
+	let row = listed;
+	let finding = await findingOf(row, chain);
+	for (let look = 0; finding !== null && look < LOOKS; look++) {
+		const now = (await rows.find(row)) ?? row;
+		const moved = now.state !== row.state || now.transaction !== row.transaction;
+		if (!moved && now.state !== "settling") break;
+		if (!moved) await sleep(timers, LOOK_AGAIN_MS);
+		row = now;
+		finding = await findingOf(row, chain);
+	}
+	return { row, finding };
 }
 
 /** null where books and chain agree. */

@@ -21,6 +21,6 @@ export { type AdminStore, openAdmin } from "./admin/open-admin.ts";
 export { type Refunded, type RefundRequest, refund } from "./admin/refund.ts";
 export { type AccountChanges, disableAccount, enableAccount, setAccount } from "./admin/set-account.ts";
 export { askForMoney, LEASED_PATIENCE_MS, untilMoneyIsBack } from "./admin/take-back.ts";
-export { listTopUps } from "./admin/top-ups/open-top-ups.ts";
+export { findTopUp, listTopUps } from "./admin/top-ups/open-top-ups.ts";
 export { type WalletEntryRow, walletEntries } from "./admin/top-ups/wallet-entries.ts";
 export { listWallets, showWallet, type WalletView } from "./admin/top-ups/wallet-views.ts";

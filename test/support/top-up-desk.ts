@@ -8,6 +8,7 @@ import { LocalFacilitator } from "../../src/payments/facilitator/local-facilitat
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "../../src/payments/facilitator/port.ts";
 import { RemoteFacilitator } from "../../src/payments/facilitator/remote-facilitator.ts";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
+import type { TopUpRows } from "../../src/payments/reconcile.ts";
 import { TopUps, type TopUpsParts } from "../../src/payments/top-ups.ts";
 import { type AdminOperation, runOperation } from "../../src/store/admin/operations.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
@@ -99,6 +100,14 @@ export class TestDesk {
 		this.#server?.closeAllConnections();
 		this.#server?.close();
 	}
+}
+
+/** Payments as the operator's command reads them. */
+export function topUpRows(admin: AdminStore): TopUpRows {
+	return {
+		list: (page) => runOperation(admin, "listTopUps", page),
+		find: (key) => runOperation(admin, "findTopUp", key),
+	};
 }
 
 function remote(server: Server, timeoutMs: number): Facilitator {

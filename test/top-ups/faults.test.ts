@@ -7,7 +7,7 @@ import { runOperation } from "../../src/store/admin/operations.ts";
 import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { systemTimers } from "../../src/telemetry/clock.ts";
 import { testConfig } from "../support/running-gateway.ts";
-import { TestDesk, type TopUpDeskOptions } from "../support/top-up-desk.ts";
+import { TestDesk, type TopUpDeskOptions, topUpRows } from "../support/top-up-desk.ts";
 import { BASE, headerOf, randomNonce, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
 
 const OTHER = "0x000000000000000000000000000000000000bEEF";
@@ -216,7 +216,7 @@ test("while the chain is away, or another one, offers are made and payments wait
 test("the books are held against the chain, payment by payment", async () => {
 	const desk = await open();
 	const x402 = testConfig({ x402: { payTo: desk.payTo, rpcUrl: chain.url } }, books.dir).x402;
-	const look = () => reconcile(x402, (page) => runOperation(desk.admin, "listTopUps", page), systemTimers);
+	const look = () => reconcile(x402, topUpRows(desk.admin), systemTimers);
 	const payer = await chain.payer();
 	expect(brief(await desk.topUp(headerOf(await chain.sign(payer, desk.payTo))))).toBe("credited");
 	desk.fault = "before-broadcast";

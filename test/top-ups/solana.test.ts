@@ -11,6 +11,7 @@ import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
 import { SolanaDesk, type SolanaDeskOptions, type SolanaSigning, solanaPayment } from "../support/solana-desk.ts";
 import { SolanaFacilitator } from "../support/solana-facilitator.ts";
 import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
+import { topUpRows } from "../support/top-up-desk.ts";
 import { base64 } from "../support/usdc-chain.ts";
 import { type TestSolanaWallet, testSolanaWallet } from "../support/wallets.ts";
 
@@ -303,7 +304,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 
 	test("the books are held against the chain, payment by payment", async () => {
 		const desk = open({ facilitatorMs: 1_000 });
-		const look = () => reconcile(desk.config, (page) => runOperation(admin, "listTopUps", page), systemTimers);
+		const look = () => reconcile(desk.config, topUpRows(admin), systemTimers);
 		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
 		cluster.automatic = false;
 		expect(brief(await desk.topUp(await sign()))).toBe("pending");
@@ -318,6 +319,45 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		]);
 		await desk.sweep();
 		expect((await look()).discrepancies).toEqual([]);
+	});
+
+	test("what a server books while the books are read is no difference", async () => {
+		const desk = open({ facilitatorMs: 1_000 });
+		const rows = topUpRows(admin);
+		cluster.automatic = false;
+		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		const booked = await reconcile(
+			desk.config,
+			{
+				...rows,
+				async list(page) {
+					const read = await rows.list(page);
+					cluster.land();
+					await desk.sweep();
+					return read;
+				},
+			},
+			systemTimers,
+		);
+		expect(booked).toMatchObject({ checked: { credited: 1, unknown: 0 }, discrepancies: [] });
+		// A server that is at it is waited for.
+		expect(brief(await desk.topUp(await sign()))).toBe("pending");
+		cluster.land();
+		const waiting = (await rows.list({ after: "", limit: 10 })).find(({ state }) => state === "unknown");
+		await runOperation(admin, "takeTopUp", { id: waiting?.id ?? "", settler: "node_a", termMs: 60_000 });
+		let looks = 0;
+		const waited = await reconcile(
+			desk.config,
+			{
+				...rows,
+				async find(key) {
+					if (++looks === 2) await desk.sweep();
+					return rows.find(key);
+				},
+			},
+			systemTimers,
+		);
+		expect(waited).toMatchObject({ checked: { credited: 2, settling: 0 }, discrepancies: [] });
 	});
 
 	test("what was taken while the server was killed is credited when it starts again", async () => {
