@@ -26,7 +26,7 @@ describe("what is listed", () => {
 		expect(catalog.list("tts")).toHaveLength(10);
 		expect(catalog.list("image").map(({ id }) => id)).toEqual(["gpt-image-2"]);
 		expect(catalog.list("asr")).toHaveLength(5);
-		expect(catalog.list("all")).toHaveLength(33);
+		expect(catalog.list("all")).toHaveLength(34);
 		for (const model of catalog.list("all")) expect(model.offline).toBe(model.type !== "text");
 	});
 
@@ -78,7 +78,7 @@ describe("what is listed", () => {
 		expect(catalog.list("code").map(({ id }) => id)).toEqual(["coder"]);
 	});
 
-	test("a model that an upstream calls an embedding is not offered for chat", () => {
+	test("a model that an upstream calls an embedding is offered for embeddings, not for chat", () => {
 		const embedding: DiscoveredModel = {
 			id: "nomic",
 			type: "embedding",
@@ -87,7 +87,8 @@ describe("what is listed", () => {
 			maxCompletionTokens: null,
 		};
 		const catalog = buildCatalog(inputsOf({ upstreams: { a: local } }, { a: [embedding] }));
-		expect(catalog.get("nomic")).toMatchObject({ type: "embedding", offline: true });
+		expect(catalog.get("nomic")).toMatchObject({ type: "embedding", offline: false });
+		expect(catalog.resolve("nomic", "embedding").model.targets).toMatchObject([{ upstream: "a", model: "nomic" }]);
 		expect(() => catalog.resolve("nomic", "text")).toThrow(ApiError);
 	});
 });

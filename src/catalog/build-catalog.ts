@@ -3,6 +3,7 @@ import { speechFacts, transcriptionFacts } from "./audio-model.ts";
 import { Catalog } from "./catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
 import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
+import { embeddingFacts, ownEmbeddingSpec } from "./embedding-model.ts";
 import { imageFacts, ownImageSpec, ownUpscaleSpec, upscaleFacts } from "./image-model.ts";
 import { mediaSpec, ownSpeechSpec, ownTranscriptionSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
@@ -58,6 +59,8 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 		throw configError(draft.id, "speech", `belongs to models of type tts; this one is ${draft.type}`);
 	if (entry.transcription !== undefined && draft.type !== "asr")
 		throw configError(draft.id, "transcription", `belongs to models of type asr; this one is ${draft.type}`);
+	if (entry.embedding !== undefined && draft.type !== "embedding")
+		throw configError(draft.id, "embedding", `belongs to models of type embedding; this one is ${draft.type}`);
 	if (entry.image !== undefined) checkImage(draft, entry.image);
 	const facts = draft.type === "tts" ? speechFacts(entry, draft.data) : null;
 	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
@@ -145,6 +148,10 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		if (draft.type === "asr") {
 			const transcription = transcriptionFacts(id, entry, draft.data);
 			return frozen({ ...base, type: draft.type, transcription, public: shown(ownTranscriptionSpec(transcription)) });
+		}
+		if (draft.type === "embedding") {
+			const embedding = embeddingFacts(entry, draft.data);
+			return frozen({ ...base, type: draft.type, embedding, public: shown(ownEmbeddingSpec(embedding)) });
 		}
 		const isChanged = entry?.image !== undefined || draft.data === undefined;
 		if (draft.type === "inpaint" || draft.type === "image") {

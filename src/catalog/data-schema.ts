@@ -111,6 +111,7 @@ const TranscriptionModelDataSchema = closed({
 const EmbeddingModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("embedding"),
+	engine: Type.Optional(Type.Literal("embedded")),
 	dimensions: Type.Integer({ minimum: 1 }),
 	maxInputTokens: Type.Integer({ minimum: 1 }),
 	customDimensions: Type.Optional(Type.Boolean()),
@@ -284,7 +285,6 @@ export const MappingFileSchema = closed({
 
 const Stars = closed({ averageRating: Type.Number(), imports: Count, ratingCount: Count, ratingSum: Type.Number() });
 
-export const CharacterDataSchema = closed({
 const CharacterReviewDataSchema = closed({
 	id: Id,
 	createdAt: Instant,
@@ -295,6 +295,7 @@ const CharacterReviewDataSchema = closed({
 	userAvatarUrl: Type.Optional(Type.String()),
 });
 
+export const CharacterDataSchema = closed({
 	id: Id,
 	slug: Type.String({ pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", maxLength: 100 }),
 	name: Type.String({ minLength: 1, maxLength: 200 }),
@@ -311,10 +312,10 @@ const CharacterReviewDataSchema = closed({
 	tags: Type.Array(Type.String({ minLength: 1, maxLength: 100 })),
 	createdAt: Instant,
 	updatedAt: Instant,
-	stats: Type.Optional(Stars),
 	/** Absent: what the reviews say. */
-	/** The system prompt. Never shown. */
+	stats: Type.Optional(Stars),
 	reviews: Type.Optional(Type.Array(CharacterReviewDataSchema)),
+	/** The system prompt. Never shown. */
 	prompt: Type.String({ minLength: 1 }),
 });
 

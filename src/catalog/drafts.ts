@@ -23,7 +23,9 @@ export interface CatalogInputs {
 	readonly speechAvailable?: boolean;
 	/** True where pictures can be edited and enlarged on this machine. Default: false. */
 	readonly imagesAvailable?: boolean;
-	/** Types that this version has routes for; models of other types are offline. Default: text, tts, asr and those of pictures. */
+	/** True where the built-in embedding engine can run on this machine. Default: false. */
+	readonly embeddingsAvailable?: boolean;
+	/** Types that this version has routes for; models of other types are offline. Default: all but music and video. */
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
 	readonly now?: () => number;
@@ -47,7 +49,15 @@ export type Draft =
 	| (DraftBase & { readonly type: "text"; readonly data: TextModelData | undefined })
 	| (DraftBase & { readonly type: Exclude<ModelType, "text">; readonly data: MediaModelData | undefined });
 
-const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>(["text", "tts", "asr", "inpaint", "image", "upscale"]);
+const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>([
+	"text",
+	"tts",
+	"asr",
+	"embedding",
+	"inpaint",
+	"image",
+	"upscale",
+]);
 
 /** The models to show, in order: configured, then brought along, then listed by upstreams. */
 export function draftModels(inputs: CatalogInputs): Draft[] {
@@ -160,7 +170,8 @@ function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: C
 	if (data && isEmbedded(data) && (engineRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const speechRuns = inputs.config.speech.embedded.enabled && inputs.speechAvailable === true;
-	const mediaRuns = type === "tts" ? speechRuns : inputs.imagesAvailable === true;
+	const embeddingsRun = inputs.config.embeddings.embedded.enabled && inputs.embeddingsAvailable === true;
+	const mediaRuns = type === "tts" ? speechRuns : type === "embedding" ? embeddingsRun : inputs.imagesAvailable === true;
 	if (data && runsHere(type)(data) && (mediaRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
 	const only = soleUnheardUpstream(inputs);
@@ -203,6 +214,13 @@ function offlineReason(
 		if (!config.speech.embedded.enabled) return `The built-in voices are off: set speech.embedded.enabled, or ${bring}.`;
 		if (inputs.speechAvailable !== true)
 			return `The built-in voices cannot run on this machine (turnpike doctor says why): ${bring}.`;
+		return undefined;
+	}
+	if (type === "embedding" && targets.length > 0) {
+		if (!config.embeddings.embedded.enabled)
+			return `The built-in embeddings are off: set embeddings.embedded.enabled, or ${bring}.`;
+		if (inputs.embeddingsAvailable !== true)
+			return `The built-in embeddings cannot run on this machine (turnpike doctor says why): ${bring}.`;
 		return undefined;
 	}
 	if (targets.length > 0 && type !== "text")

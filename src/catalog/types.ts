@@ -196,6 +196,22 @@ export interface TranscriptionModel extends ModelBase {
 	readonly transcription: TranscriptionFacts;
 }
 
+/** What an embedding model takes and costs. */
+export interface EmbeddingFacts {
+	/** Numbers of a vector; null: unknown (a discovered model). */
+	readonly dimensions: number | null;
+	/** Of each text; null: unknown. */
+	readonly maxInputTokens: number | null;
+	/** True: `dimensions` of a request shortens the vectors. */
+	readonly customDimensions: boolean;
+	readonly tokenPrice: PicoPrice;
+}
+
+export interface EmbeddingModel extends ModelBase {
+	readonly type: "embedding";
+	readonly embedding: EmbeddingFacts;
+}
+
 /** A model that edits pictures, or makes them. */
 export interface PictureModel<T extends "inpaint" | "image" = "inpaint" | "image"> extends ModelBase {
 	readonly type: T;
@@ -208,10 +224,10 @@ export interface UpscaleModel extends ModelBase {
 }
 
 export interface MediaModel extends ModelBase {
-	readonly type: Exclude<ModelType, "text" | "tts" | "asr" | "inpaint" | "image" | "upscale">;
+	readonly type: Exclude<ModelType, "text" | "tts" | "asr" | "embedding" | "inpaint" | "image" | "upscale">;
 }
 
-export type Model = TextModel | SpeechModel | TranscriptionModel | PictureModel | UpscaleModel | MediaModel;
+export type Model = TextModel | SpeechModel | TranscriptionModel | EmbeddingModel | PictureModel | UpscaleModel | MediaModel;
 
 /** The model object of one type. */
 export type ModelOf<T extends ModelType> = T extends "text"
@@ -220,11 +236,13 @@ export type ModelOf<T extends ModelType> = T extends "text"
 		? SpeechModel
 		: T extends "asr"
 			? TranscriptionModel
-			: T extends "inpaint" | "image"
-				? PictureModel<T>
-				: T extends "upscale"
-					? UpscaleModel
-					: MediaModel;
+			: T extends "embedding"
+				? EmbeddingModel
+				: T extends "inpaint" | "image"
+					? PictureModel<T>
+					: T extends "upscale"
+						? UpscaleModel
+						: MediaModel;
 
 /** A model as an upstream's own list tells it. */
 export interface DiscoveredModel {
@@ -235,6 +253,21 @@ export interface DiscoveredModel {
 	readonly created: number | null;
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
+}
+
+/** What somebody says of a character. */
+export interface CharacterReview {
+	readonly id: string;
+	readonly characterId: string;
+	readonly createdAt: string;
+	/** True where the caller wrote it: nobody does here. */
+	readonly isOwner: boolean;
+	readonly locale: string | null;
+	readonly message: string | null;
+	/** 1 to 5. */
+	readonly rating: number;
+	readonly userAvatarUrl: string | null;
+	readonly username: string;
 }
 
 export interface Character {
@@ -255,21 +288,6 @@ export interface Character {
 	readonly stats: {
 		readonly averageRating: number;
 		readonly imports: number;
-/** What somebody says of a character. */
-export interface CharacterReview {
-	readonly id: string;
-	readonly characterId: string;
-	readonly createdAt: string;
-	/** True where the caller wrote it: nobody does here. */
-	readonly isOwner: boolean;
-	readonly locale: string | null;
-	readonly message: string | null;
-	/** 1 to 5. */
-	readonly rating: number;
-	readonly userAvatarUrl: string | null;
-	readonly username: string;
-}
-
 		readonly ratingCount: number;
 		readonly ratingSum: number;
 		readonly userRating: number;

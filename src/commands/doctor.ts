@@ -8,6 +8,7 @@ import type { Config, UpstreamConfig } from "../config/index.ts";
 import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
 import { checkDocuments, DocumentPool } from "../engines/documents/index.ts";
+import { checkEmbeddingEngine, EmbeddedEmbeddings, nativeEmbeddingEngine } from "../engines/embeddings/index.ts";
 import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
@@ -162,6 +163,7 @@ async function engines(config: Config): Promise<Check[]> {
 	if (config.chat.embedded.enabled || config.speech.embedded.enabled) checks.push(...(await checkAssets(assets)));
 	if (config.chat.embedded.enabled) checks.push(await chatEngine(config, assets, log));
 	if (config.speech.embedded.enabled) checks.push(await speechEngine(config, assets, log));
+	if (config.embeddings.embedded.enabled) checks.push(await embeddingEngine(config, assets, log));
 	const encoder = new FfmpegEncoder({ assets, log });
 	checks.push(await checkAudioEncoder(encoder));
 	await encoder.stop();
@@ -174,6 +176,15 @@ async function chatEngine(config: Config, assets: AssetStore, log: Log): Promise
 	const chat = new EmbeddedChat({ config: config.chat.embedded, assets, log });
 	const check = await checkChatEngine(chat);
 	await chat.stop();
+	return check;
+}
+
+async function embeddingEngine(config: Config, assets: AssetStore, log: Log): Promise<Check> {
+	const native = nativeEmbeddingEngine();
+	if (!native.ok) return { name: "embedding engine", ok: false, text: native.reason };
+	const embeddings = new EmbeddedEmbeddings({ config: config.embeddings.embedded, assets, log });
+	const check = await checkEmbeddingEngine(embeddings);
+	await embeddings.stop();
 	return check;
 }
 

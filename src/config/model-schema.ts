@@ -125,6 +125,14 @@ const ImageSchema = closed({
 	promptCharacterLimit: Type.Optional(Type.Integer({ minimum: 1, maximum: 32_768 })),
 });
 
+/** What an embedding model says; for one that the catalog knows, what differs. */
+const EmbeddingSchema = closed({
+	dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_536, description: "Numbers of a vector" })),
+	maxInputTokens: Type.Optional(Type.Integer({ minimum: 1, description: "Of each text; left out: its upstream decides" })),
+	customDimensions: Type.Optional(Type.Boolean({ description: "true: a request may ask for shorter vectors" })),
+	perMillionTokens: Type.Optional(usdPrice()),
+});
+
 const InstantSchema = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" });
 
 /** A model as an operator writes it: overrides the catalog's entry of the same id, or adds one. */
@@ -159,6 +167,7 @@ export const ModelEntrySchema = section({
 	),
 	speech: Type.Optional(SpeechSchema),
 	transcription: Type.Optional(TranscriptionSchema),
+	embedding: Type.Optional(EmbeddingSchema),
 	image: Type.Optional(ImageSchema),
 	temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Shown as the default, never sent" })),
 	topP: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Shown as the default, never sent" })),

@@ -260,6 +260,7 @@ export const ConfigSchema = closed({
 		audioPartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 120, description: "The same for partner and staff" }),
 		imageRequestsPerMinute: Type.Integer({ minimum: 1, default: 20, description: "Images, for each model" }),
 		imagePartnerRequestsPerMinute: Type.Integer({ minimum: 1, default: 60, description: "The same for partner and staff" }),
+		embeddingRequestsPerMinute: Type.Integer({ minimum: 1, default: 500, description: "Embeddings, for each model" }),
 		augmentRequestsPerMinute: Type.Integer({
 			minimum: 1,
 			default: 60,
@@ -282,6 +283,7 @@ export const ConfigSchema = closed({
 		chatUnaryMs: ms(600_000, "Unary, all tries"),
 		chatStreamTriesMs: ms(240_000, "Streams, all tries together"),
 		speechMs: ms(120_000, "Speech: all tries until its first byte, then each silence"),
+		embeddingsMs: ms(120_000, "Embeddings, all tries together"),
 		transcriptionMs: ms(300_000, "Transcriptions, all tries together"),
 		imageMs: ms(300_000, "Images, all tries together"),
 		rpcMs: ms(30_000, "JSON-RPC, all tries together"),
@@ -306,6 +308,15 @@ export const ConfigSchema = closed({
 			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
 			queue: Type.Integer({ minimum: 0, default: 64, description: "Requests that may wait; past it 429" }),
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the engine's process is ended" }),
+			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
+		}),
+	}),
+	embeddings: section({
+		embedded: section({
+			enabled: Type.Boolean({ default: true, description: "The built-in embedding model" }),
+			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
+			queue: Type.Integer({ minimum: 0, default: 64, description: "Requests that may wait; past it 429" }),
+			maxMemoryMb: Type.Integer({ minimum: 256, default: 512, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
 	}),

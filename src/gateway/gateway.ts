@@ -14,6 +14,8 @@ import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import type { ChatParts } from "../completions/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
+import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
+import type { ImageEngine } from "../engines/images/port.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
@@ -21,6 +23,7 @@ import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
+import { embeddings } from "../routes/embeddings/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
@@ -39,11 +42,14 @@ import {
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
+import { createPublicFetch, type PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
+import { createImageRoutes } from "./image-routes.ts";
 import { MetricsPage } from "./metrics-page.ts";
 import { Wallets } from "./wallets.ts";
 
@@ -62,7 +68,13 @@ export interface GatewayInputs {
 	readonly embeddedAvailable: boolean;
 	/** What speaks and encodes here. */
 	readonly audio: AudioEngines;
+	/** The built-in embedding model; null where it cannot run here. */
+	readonly embeddings: EmbeddingEngine | null;
 	readonly countTokens: (text: string) => Promise<number>;
+	/** What reads, edits and writes pictures; null where it cannot run here. */
+	readonly images: ImageEngine | null;
+	/** Reads addresses that callers name; default: the public ones, and those of `web.allowPrivateHosts`. */
+	readonly fetchPublic?: PublicFetch;
 	/** Reads the text of files. */
 	readonly documents: DocumentReader;
 	/** The address that documents show. */
@@ -228,7 +240,17 @@ export class Gateway {
 	): { catalog: Catalog; characters: Characters } {
 		const { data, embeddedAvailable, audio, clock, log } = this.#inputs;
 		const speechAvailable = audio.speech !== null;
-		const catalog = buildCatalog({ data, config, discovered, embeddedAvailable, speechAvailable, now: () => clock.now() });
+		const embeddingsAvailable = this.#inputs.embeddings !== null;
+		const catalog = buildCatalog({
+			data,
+			config,
+			discovered,
+			embeddedAvailable,
+			speechAvailable,
+			embeddingsAvailable,
+			imagesAvailable: this.#inputs.images !== null,
+			now: () => clock.now(),
+		});
 		for (const warning of catalog.warnings) log.warn({}, warning);
 		const characters = config.characters === undefined ? data.characters : loadCharacterData(config.characters);
 		return { catalog, characters: new Characters(characters, catalog) };
@@ -284,6 +306,22 @@ export class Gateway {
 			chatCompletions(chat),
 			responses(chat),
 			...this.#audio.routes,
+			...createImageRoutes({
+				engine: this.#inputs.images,
+				budgets: this.budgets,
+				tools: this.#upstreams.tools,
+				fetchPublic: this.#inputs.fetchPublic ?? this.#publicFetch(),
+				catalog,
+				config: () => this.#config,
+			}),
+			embeddings({
+				budgets: this.budgets,
+				upstreams: createEmbeddingUpstreams(this.#upstreams.tools, () => this.#config.timeouts.embeddingsMs),
+				engine: this.#inputs.embeddings,
+				catalog,
+				config: () => this.#config,
+				countTokens,
+			}),
 			textParser({ budgets: this.budgets, documents, countTokens, config: () => this.#config }),
 			...modelRoutes(catalog, (call) => {
 				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
@@ -321,6 +359,14 @@ export class Gateway {
 			}),
 		);
 		return endpoints;
+	}
+
+	#publicFetch(): PublicFetch {
+		const web = () => this.#config.web;
+		return createPublicFetch({
+			userAgent: () => web().agentName,
+			trustedHosts: () => web().allowPrivateHosts,
+		});
 	}
 
 	#pages() {
@@ -392,6 +438,7 @@ function restartSettings(before: Config, after: Config): string[] {
 		"documents.fileMs",
 		"documents.maxMemoryMb",
 		"speech.embedded",
+		"embeddings.embedded",
 	];
 	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
 }

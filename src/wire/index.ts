@@ -13,6 +13,7 @@ export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
 export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
+export { headerText } from "./header-text.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export {
 	concatBytes,

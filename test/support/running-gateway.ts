@@ -9,6 +9,8 @@ import { type Config, loadConfig } from "../../src/config/index.ts";
 import { FfmpegEncoder } from "../../src/engines/audio/index.ts";
 import { DocumentPool } from "../../src/engines/documents/index.ts";
 import type { DocumentReader } from "../../src/engines/documents/port.ts";
+import type { EmbeddingEngine } from "../../src/engines/embeddings/port.ts";
+import type { ImageEngine } from "../../src/engines/images/port.ts";
 import { ApiError } from "../../src/errors/index.ts";
 import { type AudioEngines, Gateway } from "../../src/gateway/index.ts";
 import { type AuditReport, audit } from "../../src/ledger/index.ts";
@@ -26,6 +28,7 @@ import {
 import { type OpenedStore, openStore } from "../../src/store/index.ts";
 import { type Clock, systemClock } from "../../src/telemetry/clock.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
+import type { PublicFetch } from "../../src/upstreams/public-fetch/port.ts";
 
 const CATALOG_DIR = join(import.meta.dir, "../../catalog");
 
@@ -38,6 +41,12 @@ export interface GatewayOptions {
 	/** What speaks and encodes; default: no voices, and ffmpeg where a request needs it. */
 	readonly audio?: Partial<AudioEngines>;
 	readonly countTokens?: (text: string) => Promise<number>;
+	/** What makes vectors here; default: nothing. */
+	readonly embeddings?: EmbeddingEngine;
+	/** What works on pictures; default: nothing. */
+	readonly images?: ImageEngine;
+	/** Reads addresses that callers name; default: public ones. */
+	readonly fetchPublic?: PublicFetch;
 	/** What reads files; default: the real reader, with the configuration's limits. */
 	readonly documents?: DocumentReader;
 }
@@ -128,7 +137,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		embedded: options.embedded ?? { endpoint: offline },
 		embeddedAvailable: true,
 		audio: { speech: null, encoder: options.audio?.encoder ?? lazyEncoder(dataDir), ...options.audio },
+		embeddings: options.embeddings ?? null,
 		countTokens: options.countTokens ?? ((text) => Promise.resolve(Math.ceil(text.length / 4))),
+		images: options.images ?? null,
+		...(options.fetchPublic ? { fetchPublic: options.fetchPublic } : {}),
 		documents: options.documents ?? documents,
 		url: () => "http://127.0.0.1",
 		port: () => listening?.port ?? 0,

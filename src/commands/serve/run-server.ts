@@ -6,6 +6,7 @@ import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConf
 import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { DocumentPool } from "../../engines/documents/index.ts";
+import { EmbeddedEmbeddings, nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
@@ -66,6 +67,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const speech = speaks ? new EmbeddedSpeech({ config: config.speech.embedded, assets, log }) : null;
 	const encoder = new FfmpegEncoder({ assets, log });
 	const counter = new TokenCounter({ log });
+	const embeds = config.embeddings.embedded.enabled && nativeEmbeddingEngine().ok;
+	const embeddings = embeds ? new EmbeddedEmbeddings({ config: config.embeddings.embedded, assets, log }) : null;
 	const { processes, fileMs: limitMs, maxMemoryMb } = config.documents;
 	const documents = new DocumentPool({ log, processes, limitMs, maxMemoryMb });
 	const gateway = orExit(
@@ -82,6 +85,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				embeddedAvailable: nativeChatEngine().ok,
 				audio: { speech, encoder },
 				countTokens: (text) => counter.countTokens(text),
+				embeddings,
 				documents,
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
@@ -104,7 +108,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await listening.drain();
 		housekeeper.stop();
 		await gateway.stop();
-		await Promise.all([embedded.stop(), speech?.stop(), encoder.stop(), counter.stop(), documents.stop()]);
+		await Promise.all([embedded.stop(), speech?.stop(), embeddings?.stop(), encoder.stop(), counter.stop(), documents.stop()]);
 		await store.close();
 		forgetServer(config.data);
 		process.exit(0);

@@ -5,6 +5,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
+import { headerText } from "../../wire/index.ts";
 import { answerSpeech } from "./answer.ts";
 import type { SpeechParts } from "./parts.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";
@@ -110,9 +111,4 @@ function orderOf({ body, raw, call, model, facts, targets, voice, characters }: 
 		engine: own === undefined ? "never" : others.every(({ order }) => own.order < order) ? "first" : "last",
 		signal: call.signal,
 	};
-}
-
-/** Header values are Latin-1: anything else becomes a question mark. */
-function headerText(text: string): string {
-	return text.replace(/[^\x20-\x7e]/g, "?");
 }

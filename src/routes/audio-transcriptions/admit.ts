@@ -10,7 +10,7 @@ import type { Call } from "../../server/call.ts";
 import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
-import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
+import { type AudioContainer, audioContainer, CONTAINER_TYPES, headerText } from "../../wire/index.ts";
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
@@ -39,8 +39,8 @@ export async function admitTranscription(
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
 	const { measure, container } = await heard(parts.encoder, file.bytes, call.signal);
 	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = model.id.replace(/[^\x20-\x7e]/g, "?");
-	call.headers["x-service-model-name"] = model.name.replace(/[^\x20-\x7e]/g, "?");
+	call.headers["x-service-model-id"] = headerText(model.id);
+	call.headers["x-service-model-name"] = headerText(model.name);
 	const facts = model.transcription;
 	return {
 		model: model.id,

@@ -1,0 +1,32 @@
+/** What the embeddings route knows of a model: the catalog's facts under what the operator wrote. */
+import type { ModelEntry } from "../config/index.ts";
+import { picoPerUnit } from "../ledger/nano.ts";
+import type { MediaModelData } from "./data-schema.ts";
+import { pricePair } from "./media-model.ts";
+import type { EmbeddingFacts } from "./types.ts";
+
+/** Prices are told for so many tokens. */
+const PRICE_UNIT_TOKENS = 1_000_000;
+
+export function embeddingFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): EmbeddingFacts {
+	const known = data?.type === "embedding" ? data : undefined;
+	const own = entry?.embedding;
+	return {
+		dimensions: own?.dimensions ?? known?.dimensions ?? null,
+		maxInputTokens: own?.maxInputTokens ?? known?.maxInputTokens ?? null,
+		customDimensions: own?.customDimensions ?? known?.customDimensions ?? false,
+		tokenPrice: picoPerUnit(own?.perMillionTokens ?? known?.price.input ?? 0, PRICE_UNIT_TOKENS),
+	};
+}
+
+/** The members of `model_spec` that the operator may have changed, or told alone. */
+export function ownEmbeddingSpec(facts: EmbeddingFacts): Record<string, unknown> {
+	// pico-USD per token is micro-USD per million.
+	const price = pricePair(facts.tokenPrice / 1_000_000);
+	return {
+		...(facts.dimensions !== null && { embeddingDimensions: facts.dimensions }),
+		...(facts.maxInputTokens !== null && { maxInputTokens: facts.maxInputTokens }),
+		...(facts.customDimensions && { supportsCustomDimensions: true }),
+		pricing: { input: price, output: price },
+	};
+}

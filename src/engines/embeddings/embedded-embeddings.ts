@@ -1,0 +1,147 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import Value from "typebox/value";
+import type { AssetStore } from "../../assets/index.ts";
+import type { Config } from "../../config/schema.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { AssetDownload } from "../asset-download.ts";
+import { JobPool } from "../job-pool.ts";
+import { type NativeEngine, onnxEngine } from "../native-packages.ts";
+import { type ChildStart, EmbedDone, type EmbedJob } from "./child-work.ts";
+import type { Embedded, EmbeddingEngine } from "./port.ts";
+
+/** Weights and vocabulary, by their names in the list of assets. */
+export const EMBEDDED_EMBEDDING_ASSETS = {
+	model: "all-minilm-l6-v2-q.onnx",
+	tokenizer: "all-minilm-l6-v2-tokenizer.json",
+} as const;
+/** The catalog's name of the model; `models pull` takes it too. */
+export const EMBEDDED_EMBEDDING_MODEL = "all-minilm-l6-v2";
+
+/** Texts of a request that are read in one go: between them the next request has its turn. */
+const TEXTS_A_JOB = 16;
+/** UTF-16 units. No text of so many has few enough tokens, but for one without words. */
+const MOST_CHARS = 65_536;
+const LIMIT_MS = 60_000;
+
+export interface EmbeddedEmbeddingsOptions {
+	readonly config: Config["embeddings"]["embedded"];
+	readonly assets: AssetStore;
+	readonly log: Log;
+}
+
+/** Whether what the embedding engine is made of is installed here. */
+export function nativeEmbeddingEngine(): NativeEngine {
+	return onnxEngine("embedding engine", ["@huggingface/tokenizers"]);
+}
+
+/** The embeddings of a fresh machine: all-MiniLM-L6-v2 in a child process, one text at a time. */
+export class EmbeddedEmbeddings implements EmbeddingEngine {
+	readonly #download: AssetDownload;
+	readonly #jobs: JobPool<EmbedDone>;
+	readonly #queue: number;
+	#open = 0;
+
+	constructor({ config, assets, log }: EmbeddedEmbeddingsOptions) {
+		this.#queue = config.queue;
+		this.#download = new AssetDownload({
+			assets,
+			names: Object.values(EMBEDDED_EMBEDDING_ASSETS),
+			need: "all",
+			what: "The embedded embedding model",
+			pullName: EMBEDDED_EMBEDDING_MODEL,
+			log,
+		});
+		const start: ChildStart = {
+			modelPath: assets.path(EMBEDDED_EMBEDDING_ASSETS.model),
+			tokenizerPath: assets.path(EMBEDDED_EMBEDDING_ASSETS.tokenizer),
+			threads: config.threads ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
+		};
+		this.#jobs = new JobPool({
+			name: "embeddings",
+			log,
+			entry: join(import.meta.dir, "child.ts"),
+			init: async () => start,
+			parse: (done) => Value.Parse(EmbedDone, done),
+			processes: 1,
+			limitMs: LIMIT_MS,
+			maxMemoryMb: config.maxMemoryMb,
+			maxWaiting: config.queue + 1,
+			idleStopMs: config.idleStopMs,
+			faults: { tooSlow: failed, tooHungry: failed, ended: failed, overflow: () => this.#overloaded() },
+		});
+	}
+
+	prefetch(): void {
+		if (nativeEmbeddingEngine().ok) this.#download.prefetch();
+	}
+
+	/** Why it cannot work now; null where it can. */
+	async missing(): Promise<string | null> {
+		const native = nativeEmbeddingEngine();
+		if (!native.ok) return `The embedded embedding model cannot run here: ${native.reason}`;
+		return (await this.#download.missing())?.text ?? null;
+	}
+
+	async embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
+		const missing = await this.missing();
+		if (missing !== null) {
+			this.prefetch();
+			throw new ApiError("MODEL_OFFLINE", { message: missing, retryAfterSeconds: 10 });
+		}
+		const long = texts.findIndex(({ length }) => length > MOST_CHARS);
+		if (long >= 0) throw tooLong(texts, long, null);
+		if (this.#open > this.#queue) throw this.#overloaded();
+		this.#open++;
+		try {
+			const vectors: Float32Array[] = [];
+			let tokens = 0;
+			for (let from = 0; from < texts.length; from += TEXTS_A_JOB) {
+				const job: Omit<EmbedJob, "id"> = { texts: texts.slice(from, from + TEXTS_A_JOB) };
+				const done = await this.#jobs.run(job, signal);
+				if (done.tooLong !== undefined) throw tooLong(texts, from + done.tooLong.index, done.tooLong.tokens);
+				if (done.vectors === undefined) throw failed();
+				vectors.push(...split(done.vectors, job.texts.length));
+				tokens += done.tokens ?? 0;
+			}
+			return { vectors, tokens };
+		} finally {
+			this.#open--;
+		}
+	}
+
+	/** Processes that run now. */
+	pids(): number[] {
+		return this.#jobs.pids();
+	}
+
+	async stop(): Promise<void> {
+		await this.#download.stop();
+		await this.#jobs.stop();
+	}
+
+	#overloaded(): ApiError {
+		return new ApiError("MODEL_OVERLOADED", {
+			message: "The embedded embedding model is busy and many requests wait; try again shortly",
+			retryAfterSeconds: Math.min(60, 2 + this.#open),
+		});
+	}
+}
+
+function split(bytes: Uint8Array, count: number): Float32Array[] {
+	const all = new Float32Array(bytes.slice().buffer);
+	const size = all.length / count;
+	return Array.from({ length: count }, (_, index) => all.subarray(index * size, (index + 1) * size));
+}
+
+function failed(): ApiError {
+	return new ApiError("INFERENCE_FAILED", { message: "The embedding engine failed; try again" });
+}
+
+/** `tokens` null: nobody counted them, there are too many in any case. */
+function tooLong(texts: readonly string[], index: number, tokens: number | null): ApiError {
+	const where = texts.length === 1 ? "The input" : `input[${index}]`;
+	const message = `${where} has ${tokens ?? "far too many"} tokens; the model reads at most 512. Send it in parts`;
+	return new ApiError("TOO_MANY_TOKENS", { message, param: "input" });
+}

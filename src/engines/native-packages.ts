@@ -1,0 +1,19 @@
+/** Where the runtime of ONNX models is built for; elsewhere what it computes needs an upstream. */
+const ONNX_PLATFORMS = ["linux-x64", "linux-arm64", "darwin-arm64", "win32-x64", "win32-arm64"];
+
+/** Whether an engine can run here; `reason` says what is missing and how to get it. */
+export type NativeEngine = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+/** Whether the packages of an engine on ONNX are installed. `engine` is how the reason names it. */
+export function onnxEngine(engine: string, packages: readonly string[]): NativeEngine {
+	const platform = `${process.platform}-${process.arch}`;
+	if (!ONNX_PLATFORMS.includes(platform)) return { ok: false, reason: `there is no build of the ${engine} for ${platform}` };
+	for (const name of ["onnxruntime-node", ...packages]) {
+		try {
+			Bun.resolveSync(name, import.meta.dir);
+		} catch {
+			return { ok: false, reason: `the package ${name} is not installed: run npm install without --omit=optional` };
+		}
+	}
+	return { ok: true };
+}

@@ -1,0 +1,65 @@
+import type { Budgets, HoldContext } from "../../budgets/port.ts";
+import { type Catalog, unitsNano } from "../../catalog/index.ts";
+import type { EmbeddingModel } from "../../catalog/types.ts";
+import type { Config } from "../../config/index.ts";
+import type { EmbeddingEngine } from "../../engines/embeddings/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { Admission, Input } from "../../server/endpoint.ts";
+import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
+import { headerText } from "../../wire/index.ts";
+import { EmbeddingRun } from "./run.ts";
+import type { EmbeddingsBody } from "./schema.ts";
+
+/** What the embeddings route works with: handed in once; functions where a reload changes the answer. */
+export interface EmbeddingsParts {
+	readonly budgets: Budgets;
+	readonly upstreams: EmbeddingUpstreams;
+	/** The built-in model; null where it cannot run here. */
+	readonly engine: EmbeddingEngine | null;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+	readonly countTokens: (text: string) => Promise<number>;
+}
+
+/** Marks that a model puts around each text count as its tokens. */
+const MARKS_A_TEXT = 4;
+
+/** A request's checks and what follows them; nothing is sent anywhere yet. */
+export function admitEmbeddings(input: Input<EmbeddingsBody, unknown>, call: Call, parts: EmbeddingsParts): Admission {
+	const { body, long, raw } = input;
+	const { caller } = call;
+	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	const catalog = parts.catalog();
+	const { model } = catalog.resolve(body.model, "embedding", call.admittedAtMs);
+	checkDimensions(body.dimensions, model);
+	const texts = (typeof body.input === "string" ? [body.input] : body.input).map((text) => long.textOf(text));
+	// No tokenizer makes more tokens of a text than it has bytes.
+	const mostTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + MARKS_A_TEXT, 0);
+	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
+	call.headers["x-service-model-id"] = headerText(model.id);
+	call.headers["x-service-model-name"] = headerText(model.name);
+	const { tokenPrice } = model.embedding;
+	return {
+		model: model.id,
+		rate: {
+			subject: model.id,
+			limit: { requestsPerMinute: parts.config().limits.embeddingRequestsPerMinute },
+			promptTokens: 0,
+		},
+		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice)),
+		work: (settlement) => new EmbeddingRun({ body, raw, texts, call, settlement, model, mostTokens }, parts).answer(),
+	};
+}
+
+function checkDimensions(dimensions: number | undefined, { id, embedding }: EmbeddingModel): void {
+	if (dimensions === undefined || (!embedding.customDimensions && dimensions === embedding.dimensions)) return;
+	if (!embedding.customDimensions)
+		throw invalidField(
+			["dimensions"],
+			`the model ${id} gives ${embedding.dimensions ?? "its own number of"} dimensions and no other`,
+		);
+	if (embedding.dimensions !== null && dimensions > embedding.dimensions)
+		throw invalidField(["dimensions"], `must be at most ${embedding.dimensions}`);
+}

@@ -1,0 +1,28 @@
+/**
+ * POST /embeddings. Promises: a vector for each text in its order, or an error and no charge; a text that is too long for
+ * the model is refused, never cut. Never logs or keeps a text.
+ */
+import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { admitEmbeddings, type EmbeddingsParts } from "./admit.ts";
+import { EmbeddingsAnswerSchema, type EmbeddingsBody, EmbeddingsBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 16_777_216;
+
+export function embeddings(parts: EmbeddingsParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/embeddings",
+		name: "embeddings",
+		tag: "Embeddings",
+		summary: "Vectors of texts",
+		description: "Up to 2048 texts. The price is by their tokens.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: { schema: EmbeddingsBodySchema, maxBytes: MAX_BODY_BYTES },
+		codes: ["INVALID_MODEL", "MODEL_NOT_FOUND", "TOO_MANY_TOKENS", "INFERENCE_FAILED", "MODEL_OFFLINE"],
+		answer: { type: "application/json", schema: EmbeddingsAnswerSchema, description: "The vectors, in the order of the texts" },
+		admit: (input, call) => admitEmbeddings({ ...input, body: input.body as EmbeddingsBody }, call, parts),
+	});
+}
+
+export type { EmbeddingsParts } from "./admit.ts";

@@ -1,0 +1,140 @@
+import { EMBEDDED } from "../../catalog/index.ts";
+import type { EmbeddingModel, ModelTarget } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
+import { concatBytes, headerText } from "../../wire/index.ts";
+import type { EmbeddingsParts } from "./admit.ts";
+import type { EmbeddingsBody } from "./schema.ts";
+
+/** The status that a post records when the caller had left. */
+const CLIENT_LEFT = 499;
+
+export interface EmbeddingOrder {
+	readonly body: EmbeddingsBody;
+	readonly raw: Uint8Array;
+	/** Whole, whatever `body` has of them. */
+	readonly texts: readonly string[];
+	/** More than the texts can have: who counts more is not believed. */
+	readonly mostTokens: number;
+	readonly call: Call;
+	readonly settlement: Settlement;
+	readonly model: EmbeddingModel;
+}
+
+interface Vectors {
+	/** The `data` of the answer. */
+	readonly data: Uint8Array;
+	/** As who made them counted; null: nobody did. */
+	readonly tokens: number | null;
+}
+
+/** A request past admission and hold. */
+export class EmbeddingRun {
+	readonly #of: EmbeddingOrder;
+	readonly #parts: EmbeddingsParts;
+	/** Who has the texts: from then on leaving is billed. */
+	#sentTo: string | null = null;
+
+	constructor(of: EmbeddingOrder, parts: EmbeddingsParts) {
+		this.#of = of;
+		this.#parts = parts;
+	}
+
+	async answer(): Promise<MeteredAnswer> {
+		const { call, model } = this.#of;
+		call.setIdleTimeout(0);
+		try {
+			const { data, tokens } = await this.#vectors();
+			const promptTokens = await this.#post(tokens, call.signal.aborted ? CLIENT_LEFT : 200);
+			const head = `{"object":"list","model":${JSON.stringify(model.id)},"data":`;
+			const tail = `,"usage":{"prompt_tokens":${promptTokens},"total_tokens":${promptTokens}}}`;
+			return { status: 200, type: "application/json", body: concatBytes([Buffer.from(head), data, Buffer.from(tail)]) };
+		} catch (error) {
+			if (!call.signal.aborted || this.#sentTo === null) throw error;
+			await this.#post(null, CLIENT_LEFT);
+			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+		} finally {
+			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		}
+	}
+
+	/** By the servers of the model, and by the engine of this machine in the place that it has among them. */
+	async #vectors(): Promise<Vectors> {
+		const servers = this.#of.model.targets.filter(({ upstream }) => upstream !== EMBEDDED);
+		const own = this.#of.model.targets.find(({ upstream }) => upstream === EMBEDDED);
+		if (own === undefined || this.#parts.engine === null) return this.#forward(servers);
+		if (servers.length === 0 || servers.every(({ order }) => order > own.order)) {
+			return this.#orElse(() => this.#embed(), servers.length === 0 ? null : () => this.#forward(servers));
+		}
+		return this.#orElse(
+			() => this.#forward(servers),
+			() => this.#embed(),
+		);
+	}
+
+	/** The second where the first fails by no fault of the request. */
+	async #orElse<T>(first: () => Promise<T>, second: (() => Promise<T>) | null): Promise<T> {
+		try {
+			return await first();
+		} catch (error) {
+			const isOurs = error instanceof ApiError && error.status >= 500;
+			if (second === null || !isOurs || this.#of.call.signal.aborted) throw error;
+			return second();
+		}
+	}
+
+	async #forward(targets: readonly ModelTarget[]): Promise<Vectors> {
+		const { body, raw, texts, call } = this.#of;
+		const answer = await this.#parts.upstreams.embed({
+			requestId: call.requestId,
+			targets,
+			raw,
+			input: typeof body.input === "string" ? (texts[0] ?? "") : texts,
+			dimensions: body.dimensions,
+			format: body.encoding_format ?? "float",
+			signal: call.signal,
+			onSent: (upstream) => {
+				this.#sentTo = upstream;
+			},
+		});
+		call.headers["x-service-model-router"] = headerText(answer.upstream);
+		if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
+		return answer;
+	}
+
+	async #embed(): Promise<Vectors> {
+		const { body, texts, call } = this.#of;
+		const { engine } = this.#parts;
+		if (engine === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
+		this.#sentTo = EMBEDDED;
+		const { vectors, tokens } = await engine.embed(texts, call.signal);
+		call.headers["x-service-model-router"] = EMBEDDED;
+		const format = body.encoding_format ?? "float";
+		return { data: concatBytes(vectorList(vectors.map((vector) => writtenVector(vector, format)))), tokens };
+	}
+
+	/** `tokens` null, or more than there can be: they are counted here. */
+	async #post(tokens: number | null, status: number): Promise<number> {
+		const { settlement, model, texts, mostTokens } = this.#of;
+		const told = tokens !== null && tokens <= mostTokens ? tokens : null;
+		const promptTokens = told ?? (await this.#parts.countTokens(texts.join("\n")));
+		const posted = settlement.post({
+			lines: [{ sku: `${model.id}-llm-input-mtoken`, units: promptTokens, picoPrice: model.embedding.tokenPrice }],
+			usage: {
+				promptTokens,
+				completionTokens: 0,
+				cachedTokens: 0,
+				cacheWriteTokens: 0,
+				reasoningTokens: 0,
+				counted: told === null,
+			},
+			status,
+			upstream: this.#sentTo,
+		});
+		if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error("embeddings were settled twice") });
+		return promptTokens;
+	}
+}

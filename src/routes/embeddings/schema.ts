@@ -1,0 +1,36 @@
+import Type, { type Static } from "typebox";
+
+/** Texts of one request. */
+export const MAX_TEXTS = 2_048;
+
+export const EmbeddingsBodySchema = Type.Object(
+	{
+		input: Type.Union(
+			[Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_TEXTS })],
+			{ description: "A text, or up to 2048 of them; token ids are not taken" },
+		),
+		model: Type.String({ minLength: 1, description: "GET /models?type=embedding lists them" }),
+		dimensions: Type.Optional(
+			Type.Integer({ minimum: 1, description: "Shorter vectors; of models with supportsCustomDimensions only" }),
+		),
+		encoding_format: Type.Optional(
+			Type.Enum(["float", "base64"], { default: "float", description: "base64: of little-endian float32" }),
+		),
+		user: Type.Optional(Type.String({ description: "Taken and not used" })),
+	},
+	{ additionalProperties: false },
+);
+export type EmbeddingsBody = Static<typeof EmbeddingsBodySchema>;
+
+export const EmbeddingsAnswerSchema = Type.Object({
+	object: Type.Literal("list"),
+	model: Type.String(),
+	data: Type.Array(
+		Type.Object({
+			object: Type.Literal("embedding"),
+			index: Type.Integer({ minimum: 0 }),
+			embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
+		}),
+	),
+	usage: Type.Object({ prompt_tokens: Type.Integer({ minimum: 0 }), total_tokens: Type.Integer({ minimum: 0 }) }),
+});

@@ -1,0 +1,97 @@
+import { concatBytes, lastMember, topLevelMembers } from "../../wire/index.ts";
+import { audioHeaders } from "../audio/speech.ts";
+import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { type PoolTools, Tries, type TryCall } from "../tries.ts";
+import { readWhole } from "../unary.ts";
+import { tokenUsageOf } from "../usage.ts";
+import type { EmbeddingAnswer, EmbeddingForward } from "./port.ts";
+import { vectorsIn } from "./vectors.ts";
+
+/** 2,048 vectors of 4,096 numbers, written out. */
+const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
+/** Members beside the vectors are small: an error, the usage. */
+const MAX_SMALL_BYTES = 64 * 1024;
+
+/**
+ * Asks one upstream after another, all tries within `limitMs`.
+ *
+ * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference follow.
+ */
+export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number): Promise<EmbeddingAnswer> {
+	const tried: TryCall = {
+		requestId: call.requestId,
+		targets: call.targets,
+		signal: call.signal,
+		raw: call.raw,
+		stickyKey: () => undefined,
+		onSent: (upstream) => call.onSent(upstream),
+		send: ({ model }, endpoint, signal) =>
+			tools.fetch(`${endpoint.url}/embeddings`, {
+				...endpoint.init,
+				method: "POST",
+				headers: audioHeaders(endpoint, call.requestId, "application/json", "application/json"),
+				body: JSON.stringify({
+					model,
+					input: call.input,
+					encoding_format: call.format,
+					...(call.dimensions !== undefined && { dimensions: call.dimensions }),
+				}),
+				signal,
+			}),
+	};
+	const tries = new Tries(tried, tools);
+	const endMs = tools.clock.nowMs() + limitMs;
+	return tries.run(
+		async (response, current) => {
+			const answer = await answerOf(await readWhole(response, MAX_ANSWER_BYTES), response.status, call);
+			current.end("good");
+			return { upstream: current.node.name, retries: tries.retries, ...answer };
+		},
+		(watch) => watch.limit(Number.POSITIVE_INFINITY, "embeddings", endMs),
+	);
+}
+
+/** @throws UpstreamFailure for what is no list of as many vectors as texts */
+async function answerOf(
+	bytes: Uint8Array,
+	status: number,
+	call: EmbeddingForward,
+): Promise<Pick<EmbeddingAnswer, "data" | "tokens">> {
+	let members: ReturnType<typeof topLevelMembers>;
+	try {
+		members = topLevelMembers(bytes);
+	} catch {
+		throw broken(`status ${status}: the body is no JSON object`, status);
+	}
+	const data = lastMember(members, "data");
+	if (data === undefined) throw withoutData(bytes, status);
+	const usage = lastMember(members, "usage");
+	const texts = typeof call.input === "string" ? 1 : call.input.length;
+	const vectors = await vectorsIn(bytes.subarray(data.valueStart, data.valueEnd), call.format);
+	if (vectors.count !== texts)
+		throw broken(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);
+	return { data: concatBytes(vectors.pieces), tokens: usage === undefined ? null : tokensOf(bytes, usage) };
+}
+
+function withoutData(bytes: Uint8Array, status: number): Error {
+	const told = bytes.length > MAX_SMALL_BYTES ? null : parsed(bytes);
+	if (isRecord(told) && isErrorBody(told)) return failureOfAnswer(200, told, null);
+	return broken(`status ${status}: the body has no embeddings`, status);
+}
+
+function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: number; valueEnd: number }): number | null {
+	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parsed(bytes.subarray(valueStart, valueEnd));
+	return isRecord(usage) ? (tokenUsageOf(usage)?.promptTokens ?? null) : null;
+}
+
+function parsed(bytes: Uint8Array): unknown {
+	try {
+		return JSON.parse(new TextDecoder().decode(bytes));
+	} catch {
+		return null;
+	}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,83 @@
+import { arrayElements, decodeString, lastMember, objectMembers } from "../../wire/index.ts";
+import type { VectorFormat } from "./port.ts";
+
+/** A list of vectors in OpenAI's form. */
+export interface Vectors {
+	/** JSON, in pieces: the vectors among them are those of the answer, not copied. */
+	readonly pieces: readonly Uint8Array[];
+	/** null: it is no list of vectors. */
+	readonly count: number | null;
+}
+
+const NONE: Vectors = { pieces: [], count: null };
+const OPEN_BRACKET = 0x5b;
+const QUOTE = 0x22;
+/** Past so many bytes between two turns of the event loop others have theirs. */
+const TURN_BYTES = 2 * 1024 * 1024;
+
+const NUMBERS = /^\[\s*-?\d[\d\s,.eE+-]*\]$/;
+const encoder = new TextEncoder();
+
+/**
+ * Reads the `data` of an answer, a JSON array of `{index, embedding}`: in the order of `index`, each vector in the form
+ * that is wanted. A vector in that form goes through byte for byte.
+ */
+export async function vectorsIn(bytes: Uint8Array, format: VectorFormat): Promise<Vectors> {
+	if (bytes[0] !== OPEN_BRACKET) return NONE;
+	const found: Uint8Array[] = [];
+	let sinceTurn = 0;
+	try {
+		for (const [place, { start, end }] of arrayElements(bytes, 0).entries()) {
+			const element = bytes.subarray(start, end);
+			const members = objectMembers(element, 0);
+			const vector = lastMember(members, "embedding");
+			const told = lastMember(members, "index");
+			const index = told === undefined ? place : Number(text(element.subarray(told.valueStart, told.valueEnd)));
+			const own = vector && inForm(element.subarray(vector.valueStart, vector.valueEnd), format);
+			if (own === undefined || own === null || !Number.isInteger(index) || index < 0 || found[index] !== undefined) return NONE;
+			found[index] = own;
+			sinceTurn += element.length;
+			if (sinceTurn > TURN_BYTES) {
+				sinceTurn = 0;
+				await new Promise(setImmediate);
+			}
+		}
+	} catch {
+		return NONE;
+	}
+	return { pieces: vectorList(found), count: Object.keys(found).length === found.length ? found.length : null };
+}
+
+/** The JSON list around vectors that are written out already. */
+export function vectorList(vectors: readonly Uint8Array[]): Uint8Array[] {
+	const pieces = vectors.flatMap((vector, index) => [
+		encoder.encode(`${index === 0 ? "[" : ","}{"object":"embedding","index":${index},"embedding":`),
+		vector,
+		encoder.encode("}"),
+	]);
+	return [...pieces, encoder.encode(vectors.length === 0 ? "[]" : "]")];
+}
+
+/** Numbers as JSON: a list, or a string of base64 of little-endian float32. */
+export function writtenVector(numbers: Float32Array, format: VectorFormat): Uint8Array {
+	if (format === "float") return encoder.encode(JSON.stringify(Array.from(numbers)));
+	return encoder.encode(`"${Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength).toString("base64")}"`);
+}
+
+/** null: no vector. */
+function inForm(json: Uint8Array, format: VectorFormat): Uint8Array | null {
+	if (json[0] === OPEN_BRACKET) {
+		const written = text(json);
+		if (!NUMBERS.test(written)) return null;
+		return format === "float" ? json : writtenVector(Float32Array.from(JSON.parse(written) as number[]), format);
+	}
+	if (json[0] !== QUOTE) return null;
+	const packed = decodeString(json, 0, json.length);
+	const bytes = Buffer.from(packed, "base64");
+	if (bytes.length === 0 || bytes.length % 4 !== 0 || bytes.toString("base64") !== packed) return null;
+	return format === "base64" ? json : writtenVector(new Float32Array(new Uint8Array(bytes).buffer), format);
+}
+
+function text(bytes: Uint8Array): string {
+	return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}
