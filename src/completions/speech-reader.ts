@@ -67,15 +67,20 @@ export class SpeechReader {
 		return call === null ? "" : this.#fragment(call, event.said);
 	}
 
-	/** Ends what is open. `whole`: false where the model was cut off. */
-	end(whole = true): string {
+	/** Ends what is open. */
+	end(): string {
 		let told = "";
-		const isWhole = whole && this.finishReason !== "length";
+		const isWhole = this.finishReason !== "length";
 		if (this.#open !== null && !isWhole) this.#open.isWhole = false;
 		for (const { segment } of this.#waiting) if (!isWhole) segment.isWhole = segment.isCallable;
 		told += this.#thoughtOfDetails();
 		told += this.#flushCalls();
 		return told + this.#close();
+	}
+
+	/** Nothing more comes, and what is open stays without its end. */
+	breakOff(): void {
+		if (this.#open !== null) this.#open.isWhole = false;
 	}
 
 	#learn(frame: EventFrame): Place {

@@ -131,7 +131,9 @@ function renamed(path: Issue["path"], conversation: Conversation, isText: boolea
 	if (first === "messages") {
 		const source = typeof second === "number" ? conversation.sourceOf(second) : undefined;
 		if (source === -1) return ["instructions"];
-		return isText || source === undefined ? ["input"] : ["input", source, ...rest];
+		return isText || source === undefined
+			? ["input"]
+			: ["input", source, ...rest.map((name) => (name === "tool_call_id" ? "call_id" : name))];
 	}
 	const name = typeof first === "string" ? RENAMED[first] : undefined;
 	return name === undefined ? path : [...name, ...path.slice(1)];

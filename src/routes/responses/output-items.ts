@@ -1,32 +1,33 @@
 import type { Segment } from "../../completions/index.ts";
 import { sealThought } from "./sealed-thought.ts";
 
-export type ItemStatus = "in_progress" | "completed" | "incomplete";
-
 /** The id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string): string {
 	const prefix = { thought: "rs", text: "msg", refusal: "msg", call: "fc" }[segment.kind];
 	return `${prefix}_${requestId}${segment.index}`;
 }
 
-/** A segment as an item of `output`, with what was said so far; `in_progress`: without any of it. */
-export function outputItem(segment: Segment, requestId: string, status?: ItemStatus): Record<string, unknown> {
+/** A segment as an item of `output`; `isNew`: before anything of it was said. */
+export function outputItem(segment: Segment, requestId: string, isNew = false): Record<string, unknown> {
 	const id = itemId(segment, requestId);
-	const now = status ?? (segment.isWhole ? "completed" : "incomplete");
-	const isNew = now === "in_progress";
+	const status = isNew ? "in_progress" : segment.isWhole ? "completed" : "incomplete";
 	switch (segment.kind) {
 		case "thought": {
-			const sealed = sealThought(segment.details, segment.signature);
 			const summary = isNew || segment.text === "" ? [] : [summaryPart(segment.text)];
-			return { type: "reasoning", id, summary, ...(sealed === null || isNew ? {} : { encrypted_content: sealed }) };
+			return {
+				type: "reasoning",
+				id,
+				summary,
+				encrypted_content: isNew ? null : sealThought(segment.details, segment.signature),
+			};
 		}
 		case "call": {
 			const { callId, name, text } = segment;
-			return { type: "function_call", id, call_id: callId, name, arguments: isNew ? "" : text, status: now };
+			return { type: "function_call", id, call_id: callId, name, arguments: isNew ? "" : text, status };
 		}
 		case "text":
 		case "refusal":
-			return { type: "message", id, status: now, role: "assistant", content: isNew ? [] : [contentPart(segment)] };
+			return { type: "message", id, status, role: "assistant", content: isNew ? [] : [contentPart(segment)] };
 	}
 }
 

@@ -1,7 +1,7 @@
 import { type ChatSession, costOf, type Paid, type Segment } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import { type ItemStatus, outputItem } from "./output-items.ts";
+import { outputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./schema.ts";
 
 /** How an answer stands, and what belongs to that. */
@@ -31,8 +31,6 @@ export class ResponseObject {
 	make(state: ResponseState): Record<string, unknown> {
 		const { call, model } = this.#session;
 		const { status, paid, error } = state;
-		const item: ItemStatus | undefined = status === "failed" ? "incomplete" : undefined;
-		const last = state.segments.length - 1;
 		return {
 			id: `resp_${call.requestId}`,
 			object: "response",
@@ -42,7 +40,7 @@ export class ResponseObject {
 			error: error === undefined ? null : { code: error.publicCode, message: error.message },
 			incomplete_details: status === "incomplete" ? { reason: incompleteReason(state.finishReason) } : null,
 			model: model.id,
-			output: state.segments.map((segment, index) => outputItem(segment, call.requestId, index === last ? item : undefined)),
+			output: state.segments.map((segment) => outputItem(segment, call.requestId)),
 			...this.#echo,
 			usage: paid === undefined ? null : usageOf(paid),
 			...(paid === undefined ? {} : { cost: costOf(paid.posted), service_parameters: this.#session.echo }),

@@ -44,6 +44,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 
 	failed(error: ApiError): string {
 		const begun = this.#begin();
+		this.#reader.breakOff();
 		const { segments } = this.#reader;
 		return begun + this.#sse("response.failed", { response: this.#response.make({ status: "failed", segments, error }) });
 	}
@@ -51,7 +52,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 	open(segment: Segment): string {
 		const added = this.#sse("response.output_item.added", {
 			output_index: segment.index,
-			item: outputItem(segment, this.#response.requestId, "in_progress"),
+			item: outputItem(segment, this.#response.requestId, true),
 		});
 		if (segment.kind === "call") return added;
 		if (segment.kind === "thought")

@@ -9,14 +9,15 @@ const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(sch
 const text = () => optional(Type.String());
 
 const ImageUrl = Type.Object({ url: Type.String({ minLength: 1 }), detail: Type.Optional(Type.Unknown()) });
-const InputText = Type.Object({ type: Type.Enum(["input_text", "output_text", "text"]), text: Type.String() });
+const textOf = <Name extends string>(type: Name) => Type.Object({ type: Type.Literal(type), text: Type.String() });
 const Refusal = Type.Object({ type: Type.Literal("refusal"), refusal: Type.String() });
-const InputImage = Type.Object({
-	type: Type.Enum(["input_image", "image_url"]),
-	image_url: optional(Type.Union([Type.String({ minLength: 1 }), ImageUrl])),
-	file_id: text(),
-	detail: Type.Optional(Type.Unknown()),
-});
+const imageOf = <Name extends string>(type: Name) =>
+	Type.Object({
+		type: Type.Literal(type),
+		image_url: optional(Type.Union([Type.String({ minLength: 1 }), ImageUrl])),
+		file_id: text(),
+		detail: Type.Optional(Type.Unknown()),
+	});
 const InputFile = Type.Object({
 	type: Type.Literal("input_file"),
 	file_data: text(),
@@ -28,11 +29,20 @@ const InputAudio = Type.Object({
 	type: Type.Literal("input_audio"),
 	input_audio: Type.Object({ data: Type.String({ minLength: 1 }), format: Type.Optional(Type.Enum([...AUDIO_FORMATS])) }),
 });
-const Part = Type.Union([InputText, Refusal, InputImage, InputFile, InputAudio]);
+const Part = Type.Union([
+	textOf("input_text"),
+	textOf("output_text"),
+	textOf("text"),
+	Refusal,
+	imageOf("input_image"),
+	imageOf("image_url"),
+	InputFile,
+	InputAudio,
+]);
 export type ResponsePart = Static<typeof Part>;
 
 const Message = Type.Object({
-	type: optional(Type.Literal("message")),
+	type: Type.Optional(Type.Literal("message")),
 	role: Type.Enum(["user", "assistant", "system", "developer"]),
 	content: Type.Union([Type.String(), Type.Array(Part)]),
 	id: text(),
@@ -80,7 +90,7 @@ const FlatFunction = Type.Object({ type: Type.Literal("function"), ...Definition
 const OtherTool = Type.Object({
 	type: Type.String({ not: { const: "function" }, description: "web_search and x_search act; any other hosted tool is ignored" }),
 });
-export const ToolSchema = Type.Union([NestedFunction, FlatFunction, OtherTool]);
+export const ToolSchema = Type.Union([FlatFunction, NestedFunction, OtherTool]);
 export type ResponseTool = Static<typeof ToolSchema>;
 
 const Format = Type.Union([

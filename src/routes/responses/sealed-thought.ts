@@ -5,10 +5,9 @@ const PREFIX = "t1.";
 
 /**
  * `encrypted_content` of a reasoning item: what a provider wants back unchanged with its thoughts (pieces,
- * signature), so that nothing need be kept here. Opaque to callers, not secret. null where there is nothing.
+ * signature), so that nothing need be kept here. Opaque to callers, not secret. Clients leave thoughts without it out.
  */
-export function sealThought(details: readonly unknown[], signature: string | null): string | null {
-	if (details.length === 0 && signature === null) return null;
+export function sealThought(details: readonly unknown[], signature: string | null): string {
 	return PREFIX + Buffer.from(JSON.stringify({ details, signature })).toString("base64url");
 }
 

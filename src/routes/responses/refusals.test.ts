@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ErrorBody, pricedModel } from "../../../test/support/chat-bodies.ts";
+import { type RunningGateway, startGateway, type TestKey, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
+
+let upstream: ScriptedUpstream;
+let gate: RunningGateway;
+let poor: TestKey;
+
+beforeAll(async () => {
+	upstream = startScriptedUpstream();
+	const lacking = { supportsVision: false, supportsFunctionCalling: false, supportsReasoningEffort: false };
+	gate = await startGateway({
+		config: {
+			upstreams: { scripted: upstreamEntry(upstream.url, { health: { failures: 1_000, probeEveryMs: 60_000 } }) },
+			limits: { failedRequests: 0, tiers: { one: { requestsPerMinute: 1, tokensPerMinute: 1_000_000 } } },
+			models: {
+				entries: {
+					priced: pricedModel(["scripted"]),
+					lacking: pricedModel(["scripted"], { capabilities: lacking }),
+					sealed: pricedModel(["scripted"], { capabilities: { supportsE2EE: true, supportsTeeAttestation: true } }),
+					limited: pricedModel(["scripted"], { tier: "one" }),
+				},
+			},
+		},
+	});
+	poor = await gate.newKey({ creditUsd: "0" });
+});
+afterAll(async () => {
+	expect(gate.gateway.budgets.holdsOpen).toBe(0);
+	expect((await gate.audit()).findings).toEqual([]);
+	await gate.stop();
+	await upstream.stop();
+});
+
+const IMAGE = { type: "input_image", image_url: "data:image/png;base64,AAAA" };
+const FUNCTION = { type: "function", name: "f", parameters: {} };
+const user = (content: unknown) => [{ role: "user", content }];
+
+/** What is wrong, the field at fault as the caller named it, and a part of the text. */
+const BAD: readonly (readonly [string, object, string, string])[] = [
+	["no input", { input: undefined }, "input", "is required"],
+	["input of another type", { input: 5 }, "input", "must be string or array"],
+	["an empty input", { input: [] }, "input", "at least one item"],
+	["an item of no type", { input: [{ type: "video" }] }, "input[0].type", "must be one of message, reasoning, function_call"],
+	["a part of no type", { input: user([{ type: "input_video" }]) }, "input[0].content[0].type", "must be one of input_text"],
+	["an item that only we could know", { input: [{ type: "item_reference", id: "rs_1" }] }, "input[0]", "send the item itself"],
+	[
+		"a file that only we could know",
+		{ input: user([{ type: "input_file", file_id: "f" }]) },
+		"input[0].content[0].file_id",
+		"no files",
+	],
+	["a part without its content", { input: user([{ type: "input_image" }]) }, "input[0].content[0].image_url", "is required"],
+	[
+		"an image that a system message has",
+		{ input: [{ role: "system", content: [IMAGE] }] },
+		"input[0].content[0].type",
+		"have text only",
+	],
+	[
+		"an output without its call",
+		{ input: [...user("x"), { type: "function_call_output", call_id: "a", output: "1" }] },
+		"input[1].call_id",
+		"matches no tool call",
+	],
+	["an earlier response", { previous_response_id: "resp_1" }, "previous_response_id", "nothing is kept"],
+	["a conversation", { conversation: "conv_1" }, "conversation", "nothing is kept"],
+	["a kept prompt", { prompt: { id: "pmpt_1" } }, "prompt", "no prompts are kept"],
+	["store", { store: true }, "store", "nothing is kept"],
+	["background", { background: true }, "background", "answers are not kept"],
+	["no room for an answer", { max_output_tokens: 0 }, "max_output_tokens", "must be >= 1"],
+	["a temperature out of range", { temperature: 2.5 }, "temperature", "must be <= 2"],
+	["an unknown effort", { reasoning: { effort: "huge" } }, "reasoning.effort", "must be one of"],
+	["a function without a name", { tools: [{ type: "function" }] }, "tools[0].name", "is required"],
+	[
+		"a choice of no function",
+		{ tools: [FUNCTION], tool_choice: { type: "function", name: "g" } },
+		"tool_choice.function.name",
+		"names no",
+	],
+	["a schema without a name", { text: { format: { type: "json_schema", schema: {} } } }, "text.format.name", "is required"],
+	["a model with sealed conversations", { model: "sealed" }, "model", "use /chat/completions"],
+	[
+		"images for a model without eyes",
+		{ model: "lacking", input: user([IMAGE]) },
+		"input[0].content[0].type",
+		"does not take images",
+	],
+	["functions for a model without them", { model: "lacking", tools: [FUNCTION] }, "tools", "does not call functions"],
+	["an effort for a model without it", { model: "lacking", reasoning: { effort: "low" } }, "reasoning.effort", "does not take"],
+	["an image that is none", { input: user([IMAGE]) }, "input[0].content[0].image_url.url", "input[0].content[0]"],
+	["X search", { tools: [{ type: "x_search" }] }, "tools", "no X search"],
+];
+
+test.each(BAD)("400: %s", async (_, part, param, text) => {
+	const seen = upstream.requests.length;
+	const answer = await gate.call("POST", "/responses", { model: "priced", input: "x", ...part });
+	expect(answer.status).toBe(400);
+	const { error } = (await answer.json()) as ErrorBody;
+	expect(error).toMatchObject({ type: "invalid_request_error", param });
+	expect(error.message).toContain(text);
+	expect(upstream.requests.length).toBe(seen);
+});
+
+test("unknown fields, hosted tools and the fields of other servers are left out", async () => {
+	const answer = await gate.call("POST", "/responses", {
+		model: "priced",
+		input: "x",
+		seed: 7,
+		stop: ["a"],
+		n: 3,
+		user: "me",
+		anything: { a: 1 },
+		tools: [{ type: "code_interpreter", container: {} }, FUNCTION, { type: "web_search" }],
+		service_parameters: { strip_thinking_response: true, enable_web_search: "auto" },
+	});
+	expect(answer.status).toBe(200);
+	const { service_parameters: echo } = (await answer.json()) as { service_parameters: Record<string, unknown> };
+	expect(echo).toMatchObject({ strip_thinking_response: false, enable_web_search: "off" });
+	const { model: _, messages: __, tools, ...rest } = upstream.requests.at(-1)?.body ?? {};
+	expect(rest).toEqual({});
+	expect(tools).toEqual([{ type: "function", function: { name: "f", parameters: {} } }]);
+});
+
+/** Status, code, and how to get there. */
+const REFUSED: readonly (readonly [
+	number,
+	string,
+	object,
+	{ key?: "poor" | "none" | "wrong"; type?: string; upstream?: Behaviour },
+])[] = [
+	[401, "AUTHENTICATION_FAILED", {}, { key: "none" }],
+	[401, "AUTHENTICATION_FAILED", {}, { key: "wrong" }],
+	[402, "INSUFFICIENT_BALANCE", {}, { key: "poor" }],
+	[404, "MODEL_NOT_FOUND", { model: "nobody" }, {}],
+	[404, "CHARACTER_NOT_FOUND", { service_parameters: { character_slug: "nobody" } }, {}],
+	[400, "INVALID_MODEL", { model: "tts-kokoro" }, {}],
+	[415, "INVALID_CONTENT_TYPE", {}, { type: "text/plain" }],
+	[429, "MODEL_OVERLOADED", {}, { upstream: { status: 429 } }],
+	[500, "INFERENCE_FAILED", {}, { upstream: { status: 500 } }],
+	[
+		500,
+		"INFERENCE_FAILED",
+		{},
+		{ upstream: { raw: '{"object":"chat.completion"}', headers: { "content-type": "application/json" } } },
+	],
+	[503, "MODEL_OFFLINE", {}, { upstream: { status: 404 } }],
+];
+
+test.each(REFUSED)("%d %s", async (status, code, part, { key, type = "application/json", upstream: behaviour }) => {
+	if (behaviour !== undefined) upstream.next(behaviour);
+	const before = await gate.balance();
+	const secret = key === "poor" ? poor.secret : key === "wrong" ? "sk_wrong" : gate.key;
+	const answer = await fetch(`${gate.url}/api/v1/responses`, {
+		method: "POST",
+		headers: { ...(key === "none" ? {} : { authorization: `Bearer ${secret}` }), "content-type": type },
+		body: JSON.stringify({ model: "priced", input: "x", ...part }),
+	});
+	const body = (await answer.json()) as ErrorBody;
+	expect([answer.status, body.code]).toEqual([status, code]);
+	expect(body.error.message).toBeString();
+	expect(await gate.balance()).toBe(before);
+});
+
+test("429 of a minute, 413 of a body, 405 of a method", async () => {
+	const ask = () => gate.call("POST", "/responses", { model: "limited", input: "x" });
+	expect((await ask()).status).toBe(200);
+	expect((await ask()).status).toBe(429);
+	const large = await gate.call("POST", "/responses", `{"model":"priced","input":"${"x".repeat(72 * 1_048_576)}"}`);
+	expect([large.status, ((await large.json()) as ErrorBody).error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+	const got = await gate.call("GET", "/responses");
+	expect([got.status, got.headers.get("allow")]).toEqual([405, "POST, OPTIONS"]);
+	expect(((await got.json()) as ErrorBody).error.code).toBe("METHOD_NOT_ALLOWED");
+});
