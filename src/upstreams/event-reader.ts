@@ -74,6 +74,7 @@ export class EventReader {
 		}
 		const text = this.#parser.next();
 		if (text === null) return null;
+		if (text.includes("\n")) return this.#parsed(text);
 		for (const frame of this.#frames) {
 			const event = frame.match(text);
 			if (event !== null) return this.#hit(event);
@@ -99,8 +100,8 @@ export class EventReader {
 		if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
 		if (body.usage || body.x_groq || body.eval_count) this.#usage = usageOf(body) ?? this.#usage;
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
-		if (this.#misses < MAX_MISSES && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
-		return { text, body, frame: null, written: "", said: "" };
+		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
+		return { text: onOneLine(text), body, frame: null, written: "", said: "" };
 	}
 
 	#learn(text: string, body: Fields): void {
@@ -110,6 +111,11 @@ export class EventReader {
 		if (this.#frames.length === MAX_FRAMES) this.#frames.pop();
 		this.#frames.unshift(frame);
 	}
+}
+
+/** Data of several lines: between tokens of JSON, and nowhere else, a line end is a blank. */
+function onOneLine(json: string): string {
+	return json.includes("\n") ? json.replaceAll("\n", " ") : json;
 }
 
 function isStreamFault(error: unknown): error is Error {
