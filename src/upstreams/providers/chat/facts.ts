@@ -19,6 +19,8 @@ export interface ChatFacts {
 	readonly named?: Readonly<Record<string, string>>;
 	/** Our members that its package writes into the body as they are. */
 	readonly raw?: readonly string[];
+	/** True where its package does not ask for the usage of a stream. */
+	readonly asksNoUsage?: true;
 	/** The option that says whether a schema is meant strictly. */
 	readonly strictSchema?: string;
 	/** What says that tools are to be called one at a time. */
@@ -31,9 +33,27 @@ export interface ChatFacts {
 	readonly systemFirst?: true;
 	/** `json_object` without a schema is not known: it goes as a schema of any object. */
 	readonly jsonObjectAsSchema?: true;
-	/** Claude's thinking: where it is a budget, the package adds it to the output maximum. See thinking.ts. */
-	readonly budgetOption?: (budgetTokens: number) => Options;
+	/** Models that think within a budget of tokens, which is to be taken out of the output maximum. */
+	readonly budget?: ThoughtBudget;
 }
+
+export interface ThoughtBudget {
+	/** By the provider's own names: others are told an effort. */
+	readonly models: RegExp;
+	readonly option: (budgetTokens: number) => Options;
+	readonly least: number;
+	readonly most: number;
+	/**
+	 * Claude: its package adds the budget to the maximum; newer models have no budget; thoughts before a call of a tool must
+	 * come back signed.
+	 */
+	readonly claude?: true;
+}
+
+/** "Building with extended thinking". */
+const CLAUDE = { models: /claude/i, least: 1_024, most: 1_000_000, claude: true } as const;
+/** "Gemini thinking": the budgets that all models of the 2.5 series take. */
+const GEMINI = { models: /gemini-2\.5/i, least: 512, most: 24_576 } as const;
 
 const ONE_TOOL = { parallelToolCalls: false };
 const CLAUDE_ONE_TOOL = { anthropic: { disableParallelToolUse: true } };
@@ -49,7 +69,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 		cacheHint: (ttl) => ({ anthropic: { cacheControl: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } } }),
 		systemFirst: true,
 		jsonObjectAsSchema: true,
-		budgetOption: (budgetTokens) => ({ anthropic: { thinking: { type: "enabled", budgetTokens } } }),
+		budget: { ...CLAUDE, option: (budgetTokens) => ({ anthropic: { thinking: { type: "enabled", budgetTokens } } }) },
 	},
 	azure: {
 		namespace: "openai",
@@ -63,22 +83,41 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 		cacheHint: () => ({ amazonBedrock: { cachePoint: { type: "default" } } }),
 		systemFirst: true,
 		jsonObjectAsSchema: true,
-		budgetOption: (budgetTokens) => ({ amazonBedrock: { reasoningConfig: { type: "enabled", budgetTokens } } }),
+		budget: {
+			...CLAUDE,
+			option: (budgetTokens) => ({ amazonBedrock: { reasoningConfig: { type: "enabled", budgetTokens } } }),
+		},
 	},
-	cerebras: { namespace: "cerebras", raw: ["parallel_tool_calls", "response_format"] },
-	cohere: { namespace: "cohere" },
-	deepinfra: { namespace: "deepinfra", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
+	cerebras: { namespace: "cerebras", asksNoUsage: true, raw: ["parallel_tool_calls", "response_format"] },
+	cohere: {
+		namespace: "cohere",
+		budget: {
+			models: /./,
+			least: 1,
+			most: 32_768,
+			option: (tokenBudget) => ({ cohere: { thinking: { type: "enabled", tokenBudget } } }),
+		},
+	},
+	deepinfra: { namespace: "deepinfra", asksNoUsage: true, raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
 	deepseek: { namespace: "deepseek" },
 	fireworks: { namespace: "fireworks", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
 	google: {
 		namespace: "google",
 		showThoughts: { google: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
+		budget: {
+			...GEMINI,
+			option: (thinkingBudget) => ({ google: { thinkingConfig: { includeThoughts: true, thinkingBudget } } }),
+		},
 	},
 	"google-vertex": {
 		namespace: "googleVertex",
 		showThoughts: { googleVertex: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
+		budget: {
+			...GEMINI,
+			option: (thinkingBudget) => ({ googleVertex: { thinkingConfig: { includeThoughts: true, thinkingBudget } } }),
+		},
 	},
 	groq: {
 		namespace: "groq",

@@ -31,6 +31,8 @@ export function finishReasonOf({ unified, raw }: LanguageModelV4FinishReason, sa
 			return "stop";
 		case "other":
 			if (raw === undefined) throw broken("the answer has no end");
+			// As xAI's whole answers say it.
+			if (raw === "incomplete") return "length";
 	}
 	return said.toolCalls ? "tool_calls" : "stop";
 }

@@ -47,7 +47,8 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 	const { config, upstreamModel, requestId, model } = request;
 	const { provider } = config;
 	const facts = CHAT_FACTS[provider];
-	const { chat } = await loadProvider(config, { fetch: request.fetch });
+	const fetch = facts?.asksNoUsage && request.stream ? askingForUsage(request.fetch) : request.fetch;
+	const { chat } = await loadProvider(config, { fetch });
 	if (facts === undefined || chat === undefined) throw offline(`${provider} offers no chat`);
 	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
 	const options: LanguageModelV4CallOptions = {
@@ -77,6 +78,15 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 		},
 		stop,
 	});
+}
+
+/** Usage is the price: it is asked for where a package does not. */
+function askingForUsage(send: Fetch): Fetch {
+	return (url, init) => {
+		const { body } = init;
+		const lacks = typeof body === "string" && body.startsWith("{") && !body.includes('"stream_options"');
+		return send(url, lacks ? { ...init, body: `{"stream_options":{"include_usage":true},${body.slice(1)}` } : init);
+	};
 }
 
 /** What was told already, by upstream: the operator need read it once. */

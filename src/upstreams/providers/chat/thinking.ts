@@ -21,24 +21,25 @@ export interface ThinkingInputs {
 
 /** The share of an output maximum that goes to thoughts. */
 const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, medium: 0.4, high: 0.6, xhigh: 0.7, max: 0.8 };
-/** The least that Claude takes ("Building with extended thinking"). */
-const LEAST_BUDGET = 1_024;
 
 /**
- * Claude's older models think within a budget of tokens, which its package adds to the output maximum. A caller's maximum
- * counts thoughts too, and it is what is held: the budget is taken out of it. Where it has no room for one, or where the
- * caller gave tool calls of this turn back without their signed thoughts, the model does not think.
+ * Some models think within a budget of tokens. A caller's maximum counts thoughts too, and it is what is held: the budget
+ * is a share of it, whatever the package would take of the model's own. Where there is no room for one, or where Claude
+ * would have to see thoughts that the caller did not give back, the model does not think.
  */
 export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt }: ThinkingInputs): Promise<Thinking> {
 	const given = { ...(effort && { reasoning: effort }), ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
-	if (facts.budgetOption === undefined || effort === undefined || effort === "none" || !/claude/i.test(model)) return given;
-	const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
-	if (getModelCapabilities(model).supportsAdaptiveThinking) return given;
-	if (lacksThoughts(prompt)) return { ...given, reasoning: "none" };
+	const { budget } = facts;
+	if (effort === undefined || effort === "none" || !budget?.models.test(model)) return given;
+	if (budget.claude) {
+		const { getModelCapabilities } = await import("@ai-sdk/anthropic/internal");
+		if (getModelCapabilities(model).supportsAdaptiveThinking) return given;
+		if (lacksThoughts(prompt)) return { ...given, reasoning: "none" };
+	}
 	if (maxOutputTokens === undefined) return given;
-	const budget = Math.max(LEAST_BUDGET, Math.floor(maxOutputTokens * (SHARES[effort] ?? 0)));
-	if (budget >= maxOutputTokens) return { ...given, reasoning: "none" };
-	return { options: facts.budgetOption(budget), maxOutputTokens: maxOutputTokens - budget };
+	const tokens = Math.min(budget.most, Math.max(budget.least, Math.floor(maxOutputTokens * (SHARES[effort] ?? 0))));
+	if (tokens >= maxOutputTokens) return { ...given, reasoning: "none" };
+	return { options: budget.option(tokens), maxOutputTokens: budget.claude ? maxOutputTokens - tokens : maxOutputTokens };
 }
 
 /** True where the turn under way called tools and the thoughts before the calls are not there, or not signed. */
