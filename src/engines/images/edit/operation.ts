@@ -30,7 +30,8 @@ export const SIDES = ["left", "right", "top", "bottom"] as const;
 
 /** Changes what a picture shows, never its size: may be bounded by a mask. */
 export type Adjustment =
-	| { readonly op: "blur" | "pixelate"; readonly px: number }
+	| { readonly op: "blur"; readonly px: number }
+	| { readonly op: "pixelate"; readonly px: number }
 	| { readonly op: "sharpen"; readonly amount: number }
 	| { readonly op: "grey" | "sepia" | "invert" }
 	| { readonly op: "brightness" | "contrast" | "saturation"; readonly percent: number }

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import Value from "typebox/value";
+import type { AssetStore } from "../../assets/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { AssetDownload } from "../asset-download.ts";
+import { JobPool } from "../job-pool.ts";
+import type { ScorerState } from "./port.ts";
+import { ScoreDone, type ScoreJob, type ScoreStart } from "./score/child-work.ts";
+
+/** By its name in the list of assets, and what `models pull` takes. */
+export const ADULT_SCORER_ASSET = "open-nsfw.onnx";
+const PULL_NAME = "open-nsfw";
+const MAX_MEMORY_MB = 700;
+
+export interface AdultScorerOptions {
+	readonly assets: AssetStore;
+	readonly log: Log;
+	/** For one image with all its tiles, from when its turn comes. */
+	readonly limitMs: number;
+	/** Images that may wait for their turn. */
+	readonly maxWaiting: number;
+	readonly idleStopMs: number;
+}
+
+interface Scores {
+	readonly scores: readonly number[];
+}
+
+/** How likely views of a picture are adult content: open_nsfw, in a process of its own that decodes nothing. */
+export class AdultScorer {
+	readonly #download: AssetDownload;
+	readonly #jobs: JobPool<Scores>;
+
+	constructor({ assets, log, limitMs, maxWaiting, idleStopMs }: AdultScorerOptions) {
+		this.#download = new AssetDownload({
+			assets,
+			names: [ADULT_SCORER_ASSET],
+			need: "all",
+			what: "The model that safe mode needs",
+			pullName: PULL_NAME,
+			log,
+		});
+		this.#jobs = new JobPool({
+			name: "adult-score",
+			log,
+			entry: join(import.meta.dir, "score", "child.ts"),
+			init: async (): Promise<ScoreStart> => ({ modelPath: assets.path(ADULT_SCORER_ASSET) }),
+			parse: (done) => Value.Parse(ScoreDone, done),
+			processes: 1,
+			limitMs,
+			maxMemoryMb: MAX_MEMORY_MB,
+			maxWaiting,
+			idleStopMs,
+			faults: { tooSlow: failed, tooHungry: failed, ended: failed, overflow: overloaded },
+		});
+	}
+
+	async state(): Promise<ScorerState> {
+		const missing = nativeRuntime() ?? (await this.#download.missing())?.text ?? null;
+		return missing === null
+			? { state: "ready", text: "The model that safe mode needs is there" }
+			: { state: "offline", text: missing };
+	}
+
+	prefetch(): void {
+		if (nativeRuntime() === null) this.#download.prefetch();
+	}
+
+	/**
+	 * @param views of `VIEW_BYTES`, one after the other
+	 * @returns the highest score of them
+	 * @throws ApiError MODEL_OFFLINE, MODEL_OVERLOADED, INFERENCE_FAILED, SERVICE_UNAVAILABLE
+	 */
+	async score(views: Uint8Array, signal: AbortSignal): Promise<number> {
+		await this.requireReady();
+		const job: Omit<ScoreJob, "id"> = { views };
+		const { scores } = await this.#jobs.run(job, signal);
+		if (scores.length === 0) throw failed();
+		return Math.max(...scores);
+	}
+
+	/** @throws ApiError MODEL_OFFLINE */
+	async requireReady(): Promise<void> {
+		const { state, text } = await this.state();
+		if (state === "ready") return;
+		this.prefetch();
+		throw new ApiError("MODEL_OFFLINE", { message: text, retryAfterSeconds: 10 });
+	}
+
+	pids(): number[] {
+		return this.#jobs.pids();
+	}
+
+	async stop(): Promise<void> {
+		await Promise.all([this.#download.stop(), this.#jobs.stop()]);
+	}
+}
+
+/** Why the runtime of the model cannot run here; null where it can. */
+function nativeRuntime(): string | null {
+	try {
+		Bun.resolveSync("onnxruntime-node", import.meta.dir);
+		return null;
+	} catch {
+		return "Safe mode needs the package onnxruntime-node: run npm install without --omit=optional";
+	}
+}
+
+/** It works on pixels of one size: what goes wrong is never the picture's fault. */
+const failed = () => new ApiError("INFERENCE_FAILED", { message: "The adult-content score could not be computed; try again" });
+const overloaded = () =>
+	new ApiError("MODEL_OVERLOADED", {
+		message: "Too many images wait for their safe-mode score; try again shortly",
+		retryAfterSeconds: 5,
+	});

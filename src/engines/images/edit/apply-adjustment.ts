@@ -1,0 +1,105 @@
+import type { Sharp } from "sharp";
+import { type Canvas, drawn, sharpOf } from "./canvas.ts";
+import { rgbaOf } from "./colours.ts";
+import type { Adjustment } from "./operation.ts";
+
+type Row = [number, number, number];
+type Matrix = [Row, Row, Row];
+
+/** How bright red, green and blue are to the eye (Rec. ITU-R BT.709). */
+const LIGHT: Row = [0.2126, 0.7152, 0.0722];
+/** Filter Effects Module Level 1, 9: sepia(1). */
+const SEPIA: Matrix = [
+	[0.393, 0.769, 0.189],
+	[0.349, 0.686, 0.168],
+	[0.272, 0.534, 0.131],
+];
+
+export async function applyAdjustment(canvas: Canvas, adjustment: Adjustment): Promise<Canvas> {
+	if (adjustment.op === "pixelate") return pixelated(canvas, adjustment.px);
+	return drawn(adjusted(sharpOf(canvas), adjustment));
+}
+
+function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" }>): Sharp {
+	switch (adjustment.op) {
+		case "blur":
+			return image.blur(adjustment.px);
+		case "sharpen":
+			return image.sharpen({ sigma: adjustment.amount });
+		case "grey":
+			return image.recomb(saturation(0));
+		case "sepia":
+			return image.recomb(SEPIA);
+		case "invert":
+			return image.negate({ alpha: false });
+		case "brightness":
+			return scaledChannels(image, 1 + adjustment.percent / 100, [0, 0, 0]);
+		case "contrast": {
+			const factor = 1 + adjustment.percent / 100;
+			const shift = 127.5 * (1 - factor);
+			return scaledChannels(image, factor, [shift, shift, shift]);
+		}
+		case "saturation":
+			return image.recomb(saturation(1 + adjustment.percent / 100));
+		case "hue":
+			return image.recomb(hueTurn((adjustment.degrees * Math.PI) / 180));
+		case "tint": {
+			const { r, g, b, alpha } = rgbaOf(adjustment.colour);
+			const share = (adjustment.percent / 100) * alpha;
+			return scaledChannels(image, 1 - share, [r * share, g * share, b * share]);
+		}
+	}
+}
+
+function scaledChannels(image: Sharp, factor: number, [r, g, b]: Row): Sharp {
+	return image.linear([factor, factor, factor, 1], [r, g, b, 0]);
+}
+
+/** Filter Effects Module Level 1, 9: saturate(). */
+function saturation(factor: number): Matrix {
+	const row = (own: number): Row => {
+		const [r, g, b] = LIGHT.map((light, index) => light * (1 - factor) + (index === own ? factor : 0));
+		return [r ?? 0, g ?? 0, b ?? 0];
+	};
+	return [row(0), row(1), row(2)];
+}
+
+/** Filter Effects Module Level 1, 9: hue-rotate(). */
+function hueTurn(radians: number): Matrix {
+	const cos = Math.cos(radians);
+	const sin = Math.sin(radians);
+	return [
+		[0.213 + cos * 0.787 - sin * 0.213, 0.715 - cos * 0.715 - sin * 0.715, 0.072 - cos * 0.072 + sin * 0.928],
+		[0.213 - cos * 0.213 + sin * 0.143, 0.715 + cos * 0.285 + sin * 0.14, 0.072 - cos * 0.072 - sin * 0.283],
+		[0.213 - cos * 0.213 - sin * 0.787, 0.715 - cos * 0.715 + sin * 0.715, 0.072 + cos * 0.928 + sin * 0.072],
+	];
+}
+
+/** Squares of one colour, the mean of what they cover, from the left upper corner on. */
+function pixelated({ data, width, height }: Canvas, px: number): Canvas {
+	const result = new Uint8Array(data.length);
+	for (let top = 0; top < height; top += px)
+		for (let left = 0; left < width; left += px) {
+			const right = Math.min(width, left + px);
+			const bottom = Math.min(height, top + px);
+			const mean = meanOf(data, width, left, top, right, bottom);
+			for (let y = top; y < bottom; y += 1) for (let x = left; x < right; x += 1) result.set(mean, (y * width + x) * 4);
+		}
+	return { data: result, width, height };
+}
+
+/** What is transparent counts for nothing in the colour. */
+function meanOf(data: Uint8Array, width: number, left: number, top: number, right: number, bottom: number): Uint8Array {
+	const sums: [number, number, number] = [0, 0, 0];
+	let opacity = 0;
+	for (let y = top; y < bottom; y += 1)
+		for (let x = left, at = (y * width + left) * 4; x < right; x += 1, at += 4) {
+			const alpha = data[at + 3] ?? 0;
+			opacity += alpha;
+			sums[0] += (data[at] ?? 0) * alpha;
+			sums[1] += (data[at + 1] ?? 0) * alpha;
+			sums[2] += (data[at + 2] ?? 0) * alpha;
+		}
+	const pixels = (right - left) * (bottom - top);
+	return Uint8Array.from([...sums.map((sum) => Math.round(sum / Math.max(1, opacity))), Math.round(opacity / pixels)]);
+}

@@ -1,0 +1,90 @@
+import { requireWritable } from "../pixel-limits.ts";
+import { ImageFault } from "../port.ts";
+import { type Canvas, drawn, laidOver, sharpOf } from "./canvas.ts";
+import { rgbaOf } from "./colours.ts";
+import { inpainted } from "./inpaint.ts";
+import { blended, maskOf } from "./mask.ts";
+import type { Decoration, LayerNumber } from "./operation.ts";
+import { cornerOf, pixelsOf } from "./places.ts";
+import { withBackground } from "./plain-background.ts";
+import { textCanvas } from "./text-canvas.ts";
+
+/** Of the shorter side, between a text and the edges. */
+const TEXT_MARGIN = 0.03;
+
+/** The layer of a number. @throws ImageFault `not-possible` where it was not sent */
+export type LayerOf = (layer: LayerNumber) => Canvas;
+
+/** @throws ImageFault */
+export async function applyDecoration(canvas: Canvas, decoration: Decoration, layerOf: LayerOf): Promise<Canvas> {
+	switch (decoration.op) {
+		case "round":
+			return rounded(canvas, pixelsOf(decoration.radius, Math.min(canvas.width, canvas.height)));
+		case "border": {
+			const { px, colour } = decoration;
+			requireWritable({ width: canvas.width + 2 * px, height: canvas.height + 2 * px });
+			return drawn(sharpOf(canvas).extend({ left: px, right: px, top: px, bottom: px, background: rgbaOf(colour) }));
+		}
+		case "text": {
+			const margin = Math.round(Math.min(canvas.width, canvas.height) * TEXT_MARGIN);
+			const text = await textCanvas(decoration, canvas, canvas.width - 2 * margin);
+			const { x, y } = cornerOf(decoration.at, canvas, text, margin);
+			return laidOver(canvas, text, x, y, decoration.opacity / 100);
+		}
+		case "layer":
+			return withLayer(canvas, decoration, layerOf(decoration.layer));
+		case "fill":
+			return filled(canvas, decoration, layerOf(decoration.mask));
+		case "background":
+			return withBackground(canvas, decoration.colour);
+		case "flatten":
+			return drawn(sharpOf(canvas).flatten({ background: rgbaOf(decoration.colour) }));
+	}
+}
+
+async function withLayer(canvas: Canvas, placing: Extract<Decoration, { readonly op: "layer" }>, layer: Canvas): Promise<Canvas> {
+	let upper = layer;
+	if (placing.width !== null) {
+		const width = pixelsOf(placing.width, canvas.width);
+		const height = Math.max(1, Math.round((layer.height * width) / layer.width));
+		requireWritable({ width, height });
+		upper = await drawn(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "lanczos3" }));
+	}
+	const { x, y } = cornerOf(placing.at, canvas, upper);
+	return laidOver(canvas, upper, x, y, placing.opacity / 100);
+}
+
+async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly op: "fill" }>, layer: Canvas): Promise<Canvas> {
+	const mask = await maskOf(layer, canvas);
+	if (!mask.some((share) => share >= 128))
+		throw new ImageFault("not-possible", "The mask masks nothing: what is white in it is masked");
+	if (colour === null) return inpainted(canvas, mask);
+	const { r, g, b, alpha } = rgbaOf(colour);
+	const plain = await drawn(sharpOf(canvas).linear([0, 0, 0, 0], [r, g, b, Math.round(alpha * 255)]));
+	return blended(canvas, plain, mask);
+}
+
+/** Corners become transparent beyond quarter circles, softly along them. */
+function rounded(canvas: Canvas, wanted: number): Canvas {
+	const { width, height } = canvas;
+	const radius = Math.min(wanted, Math.floor(Math.min(width, height) / 2));
+	const data = new Uint8Array(canvas.data);
+	for (let y = 0; y < radius; y += 1)
+		for (let x = 0; x < radius; x += 1) {
+			const inside = radius + 0.5 - Math.hypot(radius - x - 0.5, radius - y - 0.5);
+			const share = Math.min(1, Math.max(0, inside));
+			if (share === 1) continue;
+			for (const [column, row] of [
+				[x, y],
+				[width - 1 - x, y],
+				[x, height - 1 - y],
+				[width - 1 - x, height - 1 - y],
+			] as const) {
+				const at = (row * width + column) * 4;
+				data[at + 3] = Math.round((canvas.data[at + 3] ?? 0) * share);
+				// What is cut off is gone, not only hidden.
+				if (share === 0) data.fill(0, at, at + 3);
+			}
+		}
+	return { ...canvas, data };
+}

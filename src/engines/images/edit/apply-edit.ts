@@ -1,0 +1,81 @@
+/** Does what a prompt says. Import it from the child only. */
+import { readFault } from "../pixels/open-image.ts";
+import { writeImage } from "../pixels/write-image.ts";
+import { ImageFault, MIN_IMAGE_PIXELS, type OutputFormat, type Picture } from "../port.ts";
+import { applyAdjustment } from "./apply-adjustment.ts";
+import { applyDecoration, type LayerOf } from "./apply-decoration.ts";
+import { applyReshaping } from "./apply-reshaping.ts";
+import { type Canvas, isOpaque, openCanvas, sharpOf } from "./canvas.ts";
+import { blended, maskOf } from "./mask.ts";
+import type { Operation } from "./operation.ts";
+
+/**
+ * @param images the base, then its layers
+ * @throws ImageFault
+ */
+export async function applyEdit(
+	operations: readonly Operation[],
+	images: readonly Uint8Array[],
+	output: OutputFormat,
+): Promise<Picture> {
+	const layers = new Map<number, Canvas>();
+	// Each is read, whatever the prompt uses: a broken one is told. Only what is used is kept.
+	const [base, ...others] = images;
+	let canvas = await openAt(base ?? new Uint8Array(), 0);
+	for (const [index, bytes] of others.entries()) {
+		const layer = await openAt(bytes, index + 1);
+		if (operations.some((operation) => layerIn(operation) === index + 2)) layers.set(index + 2, layer);
+	}
+	const layerOf: LayerOf = (number) => {
+		const layer = layers.get(number);
+		if (layer !== undefined) return layer;
+		throw new ImageFault("not-possible", `There is no layer ${number}: ${images.length === 1 ? "one image" : "two images"} came`);
+	};
+	for (const operation of operations) canvas = await applyOperation(canvas, operation, layerOf);
+	const result = sharpOf(canvas);
+	return writeImage(isOpaque(canvas) ? result.removeAlpha() : result, output);
+}
+
+async function applyOperation(canvas: Canvas, operation: Operation, layerOf: LayerOf): Promise<Canvas> {
+	switch (operation.op) {
+		case "blur":
+		case "pixelate":
+		case "sharpen":
+		case "grey":
+		case "sepia":
+		case "invert":
+		case "brightness":
+		case "contrast":
+		case "saturation":
+		case "hue":
+		case "tint": {
+			const mask = operation.mask === null ? null : await maskOf(layerOf(operation.mask), canvas);
+			const changed = await applyAdjustment(canvas, operation);
+			return mask === null ? changed : blended(canvas, changed, mask);
+		}
+		case "round":
+		case "border":
+		case "text":
+		case "layer":
+		case "fill":
+		case "background":
+		case "flatten":
+			return applyDecoration(canvas, operation, layerOf);
+		default:
+			return applyReshaping(canvas, operation);
+	}
+}
+
+function layerIn(operation: Operation): number | null {
+	if (operation.op === "layer") return operation.layer;
+	return "mask" in operation ? operation.mask : null;
+}
+
+async function openAt(bytes: Uint8Array, index: number): Promise<Canvas> {
+	try {
+		return await openCanvas(bytes, MIN_IMAGE_PIXELS);
+	} catch (thrown) {
+		const fault = readFault(thrown);
+		throw fault instanceof ImageFault ? new ImageFault(fault.kind, fault.message, index) : fault;
+	}
+}

@@ -1,0 +1,113 @@
+import type { PixelSize } from "../image-header.ts";
+import { requireWritable } from "../pixel-limits.ts";
+import { ImageFault } from "../port.ts";
+import { type Canvas, drawn, laidOver, sharpOf } from "./canvas.ts";
+import { type Colour, rgbaOf } from "./colours.ts";
+import type { Reshaping } from "./operation.ts";
+import { cornerOf, pixelsOf } from "./places.ts";
+
+const FITS = { cropped: "cover", padded: "contain", stretched: "fill", fitted: "inside" } as const;
+const CLEAR = { r: 0, g: 0, b: 0, alpha: 0 };
+
+/** @throws ImageFault `not-possible` */
+export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Promise<Canvas> {
+	switch (reshaping.op) {
+		case "resize":
+			return resized(canvas, reshaping, FITS[reshaping.how]);
+		case "resize-side": {
+			const factor = reshaping.px / canvas[reshaping.side];
+			return resized(canvas, { ...scaledSize(canvas, factor), [reshaping.side]: reshaping.px }, "fill");
+		}
+		case "scale":
+			return resized(canvas, scaledSize(canvas, reshaping.percent / 100), "fill");
+		case "crop":
+			return cut(canvas, reshaping, cornerOf(reshaping.at, canvas, reshaping));
+		case "crop-share": {
+			const size = scaledSize(canvas, reshaping.percent / 100);
+			return cut(canvas, size, cornerOf(reshaping.at, canvas, size));
+		}
+		case "crop-ratio": {
+			const size = largestOfRatio(canvas, reshaping.width / reshaping.height);
+			return cut(canvas, size, cornerOf(reshaping.at, canvas, size));
+		}
+		case "cut":
+			return withoutSide(canvas, reshaping);
+		case "trim":
+			return trimmed(canvas);
+		case "pad":
+			return padded(canvas, reshaping, reshaping.colour);
+		case "rotate":
+			return rotated(canvas, reshaping.degrees, reshaping.colour);
+		case "flip":
+			return drawn(reshaping.axis === "vertically" ? sharpOf(canvas).flip() : sharpOf(canvas).flop());
+	}
+}
+
+function scaledSize({ width, height }: PixelSize, factor: number): PixelSize {
+	return { width: Math.max(1, Math.round(width * factor)), height: Math.max(1, Math.round(height * factor)) };
+}
+
+function largestOfRatio({ width, height }: PixelSize, ratio: number): PixelSize {
+	const wide = width / height > ratio;
+	return {
+		width: wide ? Math.max(1, Math.round(height * ratio)) : width,
+		height: wide ? height : Math.max(1, Math.round(width / ratio)),
+	};
+}
+
+function resized(canvas: Canvas, { width, height }: PixelSize, fit: "cover" | "contain" | "fill" | "inside"): Promise<Canvas> {
+	requireWritable({ width, height });
+	return drawn(sharpOf(canvas).resize({ width, height, fit, background: CLEAR, kernel: "lanczos3" }));
+}
+
+function cut(canvas: Canvas, { width, height }: PixelSize, { x, y }: { x: number; y: number }): Promise<Canvas> {
+	if (x < 0 || y < 0 || x + width > canvas.width || y + height > canvas.height)
+		throw new ImageFault(
+			"not-possible",
+			`A crop to ${width}x${height} at ${x},${y} goes beyond the image, which has ${canvas.width}x${canvas.height} pixels`,
+		);
+	return drawn(sharpOf(canvas).extract({ left: x, top: y, width, height }));
+}
+
+function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly op: "cut" }>): Promise<Canvas> {
+	const across = side === "left" || side === "right";
+	const whole = across ? canvas.width : canvas.height;
+	const px = pixelsOf(by, whole);
+	if (px >= whole) throw new ImageFault("not-possible", `Without ${px} px from the ${side} nothing is left of the image`);
+	const size = { width: canvas.width - (across ? px : 0), height: canvas.height - (across ? 0 : px) };
+	return cut(canvas, size, { x: side === "left" ? px : 0, y: side === "top" ? px : 0 });
+}
+
+async function trimmed(canvas: Canvas): Promise<Canvas> {
+	// An image of one colour has no edges: it stays as it is.
+	const image = sharpOf(canvas).trim({ threshold: 10 });
+	return drawn(image).catch(() => canvas);
+}
+
+/** In the middle of a larger canvas; made smaller first where it does not fit. */
+async function padded(canvas: Canvas, { width, height }: PixelSize, colour: Colour): Promise<Canvas> {
+	requireWritable({ width, height });
+	const factor = Math.min(1, width / canvas.width, height / canvas.height);
+	const inner = factor === 1 ? canvas : await resized(canvas, scaledSize(canvas, factor), "fill");
+	const { x, y } = cornerOf("center", { width, height }, inner);
+	const right = width - inner.width - x;
+	const bottom = height - inner.height - y;
+	return drawn(sharpOf(inner).extend({ left: x, top: y, right, bottom, background: rgbaOf(colour) }));
+}
+
+async function rotated(canvas: Canvas, degrees: number, colour: Colour): Promise<Canvas> {
+	const radians = (degrees * Math.PI) / 180;
+	const [sin, cos] = [Math.abs(Math.sin(radians)), Math.abs(Math.cos(radians))];
+	requireWritable({
+		width: Math.floor(canvas.width * cos + canvas.height * sin),
+		height: Math.floor(canvas.width * sin + canvas.height * cos),
+	});
+	const turned = await drawn(sharpOf(canvas).rotate(degrees, { background: CLEAR }));
+	const background = rgbaOf(colour);
+	if (degrees % 90 === 0 || background.alpha === 0) return turned;
+	// Laid over its colour: what was transparent within the picture stays so only where the colour is.
+	const ground = await drawn(
+		sharpOf(turned).linear([0, 0, 0, 0], [background.r, background.g, background.b, Math.round(background.alpha * 255)]),
+	);
+	return laidOver(ground, turned, 0, 0, 1);
+}

@@ -1,0 +1,129 @@
+/** Filling a region from what surrounds it. Import it from the child only: OpenCV takes a second to load. */
+import { ImageFault } from "../port.ts";
+import { type Canvas, drawn, sharpOf } from "./canvas.ts";
+
+interface Matrix {
+	readonly data: Uint8Array;
+	delete(): void;
+}
+
+/** What is used of OpenCV. */
+interface InpaintLibrary {
+	readonly Mat: new (rows: number, columns: number, type: number) => Matrix;
+	readonly CV_8UC1: number;
+	readonly CV_8UC3: number;
+	readonly INPAINT_TELEA: number;
+	inpaint(source: Matrix, mask: Matrix, result: Matrix, radius: number, method: number): void;
+}
+
+/** How far around a pixel the method looks, and how much of the surroundings it is given. */
+const RADIUS = 5;
+const MARGIN = 24;
+/** A larger region is filled at a smaller scale: its middle is soft in any case. */
+const MAX_REGION_PIXELS = 2_000_000;
+const IS_MASKED = 128;
+
+let loading: Promise<InpaintLibrary> | undefined;
+
+async function library(): Promise<InpaintLibrary> {
+	const module: { readonly default?: unknown } = await import("@techstark/opencv-js");
+	const loaded: unknown = await module.default;
+	if (!isInpaintLibrary(loaded)) throw new Error("OpenCV has no inpainting here");
+	return loaded;
+}
+
+function isInpaintLibrary(value: unknown): value is InpaintLibrary {
+	return typeof value === "object" && value !== null && "inpaint" in value && "Mat" in value && "INPAINT_TELEA" in value;
+}
+
+/**
+ * Fills what is masked by the fast marching method (A. Telea, 2004): colours go on from the rim to the middle. It invents
+ * nothing: a large region becomes smooth.
+ * @param mask a byte for each pixel, masked from 128 on
+ * @throws ImageFault `not-possible`
+ */
+export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
+	const area = surroundings(canvas, mask);
+	const scale = Math.min(1, Math.sqrt(MAX_REGION_PIXELS / (area.width * area.height)));
+	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
+	const part = await drawn(
+		sharpOf(canvas)
+			.extract(area)
+			.resize({ ...size, fit: "fill" }),
+	);
+	const partMask = masksOf(canvas, mask, area, size);
+	if (partMask.every((masked) => masked === 1))
+		throw new ImageFault("not-possible", "The mask covers the whole image: nothing is left to fill it from");
+	loading ??= library();
+	const small = fill(await loading, part, partMask);
+	const filled =
+		scale === 1 ? small : await drawn(sharpOf(small).resize({ width: area.width, height: area.height, fit: "fill" }));
+	return pasted(canvas, mask, filled, area);
+}
+
+interface Area {
+	readonly left: number;
+	readonly top: number;
+	readonly width: number;
+	readonly height: number;
+}
+
+/** The masked region and a margin around it. */
+function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
+	let [left, top, right, bottom] = [width, height, -1, -1];
+	for (let y = 0, pixel = 0; y < height; y += 1)
+		for (let x = 0; x < width; x += 1, pixel += 1) {
+			if ((mask[pixel] ?? 0) < IS_MASKED) continue;
+			if (x < left) left = x;
+			if (x > right) right = x;
+			if (y < top) top = y;
+			bottom = y;
+		}
+	const from = { left: Math.max(0, left - MARGIN), top: Math.max(0, top - MARGIN) };
+	return {
+		...from,
+		width: Math.min(width, right + MARGIN + 1) - from.left,
+		height: Math.min(height, bottom + MARGIN + 1) - from.top,
+	};
+}
+
+/** The mask of an area at another scale: a pixel is masked where any that it stands for is. */
+function masksOf(canvas: Canvas, mask: Uint8Array, area: Area, size: { width: number; height: number }): Uint8Array {
+	const scaled = new Uint8Array(size.width * size.height);
+	for (let y = 0; y < area.height; y += 1) {
+		const row = Math.floor((y * size.height) / area.height) * size.width;
+		const from = (area.top + y) * canvas.width + area.left;
+		for (let x = 0; x < area.width; x += 1)
+			if ((mask[from + x] ?? 0) >= IS_MASKED) scaled[row + Math.floor((x * size.width) / area.width)] = 1;
+	}
+	return scaled;
+}
+
+function fill(cv: InpaintLibrary, { data, width, height }: Canvas, mask: Uint8Array): Canvas {
+	const source = new cv.Mat(height, width, cv.CV_8UC3);
+	const masked = new cv.Mat(height, width, cv.CV_8UC1);
+	const result = new cv.Mat(height, width, cv.CV_8UC3);
+	try {
+		for (let pixel = 0; pixel < mask.length; pixel += 1) source.data.set(data.subarray(pixel * 4, pixel * 4 + 3), pixel * 3);
+		masked.data.set(mask);
+		cv.inpaint(source, masked, result, RADIUS, cv.INPAINT_TELEA);
+		const rgba = new Uint8Array(width * height * 4).fill(255);
+		for (let pixel = 0; pixel < mask.length; pixel += 1) rgba.set(result.data.subarray(pixel * 3, pixel * 3 + 3), pixel * 4);
+		return { data: rgba, width, height };
+	} finally {
+		for (const matrix of [source, masked, result]) matrix.delete();
+	}
+}
+
+/** What is masked comes from the filled area, opaque; the rest stays. */
+function pasted(canvas: Canvas, mask: Uint8Array, filled: Canvas, area: Area): Canvas {
+	const data = new Uint8Array(canvas.data);
+	for (let y = 0; y < area.height; y += 1)
+		for (let x = 0; x < area.width; x += 1) {
+			const pixel = (area.top + y) * canvas.width + area.left + x;
+			if ((mask[pixel] ?? 0) < IS_MASKED) continue;
+			const from = (y * area.width + x) * 4;
+			data.set(filled.data.subarray(from, from + 4), pixel * 4);
+		}
+	return { ...canvas, data };
+}

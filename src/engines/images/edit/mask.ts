@@ -1,0 +1,29 @@
+import { type Canvas, drawn, isOpaque, sharpOf } from "./canvas.ts";
+
+/**
+ * What a layer masks, a byte for each pixel of the base, 255 for all of it. Where the layer is transparent anywhere, what is
+ * transparent is masked; else what is white.
+ */
+export async function maskOf(layer: Canvas, { width, height }: Canvas): Promise<Uint8Array> {
+	const byLight = isOpaque(layer);
+	const fits = layer.width === width && layer.height === height;
+	const { data } = fits ? layer : await drawn(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "linear" }));
+	const mask = new Uint8Array(width * height);
+	for (let pixel = 0, at = 0; pixel < mask.length; pixel += 1, at += 4)
+		mask[pixel] = byLight
+			? Math.round(0.2126 * (data[at] ?? 0) + 0.7152 * (data[at + 1] ?? 0) + 0.0722 * (data[at + 2] ?? 0))
+			: 255 - (data[at + 3] ?? 0);
+	return mask;
+}
+
+/** One picture where a mask says so, the other elsewhere; both of one size. */
+export function blended(base: Canvas, changed: Canvas, mask: Uint8Array): Canvas {
+	const data = new Uint8Array(base.data);
+	for (let pixel = 0, at = 0; pixel < mask.length; pixel += 1, at += 4) {
+		const share = mask[pixel] ?? 0;
+		if (share === 0) continue;
+		for (let channel = at; channel < at + 4; channel += 1)
+			data[channel] = Math.round(((base.data[channel] ?? 0) * (255 - share) + (changed.data[channel] ?? 0) * share) / 255);
+	}
+	return { ...base, data };
+}

@@ -1,0 +1,100 @@
+import { ImageFault } from "../port.ts";
+import type { Canvas } from "./canvas.ts";
+import { type Colour, rgbaOf } from "./colours.ts";
+
+/** How far a channel may be from the background's colour. */
+const TOLERANCE = 28;
+/** Up to here what touches the background is partly it: the soft edge of what stands before it. */
+const SOFT_TOLERANCE = 3 * TOLERANCE;
+/** Of the image's edge, that must be of one colour. */
+const MIN_PLAIN_SHARE = 0.9;
+
+/**
+ * Takes away a background of one colour: what has the colour of the edge and is joined to it. It knows nothing of what is
+ * shown: a background of several colours is refused.
+ * @throws ImageFault `not-possible`
+ */
+export function withBackground(canvas: Canvas, colour: Colour): Canvas {
+	const distance = distanceFrom(canvas, backgroundColour(canvas));
+	const taken = joinedToEdge(canvas, (pixel) => distance(pixel) <= TOLERANCE);
+	const { r, g, b, alpha } = rgbaOf(colour);
+	const under = [r, g, b] as const;
+	const data = new Uint8Array(canvas.data);
+	for (let pixel = 0; pixel < taken.length; pixel += 1) {
+		const kept = taken[pixel] === 1 ? 0 : touches(canvas, taken, pixel) ? Math.min(1, distance(pixel) / SOFT_TOLERANCE) : 1;
+		if (kept === 1) continue;
+		const own = ((canvas.data[pixel * 4 + 3] ?? 0) / 255) * kept;
+		const below = alpha * (1 - own);
+		const opacity = own + below;
+		for (const [channel, value] of under.entries()) {
+			const mixed = opacity === 0 ? 0 : ((canvas.data[pixel * 4 + channel] ?? 0) * own + value * below) / opacity;
+			data[pixel * 4 + channel] = Math.round(mixed);
+		}
+		data[pixel * 4 + 3] = Math.round(opacity * 255);
+	}
+	return { ...canvas, data };
+}
+
+/** Of a pixel, in its furthest channel; what is transparent is background already. */
+function distanceFrom({ data }: Canvas, colour: readonly number[]): (pixel: number) => number {
+	const [r = 0, g = 0, b = 0] = colour;
+	return (pixel) => {
+		const at = pixel * 4;
+		if (data[at + 3] === 0) return 0;
+		return Math.max(Math.abs((data[at] ?? 0) - r), Math.abs((data[at + 1] ?? 0) - g), Math.abs((data[at + 2] ?? 0) - b));
+	};
+}
+
+function edgePixels({ width, height }: Canvas): number[] {
+	const across = Array.from({ length: width }, (_, x) => [x, (height - 1) * width + x]);
+	const down = Array.from({ length: height }, (_, y) => [y * width, y * width + width - 1]);
+	return [...across, ...down].flat();
+}
+
+/** The middle of the edge's colours, where nearly all of them are near it. */
+function backgroundColour(canvas: Canvas): number[] {
+	const edge = edgePixels(canvas);
+	const middle = [0, 1, 2].map((channel) => {
+		const values = edge.map((pixel) => canvas.data[pixel * 4 + channel] ?? 0).sort((a, b) => a - b);
+		return values[Math.floor(values.length / 2)] ?? 0;
+	});
+	const distance = distanceFrom(canvas, middle);
+	const plain = edge.filter((pixel) => distance(pixel) <= TOLERANCE).length / edge.length;
+	if (plain < MIN_PLAIN_SHARE)
+		throw new ImageFault(
+			"not-possible",
+			`Only a plain background can be taken away here: ${Math.round(plain * 100)}% of this image's edge has one colour`,
+		);
+	return middle;
+}
+
+/** 1 for every pixel that fits and is joined to the edge by such pixels. */
+function joinedToEdge(canvas: Canvas, fits: (pixel: number) => boolean): Uint8Array {
+	const { width, height } = canvas;
+	const taken = new Uint8Array(width * height);
+	const open: number[] = [];
+	const visit = (pixel: number) => {
+		if (taken[pixel] === 1 || !fits(pixel)) return;
+		taken[pixel] = 1;
+		open.push(pixel);
+	};
+	for (const pixel of edgePixels(canvas)) visit(pixel);
+	for (let pixel = open.pop(); pixel !== undefined; pixel = open.pop()) {
+		const x = pixel % width;
+		if (x > 0) visit(pixel - 1);
+		if (x < width - 1) visit(pixel + 1);
+		if (pixel >= width) visit(pixel - width);
+		if (pixel < width * (height - 1)) visit(pixel + width);
+	}
+	return taken;
+}
+
+function touches({ width }: Canvas, taken: Uint8Array, pixel: number): boolean {
+	const x = pixel % width;
+	return (
+		(x > 0 && taken[pixel - 1] === 1) ||
+		(x < width - 1 && taken[pixel + 1] === 1) ||
+		taken[pixel - width] === 1 ||
+		taken[pixel + width] === 1
+	);
+}

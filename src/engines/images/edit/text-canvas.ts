@@ -1,0 +1,65 @@
+import { join } from "node:path";
+import sharp from "sharp";
+import type { PixelSize } from "../image-header.ts";
+import { ImageFault } from "../port.ts";
+import { type Canvas, drawn } from "./canvas.ts";
+import { rgbaOf } from "./colours.ts";
+import type { Decoration } from "./operation.ts";
+
+/** Of the picture's height, where no size is said. */
+const DEFAULT_SHARE = 1 / 12;
+/** About what a text may cover: its layout takes memory. */
+const MAX_TEXT_PIXELS = 32_000_000;
+/** Letters are about half as wide as they are high, lines a good deal higher. */
+const LETTER_WIDTH = 0.6;
+const LINE_HEIGHT = 1.3;
+
+/**
+ * A text on nothing, wrapped to a width. Latin, Greek and Cyrillic letters come from the font that is shipped; others from
+ * the machine's fonts, where it has them.
+ * @throws ImageFault `not-possible`
+ */
+export async function textCanvas(
+	{ text, px, colour, bold }: Extract<Decoration, { readonly op: "text" }>,
+	picture: PixelSize,
+	width: number,
+): Promise<Canvas> {
+	const height = px ?? Math.max(10, Math.round(picture.height * DEFAULT_SHARE));
+	requireModest(text, height, width);
+	const { r, g, b, alpha } = rgbaOf(colour);
+	const hex = `#${[r, g, b].map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+	const weight = bold ? "Bold" : "Regular";
+	const image = sharp({
+		text: {
+			text: `<span foreground="${hex}" alpha="${Math.max(1, Math.round(alpha * 65_535))}">${escaped(text)}</span>`,
+			font: `Roboto ${bold ? "Bold " : ""}${height}`,
+			fontfile: join(import.meta.dir, "fonts", `Roboto-${weight}.ttf`),
+			// A point is a pixel.
+			dpi: 72,
+			width: Math.max(1, width),
+			wrap: "word-char",
+			rgba: true,
+		},
+	});
+	return drawn(image).catch((fault) => {
+		if (fault instanceof ImageFault) throw fault;
+		throw new ImageFault("not-possible", "The text cannot be drawn: it has no letters that are seen");
+	});
+}
+
+function requireModest(text: string, height: number, width: number): void {
+	const perLine = Math.max(1, Math.floor(width / (height * LETTER_WIDTH)));
+	const lines = text.split("\n").reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / perLine)), 0);
+	if (lines * height * LINE_HEIGHT * Math.max(width, height) > MAX_TEXT_PIXELS)
+		throw new ImageFault("not-possible", `The text is too long for letters of ${height} px on this image`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
+
+/** As plain text in Pango's markup, without what no text has. */
+function escaped(text: string): string {
+	return text
+		.toWellFormed()
+		.replaceAll(/[^\P{Cc}\n]/gu, " ")
+		.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+}

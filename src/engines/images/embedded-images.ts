@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import type { AssetStore } from "../../assets/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { JobPool } from "../job-pool.ts";
+import { AdultScorer } from "./adult-scorer.ts";
+import { type ImageDone, type ImageWork, parseImageDone } from "./child-work.ts";
+import { parsePrompt } from "./edit/parse-prompt.ts";
+import { requireReadable } from "./pixel-limits.ts";
+import {
+	type Enlargement,
+	type FinishOptions,
+	type ImageEngine,
+	ImageFault,
+	type LocalEdit,
+	MAX_EDIT_IMAGES,
+	MIN_IMAGE_PIXELS,
+	type OutputFormat,
+	type Picture,
+	type ScorerState,
+} from "./port.ts";
+
+/** The catalog's name of local editing. */
+export const LOCAL_EDIT_MODEL = "local-edit";
+
+export interface EmbeddedImagesOptions {
+	readonly log: Log;
+	readonly assets: AssetStore;
+	/** Pictures that are worked on at once, each in a process of its own. Default 2. */
+	readonly processes?: number;
+	/** For one picture, from when its turn comes. Default 60 s. */
+	readonly limitMs?: number;
+	/** Resident memory of a process. Default 1024. */
+	readonly maxMemoryMb?: number;
+	/** Pictures that may wait for their turn. Default 64. */
+	readonly maxWaiting?: number;
+	readonly idleStopMs?: number;
+	/** The child's entry file. */
+	readonly entry?: string;
+}
+
+/** Pictures in a few child processes, one at a time in each; the score of adult content in one more. */
+export class EmbeddedImages implements ImageEngine {
+	readonly #jobs: JobPool<ImageDone>;
+	readonly #scorer: AdultScorer;
+
+	constructor(options: EmbeddedImagesOptions) {
+		const { log, assets, limitMs = 60_000, maxWaiting = 64, idleStopMs = 300_000 } = options;
+		this.#jobs = new JobPool({
+			name: "images",
+			log,
+			entry: options.entry ?? join(import.meta.dir, "child.ts"),
+			init: async () => null,
+			parse: parseImageDone,
+			processes: options.processes ?? 2,
+			limitMs,
+			maxMemoryMb: options.maxMemoryMb ?? 1_024,
+			maxWaiting,
+			idleStopMs,
+			faults: { tooSlow, tooHungry, ended, overflow },
+		});
+		this.#scorer = new AdultScorer({ assets, log, limitMs, maxWaiting, idleStopMs });
+	}
+
+	async normalise(bytes: Uint8Array, signal: AbortSignal, limits?: { readonly minPixels?: number }): Promise<Picture> {
+		const minPixels = limits?.minPixels ?? MIN_IMAGE_PIXELS;
+		requireReadable(bytes, minPixels);
+		return this.#picture({ do: "normalise", bytes, minPixels }, signal);
+	}
+
+	async finish(bytes: Uint8Array, options: FinishOptions, signal: AbortSignal): Promise<Picture> {
+		return this.#picture({ do: "finish", bytes, options }, signal);
+	}
+
+	async score(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+		await this.#scorer.requireReady();
+		const { views } = await this.#run({ do: "views", bytes }, signal);
+		if (views === undefined) throw new Error("no views came");
+		return this.#scorer.score(views, signal);
+	}
+
+	scorerState(): Promise<ScorerState> {
+		return this.#scorer.state();
+	}
+
+	prefetch(): void {
+		this.#scorer.prefetch();
+	}
+
+	async blur(bytes: Uint8Array, output: OutputFormat, signal: AbortSignal): Promise<Picture> {
+		return this.#picture({ do: "blur", bytes, output }, signal);
+	}
+
+	async localEdit({ prompt, images, output }: LocalEdit, signal: AbortSignal): Promise<Picture> {
+		const operations = parsePrompt(prompt);
+		if (images.length < 1 || images.length > MAX_EDIT_IMAGES)
+			throw new ImageFault("not-possible", `Local editing takes 1 to ${MAX_EDIT_IMAGES} images, not ${images.length}`);
+		for (const [index, bytes] of images.entries()) requireReadableAt(bytes, index);
+		return this.#picture({ do: "edit", images, operations, output }, signal);
+	}
+
+	async upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, signal: AbortSignal): Promise<Picture> {
+		requireReadable(bytes, MIN_IMAGE_PIXELS);
+		return this.#picture({ do: "upscale", bytes, to, output }, signal);
+	}
+
+	/** Processes that run now. */
+	pids(): number[] {
+		return [...this.#jobs.pids(), ...this.#scorer.pids()];
+	}
+
+	async stop(): Promise<void> {
+		await Promise.all([this.#jobs.stop(), this.#scorer.stop()]);
+	}
+
+	async #picture(work: ImageWork, signal: AbortSignal): Promise<Picture> {
+		const { picture } = await this.#run(work, signal);
+		if (picture === undefined) throw new Error("no picture came");
+		return picture;
+	}
+
+	/** @throws ImageFault, ApiError, the signal's reason */
+	async #run(work: ImageWork, signal: AbortSignal): Promise<ImageDone> {
+		const done = await this.#jobs.run(work, signal);
+		if (done.fault !== undefined) throw new ImageFault(done.fault.kind, done.fault.message, done.fault.imageIndex);
+		return done;
+	}
+}
+
+function requireReadableAt(bytes: Uint8Array, index: number): void {
+	try {
+		requireReadable(bytes, MIN_IMAGE_PIXELS);
+	} catch (fault) {
+		throw fault instanceof ImageFault ? new ImageFault(fault.kind, fault.message, index) : fault;
+	}
+}
+
+const tooSlow = (limitMs: number) =>
+	new ImageFault("too-costly", `The image takes longer than ${limitMs / 1_000} s; send a smaller one`);
+const tooHungry = () => new ImageFault("too-costly", "The image takes more memory than one may; send a smaller one");
+const ended = () => new ImageFault("too-costly", "The image could not be read: its reader ended in the middle of it");
+const overflow = () =>
+	new ApiError("MODEL_OVERLOADED", { message: "Too many images wait for their turn; try again shortly", retryAfterSeconds: 5 });
