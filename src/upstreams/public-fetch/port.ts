@@ -14,6 +14,8 @@ export interface PublicGet {
 	readonly signal: AbortSignal;
 	/** Of the body as it is after decompression, and of what the header declares. */
 	readonly maxBytes: number;
+	/** True: of a longer body the first `maxBytes` are the answer. Default false: it is a fault. */
+	readonly cutOff?: boolean;
 	/** For everything: names, redirects, headers, body. Default 20 s. */
 	readonly totalMs?: number;
 	/** Silence, also before the first byte. Default 10 s. */

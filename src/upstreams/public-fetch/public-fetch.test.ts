@@ -198,6 +198,15 @@ test("refuses by the declared length before a byte is read, and by the bytes tha
 	expect(sent).toBeLessThan(20_000_000);
 });
 
+test("of a body that may be cut off, only the beginning is read", async () => {
+	const declared = await rawSite((socket) =>
+		socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 500000\r\n\r\n${"a".repeat(9_999)}`),
+	);
+	expect(textOf(await declared.get("/", { maxBytes: 100, cutOff: true }))).toBe("a".repeat(100));
+	const short = site(() => new Response("whole"));
+	expect(textOf(await short.get("/", { maxBytes: 100, cutOff: true }))).toBe("whole");
+});
+
 test("a bomb is refused while it inflates", async () => {
 	const bomb = new Uint8Array(gzipSync(new Uint8Array(200_000_000)));
 	const { get } = site(() => new Response(bomb, { headers: { "content-encoding": "gzip" } }));

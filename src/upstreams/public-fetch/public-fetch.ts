@@ -122,9 +122,7 @@ class Reading {
 			if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
 		const isGood = status >= 200 && status < 300;
 		try {
-			const bytes = isGood
-				? await readBody(message, this.#wanted.maxBytes, this.#end.signal, () => this.#stir())
-				: new Uint8Array();
+			const bytes = isGood ? await readBody(message, this.#wanted, this.#end.signal, () => this.#stir()) : new Uint8Array();
 			return { url: target.url.href, status, headers, bytes };
 		} finally {
 			message.destroy();

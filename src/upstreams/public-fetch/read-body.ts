@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { PublicFetchFault } from "./port.ts";
+import { PublicFetchFault, type PublicGet } from "./port.ts";
 
 /** The encodings that are asked for. */
 export const ACCEPT_ENCODING = "gzip, deflate, br";
@@ -20,11 +20,11 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
  */
 export async function readBody(
 	message: IncomingMessage,
-	maxBytes: number,
+	{ maxBytes, cutOff = false }: Pick<PublicGet, "maxBytes" | "cutOff">,
 	signal: AbortSignal,
 	onBytes: () => void,
 ): Promise<Uint8Array<ArrayBuffer>> {
-	if (Number(message.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+	if (!cutOff && Number(message.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
 	const decoder = encoding === "identity" || encoding === "" ? null : DECODERS[encoding]?.();
 	if (decoder === undefined) throw new PublicFetchFault("encoding", "The answer has an encoding that was not asked for");
@@ -37,8 +37,9 @@ export async function readBody(
 	const body = decoder ?? message;
 	body.on("data", (piece: Uint8Array) => {
 		length += piece.length;
-		if (length > maxBytes) return reject(tooLarge(maxBytes));
+		if (length > maxBytes && !cutOff) return reject(tooLarge(maxBytes));
 		pieces.push(piece);
+		if (length >= maxBytes && cutOff) resolve(joined(pieces, length).slice(0, maxBytes));
 		return undefined;
 	});
 	body.on("end", () => resolve(joined(pieces, length)));

@@ -1,0 +1,50 @@
+/** The process that turns pages into Markdown: hostile ones take its time and memory, never the server's. */
+import robotsParser from "robots-parser";
+import { serveParent } from "../child-side.ts";
+import { DocumentFault } from "../documents/document-fault.ts";
+import { decodePage } from "./decode-page.ts";
+import { readHtml } from "./html-page.ts";
+import type { ReadPage, WebDone, WebJob } from "./page-work.ts";
+
+let working = false;
+
+serveParent({
+	start: async () => null,
+	async work(work) {
+		const { id, ...job } = work as WebJob & { readonly id: number };
+		working = true;
+		try {
+			return done(id, job as WebJob);
+		} finally {
+			working = false;
+		}
+	},
+	busy: () => working,
+});
+
+function done(id: number, job: WebJob): WebDone {
+	if (job.kind === "robots") {
+		// Undefined is an address that the rules say nothing about.
+		return { id, isAllowed: robotsParser(job.rulesUrl, job.rules).isAllowed(job.url, job.agent) ?? true };
+	}
+	try {
+		const page = readPage(decodePage(job.bytes, job.charset, job.isHtml), job.url, job.isHtml);
+		return { id, page: { ...page, title: clean(page.title), content: clean(page.content) } };
+	} catch (fault) {
+		if (fault instanceof DocumentFault) return { id, fault: "The address leads to something that is no text" };
+		throw fault;
+	}
+}
+
+function readPage(text: string, url: string, isHtml: boolean): ReadPage {
+	if (isHtml) return readHtml(text, url);
+	const title = /^# (.+)$/m.exec(text.slice(0, 4_096))?.[1]?.trim() ?? "";
+	return { title, content: text, date: "", markdownUrl: null, needsScripts: false };
+}
+
+/** Without zero bytes, marks and lone surrogates; one kind of line end. */
+const clean = (text: string): string =>
+	text
+		.replaceAll(/\r\n?/g, "\n")
+		.replaceAll(/[\0\ufeff]/g, "")
+		.toWellFormed();

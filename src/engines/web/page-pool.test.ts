@@ -1,0 +1,37 @@
+import { afterAll, expect, test } from "bun:test";
+import { silentLog } from "../../telemetry/log.ts";
+import { PagePool } from "./page-pool.ts";
+
+const pages = new PagePool({ log: silentLog, processes: 1, maxMemoryMb: 256, limitMs: 1_500 });
+afterAll(() => pages.stop());
+
+const signal = new AbortController().signal;
+const page = (text: string) => ({
+	bytes: new TextEncoder().encode(text),
+	url: "https://site.example/",
+	charset: null,
+	isHtml: true,
+});
+
+test("hostile rules and pages end their process and nothing else", async () => {
+	const agents = Array.from({ length: 20_000 }, (_, index) => `User-agent: a${index}\n`).join("");
+	const rules = `${agents}${"Disallow: /*a*a*a*a*a*a*a*b\n".repeat(9_000)}`;
+	const asked = {
+		rules,
+		rulesUrl: "https://site.example/robots.txt",
+		url: `https://site.example/${"a".repeat(4_000)}`,
+		agent: "a1",
+	};
+	const hostile = pages.isAllowed(asked, signal);
+	const next = pages.page(page("<title>Tea</title><p>words</p>"), signal);
+	await expect(hostile).rejects.toMatchObject({ name: "PageFault", code: "page_too_costly" });
+	expect((await next).content).toContain("words");
+});
+
+test("a caller that leaves ends its page", async () => {
+	const leave = new AbortController();
+	const reading = pages.page(page("<p>a"), leave.signal);
+	leave.abort(new RangeError("left"));
+	await expect(reading).rejects.toThrow("left");
+	expect((await pages.page(page("<p>b"), signal)).content).toBe("b");
+});

@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import Value from "typebox/value";
+import { ApiError } from "../../errors/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { JobPool } from "../job-pool.ts";
+import { type ReadPage, WebDone, type WebJob } from "./page-work.ts";
+import { PageFault } from "./port.ts";
+
+export interface PagePoolOptions {
+	readonly log: Log;
+	/** Pages at once, each in a process of its own. */
+	readonly processes: number;
+	/** Resident memory of a process. */
+	readonly maxMemoryMb: number;
+	/** For one page, from when its turn comes. Default 10 s. */
+	readonly limitMs?: number;
+	/** Pages that may wait for their turn. Default 256. */
+	readonly maxWaiting?: number;
+	readonly idleStopMs?: number;
+	/** The child's entry file. */
+	readonly entry?: string;
+}
+
+/** Does what hostile sites could make costly in child processes: HTML to Markdown, and the rules of robots.txt. */
+export class PagePool {
+	readonly #jobs: JobPool<WebDone>;
+
+	constructor(options: PagePoolOptions) {
+		this.#jobs = new JobPool({
+			name: "pages",
+			log: options.log,
+			entry: options.entry ?? join(import.meta.dir, "child.ts"),
+			init: async () => null,
+			parse: (done) => Value.Parse(WebDone, done),
+			processes: options.processes,
+			limitMs: options.limitMs ?? 10_000,
+			maxMemoryMb: options.maxMemoryMb,
+			maxWaiting: options.maxWaiting ?? 256,
+			idleStopMs: options.idleStopMs ?? 300_000,
+			faults: { tooSlow, tooHungry, ended, overflow },
+		});
+	}
+
+	/** @throws PageFault, ApiError SERVICE_UNAVAILABLE */
+	async page(page: Omit<WebJob & { kind: "page" }, "kind">, signal: AbortSignal): Promise<ReadPage> {
+		const { page: read, fault } = await this.#run({ kind: "page", ...page }, signal);
+		if (read !== undefined) return read;
+		throw new PageFault("page_unsupported", fault ?? "The page could not be read");
+	}
+
+	/** Whether a robots.txt lets `agent` read an address. @throws PageFault, ApiError SERVICE_UNAVAILABLE */
+	async isAllowed(asked: Omit<WebJob & { kind: "robots" }, "kind">, signal: AbortSignal): Promise<boolean> {
+		const { isAllowed } = await this.#run({ kind: "robots", ...asked }, signal);
+		return isAllowed ?? false;
+	}
+
+	/** Processes that run now. */
+	pids(): number[] {
+		return this.#jobs.pids();
+	}
+
+	/** Ends all processes for good; what waits is refused. */
+	stop(): Promise<void> {
+		return this.#jobs.stop();
+	}
+
+	#run(job: WebJob, signal: AbortSignal): Promise<WebDone> {
+		return this.#jobs.run(job, signal);
+	}
+}
+
+const tooSlow = (limitMs: number) =>
+	new PageFault("page_too_costly", `The page takes longer than ${limitMs / 1_000} s to turn into Markdown`);
+const tooHungry = () => new PageFault("page_too_costly", "The page takes more memory than a page may");
+const ended = () => new PageFault("page_too_costly", "The page could not be read: its reader ended in the middle of it");
+const overflow = () =>
+	new ApiError("SERVICE_UNAVAILABLE", { message: "Too many pages wait to be read; try again shortly", retryAfterSeconds: 2 });

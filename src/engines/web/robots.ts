@@ -1,0 +1,107 @@
+import type { Clock } from "../../telemetry/clock.ts";
+import { type PublicFetch, PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
+import type { PagePool } from "./page-pool.ts";
+import { PageFault } from "./port.ts";
+
+/** What a site's robots.txt comes to (RFC 9309, 2.3.1). */
+type Rules = { readonly kind: "text"; readonly text: string } | { readonly kind: "none" } | { readonly kind: "unreachable" };
+
+interface Known {
+	readonly rules: Rules;
+	/** On the monotonic clock. */
+	readonly until: number;
+}
+
+export interface RobotsOptions {
+	readonly fetch: PublicFetch;
+	readonly pages: PagePool;
+	readonly clock: Clock;
+	/** The product's name that rules are looked up for. */
+	readonly agent: () => string;
+}
+
+/** RFC 9309 wants at least 500 KiB read (2.5). */
+const MAX_BYTES = 512 * 1_024;
+const KEPT_MS = 3_600_000;
+const UNREACHABLE_KEPT_MS = 60_000;
+const MAX_SITES = 1_000;
+const MAX_CHARS = 8 * 1_024 * 1_024;
+const FETCH_MS = 8_000;
+
+/** The rules of sites for programs, kept for an hour; at most 1,000 sites and 8 MiB of them. */
+export class Robots {
+	readonly #options: RobotsOptions;
+	/** Origin -> rules; the longest unused first. */
+	readonly #known = new Map<string, Known>();
+	#chars = 0;
+
+	constructor(options: RobotsOptions) {
+		this.#options = options;
+	}
+
+	/** @throws PageFault `page_robots`; PublicFetchFault where the host itself cannot be read */
+	async check(url: URL, signal: AbortSignal): Promise<void> {
+		const rules = await this.#rulesOf(url.origin, signal);
+		if (rules.kind === "none") return;
+		if (rules.kind === "unreachable")
+			throw new PageFault("page_robots", `The robots.txt of ${url.host} cannot be reached: nothing is read there until it can`);
+		const { pages, agent } = this.#options;
+		const asked = { rules: rules.text, rulesUrl: `${url.origin}/robots.txt`, url: url.href, agent: agent() };
+		if (!(await pages.isAllowed(asked, signal)))
+			throw new PageFault("page_robots", `The robots.txt of ${url.host} forbids that this page is read by programs`);
+	}
+
+	async #rulesOf(origin: string, signal: AbortSignal): Promise<Rules> {
+		const { clock } = this.#options;
+		const known = this.#known.get(origin);
+		if (known !== undefined && known.until > clock.monotonic()) {
+			this.#known.delete(origin);
+			this.#known.set(origin, known);
+			return known.rules;
+		}
+		const rules = await this.#fetch(origin, signal);
+		const keptMs = rules.kind === "unreachable" ? UNREACHABLE_KEPT_MS : KEPT_MS;
+		this.#keep(origin, { rules, until: clock.monotonic() + keptMs });
+		return rules;
+	}
+
+	async #fetch(origin: string, signal: AbortSignal): Promise<Rules> {
+		try {
+			const { status, bytes } = await this.#options.fetch.get(`${origin}/robots.txt`, {
+				signal,
+				maxBytes: MAX_BYTES,
+				cutOff: true,
+				totalMs: FETCH_MS,
+				accept: "text/plain, */*;q=0.5",
+			});
+			// 429 asks to be left alone for now, as a 5xx does.
+			if (status >= 500 || status === 429) return { kind: "unreachable" };
+			const text = new TextDecoder().decode(bytes);
+			return status >= 200 && status < 300 && /disallow/i.test(text) ? { kind: "text", text } : { kind: "none" };
+		} catch (fault) {
+			if (!(fault instanceof PublicFetchFault)) throw fault;
+			if (fault.kind === "redirects") return { kind: "none" };
+			if (fault.kind === "timeout" || fault.kind === "unreachable" || fault.kind === "encoding") return { kind: "unreachable" };
+			throw fault;
+		}
+	}
+
+	#keep(origin: string, known: Known): void {
+		this.#forget(origin);
+		this.#known.set(origin, known);
+		this.#chars += charsOf(known.rules);
+		for (const oldest of this.#known.keys()) {
+			if (this.#known.size <= MAX_SITES && this.#chars <= MAX_CHARS) break;
+			this.#forget(oldest);
+		}
+	}
+
+	#forget(origin: string): void {
+		const known = this.#known.get(origin);
+		if (known === undefined) return;
+		this.#known.delete(origin);
+		this.#chars -= charsOf(known.rules);
+	}
+}
+
+const charsOf = (rules: Rules): number => (rules.kind === "text" ? rules.text.length : 0);

@@ -1,0 +1,43 @@
+import type { PublicFetch } from "../../src/upstreams/public-fetch/index.ts";
+import { createPublicFetch } from "../../src/upstreams/public-fetch/index.ts";
+
+/** What a path of the site answers. */
+export type SitePaths = Record<string, (request: Request) => Response | Promise<Response>>;
+
+/** A site on this machine that stands for the hosts of the internet: every name leads to it, but `inside.example`. */
+export interface LocalSite {
+	readonly port: number;
+	/** Path -> answer; others are 404. */
+	paths: SitePaths;
+	/** Paths that were asked for, in their order. */
+	asked: string[];
+	/** Reads as the gateway does, with the site in the place of the internet. */
+	readonly fetch: PublicFetch;
+	stop(): Promise<void>;
+}
+
+export function startLocalSite(): LocalSite {
+	const server = Bun.serve({
+		hostname: "127.0.0.1",
+		port: 0,
+		fetch(request) {
+			const { pathname } = new URL(request.url);
+			site.asked.push(pathname);
+			return site.paths[pathname]?.(request) ?? new Response("not here", { status: 404 });
+		},
+	});
+	const port = server.port ?? 0;
+	const site: LocalSite = {
+		port,
+		paths: {},
+		asked: [],
+		fetch: createPublicFetch({
+			userAgent: () => "Turnpike/test",
+			trustedHosts: () => [],
+			resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["93.184.216.34"]),
+			dial: () => ({ host: "127.0.0.1", port }),
+		}),
+		stop: () => server.stop(true),
+	};
+	return site;
+}
