@@ -2,14 +2,15 @@
  * The books under random histories: whatever is held, posted, voided, credited, limited and answered in whatever
  * order, nothing is spent twice and nothing is lost. A failing run prints its seed; FC_SEED and FC_RUNS replay it.
  */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../errors/index.ts";
 import { nano, pico, ZERO } from "../ledger/nano.ts";
+import { limitNano } from "../store/key-limits.ts";
 import type { LimitPeriod } from "../store/port.ts";
 import { priced, type TestNode, testNode, turns } from "./memory-store.test-support.ts";
 import type { Caller, CeilingRequest, Hold } from "./port.ts";
-import { limitNano } from "./spending-window.ts";
 
 const ACCOUNTS = ["rich", "poor", "staker"] as const;
 const KEYS = ["rich1", "rich2", "poor1", "poor2", "staker1", "staker2"] as const;

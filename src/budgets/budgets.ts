@@ -10,7 +10,7 @@ import type { HoldRoom } from "./open-hold.ts";
 import type { Budgets, Caller, RateLimit } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
-import { findWallet } from "./wallet-caller.ts";
+import { findWallet, WalletCaller } from "./wallet-caller.ts";
 
 /** What the budgets of a node are made of. */
 export interface BudgetsOptions {
@@ -31,6 +31,9 @@ export interface BudgetsOptions {
 	readonly maxGuarded?: number;
 }
 
+/** Wallets without an account whose minutes are counted; beyond them the oldest begin anew. */
+const MAX_STRANGERS = 50_000;
+
 /** Budgets on one node; `close` ends the listening for changes and the return of idle leases. */
 export interface NodeBudgets extends Budgets {
 	close(): void;
@@ -43,6 +46,9 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const maxWindows = options.maxRateWindows ?? 200_000;
 	const shared = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
 	const rates = shared ?? new RateWindows(clock, maxWindows);
+	const strangers = shared === undefined ? rates : new RateWindows(clock, MAX_STRANGERS);
+	// Rows of the store are for accounts alone.
+	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.stranger ? strangers : rates);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
 	const idle = options.idleLeases ?? new IdleLeases(timers);
 	const ended = (key: CachedKey): void => {
@@ -55,8 +61,9 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		caller: (hash) => cache.find(hash),
 		wallet: (identity) => findWallet(cache, identity),
 		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
-			rates.take(caller.account.id, subject, limit, estimate),
-		settleTokens: (caller, subject, estimate, tokens, taken) => rates.settle(caller.account.id, subject, estimate, tokens, taken),
+			windowsOf(caller).take(caller.account.id, subject, limit, estimate),
+		settleTokens: (caller, subject, estimate, tokens, taken) =>
+			windowsOf(caller).settle(caller.account.id, subject, estimate, tokens, taken),
 		hold: (caller, context, worstNano) => desk.hold(caller, context, worstNano),
 		holdCeiling: (caller, context, request) => desk.holdCeiling(caller, context, request),
 		checkGuard: (subject) => guard.check(subject),

@@ -1,13 +1,15 @@
 import type { Nano } from "../ledger/nano.ts";
 import { nano } from "../ledger/nano.ts";
+import { limitNano } from "../store/key-limits.ts";
 import type { Account, ApiKey, KeyLoad } from "../store/port.ts";
 import { isWalletKey } from "../store/wallet-callers.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
 import { Freshness } from "./freshness.ts";
+import type { CapHolder } from "./leased-caps.ts";
 import type { OpenHold } from "./open-hold.ts";
 import type { Caller } from "./port.ts";
-import { limitNano, SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
+import { SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
 
 /** Windows that a key keeps: the current one, and one or two that running requests were admitted in. */
 const MAX_WINDOWS = 4;
@@ -16,7 +18,7 @@ const MAX_WINDOWS = 4;
 type PostsSince = { readonly day: number; readonly usd: number; readonly diem: number }[];
 
 /** A key as this node knows it: the caller of all its requests, with what it spent and holds against its caps. */
-export class CachedKey implements Caller {
+export class CachedKey implements Caller, CapHolder {
 	readonly hash: string;
 	readonly wallet = null;
 	readonly cached: CachedAccount;
@@ -35,10 +37,9 @@ export class CachedKey implements Caller {
 	lastPostSeq = 0;
 	/** The read under way, shared by all who wait for it. */
 	reading: Promise<void> | null = null;
-	/** Monotonic instant of which the last read told, or failed to tell. */
-	knownAt: number;
-	#askedAt: number;
 	readonly #clock: Clock;
+	/** Other nodes spend under the same caps: see `SpendingWindow`. */
+	readonly #shared: boolean;
 	readonly #windows = new Map<number, SpendingWindow>();
 	#lastDay = -1;
 	#lastWindow: SpendingWindow | undefined;
@@ -46,14 +47,13 @@ export class CachedKey implements Caller {
 	#waiting = 0;
 	#postsSince: PostsSince | null = null;
 
-	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock) {
+	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock, shared: boolean) {
 		this.hash = hash;
 		this.key = load.key;
 		this.cached = cached;
 		this.touchedAtMs = load.key.lastUsedAtMs ?? 0;
 		this.#clock = clock;
-		this.knownAt = clock.monotonic();
-		this.#askedAt = this.knownAt;
+		this.#shared = shared;
 		this.#take(load, day, []);
 	}
 
@@ -92,14 +92,13 @@ export class CachedKey implements Caller {
 		if (!this.#capped) return null;
 		if (day !== this.#lastDay) {
 			this.#lastDay = day;
-			this.#lastWindow = this.#windows.get(windowStart(this.key.limitPeriod, day));
+			this.#lastWindow = this.#windows.get(this.#startOf(day));
 		}
 		return this.#lastWindow;
 	}
 
 	/** Call in the turn in which a read of this key goes out. */
 	beginRead(): void {
-		this.#askedAt = this.#clock.monotonic();
 		this.#postsSince = [];
 	}
 
@@ -107,30 +106,50 @@ export class CachedKey implements Caller {
 	endRead(load: KeyLoad | null, day: number): void {
 		const posts = this.#postsSince ?? [];
 		this.#postsSince = null;
-		this.knownAt = this.#askedAt;
 		if (load !== null) this.#take(load, day, posts);
 	}
 
 	/** A post of this key went into the journal: the windows count it, and a read under way is told. */
 	posted(window: SpendingWindow | null | undefined, day: number, usd: number, diem: number, seq: number): void {
 		this.lastPostSeq = seq;
-		if (window) {
-			window.spentUsd += usd;
-			window.spentDiem += diem;
-		}
+		window?.post(usd, diem);
 		this.#postsSince?.push({ day, usd, diem });
+	}
+
+	get keyId(): string {
+		return this.key.id;
+	}
+
+	windows(): Iterable<SpendingWindow> {
+		return this.#windows.values();
+	}
+
+	/** False for a window that the key has dropped. */
+	has(window: SpendingWindow): boolean {
+		return this.#windows.get(window.start) === window;
+	}
+
+	#startOf(day: number): number {
+		return this.#shared ? day : windowStart(this.key.limitPeriod, day);
+	}
+
+	#drop(window: SpendingWindow): void {
+		this.#windows.delete(window.start);
+		// The store may have a lease of it that nobody here knows of any more.
+		if (window.inUse && this.#shared) this.cached.leases.recalled();
 	}
 
 	/**
 	 * New limits bind new requests. Windows of the same period go on with their new limits; a new period looks
-	 * back at what was spent in its own window, which is the one that was just read.
+	 * back at what was spent in its own window, which is the one that was just read. Windows of a shared store go on in any
+	 * case: the days that they are of do not change.
 	 */
 	#take(load: KeyLoad, day: number, posts: PostsSince): void {
 		const period = load.key.limitPeriod;
 		const limitUsd = limitNano(load.key.limits.usd);
 		const limitDiem = limitNano(load.key.limits.diem);
 		const capped = limitUsd !== Number.POSITIVE_INFINITY || limitDiem !== Number.POSITIVE_INFINITY;
-		if (!capped || period !== this.key.limitPeriod) this.#windows.clear();
+		if (!capped || (!this.#shared && period !== this.key.limitPeriod)) for (const old of this.#windows.values()) this.#drop(old);
 		this.key = load.key;
 		this.#capped = capped;
 		this.#lastDay = -1;
@@ -139,24 +158,28 @@ export class CachedKey implements Caller {
 				other.limitUsd = limitUsd;
 				other.limitDiem = limitDiem;
 			}
-			const start = windowStart(period, day);
-			const window = new SpendingWindow(start, limitUsd, limitDiem);
+			const start = this.#startOf(day);
+			const known = this.#shared ? this.#windows.get(start) : undefined;
+			const window = known ?? new SpendingWindow(start, limitUsd, limitDiem, this.#shared);
 			window.spentUsd = load.spent.usd;
 			window.spentDiem = load.spent.diem;
 			for (const post of posts) {
-				if (windowStart(period, post.day) !== start) continue;
+				if (windowStart(period, post.day) !== windowStart(period, day)) continue;
 				window.spentUsd += post.usd;
 				window.spentDiem += post.diem;
 			}
 			this.#windows.set(start, window);
 			// The farthest away go, whichever way the clock was wrong: never the one that was just read.
 			const byDistance = [...this.#windows.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start));
-			for (const old of byDistance.slice(MAX_WINDOWS)) this.#windows.delete(old);
+			for (const far of byDistance.slice(MAX_WINDOWS)) {
+				const old = this.#windows.get(far);
+				if (old !== undefined) this.#drop(old);
+			}
 		}
 		for (const window of this.#windows.values()) {
 			window.heldUsd = 0;
 			window.heldDiem = 0;
 		}
-		for (const hold of this.openHolds) hold.moveTo(capped ? this.#windows.get(windowStart(period, hold.day)) : null);
+		for (const hold of this.openHolds) hold.moveTo(capped ? this.#windows.get(this.#startOf(hold.day)) : null);
 	}
 }

@@ -1,11 +1,10 @@
 import type { Journal } from "../journal/records.ts";
 import type { KeyLoad, StoreChange, StorePort } from "../store/port.ts";
-import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
+import type { Clock, Timers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { CachedKey } from "./cached-key.ts";
 import { ExpiringSet } from "./expiring-set.ts";
 import { unavailable } from "./lease-queue.ts";
-import { SPENT_WAIT_MS, spentRead } from "./shared-caps.ts";
 import { utcDay } from "./spending-window.ts";
 
 const TOUCH_EVERY_MS = 60_000;
@@ -58,12 +57,6 @@ export class CallerCache {
 		if (key === undefined) return this.#unknown.has(hash) ? null : this.#first(hash);
 		key.used = true;
 		if (!isFresh(key, utcDay(now))) return this.#freshen(key);
-		const window = this.#store.shared ? key.window(utcDay(now)) : null;
-		const due = window ? spentRead(window, this.#clock.monotonic() - key.knownAt) : "none";
-		if (due === "none") return this.#present(key, now);
-		const read = key.reading ?? this.#readKey(key, utcDay(now));
-		if (due === "first") return this.#afterRead(key, read);
-		this.#eager(read);
 		return this.#present(key, now);
 	}
 
@@ -109,17 +102,6 @@ export class CallerCache {
 		this.#stopListening();
 	}
 
-	/** Waits for what other nodes spent under the key's caps. */
-	async #afterRead(key: CachedKey, read: Promise<void>): Promise<CachedKey | null> {
-		key.wait();
-		try {
-			await Promise.race([read.catch(() => {}), sleep(this.#timers, SPENT_WAIT_MS)]);
-		} finally {
-			key.waited();
-		}
-		return this.#freshen(key);
-	}
-
 	/** The last checks of each call: expiry by the clock now, and the record of use. */
 	#present(key: CachedKey, now: number): CachedKey | null {
 		const { expiresAtMs } = key.key;
@@ -157,7 +139,7 @@ export class CallerCache {
 			return null;
 		}
 		const cached = this.#account(load);
-		const key = new CachedKey(hash, load, day, cached, this.#clock);
+		const key = new CachedKey(hash, load, day, cached, this.#clock, this.#store.shared);
 		cached.keys++;
 		this.#keys.set(hash, key);
 		if (this.#keys.size > this.#maxKeys) this.#evict(key);
@@ -261,6 +243,7 @@ export class CallerCache {
 			const key = this.#keys.get(change.hash);
 			if (key === undefined) return;
 			key.freshness.changed();
+			key.cached.leases.capsChanged();
 			this.#eager(this.#freshen(key));
 			return;
 		}
@@ -336,7 +319,7 @@ export class CallerCache {
 
 	/** Where it fails it is owed: until the account comes again, or its next notice. */
 	#giveBackAll(accountId: string): void {
-		this.#store.giveBack(accountId, []).catch(() => this.#owing.add(accountId));
+		this.#store.giveBack(accountId, [], []).catch(() => this.#owing.add(accountId));
 	}
 }
 

@@ -2,7 +2,7 @@ import { type Nano, nano } from "../ledger/nano.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { CachedKey } from "./cached-key.ts";
 import { affordableTokens, FLOOR_TOKENS, fittingTokens, fullTokens, worstNano } from "./ceiling.ts";
-import { type Claim, unavailable } from "./lease-queue.ts";
+import { type CapClaim, type Claim, unavailable } from "./lease-queue.ts";
 import { type HoldRoom, OpenHold } from "./open-hold.ts";
 import type { CeilingRequest, CeilingResult, HoldContext } from "./port.ts";
 import { type Refused, refusal } from "./refusal.ts";
@@ -26,7 +26,9 @@ function spendable({ key, day }: Asker, window: SpendingWindow | null): Split {
 /** What the caps let the caller use of all that the account has beside this node's holds, whoever has it leased. */
 function withinReach({ key, day }: Asker, window: SpendingWindow | null): Split {
 	const anywhere = key.cached.money.anywhere(day);
-	return window === null ? anywhere : withinCaps(anywhere, window.roomDiem, window.roomUsd);
+	if (window === null) return anywhere;
+	const { diem, usd } = window.most;
+	return withinCaps(anywhere, diem, usd);
 }
 
 /** What the key's caps let a request use beyond what is free here. */
@@ -37,7 +39,26 @@ function usable(asker: Asker): UsableMoney | undefined {
 	return { diem: Math.max(0, window.roomDiem - diem), usd: Math.max(0, window.roomUsd - bundled - usd) };
 }
 
-/** True where the account has money elsewhere that the caps would let this claim use. */
+/** What the claim needs of the key's limits, where they are leased. */
+function capClaim({ key, day }: Asker, amount: () => number): CapClaim | undefined {
+	const window = key.window(day);
+	if (!window?.leases) return undefined;
+	return {
+		window,
+		holder: key,
+		ask: () => {
+			const { diem, bundled, usd } = key.cached.money.free(day);
+			const most = Math.min(amount(), Number.MAX_SAFE_INTEGER);
+			return { keyId: key.keyId, amount: most, money: { diem, usd: bundled + usd }, room: window.leaseRoom };
+		},
+		take: (answer) => {
+			window.grow(answer);
+			return key.has(window);
+		},
+	};
+}
+
+/** True where the account has money elsewhere that the caps would let this claim use, or the caps themselves have more. */
 function moneyHelps(asker: Asker, needed: number): boolean {
 	const window = windowOf(asker);
 	const usable = total(withinReach(asker, window));
@@ -62,7 +83,7 @@ function refuse(asker: Asker, window: SpendingWindow | null, needNano: number, m
 
 /** True where the key's caps forbid it, however much money comes. */
 function capped(window: SpendingWindow | null, amount: number): boolean {
-	return window !== null && window.roomDiem + window.roomUsd < amount;
+	return window !== null && window.most.diem + window.most.usd < amount;
 }
 
 /** A fixed worst case: held in full or refused. */
@@ -96,6 +117,10 @@ export class FixedClaim implements Claim<OpenHold> {
 
 	moneyHelps(): boolean {
 		return moneyHelps(this.#asker, this.#amount);
+	}
+
+	caps(): CapClaim | undefined {
+		return capClaim(this.#asker, () => this.#amount);
 	}
 }
 
@@ -167,6 +192,10 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 
 	moneyHelps(): boolean {
 		return moneyHelps(this.#asker, this.#needed());
+	}
+
+	caps(): CapClaim | undefined {
+		return capClaim(this.#asker, () => this.#needed());
 	}
 
 	/** The free money that serves it: with its full output, or, once the prompt is counted, with the least. */

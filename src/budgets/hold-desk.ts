@@ -53,7 +53,7 @@ export class HoldDesk {
 		let refused: ApiError | undefined;
 		for (const payer of wallet.payers()) {
 			try {
-				return await this.#admittedKey(payer, context, begin);
+				return await this.#admittedKey(payer, calledBy(wallet, payer, context), begin);
 			} catch (error) {
 				if (!(error instanceof ApiError) || error.status !== 402) throw error;
 				refused = error;
@@ -87,6 +87,12 @@ export class HoldDesk {
 		} while (key.detached || key.window(day) === undefined);
 		return keeping(key, Promise.resolve(begin({ room: this.#room, key, context, day })));
 	}
+}
+
+/** The record of what another account pays for a wallet says whose request it was. */
+function calledBy(wallet: WalletCaller, payer: Caller, context: HoldContext): HoldContext {
+	const { id } = wallet.account;
+	return payer.account.id === id ? context : { ...context, callerId: id };
 }
 
 /** Price 0: nothing is held, one record is posted all the same. */

@@ -6,6 +6,7 @@
 import { ApiError } from "../errors/index.ts";
 import type { Journal, JournalRecord, MoneySource, NoRoom, PostRecord } from "../journal/records.ts";
 import { type Nano, nano, pico } from "../ledger/nano.ts";
+import { limitNano } from "../store/key-limits.ts";
 import { payOwed } from "../store/owed.ts";
 import type {
 	Account,
@@ -13,11 +14,15 @@ import type {
 	AcquireResult,
 	ApiKey,
 	BudgetState,
+	CapAmounts,
+	CapAsk,
+	KeptCap,
 	KeyLoad,
 	StoreChange,
 	StorePort,
 } from "../store/port.ts";
 import { bookPost } from "../store/post-lines.ts";
+import { type CapRoom, decideCapped, NO_ROOM } from "../store/postgres/cap-split.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import { createBudgets, type NodeBudgets } from "./budgets.ts";
 import { IdleLeases } from "./idle-leases.ts";
@@ -113,6 +118,10 @@ export class MemoryStore implements StorePort {
 
 	/** True: other nodes spend here too. */
 	shared = false;
+	/** What this node has leased of keys' limits, by `key/unit/day`. */
+	readonly capLeases = new Map<string, number>();
+	/** What other nodes have leased of each key's limits. */
+	elsewhere: CapAmounts = { usd: 0, diem: 0 };
 
 	idempotency(): Promise<never> {
 		return Promise.reject(new Error("this store keeps no answers"));
@@ -227,11 +236,13 @@ export class MemoryStore implements StorePort {
 		return this.#call("loadAccount", () => this.accounts.get(accountId) ?? null);
 	}
 
-	acquire({ accountId, day, needNano, part }: AcquireRequest): Promise<AcquireResult> {
+	acquire(request: AcquireRequest): Promise<AcquireResult> {
+		const { accountId, day, needNano, part, cap } = request;
 		return this.#call("acquire", () => {
 			const stake = this.stakes.get(accountId) ?? 0;
 			if (stake > 0 && !this.#allotted.has(`${accountId}/${day}`)) this.credit(accountId, "diem", stake, day);
 			this.#allotted.add(`${accountId}/${day}`);
+			if (cap !== undefined) return this.#acquireCapped({ ...request, cap });
 			const there = (["diem", "bundled", "usd"] as const)
 				.map((source) => this.#budget(accountId, source, source === "diem" ? day : 0))
 				.reduce((sum, { balance, leased }) => sum + balance - leased, 0);
@@ -251,14 +262,53 @@ export class MemoryStore implements StorePort {
 		return this.#call("budgets", () => this.#states(accountId, day));
 	}
 
-	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult> {
+	giveBack(
+		accountId: string,
+		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
+		caps?: readonly KeptCap[],
+	): Promise<AcquireResult> {
 		return this.#call("giveBack", () => {
+			for (const name of caps === undefined ? [] : this.capLeases.keys()) {
+				const of = (caps ?? []).find(({ keyId, day }) => name === `${keyId}/usd/${day}` || name === `${keyId}/diem/${day}`);
+				const stays = name.includes("/usd/") ? of?.usd : of?.diem;
+				this.capLeases.set(name, Math.min(this.capLeases.get(name) ?? 0, stays ?? 0));
+			}
 			for (const [name, budget] of this.#ofAccount(accountId)) {
 				const stays = kept.find((part) => `${part.source}/${part.day}` === name)?.amount ?? 0;
 				budget.leased = Math.min(budget.leased, stays);
 			}
 			return { grants: [], budgets: [] };
 		});
+	}
+
+	/** Both or neither, as where nodes share a budget and a limit. */
+	#acquireCapped(request: AcquireRequest & { readonly cap: CapAsk }): AcquireResult {
+		const { accountId, day, cap } = request;
+		const key = [...this.keys.values()].find(({ id }) => id === cap.keyId);
+		const { elsewhere } = this;
+		const { grants, budgets, short, ...answer } = decideCapped(
+			this.#states(accountId, day),
+			request,
+			key === undefined ? NO_ROOM : { ...this.#capRoom(key, day), elsewhere },
+			1,
+		);
+		for (const { source, granted } of grants) this.#budget(accountId, source, source === "diem" ? day : 0).leased += granted;
+		for (const unit of ["usd", "diem"] as const) {
+			const name = `${cap.keyId}/${unit}/${day}`;
+			this.capLeases.set(name, (this.capLeases.get(name) ?? 0) + answer.cap.granted[unit]);
+		}
+		return { grants, budgets, cap: answer.cap, ...(short && elsewhere.usd + elsewhere.diem > 0 ? { recalled: true } : {}) };
+	}
+
+	#capRoom(key: ApiKey, day: number): Omit<CapRoom, "elsewhere"> {
+		const own = { usd: 0, diem: 0 };
+		for (const [name, amount] of this.capLeases) {
+			const [keyId, unit, of] = name.split("/");
+			const here = keyId === key.id && windowStart(key.limitPeriod, Number(of)) === windowStart(key.limitPeriod, day);
+			if (here) own[unit === "usd" ? "usd" : "diem"] += amount;
+		}
+		const limit = { usd: limitNano(key.limits.usd), diem: limitNano(key.limits.diem) };
+		return { limit, spent: this.#spent(key, day), own };
 	}
 
 	admin(): Promise<never> {
@@ -336,6 +386,8 @@ export class MemoryStore implements StorePort {
 			budget.balance -= amount;
 			budget.leased -= amount;
 			this.#spendings.push({ accountId: post.accountId, keyId: post.keyId, day: post.day, source, amount });
+			const lease = `${post.keyId}/${source === "diem" ? "diem" : "usd"}/${post.day}`;
+			if (post.capped) this.capLeases.set(lease, Math.max(0, (this.capLeases.get(lease) ?? 0) - amount));
 			if (budget.leased < 0) throw new Error(`${post.accountId}: ${source} spent without a lease: ${budget.leased}`);
 			if (budget.balance < budget.leased) throw new Error(`${post.accountId}: ${source} leased beyond its balance`);
 		}

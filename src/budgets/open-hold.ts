@@ -20,6 +20,7 @@ export interface HoldRoom {
 }
 
 const NOTHING_MORE = { usd: ZERO, diem: ZERO };
+const ANY_AMOUNT = { usd: Number.POSITIVE_INFINITY, diem: Number.POSITIVE_INFINITY };
 
 /** Money secured for one request, source by source; the first of `post` and `void` ends it. */
 export class OpenHold implements Hold {
@@ -76,12 +77,8 @@ export class OpenHold implements Hold {
 	 */
 	post(input: PostInput): Posted | null {
 		if (this.#settled) return null;
-		const caps = this.#caps();
-		const split = splitPost(input.lines, this.#payable(caps));
-		const most = {
-			diem: Math.min(Math.max(0, caps.diem - split.diem), Number.MAX_SAFE_INTEGER),
-			usd: Math.min(Math.max(0, caps.usd - split.bundled - split.usd), Number.MAX_SAFE_INTEGER),
-		};
+		const split = splitPost(input.lines, this.#payable());
+		const most = split.overrun > 0 ? this.#owable(split) : NOTHING_MORE;
 		const { lines, owed } = split.overrun > 0 ? owing(split, most) : { lines: split.lines, owed: ZERO };
 		const { journal } = this.#room;
 		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
@@ -111,28 +108,28 @@ export class OpenHold implements Hold {
 	}
 
 	/** What a post may take here: see `post`. */
-	#payable(caps: UsableMoney): Split {
+	#payable(): Split {
 		const own = this.#own;
+		const window = this.#window;
+		if (window === undefined) return own;
 		const { money } = this.#key.cached;
-		if (this.#window === undefined) return own;
 		const free: Split = {
 			diem: this.#diem.free + own.diem,
 			bundled: money.bundled.free + own.bundled,
 			usd: money.usd.free + own.usd,
 		};
-		return withinCaps(free, caps.diem, caps.usd);
+		return window === null ? free : withinCaps(free, own.diem + window.roomDiem, own.bundled + own.usd + window.roomUsd);
 	}
 
-	/** What the caps let the post take of all money: the own hold in any case. */
-	#caps(): UsableMoney {
+	/** What the caps let the store take of all money beyond what is paid here; a shared store looks at them again. */
+	#owable(split: Split): UsableMoney {
 		const own = this.#own;
-		const window = this.#window;
-		const ownUsd = own.bundled + own.usd;
-		if (window === null) return { diem: Number.POSITIVE_INFINITY, usd: Number.POSITIVE_INFINITY };
-		if (window === undefined) return { diem: own.diem, usd: ownUsd };
-		const roomDiem = Math.max(0, window.limitDiem - window.spentDiem - (window.heldDiem - own.diem));
-		const roomUsd = Math.max(0, window.limitUsd - window.spentUsd - (window.heldUsd - ownUsd));
-		return { diem: Math.max(own.diem, roomDiem), usd: Math.max(ownUsd, roomUsd) };
+		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.most ?? NOTHING_MORE);
+		const rest = (caps: number, paid: number): number => Math.min(Math.max(0, caps - paid), Number.MAX_SAFE_INTEGER);
+		return {
+			diem: rest(own.diem + most.diem, split.diem),
+			usd: rest(own.bundled + own.usd + most.usd, split.bundled + split.usd),
+		};
 	}
 
 	#keptAfter(split: Split): Split {
@@ -159,6 +156,8 @@ export class OpenHold implements Hold {
 		cached.money.owe(owed, most, this.day);
 		cached.freshness.changed();
 		if (this.#window !== null) this.#key.freshness.changed();
+		// What it took of the caps' leases is less than was counted, where the store takes less.
+		if (this.#window?.leases) cached.leases.capsChanged();
 	}
 
 	/** Frees the own hold. Returns what of it is no lease any more. */
@@ -193,6 +192,7 @@ export class OpenHold implements Hold {
 			t: "post",
 			id: this.#context.requestId,
 			accountId: this.#key.key.accountId,
+			...(this.#context.callerId === undefined ? {} : { callerId: this.#context.callerId }),
 			keyId: this.#key.recordedId,
 			day: this.day,
 			admittedAtMs: this.#context.admittedAtMs,
@@ -204,6 +204,7 @@ export class OpenHold implements Hold {
 			holdNano: this.amount,
 			priceNano: price,
 			lines,
+			...(this.#window?.leases ? { capped: true } : {}),
 			usage: input.usage,
 			...(input.kept ? { kept: input.kept.part } : {}),
 		};

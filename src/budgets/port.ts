@@ -115,6 +115,8 @@ export interface HoldContext {
 	readonly route: string;
 	readonly model: string | null;
 	readonly admittedAtMs: number;
+	/** The caller's account, where another one pays: set by the budgets themselves. */
+	readonly callerId?: string;
 }
 
 export interface Budgets {

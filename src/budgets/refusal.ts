@@ -3,7 +3,7 @@ import { formatNano } from "../ledger/nano.ts";
 import type { AccountMoney } from "./account-money.ts";
 import type { Purse } from "./purse.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { type Split, total, withinCaps } from "./split.ts";
+import { total, withinCaps } from "./split.ts";
 
 /** A request that no money was found for. */
 export interface Refused {
@@ -24,10 +24,13 @@ export interface Refused {
  */
 export function refusal(refused: Refused): ApiError {
 	const { money, day, window, needNano } = refused;
-	const capped = (split: Split) => total(withinCaps(split, window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
-	const anywhere = capped(money.anywhere(day));
+	const near = window?.near ?? { usd: Infinity, diem: Infinity };
+	const anywhere = total(withinCaps(money.anywhere(day), near.diem, near.usd));
 	// Where the account would have enough, other nodes hold it.
-	const spendable = anywhere < needNano ? anywhere : capped(money.free(day));
+	const spendable =
+		anywhere < needNano
+			? anywhere
+			: total(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
 	const has = (purse: Purse) => Math.max(purse.left, purse.total);
 	const onceFree = withinCaps(
 		{ diem: has(money.diem(day)), bundled: has(money.bundled), usd: has(money.usd) },
@@ -71,8 +74,8 @@ function blockedBy({ money, day, window }: Refused): RefusalCode {
 	if (window === null) return "INSUFFICIENT_BALANCE";
 	const { diem, bundled, usd } = money.anywhere(day);
 	if (Math.max(money.usd.left, money.usd.total) + Math.max(money.bundled.left, money.bundled.total) > 0)
-		return window.roomUsd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
-	return diem > 0 && window.roomDiem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+		return window.near.usd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	return diem > 0 && window.near.diem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
 }
 
 function amount(nanoUsd: number): string {

@@ -1,9 +1,6 @@
-import type { LimitPeriod } from "../store/port.ts";
+import type { CapAmounts, CapAnswer, LimitPeriod } from "../store/port.ts";
 
 const DAY_MS = 86_400_000;
-
-/** Limits above this are compared as this (9,000,000 USD): nano-USD of 9,999,999,999 USD would not fit 2^53. */
-const HIGHEST_LIMIT = 9_000_000_000_000_000;
 
 /** The UTC day that contains an instant, as days since 1970-01-01. */
 export function utcDay(ms: number): number {
@@ -20,24 +17,18 @@ export function windowStart(period: LimitPeriod, day: number): number {
 	return day - new Date(day * DAY_MS).getUTCDate() + 1;
 }
 
-/**
- * A consumption limit in nano-USD for comparison, from the decimal text that was entered: cut (not rounded up)
- * after nine places, clamped to 9e15. No limit is Infinity. Throws where the text is no amount at all: a limit
- * that cannot be read must not turn into no limit.
- */
-export function limitNano(text: string | null): number {
-	if (text === null) return Number.POSITIVE_INFINITY;
-	const decimal = /^(\d{1,10})(?:\.(\d*))?$/.exec(text);
-	const value = decimal
-		? Number(BigInt(decimal[1] ?? "0") * 1_000_000_000n + BigInt((decimal[2] ?? "").slice(0, 9).padEnd(9, "0")))
-		: Math.floor(Number(text) * 1e9);
-	if (!(value >= 0) || text.trim() === "") throw new RangeError(`not a consumption limit: ${text}`);
-	return Math.min(value, HIGHEST_LIMIT);
+/** True for a limit that something can be spent under: what is not limited, or switched off, needs no lease. */
+function isLeased(limit: number): boolean {
+	return limit > 0 && limit < Number.POSITIVE_INFINITY;
 }
 
-/** What one key has spent and holds in one window, against its limits. All in nano-USD; Infinity is no limit. */
+/**
+ * What one key has spent and holds in one window, against its limits. All in nano-USD; Infinity is no limit. Where the node
+ * alone spends, what it knows here is all there is. On a shared store a window is of one day, and no more is held in it
+ * than is leased (docs/money.md, Limits of keys): what was spent is what was heard of last, and never too much.
+ */
 export class SpendingWindow {
-	/** First UTC day of the window. */
+	/** First UTC day of the window; on a shared store its day. */
 	readonly start: number;
 	limitUsd: number;
 	limitDiem: number;
@@ -47,25 +38,97 @@ export class SpendingWindow {
 	/** Of the holds that are open and were admitted in this window. */
 	heldUsd = 0;
 	heldDiem = 0;
+	/** What of the limits other nodes have leased, as last heard. */
+	elsewhere: CapAmounts = NOTHING;
+	readonly #shared: boolean;
+	/** Leased to this node and not posted. */
+	#leasedUsd = 0;
+	#leasedDiem = 0;
 
-	constructor(start: number, limitUsd: number, limitDiem: number) {
+	constructor(start: number, limitUsd: number, limitDiem: number, shared = false) {
 		this.start = start;
 		this.limitUsd = limitUsd;
 		this.limitDiem = limitDiem;
+		this.#shared = shared;
 	}
 
+	/** What can be held at once. */
 	get roomUsd(): number {
-		return Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd);
-	}
-
-	/** True where something can be spent, of a limit that has less than a quarter left. */
-	get tight(): boolean {
-		const { limitUsd, limitDiem } = this;
-		const usd = this.spentUsd < limitUsd && this.roomUsd < limitUsd / 4;
-		return usd || (this.spentDiem < limitDiem && this.roomDiem < limitDiem / 4);
+		const open = this.limitUsd - this.spentUsd;
+		return Math.max(0, (this.#bound(this.limitUsd) ? Math.min(open, this.#leasedUsd) : open) - this.heldUsd);
 	}
 
 	get roomDiem(): number {
-		return Math.max(0, this.limitDiem - this.spentDiem - this.heldDiem);
+		const open = this.limitDiem - this.spentDiem;
+		return Math.max(0, (this.#bound(this.limitDiem) ? Math.min(open, this.#leasedDiem) : open) - this.heldDiem);
+	}
+
+	/** What the limits leave to this node at most, if all others gave theirs back. */
+	get most(): CapAmounts {
+		return {
+			usd: Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd),
+			diem: Math.max(0, this.limitDiem - this.spentDiem - this.heldDiem),
+		};
+	}
+
+	/** The same less what others had leased when that was last heard. */
+	get near(): CapAmounts {
+		const { usd, diem } = this.most;
+		return { usd: Math.max(0, usd - this.elsewhere.usd), diem: Math.max(0, diem - this.elsewhere.diem) };
+	}
+
+	/** True where holds need a lease of the limits. */
+	get leases(): boolean {
+		return this.#bound(this.limitUsd) || this.#bound(this.limitDiem);
+	}
+
+	/** What is leased less what holds take; below 0 where their leases ended. */
+	get leaseRoom(): CapAmounts {
+		return { usd: this.#leasedUsd - this.heldUsd, diem: this.#leasedDiem - this.heldDiem };
+	}
+
+	/** True where something is leased that no hold needs. */
+	get idleLease(): boolean {
+		return this.#leasedUsd > this.heldUsd || this.#leasedDiem > this.heldDiem;
+	}
+
+	get inUse(): boolean {
+		return this.#leasedUsd + this.#leasedDiem + this.heldUsd + this.heldDiem > 0;
+	}
+
+	/** Takes the answer of an acquire. */
+	grow({ granted, spent, elsewhere }: CapAnswer): void {
+		this.#leasedUsd += granted.usd;
+		this.#leasedDiem += granted.diem;
+		this.spentUsd = Math.max(this.spentUsd, spent.usd);
+		this.spentDiem = Math.max(this.spentDiem, spent.diem);
+		this.elsewhere = elsewhere;
+	}
+
+	/** A post of the window, whose own hold has ended. */
+	post(usd: number, diem: number): void {
+		this.spentUsd += usd;
+		this.spentDiem += diem;
+		this.#leasedUsd = Math.max(0, this.#leasedUsd - usd);
+		this.#leasedDiem = Math.max(0, this.#leasedDiem - diem);
+	}
+
+	/** Cuts what is leased down to what holds need, and tells that. */
+	cutLease(): CapAmounts {
+		this.#leasedUsd = Math.min(this.#leasedUsd, this.heldUsd);
+		this.#leasedDiem = Math.min(this.#leasedDiem, this.heldDiem);
+		return { usd: this.#leasedUsd, diem: this.#leasedDiem };
+	}
+
+	/** Nothing is leased any more. */
+	lapseLease(): void {
+		this.#leasedUsd = 0;
+		this.#leasedDiem = 0;
+	}
+
+	#bound(limit: number): boolean {
+		return this.#shared && isLeased(limit);
 	}
 }
+
+const NOTHING: CapAmounts = { usd: 0, diem: 0 };

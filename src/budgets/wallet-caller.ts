@@ -30,6 +30,11 @@ export class WalletCaller implements Caller {
 		return this.own?.account ?? this.linked?.account ?? stranger(this.wallet);
 	}
 
+	/** True where it has no account at all: whoever has a key of its own can be any number of such wallets. */
+	get stranger(): boolean {
+		return this.own === null && this.linked === null;
+	}
+
 	/** `usd` is its own balance alone: credit of a linked account is for the keys of that account. */
 	balances(): { readonly usd: Nano; readonly diem: Nano } {
 		return {

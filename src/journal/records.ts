@@ -46,6 +46,8 @@ export interface PostRecord {
 	/** X-Request-ID, 32 characters. */
 	readonly id: string;
 	readonly accountId: string;
+	/** Who called, where another account paid: credits of the chain proxy are counted for the caller. */
+	readonly callerId?: string;
 	readonly keyId: string | null;
 	/** UTC day number (days since 1970-01-01) of the admission: the epoch of diem and the window of caps. */
 	readonly day: number;
@@ -63,6 +65,8 @@ export interface PostRecord {
 	readonly lines: readonly PostLine[];
 	/** There where a line owes something. */
 	readonly owing?: Owing;
+	/** The limits of the key are leased: what the post takes of them goes from the node's lease of its day. */
+	readonly capped?: true;
 	readonly usage: TokenUsage | null;
 	/** The answer, where it is kept under an idempotency key. */
 	readonly kept?: KeptPart;

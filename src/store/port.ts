@@ -101,6 +101,42 @@ export interface AcquireRequest {
 	readonly part?: boolean;
 	/** Left out: the request may use any amount of any source. */
 	readonly usable?: UsableMoney;
+	/** Where the limits of the request's key are leased, too: need and usable money are worked out from it under lock. */
+	readonly cap?: CapAsk;
+}
+
+/** Amounts against the limits of a key, nano-USD: bundled credit and USD together are `usd`. */
+export interface CapAmounts {
+	readonly usd: number;
+	readonly diem: number;
+}
+
+/** What a request needs of its key's limits, in the window of its day. Only on a shared store, of a key that has some. */
+export interface CapAsk {
+	readonly keyId: string;
+	/** All that the request needs, over all sources together. */
+	readonly amount: number;
+	/** Money of the account that is free on the node. */
+	readonly money: CapAmounts;
+	/** What of the limits is leased to the node, less what its holds take; below 0 where they have no lease. */
+	readonly room: CapAmounts;
+}
+
+/** What an acquire brought of a key's limits. */
+export interface CapAnswer {
+	readonly granted: CapAmounts;
+	/** Booked in the window, by all nodes. */
+	readonly spent: CapAmounts;
+	/** Leased to other nodes in the window. */
+	readonly elsewhere: CapAmounts;
+	/** The need was not met, and the limits stand in its way: the money is there. */
+	readonly short: boolean;
+}
+
+/** What a node keeps of a key's limits for requests of a day. */
+export interface KeptCap extends CapAmounts {
+	readonly keyId: string;
+	readonly day: number;
 }
 
 /** The most that a request can use beyond what is free on its node, by the caps of its key. Nano-USD, or Infinity. */
@@ -116,6 +152,8 @@ export interface AcquireResult {
 	readonly budgets: readonly BudgetState[];
 	/** The need was not met, and other nodes were asked to give back what they do not use: asking again soon may help. */
 	readonly recalled?: true;
+	/** Where the limits of the request's key were asked for, too. */
+	readonly cap?: CapAnswer;
 }
 
 /** What changed in the store behind this node's back (a command line, another node). Cached objects are read again. */
@@ -144,8 +182,15 @@ export interface StorePort {
 	acquire(request: AcquireRequest): Promise<AcquireResult>;
 	/** Totals without leasing anything. */
 	budgets(accountId: string, day: number): Promise<readonly BudgetState[]>;
-	/** Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source. */
-	giveBack(accountId: string, kept: readonly { source: MoneySource; day: number; amount: Nano }[]): Promise<AcquireResult>;
+	/**
+	 * Gives back all leases of this node on one account (a change notice) after subtracting `kept` per source; with `caps`
+	 * also those of its keys' limits, but for these.
+	 */
+	giveBack(
+		accountId: string,
+		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
+		caps?: readonly KeptCap[],
+	): Promise<AcquireResult>;
 	/** True where other nodes may work on the store. */
 	readonly shared: boolean;
 	/**

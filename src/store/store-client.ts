@@ -11,6 +11,7 @@ import type {
 	AdminInput,
 	AdminOperation,
 	BudgetState,
+	KeptCap,
 	KeyLoad,
 	MinuteAnswer,
 	MinuteExchange,
@@ -122,8 +123,8 @@ export class StoreClient implements StorePort {
 		return this.#call("budgets", { accountId, day });
 	}
 
-	giveBack(accountId: string, kept: readonly Kept[]): Promise<AcquireResult> {
-		return this.#call("giveBack", { accountId, kept });
+	giveBack(accountId: string, kept: readonly Kept[], caps?: readonly KeptCap[]): Promise<AcquireResult> {
+		return this.#call("giveBack", { accountId, kept, ...(caps === undefined ? {} : { caps }) });
 	}
 
 	get shared(): boolean {

@@ -9,6 +9,7 @@ import type {
 	AdminInput,
 	AdminOperation,
 	BudgetState,
+	KeptCap,
 	KeyLoad,
 	MinuteExchange,
 	StoreChange,
@@ -20,13 +21,20 @@ export type AdminRequest = {
 	[Name in AdminOperation]: { readonly operation: Name; readonly input: AdminInput<Name> };
 }[AdminOperation];
 
+/** What a node keeps of its leases on an account; `caps`: see `StorePort.giveBack`. */
+export interface ReturnRequest {
+	readonly accountId: string;
+	readonly kept: readonly Kept[];
+	readonly caps?: readonly KeptCap[];
+}
+
 /** What the thread can be asked; each name with its arguments and its answer. */
 export interface StoreCalls {
 	loadKey: { arguments: { hash: string; day: number }; answer: KeyLoad | null };
 	loadAccount: { arguments: { accountId: string }; answer: Account | null };
 	acquire: { arguments: AcquireRequest; answer: AcquireResult };
 	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };
-	giveBack: { arguments: { accountId: string; kept: readonly Kept[] }; answer: AcquireResult };
+	giveBack: { arguments: ReturnRequest; answer: AcquireResult };
 	idempotency: { arguments: IdempotencyTrip; answer: readonly StoredClaim[] };
 	rpcCredits: { arguments: CreditQuestion; answer: readonly CreditBucket[] };
 	admin: { arguments: AdminRequest; answer: unknown };

@@ -7,15 +7,37 @@ import type { ReadGroup } from "../../src/journal/index.ts";
 import type { JournalRecord, MoneySource } from "../../src/journal/records.ts";
 import { nano } from "../../src/ledger/nano.ts";
 import { SequenceError } from "../../src/store/apply.ts";
-import type { Kept } from "../../src/store/leases.ts";
-import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../../src/store/port.ts";
+import { windowDays } from "../../src/store/callers.ts";
+import { limitNano } from "../../src/store/key-limits.ts";
+import type {
+	Account,
+	AcquireRequest,
+	AcquireResult,
+	BudgetState,
+	CapAnswer,
+	KeyLoad,
+	LimitPeriod,
+	StoreChange,
+} from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import { type BatchState, budgetKey, Entry, lostAllotments, needsOf, planBatch } from "../../src/store/postgres/batch-plan.ts";
+import {
+	type BatchState,
+	budgetKey,
+	capKey,
+	Entry,
+	lostAllotments,
+	needsOf,
+	planBatch,
+	type Row,
+} from "../../src/store/postgres/batch-plan.ts";
 import type { Beat, Boot } from "../../src/store/postgres/boots.ts";
+import type { CapPlace } from "../../src/store/postgres/cap-book.ts";
+import { type CapRoom, decideCapped, freeRoom } from "../../src/store/postgres/cap-split.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
-import { decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
+import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
 import type { LeaseAsk } from "../../src/store/postgres/shared-books.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
+import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
 import { type Purse, SimulatedRows } from "./rows.ts";
 
 /** What an account has before anybody uses it; nano-USD, nano-diem a day. */
@@ -25,6 +47,13 @@ export interface Opening {
 	readonly stakeDiem: number;
 }
 
+/** The limits of a key, as they were entered. */
+export interface Limits {
+	readonly usd: string | null;
+	readonly diem: string | null;
+	readonly period: LimitPeriod;
+}
+
 export interface BooksOptions {
 	/** Unix milliseconds by the database's clock. */
 	readonly now: () => number;
@@ -32,16 +61,21 @@ export interface BooksOptions {
 	readonly opening: (accountId: string) => Opening | null;
 	/** The account of a key. */
 	readonly accountOfKey: (hash: string) => string | null;
+	/** By the id of a key; left out where none has any. */
+	readonly limitsOf?: (keyId: string) => Limits;
+	/** Told of each commit whose leases of a key's limits a failover lost. */
+	readonly lostCaps?: (keyId: string, amount: number) => void;
 	/** Told before a boot's leases are freed by a fence. */
 	readonly fenced?: (node: NodeEpoch) => void;
 	/** Told of each commit whose leases a failover lost. */
 	readonly lostGrants?: (accountId: string, amount: number) => void;
 	/** Rules left out on purpose, to see that they are missed. */
-	readonly broken?: ReadonlySet<"fence" | "reap without a fence" | "surplus leaves nothing" | "sequence">;
+	readonly broken?: ReadonlySet<"fence" | "reap without a fence" | "surplus leaves nothing" | "sequence" | "limits uncounted">;
 }
 
 const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
 const DAY_MS = 86_400_000;
+const NO_LIMITS: Limits = { usd: null, diem: null, period: "EPOCH" };
 
 export class SimulatedBooks {
 	readonly rows: SimulatedRows;
@@ -101,26 +135,41 @@ export class SimulatedBooks {
 		return late.length;
 	}
 
-	readKey(hash: string): KeyLoad | null {
+	readKey(hash: string, day: number): KeyLoad | null {
 		const accountId = this.#options.accountOfKey(hash);
 		const account = accountId === null ? null : this.readAccount(accountId);
 		if (account === null) return null;
+		const keyId = `key-${hash}`;
+		const { usd, diem, period } = this.#limitsOf(keyId);
+		const spent = this.rows.used(keyId, windowDays(period, day));
+		const limited = usd !== null || diem !== null;
 		return {
 			key: {
-				id: `key-${hash}`,
+				id: keyId,
 				accountId: account.id,
 				type: "INFERENCE",
 				last6: "abcdef",
 				description: "",
-				limits: { usd: null, diem: null, vcu: null },
-				limitPeriod: "EPOCH",
+				limits: { usd, diem, vcu: null },
+				limitPeriod: period,
 				restrictions: null,
 				createdAtMs: 0,
 				expiresAtMs: null,
 				lastUsedAtMs: null,
 			},
 			account,
-			spent: { usd: nano(0), diem: nano(0) },
+			spent: { usd: nano(limited ? spent.usd : 0), diem: nano(limited ? spent.diem : 0) },
+		};
+	}
+
+	/** What a key's limits have left for a request of a day, as the node finds it. */
+	capRoom(node: NodeEpoch, accountId: string, { keyId, day }: CapPlace): CapRoom {
+		const { usd, diem, period } = this.#limitsOf(keyId);
+		const days = windowDays(period, day);
+		return {
+			limit: { usd: limitNano(usd), diem: limitNano(diem) },
+			spent: this.rows.used(keyId, days),
+			...this.rows.capsLeased(node, accountId, keyId, days),
 		};
 	}
 
@@ -210,16 +259,29 @@ export class SimulatedBooks {
 		const { accountId, day } = request;
 		this.#writeAllotment(accountId, day);
 		const before = this.#states(accountId, day);
-		let { grants, budgets, short } = decideAcquire(before, request, liveNodes);
+		const { cap: asked } = request;
+		const room = asked === undefined ? null : this.capRoom(node, accountId, { keyId: asked.keyId, day });
+		let cap: CapAnswer | undefined;
+		let { grants, budgets, short }: AcquireDecision = decideAcquire(before, request, liveNodes);
+		if (asked !== undefined && room !== null)
+			({ grants, budgets, short, cap } = decideCapped(before, { ...request, cap: asked }, room, liveNodes));
 		if (this.#options.broken?.has("surplus leaves nothing") === true && !short) {
 			grants = before.filter(({ free }) => free > 0).map(({ source, day: of, free }) => ({ source, day: of, granted: free }));
 		}
 		for (const grant of grants) this.rows.lease(node, accountId, grant.source, grant.day, grant.granted);
-		const recalled = short && this.#leasedElsewhere(node, accountId, day);
-		return { grants, budgets, ...(recalled ? { recalled } : {}) };
+		if (asked !== undefined && cap !== undefined && this.#options.broken?.has("limits uncounted") !== true)
+			this.rows.leaseCaps(node, accountId, { keyId: asked.keyId, day, ...cap.granted });
+		const limitsElsewhere = room !== null && room.elsewhere.usd + room.elsewhere.diem > 0;
+		const recalled = short && (limitsElsewhere || this.#leasedElsewhere(node, accountId, day));
+		return { grants, budgets, ...(cap === undefined ? {} : { cap }), ...(recalled ? { recalled } : {}) };
 	}
 
-	#giveBack(node: NodeEpoch, { accountId, kept }: { accountId: string; kept: readonly Kept[] }): AcquireResult {
+	#giveBack(node: NodeEpoch, { accountId, kept, caps }: ReturnRequest): AcquireResult {
+		for (const { keyId, day, usd, diem } of caps === undefined ? [] : this.rows.capsOf(node, accountId)) {
+			const stays = caps?.find((cap) => cap.keyId === keyId && cap.day === day);
+			const back = (has: number, keeps: number): number => -Math.max(0, has - keeps);
+			this.rows.leaseCaps(node, accountId, { keyId, day, usd: back(usd, stays?.usd ?? 0), diem: back(diem, stays?.diem ?? 0) });
+		}
 		const leases = [...this.rows.leasesOf(node, accountId)].sort((a, b) => a.day - b.day);
 		for (const { source, day, amount } of decideGiveBack(leases, kept)) this.rows.lease(node, accountId, source, day, -amount);
 		const days = new Set([Math.floor(this.#options.now() / DAY_MS)]);
@@ -287,6 +349,12 @@ export class SimulatedBooks {
 				const accountId = accounts.get(String(row.request_id)) ?? "";
 				this.rows.addMovement(String(row.debit), accountId, String(row.unit), Number(row.amount));
 			}
+			for (const row of plan.daily) {
+				const amount = Number(row.amount);
+				const used = { usd: row.unit === "usd" || row.unit === "bundled" ? amount : 0, diem: row.unit === "diem" ? amount : 0 };
+				if (used.usd + used.diem > 0) this.rows.use(String(row.key_id), Number(row.day), used);
+			}
+			for (const row of plan.capped) this.#spendCaps(node, row);
 			for (const row of plan.spent) {
 				this.rows.spend(node, {
 					accountId: String(row.account_id),
@@ -299,9 +367,27 @@ export class SimulatedBooks {
 		});
 	}
 
+	#spendCaps(node: NodeEpoch, row: Row): void {
+		const [accountId, keyId, day] = [String(row.account_id), String(row.key_id), Number(row.day)];
+		const lease = this.rows.capsOf(node, accountId).find((cap) => cap.keyId === keyId && cap.day === day);
+		const unit = row.unit === "diem" ? "diem" : "usd";
+		const spent = Math.min(lease?.[unit] ?? 0, Number(row.amount));
+		this.rows.leaseCaps(node, accountId, { keyId, day, usd: 0, diem: 0, [unit]: -spent });
+	}
+
+	#limitsOf(keyId: string): Limits {
+		return this.#options.limitsOf?.(keyId) ?? NO_LIMITS;
+	}
+
 	#locked(node: NodeEpoch, entries: readonly Entry[]): BatchState {
-		const { budgets } = needsOf(entries);
-		const state: BatchState = { budgets: new Map(), numbers: new Map() };
+		const { budgets, caps } = needsOf(entries);
+		const state: BatchState = { budgets: new Map(), numbers: new Map(), caps: new Map() };
+		for (const { record } of entries) {
+			const place =
+				record?.t === "post" ? caps.find(({ keyId, day }) => keyId === record.keyId && day === record.day) : undefined;
+			if (place !== undefined && record?.t === "post")
+				state.caps.set(capKey(place), freeRoom(this.capRoom(node, record.accountId, place)));
+		}
 		for (const { account, source, day } of budgets) {
 			const purse: Purse | undefined = this.rows.purse(account, source, day);
 			if (purse === undefined) continue;

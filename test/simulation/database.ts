@@ -160,7 +160,7 @@ export const simulatedBooks: SharedBooks<SimulatedConnection> = {
 	endBoot: (on, node) => on.ask("other", (books) => books.endBoot(node)),
 	beat: (on, node, termMs) => on.ask("other", (books) => books.beat(node, termMs)),
 	reap: (on, afterMs) => on.ask("other", (books) => books.reap(afterMs)),
-	readKey: (on, hash) => on.ask("other", (books) => books.readKey(hash)),
+	readKey: (on, hash, day) => on.ask("other", (books) => books.readKey(hash, day)),
 	readAccount: (on, accountId) => on.ask("other", (books) => books.readAccount(accountId)),
 	askBack: (on, nodeId, accountIds) => on.ask("other", (books) => books.askBack(nodeId, accountIds)),
 	applier: (node) => ({ apply: (on, groups) => on.ask("batch", (books) => books.apply(node, groups)) }),

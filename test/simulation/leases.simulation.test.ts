@@ -97,6 +97,10 @@ describe("a rule that is left out is seen:", () => {
 		expect(found({ books: new Set(["surplus leaves nothing"]) }, CALM)).toMatch(/refused early/);
 	});
 
+	test("a store that forgets what of a key's limits is leased", () => {
+		expect(found({ books: new Set(["limits uncounted"]) }, CALM)).toMatch(/its limits can be passed by|of its limit lay idle/);
+	});
+
 	test("a store that books a batch twice", () => {
 		const faults = { ...NO_FAULTS, crashes: 10, cuts: 20 };
 		expect(found({ books: new Set(["sequence"]) }, { faults })).toMatch(/rejected|booked/);

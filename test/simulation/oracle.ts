@@ -4,8 +4,11 @@
  */
 import type { ApiError } from "../../src/errors/index.ts";
 import type { PostRecord } from "../../src/journal/records.ts";
+import { windowDays } from "../../src/store/callers.ts";
+import { limitNano } from "../../src/store/key-limits.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
 import { Bits } from "./bits.ts";
+import type { Limits } from "./books.ts";
 import type { SimulatedDatabase } from "./database.ts";
 import type { SimulatedDisk } from "./journal.ts";
 import type { NodeWitness, SimulatedNode, SimulatedRequest } from "./node.ts";
@@ -18,18 +21,36 @@ const RECALL_MS = 500;
 const UNSETTLED_MS = 25_000;
 const MAX_FINDINGS = 20;
 
+/** The key of account `a7` is `key-k7`. */
+const keyOf = (accountId: string): string => `key-k${accountId.slice(1)}`;
+const accountOf = (keyId: string): string => `a${keyId.slice("key-k".length)}`;
+
 export class Oracle implements NodeWitness {
 	readonly findings: string[] = [];
-	readonly counts = { held: 0, refused: 0, unavailable: 0, posted: 0, answered: 0, earlyRefusals: 0, fences: 0, lostCommits: 0 };
+	readonly counts = {
+		held: 0,
+		refused: 0,
+		limited: 0,
+		unavailable: 0,
+		posted: 0,
+		answered: 0,
+		earlyRefusals: 0,
+		fences: 0,
+		lostCommits: 0,
+	};
 	/** Sum of the prices that were posted into journals. */
 	postedNano = 0;
 	/** Sum of the prices of posts that went with a disk, or with the process that had not written them. */
 	readonly #lost: { readonly disk: SimulatedDisk; readonly unwritten: readonly string[] }[] = [];
 	/** What may be borne of each account's use at most: see docs/scale.md. */
 	readonly exposure = new Map<string, number>();
+	/** By what its limits may be passed at most, by account: each has one key. */
+	readonly limitExposure = new Map<string, number>();
 	readonly nodes: SimulatedNode[] = [];
 	readonly #world: World;
 	readonly #database: () => SimulatedDatabase;
+	readonly #limitsOf: (accountId: string) => Limits;
+	readonly #limits = new Map<string, Limits>();
 	readonly #answered = new Bits();
 	/** Answered by the disk of a node, while the store could not be written. */
 	readonly #answeredByDisk = new Bits();
@@ -38,9 +59,16 @@ export class Oracle implements NodeWitness {
 	#unsettledUntilMs = 0;
 	readonly #nodeUnsettledUntilMs = new Map<number, number>();
 
-	constructor(world: World, database: () => SimulatedDatabase) {
+	constructor(world: World, database: () => SimulatedDatabase, limitsOf: (accountId: string) => Limits) {
 		this.#world = world;
 		this.#database = database;
+		this.#limitsOf = limitsOf;
+	}
+
+	limitsOf(keyId: string): Limits {
+		const known = this.#limits.get(keyId) ?? this.#limitsOf(accountOf(keyId));
+		this.#limits.set(keyId, known);
+		return known;
 	}
 
 	/** Something went wrong with the store, or (with a node) with one node only. */
@@ -78,12 +106,18 @@ export class Oracle implements NodeWitness {
 
 	refused(node: SimulatedNode, request: SimulatedRequest, error: ApiError, day: number): void {
 		this.#world.note(request.number * 4 + 3);
-		if (error.code !== "INSUFFICIENT_BALANCE") {
+		if (error.status !== 402) {
 			this.counts.unavailable++;
 			return;
 		}
-		this.counts.refused++;
-		this.#judgeRefusal(node, request, day);
+		if (error.code === "INSUFFICIENT_BALANCE") {
+			this.counts.refused++;
+			// Diem that the key may not use lies idle, rightly.
+			if (this.limitsOf(keyOf(request.accountId)).diem === null) this.#judgeRefusal(node, request, day);
+		} else {
+			this.counts.limited++;
+			if (error.code === "API_KEY_USD_SPEND_LIMIT_EXCEEDED") this.#judgeLimit(node, request, day);
+		}
 	}
 
 	/** A post that no disk has: its process was killed in the same turn, or lost its disk. */
@@ -98,7 +132,10 @@ export class Oracle implements NodeWitness {
 		const { rows } = this.#database().books;
 		const of = this.nodes.find(({ id }) => id === node.id);
 		if (of === undefined) return;
-		for (const [accountId, secured] of of.open) this.#expose(accountId, secured);
+		for (const [accountId, secured] of of.open) {
+			this.#expose(accountId, secured);
+			this.#exposeLimit(accountId, secured);
+		}
 		const applied = rows.boot(node.id, node.epoch)?.appliedSeq ?? 0;
 		for (const group of of.disk.groups.values()) if (group.seq > applied) this.#exposeTexts(group.records);
 		this.#exposeTexts(of.journal?.gathered ?? []);
@@ -110,6 +147,11 @@ export class Oracle implements NodeWitness {
 		this.#expose(accountId, amount);
 	}
 
+	/** A failover lost a lease of a key's limits: others may be given the same. */
+	lostCap(keyId: string, amount: number): void {
+		this.#exposeLimit(accountOf(keyId), amount);
+	}
+
 	/** What must be true at any moment. */
 	checkNow(): void {
 		const { rows } = this.#database().books;
@@ -119,6 +161,17 @@ export class Oracle implements NodeWitness {
 			const most = this.exposure.get(accountId) ?? 0;
 			if (overrun > most) this.find(`${accountId}: ${overrun} was borne by the operator, at most ${most} could be`);
 		}
+		for (const { boot, fenced } of rows.capHolders()) if (fenced) this.find(`boot ${boot} was fenced and has leases of limits`);
+		for (const { keyId, day } of rows.usage()) this.#checkLimit(keyId, day);
+	}
+
+	#checkLimit(keyId: string, day: number): void {
+		const { usd, diem, period } = this.limitsOf(keyId);
+		if (usd === null && diem === null) return;
+		const used = this.#database().books.rows.used(keyId, windowDays(period, day));
+		const most = this.limitExposure.get(accountOf(keyId)) ?? 0;
+		if (used.usd > limitNano(usd) + most || used.diem > limitNano(diem) + most)
+			this.find(`${keyId} used ${used.usd} and ${used.diem} of ${usd} and ${diem}, its limits can be passed by ${most}`);
 	}
 
 	/** What must be true when every node has stopped, after so many requests. */
@@ -140,6 +193,7 @@ export class Oracle implements NodeWitness {
 			for (const purse of diem.values()) leftDiem += BigInt(purse.balance);
 		}
 		if (rows.leased !== 0) this.find(`leases of ${rows.leased} were not returned`);
+		for (const { boot } of rows.capHolders()) this.find(`leases of limits of boot ${boot} were not returned`);
 		this.#equal("USD that came in", totals.credited.usd, left + BigInt(totals.charged.usd), "what is left and what was charged");
 		this.#equal(
 			"diem that came in",
@@ -192,6 +246,25 @@ export class Oracle implements NodeWitness {
 			this.find(`${accountId} was refused ${worst} on ${at.id} while ${overdue} lay idle elsewhere`);
 	}
 
+	/** A refusal by a limit while a part of it that suffices lies idle on a node that hears. */
+	#judgeLimit(at: SimulatedNode, request: SimulatedRequest, day: number): void {
+		const { accountId, worst } = request;
+		const now = this.#world.nowMs;
+		let idle = 0;
+		let overdue = 0;
+		for (const node of this.nodes) {
+			const use = node.uses.get(accountId);
+			const room = Math.max(0, use?.key.window(day)?.leaseRoom.usd ?? 0);
+			idle += room;
+			const deaf = node === at || !node.serving || node.network.cut || now < (this.#nodeUnsettledUntilMs.get(node.index) ?? 0);
+			if (!deaf && now - (use?.atMs ?? now) > RECALL_MS) overdue += room;
+		}
+		if (idle >= worst) this.counts.earlyRefusals++;
+		const settled = now >= this.#unsettledUntilMs && now >= (this.#nodeUnsettledUntilMs.get(at.index) ?? 0);
+		if (settled && this.#database().noticeLoss === 0 && overdue >= worst)
+			this.find(`${accountId} was limited to less than ${worst} on ${at.id} while ${overdue} of its limit lay idle elsewhere`);
+	}
+
 	#lostNano(): number {
 		const { posted } = this.#database().books.rows;
 		let sum = 0;
@@ -209,12 +282,18 @@ export class Oracle implements NodeWitness {
 	#exposeTexts(texts: readonly string[]): void {
 		for (const text of texts) {
 			const record = JSON.parse(text) as PostRecord;
-			if (record.t === "post") this.#expose(record.accountId, record.priceNano);
+			if (record.t !== "post") continue;
+			this.#expose(record.accountId, record.priceNano);
+			this.#exposeLimit(record.accountId, record.priceNano);
 		}
 	}
 
 	#expose(accountId: string, amount: number): void {
 		this.exposure.set(accountId, (this.exposure.get(accountId) ?? 0) + amount);
+	}
+
+	#exposeLimit(accountId: string, amount: number): void {
+		this.limitExposure.set(accountId, (this.limitExposure.get(accountId) ?? 0) + amount);
 	}
 
 	#equal(what: string, one: number | bigint, other: number | bigint, with_: string): void {

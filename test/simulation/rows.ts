@@ -1,7 +1,7 @@
 /** The rows of the simulated books, with the constraints of the schema, transactions, and what a failover takes back. */
 import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
 import type { Kept } from "../../src/store/leases.ts";
-import type { StoreChange } from "../../src/store/port.ts";
+import type { CapAmounts, KeptCap, StoreChange } from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
 import type { Boot } from "../../src/store/postgres/boots.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
@@ -40,13 +40,18 @@ interface Commit {
 	readonly undo: (() => void)[];
 	/** What was leased by it. */
 	readonly grants: { readonly accountId: string; readonly amount: number }[];
+	/** What of keys' limits was leased by it. */
+	readonly capGrants: { readonly keyId: string; readonly amount: number }[];
 }
 
 export interface RowsOptions {
 	readonly now: () => number;
 	readonly opening: (accountId: string) => Opening | null;
 	readonly lostGrants?: (accountId: string, amount: number) => void;
+	readonly lostCaps?: (keyId: string, amount: number) => void;
 }
+
+const NO_AMOUNTS: CapAmounts = { usd: 0, diem: 0 };
 
 /** Highest balance of the schema, nano-USD. */
 const HIGHEST = 4_000_000_000_000_000;
@@ -81,6 +86,10 @@ export class SimulatedRows {
 	readonly #terms = new Map<string, Term & { readonly node: NodeEpoch }>();
 	/** By boot, then by account. */
 	readonly #leases = new Map<string, Map<string, Kept[]>>();
+	/** Leases of keys' limits: by boot, then by account. */
+	readonly #capLeases = new Map<string, Map<string, KeptCap[]>>();
+	/** What each key used, by day; bundled credit counts as usd. */
+	readonly #usage = new Map<string, Map<number, CapAmounts>>();
 	readonly #changes: StoreChange[] = [];
 	#log: Commit[] = [];
 	#open: Commit | null = null;
@@ -91,7 +100,7 @@ export class SimulatedRows {
 
 	/** All or nothing of what `work` writes. */
 	transaction<T>(kind: WriteKind, work: () => T): T {
-		const commit: Commit = { atMs: this.#options.now(), kind, undo: [], grants: [] };
+		const commit: Commit = { atMs: this.#options.now(), kind, undo: [], grants: [], capGrants: [] };
 		this.#open = commit;
 		try {
 			const result = work();
@@ -130,6 +139,7 @@ export class SimulatedRows {
 			this.#log.pop();
 			for (const undo of last.undo.reverse()) undo();
 			for (const { accountId, amount } of last.grants) this.#options.lostGrants?.(accountId, amount);
+			for (const { keyId, amount } of last.capGrants) this.#options.lostCaps?.(keyId, amount);
 		}
 	}
 
@@ -209,8 +219,76 @@ export class SimulatedRows {
 		return this.leasesOf(node, accountId).find((lease) => lease.source === source && lease.day === day)?.amount ?? 0;
 	}
 
+	/** Changes a boot's lease on a key's limits. */
+	leaseCaps(node: NodeEpoch, accountId: string, { keyId, day, usd, diem }: KeptCap): void {
+		if (usd === 0 && diem === 0) return;
+		const before = this.capsOf(node, accountId);
+		const known = before.find((cap) => cap.keyId === keyId && cap.day === day) ?? NO_AMOUNTS;
+		const after = { keyId, day, usd: known.usd + usd, diem: known.diem + diem };
+		if (!(after.usd >= 0 && after.diem >= 0)) throw new RecordFault(`a lease of ${after.usd} and ${after.diem} of limits`);
+		const others = before.filter((cap) => cap.keyId !== keyId || cap.day !== day);
+		this.#setCaps(node, accountId, after.usd + after.diem > 0 ? [...others, after] : others);
+		if (usd > 0 || diem > 0) this.#open?.capGrants.push({ keyId, amount: Math.max(0, usd) + Math.max(0, diem) });
+	}
+
+	capsOf(node: NodeEpoch, accountId: string): readonly KeptCap[] {
+		return this.#capLeases.get(termKey(node))?.get(accountId) ?? [];
+	}
+
+	/** What boots have leased of a key's limits on these days: this one, and the others. */
+	capsLeased(
+		node: NodeEpoch,
+		accountId: string,
+		keyId: string,
+		days: { first: number; last: number },
+	): { own: CapAmounts; elsewhere: CapAmounts } {
+		const sums = { own: { usd: 0, diem: 0 }, elsewhere: { usd: 0, diem: 0 } };
+		for (const [boot, accounts] of this.#capLeases) {
+			const sum = boot === termKey(node) ? sums.own : sums.elsewhere;
+			for (const cap of accounts.get(accountId) ?? []) {
+				if (cap.keyId !== keyId || cap.day < days.first || cap.day > days.last) continue;
+				sum.usd += cap.usd;
+				sum.diem += cap.diem;
+			}
+		}
+		return sums;
+	}
+
+	/** Counts what a key used on a day. */
+	use(keyId: string, day: number, { usd, diem }: CapAmounts): void {
+		const days = this.#usage.get(keyId) ?? new Map<number, CapAmounts>();
+		this.#usage.set(keyId, days);
+		const before = days.get(day) ?? NO_AMOUNTS;
+		days.set(day, { usd: before.usd + usd, diem: before.diem + diem });
+		this.#undo(() => void days.set(day, before));
+		this.rowsWritten++;
+	}
+
+	used(keyId: string, { first, last }: { first: number; last: number }): CapAmounts {
+		const sum = { usd: 0, diem: 0 };
+		for (const [day, { usd, diem }] of this.#usage.get(keyId) ?? []) {
+			if (day < first || day > last) continue;
+			sum.usd += usd;
+			sum.diem += diem;
+		}
+		return sum;
+	}
+
+	/** Days on which keys used something. */
+	*usage(): Iterable<{ readonly keyId: string; readonly day: number }> {
+		for (const [keyId, days] of this.#usage) for (const day of days.keys()) yield { keyId, day };
+	}
+
+	/** Boots with leases of keys' limits. */
+	capHolders(): { readonly boot: string; readonly fenced: boolean }[] {
+		return [...this.#capLeases]
+			.filter(([, leases]) => leases.size > 0)
+			.map(([boot]) => ({ boot, fenced: this.#terms.get(boot)?.fenced === true }));
+	}
+
 	/** Everything that the boot has leased is free again. */
 	freeLeases(node: NodeEpoch): void {
+		for (const accountId of [...(this.#capLeases.get(termKey(node))?.keys() ?? [])]) this.#setCaps(node, accountId, []);
 		for (const [accountId, leases] of [...(this.#leases.get(termKey(node)) ?? [])]) {
 			for (const { source, day, amount } of leases) this.lease(node, accountId, source, day, -amount);
 		}
@@ -368,6 +446,19 @@ export class SimulatedRows {
 			if (before.length === 0) ofBoot.delete(accountId);
 			else ofBoot.set(accountId, before);
 		});
+		this.rowsWritten++;
+	}
+
+	#setCaps(node: NodeEpoch, accountId: string, after: KeptCap[]): void {
+		const ofBoot = this.#capLeases.get(termKey(node)) ?? new Map<string, KeptCap[]>();
+		this.#capLeases.set(termKey(node), ofBoot);
+		const before = ofBoot.get(accountId);
+		const set = (caps: KeptCap[] | undefined): void => {
+			if (caps === undefined || caps.length === 0) ofBoot.delete(accountId);
+			else ofBoot.set(accountId, caps);
+		};
+		set(after);
+		this.#undo(() => set(before));
 		this.rowsWritten++;
 	}
 

@@ -1,5 +1,5 @@
 /** What a run is made of: nodes, accounts, load, and what goes wrong. Everything follows from the seed. */
-import type { BooksOptions, Opening } from "./books.ts";
+import type { BooksOptions, Limits, Opening } from "./books.ts";
 import type { Latency } from "./database.ts";
 import type { NodeMutation } from "./node.ts";
 import { Random } from "./random.ts";
@@ -127,6 +127,15 @@ export function openingOf(rank: number, seed: number): Opening {
 		bundled: random.chance(0.2) ? Math.round(random.between(1, 60) * USUAL_HOLD) : 0,
 		stakeDiem: random.chance(0.2) ? Math.round(random.between(10, 100) * USUAL_HOLD) : 0,
 	};
+}
+
+/** Half of the keys have limits. From the account's rank alone. */
+export function limitsOf(rank: number, seed: number): Limits {
+	const random = new Random(seed ^ Math.imul(rank + 1, 0x85ebca6b));
+	if (random.chance(0.5)) return { usd: null, diem: null, period: "EPOCH" };
+	const period = (["EPOCH", "MONTH", "LIFETIME"] as const)[random.integer(3)] ?? "EPOCH";
+	const limit = (): string => ((2 * 30 ** random.unit() * USUAL_HOLD) / USD).toFixed(9);
+	return { usd: limit(), diem: random.chance(0.25) ? limit() : null, period };
 }
 
 export const USUAL_LATENCY: Latency = { leastMs: 0.1, meanMs: 0.4, slowShare: 0.01, slowMs: 20 };

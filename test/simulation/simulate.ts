@@ -3,7 +3,7 @@ import { SimulatedDatabase } from "./database.ts";
 import { SimulatedNode } from "./node.ts";
 import { Oracle } from "./oracle.ts";
 import { Random } from "./random.ts";
-import { accountRank, type Fault, openingOf, plannedFaults, type Scenario, USUAL_HOLD } from "./scenario.ts";
+import { accountRank, type Fault, limitsOf, openingOf, plannedFaults, type Scenario, USUAL_HOLD } from "./scenario.ts";
 import { World } from "./world.ts";
 
 export interface SimulationReport {
@@ -21,6 +21,8 @@ export interface SimulationReport {
 	readonly refused: number;
 	/** Refused with 402 while the account's money lay free in the store, or idle on a node. */
 	readonly earlyRefusals: number;
+	/** Refused by a limit of their key. */
+	readonly limited: number;
 	/** Answered with 503. */
 	readonly unavailable: number;
 	readonly chargedUsd: number;
@@ -77,7 +79,11 @@ class Simulation {
 		this.#faults = random.fork();
 		const skews = random.fork();
 		const rankOf = (id: string): number => Number(id.slice(1));
-		const oracle = new Oracle(this.#world, () => this.#database);
+		const oracle = new Oracle(
+			this.#world,
+			() => this.#database,
+			(accountId) => limitsOf(rankOf(accountId), scenario.seed),
+		);
 		this.#oracle = oracle;
 		this.#database = new SimulatedDatabase(this.#world, random.fork(), scenario.latency, {
 			now: () => START_WALL_MS + this.#world.nowMs,
@@ -85,6 +91,8 @@ class Simulation {
 			accountOfKey: (hash) => `a${hash.slice(1)}`,
 			fenced: (node) => oracle.fenced(node),
 			lostGrants: (accountId, amount) => oracle.lostGrant(accountId, amount),
+			limitsOf: (keyId) => oracle.limitsOf(keyId),
+			lostCaps: (keyId, amount) => oracle.lostCap(keyId, amount),
 			...(scenario.broken?.books ? { broken: scenario.broken.books } : {}),
 		});
 		this.#database.noticeLoss = scenario.noticeLoss;
@@ -142,6 +150,7 @@ class Simulation {
 			posts: totals.posts,
 			refused: counts.refused,
 			earlyRefusals: counts.earlyRefusals,
+			limited: counts.limited,
 			unavailable: counts.unavailable,
 			chargedUsd: (totals.charged.usd + totals.charged.diem) / USD,
 			overrunUsd: totals.overrun / USD,

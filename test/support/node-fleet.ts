@@ -152,13 +152,14 @@ export async function hammer(
 	clients: number,
 	tally: Tally,
 	running: () => boolean = () => true,
+	key?: string,
 ): Promise<void> {
 	const client = async (node: Served): Promise<void> => {
 		while (running()) {
 			let answer: Response;
 			tally.running++;
 			try {
-				answer = await node.chat(BODY);
+				answer = await node.chat(BODY, key === undefined ? {} : { key });
 				await answer.arrayBuffer();
 			} catch {
 				tally.failed++;

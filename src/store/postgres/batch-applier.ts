@@ -12,12 +12,15 @@ import {
 	type BatchPlan,
 	type BatchState,
 	budgetKey,
+	capKey,
 	Entry,
 	type LockedBudget,
 	lostAllotments,
 	needsOf,
 	planBatch,
 } from "./batch-plan.ts";
+import { lockCaps, roomOf } from "./cap-book.ts";
+import { freeRoom } from "./cap-split.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 
@@ -83,7 +86,7 @@ export class BatchApplier {
 	}
 
 	/**
-	 * Locks the boot, then accounts, then budgets, each in the order of their keys: no two nodes wait for each other, and
+	 * Locks the boot, then accounts, then budgets, then keys where limits have to be looked at, each in the order of their keys: no two nodes wait for each other, and
 	 * one node at a time numbers the entries of an account's statement. All is asked at once and answered in order: a
 	 * store that is far away costs one way there and back.
 	 */
@@ -98,7 +101,7 @@ export class BatchApplier {
 			of((budget) => budget.day, "INT8"),
 		];
 		const node = [this.#node.id, this.#node.epoch];
-		const [boots, , budgets, leases, numbers, clock] = await Promise.all([
+		const [boots, , budgets, rooms, leases, numbers, clock] = await Promise.all([
 			tx.unsafe("SELECT applied_seq FROM nodes WHERE node_id = $1 AND epoch = $2 FOR NO KEY UPDATE", node),
 			tx.unsafe("SELECT id FROM accounts WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE", [accounts]),
 			tx.unsafe(
@@ -107,13 +110,15 @@ export class BatchApplier {
 					ORDER BY account_id, source, day FOR NO KEY UPDATE`,
 				wanted,
 			),
+			needs.caps.length === 0 ? new Map() : lockCaps(tx, this.#node, needs.caps, needs.touched),
 			tx.unsafe(OWN_LEASES, [...wanted, ...node]),
 			tx.unsafe(LAST_NUMBERS, [accounts]),
 			tx.unsafe("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now"),
 		]);
 		if (boots.length === 0) throw new SequenceError("the store does not know this boot");
 		const applied = Number(boots[0].applied_seq);
-		return { applied, state: stateOf(budgets, leases, numbers), nowMs: Number(clock[0].now) };
+		const caps = new Map(needs.caps.map((place) => [capKey(place), freeRoom(roomOf(rooms, place))]));
+		return { applied, state: { ...stateOf(budgets, leases, numbers), caps }, nowMs: Number(clock[0].now) };
 	}
 
 	/** All of the entries; throws where one is at fault. Only then is `state` not moved on. */
@@ -123,6 +128,7 @@ export class BatchApplier {
 		await this.#write(tx, plan);
 		for (const [key, budget] of after.budgets) state.budgets.set(key, budget);
 		for (const [account, numbers] of after.numbers) state.numbers.set(account, numbers);
+		for (const [key, free] of after.caps) state.caps.set(key, free);
 		return { posts: plan.posts.length, rejects: 0 };
 	}
 
@@ -163,6 +169,7 @@ export class BatchApplier {
 		if (plan.posts.length > 0) writes.push(tx.unsafe(BOOK_POSTS, [plan.posts, plan.movements, id, epoch]));
 		if (plan.spent.length > 0) writes.push(tx.unsafe(SPEND, [plan.spent, id, epoch]));
 		if (plan.daily.length > 0) writes.push(tx.unsafe(COUNT_DAILY, [plan.daily]));
+		if (plan.capped.length > 0) writes.push(tx.unsafe(SPEND_CAPS, [plan.capped, id, epoch]));
 		if (plan.touches.size > 0) {
 			const keys = tx.array([...plan.touches.keys()], "TEXT");
 			writes.push(tx.unsafe(TOUCH, [keys, tx.array([...plan.touches.values()], "INT8")]));
@@ -174,7 +181,7 @@ export class BatchApplier {
 
 type Found = Iterable<Record<string, string | bigint>>;
 
-function stateOf(budgets: Found, leases: Found, numbers: Found): BatchState {
+function stateOf(budgets: Found, leases: Found, numbers: Found): Omit<BatchState, "caps"> {
 	const key = (row: Record<string, string | bigint>) => budgetKey(String(row.account_id), String(row.source), Number(row.day));
 	const byKey = new Map<string, LockedBudget>();
 	for (const row of budgets) byKey.set(key(row), { balance: Number(row.balance), leased: Number(row.leased), lease: 0 });
@@ -194,6 +201,7 @@ function copyOf(state: BatchState): BatchState {
 	return {
 		budgets: new Map([...state.budgets].map(([key, budget]) => [key, { ...budget }])),
 		numbers: new Map([...state.numbers].map(([account, numbers]) => [account, { ...numbers }])),
+		caps: new Map(state.caps),
 	};
 }
 
@@ -246,6 +254,13 @@ const COUNT_DAILY = `
 	ORDER BY account_id, key_id, day, unit, sku
 	ON CONFLICT (account_id, key_id, day, unit, sku) DO UPDATE
 		SET amount = daily.amount + excluded.amount, units = daily.units + excluded.units, rows = daily.rows + excluded.rows`;
+
+/** Where there is no lease (any more), the usage alone counts. */
+const SPEND_CAPS = `
+	UPDATE cap_leases SET amount = greatest(0, cap_leases.amount - part.amount)
+	FROM jsonb_to_recordset($1::jsonb) AS part (account_id text, key_id text, unit text, day int8, amount int8)
+	WHERE cap_leases.node_id = $2 AND cap_leases.epoch = $3 AND cap_leases.account_id = part.account_id
+		AND cap_leases.key_id = part.key_id AND cap_leases.unit = part.unit AND cap_leases.day = part.day`;
 
 const TOUCH = `
 	WITH used AS (

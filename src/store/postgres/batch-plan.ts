@@ -1,12 +1,14 @@
 /** What a batch of records does to the books, as rows to be written. Pure: it works on what was read under lock. */
-import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
+import type { JournalRecord, MoneySource, Owing, PostRecord } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { type OwedSource, payOwed } from "../owed.ts";
+import type { CapAmounts } from "../port.ts";
 import { type BookedPart, bookPost, type LinePart } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
-import { OVERRUN, REVENUE } from "../tables.ts";
+import { type CapUnit, OVERRUN, REVENUE } from "../tables.ts";
 import type { AllotmentDay } from "./allotments.ts";
+import type { CapPlace } from "./cap-book.ts";
 import { RpcPlan } from "./rpc-plan.ts";
 
 /** A record of a batch. It is looked at more than once, and read once. */
@@ -41,6 +43,8 @@ export interface BatchState {
 	readonly budgets: Map<string, LockedBudget>;
 	/** By account. */
 	readonly numbers: Map<string, EntryCounts>;
+	/** What is neither spent nor leased of the limits of keys whose posts owe something, by `capKey`. */
+	readonly caps: Map<string, CapAmounts>;
 }
 
 export type Row = Readonly<Record<string, string | number | null>>;
@@ -52,6 +56,8 @@ export interface BatchPlan {
 	readonly daily: readonly Row[];
 	/** What is taken from each budget, and how much of it was leased. */
 	readonly spent: readonly Row[];
+	/** What posts of keys with leased limits take of them: one for each (account, key, unit, day). */
+	readonly capped: readonly Row[];
 	/** Latest use by key. */
 	readonly touches: ReadonlyMap<string, number>;
 	/** What the chain proxy keeps. */
@@ -62,6 +68,10 @@ export interface BatchPlan {
 export interface BatchNeeds {
 	readonly accounts: readonly string[];
 	readonly budgets: readonly { readonly account: string; readonly source: MoneySource; readonly day: number }[];
+	/** Keys with leased limits whose posts owe something. */
+	readonly caps: readonly CapPlace[];
+	/** Keys whose rows will be written. */
+	readonly touched: readonly string[];
 }
 
 const SOURCES = ["diem", "bundled", "usd"] as const satisfies readonly MoneySource[];
@@ -70,11 +80,20 @@ export function budgetKey(account: string, source: string, day: number): string 
 	return `${account}/${source}/${day}`;
 }
 
+export function capKey({ keyId, day }: CapPlace): string {
+	return `${keyId}/${day}`;
+}
+
 export function needsOf(entries: readonly Entry[]): BatchNeeds {
 	const accounts = new Set<string>();
+	const caps = new Map<string, CapPlace>();
+	const touched = new Set<string>();
 	const budgets = new Map<string, BatchNeeds["budgets"][number]>();
 	for (const { record } of entries) {
+		if (record?.t === "touch") touched.add(record.keyId);
 		if (record?.t !== "post" || typeof record.accountId !== "string" || !(record.priceNano > 0)) continue;
+		const place = capPlaceOf(record);
+		if (place !== null) caps.set(capKey(place), place);
 		accounts.add(record.accountId);
 		for (const source of SOURCES) {
 			const day = source === "diem" ? record.day : 0;
@@ -82,7 +101,12 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 			budgets.set(budgetKey(record.accountId, source, day), { account: record.accountId, source, day });
 		}
 	}
-	return { accounts: [...accounts], budgets: [...budgets.values()] };
+	return { accounts: [...accounts], budgets: [...budgets.values()], caps: [...caps.values()], touched: [...touched] };
+}
+
+/** Where a post owes something that the limits of its key have to allow. */
+function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace | null {
+	return capped === true && owing !== undefined && typeof keyId === "string" && Number.isSafeInteger(day) ? { keyId, day } : null;
 }
 
 /**
@@ -105,6 +129,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	const plan = { posts: [] as Row[], movements: [] as Row[] };
 	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
 	const spent: SpentRows = new Map();
+	const capped = new Map<string, Row & { amount: number }>();
 	const touches = new Map<string, number>();
 	const rpc = new RpcPlan();
 	const count = (post: PostRecord, unit: string, sku: string, amount: number, units: number): void => {
@@ -131,7 +156,10 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			continue;
 		}
 		const booked = bookPost(record);
-		const { parts: owedPaid, fromFree } = payOwed(booked.parts, record.owing, () => owedSources(record, booked.parts, state));
+		const { parts: owedPaid, fromFree } = payOwed(booked.parts, allowed(record, state), () =>
+			owedSources(record, booked.parts, state),
+		);
+		takeOwedCaps(record, booked.parts, owedPaid, state);
 		for (const { source, amount } of fromFree) leaseFree(record, source, amount, state, spent);
 		const parts = owedPaid.flatMap((part) => paid(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
@@ -140,11 +168,43 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 		for (const part of parts) {
 			plan.movements.push(movementRow(record, part, bookedAt));
 			count(record, part.source, part.sku, part.amount, part.units);
+			if (record.capped === true && part.source !== "overrun") countCapped(capped, record, part.source, part.amount);
 		}
 		for (const line of booked.free) count(record, "free", line.sku, 0, line.units);
 		rpc.post(record);
 	}
-	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], touches, rpc };
+	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], capped: [...capped.values()], touches, rpc };
+}
+
+/** What a post owes, as far as the limits of its key go: the node may have had no lease of what they have left. */
+function allowed(post: PostRecord, state: BatchState): Owing | undefined {
+	const place = capPlaceOf(post);
+	if (place === null || post.owing === undefined) return post.owing;
+	const free = state.caps.get(capKey(place)) ?? { usd: 0, diem: 0 };
+	const { most, kept } = post.owing;
+	return {
+		kept,
+		most: { usd: Math.max(0, Math.min(most.usd, free.usd)), diem: Math.max(0, Math.min(most.diem, free.diem)) },
+	};
+}
+
+/** What was owed and is paid leaves less of the limits to the next post of the batch. */
+function takeOwedCaps(post: PostRecord, before: readonly LinePart[], after: readonly BookedPart[], state: BatchState): void {
+	const place = capPlaceOf(post);
+	const free = place === null ? undefined : state.caps.get(capKey(place));
+	if (place === null || free === undefined) return;
+	const paid = (parts: readonly { readonly source: string; readonly amount: number }[], of: readonly string[]): number =>
+		parts.reduce((sum, { source, amount }) => sum + (of.includes(source) ? amount : 0), 0);
+	const more = (...of: readonly string[]): number => paid(after, of) - paid(before, of);
+	state.caps.set(capKey(place), { usd: free.usd - more("usd", "bundled"), diem: free.diem - more("diem") });
+}
+
+/** Bundled credit and USD count together. */
+function countCapped(capped: Map<string, Row & { amount: number }>, post: PostRecord, source: MoneySource, amount: number): void {
+	const unit: CapUnit = source === "diem" ? "diem" : "usd";
+	const key = `${post.keyId}/${unit}/${post.day}`;
+	const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
+	capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
 }
 
 /** What each source has for what the post owes: see `payOwed`. */

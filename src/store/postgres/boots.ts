@@ -111,6 +111,7 @@ async function endLeases(tx: SQL, nodeId: string, epoch: number | null): Promise
 	const ofBoot = "node_id = $1 AND ($2::int8 IS NULL OR epoch = $2)";
 	await tx.unsafe(`UPDATE node_terms SET fenced_at = clock_timestamp() WHERE ${ofBoot} AND fenced_at IS NULL`, [nodeId, epoch]);
 	await tx.unsafe(`DELETE FROM idempotency_running WHERE ${ofBoot}`, [nodeId, epoch]);
+	await tx.unsafe(`DELETE FROM cap_leases WHERE ${ofBoot}`, [nodeId, epoch]);
 	await tx.unsafe(
 		`SELECT 1 FROM budgets WHERE (account_id, source, day) IN (SELECT account_id, source, day FROM leases WHERE ${ofBoot})
 			ORDER BY account_id, source, day FOR NO KEY UPDATE`,

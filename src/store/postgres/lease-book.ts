@@ -6,6 +6,8 @@ import type { AcquireRequest, AcquireResult, BudgetState } from "../port.ts";
 import { DAY_MS } from "../store-clock.ts";
 import { stakeOf, writeAllotments } from "./allotments.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
+import { type CapRooms, cutCaps, growCaps, lockCaps, roomOf } from "./cap-book.ts";
+import { decideCapped } from "./cap-split.ts";
 import { inTransaction } from "./connect.ts";
 import { FencedError } from "./faults.ts";
 import { decideAcquire, decideGiveBack } from "./lease-split.ts";
@@ -53,6 +55,9 @@ export class LeaseBook {
 	 * `giveBack` cuts the leases on an account down to what is kept. Where the store knows of less than is kept (it lost
 	 * the lease in a failover), it stays as it is: what is posted beyond it is taken from free money.
 	 *
+	 * Where the key of a request has limits, what they allow is leased with the money, both or none: keys are locked behind
+	 * all budgets.
+	 *
 	 * Throws `FencedError`.
 	 */
 	trip(sql: SQL, asks: readonly LeaseAsk[], liveNodes: number): Promise<AcquireResult[]> {
@@ -67,11 +72,16 @@ export class LeaseBook {
 					...acquires.flatMap(({ accountId, day }) => placesOf(accountId, [day])),
 					...idsOf(returns).flatMap((accountId) => (held.get(accountId) ?? []).map((lease) => ({ ...lease, accountId }))),
 				];
-				const [budgets, leases] = await Promise.all([
+				const [budgets, leases, rooms] = await Promise.all([
 					readBudgets(tx, places, LOCKED_BUDGETS),
 					this.#leases(tx, idsOf(asks.map((ask) => ask.arguments))),
+					lockCaps(
+						tx,
+						this.#node,
+						acquires.flatMap(({ day, cap }) => (cap === undefined ? [] : [{ keyId: cap.keyId, day }])),
+					),
 				]);
-				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, liveNodes));
+				const acquired = acquires.map((request) => decideLocked(request, budgets, leases, rooms, liveNodes));
 				// What is not locked was leased meanwhile, by a trip that was given up: the next return finds it.
 				const known = new Map(
 					returns.map(({ accountId }) => [
@@ -81,7 +91,7 @@ export class LeaseBook {
 						),
 					]),
 				);
-				await this.#change(tx, [
+				const changes = [
 					...acquires.flatMap(({ accountId }, index) =>
 						(acquired[index]?.grants ?? []).map(({ source, day, granted }) => ({ accountId, source, day, by: granted })),
 					),
@@ -93,7 +103,12 @@ export class LeaseBook {
 							by: -amount,
 						})),
 					),
-				]);
+				];
+				const capGrants = acquires.flatMap(({ accountId, day, cap: asked }, index) => {
+					const cap = acquired[index]?.cap;
+					return asked === undefined || cap === undefined ? [] : [{ accountId, day, keyId: asked.keyId, granted: cap.granted }];
+				});
+				await Promise.all([this.#change(tx, changes), growCaps(tx, this.#node, capGrants), cutCaps(tx, this.#node, returns)]);
 				const returned = await this.#returned(tx, known);
 				return asks.map((ask) => {
 					const of =
@@ -194,16 +209,25 @@ function decideLocked(
 	request: AcquireRequest,
 	locked: ByAccount<BudgetRow>,
 	leases: ByAccount<Kept>,
+	rooms: CapRooms,
 	liveNodes: number,
 ): AcquireResult {
 	const rows = [...(locked.get(request.accountId) ?? [])].sort((a, b) => RANK[a.source] - RANK[b.source]);
-	const { grants, budgets, short } = decideAcquire(rows.map(stateOf), request, liveNodes);
+	const { cap: asked } = request;
+	const room = asked === undefined ? null : roomOf(rooms, { keyId: asked.keyId, day: request.day });
+	const states = rows.map(stateOf);
+	const decision =
+		asked === undefined || room === null
+			? decideAcquire(states, request, liveNodes)
+			: decideCapped(states, { ...request, cap: asked }, room, liveNodes);
+	const { short, ...answer } = decision;
 	const leased = rows.reduce((sum, row) => sum + Number(row.leased), 0);
 	const own = (leases.get(request.accountId) ?? []).reduce(
 		(sum, lease) => sum + (lease.source !== "diem" || lease.day === request.day ? lease.amount : 0),
 		0,
 	);
-	return { grants, budgets, ...(short && leased > own ? { recalled: true } : {}) };
+	const elsewhere = leased > own || (room !== null && room.elsewhere.usd + room.elsewhere.diem > 0);
+	return { ...answer, ...(short && elsewhere ? { recalled: true } : {}) };
 }
 
 const RANK: Record<Source, number> = { diem: 0, bundled: 1, usd: 2 };

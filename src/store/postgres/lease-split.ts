@@ -48,12 +48,17 @@ export function splitLease(budgets: readonly FreeMoney[], wish: LeaseWish): Shar
 		let granted = needed;
 		if (lacking === 0 && !surplusGiven && budget.free > needed) {
 			surplusGiven = true;
-			const surplus = Math.floor((budget.free - needed) / (SURPLUS_PARTS * wish.liveNodes));
-			if (wish.need > 0 && surplus >= LEAST_HOLDS * wish.need) granted += surplus;
+			granted += surplusOf(budget.free - needed, wish.need, wish.liveNodes);
 		}
 		if (granted > 0) shares.push({ ...budget, granted });
 	}
 	return shares;
+}
+
+/** What a node gets for later requests, of what is left when it has what it needs. */
+export function surplusOf(left: number, need: number, liveNodes: number): number {
+	const surplus = Math.floor(left / (SURPLUS_PARTS * liveNodes));
+	return need > 0 && surplus >= LEAST_HOLDS * need ? surplus : 0;
 }
 
 export interface AcquireDecision {

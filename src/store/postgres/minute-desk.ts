@@ -10,7 +10,7 @@ import { StoreConnection } from "./store-connection.ts";
 /** The event loop waits no longer than a second. */
 const STATEMENT_MS = 2_000;
 const SILENCE_MS = 3_000;
-const FORGET_EVERY_MS = 600_000;
+const FORGET_EVERY_MS = 60_000;
 
 export class PostgresMinutes implements MinuteDesk {
 	readonly #store: StoreConnection<SQL>;

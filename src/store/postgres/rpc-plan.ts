@@ -26,8 +26,9 @@ export class RpcPlan {
 		const credits = creditsOf(post);
 		if (credits === 0) return;
 		const bucket = creditBucket(post.doneAtMs);
-		const id = JSON.stringify([post.accountId, bucket]);
-		const sum = this.#credits.get(id) ?? { account_id: post.accountId, bucket, credits: 0 };
+		const accountId = post.callerId ?? post.accountId;
+		const id = JSON.stringify([accountId, bucket]);
+		const sum = this.#credits.get(id) ?? { account_id: accountId, bucket, credits: 0 };
 		sum.credits += credits;
 		this.#credits.set(id, sum);
 	}

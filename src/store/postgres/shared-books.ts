@@ -5,9 +5,9 @@
  */
 import type { ReadGroup } from "../../journal/index.ts";
 import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "../idempotency.ts";
-import type { Kept } from "../leases.ts";
 import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
 import type { Account, AcquireRequest, AcquireResult, BudgetState, KeyLoad, StoreChange } from "../port.ts";
+import type { ReturnRequest } from "../thread-protocol.ts";
 import type { NodeEpoch } from "./batch-applier.ts";
 import type { Beat, Boot } from "./boots.ts";
 
@@ -41,7 +41,7 @@ export interface BooksApplier<On> {
 /** What a node asks about its leases on one account. */
 export type LeaseAsk =
 	| { readonly name: "acquire"; readonly arguments: AcquireRequest }
-	| { readonly name: "giveBack"; readonly arguments: { readonly accountId: string; readonly kept: readonly Kept[] } };
+	| { readonly name: "giveBack"; readonly arguments: ReturnRequest };
 
 export interface BooksLeases<On> {
 	/** One transaction for all of them, each about another account; the answers are in the order of `asks`. */

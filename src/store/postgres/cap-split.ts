@@ -1,0 +1,67 @@
+/**
+ * How much of a key's limits a node gets with the money for a request. Pure: the simulation of many nodes runs these very
+ * functions.
+ */
+import { nano } from "../../ledger/nano.ts";
+import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapAsk } from "../port.ts";
+import { type AcquireDecision, decideAcquire, surplusOf } from "./lease-split.ts";
+
+/** The limits of a key and what is taken of them in the window of a day, as they stand under lock. */
+export interface CapRoom {
+	/** Infinity: none. */
+	readonly limit: CapAmounts;
+	readonly spent: CapAmounts;
+	/** Leased to the node that asks. */
+	readonly own: CapAmounts;
+	readonly elsewhere: CapAmounts;
+}
+
+/** Of a key that is revoked: nothing may be spent. */
+export const NO_ROOM: CapRoom = {
+	limit: { usd: 0, diem: 0 },
+	spent: { usd: 0, diem: 0 },
+	own: { usd: 0, diem: 0 },
+	elsewhere: { usd: 0, diem: 0 },
+};
+
+/** What is neither spent nor leased; below 0 where a limit was lowered, or late posts came. */
+export function freeRoom({ limit, spent, own, elsewhere }: CapRoom): CapAmounts {
+	return { usd: limit.usd - spent.usd - own.usd - elsewhere.usd, diem: limit.diem - spent.diem - own.diem - elsewhere.diem };
+}
+
+const above0 = (amount: number): number => Math.max(0, amount);
+
+/**
+ * Decides an acquire of money and limits together, all or none: of both what the request lacks, with a surplus where the
+ * limit is rich. Holds of the node that have no lease of the limits (a term ended) get theirs with it.
+ */
+export function decideCapped(
+	budgets: readonly BudgetState[],
+	request: AcquireRequest & { readonly cap: CapAsk },
+	room: CapRoom,
+	liveNodes: number,
+): AcquireDecision & { readonly cap: CapAnswer } {
+	const { amount, money, room: here } = request.cap;
+	const free = freeRoom(room);
+	/** What the limits let the request use, with all that is free of them. */
+	const most = { usd: above0(here.usd + free.usd), diem: above0(here.diem + free.diem) };
+	const need = above0(amount - Math.min(money.usd, most.usd) - Math.min(money.diem, most.diem));
+	const usable = { usd: above0(most.usd - money.usd), diem: above0(most.diem - money.diem) };
+	const decision = decideAcquire(budgets, { ...request, needNano: nano(need), usable }, liveNodes);
+	const all = budgets.reduce((sum, budget) => sum + budget.free, money.usd + money.diem);
+	const short = decision.short && all >= amount;
+	const { spent, elsewhere } = room;
+	if (decision.short && request.part !== true)
+		return { ...decision, cap: { granted: { usd: 0, diem: 0 }, spent, elsewhere, short } };
+	const granted = (diem: boolean): number =>
+		decision.grants.reduce((sum, grant) => sum + ((grant.source === "diem") === diem ? grant.granted : 0), 0);
+	const diem = Math.min(money.diem + granted(true), most.diem, amount);
+	const usd = Math.min(money.usd + granted(false), most.usd, amount - diem);
+	const lease = (used: number, has: number, left: number): number => {
+		if (left === Number.POSITIVE_INFINITY) return 0;
+		const needed = used > 0 ? above0(used - has) : 0;
+		return needed + surplusOf(left - needed, amount, liveNodes);
+	};
+	const leased = { usd: lease(usd, here.usd, free.usd), diem: lease(diem, here.diem, free.diem) };
+	return { ...decision, cap: { granted: leased, spent, elsewhere, short } };
+}
