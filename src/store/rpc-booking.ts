@@ -14,7 +14,7 @@ export class RpcBooking {
 	post(post: PostRecord): void {
 		if (post.kept !== undefined) this.#keep(answerRow(post.accountId, post.kept));
 		const credits = creditsOf(post);
-		if (credits > 0) this.#sql.credits.run(post.accountId, creditBucket(post.doneAtMs), credits);
+		if (credits > 0) this.#sql.credits.run(post.callerId ?? post.accountId, creditBucket(post.doneAtMs), credits);
 	}
 
 	/** False where the record is not one of the chain proxy's. */

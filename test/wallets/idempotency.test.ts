@@ -31,3 +31,18 @@ test("a request that the diem of a linked account paid is answered again, not ma
 	// The account's keys have keys of their own: none of them is answered with what a wallet asked.
 	expect(await call("by-diem", { authorization: `Bearer ${staker.secret}` })).toEqual([200, null]);
 });
+
+test("the credits of a day are the wallet's, whoever pays: the store counts them as the node does", async () => {
+	const wallet = testWallet();
+	const own = await bed.fund(wallet, "1");
+	const staker = await bed.gate.newKey({ changes: { wallet: wallet.address } });
+	await bed.stakeToday(staker.accountId, 0.1);
+	const signedIn = await wallet.signIn(bed.gate.url);
+	for (let turn = 0; turn < 3; turn++) expect((await bed.rpc(signedIn)).status).toBe(200);
+	// The diem of the other account paid.
+	expect(await bed.gate.balance(own)).toBe(1_000_000_000);
+	const { store } = bed.gate.books;
+	await store.settled();
+	const counted = await store.rpcCredits({ accountIds: [own, staker.accountId], fromBucket: 0 });
+	expect(counted.map(({ accountId, credits }) => [accountId, credits])).toEqual([[own, 60]]);
+});

@@ -1,14 +1,16 @@
 /** Wallets at two servers on one PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { audit } from "../../src/ledger/index.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { until } from "../support/running-gateway.ts";
 import { type Served, serve } from "../support/served.ts";
 import { headerOf, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
-import { walletOf } from "../support/wallets.ts";
+import { testWallet, walletOf } from "../support/wallets.ts";
 
 const PAY_TO = "0x00000000000000000000000000000000000000A1";
+const WALLET_READS = 60;
 const PUBLIC_URL = "https://gate.example.test";
 
 let cluster: PostgresCluster;
@@ -42,6 +44,18 @@ const rpc = (node: Served | undefined, headers: Record<string, string>) =>
 		headers: { "content-type": "application/json", ...headers },
 		body: '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
 	});
+
+test("a wallet without an account is limited at each server, and leaves no row behind", async () => {
+	const stranger = testWallet();
+	const signedIn = await stranger.signIn(PUBLIC_URL);
+	const read = () => fetch(`${nodes[0]?.url}/api/v1/x402/balance/${stranger.address}`, { headers: signedIn });
+	expect((await read()).status).toBe(200);
+	expect((await read()).headers.get("x-ratelimit-remaining-requests")).toBe(`${WALLET_READS - 2}`);
+	const admin = openAdmin(store);
+	const { rows } = await sql<{ account_id: string }>`SELECT account_id FROM minute_windows`.execute(admin.db);
+	await admin.close();
+	expect(rows.filter(({ account_id: id }) => id.includes(stranger.address.toLowerCase()))).toEqual([]);
+});
 
 test("one header at both at once serves one request; what is left is spent at either, to the nano-dollar", async () => {
 	const [first, second] = nodes;

@@ -206,6 +206,15 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		]);
 	});
 
+	test("credits are counted for who called, whoever paid", async () => {
+		const store = await open();
+		const caller = await books.account();
+		await apply(store, [post(1, { callerId: caller }), post(2)]);
+		const rows = await books.admin().db.selectFrom("rpc_credits").select(["account_id", "credits"]).execute();
+		expect(rows.map(({ credits }) => credits)).toEqual([20n, 20n]);
+		expect(rows.map(({ account_id: id }) => id)).toContain(caller);
+	});
+
 	test("of several outcomes of a send the first stands, in one batch too; a hash that was known stays", async () => {
 		const end = { t: "send-end", requestId: "r", outcome: "accepted", txHash: "0xb", atMs: NOW + 5 } as const;
 		const store = await open();
