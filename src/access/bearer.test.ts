@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bearerKey, keyHash, newApiKey } from "./index.ts";
+import { bareKey, bearerKey, keyHash, newApiKey } from "./index.ts";
 
 test("reads the key behind the scheme word in any case", () => {
 	expect(bearerKey("Bearer abc")).toBe("abc");
@@ -21,6 +21,12 @@ test("another scheme, two spaces, two values or odd characters are malformed", (
 		`Bearer ${"a".repeat(513)}`,
 	])
 		expect(bearerKey(header)).toBeUndefined();
+});
+
+test("reads a key that stands alone in its header", () => {
+	expect(bareKey("abc")).toBe("abc");
+	for (const header of [null, ""]) expect(bareKey(header)).toBeNull();
+	for (const header of ["a b", "a, b", "ä", "a".repeat(513)]) expect(bareKey(header)).toBeUndefined();
 });
 
 test("new keys carry their type and 43 random base62 characters, and are known by their sha256", () => {

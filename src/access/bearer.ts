@@ -9,8 +9,13 @@ export function bearerKey(header: string | null): string | null | undefined {
 	if (header.slice(0, 6).toLowerCase() !== "bearer") return undefined;
 	if (header.length <= 7) return null;
 	if (header.charCodeAt(6) !== 32) return undefined;
-	const key = header.slice(7);
-	return /^[A-Za-z0-9._~+/=-]{1,512}$/.test(key) ? key : undefined;
+	return bareKey(header.slice(7));
+}
+
+/** The key of a header that holds nothing else: null where there is none, undefined where it cannot be a key. */
+export function bareKey(header: string | null): string | null | undefined {
+	if (header === null || header === "") return null;
+	return /^[A-Za-z0-9._~+/=-]{1,512}$/.test(header) ? header : undefined;
 }
 
 /** What the store knows of a key: the lower-case hex sha256 of its text. */

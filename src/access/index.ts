@@ -15,7 +15,7 @@ export {
 	refundedView,
 	TierSchema,
 } from "./accounts/account-view.ts";
-export { bearerKey, keyHash } from "./bearer.ts";
+export { bareKey, bearerKey, keyHash } from "./bearer.ts";
 export { KeyDesk } from "./keys/key-desk.ts";
 export {
 	DescriptionSchema,

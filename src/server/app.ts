@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { ApiError } from "../errors/index.ts";
 import type { Connection } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { asApiError, errorBody, errorHeaders } from "./error-body.ts";
+import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";
@@ -47,13 +47,13 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
 		});
 	}
-	const openAiRoots = endpoints
-		.filter((endpoint) => endpoint.openAi)
-		.map((endpoint) => `${API_PREFIX}/${endpoint.path.split("/")[1]}`);
+	const forms = endpoints
+		.filter((endpoint) => endpoint.openAi || endpoint.anthropic === true)
+		.map((endpoint) => ({ root: `${API_PREFIX}/${endpoint.path.split("/")[1]}`, form: errorForm(endpoint) }));
 	const refuse = (request: Request, error: ApiError): Response => {
 		const path = pathOf(request.url);
-		const openAi = openAiRoots.some((root) => path === root || path.startsWith(`${root}/`));
-		return errorResponse(error, openAi, request, parts);
+		const found = forms.find(({ root }) => path === root || path.startsWith(`${root}/`));
+		return errorResponse(error, found?.form ?? "plain", request, parts);
 	};
 	app.notFound((c) => refuse(c.req.raw, new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` })));
 	app.onError((error, c) => {
@@ -115,15 +115,15 @@ function allowOf(methods: Iterable<string>): string {
 /** An error that is answered outside the pipeline: unknown path, wrong method, draining. */
 export function errorResponse(
 	error: ApiError,
-	openAi: boolean,
+	form: ErrorForm,
 	request: Request,
 	parts: Pick<PipelineParts, "settings">,
 ): Response {
 	const settings = parts.settings();
 	const answer = {
-		status: error.status,
+		status: errorStatus(error.code, form),
 		type: "application/json",
-		body: JSON.stringify(errorBody(error, openAi ? "openai" : "plain")),
+		body: JSON.stringify(errorBody(error, form)),
 		headers: errorHeaders(error),
 	};
 	return respond(answer, answerHeaders(newRequestId(), null, settings), request, settings);

@@ -95,6 +95,8 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly description?: string;
 	/** True on routes that an OpenAI SDK calls: `error` is an object there. */
 	readonly openAi: boolean;
+	/** True on routes that an Anthropic SDK calls: its error form, its header for the key, and the request's id as it reads it. */
+	readonly anthropic?: boolean;
 	/** True on routes that x402 clients pay on: `error` is the machine code there, and `message` the text. */
 	readonly x402?: boolean;
 	readonly callers: readonly CallerKind[];

@@ -1,5 +1,6 @@
-import { ApiError } from "../errors/index.ts";
+import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { detailsOf } from "../schema/index.ts";
+import { anthropicError, anthropicStatus } from "./anthropic-error.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 function openAiType(status: number): string {
@@ -27,22 +28,30 @@ export function openAiError(error: ApiError): { message: string; type: string; p
 }
 
 /** How a route tells errors. */
-export type ErrorForm = "openai" | "plain" | "x402";
+export type ErrorForm = "openai" | "anthropic" | "plain" | "x402";
 
-export function errorForm({ openAi, x402 }: Pick<Endpoint, "openAi" | "x402">): ErrorForm {
-	return openAi ? "openai" : x402 === true ? "x402" : "plain";
+export function errorForm({ openAi, anthropic, x402 }: Pick<Endpoint, "openAi" | "anthropic" | "x402">): ErrorForm {
+	if (openAi) return "openai";
+	return anthropic === true ? "anthropic" : x402 === true ? "x402" : "plain";
 }
 
 /**
  * The JSON body of an error (docs/api.md): `error` is an object on the routes that an OpenAI SDK calls, a string
- * elsewhere; the machine code stands beside it in both. On x402 routes `error` is the code, but of 429.
+ * elsewhere; the machine code stands beside it in both. On x402 routes `error` is the code, but of 429. On those of
+ * Anthropic's SDK `error` is its object.
  */
 export function errorBody(error: ApiError, form: ErrorForm): Record<string, unknown> {
 	const { issues, extra, body } = error.options;
 	if (body !== undefined) return body;
 	const more = { ...(issues ? { details: detailsOf(issues), issues } : {}), ...extra };
 	if (form === "x402" && error.status !== 429) return { error: error.publicCode, message: error.message, ...more };
+	if (form === "anthropic") return { ...anthropicError(error), code: error.publicCode, ...more };
 	return { error: form === "openai" ? openAiError(error) : error.message, code: error.publicCode, ...more };
+}
+
+/** The status of an error of the table in a form. */
+export function errorStatus(code: ErrorCode, form: ErrorForm): number {
+	return form === "anthropic" ? anthropicStatus(code) : ERROR_TABLE[code][0];
 }
 
 /** Headers that belong to the error itself. */

@@ -1,4 +1,4 @@
-import { bearerKey, checkRules, keyHash } from "../access/index.ts";
+import { bareKey, bearerKey, checkRules, keyHash } from "../access/index.ts";
 import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
@@ -66,7 +66,7 @@ async function acceptPayment(call: Call, wallets: WalletGate, settings: Pipeline
 function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
 	const { endpoint } = call;
 	const { wallets } = parts;
-	const key = endpoint.callers.includes("key") ? bearerKey(call.request.headers.get("authorization")) : null;
+	const key = endpoint.callers.includes("key") ? givenKey(call) : null;
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
 		return acceptPayment(call, wallets, settings, parts);
@@ -74,6 +74,12 @@ function identifyKey(call: Call, settings: PipelineSettings, parts: PipelinePart
 	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
 	accept(call, found, parts);
 	return null;
+}
+
+/** The key of the Authorization header; where Anthropic's clients call, else of their own. */
+function givenKey({ endpoint, request }: Call): string | null | undefined {
+	const key = bearerKey(request.headers.get("authorization"));
+	return key === null && endpoint.anthropic === true ? bareKey(request.headers.get("x-api-key")) : key;
 }
 
 function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {

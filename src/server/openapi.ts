@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { errorForm } from "./error-body.ts";
+import { errorForm, errorStatus } from "./error-body.ts";
 import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 
 type JsonObject = Record<string, unknown>;
@@ -30,6 +30,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { versi
 		components: {
 			securitySchemes: {
 				bearer: { type: "http", scheme: "bearer", description: "An API key of this service" },
+				key: { type: "apiKey", in: "header", name: "x-api-key", description: "The same key, as Anthropic's clients send it" },
 				wallet: {
 					type: "apiKey",
 					in: "header",
@@ -40,6 +41,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: { versi
 			schemas: {
 				Error: errorSchema(),
 				OpenAiError: openAiErrorSchema(),
+				AnthropicError: anthropicErrorSchema(),
 				X402Error: x402ErrorSchema(),
 				PaymentRequired: paymentRequiredSchema(),
 			},
@@ -87,10 +89,11 @@ function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonOb
 	};
 }
 
-function security({ callers }: Endpoint): JsonObject {
+function security({ callers, anthropic }: Endpoint): JsonObject {
 	if (callers.includes("none")) return { security: [] };
 	if (!callers.includes("wallet")) return {};
-	return { security: [...(callers.includes("key") ? [{ bearer: [] }] : []), { wallet: [] }] };
+	const keys = [{ bearer: [] }, ...(anthropic === true ? [{ key: [] }] : [])];
+	return { security: [...(callers.includes("key") ? keys : []), { wallet: [] }] };
 }
 
 const NEEDS = { ADMIN: "Needs an ADMIN key.", OPERATOR: "Needs an ADMIN key of the operator's account." } as const;
@@ -174,10 +177,11 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 }
 
 function errorResponses(endpoint: Endpoint): JsonObject {
-	const schema = { $ref: `#/components/schemas/${ERROR_SCHEMAS[errorForm(endpoint)]}` };
+	const form = errorForm(endpoint);
+	const schema = { $ref: `#/components/schemas/${ERROR_SCHEMAS[form]}` };
 	const byStatus = new Map<number, ErrorCode[]>();
 	for (const code of errorCodes(endpoint)) {
-		const status = ERROR_TABLE[code][0];
+		const status = errorStatus(code, form);
 		byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
 	}
 	const responses: JsonObject = {};
@@ -191,7 +195,7 @@ function errorResponses(endpoint: Endpoint): JsonObject {
 	return responses;
 }
 
-const ERROR_SCHEMAS = { openai: "OpenAiError", plain: "Error", x402: "X402Error" } as const;
+const ERROR_SCHEMAS = { openai: "OpenAiError", anthropic: "AnthropicError", plain: "Error", x402: "X402Error" } as const;
 const OFFER = { $ref: "#/components/schemas/PaymentRequired" };
 const PAYMENT_REQUIRED_HEADERS = {
 	headers: { "PAYMENT-REQUIRED": { description: "x402 version 2, base64 of JSON", schema: { type: "string" } } },
@@ -208,6 +212,20 @@ const details = {
 
 function errorSchema(): JsonObject {
 	return { type: "object", required: ["error"], properties: { error: { type: "string" }, ...details } };
+}
+
+function anthropicErrorSchema(): JsonObject {
+	const text = { type: "string" };
+	const code = { type: "object", properties: { error_code: text } };
+	return {
+		type: "object",
+		required: ["type", "error"],
+		properties: {
+			type: { const: "error" },
+			error: { type: "object", required: ["type", "message"], properties: { type: text, message: text, details: code } },
+			...details,
+		},
+	};
 }
 
 function x402ErrorSchema(): JsonObject {

@@ -19,7 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
-import { asApiError, errorBody, errorForm, errorHeaders } from "./error-body.ts";
+import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import {
 	checkInput,
@@ -255,13 +255,14 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
+	const form = errorForm(call.endpoint);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
 	else parts.log.debug(fields, "refused");
 	return {
-		status: error.status,
+		status: errorStatus(error.code, form),
 		type: "application/json",
-		body: JSON.stringify(errorBody(error, errorForm(call.endpoint))),
+		body: JSON.stringify(errorBody(error, form)),
 		headers: errorHeaders(error),
 	};
 }

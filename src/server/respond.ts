@@ -11,6 +11,7 @@ const PACKED = /^(?:audio|image|video)\//;
 
 const EXPOSED = [
 	"X-Request-ID",
+	"request-id",
 	"Retry-After",
 	"Content-Disposition",
 	"Link",
@@ -61,6 +62,7 @@ export interface RespondSettings {
 export function answerHeaders(requestId: string, call: Call | null, settings: RespondSettings): Record<string, string> {
 	const headers: Record<string, string> = { "X-Request-ID": requestId, "x-service-version": settings.build };
 	if (call === null) return headers;
+	if (call.endpoint.anthropic === true) headers["request-id"] = requestId;
 	if (call.balanceUsd !== null) headers["x-service-balance-usd"] = formatNano(call.balanceUsd);
 	if (call.balanceDiem !== null) headers["x-service-balance-diem"] = formatNano(call.balanceDiem);
 	if (call.balanceRemaining !== null) headers["X-Balance-Remaining"] = balanceText(call.balanceRemaining);

@@ -22,7 +22,7 @@ export class FrontDoor {
 		};
 		this.#app = {
 			fetch: (request) => this.#starting(request),
-			refuse: (request, error) => errorResponse(error, true, request, { settings: () => this.#settings }),
+			refuse: (request, error) => errorResponse(error, "openai", request, { settings: () => this.#settings }),
 		};
 	}
 
@@ -48,6 +48,6 @@ export class FrontDoor {
 			message: "The service is starting; try again in a moment",
 			retryAfterSeconds: 1,
 		});
-		return errorResponse(error, true, request, { settings: () => this.#settings });
+		return errorResponse(error, "openai", request, { settings: () => this.#settings });
 	}
 }
