@@ -102,6 +102,34 @@ test("the SDK's own loop runs the tools and sends their results back", async () 
 	expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool"]);
 });
 
+test("the loop of a stream runs them too, and ends with the model's answer", async () => {
+	const ran: unknown[] = [];
+	const execute = (input: unknown) => {
+		ran.push(input);
+		return Promise.resolve("42");
+	};
+	const tools = { lookup: tool({ inputSchema, execute }), weather: tool({ inputSchema, execute }) };
+	const stream = streamText({ ...call("loop"), tools, stopWhen: stepCountIs(5) });
+	await stream.consumeStream();
+	expect(ran).toEqual(CALLS.map(({ input }) => input));
+	expect([await stream.text, (await stream.steps).length]).toEqual(["Hello, world!", 2]);
+});
+
+test("an output of a schema comes from a model whose server knows none, whole and streamed", async () => {
+	const output = Output.object({
+		schema: jsonSchema<{ city: string }>({
+			type: "object",
+			properties: { city: { type: "string" } },
+			required: ["city"],
+			additionalProperties: false,
+		}),
+	});
+	expect((await generateText({ ...call("mends"), output })).output).toEqual({ city: "Zürich" });
+	const stream = streamText({ ...call("mends"), output });
+	await stream.consumeStream();
+	expect(await stream.output).toEqual({ city: "Zürich" });
+});
+
 test("an output of a schema is asked for as json_schema and comes back as an object", async () => {
 	const schema = jsonSchema<{ city: string }>({
 		type: "object",
@@ -116,11 +144,13 @@ test("an output of a schema is asked for as json_schema and comes back as an obj
 });
 
 test("reasoning_content comes as reasoning, whole and streamed", async () => {
-	const unary = await generateText(call("thinks"));
-	expect([unary.reasoningText, unary.text]).toEqual(["2 plus 2", "4"]);
-	const streamed = streamText(call("thinks"));
-	await streamed.consumeStream();
-	expect([await streamed.reasoningText, await streamed.text]).toEqual(["2 plus 2", "4"]);
+	for (const model of ["thinks", "inline"]) {
+		const unary = await generateText(call(model));
+		expect([unary.reasoningText, unary.text]).toEqual(["2 plus 2", "4"]);
+		const streamed = streamText(call(model));
+		await streamed.consumeStream();
+		expect([await streamed.reasoningText, await streamed.text]).toEqual(["2 plus 2", "4"]);
+	}
 });
 
 test("a model whose id has a slash and a colon answers, with a suffix too", async () => {

@@ -6,7 +6,12 @@
 import { disableAccount } from "../../src/store/admin.ts";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
 import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
-import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import {
+	type Behaviour,
+	type ReceivedRequest,
+	type ScriptedUpstream,
+	startScriptedUpstream,
+} from "../support/scripted-upstream.ts";
 
 /** An id as open model servers have them: discovered, not configured. */
 export const SLASHED = "org/some-model:8b-q4";
@@ -17,6 +22,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 	priced: {},
 	tools: { speech: TOOL_SPEECH },
 	thinks: { speech: { content: ["4"], reasoning: ["2 plus ", "2"] } },
+	inline: { speech: { content: ["<thi", "nk>2 plus ", "2</think>", "4"] } },
 	likely: { speech: { content: ["He", "llo"], logprobs: true } },
 	choices: { speech: { content: ["Hello", "!"], choices: 2 } },
 	schema: { speech: { content: ['{"city":', '"Zürich"}'] } },
@@ -42,6 +48,24 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
 	},
 	"cut-in-stream": { dieAfterChunks: 3 },
 };
+
+/** Models that say one thing first and another once the conversation has this role: a loop comes to its end. */
+const LATER: Readonly<Record<string, { readonly role: string; readonly first: Behaviour; readonly next: Behaviour }>> = {
+	loop: { role: "tool", first: { speech: TOOL_SPEECH }, next: {} },
+	mends: {
+		role: "assistant",
+		first: { speech: { content: ["The city is Zürich."] } },
+		next: { speech: { content: ['{"city":', '"Zürich"}'] } },
+	},
+};
+
+function behaviourOf({ body }: ReceivedRequest): Behaviour {
+	const model = String(body.model);
+	const later = LATER[model];
+	if (later === undefined) return BEHAVIOURS[model] ?? {};
+	const messages = body.messages as readonly { readonly role: string }[];
+	return messages.some(({ role }) => role === later.role) ? later.next : later.first;
+}
 
 /** One error, how to provoke it, and what must reach the user. */
 export interface Fault {
@@ -86,9 +110,11 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 function entries(): Record<string, object> {
 	const made: Record<string, object> = {};
-	for (const name of Object.keys(BEHAVIOURS))
+	for (const name of [...Object.keys(BEHAVIOURS), ...Object.keys(LATER)])
 		made[name] = { type: "text", price: { input: 0, output: 0 }, upstreams: target(name === "slow" ? "slow" : "scripted", name) };
 	made.priced = { ...made.priced, price: { input: 1, output: 4 }, contextTokens: 8192, maxCompletionTokens: 1024 };
+	made.inline = { ...made.inline, thinkBlocks: "inline" };
+	made.mends = { ...made.mends, responseFormat: "repair" };
 	made.limited = { ...made.limited, tier: "one" };
 	const removesAt = iso(Date.now() - DAY);
 	made.retired = { ...made.talk, deprecation: { autoRemap: false, date: iso(Date.now() - 2 * DAY), removesAt } };
@@ -99,7 +125,7 @@ function entries(): Record<string, object> {
 export async function startClientGateway(): Promise<ClientGateway> {
 	const upstream = startScriptedUpstream();
 	upstream.models([SLASHED]);
-	upstream.always((request) => BEHAVIOURS[String(request.body.model)] ?? {});
+	upstream.always(behaviourOf);
 	// Faults are asked for one after the other: none may take the upstream out.
 	const patient = { health: { failures: 1_000, probeEveryMs: 60_000 } };
 	const limits = { failedRequests: 0, tiers: { one: { requestsPerMinute: 1, tokensPerMinute: 1_000_000 } } };

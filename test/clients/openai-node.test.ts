@@ -91,6 +91,58 @@ test("a conversation with the calls' results goes back in", async () => {
 	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
 });
 
+test("the client's own loop runs the tools until the model has its answer, whole and streamed", async () => {
+	for (const stream of [false, true] as const) {
+		const ran: unknown[] = [];
+		const tool = (name: string) => ({
+			type: "function" as const,
+			function: {
+				name,
+				description: name,
+				parameters: { type: "object", properties: {} },
+				parse: JSON.parse,
+				function: (input: unknown) => {
+					ran.push([name, input]);
+					return "42";
+				},
+			},
+		});
+		const runner = client.chat.completions.runTools({
+			model: "loop",
+			messages,
+			tools: [tool("lookup"), tool("weather")],
+			...(stream ? { stream } : {}),
+		} as Parameters<typeof client.chat.completions.runTools>[0]);
+		expect(await runner.finalContent()).toBe("Hello, world!");
+		expect(ran).toEqual(FUNCTIONS.map(({ name, arguments: input }) => [name, input]));
+	}
+	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
+});
+
+test("the stream helper tells text, calls and an object of a schema as they grow", async () => {
+	const runner = client.chat.completions.stream({ model: "talk", messages });
+	const deltas: string[] = [];
+	runner.on("content.delta", ({ delta }) => deltas.push(delta));
+	await runner.done();
+	expect(deltas).toEqual(["Hello", ", ", "world", "!"]);
+	const calls: unknown[] = [];
+	const calling = client.chat.completions.stream({ model: "tools", messages, tools: TOOLS });
+	calling.on("tool_calls.function.arguments.done", ({ name, arguments: text }) => calls.push([name, JSON.parse(text)]));
+	await calling.done();
+	expect(calls).toEqual(FUNCTIONS.map(({ name, arguments: input }) => [name, input]));
+});
+
+test("an object of a schema comes from a model whose server knows none, whole and streamed", async () => {
+	const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
+	const response_format = { type: "json_schema" as const, json_schema: { name: "place", strict: true, schema } };
+	const body = { model: "mends", messages, response_format };
+	const whole = await client.chat.completions.parse(body);
+	expect(whole.choices[0]?.message.parsed).toEqual({ city: "Zürich" });
+	expect(whole.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 3 });
+	const streamed = await client.chat.completions.stream(body).finalChatCompletion();
+	expect(streamed.choices[0]?.message.parsed).toEqual({ city: "Zürich" });
+});
+
 test("a JSON schema goes up as it was given and its answer comes down parsed", async () => {
 	const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 	const response_format = { type: "json_schema" as const, json_schema: { name: "place", strict: true, schema } };
@@ -100,14 +152,16 @@ test("a JSON schema goes up as it was given and its answer comes down parsed", a
 });
 
 test("reasoning_content comes beside the text, whole and in deltas", async () => {
-	const unary = await client.chat.completions.create({ model: "thinks", messages });
-	expect(unary.choices[0]?.message).toMatchObject({ content: "4", reasoning_content: "2 plus 2" });
-	let thought = "";
-	for await (const chunk of await client.chat.completions.create({ model: "thinks", messages, stream: true })) {
-		const delta = chunk.choices[0]?.delta as { reasoning_content?: string } | undefined;
-		thought += delta?.reasoning_content ?? "";
+	for (const model of ["thinks", "inline"]) {
+		const unary = await client.chat.completions.create({ model, messages });
+		expect(unary.choices[0]?.message).toMatchObject({ content: "4", reasoning_content: "2 plus 2" });
+		let thought = "";
+		for await (const chunk of await client.chat.completions.create({ model, messages, stream: true })) {
+			const delta = chunk.choices[0]?.delta as { reasoning_content?: string } | undefined;
+			thought += delta?.reasoning_content ?? "";
+		}
+		expect(thought).toBe("2 plus 2");
 	}
-	expect(thought).toBe("2 plus 2");
 });
 
 test("logprobs come whole and in chunks", async () => {
