@@ -9,6 +9,7 @@ import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
 import { checkDocuments, DocumentPool } from "../engines/documents/index.ts";
 import { checkEmbeddingEngine, EmbeddedEmbeddings, nativeEmbeddingEngine } from "../engines/embeddings/index.ts";
+import { checkImages, EmbeddedImages } from "../engines/images/index.ts";
 import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { audit } from "../ledger/index.ts";
@@ -160,6 +161,9 @@ async function engines(config: Config): Promise<Check[]> {
 	const documents = new DocumentPool({ log, processes: 1, limitMs, maxMemoryMb });
 	checks.push(await checkDocuments(documents));
 	await documents.stop();
+	const images = new EmbeddedImages({ assets, log, processes: 1 });
+	checks.push(await checkImages(images));
+	await images.stop();
 	if (config.chat.embedded.enabled || config.speech.embedded.enabled) checks.push(...(await checkAssets(assets)));
 	if (config.chat.embedded.enabled) checks.push(await chatEngine(config, assets, log));
 	if (config.speech.embedded.enabled) checks.push(await speechEngine(config, assets, log));

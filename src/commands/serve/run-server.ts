@@ -7,6 +7,7 @@ import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { DocumentPool } from "../../engines/documents/index.ts";
 import { EmbeddedEmbeddings, nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
+import { EmbeddedImages } from "../../engines/images/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { Gateway, Housekeeper } from "../../gateway/index.ts";
@@ -71,6 +72,14 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const embeddings = embeds ? new EmbeddedEmbeddings({ config: config.embeddings.embedded, assets, log }) : null;
 	const { processes, fileMs: limitMs, maxMemoryMb } = config.documents;
 	const documents = new DocumentPool({ log, processes, limitMs, maxMemoryMb });
+	const images = new EmbeddedImages({
+		assets,
+		log,
+		processes: config.images.processes,
+		maxWaiting: config.images.queue,
+		limitMs: config.images.pictureMs,
+		maxMemoryMb: config.images.maxMemoryMb,
+	});
 	const gateway = orExit(
 		() =>
 			new Gateway({
@@ -86,6 +95,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				audio: { speech, encoder },
 				countTokens: (text) => counter.countTokens(text),
 				embeddings,
+				images,
 				documents,
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
@@ -108,7 +118,15 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		await listening.drain();
 		housekeeper.stop();
 		await gateway.stop();
-		await Promise.all([embedded.stop(), speech?.stop(), embeddings?.stop(), encoder.stop(), counter.stop(), documents.stop()]);
+		await Promise.all([
+			embedded.stop(),
+			speech?.stop(),
+			embeddings?.stop(),
+			encoder.stop(),
+			counter.stop(),
+			documents.stop(),
+			images.stop(),
+		]);
 		await store.close();
 		forgetServer(config.data);
 		process.exit(0);

@@ -54,7 +54,13 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts)
 		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
 		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
-			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", param: order.param });
+			const work = new ImageWork({
+				call,
+				settlement,
+				lines,
+				failure: "IMAGE_EDIT_ERROR",
+				places: sources.map(({ path }) => path),
+			});
 			return work.answer(() => new Edit(order, call, parts, work).made(looked));
 		},
 	};

@@ -51,7 +51,7 @@ export async function admitGenerate(order: GenerateOrder, call: Call, parts: Ima
 		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
 		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
-			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", param: "prompt" });
+			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", places: [] });
 			return work.answer(() => generated(order, call, parts, { work, looked }));
 		},
 	};

@@ -23,19 +23,17 @@ export async function readPictures(
 ): Promise<ReadPicture[]> {
 	const engine = engineOf(parts);
 	const pictures: ReadPicture[] = [];
-	for (const [index, { path, role }] of sources.entries()) {
-		const picture = await named(path, () => engine.normalise(bytes[index] ?? new Uint8Array(0), signal));
+	for (const [index, { role }] of sources.entries()) {
+		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), signal));
 		pictures.push({ bytes: picture.bytes, mediaType: picture.mediaType, role, width: picture.width, height: picture.height });
 	}
 	return pictures;
 }
 
-async function named(path: PictureSource["path"], read: () => Promise<Picture>): Promise<Picture> {
+async function numbered(index: number, read: () => Promise<Picture>): Promise<Picture> {
 	try {
 		return await read();
 	} catch (error) {
-		const index = path[1];
-		if (!(error instanceof ImageFault) || typeof index !== "number") throw error;
-		throw new ImageFault(error.kind, error.message, index);
+		throw error instanceof ImageFault ? new ImageFault(error.kind, error.message, index) : error;
 	}
 }

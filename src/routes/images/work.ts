@@ -14,8 +14,8 @@ export interface WorkOrder {
 	readonly lines: readonly ChargeLine[];
 	/** What a failure of the work is called on this route. */
 	readonly failure: Extract<ErrorCode, "IMAGE_EDIT_ERROR" | "UPSCALE_FAILED" | "INFERENCE_FAILED">;
-	/** The field that holds the picture. */
-	readonly param: string;
+	/** Where each picture stood in the request. */
+	readonly places: readonly (readonly (string | number)[])[];
 }
 
 /** What was made, and by whom. */
@@ -68,10 +68,16 @@ export class ImageWork {
 
 	/** Faults of the picture are the caller's; what else fails in the work has the route's name. */
 	#told(error: unknown): unknown {
-		const { call, failure, param } = this.#order;
+		const { call, failure } = this.#order;
 		if (call.signal.aborted) return error;
-		if (error instanceof ImageFault) return imageFaultAnswer(error, param);
+		if (error instanceof ImageFault) return this.#refusal(error);
 		if (error instanceof ApiError && error.code !== "INFERENCE_FAILED") return error;
 		return new ApiError(failure, { cause: error });
+	}
+
+	/** With the field of the picture at fault, and its number in a list. */
+	#refusal({ kind, message, imageIndex }: ImageFault): ApiError {
+		const [field = "image", index] = this.#order.places[imageIndex ?? 0] ?? [];
+		return imageFaultAnswer(new ImageFault(kind, message, typeof index === "number" ? index : undefined), String(field));
 	}
 }

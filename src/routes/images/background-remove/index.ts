@@ -54,7 +54,7 @@ function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: I
 		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
 		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
-			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", param: String(source.path[0]) });
+			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", places: [source.path] });
 			return work.answer(async (): Promise<Made> => {
 				const { signal, requestId } = call;
 				const pictures = await readPictures([source], await gather([source], parts, signal), parts, signal);

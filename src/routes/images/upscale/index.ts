@@ -62,7 +62,7 @@ function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, pa
 		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
 		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
-			const work = new ImageWork({ call, settlement, lines, failure: "UPSCALE_FAILED", param: "image" });
+			const work = new ImageWork({ call, settlement, lines, failure: "UPSCALE_FAILED", places: [["image"]] });
 			const makers = makersOf(model.targets);
 			const here = () => upscaledHere(engine, bytes, scale, call.signal);
 			const there = () => upscaledThere(bytes, scale, { call, parts, work, servers: makers.servers });
