@@ -6,6 +6,7 @@ import { deepinfra, groq, mistral } from "./openai-form.ts";
 import type { ProviderScript } from "./script.ts";
 import { xai } from "./xai.ts";
 
+export { SIGNATURE } from "./anthropic.ts";
 export * from "./script.ts";
 export { anthropic, bedrock, cohere, deepinfra, google, groq, mistral, xai };
 

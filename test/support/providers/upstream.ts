@@ -28,6 +28,8 @@ export interface Play {
 	readonly cuts?: readonly number[];
 	/** Ends the body with a broken connection. */
 	readonly breaks?: boolean;
+	/** What the body's end waits for after its bytes. */
+	readonly after?: Promise<unknown>;
 	/** The body stays open after its bytes. */
 	readonly hangs?: boolean;
 }
@@ -61,7 +63,7 @@ export function playedProvider(): PlayedProvider {
 	};
 }
 
-function answerOf({ bytes, status = 200, headers = {}, cuts = [], breaks, hangs }: Play, signal: AbortSignal): Response {
+function answerOf({ bytes, status = 200, headers = {}, cuts = [], breaks, hangs, after }: Play, signal: AbortSignal): Response {
 	const borders = [0, ...[...cuts].sort((a, b) => a - b), bytes.length];
 	const pieces = borders.slice(1).map((end, index) => bytes.slice(borders[index], end));
 	const body = new ReadableStream<Uint8Array>({
@@ -73,13 +75,13 @@ function answerOf({ bytes, status = 200, headers = {}, cuts = [], breaks, hangs 
 					// It has ended already.
 				}
 			}),
-		pull(controller) {
+		async pull(controller) {
 			const piece = pieces.shift();
-			if (piece !== undefined) controller.enqueue(piece);
-			else if (breaks) controller.error(Object.assign(new Error("the socket was closed"), { code: "ECONNRESET" }));
-			else if (hangs) return new Promise(() => {});
+			if (piece !== undefined) return controller.enqueue(piece);
+			await after;
+			if (breaks) controller.error(Object.assign(new Error("the socket was closed"), { code: "ECONNRESET" }));
+			else if (hangs) await new Promise(() => {});
 			else controller.close();
-			return undefined;
 		},
 	});
 	return new Response(body, { status, headers });
