@@ -47,7 +47,8 @@ const ENTRIES = {
 	"own-edit": { type: "inpaint", image: { usd: 0.5, aspectRatios: ["auto"] }, upstreams: [target()] },
 };
 
-export async function startImageGateway(options: GatewayOptions = {}): Promise<ImageGateway> {
+/** `more`: further upstreams. */
+export async function startImageGateway(options: GatewayOptions & { readonly more?: object } = {}): Promise<ImageGateway> {
 	const upstream = startScriptedImageUpstream((size) => plainPicture(size));
 	const engine = new ScoredEngine();
 	const { models, ...config } = (options.config ?? {}) as { models?: { entries?: object } };
@@ -58,6 +59,7 @@ export async function startImageGateway(options: GatewayOptions = {}): Promise<I
 		config: {
 			limits: { failedRequests: 0, imageRequestsPerMinute: 1_000 },
 			upstreams: {
+				...options.more,
 				painter: upstreamEntry(upstream.url, { key: "up-secret-key", health: { failures: 1_000, probeEveryMs: 60_000 } }),
 			},
 			models: { ...models, entries: { ...ENTRIES, ...models?.entries } },
