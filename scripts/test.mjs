@@ -14,6 +14,7 @@ import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { folderWithClients } from "./client-packages.mjs";
 import { ensureInstalled } from "./install.mjs";
 import { systemPython } from "./python-environment.mjs";
+import { pythonWithFrameworks } from "./python-frameworks.mjs";
 import { pythonWithOpenAi } from "./python-openai.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
@@ -89,7 +90,7 @@ async function prepareClients() {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
 	}
-	for (const prepare of [pythonWithOpenAi, pythonWithWeb3, pythonWithWhisper])
+	for (const prepare of [pythonWithOpenAi, pythonWithFrameworks, pythonWithWeb3, pythonWithWhisper])
 		await prepare().catch((error) => console.log(error.message));
 }
 
