@@ -1,0 +1,25 @@
+import { plainDate } from "../../wire/plain-date.ts";
+import type { SearchResult } from "./port.ts";
+
+const MAX_TITLE = 500;
+const MAX_CONTENT = 8_000;
+
+/** Objects of an array in a provider's answer; empty where it is left out. */
+export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+	if (!Array.isArray(value)) return [];
+	return value.filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null);
+}
+
+export function member(value: unknown, name: string): unknown {
+	return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** A result with all its members, or none where it leads to no page. */
+export function found(title: unknown, url: unknown, content: unknown, date: unknown): SearchResult[] {
+	if (typeof url !== "string" || !/^https?:\/\//i.test(url) || !URL.canParse(url)) return [];
+	const name = textOf(title, MAX_TITLE).replaceAll(/<[^>]*>/g, "");
+	return [{ title: name || new URL(url).host, url, content: textOf(content, MAX_CONTENT), date: plainDate(textOf(date, 100)) }];
+}
+
+const textOf = (value: unknown, most: number): string =>
+	typeof value === "string" ? value.slice(0, most).toWellFormed().trim() : "";

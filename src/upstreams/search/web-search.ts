@@ -1,0 +1,108 @@
+import type { Config } from "../../config/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Fetch } from "../connect.ts";
+import { askProvider, ProviderStatus } from "./ask-provider.ts";
+import {
+	type SearchAnswer,
+	SearchFault,
+	type SearchProviderName,
+	type SearchQuery,
+	type SearchResult,
+	type WebSearch,
+} from "./port.ts";
+import type { SearchProvider } from "./provider.ts";
+import { configuredProviders } from "./providers.ts";
+
+export interface WebSearchOptions {
+	readonly config: () => Pick<Config["web"], "search" | "safeSearch" | "searchMs">;
+	/** Default: the system's. */
+	readonly clock?: Clock;
+	readonly log: Log;
+	/** Default: the runtime's. */
+	readonly fetch?: Fetch;
+}
+
+/** A provider that failed is asked last for this long, or for as long as it says, up to five minutes. */
+const ASIDE_MS = 30_000;
+const MAX_ASIDE_MS = 300_000;
+
+/** Asks the operator's search providers, one after the other until one answers. A query is in no log. */
+export function createWebSearch(options: WebSearchOptions): WebSearch {
+	const { config, clock = systemClock, log, fetch = globalThis.fetch as Fetch } = options;
+	/** Provider -> until when it is asked last. */
+	const aside = new Map<SearchProviderName, number>();
+
+	async function results(provider: SearchProvider, { text, limit }: SearchQuery, signal: AbortSignal): Promise<SearchResult[]> {
+		const { safeSearch: safe } = config();
+		const byUrl = new Map<string, SearchResult>();
+		for (let page = 1; page <= provider.maxPages && byUrl.size < limit; page += 1) {
+			const request = provider.request({ text, limit: limit - byUrl.size, page, safe });
+			try {
+				const before = byUrl.size;
+				for (const result of provider.results(await askProvider(fetch, provider, request, signal)))
+					if (!byUrl.has(result.url)) byUrl.set(result.url, result);
+				if (byUrl.size === before) break;
+			} catch (fault) {
+				// What the first page gave is an answer.
+				if (byUrl.size === 0 || signal.aborted) throw fault;
+				break;
+			}
+		}
+		return [...byUrl.values()].slice(0, limit);
+	}
+
+	async function attempt(provider: SearchProvider, query: SearchQuery, signal: AbortSignal): Promise<SearchResult[]> {
+		const { searchMs } = config();
+		const end = new AbortController();
+		const leave = () => end.abort(signal.reason);
+		const cancelTimer = clock.after(searchMs, () => end.abort(new Error(`it did not answer within ${searchMs / 1_000} s`)));
+		signal.addEventListener("abort", leave, { once: true });
+		try {
+			signal.throwIfAborted();
+			return await results(provider, query, end.signal);
+		} catch (fault) {
+			throw end.signal.aborted ? end.signal.reason : fault;
+		} finally {
+			cancelTimer();
+			signal.removeEventListener("abort", leave);
+		}
+	}
+
+	/** The wanted one first, those that just failed last. */
+	function ordered(prefer: SearchProviderName | undefined): SearchProvider[] {
+		const now = clock.nowMs();
+		const rank = ({ name }: SearchProvider) => ((aside.get(name) ?? 0) > now ? 2 : name === prefer ? 0 : 1);
+		return configuredProviders(config().search).sort((a, b) => rank(a) - rank(b));
+	}
+
+	return {
+		providers: () => configuredProviders(config().search).map(({ name }) => name),
+		async search(query, signal): Promise<SearchAnswer> {
+			const providers = ordered(query.prefer);
+			if (providers.length === 0)
+				throw new SearchFault(
+					"not_configured",
+					"This service searches nowhere: its operator has to set web.search in turnpike.yaml",
+				);
+			const waits: number[] = [];
+			for (const provider of providers) {
+				try {
+					const found = await attempt(provider, query, signal);
+					aside.delete(provider.name);
+					return { provider: provider.name, results: found };
+				} catch (fault) {
+					signal.throwIfAborted();
+					const asked = fault instanceof ProviderStatus ? Number(fault.retryAfter) * 1_000 : 0;
+					const asideMs = asked > 0 ? Math.min(asked, MAX_ASIDE_MS) : ASIDE_MS;
+					aside.set(provider.name, clock.nowMs() + asideMs);
+					if (fault instanceof ProviderStatus && fault.status === 429) waits.push(asideMs);
+					log.warn({ provider: provider.name, cause: (fault as Error).message }, "a search provider gave no answer");
+				}
+			}
+			if (waits.length === providers.length)
+				throw new SearchFault("overloaded", "The search is overloaded; try again shortly", Math.ceil(Math.min(...waits) / 1_000));
+			throw new SearchFault("failed", "No search provider gave an answer; try again");
+		},
+	};
+}
