@@ -52,7 +52,8 @@ export class Conversation {
 
 	thought({ text, details, signature }: Thought): void {
 		const turn = this.#turn();
-		if (text !== "") turn.reasoning_content = turn.reasoning_content ? `${turn.reasoning_content}\n\n${text}` : text;
+		// Nothing between: providers count the characters of their thoughts.
+		if (text !== "") turn.reasoning_content = (turn.reasoning_content ?? "") + text;
 		if (details !== undefined && details.length > 0) turn.reasoning_details = [...(turn.reasoning_details ?? []), ...details];
 		if (signature !== undefined) turn.thought_signature = signature;
 	}

@@ -122,7 +122,6 @@ export class SpeechReader {
 		let told = "";
 		if (this.#open?.kind !== kind) {
 			told = this.#flushCalls();
-			if (kind !== "thought") told += this.#thoughtOfDetails();
 			told += this.#begin(new Segment(kind));
 		}
 		return told + this.#told(text, logprobs);
@@ -164,13 +163,25 @@ export class SpeechReader {
 
 	/** The call becomes the open one; those that waited come first. */
 	#tellNext(call: CallUnderWay): string {
-		return this.#flushCalls() + this.#thoughtOfDetails() + this.#begin(call.segment);
+		return this.#flushCalls() + this.#begin(call.segment);
 	}
 
-	/** A thought whose provider gave its pieces and no text. */
+	/** What a provider wants back and no thought was there for: a last one without text. */
 	#thoughtOfDetails(): string {
 		const isPending = this.#details.length > 0 || this.#signature !== null;
-		return isPending && this.#open?.kind !== "thought" ? this.#begin(new Segment("thought")) : "";
+		if (!isPending || this.#open?.kind === "thought") return "";
+		const told = this.#flushCalls();
+		const segment = new Segment("thought");
+		this.#seal(segment);
+		return told + this.#begin(segment);
+	}
+
+	/** The thought takes what its provider wants back with it. */
+	#seal(segment: Segment): void {
+		segment.details = [...segment.details, ...this.#details];
+		segment.signature = this.#signature ?? segment.signature;
+		this.#details = [];
+		this.#signature = null;
 	}
 
 	#tellWaitingFirst(): string {
@@ -213,12 +224,7 @@ export class SpeechReader {
 	#close(): string {
 		const segment = this.#open;
 		if (segment === null) return "";
-		if (segment.kind === "thought") {
-			segment.details = this.#details;
-			segment.signature = this.#signature;
-			this.#details = [];
-			this.#signature = null;
-		}
+		if (segment.kind === "thought") this.#seal(segment);
 		for (const call of this.#calls.values()) if (call.segment === segment) call.isClosed = true;
 		this.#open = null;
 		return this.#teller.close(segment);

@@ -1,8 +1,7 @@
-import { type Conversation, type TextPart, type Thought, textPart, type UserPart } from "../../completions/index.ts";
+import { type Conversation, openThought, type TextPart, type Thought, textPart, type UserPart } from "../../completions/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import type { ResponseItem, ResponsePart } from "./schema.ts";
-import { openThought } from "./sealed-thought.ts";
 
 type Path = readonly (string | number)[];
 type MessageItem = Extract<ResponseItem, { role: string }>;

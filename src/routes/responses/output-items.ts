@@ -1,5 +1,4 @@
-import type { Segment } from "../../completions/index.ts";
-import { sealThought } from "./sealed-thought.ts";
+import { type Segment, sealThought } from "../../completions/index.ts";
 
 /** The id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string): string {

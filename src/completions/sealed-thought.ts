@@ -1,11 +1,11 @@
-import type { Thought } from "../../completions/index.ts";
+import type { Thought } from "./conversation.ts";
 
 /** Names the form of what stands behind it. */
 const PREFIX = "t1.";
 
 /**
- * `encrypted_content` of a reasoning item: what a provider wants back unchanged with its thoughts (pieces,
- * signature), so that nothing need be kept here. Opaque to callers, not secret. Clients leave thoughts without it out.
+ * What a provider wants back unchanged with its thoughts (pieces, signature) as one text for the caller to send back,
+ * so that nothing need be kept here. Opaque to callers, not secret. Some clients leave thoughts out that have none.
  */
 export function sealThought(details: readonly unknown[], signature: string | null): string {
 	return PREFIX + Buffer.from(JSON.stringify({ details, signature })).toString("base64url");

@@ -1,0 +1,21 @@
+import { markUnsupported } from "../errors/index.ts";
+import type { ChatInput } from "./admit.ts";
+import { checkCapabilities, checkMessages } from "./check-messages.ts";
+import { imagesKeptFrom } from "./kept-images.ts";
+import type { ChatParts } from "./parts.ts";
+import { promptOverheadTokens, promptText } from "./prompt-size.ts";
+
+/**
+ * Tokens that a request's prompt has by our own count, which its upstream's may differ from. Checks the request
+ * as a chat is checked, and throws the same.
+ */
+export async function countPrompt({ body, long }: ChatInput, nowMs: number, parts: ChatParts): Promise<number> {
+	const { model } = parts.catalog().resolve(body.model, "text", nowMs);
+	const facts = markUnsupported(model.id, () => {
+		const found = checkMessages(body, model, long, imagesKeptFrom(body.messages, model));
+		checkCapabilities(body, model);
+		return found;
+	});
+	const added = body.service_parameters?.include_service_system_prompt === false ? "" : parts.config().chat.systemPrompt;
+	return (await parts.countTokens(promptText(body, added, long))) + promptOverheadTokens(body, facts);
+}
