@@ -4,7 +4,7 @@ import { requestId, sampleLine, samplePost } from "../../journal/testing/sample-
 import { type Nano, nano, pico } from "../../ledger/nano.ts";
 import { type AdminInput, runOperation } from "../admin/operations.ts";
 import type { TopUp } from "../admin/top-ups/top-up-row.ts";
-import type { WalletEntryPage } from "../admin/top-ups/wallet-entries.ts";
+import type { WalletEntryPage, WalletEntryRow } from "../admin/top-ups/wallet-entries.ts";
 import { AdminError, type AdminStore } from "../admin.ts";
 import { ownName } from "../wallet-callers.ts";
 import type { BookingStore } from "./statement-contract.ts";
@@ -183,6 +183,57 @@ export function testTopUps(open: () => Promise<BookingStore>): void {
 		expect(paged).toEqual([...whole.entries]);
 		expect(new Set(paged.map(({ id }) => id)).size).toBe(9);
 		expect((await entries(9, 2)).entries).toEqual([]);
+	});
+
+	test("deep pages of a long history hold the same entries as it grows", async () => {
+		await begin("payment_1");
+		const accountId = (await credit("payment_1")).credit?.accountId ?? "";
+		await store.lease([accountId]);
+		const whole: WalletEntryRow[] = [];
+		let number = 0;
+		const grow = async (posts: number) => {
+			const records = Array.from({ length: posts }, () => {
+				number++;
+				const lines = [sampleLine("in", 1, pico(80_000)), ...(number % 3 === 0 ? [sampleLine("out", 1, pico(160_000))] : [])];
+				return JSON.stringify(samplePost(requestId(number), accountId, { lines }));
+			});
+			seq++;
+			await store.book([{ seq, records, bytes: 0, end: { segment: 1, offset: 0 } }]);
+			await runOperation(admin, "refund", { requestId: requestId(number), accountId, amount: "0.00000001" });
+		};
+		const read = async () => {
+			whole.length = 0;
+			for (let offset = 0, more = true; more; offset += 250) {
+				const page = await entries(offset, 250);
+				whole.push(...page.entries);
+				more = page.hasMore;
+			}
+			let balance: Nano = (await entries(0, 1)).balance;
+			for (const entry of whole) {
+				expect(entry.balanceAfter).toBe(balance);
+				balance = nano(balance - entry.amount);
+			}
+			expect(balance).toBe(nano(0));
+			return whole.length;
+		};
+		for (let batch = 0; batch < 5; batch++) await grow(500);
+		expect(await read()).toBe(1 + 5 * 501);
+		// From now on there are marks.
+		nowMs += 3_600_000;
+		expect(await read()).toBe(1 + 5 * 501);
+		await grow(40);
+		expect(await read()).toBe(1 + 5 * 501 + 41);
+		for (const [offset, left] of [
+			[1_500, 3],
+			[2_545, 2],
+			[2_547, 0],
+			[9_999, 0],
+		] as const) {
+			const page = await entries(offset, 3);
+			expect([offset, page.entries]).toEqual([offset, whole.slice(offset, offset + 3)]);
+			expect(page.entries.length).toBe(left);
+			expect(page.hasMore).toBe(offset === 1_500);
+		}
 	});
 
 	test("one send at a time has the turn of a key, until its term ends", async () => {

@@ -6,6 +6,10 @@ import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
 import type { StoreDb } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
+import { entriesFrom, numberedEntries } from "./wallet-marks.ts";
+
+/** Up to here a page is read from the newest entry on. */
+const SHALLOW = 1_000;
 
 export interface ListWalletEntries {
 	readonly identity: string;
@@ -32,7 +36,10 @@ export interface WalletEntryPage {
 	readonly hasMore: boolean;
 }
 
-/** One page. What lies before `offset` is stepped over in the indexes: a few microseconds an entry. */
+/**
+ * One page. A deep one costs what the others do: it is found from a mark below it (wallet-marks.ts). The first deep page
+ * of a history after a start finds the marks, about a microsecond an entry.
+ */
 export function walletEntries(admin: AdminStore, input: ListWalletEntries): Promise<WalletEntryPage> {
 	return admin.db
 		.transaction()
@@ -47,7 +54,8 @@ export function walletEntries(admin: AdminStore, input: ListWalletEntries): Prom
 				.where("identity", "=", input.identity)
 				.executeTakeFirst();
 			if (account === undefined) return { balance: nano(0), entries: [], hasMore: false };
-			const rows = await page(tx, account.id, input);
+			const deep = input.offset > SHALLOW;
+			const rows = deep ? await deepPage(admin, tx, account.id, input) : await newestPage(tx, account.id, input);
 			return {
 				balance: nano(Number(account.balance ?? 0n)),
 				entries: rows.slice(0, input.limit).map(entryOf),
@@ -79,28 +87,12 @@ function entryOf(row: Row): WalletEntryRow {
 	};
 }
 
-/** `place`: the last movement of the entry. Each part of the union is read in the order of an index, no further than the page. */
-async function page(tx: StoreDb, accountId: string, { offset, limit }: ListWalletEntries): Promise<readonly Row[]> {
-	const most = sql.lit(offset + limit + 1);
-	const moved = (table: "credits" | "debits" | "refunds", type: WalletEntryRow["type"]) =>
-		sql`SELECT * FROM (SELECT movement_id AS place, ${sql.lit(type)} AS type, CAST(NULL AS bigint) AS post FROM ${sql.table(table)}
-			WHERE account_id = ${accountId}${table === "refunds" ? sql` AND unit = 'usd'` : sql``}
-			ORDER BY movement_id DESC LIMIT ${most}) AS of_${sql.raw(table)}`;
+/** What is read of the entries that stand in `spot`: `place` is the last movement of one. */
+function detailed(db: StoreDb, spots: ReturnType<typeof sql>) {
 	const charged = (column: string) =>
 		sql`(SELECT ${sql.raw(column)} FROM movements WHERE post_id = spot.post AND kind = 'charge' AND unit = 'usd')`;
-	const { rows } = await sql<Row>`
-		WITH spot AS (
-			SELECT place, type, post FROM (
-				SELECT * FROM (
-					SELECT (SELECT max(id) FROM movements WHERE post_id = posts.id AND kind = 'charge' AND unit = 'usd') AS place,
-						'CHARGE' AS type, id AS post
-					FROM posts WHERE account_id = ${accountId} AND entries_usd IS NOT NULL ORDER BY entries_usd DESC LIMIT ${most}
-				) AS of_posts
-				UNION ALL ${moved("credits", "CREDIT")}
-				UNION ALL ${moved("debits", "DEBIT")}
-				UNION ALL ${moved("refunds", "REFUND")}
-			) AS spots ORDER BY place DESC LIMIT ${sql.lit(limit + 1)} OFFSET ${sql.lit(offset)}
-		)
+	return sql<Row>`
+		WITH spot AS (${spots})
 		SELECT spot.place,
 			CASE WHEN spot.type = 'CREDIT' AND top_ups.id IS NOT NULL THEN 'TOP_UP' ELSE spot.type END AS type,
 			CASE WHEN spot.type = 'CHARGE' THEN ${charged("CAST(sum(amount) AS bigint)")} ELSE last.amount END AS amount,
@@ -110,6 +102,50 @@ async function page(tx: StoreDb, accountId: string, { offset, limit }: ListWalle
 		LEFT JOIN top_ups ON top_ups.movement_id = spot.place
 		LEFT JOIN refunds ON refunds.movement_id = spot.place
 		LEFT JOIN posts ON posts.id = coalesce(spot.post, refunds.post_id)
-		ORDER BY spot.place DESC`.execute(tx);
+		ORDER BY spot.place DESC`.execute(db);
+}
+
+/** Each part of the union is read in the order of an index, no further than the page. */
+async function newestPage(tx: StoreDb, accountId: string, { offset, limit }: ListWalletEntries): Promise<readonly Row[]> {
+	const most = sql.lit(offset + limit + 1);
+	const moved = (table: "credits" | "debits" | "refunds", type: WalletEntryRow["type"]) =>
+		sql`SELECT * FROM (SELECT movement_id AS place, ${sql.lit(type)} AS type, CAST(NULL AS bigint) AS post FROM ${sql.table(table)}
+			WHERE account_id = ${accountId}${table === "refunds" ? sql` AND unit = 'usd'` : sql``}
+			ORDER BY movement_id DESC LIMIT ${most}) AS of_${sql.raw(table)}`;
+	const { rows } = await detailed(
+		tx,
+		sql`SELECT place, type, post FROM (
+				SELECT * FROM (
+					SELECT (SELECT max(id) FROM movements WHERE post_id = posts.id AND kind = 'charge' AND unit = 'usd') AS place,
+						'CHARGE' AS type, id AS post
+					FROM posts WHERE account_id = ${accountId} AND entries_usd IS NOT NULL ORDER BY entries_usd DESC LIMIT ${most}
+				) AS of_posts
+				UNION ALL ${moved("credits", "CREDIT")}
+				UNION ALL ${moved("debits", "DEBIT")}
+				UNION ALL ${moved("refunds", "REFUND")}
+			) AS spots ORDER BY place DESC LIMIT ${sql.lit(limit + 1)} OFFSET ${sql.lit(offset)}`,
+	);
+	return rows;
+}
+
+/** Entries by their numbers, 1 for the oldest: the page, and the one behind it where there is one. */
+async function deepPage(
+	admin: AdminStore,
+	tx: StoreDb,
+	accountId: string,
+	{ offset, limit }: ListWalletEntries,
+): Promise<readonly Row[]> {
+	const { total, markBelow } = await numberedEntries(admin, tx, accountId);
+	const newest = total - offset;
+	if (newest < 1) return [];
+	const oldest = Math.max(1, newest - limit);
+	const { mark, number } = markBelow(oldest);
+	const skipped = oldest - 1 - number;
+	const wanted = newest - oldest + 1;
+	const { rows } = await detailed(
+		tx,
+		sql`SELECT place, type, post FROM (${entriesFrom(accountId, mark, skipped + wanted)}) AS spots
+			ORDER BY place LIMIT ${sql.lit(wanted)} OFFSET ${sql.lit(skipped)}`,
+	);
 	return rows;
 }
