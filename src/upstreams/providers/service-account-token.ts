@@ -7,6 +7,7 @@ const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const LIFE_SECONDS = 3_600;
 /** A token is fetched anew before it ends under a request. */
 const MARGIN_MS = 300_000;
+const FETCH_MS = 15_000;
 
 export interface ServiceAccount {
 	readonly clientEmail: string;
@@ -43,6 +44,7 @@ export class ServiceAccountToken {
 	async #fetch(nowMs: number): Promise<string> {
 		const response = await this.#account.fetch(TOKEN_URL, {
 			method: "POST",
+			signal: AbortSignal.timeout(FETCH_MS),
 			headers: { "content-type": "application/x-www-form-urlencoded" },
 			body: new URLSearchParams({
 				grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
