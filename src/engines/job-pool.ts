@@ -19,7 +19,7 @@ export interface JobPoolOptions<Done> {
 	readonly limitMs: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
-	/** Jobs that may wait for their turn. */
+	/** Jobs that may wait for their turn; with none, each must find a free process. */
 	readonly maxWaiting: number;
 	readonly idleStopMs: number;
 	/** What a job is refused with that is at fault itself; `overflow` where too much waits. */
@@ -66,7 +66,9 @@ export class JobPool<Done> {
 	 */
 	run(work: object, signal: AbortSignal): Promise<Done> {
 		if (this.#closed) return Promise.reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
-		if (this.#waiting.length >= this.#options.maxWaiting) return Promise.reject(this.#options.faults.overflow());
+		const { maxWaiting, processes, faults } = this.#options;
+		const allBusy = this.#free.length === 0 && this.#workers.length >= processes;
+		if (allBusy && this.#waiting.length >= maxWaiting) return Promise.reject(faults.overflow());
 		return new Promise((resolve, reject) => {
 			this.#waiting.push({ work, signal, resolve, reject });
 			this.#next();
