@@ -29,7 +29,8 @@ export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageMode
 		throw new ApiError("INVALID_REQUEST", { message: "n: this model gives one choice for a request", param: "n" });
 	const prompt = promptOf({ provider, facts, messages: Array.isArray(body.messages) ? body.messages : [] });
 	const effort = effortOf(body.reasoning_effort, model);
-	const maximum = numberOf(body.max_completion_tokens);
+	const own = facts.needsMaximum ? (model.maxCompletionTokens ?? undefined) : undefined;
+	const maximum = numberOf(body.max_completion_tokens) ?? own;
 	const thinking = await thinkingOf({ facts, model: upstreamModel, effort, maxOutputTokens: maximum, prompt });
 	const thinks = effort === undefined ? model.capabilities.supportsReasoning === true : effort !== "none";
 	const format = responseFormatOf(body.response_format, facts);

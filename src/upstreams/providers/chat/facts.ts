@@ -21,6 +21,8 @@ export interface ChatFacts {
 	readonly raw?: readonly string[];
 	/** True where its package does not ask for the usage of a stream. */
 	readonly asksNoUsage?: true;
+	/** True where an output maximum must be told: without the caller's it is the one of the model's entry. */
+	readonly needsMaximum?: true;
 	/** The option that says whether a schema is meant strictly. */
 	readonly strictSchema?: string;
 	/** What says that tools are to be called one at a time. */
@@ -65,6 +67,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 	anthropic: {
 		namespace: "anthropic",
 		always: { includePings: true },
+		needsMaximum: true,
 		oneToolAtATime: CLAUDE_ONE_TOOL,
 		cacheHint: (ttl) => ({ anthropic: { cacheControl: { type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) } } }),
 		systemFirst: true,
