@@ -209,6 +209,28 @@ test("wallet payment is set by variables alone, which take the place of the file
 	expect(loadConfig({}, { TURNPIKE_X402_PAY_TO: "" }, folder()).config.x402.payTo).toBeUndefined();
 });
 
+test("payment on Solana is set by variables alone, with or without a receiver on Base", () => {
+	const address = "2nsTvzEaa2gxYbTzcUAAJ2r5jk6YEnsKwd9d84mAt5qU";
+	const env = {
+		TURNPIKE_X402_SOLANA_PAY_TO: address,
+		TURNPIKE_X402_SOLANA_RPC: "http://localhost:8899",
+		TURNPIKE_X402_SOLANA_FACILITATOR: "http://facilitator",
+	};
+	const file = "x402: {solana: {commitment: confirmed, facilitator: {headers: {x-token: t}}}}\n";
+	const { x402 } = loadConfig({}, env, folder(file)).config;
+	expect(x402.payTo).toBeUndefined();
+	expect(x402.solana).toEqual({
+		payTo: address,
+		network: "solana",
+		rpcUrl: "http://localhost:8899",
+		commitment: "confirmed",
+		facilitator: { url: "http://facilitator", headers: { "x-token": "t" } },
+	});
+	expect(() => loadConfig({}, { TURNPIKE_X402_SOLANA_PAY_TO: "0x12" }, folder())).toThrow(
+		"TURNPIKE_X402_SOLANA_PAY_TO: expected an address of Solana: 32 to 44 characters of base58",
+	);
+});
+
 test("a wrong setting of wallet payment says where it came from, and never a key", () => {
 	const faultOf = (env: Record<string, string>) => {
 		try {

@@ -1,6 +1,7 @@
 /** Payments on Solana, with the programs that run there: whatever goes wrong, the receiver has what the books credited. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { checkTopUps } from "../../src/payments/create-top-ups.ts";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
 import { reconcile } from "../../src/payments/reconcile.ts";
 import { runOperation } from "../../src/store/admin/operations.ts";
@@ -319,6 +320,20 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		]);
 		await desk.sweep();
 		expect((await look()).discrepancies).toEqual([]);
+	});
+
+	test("what is amiss with the configuration is told", async () => {
+		const check = async (solana: object = {}) =>
+			(await checkTopUps(open({ solana }).config)).map(({ state, text }) => [state, text]);
+		expect(await check()).toEqual([["well", expect.stringContaining(`${payTo} receives USDC on solana`)]]);
+		const poor = testSolanaWallet().address;
+		expect(await check({ payTo: poor })).toEqual([["incomplete", expect.stringContaining("has no account for USDC yet")]]);
+		expect(await check({ network: "solana-devnet" })).toEqual([["other-chain", expect.stringContaining("another cluster")]]);
+		expect(await check({ rpcUrl: undefined })).toEqual([["incomplete", expect.stringContaining("no node of solana")]]);
+		expect(await check({ facilitator: {} })).toEqual([["incomplete", expect.stringContaining("facilitator.url: is not set")]]);
+		expect(await check({ payTo: "1".repeat(32) })).toEqual([["wrong", expect.stringContaining("the key of")]]);
+		cluster.away = true;
+		expect(await check()).toEqual([["not-now", expect.stringContaining("node")]]);
 	});
 
 	test("what a server books while the books are read is no difference", async () => {
