@@ -24,6 +24,7 @@ import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { embeddings } from "../routes/embeddings/index.ts";
+import { messages } from "../routes/messages/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
@@ -44,7 +45,7 @@ import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
-import { createPublicFetch, type PublicFetch } from "../upstreams/public-fetch/index.ts";
+import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
@@ -52,6 +53,7 @@ import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
 import { MetricsPage } from "./metrics-page.ts";
 import { Wallets } from "./wallets.ts";
+import { WebRoutes } from "./web-routes.ts";
 
 /** What a gateway is put together from. */
 export interface GatewayInputs {
@@ -101,6 +103,7 @@ export class Gateway {
 	readonly #addresses: AddressWindows;
 	readonly #wallets: Wallets;
 	readonly #audio: AudioRoutes;
+	readonly #web: WebRoutes;
 	readonly #schemas: SchemaChecker;
 	#config: Config;
 	#catalog: Catalog;
@@ -145,6 +148,14 @@ export class Gateway {
 			config: () => this.#config,
 		});
 		this.#schemas = new SchemaChecker({ log });
+		this.#web = new WebRoutes({
+			budgets: this.budgets,
+			documents: inputs.documents,
+			fetchPublic: inputs.fetchPublic,
+			clock,
+			log,
+			config: () => this.#config,
+		});
 		this.#addresses = new AddressWindows(clock);
 		this.#wallets = new Wallets({
 			config: () => this.#config,
@@ -228,6 +239,7 @@ export class Gateway {
 		await this.#wallets.stop();
 		await this.#discovery.stop();
 		this.#audio.stop();
+		await this.#web.stop();
 		this.#upstreams.close();
 		await Promise.all([this.#chains.stop(), this.#schemas.stop()]);
 		this.budgets.close();
@@ -305,12 +317,13 @@ export class Gateway {
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),
 			responses(chat),
+			...messages(chat),
 			...this.#audio.routes,
 			...createImageRoutes({
 				engine: this.#inputs.images,
 				budgets: this.budgets,
 				tools: this.#upstreams.tools,
-				fetchPublic: this.#inputs.fetchPublic ?? this.#publicFetch(),
+				fetchPublic: this.#web.fetchPublic,
 				catalog,
 				config: () => this.#config,
 			}),
@@ -323,6 +336,7 @@ export class Gateway {
 				countTokens,
 			}),
 			textParser({ budgets: this.budgets, documents, countTokens, config: () => this.#config }),
+			...this.#web.routes,
 			...modelRoutes(catalog, (call) => {
 				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
 			}),
@@ -359,14 +373,6 @@ export class Gateway {
 			}),
 		);
 		return endpoints;
-	}
-
-	#publicFetch(): PublicFetch {
-		const web = () => this.#config.web;
-		return createPublicFetch({
-			userAgent: () => web().agentName,
-			trustedHosts: () => web().allowPrivateHosts,
-		});
 	}
 
 	#pages() {

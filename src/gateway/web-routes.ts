@@ -1,0 +1,58 @@
+import type { NodeBudgets } from "../budgets/index.ts";
+import { type Config, VERSION } from "../config/index.ts";
+import type { DocumentReader } from "../engines/documents/port.ts";
+import { PagePool, type PageReader, WebPageReader } from "../engines/web/index.ts";
+import { scrape } from "../routes/scrape/index.ts";
+import { search } from "../routes/search/index.ts";
+import type { Endpoint } from "../server/index.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createPublicFetch, type PublicFetch } from "../upstreams/public-fetch/index.ts";
+import { createWebSearch, type WebSearch } from "../upstreams/search/index.ts";
+
+export interface WebRoutesInputs {
+	readonly budgets: NodeBudgets;
+	readonly documents: DocumentReader;
+	/** Default: reads the public internet, and the hosts of `web.allowPrivateHosts`. */
+	readonly fetchPublic?: PublicFetch | undefined;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly config: () => Config;
+}
+
+/** What reads and searches the web, put together; the routes of it, and its parts for other routes. */
+export class WebRoutes {
+	readonly routes: readonly Endpoint[];
+	/** Reads addresses that callers name. */
+	readonly fetchPublic: PublicFetch;
+	readonly pages: PageReader;
+	readonly search: WebSearch;
+	readonly #pool: PagePool;
+
+	constructor({ budgets, documents, fetchPublic, clock, log, config }: WebRoutesInputs) {
+		const web = () => config().web;
+		this.fetchPublic =
+			fetchPublic ?? createPublicFetch({ userAgent: () => userAgent(web()), trustedHosts: () => web().allowPrivateHosts });
+		const { processes, maxMemoryMb } = web();
+		this.#pool = new PagePool({ log, processes, maxMemoryMb });
+		this.pages = new WebPageReader({
+			fetch: this.fetchPublic,
+			pages: this.#pool,
+			documents,
+			scripted: () => null,
+			clock,
+			settings: web,
+		});
+		this.search = createWebSearch({ config: web, log });
+		this.routes = [scrape({ budgets, pages: this.pages, config }), search({ budgets, search: this.search, config })];
+	}
+
+	stop(): Promise<void> {
+		return this.#pool.stop();
+	}
+}
+
+/** Who reads: a name that robots.txt can address, the version, and whom to ask (RFC 9110, 10.1.5). */
+function userAgent({ agentName, contact }: Config["web"]): string {
+	return `${agentName}/${VERSION}${contact === undefined ? "" : ` (+${contact})`}`;
+}

@@ -1,0 +1,28 @@
+/**
+ * POST /augment/scrape. Promises: a page's text as Markdown, or a 400 that says why there is none; a price for a text only;
+ * nothing but the public internet is reached. Nothing of a page is kept.
+ */
+import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { ScrapeAnswerSchema, type ScrapeBody, ScrapeSchema } from "./schema.ts";
+import { admitPage, type ScrapeParts } from "./scrape.ts";
+
+const MAX_BODY_BYTES = 65_536;
+
+export function scrape(parts: ScrapeParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/augment/scrape",
+		name: "scrape",
+		tag: "Web",
+		summary: "A page as Markdown",
+		description: "The article of a page, or the text of a document behind an address; the site's own Markdown where it has one.",
+		openAi: false,
+		callers: ["key", "wallet"],
+		body: { schema: ScrapeSchema, maxBytes: MAX_BODY_BYTES },
+		codes: ["SERVICE_UNAVAILABLE"],
+		answer: { type: "application/json", schema: ScrapeAnswerSchema, description: "The page" },
+		admit: (input, call) => admitPage(input.body as ScrapeBody, call, parts),
+	});
+}
+
+export type { ScrapeParts } from "./scrape.ts";

@@ -1,0 +1,13 @@
+import Type, { type Static } from "typebox";
+
+/** Other fields are let pass. */
+export const ScrapeSchema = Type.Object({
+	url: Type.String({ minLength: 1, description: "An absolute http or https URL of the public internet" }),
+});
+export type ScrapeBody = Static<typeof ScrapeSchema>;
+
+export const ScrapeAnswerSchema = Type.Object({
+	url: Type.String({ description: "As it was asked for" }),
+	content: Type.String({ description: "Markdown" }),
+	format: Type.Literal("markdown"),
+});

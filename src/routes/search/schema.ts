@@ -1,0 +1,29 @@
+import Type, { type Static } from "typebox";
+
+export const MAX_RESULTS = 20;
+export const DEFAULT_RESULTS = 10;
+
+/** Other fields are let pass. */
+export const SearchSchema = Type.Object({
+	query: Type.String({ minLength: 1, maxLength: 400 }),
+	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, default: DEFAULT_RESULTS })),
+	search_provider: Type.Optional(
+		Type.Enum(["brave", "google"], {
+			default: "brave",
+			description: "Is asked first where it is set up here; else the providers of this service answer in their order",
+		}),
+	),
+});
+export type SearchBody = Static<typeof SearchSchema>;
+
+export const SearchAnswerSchema = Type.Object({
+	query: Type.String(),
+	results: Type.Array(
+		Type.Object({
+			title: Type.String(),
+			url: Type.String(),
+			content: Type.String({ description: "What the provider shows of the page; may hold HTML tags" }),
+			date: Type.String({ description: 'UTC, as in 2025-01-02T03:04:05; often ""' }),
+		}),
+	),
+});
