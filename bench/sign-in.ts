@@ -10,10 +10,16 @@ import {
 	requestWith,
 	solanaHeader,
 } from "../src/access/wallet/sign-ins.test-support.ts";
-import { machine } from "./machine.ts";
+import { isBusy, machine } from "./machine.ts";
+import { writeSection } from "./page.ts";
 
 const { values } = parseArgs({
-	options: { seconds: { type: "string", default: "3" }, headers: { type: "string", default: "2000" } },
+	options: {
+		seconds: { type: "string", default: "3" },
+		headers: { type: "string", default: "2000" },
+		/** The page is left as it is. */
+		dry: { type: "boolean", default: false },
+	},
 });
 const seconds = Number(values.seconds);
 const count = Number(values.headers);
@@ -23,6 +29,8 @@ interface Figure {
 	readonly perSecond: number;
 	readonly cpuMicroseconds: number;
 }
+
+const figures: (readonly [string, Figure])[] = [];
 
 /** Runs `work` on and on; of all rounds the one with the least CPU: other work on the machine only adds to it. */
 async function measure(name: string, work: (index: number) => unknown): Promise<void> {
@@ -41,6 +49,7 @@ async function measure(name: string, work: (index: number) => unknown): Promise<
 		if (best === null || figure.cpuMicroseconds < best.cpuMicroseconds) best = figure;
 	}
 	const { perSecond, cpuMicroseconds } = best ?? { perSecond: 0, cpuMicroseconds: 0 };
+	figures.push([name, { perSecond, cpuMicroseconds }]);
 	console.log(
 		`${name.padEnd(34)} ${Math.round(perSecond).toString().padStart(8)} /s ${cpuMicroseconds.toFixed(1).padStart(9)} us CPU`,
 	);
@@ -72,7 +81,8 @@ const signature = Buffer.from((await wallet.signMessage({ message: "m" })).slice
 const signedHash = hashMessage("m", "bytes");
 const recoveryOf = (recover: Recovery) => () => recover(signedHash, signature.subarray(0, 64), (signature[64] ?? 27) - 27);
 
-const { processor, cores, loadBefore } = machine();
+const on = machine();
+const { processor, cores, loadBefore } = on;
 console.log(`${processor}, ${cores} cores, load ${loadBefore.toFixed(1)}, one thread`);
 await measure("EVM wallet, fresh", fresh(evm));
 await measure("EVM wallet, known", await known(evm));
@@ -81,3 +91,20 @@ await measure("Solana wallet, known", await known(onSolana));
 const native = await nativeRecovery();
 if (native !== null) await measure("recovery alone, compiled", recoveryOf(native));
 await measure("recovery alone, portable", recoveryOf(await portableRecovery()));
+
+if (!values.dry) {
+	const busy = isBusy(on)
+		? `\n\n**The machine was busy with other work (load average ${loadBefore.toFixed(1)} before the run): the rates say little, the CPU more.**`
+		: "";
+	const rows = figures.map(
+		([name, { perSecond, cpuMicroseconds }]) =>
+			`| ${name} | ${Math.round(perSecond).toLocaleString("en-US")} | ${cpuMicroseconds.toFixed(1)} |`,
+	);
+	writeSection(
+		[
+			"## Sign-ins of wallets",
+			`Written by \`bench/sign-in.ts\`: [bench/README.md](../bench/README.md#sign-ins-of-wallets). ${on.date}, commit ${on.commit}. ${processor}, ${cores} cores, one thread, without HTTP. Fresh: the header is seen for the first time. Known: it has been verified before. Of ${ROUNDS} rounds that with the least CPU.${busy}`,
+			["| | a second | CPU us each |", "| --- | ---: | ---: |", ...rows].join("\n"),
+		].join("\n\n"),
+	);
+}
