@@ -170,6 +170,7 @@ describe("what is refused", () => {
 		["text", () => Buffer.from("hello"), "unsupported", 400, "CORRUPTED_IMAGE"],
 		["nothing", () => new Uint8Array(), "unsupported", 400, "CORRUPTED_IMAGE"],
 		["HEIC without a body", () => HEIC, "corrupt", 400, "CORRUPTED_IMAGE"],
+		["HEIC", () => sample("hevc.heic"), "unsupported", 400, "CORRUPTED_IMAGE"],
 		["a PNG's first bytes", async () => (await halves("png")).subarray(0, 12), "corrupt", 400, "CORRUPTED_IMAGE"],
 		[
 			"25 MB",

@@ -6,7 +6,7 @@ import { readReshaping } from "./read-reshaping.ts";
 import { Misread, TokenReader } from "./token-reader.ts";
 import { type Token, tokensOf } from "./tokens.ts";
 
-export const MAX_PROMPT_CHARS = 5_000;
+export const MAX_PROMPT_CHARS = 2_000;
 /** Told of words that are not understood. */
 const MAX_QUOTED = 3;
 const MAX_QUOTED_CHARS = 60;

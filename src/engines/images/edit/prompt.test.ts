@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { ImageFault } from "../port.ts";
 import { type Colour, TRANSPARENT } from "./colours.ts";
@@ -152,6 +154,17 @@ describe("what is not understood", () => {
 			refusalOf(piece.repeat(Math.floor(MAX_PROMPT_CHARS / piece.length)));
 		expect(performance.now() - startedAt).toBeLessThan(5_000);
 	});
+});
+
+test("every prompt that docs/images.md shows is read", () => {
+	const page = readFileSync(join(import.meta.dir, "../../../../docs/images.md"), "utf8");
+	const [, section = ""] = /## Local editing\n([\s\S]*?)\n## /.exec(page) ?? [];
+	const rows = [...section.matchAll(/^\| [^|]+ \| (.+?) \|/gm)].map(([, said = ""]) => said);
+	const examples = rows.flatMap((said) => [...said.matchAll(/`([^`]+)`/g)].map(([, prompt = ""]) => prompt));
+	const block = /```\n([\s\S]*?)\n```/.exec(section)?.[1] ?? "";
+	expect(examples.length).toBeGreaterThan(40);
+	for (const prompt of [...examples, block]) expect(() => parsePrompt(prompt), prompt).not.toThrow();
+	for (const prompt of examples) expect(parsePrompt(prompt), prompt).toHaveLength(1);
 });
 
 const twoPlaces = (from: number, to: number) => fc.integer({ min: from * 100, max: to * 100 }).map((value) => value / 100);

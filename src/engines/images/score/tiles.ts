@@ -7,10 +7,10 @@ import { VIEW_SIDE } from "./view.ts";
 /** The model saw pictures of this size, their borders cut off to `VIEW_SIDE`. */
 const WHOLE_SIDE = 256;
 /** A tile is at least this long: a smaller picture has none. */
-const MIN_TILE_SIDE = 640;
+const MIN_TILE_SIDE = 512;
 /** Of its neighbour a tile shows this share too: what lies across a border is whole in one of them, or nearly. */
 const OVERLAP = 1 / 3;
-export const MAX_TILES = 16;
+export const MAX_TILES = 30;
 
 export interface Tile {
 	readonly left: number;
