@@ -1,8 +1,8 @@
 /** What is done with pictures on this machine: what routes hand in and get. */
 import { ApiError, type Issue } from "../../errors/index.ts";
 
-/** Bytes of a picture that is read: beyond it the caller is refused with 413. */
-export const MAX_IMAGE_BYTES = 25_000_000;
+/** 25 MiB: a picture of so many bytes or more is refused with 413. */
+export const MAX_IMAGE_BYTES = 26_214_400;
 /** 256 x 256: a picture with fewer pixels is refused. */
 export const MIN_IMAGE_PIXELS = 65_536;
 /** 7680 x 4320: a picture with more pixels is refused, from its header, before anything is decoded. */

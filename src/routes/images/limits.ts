@@ -1,7 +1,7 @@
 import { MAX_IMAGE_BYTES } from "../../engines/images/port.ts";
 
-/** Bytes of a file in a form. */
-export const MAX_FILE_BYTES = MAX_IMAGE_BYTES;
+/** Bytes that a picture may have: less than 25 MiB. */
+export const MAX_FILE_BYTES = MAX_IMAGE_BYTES - 1;
 /** One picture of 25 MB in base64, and what is around it. */
 export const ONE_PICTURE_BODY_BYTES = 37_748_736;
 /** Three of them. */
