@@ -174,7 +174,7 @@ describe("what is refused", () => {
 		["a PNG's first bytes", async () => (await halves("png")).subarray(0, 12), "corrupt", 400, "CORRUPTED_IMAGE"],
 		[
 			"25 MB",
-			() => Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(25_000_000)]),
+			() => Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(26_214_400)]),
 			"too-many-bytes",
 			413,
 			"PAYLOAD_TOO_LARGE",
