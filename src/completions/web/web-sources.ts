@@ -1,0 +1,100 @@
+import { PageFault, type PageReader } from "../../engines/web/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import { SearchFault, type WebSearch } from "../../upstreams/search/port.ts";
+
+/** What a conversation takes from the web; in the form of `web_search_citations`. */
+export interface WebSource {
+	readonly title: string;
+	readonly url: string;
+	readonly content: string;
+	/** UTC without a zone; "" where it is not known. */
+	readonly date: string;
+}
+
+/** What searches and reads for conversations. */
+export interface WebTools {
+	readonly search: WebSearch;
+	readonly pages: PageReader;
+}
+
+/** URLs of one request that are read; further ones are ignored. */
+export const MAX_PAGES = 5;
+const DEFAULT_RESULTS = 10;
+const MAX_QUERY_CHARS = 400;
+
+/**
+ * Results for a query, as sources; null where no provider gave an answer, or none is set up: the conversation goes on
+ * without them, and nothing is charged for it.
+ * @param query cut to what a search takes
+ * @throws what `signal` aborts with
+ */
+export async function searchWeb(
+	{ search }: WebTools,
+	query: string,
+	signal: AbortSignal,
+	limit = DEFAULT_RESULTS,
+): Promise<readonly WebSource[] | null> {
+	const text = query.replaceAll(/\s+/g, " ").trim().slice(0, MAX_QUERY_CHARS).toWellFormed();
+	if (text === "") return null;
+	try {
+		return (await search.search({ text, limit }, signal)).results;
+	} catch (fault) {
+		if (fault instanceof SearchFault) return null;
+		throw fault;
+	}
+}
+
+/** One address that was asked for, and why it gave nothing where it did. */
+export interface PageTried {
+	readonly url: string;
+	readonly page: WebSource | null;
+	/** For the model: what is wrong with the address. Null where it was read. */
+	readonly fault: string | null;
+}
+
+/**
+ * Reads up to five pages at once, each within its own limits; one that fails takes nothing with it. Only pages that were
+ * read are charged for.
+ * @throws what `signal` aborts with
+ */
+export async function readPages(
+	{ pages }: WebTools,
+	urls: readonly string[],
+	signal: AbortSignal,
+): Promise<readonly PageTried[]> {
+	const wanted = [...new Set(urls)].slice(0, MAX_PAGES);
+	return Promise.all(
+		wanted.map(async (url): Promise<PageTried> => {
+			try {
+				return { url, page: await pages.read(url, signal), fault: null };
+			} catch (fault) {
+				if (signal.aborted || !(fault instanceof PageFault || fault instanceof ApiError)) throw fault;
+				return { url, page: null, fault: fault.message };
+			}
+		}),
+	);
+}
+
+/** The http(s) addresses in a text, in their order, each once; without the signs that end a sentence or a bracket. */
+export function urlsIn(text: string): string[] {
+	const found = new Set<string>();
+	for (const [written] of text.matchAll(/https?:\/\/[^\s<>"'`\\^{|}]{1,4000}/gi)) {
+		const url = withoutTail(written);
+		if (URL.canParse(url)) found.add(url);
+	}
+	return [...found];
+}
+
+function withoutTail(url: string): string {
+	let end = url.length;
+	while (end > 0) {
+		const last = url[end - 1] ?? "";
+		const opens = last === ")" ? "(" : last === "]" ? "[" : null;
+		const unopened = opens !== null && countOf(url.slice(0, end), last) > countOf(url.slice(0, end), opens);
+		if (!/[.,;:!?*_~]/.test(last) && !unopened) break;
+		end -= 1;
+	}
+	return url.slice(0, end);
+}
+
+const countOf = (text: string, sign: string): number => text.split(sign).length - 1;
