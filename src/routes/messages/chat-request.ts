@@ -1,0 +1,123 @@
+import type { ReasoningEffort, TextModel } from "../../catalog/types.ts";
+import { type ChatBody, Conversation } from "../../completions/index.ts";
+import type { Issue } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { LongStrings } from "../../wire/index.ts";
+import { addMessages, textsOf } from "./content-blocks.ts";
+import type { CountTokensBody, MessagesBody, MessageTool } from "./schema.ts";
+
+type Tools = NonNullable<ChatBody["tools"]>;
+
+export interface MessagesChat {
+	readonly body: ChatBody;
+	/** The caller's name of a field of the chat request. */
+	rename(path: Issue["path"]): Issue["path"];
+}
+
+/** The chat request that says the same to this model. Throws 400 for what cannot be said. */
+export function chatRequest(
+	request: MessagesBody | CountTokensBody,
+	model: Pick<TextModel, "capabilities">,
+	long: LongStrings,
+): MessagesChat {
+	const conversation = new Conversation();
+	const { system } = request;
+	if (system !== undefined && system.length > 0) {
+		conversation.from(-1);
+		conversation.system("system", typeof system === "string" ? system : textsOf(system, ["system"]));
+	}
+	addMessages(conversation, request.messages, long);
+	const body: ChatBody = {
+		model: request.model,
+		messages: conversation.finish(),
+		...("max_tokens" in request ? sampling(request) : {}),
+		...toolsOf(request),
+		...thinkingOf(request, model),
+		...formatOf(request),
+		...(request.service_parameters === undefined ? {} : { service_parameters: request.service_parameters }),
+	};
+	return { body, rename: (path) => renamed(path, conversation) };
+}
+
+function sampling({ max_tokens, stop_sequences, stream, temperature, top_k, top_p }: MessagesBody): Partial<ChatBody> {
+	return {
+		max_completion_tokens: max_tokens,
+		...(stop_sequences === undefined || stop_sequences.length === 0 ? {} : { stop: stop_sequences }),
+		...(stream === true ? { stream: true } : {}),
+		...(temperature === undefined ? {} : { temperature }),
+		...(top_k === undefined ? {} : { top_k }),
+		...(top_p === undefined ? {} : { top_p }),
+	};
+}
+
+function toolsOf({ tools = [], tool_choice: choice }: CountTokensBody): Partial<ChatBody> {
+	const made: Tools = tools.map((tool, index) => toolOf(tool, index));
+	const alone = choice?.disable_parallel_tool_use === true;
+	return {
+		...(made.length > 0 ? { tools: made } : {}),
+		...(choice === undefined ? {} : { tool_choice: choiceOf(choice) }),
+		...(alone ? { parallel_tool_calls: false } : {}),
+	};
+}
+
+function toolOf({ type, name, description, input_schema, strict }: MessageTool, index: number): Tools[number] {
+	if (type?.startsWith("web_search_")) return { type: "web_search" };
+	if (type !== undefined && type !== null && type !== "custom")
+		throw invalidField(
+			["tools", index, "type"],
+			`${type.slice(0, 100)} is no tool of this service; describe it with an input_schema`,
+			"unsupported",
+		);
+	if (input_schema === undefined) throw invalidField(["tools", index, "input_schema"], "is required", "required");
+	const more = { ...(description ? { description } : {}), ...(typeof strict === "boolean" ? { strict } : {}) };
+	return { type: "function", function: { name, parameters: input_schema, ...more } };
+}
+
+function choiceOf(choice: NonNullable<CountTokensBody["tool_choice"]>): NonNullable<ChatBody["tool_choice"]> {
+	if (choice.type === "tool") return { type: "function", function: { name: choice.name } };
+	return choice.type === "any" ? "required" : choice.type;
+}
+
+/** Hints of clients that know no other models: never a reason to refuse, dropped where the model does not take them. */
+function thinkingOf(
+	{ thinking, output_config }: CountTokensBody,
+	{ capabilities }: Pick<TextModel, "capabilities">,
+): Partial<ChatBody> {
+	if (thinking?.type === "disabled") return { reasoning: { enabled: false } };
+	const wanted = output_config?.effort ?? effortOfBudget(thinking?.budget_tokens);
+	const { supportsReasoningEffort, reasoningEffortOptions: options } = capabilities;
+	const takes = wanted !== null && supportsReasoningEffort === true && (options === undefined || options.includes(wanted));
+	if (takes) return { reasoning: { effort: wanted } };
+	return thinking?.type === "enabled" ? { reasoning: { enabled: true } } : {};
+}
+
+const LOW_BUDGET = 4_096;
+const MEDIUM_BUDGET = 16_384;
+
+function effortOfBudget(tokens: number | null | undefined): ReasoningEffort | null {
+	if (tokens === undefined || tokens === null) return null;
+	return tokens <= LOW_BUDGET ? "low" : tokens <= MEDIUM_BUDGET ? "medium" : "high";
+}
+
+function formatOf({ output_config }: CountTokensBody): Partial<ChatBody> {
+	const format = output_config?.format;
+	if (!format) return {};
+	return { response_format: { type: "json_schema", json_schema: { name: "response", strict: true, schema: format.schema } } };
+}
+
+const RENAMED: Readonly<Record<string, readonly string[]>> = {
+	max_completion_tokens: ["max_tokens"],
+	stop: ["stop_sequences"],
+	response_format: ["output_config", "format"],
+};
+
+function renamed(path: Issue["path"], conversation: Conversation): Issue["path"] {
+	const [first, second, ...rest] = path;
+	if (first === "messages" && typeof second === "number") {
+		const source = conversation.sourceOf(second);
+		// Blocks stand at other places than the parts that they became.
+		return source === -1 ? ["system"] : ["messages", source, ...rest.slice(0, 1).filter((name) => name === "content")];
+	}
+	const name = typeof first === "string" ? RENAMED[first] : undefined;
+	return name === undefined ? path : [...name, ...path.slice(1)];
+}

@@ -1,0 +1,105 @@
+/**
+ * POST /messages and /messages/count_tokens. Promises: Anthropic's Messages API in and out on the road of chat, so
+ * Claude clients run on every model, with the same checks, holds, upstreams and charges. Errors, events and
+ * headers are Anthropic's; model names go through the compatibility map.
+ */
+import {
+	type AnswerForm,
+	admitChat,
+	type ChatInput,
+	type ChatParts,
+	chatInput,
+	countPrompt,
+	promptText,
+	SpeechReader,
+	wholeBody,
+	withRenamedFields,
+} from "../../completions/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
+import { chatRequest, type MessagesChat } from "./chat-request.ts";
+import { contentBlock, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
+import { MessageStream } from "./message-stream.ts";
+import { type CountTokensBody, CountTokensBodySchema, type MessagesBody, MessagesBodySchema } from "./schema.ts";
+
+const MAX_BODY_BYTES = 72 * 1_048_576;
+/** About so many characters are a token of English. */
+const CHARACTERS_PER_TOKEN = 4;
+
+const MEDIA_CODES = ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"] as const;
+
+export function messages(parts: ChatParts): Endpoint[] {
+	return [
+		metered({
+			method: "POST",
+			path: "/messages",
+			name: "messages",
+			tag: "Chat",
+			summary: "Message",
+			description:
+				"Anthropic-compatible; the base URL for its clients ends with `/api`. With `stream: true` the answer is a stream of server-sent events that ends with `message_stop`.",
+			openAi: false,
+			anthropic: true,
+			callers: ["key", "wallet"],
+			body: { schema: MessagesBodySchema, maxBytes: MAX_BODY_BYTES },
+			codes: MEDIA_CODES,
+			answer: { type: "application/json", description: "The message, or a stream of events as text/event-stream" },
+			async admit(input, call) {
+				const body = input.body as MessagesBody;
+				const { chat, asked } = read({ body, long: input.long }, call, parts);
+				return withRenamedFields(chat.rename, () => admitChat(asked, call, parts, formOf(body, asked)));
+			},
+		}),
+		plain({
+			method: "POST",
+			path: "/messages/count_tokens",
+			name: "messages-count-tokens",
+			tag: "Chat",
+			summary: "Tokens of a message",
+			description: "By this service's own count; free.",
+			openAi: false,
+			anthropic: true,
+			callers: ["key", "wallet"],
+			listLimit: false,
+			minuteLimit: { subject: "messages-count-tokens", requests: () => parts.config().limits.listRequestsPerMinute },
+			body: { schema: CountTokensBodySchema, maxBytes: MAX_BODY_BYTES },
+			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
+			answer: { type: "application/json", description: "input_tokens" },
+			async run(input, call) {
+				const { chat, asked } = read({ body: input.body as CountTokensBody, long: input.long }, call, parts);
+				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call.admittedAtMs, parts));
+				return json({ input_tokens: tokens });
+			},
+		}),
+	];
+}
+
+function read(
+	{ body, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "long">,
+	call: Call,
+	parts: ChatParts,
+): { readonly chat: MessagesChat; readonly asked: ChatInput } {
+	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	const chat = chatRequest(body, model, long);
+	return { chat, asked: chatInput(chat.body, long) };
+}
+
+function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: ChatInput): AnswerForm {
+	const promptTokens = () => Math.ceil(promptText(asked.body, "", asked.long).length / CHARACTERS_PER_TOKEN);
+	return {
+		whole(session, answer) {
+			const body = wholeBody(answer);
+			if (!Array.isArray(body.choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without choices") });
+			const { segments, finishReason, stopReason } = SpeechReader.whole(
+				body,
+				(number) => `toolu_${session.call.requestId}${number}`,
+			);
+			const stop = stopOf({ segments, finishReason, stopReason, stopSequences });
+			const content = segments.map(contentBlock);
+			return (paid) =>
+				JSON.stringify({ ...messageObject(session, { content, stop, usage: usageOf(paid) }), ...ownMembers(session, paid) });
+		},
+		stream: (session) => new MessageStream(session, { stopSequences, promptTokens }),
+	};
+}

@@ -1,0 +1,87 @@
+import { type ChatSession, costOf, type Paid, type Segment, sealThought } from "../../completions/index.ts";
+
+/** Why the model stopped, in Anthropic's words. */
+export interface Stop {
+	readonly stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
+	readonly stop_sequence: string | null;
+}
+
+/** How an upstream said that it ended, and what it was asked. */
+export interface Ending {
+	readonly finishReason: string | null;
+	/** The stop sequence that ended it, where the upstream names it. */
+	readonly stopReason: string | null;
+	readonly stopSequences: readonly string[];
+	readonly segments: readonly Segment[];
+}
+
+export function stopOf({ finishReason, stopReason, stopSequences, segments }: Ending): Stop {
+	const because = (stop_reason: Stop["stop_reason"], stop_sequence: string | null = null) => ({ stop_reason, stop_sequence });
+	if (finishReason === "length") return because("max_tokens");
+	if (finishReason === "content_filter") return because("refusal");
+	if (finishReason === "tool_calls" || segments.some(({ kind }) => kind === "call")) return because("tool_use");
+	if (stopReason !== null && stopSequences.includes(stopReason)) return because("stop_sequence", stopReason);
+	return because("end_turn");
+}
+
+/** The message of an answer, whole or at its beginning. */
+export function messageObject(
+	{ call, model }: ChatSession,
+	parts: { readonly content: readonly object[]; readonly usage: object; readonly stop?: Stop },
+): Record<string, unknown> {
+	return {
+		id: `msg_${call.requestId}`,
+		type: "message",
+		role: "assistant",
+		model: model.id,
+		content: parts.content,
+		stop_reason: parts.stop?.stop_reason ?? null,
+		stop_sequence: parts.stop?.stop_sequence ?? null,
+		usage: parts.usage,
+	};
+}
+
+/** What belongs to the answer beside Anthropic's members. */
+export function ownMembers({ echo }: ChatSession, { posted }: Paid) {
+	return { cost: costOf(posted), service_parameters: echo };
+}
+
+/** Anthropic counts what came from a cache, and what was written to one, apart from the rest of the input. */
+export function usageOf({ usage }: Paid) {
+	return {
+		input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
+		cache_creation_input_tokens: usage.cacheWriteTokens,
+		cache_read_input_tokens: usage.cachedTokens,
+		output_tokens: usage.completionTokens,
+	};
+}
+
+/** A thought that has no text: only what its provider wants back. */
+export function isRedacted(segment: Segment): boolean {
+	return segment.text === "" && (segment.details.length > 0 || segment.signature !== null);
+}
+
+/** A segment as a content block. */
+export function contentBlock(segment: Segment): object {
+	switch (segment.kind) {
+		case "thought": {
+			const sealed = sealThought(segment.details, segment.signature);
+			if (isRedacted(segment)) return { type: "redacted_thinking", data: sealed };
+			return { type: "thinking", thinking: segment.text, signature: sealed };
+		}
+		case "call":
+			return { type: "tool_use", id: segment.callId, name: segment.name, input: inputOf(segment.text) };
+		case "text":
+		case "refusal":
+			return { type: "text", text: segment.text, citations: null };
+	}
+}
+
+/** A call's arguments; of one that was cut off, none. */
+function inputOf(text: string): unknown {
+	try {
+		return text.trim() === "" ? {} : JSON.parse(text);
+	} catch {
+		return {};
+	}
+}

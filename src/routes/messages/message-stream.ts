@@ -1,0 +1,108 @@
+import {
+	type ChatSession,
+	type Paid,
+	type Segment,
+	SpeechReader,
+	type SpeechTeller,
+	type StreamForm,
+	sealThought,
+} from "../../completions/index.ts";
+import type { ApiError } from "../../errors/index.ts";
+import { anthropicError } from "../../server/anthropic-error.ts";
+import type { ChatEvent } from "../../upstreams/port.ts";
+import { contentBlock, isRedacted, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
+
+const PING = sse("ping", {});
+
+export interface MessageStreamInputs {
+	readonly stopSequences: readonly string[];
+	/** An estimate for the beginning, when nobody has counted yet. */
+	readonly promptTokens: () => number;
+}
+
+/** Tells a chat stream in the events of a message (docs/messages.md). */
+export class MessageStream implements StreamForm, SpeechTeller {
+	readonly ping = PING;
+	readonly #session: ChatSession;
+	readonly #inputs: MessageStreamInputs;
+	readonly #reader: SpeechReader;
+	#begun = false;
+
+	constructor(session: ChatSession, inputs: MessageStreamInputs) {
+		this.#session = session;
+		this.#inputs = inputs;
+		this.#reader = new SpeechReader(this, (number) => `toolu_${session.call.requestId}${number}`);
+	}
+
+	event(event: ChatEvent): string {
+		return this.#begin() + this.#reader.take(event);
+	}
+
+	cut(): string {
+		this.#reader.finishReason = "length";
+		return this.#begin() + this.#reader.end();
+	}
+
+	end(paid: Paid): string {
+		const told = this.#begin() + this.#reader.end();
+		const { finishReason, stopReason, segments } = this.#reader;
+		const delta = stopOf({ finishReason, stopReason, segments, stopSequences: this.#inputs.stopSequences });
+		return (
+			told + sse("message_delta", { delta, usage: usageOf(paid), ...ownMembers(this.#session, paid) }) + sse("message_stop", {})
+		);
+	}
+
+	failed(error: ApiError): string {
+		return sse("error", anthropicError(error));
+	}
+
+	open(segment: Segment): string {
+		return sse("content_block_start", { index: segment.index, content_block: beginning(segment) });
+	}
+
+	piece(segment: Segment, text: string): string {
+		switch (segment.kind) {
+			case "thought":
+				return delta(segment, { type: "thinking_delta", thinking: text });
+			case "call":
+				return delta(segment, { type: "input_json_delta", partial_json: text });
+			case "text":
+			case "refusal":
+				return delta(segment, { type: "text_delta", text });
+		}
+	}
+
+	close(segment: Segment): string {
+		const stop = sse("content_block_stop", { index: segment.index });
+		if (segment.kind !== "thought" || isRedacted(segment)) return stop;
+		return delta(segment, { type: "signature_delta", signature: sealThought(segment.details, segment.signature) }) + stop;
+	}
+
+	#begin(): string {
+		if (this.#begun) return "";
+		this.#begun = true;
+		const usage = {
+			input_tokens: this.#inputs.promptTokens(),
+			cache_creation_input_tokens: 0,
+			cache_read_input_tokens: 0,
+			output_tokens: 0,
+		};
+		return sse("message_start", { message: messageObject(this.#session, { content: [], usage }) });
+	}
+}
+
+/** The block before anything of it was said. */
+function beginning(segment: Segment): object {
+	if (segment.kind === "thought" && !isRedacted(segment)) return { type: "thinking", thinking: "", signature: "" };
+	return segment.kind === "call"
+		? { type: "tool_use", id: segment.callId, name: segment.name, input: {} }
+		: contentBlock(segment);
+}
+
+function delta(segment: Segment, said: object): string {
+	return sse("content_block_delta", { index: segment.index, delta: said });
+}
+
+function sse(type: string, members: object): string {
+	return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}
