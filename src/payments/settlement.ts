@@ -24,7 +24,6 @@ export interface SettlementParts {
 	readonly onCredit: (topUp: TopUp, chain: PaymentChain) => void;
 }
 
-const LOOK_AGAIN_MS = 250;
 const MAX_LOOK_IN_MS = 300_000;
 
 /**
@@ -157,8 +156,8 @@ export class Settlement {
 			const { row, use } = await this.look(known, chain);
 			known = row;
 			if (!isOpen(row) || use?.kind === "elsewhere" || use?.kind === "unseen") return row;
-			if (clock.monotonic() + LOOK_AGAIN_MS >= deadline) return row;
-			await sleep(timers, LOOK_AGAIN_MS);
+			if (clock.monotonic() + chain.lookEveryMs >= deadline) return row;
+			await sleep(timers, chain.lookEveryMs);
 		}
 	}
 

@@ -8,10 +8,13 @@ export class ChainUnavailable extends Error {
 /** The node answered with an error of its own. */
 export class ChainRefused extends ChainUnavailable {
 	readonly reverted: boolean;
+	/** As JSON-RPC has it; null where the node gave none. */
+	readonly code: number | null;
 
-	constructor(message: string, reverted: boolean) {
+	constructor(message: string, reverted: boolean, code: number | null = null) {
 		super(message);
 		this.reverted = reverted;
+		this.code = code;
 	}
 }
 
@@ -83,6 +86,7 @@ function resultOf(method: string, status: number, text: string): unknown {
 		throw new ChainRefused(
 			`${method}: the chain's node refuses (${String(error.code)})`,
 			error.code === REVERTED || /\brevert/i.test(said),
+			typeof error.code === "number" ? error.code : null,
 		);
 	}
 	if (result === undefined) throw new ChainUnavailable(`${method}: the answer has no result`);

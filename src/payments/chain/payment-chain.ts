@@ -31,6 +31,8 @@ export interface PaymentChain {
 	readonly network: PayNetwork;
 	/** Blocks on top of a transfer's block before it is credited. */
 	readonly confirmations: number;
+	/** How often it is asked while a payment waits for its block. */
+	readonly lookEveryMs: number;
 	/** Whether the node serves this network, with this token. Asked once, and again where the answer was not good. */
 	check(): Promise<void>;
 	/** What became of what was signed. `transaction` is the one that is known of, `fromBlock` null where a term is not known. */

@@ -41,6 +41,11 @@ const MAX_LOOKED_INTO = 50;
 const SHORTEST_LIFE_MS = 30_000;
 /** Where the decimals of a mint stand in its data. */
 const DECIMALS_AT = 44;
+/** Codes of a node's refusals (https://solana.com/docs/rpc). */
+const NO_SUCH_ACCOUNT = -32_602;
+const UNSUPPORTED_VERSION = -32_015;
+/** Blocks are final after some 15 seconds: a node is not asked for each of them. */
+const LOOK_EVERY_MS = 1_000;
 const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
@@ -50,6 +55,7 @@ const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 export class SolanaChain implements PaymentChain {
 	readonly network: SolanaNetwork;
 	readonly confirmations = 0;
+	readonly lookEveryMs = LOOK_EVERY_MS;
 	readonly payTo: string;
 	readonly #rpc: JsonRpc;
 	readonly #commitment: Commitment;
@@ -132,8 +138,7 @@ export class SolanaChain implements PaymentChain {
 			const units = unitsOf(fieldsOf(answer.value).amount);
 			return Number(units < MAX_UNITS ? units : MAX_UNITS);
 		} catch (error) {
-			// There is no such account.
-			if (error instanceof ChainRefused) return 0;
+			if (error instanceof ChainRefused && error.code === NO_SUCH_ACCOUNT) return 0;
 			throw error;
 		}
 	}
@@ -151,6 +156,9 @@ export class SolanaChain implements PaymentChain {
 	): Promise<PaymentUse> {
 		const landed = known === null ? null : await this.#landed(known, commitment);
 		if (landed !== null && isOf(landed, transfer)) return this.#endIn(landed, transfer);
+		// On its way it needs no search; for an end that is told for good nothing is taken as known.
+		const onItsWay = known !== null && landed === null && minContextSlot === 0;
+		if (onItsWay && (await this.isWaiting(known))) return { kind: "unused" };
 		let looked = 0;
 		let before: string | undefined;
 		for (let page = 0; page < MAX_PAGES; page++) {
@@ -180,7 +188,11 @@ export class SolanaChain implements PaymentChain {
 	/** What a transaction did; null while the cluster is not so sure of it, or knows none. */
 	async #landed(transaction: string, commitment: Commitment): Promise<Landed | null> {
 		const options = { commitment, encoding: "base64", maxSupportedTransactionVersion: 0 };
-		const answer = await this.#rpc.call("getTransaction", [transaction, options]);
+		const answer = await this.#rpc.call("getTransaction", [transaction, options]).catch((error: unknown) => {
+			// Of a version that no payment has.
+			if (error instanceof ChainRefused && error.code === UNSUPPORTED_VERSION) return null;
+			throw error;
+		});
 		if (answer === null) return null;
 		const { slot, transaction: wire, meta } = fieldsOf(answer);
 		const message = messageOf(String(listOf(wire)[0]));
