@@ -1,7 +1,7 @@
 import type { Nano } from "../ledger/nano.ts";
 import { nano } from "../ledger/nano.ts";
 import { limitNano } from "../store/key-limits.ts";
-import type { Account, ApiKey, KeyLoad } from "../store/port.ts";
+import type { Account, ApiKey, CapAmounts, KeyLoad } from "../store/port.ts";
 import { isWalletKey } from "../store/wallet-callers.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
@@ -110,10 +110,10 @@ export class CachedKey implements Caller, CapHolder {
 	}
 
 	/** A post of this key went into the journal: the windows count it, and a read under way is told. */
-	posted(window: SpendingWindow | null | undefined, day: number, usd: number, diem: number, seq: number): void {
+	posted(window: SpendingWindow | null | undefined, day: number, paid: CapAmounts, owed: CapAmounts, seq: number): void {
 		this.lastPostSeq = seq;
-		window?.post(usd, diem);
-		this.#postsSince?.push({ day, usd, diem });
+		window?.post(paid, owed);
+		this.#postsSince?.push({ day, usd: paid.usd + owed.usd, diem: paid.diem + owed.diem });
 	}
 
 	get keyId(): string {

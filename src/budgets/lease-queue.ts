@@ -300,6 +300,12 @@ export class LeaseQueue {
 			answer = await this.#trip(claim);
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
+			if (answer.cap?.short && this.#caps.idle) {
+				// Of another day of the same limit.
+				await this.#giveBack();
+				if (this.#waiting[0] !== head) return;
+				continue;
+			}
 			head.tries++;
 			if (answer.recalled !== true || claim.part || !claim.moneyHelps() || head.tries > RECALL_TRIES) break;
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;

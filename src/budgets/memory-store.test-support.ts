@@ -377,6 +377,11 @@ export class MemoryStore implements StorePort {
 			}),
 		);
 		for (const { source, amount } of fromFree) of(source).leased += amount;
+		for (const { source, amount } of post.capped ? lines : []) {
+			const lease = `${post.keyId}/${source === "diem" ? "diem" : "usd"}/${post.day}`;
+			if (source !== "overrun" && source !== "owed")
+				this.capLeases.set(lease, Math.max(0, (this.capLeases.get(lease) ?? 0) - amount));
+		}
 		for (const { source, amount } of parts) {
 			if (source === "overrun") {
 				this.overrun += amount;
@@ -386,8 +391,6 @@ export class MemoryStore implements StorePort {
 			budget.balance -= amount;
 			budget.leased -= amount;
 			this.#spendings.push({ accountId: post.accountId, keyId: post.keyId, day: post.day, source, amount });
-			const lease = `${post.keyId}/${source === "diem" ? "diem" : "usd"}/${post.day}`;
-			if (post.capped) this.capLeases.set(lease, Math.max(0, (this.capLeases.get(lease) ?? 0) - amount));
 			if (budget.leased < 0) throw new Error(`${post.accountId}: ${source} spent without a lease: ${budget.leased}`);
 			if (budget.balance < budget.leased) throw new Error(`${post.accountId}: ${source} leased beyond its balance`);
 		}

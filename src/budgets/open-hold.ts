@@ -92,8 +92,8 @@ export class OpenHold implements Hold {
 		money.spend(money.usd, split.usd, lapsed.usd);
 		const usd = split.bundled + split.usd;
 		// What is owed counts against both caps until the books tell: nothing passes them meanwhile.
-		const [capUsd, capDiem] = [usd + Math.min(owed, most.usd), split.diem + Math.min(owed, most.diem)];
-		this.#key.posted(this.#window, this.day, capUsd, capDiem, journal.writtenSeq);
+		const owedAtMost = { usd: Math.min(owed, most.usd), diem: Math.min(owed, most.diem) };
+		this.#key.posted(this.#window, this.day, { usd, diem: split.diem }, owedAtMost, journal.writtenSeq);
 		if (owed > 0) this.#owe(owed, most);
 		this.#leave(split.price < this.amount);
 		const overrun = nano(split.overrun - owed);
@@ -156,8 +156,6 @@ export class OpenHold implements Hold {
 		cached.money.owe(owed, most, this.day);
 		cached.freshness.changed();
 		if (this.#window !== null) this.#key.freshness.changed();
-		// What it took of the caps' leases is less than was counted, where the store takes less.
-		if (this.#window?.leases) cached.leases.capsChanged();
 	}
 
 	/** Frees the own hold. Returns what of it is no lease any more. */

@@ -105,10 +105,10 @@ export class SpendingWindow {
 		this.elsewhere = elsewhere;
 	}
 
-	/** A post of the window, whose own hold has ended. */
-	post(usd: number, diem: number): void {
-		this.spentUsd += usd;
-		this.spentDiem += diem;
+	/** A post of the window, whose own hold has ended. What it owes comes out of what nobody has leased. */
+	post({ usd, diem }: CapAmounts, owed: CapAmounts): void {
+		this.spentUsd += usd + owed.usd;
+		this.spentDiem += diem + owed.diem;
 		this.#leasedUsd = Math.max(0, this.#leasedUsd - usd);
 		this.#leasedDiem = Math.max(0, this.#leasedDiem - diem);
 	}

@@ -9,7 +9,8 @@ import { until } from "../../test/support/running-gateway.ts";
 import { ApiError } from "../errors/index.ts";
 import { audit } from "../ledger/index.ts";
 import { formatNano, nano, pico } from "../ledger/nano.ts";
-import { type AdminStore, createAccount, createKey, credit, openAdmin } from "../store/admin.ts";
+import { updateAccountKey } from "../store/admin/update-account-key.ts";
+import { type AdminStore, createAccount, createKey, credit, openAdmin, setAccount } from "../store/admin.ts";
 import { type OpenedStore, openStore } from "../store/index.ts";
 import { systemClock } from "../telemetry/clock.ts";
 import { createBudgets, type NodeBudgets } from "./budgets.ts";
@@ -97,36 +98,166 @@ test("the operator bears only what is not free when the price is booked", async 
 	expect((await audit(admin.db)).findings).toEqual([]);
 }, 120_000);
 
-test("a key's limit counts what the key spent on the other node", async () => {
+/** A key with a limit, of an account that is rich. */
+async function limitedKey(limitNano: number, limitPeriod: "EPOCH" | "MONTH" | "LIFETIME", bundled = 0): Promise<LimitedKey> {
 	const account = await createAccount(admin, { name: "a", startingCreditUsd: formatNano(100_000) });
+	if (bundled > 0) await setAccount(admin, account.id, { bundledUsd: formatNano(bundled) });
 	const hash = `${++serial}`.padStart(64, "0");
-	const limits = { usd: formatNano(1_000), diem: null, vcu: null };
-	await createKey(admin, { accountId: account.id, type: "INFERENCE", hash, last6: "abcdef", limits, limitPeriod: "LIFETIME" });
-	for (const [node, amount] of [[1, 100] as const, [0, 850] as const]) {
-		const hold = await holdOn(node, hash, amount);
-		hold?.post({ lines: [{ sku: "output", units: amount, picoPrice: pico(1_000) }], usage: null, status: 200, upstream: "u" });
-		await nodes[node]?.opened.store.settled();
-	}
-	const refused = async () => {
-		const hold = await holdOn(1, hash, 51);
-		hold?.void();
-		return hold === null;
-	};
-	await until(refused, "the refusal of the node that spent little");
-	expect((await holdOn(1, hash, 50))?.amount).toBe(nano(50));
+	const limits = { usd: formatNano(limitNano), diem: null, vcu: null };
+	const { id } = await createKey(admin, { accountId: account.id, type: "INFERENCE", hash, last6: "abcdef", limits, limitPeriod });
+	return { id, hash, accountId: account.id };
+}
+
+interface LimitedKey {
+	readonly id: string;
+	readonly hash: string;
+	readonly accountId: string;
+}
+
+const post = (hold: Hold | null, price: number) =>
+	hold?.post({ lines: [{ sku: "output", units: price, picoPrice: pico(1_000) }], usage: null, status: 200, upstream: "u" });
+
+const settled = () => Promise.all(nodes.map(({ opened }) => opened.store.settled()));
+
+async function usedBy(keyId: string): Promise<number> {
+	const rows = await admin.db
+		.selectFrom("usage_daily")
+		.select("amount")
+		.where("key_id", "=", keyId)
+		.where("unit", "<>", "overrun")
+		.execute();
+	return rows.reduce((sum, { amount }) => sum + Number(amount), 0);
+}
+
+test("a key's limit holds over both nodes: what one holds or spent, the other does not give", async () => {
+	const { hash } = await limitedKey(1_000, "LIFETIME", 300);
+	post(await holdOn(1, hash, 100), 100);
+	const held = await holdOn(0, hash, 850);
+	expect(held?.amount).toBe(nano(850));
+	expect(await holdOn(1, hash, 51)).toBe(null);
+	const rest = await holdOn(1, hash, 50);
+	expect(rest?.amount).toBe(nano(50));
+	held?.void();
+	await heldOn(1, hash, 850);
+	expect(await holdOn(0, hash, 1)).toBe(null);
 }, 60_000);
 
-async function holdOn(node: number, hash: string, amount: number): Promise<Hold | null> {
+test("holds and prices at random on both nodes never pass a key's limit, and what the limit allows is not borne by the operator", async () => {
+	await fc.assert(
+		fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16, size: "max" }), async (steps) => {
+			const limit = 900;
+			const { hash, id, accountId } = await limitedKey(limit, "LIFETIME", 200);
+			const open: { hold: Hold; price: number }[] = [];
+			let prices = 0;
+			const postNext = async (): Promise<void> => {
+				const next = open.shift();
+				if (next === undefined) return;
+				prices += next.price;
+				post(next.hold, next.price);
+				await settled();
+				expect(await usedBy(id)).toBeLessThanOrEqual(limit);
+			};
+			for (const { node, amount, percent, post: posts } of steps) {
+				const hold = await holdOn(node, hash, amount);
+				if (hold !== null) open.push({ hold, price: Math.floor((amount * percent) / 100) });
+				if (posts) await postNext();
+			}
+			while (open.length > 0) await postNext();
+			expect((await usedBy(id)) + (await overrunOf(accountId))).toBe(prices);
+			const left = limit - (await usedBy(id));
+			if (left === 0) return;
+			(await heldOn(steps.length % 2, hash, left)).void();
+		}),
+		{ numRuns: Number(process.env.FC_RUNS ?? 8), ...(process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}) },
+	);
+	expect((await audit(admin.db)).findings).toEqual([]);
+}, 120_000);
+
+const DAY_MS = 86_400_000;
+
+test.each([
+	["EPOCH", "2028-02-28T12:00:00Z", "2028-02-29T12:00:00Z"],
+	["MONTH", "2028-02-29T12:00:00Z", "2028-03-01T12:00:00Z"],
+	["MONTH", "2027-12-31T12:00:00Z", "2028-01-01T12:00:00Z"],
+] as const)(
+	"a window of %s that has %s in it has an end before %s, on both nodes",
+	async (period, before, after) => {
+		const { hash } = await limitedKey(100, period);
+		const [late, early] = [Date.parse(before), Date.parse(after)];
+		const first = await holdOn(0, hash, 60, late);
+		expect([await holdOn(1, hash, 41, late), first?.amount]).toEqual([null, nano(60)]);
+		const next = await holdOn(1, hash, 90, early);
+		expect(next?.amount).toBe(nano(90));
+		// What was admitted before midnight is of its own window, whenever it ends.
+		post(first, 60);
+		await settled();
+		expect([await holdOn(0, hash, 11, early), (await holdOn(0, hash, 10, early))?.amount]).toEqual([null, nano(10)]);
+		expect((await holdOn(1, hash, 40, late))?.amount).toBe(nano(40));
+	},
+	60_000,
+);
+
+test("a window of a month goes on over its days: what is leased for one of them counts on all", async () => {
+	const { hash } = await limitedKey(100, "MONTH");
+	const day = Date.parse("2028-02-10T12:00:00Z");
+	const open = await holdOn(0, hash, 30, day);
+	post(await holdOn(0, hash, 20, day), 20);
+	await settled();
+	const tomorrow = await holdOn(1, hash, 40, day + DAY_MS);
+	expect(tomorrow?.amount).toBe(nano(40));
+	expect(await holdOn(0, hash, 11, day + 2 * DAY_MS)).toBe(null);
+	open?.void();
+	await heldOn(0, hash, 40, day + 2 * DAY_MS);
+}, 60_000);
+
+test("a key that gets another period keeps what its running requests hold: it counts in the new window", async () => {
+	const key = await limitedKey(100, "EPOCH");
+	const day = Date.parse("2028-02-10T12:00:00Z");
+	const open = await holdOn(0, key.hash, 30, day);
+	const other = await holdOn(1, key.hash, 60, day + DAY_MS);
+	await updateAccountKey(admin, { accountId: key.accountId, keyId: key.id, changes: { limitPeriod: "MONTH" } });
+	const refused = async () => (await holdOn(1, key.hash, 11, day + DAY_MS)) === null;
+	await until(refused, "the new period on the other node");
+	expect((await holdOn(1, key.hash, 10, day + DAY_MS))?.amount).toBe(nano(10));
+	open?.void();
+	other?.void();
+}, 60_000);
+
+test("other keys of the account are served while one waits for what another node shall give back of its limit", async () => {
+	const limited = await limitedKey(100, "LIFETIME");
+	const hash = `${++serial}`.padStart(64, "0");
+	await createKey(admin, { accountId: limited.accountId, type: "INFERENCE", hash, last6: "abcdef" });
+	const held = await holdOn(0, limited.hash, 100);
+	await holdOn(1, hash, 1);
+	const order: string[] = [];
+	const refused = holdOn(1, limited.hash, 50).then((hold) => order.push(hold === null ? "refused" : "held"));
+	// More than the other key has free here: it needs the store, too.
+	const served = holdOn(1, hash, 60_000).then((hold) => order.push(hold === null ? "none" : "served"));
+	await Promise.all([refused, served]);
+	expect(order).toEqual(["served", "refused"]);
+	held?.void();
+}, 60_000);
+
+async function holdOn(node: number, hash: string, amount: number, atMs = systemClock.now()): Promise<Hold | null> {
 	const budgets = nodes[node]?.budgets;
 	const caller = await budgets?.caller(hash);
 	if (budgets === undefined || caller === null || caller === undefined) throw new Error("no caller");
 	try {
-		const context = { requestId: `${++serial}`.padStart(32, "r"), route: "chat", model: "m", admittedAtMs: systemClock.now() };
+		const context = { requestId: `${++serial}`.padStart(32, "r"), route: "chat", model: "m", admittedAtMs: atMs };
 		return await budgets.hold(caller, context, nano(amount));
 	} catch (error) {
 		if (error instanceof ApiError && error.status === 402) return null;
 		throw error;
 	}
+}
+
+/** A hold that is there for the taking, if not at once: for 100 ms after a refusal nobody asks the store again. */
+async function heldOn(node: number, hash: string, amount: number, atMs?: number): Promise<Hold> {
+	for (const end = performance.now() + 20_000; performance.now() < end; await Bun.sleep(10)) {
+		const hold = await holdOn(node, hash, amount, atMs);
+		if (hold !== null) return hold;
+	}
+	throw new Error(`no hold of ${amount} on node ${node}`);
 }
 
 async function overrunOf(accountId: string): Promise<number> {

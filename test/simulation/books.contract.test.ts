@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../src/journal/index.ts";
+import type { MoneySource, PostLine, PostRecord } from "../../src/journal/records.ts";
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../src/journal/testing/sample-records.ts";
 import { nano, pico } from "../../src/ledger/nano.ts";
-import { createAccount, credit, setAccount } from "../../src/store/admin.ts";
+import { createAccount, createKey, credit, setAccount } from "../../src/store/admin.ts";
 import type { Kept } from "../../src/store/leases.ts";
 import type { Boot } from "../../src/store/postgres/boots.ts";
 import { connect } from "../../src/store/postgres/connect.ts";
@@ -12,7 +13,7 @@ import { postgresBooks } from "../../src/store/postgres/postgres-books.ts";
 import type { LeaseAsk, SharedBooks } from "../../src/store/postgres/shared-books.ts";
 import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
-import { type Opening, SimulatedBooks } from "./books.ts";
+import { type Limits, type Opening, SimulatedBooks } from "./books.ts";
 import { type SimulatedConnection, simulatedBooks } from "./database.ts";
 import { Random } from "./random.ts";
 
@@ -57,6 +58,14 @@ function postgres(sql: SQL, folder: BooksFolder): Side {
 						ORDER BY node_id, epoch, account_id, source, day`,
 				)),
 			],
+			caps: [
+				...(await sql.unsafe(
+					`SELECT node_id, epoch::float8, account_id, key_id, day::float8,
+						sum(CASE unit WHEN 'usd' THEN amount ELSE 0 END)::float8 AS usd,
+						sum(CASE unit WHEN 'diem' THEN amount ELSE 0 END)::float8 AS diem
+						FROM cap_leases WHERE amount > 0 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
+				)),
+			],
 			boots: [...(await sql.unsafe("SELECT node_id, epoch::float8, applied_seq::float8 FROM nodes ORDER BY node_id, epoch"))],
 			fenced: [
 				...(await sql.unsafe(
@@ -76,11 +85,13 @@ function postgres(sql: SQL, folder: BooksFolder): Side {
 	};
 }
 
-function simulated(openings: ReadonlyMap<string, Opening>): Side {
+function simulated(openings: ReadonlyMap<string, Opening>, keys: ReadonlyMap<string, LimitedKey>): Side {
+	const limits = new Map([...keys.values()].map((key) => [key.id, key.limits]));
 	const books = new SimulatedBooks({
 		now: Date.now,
 		opening: (accountId) => openings.get(accountId) ?? null,
 		accountOfKey: () => null,
+		limitsOf: (keyId) => limits.get(keyId) ?? { usd: null, diem: null, period: "EPOCH" },
 	});
 	const on = { ask: (_kind: string, work: (books: SimulatedBooks) => unknown) => Promise.resolve().then(() => work(books)) };
 	const compare = (a: object, b: object): number =>
@@ -106,9 +117,17 @@ function simulated(openings: ReadonlyMap<string, Opening>): Side {
 					rows.leasesOf({ id: node_id, epoch }, account_id).map((lease) => ({ node_id, epoch, account_id, ...lease })),
 				),
 			);
+			const caps = boots.flatMap(({ node_id, epoch }) =>
+				[...openings.keys()].flatMap((account_id) =>
+					rows
+						.capsOf({ id: node_id, epoch }, account_id)
+						.map(({ keyId, day, usd, diem }) => ({ node_id, epoch, account_id, key_id: keyId, day, usd, diem })),
+				),
+			);
 			return {
 				budgets: budgets.sort(compare),
 				leases: leases.sort(compare),
+				caps: caps.sort(compare),
 				boots,
 				fenced: boots
 					.filter(({ node_id, epoch }) => rows.term({ id: node_id, epoch })?.fenced)
@@ -139,17 +158,48 @@ async function accounts(folder: BooksFolder): Promise<Map<string, Opening>> {
 	return openings;
 }
 
+interface LimitedKey {
+	readonly id: string;
+	readonly limits: Limits;
+}
+
+/** A key for each account, with limits of each period. */
+async function keysOf(folder: BooksFolder, accountIds: readonly string[]): Promise<Map<string, LimitedKey>> {
+	const limits: readonly Limits[] = [
+		{ usd: "20", diem: null, period: "LIFETIME" },
+		{ usd: "1.5", diem: "0", period: "MONTH" },
+		{ usd: "2", diem: "1.25", period: "EPOCH" },
+	];
+	const keys = new Map<string, LimitedKey>();
+	for (const [index, accountId] of accountIds.entries()) {
+		const of = limits[index % limits.length];
+		if (of === undefined) throw new Error("no limits");
+		const { id } = await createKey(folder.admin(), {
+			accountId,
+			type: "INFERENCE",
+			hash: `${index}`.padStart(64, "0"),
+			last6: "abcdef",
+			limits: { usd: of.usd, diem: of.diem, vcu: null },
+			limitPeriod: of.period,
+		});
+		keys.set(accountId, { id, limits: of });
+	}
+	return keys;
+}
+
 /** A question at random: among them late posts of ended boots, batches that come again, and batches behind a hole. */
 class Questions {
 	readonly #random: Random;
 	readonly #accounts: readonly string[];
+	readonly #keys: ReadonlyMap<string, LimitedKey>;
 	/** Every boot that was begun, with the sequence that it posted last. */
 	readonly #boots: { boot: Boot; seq: number }[] = [];
 	#posts = 0;
 
-	constructor(seed: number, accountIds: readonly string[]) {
+	constructor(seed: number, accountIds: readonly string[], keys: ReadonlyMap<string, LimitedKey>) {
 		this.#random = new Random(seed);
 		this.#accounts = accountIds;
+		this.#keys = keys;
 	}
 
 	next(): Question {
@@ -188,16 +238,36 @@ class Questions {
 
 	#leaseAsk(accountId: string, day: number): LeaseAsk {
 		const random = this.#random;
+		const keyId = this.#keys.get(accountId)?.id ?? "";
 		if (random.chance(0.25)) {
 			const kept = SOURCES.filter(() => random.chance(0.3)).map(
 				(source): Kept => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
 			);
-			return { name: "giveBack", arguments: { accountId, kept } };
+			const some = { keyId, day, usd: random.integer(USD), diem: random.integer(2) * random.integer(USD) };
+			const caps = random.chance(0.5) ? { caps: random.chance(0.5) ? [some] : [] } : {};
+			return { name: "giveBack", arguments: { accountId, kept, ...caps } };
 		}
 		const needNano = nano(random.integer(random.chance(0.5) ? USD / 50 : 3 * USD));
 		const part = random.chance(0.2);
 		const usable = random.chance(0.2) ? { usable: { diem: random.integer(USD), usd: random.integer(USD) } } : {};
-		return { name: "acquire", arguments: { accountId, day, needNano, part, ...usable } };
+		const amounts = (most: number) => ({ usd: random.integer(most), diem: random.integer(most) });
+		const cap = { keyId, amount: needNano + random.integer(USD / 10), money: amounts(USD / 10), room: amounts(USD / 5) };
+		const room = { usd: cap.room.usd - USD / 10, diem: cap.room.diem - USD / 10 };
+		return {
+			name: "acquire",
+			arguments: { accountId, day, needNano, part, ...usable, ...(random.chance(0.5) ? { cap: { ...cap, room } } : {}) },
+		};
+	}
+
+	/** The same post where the node could not pay all of it. */
+	#owing(post: PostRecord, line: PostLine, source: MoneySource): PostRecord {
+		const random = this.#random;
+		const owed = 1 + random.integer(post.priceNano);
+		const paid = nano(post.priceNano - owed);
+		const kept = { diem: random.integer(USD), bundled: random.integer(USD), usd: random.integer(USD) };
+		const most = { diem: random.integer(2 * USD), usd: random.integer(2 * USD) };
+		const lines = [{ ...line, from: paid > 0 ? [{ source, amount: paid }] : [], owed: nano(owed) }];
+		return { ...post, lines, owing: { kept, most } };
 	}
 
 	#start(nodeId: string): Question {
@@ -216,9 +286,10 @@ class Questions {
 		const records = Array.from({ length: 1 + random.integer(3) }, () => {
 			const amount = 1 + random.integer(random.chance(0.2) ? 2 * USD : USD / 50);
 			const source = SOURCES[random.integer(3)] ?? "usd";
-			return JSON.stringify(
-				samplePost(requestId(++this.#posts), accountId, { day, lines: [sampleLine("sku", amount, pico(1_000), source)] }),
-			);
+			const line = sampleLine("sku", amount, pico(1_000), source);
+			const keyed = random.chance(0.6) ? { keyId: this.#keys.get(accountId)?.id ?? null, capped: true as const } : {};
+			const post = samplePost(requestId(++this.#posts), accountId, { day, ...keyed, lines: [line] });
+			return JSON.stringify(random.chance(0.3) ? this.#owing(post, line, source) : post);
 		});
 		const group: ReadGroup = { seq: first, records, bytes: 0, end: { segment: 1, offset: 0 } };
 		if (first === of.seq + 1) of.seq = first;
@@ -233,8 +304,9 @@ test.each([1, 2, 3, 4])(
 		const openings = await accounts(folder);
 		const sql = connect(folder.place, { max: 2, name: "test" });
 		try {
-			const [real, memory] = [postgres(sql, folder), simulated(openings)];
-			const questions = new Questions(seed, [...openings.keys()]);
+			const keys = await keysOf(folder, [...openings.keys()]);
+			const [real, memory] = [postgres(sql, folder), simulated(openings, keys)];
+			const questions = new Questions(seed, [...openings.keys()], keys);
 			expect(await memory.rows()).toEqual(await real.rows());
 			for (let step = 0; step < STEPS; step++) {
 				const question = questions.next();

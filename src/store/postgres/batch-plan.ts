@@ -159,7 +159,8 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 		const { parts: owedPaid, fromFree } = payOwed(booked.parts, allowed(record, state), () =>
 			owedSources(record, booked.parts, state),
 		);
-		takeOwedCaps(record, booked.parts, owedPaid, state);
+		const owed = owedPaidOf(booked.parts, owedPaid);
+		takeOwedCaps(record, owed, state);
 		for (const { source, amount } of fromFree) leaseFree(record, source, amount, state, spent);
 		const parts = owedPaid.flatMap((part) => paid(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
@@ -168,8 +169,8 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 		for (const part of parts) {
 			plan.movements.push(movementRow(record, part, bookedAt));
 			count(record, part.source, part.sku, part.amount, part.units);
-			if (record.capped === true && part.source !== "overrun") countCapped(capped, record, part.source, part.amount);
 		}
+		if (record.capped === true) countCapped(capped, record, parts, owed);
 		for (const line of booked.free) count(record, "free", line.sku, 0, line.units);
 		rpc.post(record);
 	}
@@ -188,23 +189,45 @@ function allowed(post: PostRecord, state: BatchState): Owing | undefined {
 	};
 }
 
-/** What was owed and is paid leaves less of the limits to the next post of the batch. */
-function takeOwedCaps(post: PostRecord, before: readonly LinePart[], after: readonly BookedPart[], state: BatchState): void {
-	const place = capPlaceOf(post);
-	const free = place === null ? undefined : state.caps.get(capKey(place));
-	if (place === null || free === undefined) return;
-	const paid = (parts: readonly { readonly source: string; readonly amount: number }[], of: readonly string[]): number =>
-		parts.reduce((sum, { source, amount }) => sum + (of.includes(source) ? amount : 0), 0);
-	const more = (...of: readonly string[]): number => paid(after, of) - paid(before, of);
-	state.caps.set(capKey(place), { usd: free.usd - more("usd", "bundled"), diem: free.diem - more("diem") });
+/** What of the owed parts is paid, by what it counts as. */
+function owedPaidOf(before: readonly LinePart[], after: readonly BookedPart[]): CapAmounts {
+	const [was, is] = [amountsOf(before), amountsOf(after)];
+	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
 }
 
 /** Bundled credit and USD count together. */
-function countCapped(capped: Map<string, Row & { amount: number }>, post: PostRecord, source: MoneySource, amount: number): void {
-	const unit: CapUnit = source === "diem" ? "diem" : "usd";
-	const key = `${post.keyId}/${unit}/${post.day}`;
-	const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
-	capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
+function amountsOf(parts: readonly (LinePart | BookedPart)[]): CapAmounts {
+	const sum = { usd: 0, diem: 0 };
+	for (const { source, amount } of parts) {
+		if (source === "diem") sum.diem += amount;
+		else if (source !== "overrun" && source !== "owed") sum.usd += amount;
+	}
+	return sum;
+}
+
+/** What was owed and is paid leaves less of the limits to the next post of the batch. */
+function takeOwedCaps(post: PostRecord, owed: CapAmounts, state: BatchState): void {
+	const place = capPlaceOf(post);
+	const free = place === null ? undefined : state.caps.get(capKey(place));
+	if (place === null || free === undefined) return;
+	state.caps.set(capKey(place), { usd: free.usd - owed.usd, diem: free.diem - owed.diem });
+}
+
+/** What goes from the lease: what was owed comes out of what nobody has leased. */
+function countCapped(
+	capped: Map<string, Row & { amount: number }>,
+	post: PostRecord,
+	parts: readonly BookedPart[],
+	owed: CapAmounts,
+): void {
+	const all = amountsOf(parts);
+	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
+		const amount = all[unit] - owed[unit];
+		if (amount <= 0) continue;
+		const key = `${post.keyId}/${unit}/${post.day}`;
+		const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
+		capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
+	}
 }
 
 /** What each source has for what the post owes: see `payOwed`. */
