@@ -47,6 +47,8 @@ export class SolanaCluster {
 	final = true;
 	/** True: the node does not answer. */
 	away = false;
+	/** True: it lists transactions, and does not tell what they are. */
+	forgetful = false;
 	readonly #packages: SolanaPackages;
 	readonly #svm: Svm;
 	readonly #server: Server;
@@ -278,7 +280,7 @@ export class SolanaCluster {
 			}
 			case "getTransaction": {
 				const found = this.#seen(commitment).find(({ signature }) => signature === first);
-				if (found === undefined) return null;
+				if (found === undefined || this.forgetful) return null;
 				const { slot, wire, err, before, after } = found;
 				return { slot, transaction: [wire, "base64"], meta: { err, preTokenBalances: before, postTokenBalances: after } };
 			}

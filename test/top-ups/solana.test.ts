@@ -219,6 +219,22 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
 	});
 
+	test("a payment does not end while the node lists a transaction that it does not tell", async () => {
+		const desk = open({ facilitatorMs: 1_000, clock: LATER });
+		facilitator.fault = "after-settle";
+		cluster.automatic = false;
+		const header = await sign();
+		expect(brief(await desk.topUp(header))).toBe("pending");
+		cluster.land();
+		cluster.forgetful = true;
+		cluster.advance(TOO_LATE);
+		await desk.sweep();
+		expect(await desk.states()).toEqual(["unknown"]);
+		cluster.forgetful = false;
+		await desk.sweep();
+		expect(await desk.states()).toEqual(["credited"]);
+	});
+
 	test("a transaction that lands late is credited by the sweep of a server that starts again", async () => {
 		cluster.automatic = false;
 		const header = await sign();

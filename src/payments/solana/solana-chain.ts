@@ -44,6 +44,10 @@ const DECIMALS_AT = 44;
 /** Codes of a node's refusals (https://solana.com/docs/rpc). */
 const NO_SUCH_ACCOUNT = -32_602;
 const UNSUPPORTED_VERSION = -32_015;
+/** Of a version that no payment has. */
+const OTHER_VERSION = Symbol("another version");
+/** Final blocks above the last that takes a payment, until it is over: a node may list what it knows a little later. */
+const LATE_BLOCKS = 32;
 /** Blocks are final after some 15 seconds: a node is not asked for each of them. */
 const LOOK_EVERY_MS = 1_000;
 const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
@@ -115,7 +119,7 @@ export class SolanaChain implements PaymentChain {
 		if (use.kind === "elsewhere") return (await this.#isFinal(use.transaction)) ? "transaction_failed" : null;
 		if (use.kind !== "unused" || nowMs < topUp.createdAtMs + SHORTEST_LIFE_MS) return null;
 		const now = fieldsOf(await this.#rpc.call("getEpochInfo", [{ commitment: "finalized" }]));
-		if (wholeNumber(now.blockHeight) <= topUp.validBefore) return null;
+		if (wholeNumber(now.blockHeight) <= topUp.validBefore + LATE_BLOCKS) return null;
 		// No later block takes it. Whether one has is asked of a node that knows all of them.
 		const transfer = readTransfer(transactionIn(topUp.proof));
 		const last = await this.#find(transfer, topUp.transaction, topUp.fromBlock, "finalized", wholeNumber(now.absoluteSlot));
@@ -160,6 +164,7 @@ export class SolanaChain implements PaymentChain {
 		const onItsWay = known !== null && landed === null && minContextSlot === 0;
 		if (onItsWay && (await this.isWaiting(known))) return { kind: "unused" };
 		let looked = 0;
+		let complete = true;
 		let before: string | undefined;
 		for (let page = 0; page < MAX_PAGES; page++) {
 			const names = await this.#names(transfer.source, commitment, before, minContextSlot);
@@ -169,8 +174,10 @@ export class SolanaChain implements PaymentChain {
 				if (looked++ >= MAX_LOOKED_INTO) return { kind: "unseen" };
 				const found = await this.#landed(transaction, commitment);
 				if (found !== null && isOf(found, transfer)) return this.#endIn(found, transfer);
+				// The node lists it, and does not tell what it is: it may be the payment.
+				complete &&= found !== null;
 			}
-			if (inTerm.length < names.length || names.length < NAMES) return { kind: "unused" };
+			if (inTerm.length < names.length || names.length < NAMES) return { kind: complete ? "unused" : "unseen" };
 			before = names.at(-1)?.transaction;
 		}
 		return { kind: "unseen" };
@@ -189,11 +196,11 @@ export class SolanaChain implements PaymentChain {
 	async #landed(transaction: string, commitment: Commitment): Promise<Landed | null> {
 		const options = { commitment, encoding: "base64", maxSupportedTransactionVersion: 0 };
 		const answer = await this.#rpc.call("getTransaction", [transaction, options]).catch((error: unknown) => {
-			// Of a version that no payment has.
-			if (error instanceof ChainRefused && error.code === UNSUPPORTED_VERSION) return null;
+			if (error instanceof ChainRefused && error.code === UNSUPPORTED_VERSION) return OTHER_VERSION;
 			throw error;
 		});
 		if (answer === null) return null;
+		if (answer === OTHER_VERSION) return { transaction, slot: 0, moved: null, message: new Uint8Array() };
 		const { slot, transaction: wire, meta } = fieldsOf(answer);
 		const message = messageOf(String(listOf(wire)[0]));
 		if (message === null) throw new ChainUnavailable("the chain's node answered with something that is no transaction");
