@@ -156,7 +156,7 @@ export const ModelEntrySchema = section({
 	thinkBlocks: Type.Optional(
 		Type.Enum(["inline", "opened"], {
 			description:
-				"It writes its thoughts into its text, and they come as reasoning_content: inline, between <think> and </think>; opened, without the first tag",
+				"It writes its thoughts into its text, and they come as reasoning_content: inline, between both think tags; opened, without the first",
 		}),
 	),
 	responseFormat: Type.Optional(
