@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { FETCH_LIMIT_MS, TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
 import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
@@ -50,6 +51,22 @@ test("streamed it says the same at temperature 0, and ends with its usage", asyn
 	}
 	expect(said).toBe(whole.choices[0]?.message.content ?? "");
 	expect(usage).toMatchObject({ completion_tokens: whole.usage?.completion_tokens });
+});
+
+test("responses and messages say the same as chat, whole and streamed", async () => {
+	const asked = { model: "default", temperature: 0 } as const;
+	const whole = await client.chat.completions.create({ ...asked, messages: QUESTION, max_completion_tokens: 24 });
+	const said = whole.choices[0]?.message.content ?? "";
+	const response = { ...asked, input: QUESTION, max_output_tokens: 24 };
+	expect((await client.responses.create(response)).output_text).toBe(said);
+	const streamed = await client.responses.stream(response).finalResponse();
+	expect([streamed.output_text, streamed.usage?.output_tokens]).toEqual([said, whole.usage?.completion_tokens]);
+	const claude = new Anthropic({ baseURL: `${gate.url}/api`, apiKey: gate.key, maxRetries: 0 });
+	const message = { ...asked, messages: QUESTION, max_tokens: 24 };
+	expect((await claude.messages.create(message)).content).toMatchObject([{ type: "text", text: said }]);
+	expect(await claude.messages.stream(message).finalText()).toBe(said);
+	const { input_tokens: counted } = await claude.messages.countTokens({ model: "default", messages: QUESTION });
+	expect(counted).toBeGreaterThan(5);
 });
 
 test("a response schema is kept to", async () => {

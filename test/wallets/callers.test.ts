@@ -24,6 +24,34 @@ test("a wallet calls chains and chats on its own balance, and is told what is le
 	expect(await bed.gate.balance(accountId)).toBe(1_000_000_000 - RPC_CALL_NANO - 1_010_000);
 });
 
+test("a wallet pays the same for responses and messages, and a wallet without money is told what to do", async () => {
+	const wallet = testWallet();
+	const accountId = await bed.fund(wallet, "1");
+	const asked = {
+		"/responses": { model: CHAT_MODEL, input: "100", max_output_tokens: 100 },
+		"/messages": { model: CHAT_MODEL, messages: [{ role: "user", content: "100" }], max_tokens: 100 },
+	};
+	const ask = (path: string, body: object, headers: Record<string, string>) =>
+		fetch(`${bed.gate.url}/api/v1${path}`, {
+			method: "POST",
+			headers: { ...headers, "content-type": "application/json" },
+			body: JSON.stringify(body),
+		});
+	const signedIn = await wallet.signIn(bed.gate.url);
+	const poor = await testWallet().signIn(bed.gate.url);
+	for (const [path, body] of Object.entries(asked)) {
+		const before = await bed.gate.balance(accountId);
+		const answer = await ask(path, body, signedIn);
+		expect(answer.status, path).toBe(200);
+		expect(before - (await bed.gate.balance(accountId)), path).toBe(1_010_000);
+		expect(answer.headers.get("x-balance-remaining"), path).toBe(((before - 1_010_000) / 1e9).toFixed(6));
+		expect((await ask(path, body, poor)).status, path).toBe(402);
+		expect((await ask(path, body, {})).status, path).toBe(401);
+	}
+	const count = { model: CHAT_MODEL, messages: asked["/messages"].messages };
+	expect((await ask("/messages/count_tokens", count, poor)).status).toBe(200);
+});
+
 test("a wallet of Solana calls as well", async () => {
 	const wallet = testSolanaWallet();
 	await bed.fund(wallet, "1");
