@@ -127,6 +127,7 @@ export class Gateway {
 			timeouts: config.timeouts,
 			log,
 			embedded: { endpoint: () => inputs.embedded.endpoint() },
+			fetchPublic: () => this.#web.fetchPublic,
 		});
 		this.#chains = new ChainProxy({
 			catalog: inputs.rpcCatalog,

@@ -1,13 +1,13 @@
 import type { NodeBudgets } from "../budgets/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
-import { PagePool, type PageReader, WebPageReader } from "../engines/web/index.ts";
+import { Chromium, PagePool, type PageReader, WebPageReader } from "../engines/web/index.ts";
 import { scrape } from "../routes/scrape/index.ts";
 import { search } from "../routes/search/index.ts";
 import type { Endpoint } from "../server/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createPublicFetch, type PublicFetch } from "../upstreams/public-fetch/index.ts";
+import { createPublicFetch, type GuardProxy, type PublicFetch, startGuardProxy } from "../upstreams/public-fetch/index.ts";
 import { createWebSearch, type WebSearch } from "../upstreams/search/index.ts";
 
 export interface WebRoutesInputs {
@@ -28,18 +28,23 @@ export class WebRoutes {
 	readonly pages: PageReader;
 	readonly search: WebSearch;
 	readonly #pool: PagePool;
+	readonly #config: () => Config;
+	/** Starts with the first page whose scripts are run. */
+	#proxy: Promise<GuardProxy> | null = null;
 
 	constructor({ budgets, documents, fetchPublic, clock, log, config }: WebRoutesInputs) {
+		this.#config = config;
 		const web = () => config().web;
 		this.fetchPublic =
 			fetchPublic ?? createPublicFetch({ userAgent: () => userAgent(web()), trustedHosts: () => web().allowPrivateHosts });
-		const { processes, maxMemoryMb } = web();
+		const { processes, maxMemoryMb, chromium } = web();
+		const scripted = chromium === undefined ? null : this.#browser(chromium);
 		this.#pool = new PagePool({ log, processes, maxMemoryMb });
 		this.pages = new WebPageReader({
 			fetch: this.fetchPublic,
 			pages: this.#pool,
 			documents,
-			scripted: () => null,
+			scripted,
 			clock,
 			settings: web,
 		});
@@ -47,10 +52,29 @@ export class WebRoutes {
 		this.routes = [scrape({ budgets, pages: this.pages, config }), search({ budgets, search: this.search, config })];
 	}
 
-	stop(): Promise<void> {
-		return this.#pool.stop();
+	async stop(): Promise<void> {
+		const proxy = await this.#proxy?.catch(() => null);
+		proxy?.stop();
+		await this.#pool.stop();
+	}
+
+	/** Each request of a page that it runs goes through the guard. */
+	#browser(program: string): Chromium {
+		const web = () => this.#config().web;
+		return new Chromium({
+			program,
+			userAgent: () => userAgent(web()),
+			maxBytes: web().maxPageMb * 2 ** 20,
+			proxyPort: async () => {
+				this.#proxy ??= startGuardProxy({ trustedHosts: () => web().allowPrivateHosts, refusedHosts: BROWSERS_OWN });
+				return (await this.#proxy).port;
+			},
+		});
 	}
 }
+
+/** Where a Chromium looks for updates of itself. */
+const BROWSERS_OWN = ["update.googleapis.com", "clients2.google.com", "optimizationguide-pa.googleapis.com"];
 
 /** Who reads: a name that robots.txt can address, the version, and whom to ask (RFC 9110, 10.1.5). */
 function userAgent({ agentName, contact }: Config["web"]): string {

@@ -1,5 +1,4 @@
-import type { PublicFetch } from "../../src/upstreams/public-fetch/index.ts";
-import { createPublicFetch } from "../../src/upstreams/public-fetch/index.ts";
+import { createPublicFetch, type GuardProxy, type PublicFetch, startGuardProxy } from "../../src/upstreams/public-fetch/index.ts";
 
 /** What a path of the site answers. */
 export type SitePaths = Record<string, (request: Request) => Response | Promise<Response>>;
@@ -13,6 +12,8 @@ export interface LocalSite {
 	asked: string[];
 	/** Reads as the gateway does, with the site in the place of the internet. */
 	readonly fetch: PublicFetch;
+	/** The same for a browser. */
+	proxy(): Promise<GuardProxy>;
 	stop(): Promise<void>;
 }
 
@@ -27,17 +28,25 @@ export function startLocalSite(): LocalSite {
 		},
 	});
 	const port = server.port ?? 0;
+	const internet = {
+		trustedHosts: () => [],
+		resolve: async (host: string) => (host === "inside.example" ? ["10.0.0.1"] : ["93.184.216.34"]),
+		dial: () => ({ host: "127.0.0.1", port }),
+	};
+	let proxy: Promise<GuardProxy> | null = null;
 	const site: LocalSite = {
 		port,
 		paths: {},
 		asked: [],
-		fetch: createPublicFetch({
-			userAgent: () => "Turnpike/test",
-			trustedHosts: () => [],
-			resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["93.184.216.34"]),
-			dial: () => ({ host: "127.0.0.1", port }),
-		}),
-		stop: () => server.stop(true),
+		fetch: createPublicFetch({ userAgent: () => "Turnpike/test", ...internet }),
+		proxy() {
+			proxy ??= startGuardProxy(internet);
+			return proxy;
+		},
+		async stop() {
+			(await proxy)?.stop();
+			await server.stop(true);
+		},
 	};
 	return site;
 }

@@ -21,7 +21,6 @@ const text = (body: string | Uint8Array<ArrayBuffer>, type: string) => new Respo
 let site: LocalSite;
 let clock: ManualClock;
 let reader: WebPageReader;
-let scripted: ScriptedPages | null = null;
 let pages: PagePool;
 let documents: DocumentPool;
 const settings = { agentName: "Turnpike", robots: true, refusedSites: ["refused.example"], pageMs: 20_000, maxPageMb: 1 };
@@ -34,14 +33,15 @@ beforeAll(() => {
 beforeEach(() => {
 	site.paths = {};
 	site.asked = [];
-	scripted = null;
 	clock = new ManualClock("2026-01-01T00:00:00Z");
-	reader = new WebPageReader({ fetch: site.fetch, pages, documents, scripted: () => scripted, clock, settings: () => settings });
+	reader = readerWith(null);
 });
 afterAll(async () => {
 	await Promise.all([pages.stop(), documents.stop(), site.stop()]);
 });
 
+const readerWith = (scripted: ScriptedPages | null) =>
+	new WebPageReader({ fetch: site.fetch, pages, documents, scripted, clock, settings: () => settings });
 const read = (path: string) => reader.read(path.startsWith("/") ? SITE + path : path, new AbortController().signal);
 async function codeOf(reading: Promise<unknown>): Promise<string> {
 	try {
@@ -141,7 +141,9 @@ test("says why an address gives no text", async () => {
 
 test("a page that is empty without its scripts is read by the operator's browser", async () => {
 	site.paths["/app"] = () => html('<div id="root"></div><script>render()</script>');
-	scripted = { html: async (url) => ({ url: `${url}#ran`, html: `<title>App</title><article><p>${LONG}</p></article>` }) };
+	reader = readerWith({
+		html: async (url) => ({ url: `${url}#ran`, html: `<title>App</title><article><p>${LONG}</p></article>` }),
+	});
 	expect(await read("/app")).toMatchObject({ url: `${SITE}/app#ran`, title: "App" });
 	site.paths["/plain"] = () => html(`<p>${LONG}</p><script>more()</script>`);
 	expect((await read("/plain")).url).toBe(`${SITE}/plain`);

@@ -18,7 +18,7 @@ export interface WebPageReaderOptions {
 	readonly pages: PagePool;
 	readonly documents: DocumentReader;
 	/** Null where the operator has none. */
-	readonly scripted: () => ScriptedPages | null;
+	readonly scripted: ScriptedPages | null;
 	readonly clock: Clock;
 	readonly settings: () => WebPageSettings;
 }
@@ -100,9 +100,8 @@ export class WebPageReader implements PageReader {
 		let page = await pages.page({ bytes: answer.bytes, url, charset, isHtml: true }, signal);
 		const own = page.markdownUrl === null ? null : await this.#markdown(page.markdownUrl, signal);
 		if (own !== null) return { ...own, title: own.title || page.title, date: plainDate(page.date) };
-		const browser = scripted();
-		if (page.needsScripts && browser !== null) {
-			const run = await browser.html(url, signal);
+		if (page.needsScripts && scripted !== null) {
+			const run = await scripted.html(url, signal);
 			({ url } = run);
 			page = await pages.page({ bytes: new TextEncoder().encode(run.html), url, charset: "utf-8", isHtml: true }, signal);
 		}

@@ -3,6 +3,7 @@
  * or a number says; an answer is bounded in bytes (also after decompression) and in time; sites see who reads them; nothing
  * of a caller is sent. The operator may name private hosts that are read nevertheless.
  */
+export { type GuardProxy, type GuardProxyOptions, startGuardProxy } from "./guard-proxy.ts";
 export {
 	type PublicAnswer,
 	type PublicFetch,

@@ -1,0 +1,143 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { childEnvironment } from "../process.ts";
+import type { ScriptedPages } from "./page-reader.ts";
+import { PageFault } from "./port.ts";
+
+export interface ChromiumOptions {
+	/** Path of the program. */
+	readonly program: string;
+	/** The proxy that each request of a page goes through. */
+	readonly proxyPort: () => Promise<number>;
+	readonly userAgent: () => string;
+	/** Of what a page becomes. */
+	readonly maxBytes: number;
+	/** Time of the page's own clock that its scripts get; waiting costs nothing of it. Default 8 s. */
+	readonly scriptMs?: number;
+	/** Pages at once. Default 2. */
+	readonly pages?: number;
+	/** Pages that may wait. Default 32. */
+	readonly maxWaiting?: number;
+}
+
+const SCRIPT_MS = 8_000;
+
+/**
+ * Runs pages in a Chromium of the operator's: a process, and a profile, for each page, ended with it. Names are not
+ * resolved by it, and nothing goes past the proxy.
+ */
+export class Chromium implements ScriptedPages {
+	readonly #options: ChromiumOptions;
+	readonly #waiting: (() => void)[] = [];
+	#running = 0;
+
+	constructor(options: ChromiumOptions) {
+		this.#options = options;
+	}
+
+	async html(url: string, signal: AbortSignal): Promise<{ url: string; html: string }> {
+		await this.#turn();
+		try {
+			signal.throwIfAborted();
+			return { url, html: await this.#run(url, signal) };
+		} finally {
+			this.#running -= 1;
+			this.#waiting.shift()?.();
+		}
+	}
+
+	async #turn(): Promise<void> {
+		const { pages = 2, maxWaiting = 32 } = this.#options;
+		if (this.#running >= pages) {
+			if (this.#waiting.length >= maxWaiting)
+				throw new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
+			await new Promise<void>((resolve) => this.#waiting.push(resolve));
+		}
+		this.#running += 1;
+	}
+
+	async #run(url: string, signal: AbortSignal): Promise<string> {
+		const profile = await mkdtemp(join(tmpdir(), "turnpike-page-"));
+		try {
+			return await this.#dump(url, profile, await this.#options.proxyPort(), signal);
+		} finally {
+			await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+		}
+	}
+
+	#dump(url: string, profile: string, proxyPort: number, signal: AbortSignal): Promise<string> {
+		const { program, userAgent, maxBytes, scriptMs = SCRIPT_MS } = this.#options;
+		// A group of its own: its processes end together.
+		const child = spawn(program, flags(profile, proxyPort, userAgent(), scriptMs, url), {
+			detached: true,
+			stdio: ["ignore", "pipe", "ignore"],
+			env: { ...childEnvironment(), HOME: profile },
+		});
+		const { promise, resolve, reject } = Promise.withResolvers<string>();
+		const pieces: Buffer[] = [];
+		let length = 0;
+		child.stdout.on("data", (piece: Buffer) => {
+			length += piece.length;
+			if (length > maxBytes) reject(new PageFault("url_too_large", `The page has more than ${maxBytes} bytes`));
+			else pieces.push(piece);
+		});
+		child.on("error", (fault) => reject(new PageFault("page_empty", "The browser for pages with scripts does not start", fault)));
+		child.on("close", () => resolve(Buffer.concat(pieces).toString("utf8")));
+		const leave = () => reject(signal.reason);
+		signal.addEventListener("abort", leave, { once: true });
+		if (signal.aborted) leave();
+		return promise.finally(() => {
+			signal.removeEventListener("abort", leave);
+			endGroup(child.pid);
+		});
+	}
+}
+
+function flags(profile: string, proxyPort: number, userAgent: string, scriptMs: number, url: string): string[] {
+	return [
+		"--headless",
+		"--dump-dom",
+		`--virtual-time-budget=${scriptMs}`,
+		`--timeout=${scriptMs}`,
+		`--user-data-dir=${profile}`,
+		`--user-agent=${userAgent}`,
+		`--proxy-server=http://127.0.0.1:${proxyPort}`,
+		// Loopback too goes to the proxy, which refuses it; no name is looked up here; no packet past the proxy.
+		"--proxy-bypass-list=<-loopback>",
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+		"--webrtc-ip-handling-policy=disable_non_proxied_udp",
+		"--force-webrtc-ip-handling-policy",
+		"--disable-quic",
+		// No calls of its own.
+		"--disable-background-networking",
+		"--disable-features=NetworkTimeServiceQuerying,OptimizationHints,MediaRouter,Translate",
+		"--disable-domain-reliability",
+		"--disable-client-side-phishing-detection",
+		"--disable-component-extensions-with-background-pages",
+		"--disable-default-apps",
+		"--disable-component-update",
+		"--disable-extensions",
+		"--disable-sync",
+		"--disable-gpu",
+		"--disable-dev-shm-usage",
+		"--no-first-run",
+		"--no-default-browser-check",
+		"--mute-audio",
+		"--blink-settings=imagesEnabled=false",
+		"--js-flags=--max-old-space-size=512",
+		// Its sandbox needs a user that is not root.
+		...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+		url,
+	];
+}
+
+function endGroup(pid: number | undefined): void {
+	if (pid === undefined) return;
+	try {
+		process.kill(-pid, "SIGKILL");
+	} catch {
+		// It has ended by itself.
+	}
+}
