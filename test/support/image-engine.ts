@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { AssetStore, loadManifest } from "../../src/assets/index.ts";
-import { EmbeddedImages } from "../../src/engines/images/index.ts";
+import { EmbeddedImages, type EmbeddedImagesOptions } from "../../src/engines/images/index.ts";
 import type { ImageEngine, ScorerState } from "../../src/engines/images/port.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
 
@@ -18,13 +18,13 @@ export class ScoredEngine implements ImageEngine {
 	/** Thrown by the next picture that is finished. */
 	failure: Error | null = null;
 
-	constructor(processes = 1) {
+	constructor(options: Partial<EmbeddedImagesOptions> = {}) {
 		const assets = new AssetStore({
 			dir: join(CHECKOUT, ".cache/assets"),
 			manifest: loadManifest(join(CHECKOUT, "catalog/assets.json")),
 			log: silentLog,
 		});
-		this.#real = new EmbeddedImages({ log: silentLog, assets, processes });
+		this.#real = new EmbeddedImages({ log: silentLog, assets, processes: 1, ...options });
 	}
 
 	readonly normalise: ImageEngine["normalise"] = (...given) => this.#real.normalise(...given);

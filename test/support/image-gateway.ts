@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
+import type { EmbeddedImagesOptions } from "../../src/engines/images/index.ts";
 import { ScoredEngine } from "./image-engine.ts";
 import { type GatewayOptions, type RunningGateway, startGateway, upstreamEntry } from "./running-gateway.ts";
 import { type ScriptedImageUpstream, startScriptedImageUpstream } from "./scripted-image-upstream.ts";
@@ -48,9 +49,12 @@ const ENTRIES = {
 };
 
 /** `more`: further upstreams. */
-export async function startImageGateway(options: GatewayOptions & { readonly more?: object } = {}): Promise<ImageGateway> {
+export async function startImageGateway(
+	options: GatewayOptions & { readonly more?: object } = {},
+	engineOptions: Partial<EmbeddedImagesOptions> = {},
+): Promise<ImageGateway> {
 	const upstream = startScriptedImageUpstream((size) => plainPicture(size));
-	const engine = new ScoredEngine();
+	const engine = new ScoredEngine(engineOptions);
 	const { models, ...config } = (options.config ?? {}) as { models?: { entries?: object } };
 	const gate = await startGateway({
 		creditUsd: "100",

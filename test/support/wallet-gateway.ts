@@ -28,7 +28,7 @@ export interface WalletGateway {
 }
 
 export async function startWalletGateway(
-	options: Pick<GatewayOptions, "config" | "clock" | "audio"> = {},
+	options: Pick<GatewayOptions, "config" | "clock" | "audio" | "images"> = {},
 ): Promise<WalletGateway> {
 	const chain = await startScriptedChain();
 	const upstream = startScriptedUpstream();
