@@ -3,10 +3,13 @@ import { postChat } from "./connect.ts";
 import type { ChatForward } from "./port.ts";
 import type { ProviderRequest } from "./providers/chat/send.ts";
 import { shapeChatBody } from "./request-body.ts";
-import type { PoolTools, TryCall } from "./tries.ts";
+import type { TryCall, TryTools } from "./tries.ts";
 
 /** A chat request as its tries see it: shaped anew in the words of each upstream. */
-export function chatTry(call: ChatForward, { fetch, log }: Pick<PoolTools, "fetch" | "log">): TryCall {
+export function chatTry(
+	call: ChatForward,
+	{ fetch, log, fetchPublic }: Pick<TryTools, "fetch" | "log" | "fetchPublic">,
+): TryCall {
 	const { requestId, stream } = call;
 	return {
 		requestId,
@@ -19,7 +22,18 @@ export function chatTry(call: ChatForward, { fetch, log }: Pick<PoolTools, "fetc
 			const body = shapeChatBody(call, model, node.dialect);
 			if (node.provider !== null) {
 				const { name: upstream, provider: config } = node;
-				const asked = { upstream, config, requestId, model: call.model, upstreamModel: model, body, stream, fetch, log };
+				const asked = {
+					upstream,
+					config,
+					requestId,
+					model: call.model,
+					upstreamModel: model,
+					body,
+					stream,
+					fetch,
+					log,
+					fetchPublic,
+				};
 				return askProvider(asked, signal);
 			}
 			return postChat(fetch, { endpoint, body, requestId, stream }, signal);

@@ -7,6 +7,7 @@ import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts";
 import { Pool } from "./pool.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "./port.ts";
+import type { PublicFetch } from "./public-fetch/port.ts";
 import { UpstreamStream } from "./stream.ts";
 import { type ChatTimeouts, type PoolTools, Tries, type TryTools } from "./tries.ts";
 import { checkedCompletion, readWhole } from "./unary.ts";
@@ -26,6 +27,8 @@ export interface ChatUpstreamsOptions {
 		readonly dialect?: DialectName;
 	};
 	readonly fetch?: Fetch;
+	/** Reads addresses that callers name, for providers that read none. Without it they go as they are. */
+	readonly fetchPublic?: () => PublicFetch;
 	readonly clock?: Clock;
 	readonly random?: () => number;
 	/** Bounds in bytes: of a whole answer, and of one event of a stream. */
@@ -64,6 +67,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 		clock,
 		log,
 		timeouts: options.timeouts,
+		fetchPublic: options.fetchPublic,
 		maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
 		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
 	};

@@ -6,6 +6,7 @@ import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.t
 import { asQuoted, full, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
+import type { PublicFetch } from "./public-fetch/port.ts";
 import { Watch } from "./watch.ts";
 
 /** Time limits in milliseconds (`timeouts` of the config). */
@@ -45,6 +46,8 @@ export interface TryTools extends PoolTools {
 	readonly timeouts: ChatTimeouts;
 	readonly maxAnswerBytes: number;
 	readonly maxEventBytes: number;
+	/** Reads addresses that callers name, for upstreams that read none. */
+	readonly fetchPublic?: (() => PublicFetch) | undefined;
 }
 
 /** One try at one upstream: its place in the pool, its time, its health report. Ended exactly once. */

@@ -3,6 +3,7 @@ import type { TextCapabilities } from "../../../src/catalog/types.ts";
 import type { TokenUsage } from "../../../src/journal/records.ts";
 import { silentLog } from "../../../src/telemetry/log.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../../../src/upstreams/index.ts";
+import type { PublicFetch } from "../../../src/upstreams/public-fetch/port.ts";
 import { chatForward, type ForwardOptions, textModel } from "../chat-forward.ts";
 import type { ProviderScript } from "./script.ts";
 import { type PlayedProvider, playedProvider, upstreamOf } from "./upstream.ts";
@@ -35,13 +36,14 @@ export interface Talk {
 	readonly asked: Record<string, unknown>;
 }
 
-export function talkTo(script: ProviderScript): Talk {
+export function talkTo(script: ProviderScript, fetchPublic?: PublicFetch): Talk {
 	const played = playedProvider();
 	const upstreams = createChatUpstreams({
 		upstreams: { main: upstreamOf(script) },
 		timeouts: TIMEOUTS,
 		log: silentLog,
 		fetch: played.fetch,
+		...(fetchPublic ? { fetchPublic: () => fetchPublic } : {}),
 	});
 	return {
 		played,

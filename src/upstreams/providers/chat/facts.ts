@@ -23,6 +23,8 @@ export interface ChatFacts {
 	readonly asksNoUsage?: true;
 	/** True where an output maximum must be told: without the caller's it is the one of the model's entry. */
 	readonly needsMaximum?: true;
+	/** True where the provider reads some addresses by itself at most: files at others go as their bytes. */
+	readonly wantsBytes?: true;
 	/** The option that says whether a schema is meant strictly. */
 	readonly strictSchema?: string;
 	/** What says that tools are to be called one at a time. */
@@ -82,6 +84,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 	},
 	bedrock: {
 		namespace: "amazonBedrock",
+		wantsBytes: true,
 		oneToolAtATime: CLAUDE_ONE_TOOL,
 		cacheHint: () => ({ amazonBedrock: { cachePoint: { type: "default" } } }),
 		systemFirst: true,
@@ -106,6 +109,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 	fireworks: { namespace: "fireworks", raw: ["parallel_tool_calls", "response_format", ...SAMPLERS] },
 	google: {
 		namespace: "google",
+		wantsBytes: true,
 		showThoughts: { google: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
 		budget: {
@@ -115,6 +119,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 	},
 	"google-vertex": {
 		namespace: "googleVertex",
+		wantsBytes: true,
 		showThoughts: { googleVertex: { thinkingConfig: { includeThoughts: true } } },
 		systemFirst: true,
 		budget: {

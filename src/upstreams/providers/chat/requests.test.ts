@@ -4,6 +4,7 @@ import { CALLS, type ProviderScript, SCRIPTS, type Scene, TALK } from "../../../
 import { LOOKUP, talkTo } from "../../../../test/support/providers/talk.ts";
 import { playOf } from "../../../../test/support/providers/upstream.ts";
 import { codeOf } from "../../../../test/support/upstream-pair.ts";
+import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
 
 const PIXELS = "iVBORw0KGgo=";
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
@@ -49,6 +50,36 @@ describe("messages", () => {
 		const url = "https://img.example/cat.png";
 		const { messages } = await sent(scripts.anthropic, user({ type: "image_url", image_url: { url } }));
 		expect(messages).toMatchObject([{ content: [{ type: "image", source: { type: "url", url } }] }]);
+	});
+
+	test("addresses of pictures go as their bytes where the provider reads none, from public addresses alone", async () => {
+		const public_ = (type: string): PublicFetch => {
+			const read: PublicFetch["read"] = async (url) => {
+				if (url.includes("private")) throw new PublicFetchFault("private", "private.example is a private address");
+				return { url, status: 200, headers: new Map([["content-type", type]]), bytes: new Uint8Array([1, 2, 3]) };
+			};
+			return { read, get: read };
+		};
+		const linked = (host: string) => user({ type: "image_url", image_url: { url: `https://${host}.example/a` } });
+		for (const script of [scripts.bedrock, scripts.google]) {
+			const talk = talkTo(script, public_("image/png; x=y"));
+			talk.played.next(playOf(script, false, TALK));
+			await talk.hear(linked("img"));
+			expect([script.provider, JSON.stringify(talk.asked)]).toEqual([script.provider, expect.stringContaining("AQID")]);
+			expect(await codeOf(talk.hear(linked("private")))).toBe("INVALID_REQUEST");
+			expect(await codeOf(talkTo(script, public_("text/html")).hear(linked("img")))).toBe("INVALID_REQUEST");
+		}
+	});
+
+	test("films go by their address where the provider reads them there", async () => {
+		const url = "https://www.youtube.com/watch?v=scripted";
+		const talk = talkTo(scripts.google, {
+			read: () => Promise.reject(new Error("read")),
+			get: () => Promise.reject(new Error("read")),
+		});
+		talk.played.next(playOf(scripts.google, false, TALK));
+		await talk.hear(user({ type: "video_url", video_url: { url } }));
+		expect(talk.asked.contents).toMatchObject([{ parts: [{ fileData: { fileUri: url, mimeType: "video/mp4" } }] }]);
 	});
 
 	test("what a provider cannot be told is a refused request, and nothing is sent", async () => {

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4Warning } from "@ai-sdk/provider";
 import type { TextModel } from "../../../catalog/types.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import type { Fetch } from "../../connect.ts";
 import { offline } from "../../failures.ts";
+import type { PublicFetch } from "../../public-fetch/port.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { streamResponse } from "./answers.ts";
@@ -12,6 +13,7 @@ import { type AnswerHead, completionOf } from "./completion.ts";
 import { CHAT_FACTS } from "./facts.ts";
 import { faultOf } from "./faults.ts";
 import { isRecord } from "./fields.ts";
+import { withLinkedFiles } from "./linked-files.ts";
 
 /** A chat request to a provider, shaped in the words of PROVIDER_DIALECT. */
 export interface ProviderRequest {
@@ -24,6 +26,8 @@ export interface ProviderRequest {
 	readonly body: Uint8Array;
 	readonly stream: boolean;
 	readonly fetch: Fetch;
+	/** Reads addresses that callers name, for providers that read none. */
+	readonly fetchPublic?: (() => PublicFetch) | undefined;
 	readonly log: Log;
 }
 
@@ -51,8 +55,13 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 	const { chat } = await loadProvider(config, { fetch });
 	if (facts === undefined || chat === undefined) throw offline(`${provider} offers no chat`);
 	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
+	const languageModel = chat(upstreamModel);
+	const filled = async (prompt: LanguageModelV4Prompt, fetchPublic: PublicFetch) =>
+		withLinkedFiles({ prompt, supported: await languageModel.supportedUrls, fetchPublic, signal: abortSignal });
+	const asked = await callOptionsOf({ provider, facts, body: isRecord(body) ? body : {}, model, upstreamModel });
 	const options: LanguageModelV4CallOptions = {
-		...(await callOptionsOf({ provider, facts, body: isRecord(body) ? body : {}, model, upstreamModel })),
+		...asked,
+		...(facts.wantsBytes && request.fetchPublic ? { prompt: await filled(asked.prompt, request.fetchPublic()) } : {}),
 		headers: { "x-request-id": requestId },
 		abortSignal,
 	};
@@ -61,7 +70,6 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 		created: Math.floor(Date.now() / 1000),
 		model: model.id,
 	};
-	const languageModel = chat(upstreamModel);
 	if (!request.stream) {
 		const result = await languageModel.doGenerate(options);
 		tellWarnings(request, result.warnings);
