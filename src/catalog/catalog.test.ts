@@ -180,10 +180,16 @@ describe("a deprecated model", () => {
 		const catalog = catalogOf({ entries: { old: entry({ ...gone, autoRemap: true, replacementModelId: "new" }) } }, "new");
 		expect(catalog.list("text").map(({ id }) => id)).not.toContain("old");
 		expect(catalog.get("old")).toBeUndefined();
-		expect(catalog.resolve("old:disable_thinking=true", "text")).toMatchObject({
+		const resolved = catalog.resolve("old:disable_thinking=true", "text");
+		expect(resolved).toMatchObject({
 			model: { id: "new" },
 			suffix: { disable_thinking: true },
 			remappedFrom: "old",
+		});
+		expect(catalog.deprecationHeaders(resolved.model)).toEqual({});
+		expect(catalog.deprecationHeaders(resolved.model, NOW, resolved.remappedFrom)).toEqual({
+			"X-Service-Model-Deprecation-Warning": `The model old was removed at ${gone.removesAt}; use new`,
+			"X-Service-Model-Deprecation-Date": gone.date,
 		});
 	});
 

@@ -112,10 +112,15 @@ export class Catalog {
 		return this.resolve(id, type, nowMs).model;
 	}
 
-	/** Headers that warn of a model's end, from `startsAt` on; empty for others (docs/chat.md). */
-	deprecationHeaders(model: Model, nowMs = this.#now()): Readonly<Record<string, string>> {
-		const notice = model.deprecation && this.#notices.get(model.id);
-		return notice && nowMs >= notice.startsAtMs ? notice.headers : NO_HEADERS;
+	/**
+	 * Headers that warn of a model's end, from `startsAt` on; empty for others (docs/api.md). `remappedFrom`: the retired
+	 * model in whose place this one answers: its end is told.
+	 */
+	deprecationHeaders(model: Model, nowMs = this.#now(), remappedFrom?: string): Readonly<Record<string, string>> {
+		if (this.#notices.size === 0) return NO_HEADERS;
+		const notice = this.#notices.get(remappedFrom ?? model.id);
+		if (!notice || nowMs < notice.startsAtMs) return NO_HEADERS;
+		return nowMs < notice.removesAtMs ? notice.headers : notice.headersAfter;
 	}
 
 	/** Id (not removed), trait, compatibility name, removed id: in this order. */
@@ -188,18 +193,23 @@ interface DeprecationNotice {
 	readonly startsAtMs: number;
 	readonly removesAtMs: number;
 	readonly headers: Readonly<Record<string, string>>;
+	/** From its removal on. */
+	readonly headersAfter: Readonly<Record<string, string>>;
 }
 
 function noticeOf({ id, deprecation }: Model): DeprecationNotice {
 	const { startsAt, removesAt = "", date = "", replacementModelId } = deprecation ?? {};
 	const instead = replacementModelId === undefined ? "choose another model" : `use ${replacementModelId}`;
+	const headers = (verb: string) =>
+		Object.freeze({
+			"X-Service-Model-Deprecation-Warning": headerText(`The model ${id} ${verb} removed at ${removesAt}; ${instead}`),
+			"X-Service-Model-Deprecation-Date": date,
+		});
 	return {
 		startsAtMs: startsAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(startsAt),
 		removesAtMs: Date.parse(removesAt),
-		headers: Object.freeze({
-			"X-Service-Model-Deprecation-Warning": headerText(`The model ${id} is removed at ${removesAt}; ${instead}`),
-			"X-Service-Model-Deprecation-Date": date,
-		}),
+		headers: headers("is"),
+		headersAfter: headers("was"),
 	};
 }
 

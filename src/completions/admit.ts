@@ -48,7 +48,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		checkCapabilities(body, model);
 		return found;
 	});
-	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
+	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
 	call.headers["x-service-model-id"] = headerText(model.id);
 	call.headers["x-service-model-name"] = headerText(model.name);
 

@@ -23,6 +23,7 @@ const EXPOSED = [
 	"x-ratelimit-reset-tokens",
 	"x-ratelimit-type",
 	"x-retry-count",
+	"x-should-retry",
 	"x-service-version",
 	"x-service-model-id",
 	"x-service-model-name",

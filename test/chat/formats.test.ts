@@ -210,3 +210,22 @@ test("usage in another server's words comes in OpenAI's, whole and in a stream",
 	const answer = await ask({ model: "eager", stream: true, stream_options: { include_usage: true } });
 	expect(eventsOf(await answer.text()).chunks.at(-1)?.usage).toMatchObject(expected);
 });
+
+test("the Responses API has thoughts and formats too", async () => {
+	const create = async (body: object) => {
+		const answer = await gate.call("POST", "/responses", { input: "hello", ...body });
+		return (await answer.json()) as {
+			output: { type: string; content?: { text: string }[] }[];
+			usage: { output_tokens: number };
+		};
+	};
+	upstream.always({ speech: { content: ["<thi", "nk>hm</think>4"] } });
+	const thought = await create({ model: "thinker" });
+	expect(thought.output.map(({ type }) => type)).toEqual(["reasoning", "message"]);
+	expect(thought.output[1]?.content?.[0]?.text).toBe("4");
+	upstream.always({});
+	upstream.next({ speech: { content: ["no"] } }, { speech: { content: ['{"a":1}'] } });
+	const formatted = await create({ model: "weak", text: { format: { type: "json_object" } } });
+	expect(formatted.output.at(-1)?.content?.[0]?.text).toBe('{"a":1}');
+	expect(formatted.usage.output_tokens).toBe(2);
+});
