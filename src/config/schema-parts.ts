@@ -36,6 +36,10 @@ export const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
 export const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
 export const PRIVATE_KEY = "^(0x)?[0-9a-fA-F]{64}$";
 
+/** A product's name as robots.txt knows it (RFC 9309, 2.2.1). */
+export const PRODUCT_TOKEN = "^[A-Za-z_-]{1,64}$";
+export const CONTACT = "^(https?://|mailto:)[\\x21-\\x7e]+$";
+
 /** What the patterns of texts mean, for messages. */
 export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HTTP_ADDRESS]: "an address that begins with http:// or https://, like http://localhost:8000/v1",
@@ -46,6 +50,8 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[PRIVATE_KEY]: "a private key: 64 hex digits",
 	[AMOUNT]: "a decimal number below a million with at most 9 places, like 0.5",
 	[PLAIN_TEXT]: "text without control characters",
+	[PRODUCT_TOKEN]: "a name of up to 64 letters, dashes and underscores",
+	[CONTACT]: "an address that begins with http://, https:// or mailto:",
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
 };
 

@@ -1,11 +1,7 @@
 import Type, { type TProperties } from "typebox";
-import { closed, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, section } from "./schema-parts.ts";
+import { CONTACT, closed, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, PRODUCT_TOKEN, section } from "./schema-parts.ts";
 
 export const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
-/** A product's name as robots.txt knows it (RFC 9309, 2.2.1). */
-const PRODUCT_TOKEN = "^[A-Za-z_-]{1,64}$";
-const CONTACT = "^(https?://|mailto:)[\\x21-\\x7e]+$";
-
 const price = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description });
 /** A search provider that asks for a key. */
 const keyed = <T extends TProperties>(url: string, more: T, description: string) =>

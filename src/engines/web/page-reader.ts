@@ -158,6 +158,8 @@ function fileName(url: string): string {
 }
 
 function asPageFault(fault: unknown): unknown {
+	if (fault instanceof PublicFetchFault && fault.kind === "busy")
+		return new ApiError("SERVICE_UNAVAILABLE", { message: fault.message, retryAfterSeconds: 2 });
 	if (fault instanceof PublicFetchFault)
 		return new PageFault(`url_${fault.kind}`.replace("url_url", "url_invalid"), fault.message, fault.cause);
 	if (fault instanceof ApiError && fault.code === "INVALID_REQUEST")

@@ -52,7 +52,9 @@ export type PublicFetchFaultKind =
 	/** An answer that is no 2xx. */
 	| "status"
 	/** A body that does not decompress, or in an encoding that was not asked for. */
-	| "encoding";
+	| "encoding"
+	/** All readings together hold too much: nothing is wrong with the address. */
+	| "busy";
 
 /** Why an address was not read. The text may go to the caller. */
 export class PublicFetchFault extends Error {

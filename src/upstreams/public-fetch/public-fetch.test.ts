@@ -129,6 +129,12 @@ test("follows five redirects, relative ones too, and no sixth", async () => {
 	expect(await kindOf(get("/6"))).toBe("redirects");
 });
 
+test("what is asked before an address may take longer than the address may be silent", async () => {
+	const { get } = site(() => new Response("there"));
+	const answer = await get("/", { idleMs: 50, allow: () => new Promise((resolve) => setTimeout(resolve, 120)) });
+	expect(textOf(answer)).toBe("there");
+});
+
 test("asks before each address, and ends with what is thrown", async () => {
 	const { get, dialled } = site(() => new Response(null, { status: 302, headers: { location: "/forbidden" } }));
 	const seen: string[] = [];
@@ -213,6 +219,18 @@ test("a bomb is refused while it inflates", async () => {
 	const before = process.memoryUsage.rss();
 	expect(await kindOf(get("/", { maxBytes: 1_000_000 }))).toBe("too_large");
 	expect(process.memoryUsage.rss() - before).toBeLessThan(100_000_000);
+});
+
+test("all readings together hold no more than they may, and let go of it when they end", async () => {
+	const { reader } = site(() => new Response("x".repeat(60_000)));
+	const shared = reader({ maxBytesInFlight: 100_000 });
+	const read = () => shared.get(`http://${GOOD_NAME}/`, { signal: new AbortController().signal, maxBytes: 60_000 });
+	for (let time = 0; time < 4; time += 1) expect((await read()).bytes).toHaveLength(60_000);
+	const narrow = reader({ maxBytesInFlight: 50_000 });
+	for (let time = 0; time < 2; time += 1)
+		expect(await kindOf(narrow.get(`http://${GOOD_NAME}/`, { signal: new AbortController().signal, maxBytes: 60_000 }))).toBe(
+			"busy",
+		);
 });
 
 test("a body shorter than declared is no answer", async () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { type Dial, exchange } from "./exchange.ts";
 import { type PublicAnswer, type PublicFetch, PublicFetchFault, type PublicGet } from "./port.ts";
 import { publicTarget, type Target } from "./public-url.ts";
-import { ACCEPT_ENCODING, readBody } from "./read-body.ts";
+import { ACCEPT_ENCODING, type BodyListener, readBody } from "./read-body.ts";
 import { addressesOf, type Resolve, systemResolve } from "./resolve-host.ts";
 
 export interface PublicFetchOptions {
@@ -16,11 +16,14 @@ export interface PublicFetchOptions {
 	readonly dial?: Dial;
 	/** Default: the system's certificates. */
 	readonly ca?: string;
+	/** Bytes of all readings together, while they are under way. Default 256 MiB. */
+	readonly maxBytesInFlight?: number;
 }
 
 export const MAX_REDIRECTS = 5;
 const TOTAL_MS = 20_000;
 const IDLE_MS = 10_000;
+const MAX_BYTES_IN_FLIGHT = 256 * 2 ** 20;
 /** For each address of a host, while there is another one to try. */
 const CONNECT_MS = 5_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -30,7 +33,8 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * addresses checked, and the connection goes to exactly the checked one, so a name that changes its address wins nothing.
  */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
-	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted).run(url);
+	const memory: Memory = { held: 0, max: options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT };
+	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted, memory).run(url);
 	return {
 		get,
 		async read(url, wanted) {
@@ -41,16 +45,25 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 	};
 }
 
+/** What all readings hold together. */
+interface Memory {
+	held: number;
+	readonly max: number;
+}
+
 /** One reading: its redirects, and its time. */
-class Reading {
+class Reading implements BodyListener {
 	readonly #options: PublicFetchOptions;
 	readonly #wanted: PublicGet;
 	readonly #end = new AbortController();
+	readonly #memory: Memory;
 	#idle: ReturnType<typeof setTimeout> | undefined;
+	#held = 0;
 
-	constructor(options: PublicFetchOptions, wanted: PublicGet) {
+	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: Memory) {
 		this.#options = options;
 		this.#wanted = wanted;
+		this.#memory = memory;
 	}
 
 	async run(first: string): Promise<PublicAnswer> {
@@ -66,6 +79,7 @@ class Reading {
 			clearTimeout(total);
 			clearTimeout(this.#idle);
 			signal.removeEventListener("abort", leave);
+			this.#memory.held -= this.#held;
 		}
 	}
 
@@ -74,7 +88,10 @@ class Reading {
 		let url = first;
 		for (let redirects = 0; ; redirects += 1) {
 			const target = publicTarget(url, trusted);
+			// Whoever is asked has time limits of its own.
+			clearTimeout(this.#idle);
 			await this.#inTime(this.#wanted.allow?.(target.url));
+			this.#stir();
 			const message = await this.#open(target);
 			const { location } = message.headers;
 			if (!REDIRECTS.has(message.statusCode ?? 0) || location === undefined) return await this.#answer(target, message);
@@ -122,11 +139,21 @@ class Reading {
 			if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
 		const isGood = status >= 200 && status < 300;
 		try {
-			const bytes = isGood ? await readBody(message, this.#wanted, this.#end.signal, () => this.#stir()) : new Uint8Array();
+			const bytes = isGood ? await readBody(message, this.#wanted, this.#end.signal, this) : new Uint8Array();
 			return { url: target.url.href, status, headers, bytes };
 		} finally {
 			message.destroy();
 		}
+	}
+
+	came(): void {
+		this.#stir();
+	}
+
+	held(bytes: number): void {
+		this.#held += bytes;
+		this.#memory.held += bytes;
+		if (this.#memory.held > this.#memory.max) throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
 	}
 
 	/** Something came: the silence begins anew. */

@@ -13,16 +13,22 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 	br: createBrotliDecompress,
 };
 
+export interface BodyListener {
+	/** Something arrived. */
+	came(): void;
+	/** So many bytes more are held, decompressed. What it throws ends the reading. */
+	held(bytes: number): void;
+}
+
 /**
  * The whole body, decompressed; never holds more than `maxBytes` and one piece.
- * @param onBytes is told of each piece that arrives
  * @throws PublicFetchFault; what `signal` aborts with
  */
 export async function readBody(
 	message: IncomingMessage,
 	{ maxBytes, cutOff = false }: Pick<PublicGet, "maxBytes" | "cutOff">,
 	signal: AbortSignal,
-	onBytes: () => void,
+	told: BodyListener,
 ): Promise<Uint8Array<ArrayBuffer>> {
 	if (!cutOff && Number(message.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 	const encoding = (message.headers["content-encoding"] ?? "identity").trim().toLowerCase();
@@ -38,12 +44,17 @@ export async function readBody(
 	body.on("data", (piece: Uint8Array) => {
 		length += piece.length;
 		if (length > maxBytes && !cutOff) return reject(tooLarge(maxBytes));
+		try {
+			told.held(piece.length);
+		} catch (fault) {
+			return reject(fault);
+		}
 		pieces.push(piece);
 		if (length >= maxBytes && cutOff) resolve(joined(pieces, length).slice(0, maxBytes));
 		return undefined;
 	});
 	body.on("end", () => resolve(joined(pieces, length)));
-	message.on("data", onBytes);
+	message.on("data", () => told.came());
 	message.on("error", (fault) => reject(brokenOff(fault)));
 	message.on("aborted", () => reject(brokenOff()));
 	if (decoder !== null) {
