@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { systemTimers } from "../../telemetry/clock.ts";
-import { networkNamed } from "../networks.ts";
-import { FacilitatorUnavailable, type SignedPayment } from "./port.ts";
+import { networkNamed, solanaNamed } from "../networks.ts";
+import { type Facilitator, FacilitatorUnavailable, facilitatorByNetwork, type SignedPayment } from "./port.ts";
 import { RemoteFacilitator } from "./remote-facilitator.ts";
 
 const payment: SignedPayment = {
@@ -90,4 +90,28 @@ test("what cannot be read is no verdict", async () => {
 	answer = () => ended.then(() => new Response());
 	await expect(facilitator(50).settle(payment)).rejects.toBeInstanceOf(FacilitatorUnavailable);
 	end();
+});
+
+test("each network has its own facilitator", async () => {
+	const named = (name: string): Facilitator => ({
+		name,
+		verify: async () => ({ valid: false, reason: name }),
+		settle: async () => ({ success: false, transaction: null, reason: name }),
+	});
+	const both = facilitatorByNetwork(named("evm"), named("solana"));
+	expect(both.name).toBe("evm, solana");
+	expect((await both.verify(payment)).reason).toBe("evm");
+	const onSolana = { ...payment, network: solanaNamed("solana") };
+	expect((await both.verify(onSolana)).reason).toBe("solana");
+	expect((await both.settle(onSolana, async () => {})).reason).toBe("solana");
+});
+
+test("a settlement on Solana is named as that chain names its transactions", async () => {
+	const signature = "54SzqNzs9U2t2xzunzZ4AuuiUVRMADUFSbkugm3ZxcemvF9cWGMMmRBcpV5u7zgVdFXL3czssyKWZGGbvMTkXx1s";
+	const onSolana = { ...payment, network: solanaNamed("solana") };
+	answer = () => Response.json({ success: true, transaction: signature });
+	expect((await facilitator().settle(onSolana)).transaction).toBe(signature);
+	expect((await facilitator().settle(payment)).transaction).toBeNull();
+	answer = () => Response.json({ success: true, transaction: HASH });
+	expect((await facilitator().settle(onSolana)).transaction).toBeNull();
 });

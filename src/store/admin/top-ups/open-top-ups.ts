@@ -10,7 +10,7 @@ export interface BeginTopUp extends TopUpKey {
 	readonly units: number;
 	/** Nano-USD. */
 	readonly amount: number;
-	/** Unix seconds. */
+	/** As the row has it. */
 	readonly validBefore: number;
 	readonly proof: string;
 	readonly fromBlock: number;

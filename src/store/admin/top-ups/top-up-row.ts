@@ -3,12 +3,13 @@ import { type Nano, nano } from "../../../ledger/nano.ts";
 import type { StoreDb, Tables, TopUpState } from "../../tables.ts";
 import { AdminError } from "../errors.ts";
 
-/** What names a payment: the chain takes an authorization once. */
+/** What names a payment: the chain takes it once. */
 export interface TopUpKey {
 	/** CAIP-2. */
 	readonly network: string;
 	readonly asset: string;
 	readonly payer: string;
+	/** Of an authorization; on Solana the SHA-256 of the message that is signed. */
 	readonly nonce: string;
 }
 
@@ -19,14 +20,14 @@ export interface TopUp extends TopUpKey {
 	/** Base units of the token. */
 	readonly units: number;
 	readonly amount: Nano;
-	/** Unix seconds. */
+	/** Unix seconds; on Solana the height of the last block that takes it. */
 	readonly validBefore: number;
 	/** JSON of what was signed, with the signature. */
 	readonly proof: string;
 	readonly state: TopUpState;
 	readonly settler: string;
 	readonly settlerUntilMs: number;
-	/** Below this block the authorization was unused. */
+	/** Below this block (on Solana: slot) nothing of it had happened. */
 	readonly fromBlock: number;
 	readonly transaction: string | null;
 	readonly logIndex: number | null;
