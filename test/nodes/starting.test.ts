@@ -74,6 +74,22 @@ test("one that comes before its store waits for it", async () => {
 	await answered(node);
 }, 120_000);
 
+test.each([
+	["a database that is not there", (url: string) => url.replace(/[^/]+$/, "nowhere"), "does not exist"],
+	["a role that is not there", (url: string) => url.replace("postgres@", "nobody@"), "does not exist"],
+])(
+	"one with %s does not wait: it ends with 1 and says so",
+	async (_what, wrong, text) => {
+		const since = performance.now();
+		const node = await serve({ config: { ...fleet.config(100), store: wrong(fleet.url) }, waitFor: "nothing" });
+		fleet.nodes.push(node);
+		expect(await node.exited).toBe(1);
+		expect(node.stderr()).toMatch(new RegExp(`The store .* cannot be used: .*${text}`));
+		expect(performance.now() - since).toBeLessThan(25_000);
+	},
+	60_000,
+);
+
 test("a command makes no store where a server never ran: a wrong name has no books that balance", async () => {
 	const env = { TURNPIKE_STORE: fleet.url };
 	for (const command of [["audit"], ["accounts", "list"], ["accounts", "create", "a"], ["usage", "export"]]) {

@@ -6,12 +6,16 @@ export const ACCOUNT_TIERS: readonly AccountTier[] = ["paid", "partner", "staff"
 const NAME_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
 
+/** Stands in the place of a name that was erased; no account is named so otherwise. */
+export const ERASED_NAME = "(erased)";
+
 /** Throws `AdminError` (INVALID). */
 export function checkName(entered: string): string {
 	const name = entered.trim();
 	if (name === "" || [...name].length > NAME_LENGTH || CONTROL.test(name) || !name.isWellFormed()) {
 		throw new AdminError("INVALID", `a name has 1 to ${NAME_LENGTH} characters, none of them a control character`);
 	}
+	if (name === ERASED_NAME) throw new AdminError("INVALID", `${ERASED_NAME} is what erased accounts are called`);
 	return name;
 }
 

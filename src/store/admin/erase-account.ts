@@ -1,5 +1,6 @@
 import { sql, type Transaction } from "kysely";
 import type { Tables } from "../tables.ts";
+import { ERASED_NAME } from "./account-fields.ts";
 import { noteChange } from "./changes.ts";
 import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
@@ -13,14 +14,12 @@ export interface ErasedAccount {
 	readonly endedKeys: number;
 }
 
-/** What stands in the place of a name. */
-export const ERASED_NAME = "(erased)";
-
 /**
  * Takes from an account what tells of a person: its name, its wallet, the descriptions, addresses and limits of access of
  * its keys, the log of refused requests, answers that were kept for repeats, and voices with their samples. Its keys end, and it is disabled. What
  * it used and paid stays in the books under its id alone; the notice that tells nodes of its wallet goes with the others,
- * after 30 days. A repeat changes nothing.
+ * after 30 days. A repeat changes nothing. The wallet whose own account was disabled keeps its row under the wallet's
+ * identity: without that it would come back as a wallet that nobody knows, and its block would be gone.
  *
  * Throws `AdminError`: NOT_FOUND, INVALID (the operator's own account).
  */
@@ -32,7 +31,7 @@ export function eraseAccount(admin: AdminStore, accountId: string): Promise<Eras
 		await linkWallet(tx, accountId, null, atMs);
 		await tx
 			.updateTable("accounts")
-			.set({ name: ERASED_NAME, identity: null, disabled: 1 })
+			.set({ name: ERASED_NAME, identity: account.disabled ? account.identity : null, disabled: 1 })
 			.where("id", "=", accountId)
 			.execute();
 		const active = await tx

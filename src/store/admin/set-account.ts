@@ -2,10 +2,11 @@ import type { Transaction } from "kysely";
 import { type Nano, nano } from "../../ledger/nano.ts";
 import type { AccountTier } from "../port.ts";
 import { ISSUED, type Tables } from "../tables.ts";
-import { checkName, checkTier } from "./account-fields.ts";
+import { checkName, checkTier, ERASED_NAME } from "./account-fields.ts";
 import { type AccountView, requireView } from "./account-view.ts";
 import { amountToBe } from "./amounts.ts";
 import { noteChange } from "./changes.ts";
+import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import { issue, lockedBalance, withdraw } from "./movements.ts";
 import type { AdminStore } from "./open-admin.ts";
@@ -32,14 +33,16 @@ const STAKE_ON_CHAIN = "chain";
 
 /**
  * Changes what is given, all or none; nothing given changes nothing. Throws `AdminError`: NOT_FOUND, INVALID, CONFLICT
- * (the wallet belongs to another account), MONEY_LEASED (bundled credit that is to be taken back is in use).
+ * (the wallet belongs to another account, or the account was erased), MONEY_LEASED (bundled credit that is to be taken back is in use).
  */
 export async function changeAccount(admin: AdminStore, accountId: string, changes: AccountChanges): Promise<AccountView> {
 	const { name, tier, disabled, stakeDiem, bundledUsd } = changes;
 	const wallet = typeof changes.wallet === "string" ? await readWallet(changes.wallet) : changes.wallet;
 	return admin.db.transaction().execute(async (tx) => {
 		const atMs = admin.now();
-		await requireAccount(tx, accountId);
+		const account = await requireAccount(tx, accountId);
+		if (account.name === ERASED_NAME && (name !== undefined || disabled === false || (wallet ?? null) !== null))
+			throw new AdminError("CONFLICT", "the account was erased: it gets no name and no wallet any more, and stays disabled");
 		const columns = {
 			...(name !== undefined ? { name: checkName(name) } : {}),
 			...(tier !== undefined ? { tier: checkTier(tier) } : {}),
@@ -73,7 +76,7 @@ export function disableAccount(admin: AdminStore, accountId: string): Promise<Ac
 	return changeAccount(admin, accountId, { disabled: true });
 }
 
-/** Takes the account's requests again. Throws `AdminError` (NOT_FOUND). */
+/** Takes the account's requests again. Throws `AdminError`: NOT_FOUND, CONFLICT (it was erased). */
 export function enableAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
 	return changeAccount(admin, accountId, { disabled: false });
 }

@@ -32,6 +32,14 @@ export function isRecordFault(error: unknown): boolean {
 	return !(error instanceof StoreSilentError || error instanceof SequenceError || error instanceof JournalCorruptError);
 }
 
+/** SQLSTATE: no such database, no such role, a wrong password, a role that may not connect from here. */
+const WRONG_ADDRESS = ["3D000", "28000", "28P01"];
+
+/** The server is there and says that the address is wrong: waiting does not help. */
+export function isWrongAddress(error: unknown): boolean {
+	return error instanceof SQL.PostgresError && WRONG_ADDRESS.includes(error.errno ?? "");
+}
+
 /** SQLSTATE of a write that the server's role does not allow. */
 const READ_ONLY = "25006";
 

@@ -6,7 +6,7 @@ import { openAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
 import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
-import { isStoreTrouble } from "./faults.ts";
+import { isStoreTrouble, isWrongAddress } from "./faults.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresMinutes } from "./minute-desk.ts";
 import { nodeIdIn } from "./node-file.ts";
@@ -86,7 +86,7 @@ async function reached<T>(patienceMs: number, work: () => Promise<T>): Promise<T
 		try {
 			return await work();
 		} catch (error) {
-			if (!isStoreTrouble(error) || performance.now() >= deadline) throw error;
+			if (isWrongAddress(error) || !isStoreTrouble(error) || performance.now() >= deadline) throw error;
 		}
 		await sleep(systemTimers, RETRY_MS);
 	}

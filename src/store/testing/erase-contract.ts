@@ -1,6 +1,8 @@
 /** What the erasure of an account takes, and what it leaves, on any store. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { ERASED_NAME, eraseAccount } from "../admin/erase-account.ts";
+import { ERASED_NAME } from "../admin/account-fields.ts";
+import { eraseAccount } from "../admin/erase-account.ts";
+import { enableAccount } from "../admin/set-account.ts";
 import {
 	AdminError,
 	type AdminStore,
@@ -108,6 +110,39 @@ export function testErasure(newBooks: () => BooksFolder | Promise<BooksFolder>):
 			expect(await eraseAccount(admin, accountId)).toEqual({ accountId, endedKeys: 0 });
 			const other = await createAccount(admin, { name: "other" });
 			expect((await setAccount(admin, other.id, { wallet: WALLET })).wallet).toBe(WALLET.toLowerCase());
+		});
+
+		test("is for good: the account is not enabled, named or linked again, and no other is called erased", async () => {
+			await eraseAccount(admin, accountId);
+			const codeOf = (work: Promise<unknown>) =>
+				work.then(String, (error: unknown) => (error instanceof AdminError ? error.code : error));
+			expect(await codeOf(enableAccount(admin, accountId))).toBe("CONFLICT");
+			expect(await codeOf(setAccount(admin, accountId, { name: NAME }))).toBe("CONFLICT");
+			expect(await codeOf(setAccount(admin, accountId, { wallet: WALLET }))).toBe("CONFLICT");
+			expect((await setAccount(admin, accountId, { disabled: true, wallet: null })).disabled).toBe(true);
+			expect(await codeOf(createAccount(admin, { name: ERASED_NAME }))).toBe("INVALID");
+		});
+
+		test("leaves the block of a wallet that was disabled, and forgets one that was not", async () => {
+			const identity = (of: string) => `eip155:8453:0x${of.repeat(40)}`;
+			const [blocked, free] = [await createAccount(admin, { name: "b" }), await createAccount(admin, { name: "f" })];
+			for (const [id, of] of [
+				[blocked.id, "b"],
+				[free.id, "f"],
+			] as const)
+				await admin.db
+					.updateTable("accounts")
+					.set({ identity: identity(of) })
+					.where("id", "=", id)
+					.execute();
+			await setAccount(admin, blocked.id, { disabled: true });
+			for (const id of [blocked.id, free.id, blocked.id, free.id]) await eraseAccount(admin, id);
+			const rows = await admin.db
+				.selectFrom("accounts")
+				.select(["id", "identity", "disabled"])
+				.where("identity", "is not", null)
+				.execute();
+			expect(rows).toEqual([{ id: blocked.id, identity: identity("b"), disabled: 1n }]);
 		});
 
 		test("is refused for the operator's account and for one that is not there", async () => {
