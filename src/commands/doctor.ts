@@ -12,6 +12,7 @@ import { checkEmbeddingEngine, EmbeddedEmbeddings, nativeEmbeddingEngine } from 
 import { checkImages, EmbeddedImages } from "../engines/images/index.ts";
 import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
+import { checkPages, PagePool } from "../engines/web/index.ts";
 import { audit } from "../ledger/index.ts";
 import { checkTopUps } from "../payments/index.ts";
 import { openAdmin } from "../store/admin.ts";
@@ -164,6 +165,9 @@ async function engines(config: Config): Promise<Check[]> {
 	const images = new EmbeddedImages({ assets, log, processes: 1 });
 	checks.push(await checkImages(images));
 	await images.stop();
+	const pages = new PagePool({ log, processes: 1, maxMemoryMb: config.web.maxMemoryMb });
+	checks.push(await checkPages(pages, config.web.chromium));
+	await pages.stop();
 	if (config.chat.embedded.enabled || config.speech.embedded.enabled) checks.push(...(await checkAssets(assets)));
 	if (config.chat.embedded.enabled) checks.push(await chatEngine(config, assets, log));
 	if (config.speech.embedded.enabled) checks.push(await speechEngine(config, assets, log));

@@ -69,6 +69,21 @@ test("says when it was published, and where it is in Markdown", () => {
 	expect(read.markdownUrl).toBe("https://site.example/d/tea.md");
 });
 
+test.each([
+	"<title>Tea</title><p>words</p>",
+	"<title>Tea</title><p>words",
+	"<!doctype html><title>Tea</title><body><p>words</p>",
+	"<html lang=en><head><title>Tea</title></head><p>words",
+	"<html><title>Tea</title><p>words</html>",
+	"<HTML><HEAD><TITLE>Tea</TITLE></HEAD><BODY><P>words</P></BODY></HTML>",
+])("tags that pages may leave out make no difference: %s", (html) => {
+	expect(readHtml(html, URL)).toMatchObject({ title: "Tea", content: "# Tea\n\nwords" });
+});
+
+test("a short page without head and body has its title once", () => {
+	expect(readHtml("<title>A rather long title</title><p>x</p>", URL).content).toBe("# A rather long title\n\nx");
+});
+
 test("tells a page that is empty without its scripts", () => {
 	expect(readHtml(page('<div id="root"></div><script src="/app.js"></script>'), URL).needsScripts).toBe(true);
 	expect(readHtml(page("<p>Short and done.</p>"), URL).needsScripts).toBe(false);

@@ -16,7 +16,8 @@ const ARTICLE_SHARE = 0.25;
  * A page of HTML as Markdown under its title: its article where it has one, else all that a reader would see. What a page
  * hides from readers is left out in both.
  */
-export function readHtml(html: string, url: string): ReadPage {
+export function readHtml(written: string, url: string): ReadPage {
+	const html = withBody(written);
 	const whole = htmlToMarkdown(html);
 	const article = html.length <= MAX_ARTICLE_CHARS && isOrdinary(html) ? articleOf(html, url) : null;
 	const useful = article !== null && article.content.length >= whole.length * ARTICLE_SHARE;
@@ -41,7 +42,7 @@ interface Article {
 /** Null where the parts that look for an article stumble over the page. */
 function articleOf(html: string, url: string): Article | null {
 	try {
-		const { document } = parseHTML(withBody(html));
+		const { document } = parseHTML(html);
 		const base = baseOf(document.querySelector("base")?.getAttribute("href"), url);
 		setBase(document, base);
 		const link = document.querySelector('link[rel~="alternate"][type="text/markdown"]')?.getAttribute("href");
@@ -64,7 +65,8 @@ function withBody(html: string): string {
 	if (/<body[\s>]/i.test(html)) return html;
 	if (/<\/head\s*>/i.test(html)) return html.replace(/<\/head\s*>/i, "</head><body>");
 	const inside = html.replace(/^\s*(<!doctype[^>]*>)?\s*(<html[^>]*>)?/i, "");
-	return `<html><head></head><body>${inside}`;
+	const [title = ""] = /<title[\s>][\s\S]*?<\/title\s*>/i.exec(inside) ?? [];
+	return `<html><head>${title}</head><body>${inside.replace(title, () => "")}`;
 }
 
 const baseOf = (href: string | null | undefined, url: string): string => (href ? (URL.parse(href, url)?.href ?? url) : url);

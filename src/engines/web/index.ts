@@ -3,6 +3,7 @@
  * robots.txt forbids is not read; hostile pages and rules take a child process, never the server; the site's own Markdown
  * goes first; a fault says why there is no text.
  */
+export { checkPages } from "./check.ts";
 export { Chromium, type ChromiumOptions } from "./chromium.ts";
 export { PagePool, type PagePoolOptions } from "./page-pool.ts";
 export { type ScriptedPages, WebPageReader, type WebPageReaderOptions, type WebPageSettings } from "./page-reader.ts";
