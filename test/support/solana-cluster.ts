@@ -54,6 +54,7 @@ export class SolanaCluster {
 	readonly #server: Server;
 	readonly #landed: Landed[] = [];
 	readonly #waiting: string[] = [];
+	readonly #listeners: (() => void)[] = [];
 	/** Height at which each blockhash was the newest. */
 	readonly #heights = new Map<string, number>();
 	#height = 1_000;
@@ -133,6 +134,11 @@ export class SolanaCluster {
 	/** How many transactions wait. */
 	get waiting(): number {
 		return this.#waiting.length;
+	}
+
+	/** Resolves when the next transaction is sent. */
+	sent(): Promise<void> {
+		return new Promise((resolve) => this.#listeners.push(resolve));
 	}
 
 	/** Takes what waits. */
@@ -259,6 +265,7 @@ export class SolanaCluster {
 			case "sendTransaction":
 				if (this.automatic) this.#take(first);
 				else this.#waiting.push(first);
+				for (const heard of this.#listeners.splice(0)) heard();
 				return nameOf(first);
 			case "getSignatureStatuses": {
 				const value = (first as readonly string[]).map((signature) => {

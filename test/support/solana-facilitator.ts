@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { SOLANA, type SolanaCluster } from "./solana-cluster.ts";
 import type { SolanaPackages } from "./solana-packages.ts";
 
-/** It does not answer: at all; to a settlement that it has not sent, or has; to /supported alone. */
-export type FacilitatorFault = "down" | "before-settle" | "after-settle" | "supported";
+/** It does not answer: at all; to a settlement that it has not sent, has just sent, or knows the end of. */
+export type FacilitatorFault = "down" | "before-settle" | "sent" | "after-settle";
 
 export class SolanaFacilitator {
 	readonly url: string;
@@ -33,12 +33,19 @@ export class SolanaFacilitator {
 		const facilitator = new SolanaFacilitator(server, signer.address);
 		const answer = async (path: string, body: string): Promise<object | null> => {
 			if (facilitator.fault === "down") return null;
-			if (path === "/supported") return facilitator.fault === "supported" ? null : x402.getSupported();
+			if (path === "/supported") return x402.getSupported();
 			const { paymentPayload, paymentRequirements } = JSON.parse(body);
 			if (path === "/verify") return x402.verify(paymentPayload, paymentRequirements);
 			facilitator.settled++;
 			if (facilitator.fault === "before-settle") return null;
-			const settled = await x402.settle(paymentPayload, paymentRequirements);
+			const sent = cluster.sent();
+			const settling = x402.settle(paymentPayload, paymentRequirements);
+			if (facilitator.fault === "sent") {
+				settling.catch(() => {});
+				await Promise.race([sent, settling]);
+				return null;
+			}
+			const settled = await settling;
 			return facilitator.fault === "after-settle" ? null : settled;
 		};
 		server.on("request", async (request, response) => {

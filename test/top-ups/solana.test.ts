@@ -1,5 +1,5 @@
 /** Payments on Solana, with the programs that run there: whatever goes wrong, the receiver has what the books credited. */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { checkTopUps } from "../../src/payments/create-top-ups.ts";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
@@ -39,6 +39,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	let payTo: string;
 	let payer: TestSolanaWallet;
 
+	// The facilitator's library tells its faults there, and they are what is tested.
+	const silenced = spyOn(console, "error").mockImplementation(() => {});
+	afterAll(() => silenced.mockRestore());
 	beforeAll(async () => {
 		packages = await loadSolanaPackages(folder ?? "");
 	}, 60_000);
@@ -64,6 +67,12 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		new SolanaDesk({ dir: books.dir, admin, cluster, facilitator, payTo, ...options });
 	const sign = async (signing: SolanaSigning = {}, from = payer) =>
 		(await solanaPayment(packages, cluster, { payer: from, payTo, feePayer: facilitator.feePayer }, signing)).header;
+
+	/** What is sent waits, and the facilitator does not. */
+	const waitForBlocks = () => {
+		cluster.automatic = false;
+		facilitator.fault = "sent";
+	};
 
 	test("what is signed is credited to the payer, and a repeat gets the first answer", async () => {
 		const desk = open();
@@ -180,7 +189,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("what is confirmed is pending until it is final, and is not sent twice", async () => {
-		const desk = open({ facilitatorMs: 1_500 });
+		const desk = open({ facilitatorMs: 4_000 });
 		cluster.final = false;
 		const header = await sign();
 		const transaction = transactionOf(await desk.topUp(header));
@@ -204,8 +213,8 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("a transaction that was dropped ends when no block takes it any more, not before", async () => {
-		const desk = open({ facilitatorMs: 1_000, clock: LATER });
-		cluster.automatic = false;
+		const desk = open({ clock: LATER });
+		waitForBlocks();
 		const header = await sign();
 		expect(brief(await desk.topUp(header))).toBe("pending");
 		cluster.drop();
@@ -216,13 +225,13 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		expect(await desk.states()).toEqual(["failed"]);
 		expect(brief(await desk.topUp(header))).toBe("ended transaction_expired");
 		cluster.automatic = true;
+		facilitator.fault = null;
 		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
 	});
 
 	test("a payment does not end while the node lists a transaction that it does not tell", async () => {
-		const desk = open({ facilitatorMs: 1_000, clock: LATER });
-		facilitator.fault = "after-settle";
-		cluster.automatic = false;
+		const desk = open({ clock: LATER });
+		waitForBlocks();
 		const header = await sign();
 		expect(brief(await desk.topUp(header))).toBe("pending");
 		cluster.land();
@@ -236,9 +245,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("a transaction that lands late is credited by the sweep of a server that starts again", async () => {
-		cluster.automatic = false;
+		waitForBlocks();
 		const header = await sign();
-		expect(brief(await open({ facilitatorMs: 1_000 }).topUp(header))).toBe("pending");
+		expect(brief(await open().topUp(header))).toBe("pending");
 		cluster.land();
 		const next = open();
 		await next.topUps.sweep(true);
@@ -248,8 +257,8 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("a transaction that lands and fails ends the payment", async () => {
-		const desk = open({ facilitatorMs: 1_000 });
-		cluster.automatic = false;
+		const desk = open();
+		waitForBlocks();
 		const header = await sign({ usd: 800 });
 		expect(brief(await desk.topUp(header))).toBe("pending");
 		await cluster.give(payer.address, 1);
@@ -259,9 +268,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("payments of one wallet that its tokens do not cover together are not sent together", async () => {
-		const desk = open({ facilitatorMs: 1_000 });
+		const desk = open();
 		const poor = await cluster.payer(9);
-		cluster.automatic = false;
+		waitForBlocks();
 		const headers = [await sign({}, poor), await sign({}, poor), await sign({}, poor)];
 		const outcomes = await Promise.all(headers.map((header) => desk.topUp(header)));
 		expect(outcomes.map(brief).toSorted()).toEqual(["pending", "unavailable", "unavailable"]);
@@ -320,10 +329,10 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("the books are held against the chain, payment by payment", async () => {
-		const desk = open({ facilitatorMs: 1_000 });
+		const desk = open();
 		const look = () => reconcile(desk.config, topUpRows(admin), systemTimers);
 		expect(brief(await desk.topUp(await sign()))).toBe("credited 5");
-		cluster.automatic = false;
+		waitForBlocks();
 		expect(brief(await desk.topUp(await sign()))).toBe("pending");
 		expect(await look()).toMatchObject({
 			checked: { credited: 1, unknown: 1 },
@@ -353,9 +362,9 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	});
 
 	test("what a server books while the books are read is no difference", async () => {
-		const desk = open({ facilitatorMs: 1_000 });
+		const desk = open();
 		const rows = topUpRows(admin);
-		cluster.automatic = false;
+		waitForBlocks();
 		expect(brief(await desk.topUp(await sign()))).toBe("pending");
 		const booked = await reconcile(
 			desk.config,
