@@ -103,6 +103,11 @@ export class Catalog {
 		throw unknownModel(split?.name ?? ref, type);
 	}
 
+	/** True for a model that is known and not shown, because nothing serves it. */
+	isUnlisted(id: string, type: ModelType): boolean {
+		return this.#unlisted.get(id) === type;
+	}
+
 	/**
 	 * A model that a route is made for, by its id.
 	 * @throws ApiError MODEL_OFFLINE, also where it is hidden or not shown

@@ -1,13 +1,14 @@
 import type { PictureModel } from "../../catalog/types.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
+import { pictureModel } from "./model.ts";
 import type { ImageParts } from "./parts.ts";
 
 const DEFAULT_MODEL = "firered-image-edit";
 
 /** The model of a free name. Throws MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED, MODEL_OFFLINE. */
 export function editModel(ref: string | undefined, call: Call, parts: ImageParts): PictureModel<"inpaint"> {
-	return parts.catalog().resolve(ref ?? DEFAULT_MODEL, "inpaint", call.admittedAtMs).model;
+	return pictureModel(ref ?? DEFAULT_MODEL, "inpaint", call, parts);
 }
 
 /** The model of a field that is a list of ids. Throws INVALID_REQUEST that names them, MODEL_OFFLINE. */

@@ -1,8 +1,20 @@
 import { EMBEDDED } from "../../catalog/index.ts";
-import type { Model, ModelTarget } from "../../catalog/types.ts";
+import type { Model, ModelOf, ModelTarget } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { ImageParts } from "./parts.ts";
+
+/**
+ * The model of a free name; the end of one that is retired is told.
+ * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED; MODEL_OFFLINE also for known models that are not listed
+ */
+export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, parts: ImageParts): ModelOf<T> {
+	const catalog = parts.catalog();
+	if (catalog.isUnlisted(ref, type)) return catalog.own(ref, type, call.admittedAtMs);
+	const { model, remappedFrom } = catalog.resolve(ref, type, call.admittedAtMs);
+	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs, remappedFrom));
+	return model;
+}
 
 /** Tells the model that answers, and of its end where it has one. */
 export function tellModel(call: Call, model: Model, parts: ImageParts): void {

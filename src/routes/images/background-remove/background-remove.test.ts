@@ -77,7 +77,11 @@ test("503 without a server, with the line that brings one; every image route say
 		const response = await bare.call("POST", "/image/background-remove", { image: base64(picture) });
 		expect(response.status).toBe(503);
 		expect(((await response.json()) as { error: string }).error).toContain('models.entries["bria-bg-remover"].upstreams');
+		const made = await bare.call("POST", "/images/generations", { prompt: "x", model: "dall-e-3" });
+		expect(made.status).toBe(503);
+		expect(JSON.stringify(await made.json())).toContain("z-image-turbo");
 		for (const [path, body] of [
+			["/image/generate", { model: "qwen-image", prompt: "x" }],
 			["/image/upscale", { image: base64(picture) }],
 			["/image/edit", { image: base64(picture), prompt: "invert", model: "local-edit" }],
 		] as const) {

@@ -11,6 +11,7 @@ import { type Admission, type Answer, type Endpoint, type Input, metered } from 
 import { chooseTiers, finishOptions, notOffered } from "../choices.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { admitGenerate } from "../generate-picture.ts";
+import { pictureModel } from "../model.ts";
 import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { STYLES } from "../style-names.ts";
@@ -37,7 +38,7 @@ export function imageGenerate(parts: ImageParts): Endpoint {
 }
 
 function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
-	const { model } = parts.catalog().resolve(body.model, "image", call.admittedAtMs);
+	const model = pictureModel(body.model, "image", call, parts);
 	const variants = body.variants ?? 1;
 	if (variants > 1 && body.return_binary === true)
 		throw invalidField(["variants"], "must be 1 with return_binary: true", "too_big");

@@ -5,6 +5,7 @@ import { ApiError } from "../../../errors/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { admitGenerate } from "../generate-picture.ts";
+import { pictureModel } from "../model.ts";
 import { openAiPicture, pixelsOf } from "../openai-fields.ts";
 import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
@@ -13,6 +14,8 @@ import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
 const MAX_BODY_BYTES = 1_048_576;
 const DEFAULT_SIZE = { width: 1_024, height: 1_024 };
 const DEFAULT_TRAIT = "default";
+/** Where no model that is served has the trait: it says what brings it. */
+const DEFAULT_MODEL = "z-image-turbo";
 
 /** The route, and its other spelling. */
 export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
@@ -66,12 +69,14 @@ function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: Ima
 
 /** OpenAI's clients name models of their own: what is not known, or no model of pictures, is the default one. */
 function modelOf(ref: string, call: Call, parts: ImageParts): PictureModel<"image"> {
-	const catalog = parts.catalog();
-	const resolve = (name: string) => catalog.resolve(name, "image", call.admittedAtMs).model;
-	try {
-		return resolve(ref);
-	} catch (error) {
-		if (!(error instanceof ApiError) || error.code !== "MODEL_NOT_FOUND" || ref === DEFAULT_TRAIT) throw error;
-		return resolve(DEFAULT_TRAIT);
+	const resolve = (name: string) => pictureModel(name, "image", call, parts);
+	const isUnknown = (error: unknown) => error instanceof ApiError && error.code === "MODEL_NOT_FOUND";
+	for (const name of [ref, DEFAULT_TRAIT]) {
+		try {
+			return resolve(name);
+		} catch (error) {
+			if (!isUnknown(error)) throw error;
+		}
 	}
+	return resolve(DEFAULT_MODEL);
 }
