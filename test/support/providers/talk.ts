@@ -1,8 +1,9 @@
 /** Chat with a played provider over the road of all upstreams, for tests that stand in the route's place. */
 import type { TextCapabilities } from "../../../src/catalog/types.ts";
+import type { UpstreamConfig } from "../../../src/config/index.ts";
 import type { TokenUsage } from "../../../src/journal/records.ts";
 import { silentLog } from "../../../src/telemetry/log.ts";
-import { createChatUpstreams, type RunningChatUpstreams } from "../../../src/upstreams/index.ts";
+import { type ChatTimeouts, createChatUpstreams, type RunningChatUpstreams } from "../../../src/upstreams/index.ts";
 import type { PublicFetch } from "../../../src/upstreams/public-fetch/port.ts";
 import { chatForward, type ForwardOptions, textModel } from "../chat-forward.ts";
 import type { ProviderScript } from "./script.ts";
@@ -36,11 +37,18 @@ export interface Talk {
 	readonly asked: Record<string, unknown>;
 }
 
-export function talkTo(script: ProviderScript, fetchPublic?: PublicFetch): Talk {
+export interface TalkOptions {
+	readonly fetchPublic?: PublicFetch;
+	/** Of the upstream's entry. */
+	readonly config?: Partial<UpstreamConfig>;
+	readonly timeouts?: Partial<ChatTimeouts>;
+}
+
+export function talkTo(script: ProviderScript, { fetchPublic, config, timeouts }: TalkOptions = {}): Talk {
 	const played = playedProvider();
 	const upstreams = createChatUpstreams({
-		upstreams: { main: upstreamOf(script) },
-		timeouts: TIMEOUTS,
+		upstreams: { main: upstreamOf(script, config) },
+		timeouts: { ...TIMEOUTS, ...timeouts },
 		log: silentLog,
 		fetch: played.fetch,
 		...(fetchPublic ? { fetchPublic: () => fetchPublic } : {}),

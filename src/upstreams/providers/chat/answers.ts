@@ -28,14 +28,21 @@ export function streamResponse({ head, provider, parts, onPart, stop }: StreamIn
 		letGo(reader);
 		stop();
 	};
+	/** What a package says before the provider has said anything is no sign of life. */
+	const nextPart = async (): Promise<LanguageModelV4StreamPart> => {
+		for (;;) {
+			const { value, done } = await reader.read();
+			if (done) throw broken("the stream was cut: no end");
+			onPart(value);
+			if (value.type !== "stream-start" && value.type !== "response-metadata") return value;
+		}
+	};
 	const body = new ReadableStream<Uint8Array>(
 		{
 			async pull(controller) {
 				try {
-					const { value, done } = await reader.read();
-					if (done) throw broken("the stream was cut: no end");
+					const value = await nextPart();
 					if (value.type === "error") throw value.error;
-					onPart(value);
 					const events = writer.take(value);
 					controller.enqueue(events === "" ? ALIVE : encoder.encode(events));
 					if (writer.done) {

@@ -149,14 +149,36 @@ describe("any provider", () => {
 	const [script] = SCRIPTS;
 	if (script === undefined) throw new Error("no script");
 
-	test("is put out after faults, and asked once more where its address answers", async () => {
-		const talk = talkTo(script);
-		for (let fault = 0; fault < 3; fault++) {
-			talk.played.next(errorPlay(script.errors.broken));
-			await codeOf(talk.hear());
-		}
-		expect(talk.upstreams.snapshot()[0]).toMatchObject({ state: "out", consecutiveFaults: 3 });
+	test("is put out after faults, and back where its address answers and a request goes well", async () => {
+		const talk = talkTo(script, { config: { health: { failures: 3, probeEveryMs: 5 } } });
+		talk.played.next(errorPlay(script.errors.broken));
+		for (let fault = 0; fault < 3; fault++) await codeOf(talk.hear());
+		// It refuses a question without its key, and is there: the answers so far were none of a server that works.
+		talk.played.next(errorPlay(script.errors.account));
+		await until(() => talk.upstreams.snapshot()[0]?.state === "trial", "it is on trial");
+		expect(talk.played.requests.at(-1)?.headers.get("x-api-key")).toBeNull();
+		talk.played.next(playOf(script, false, TALK));
+		await talk.hear();
+		expect(talk.upstreams.snapshot()[0]?.state).toBe("up");
 		talk.upstreams.close();
+	});
+
+	test("that says nothing in time is given up, at its first word and in the middle", async () => {
+		for (const other of SCRIPTS.filter(({ provider }) => ["anthropic", "google", "bedrock"].includes(provider))) {
+			const headers = { "content-type": other.streamType };
+			const silent = talkTo(other, { timeouts: { chatFirstByteMs: 20, chatUnaryMs: 20 } });
+			silent.played.next({ bytes: new Uint8Array(), headers, hangs: true });
+			for (const stream of [false, true]) expect(await codeOf(silent.hear({ stream }))).toBe("REQUEST_TIMEOUT");
+			const stuck = talkTo(other, { timeouts: { chatIdleMs: 20 } });
+			const { bytes } = playOf(other, true, TALK);
+			stuck.played.next({ bytes: bytes.slice(0, bytes.length - 20), headers, hangs: true });
+			expect(await codeOf(stuck.hear({ stream: true }))).toBe("REQUEST_TIMEOUT");
+			expect(stuck.played.requests.at(-1)?.signal.aborted).toBe(true);
+		}
+	});
+
+	test("that offers no chat serves no chat", async () => {
+		expect(await codeOf(talkTo({ ...script, provider: "elevenlabs" }).hear())).toBe("MODEL_OFFLINE");
 	});
 
 	test("whose refusal comes before it said anything refuses by our policy error", async () => {

@@ -62,21 +62,19 @@ describe("messages", () => {
 		};
 		const linked = (host: string) => user({ type: "image_url", image_url: { url: `https://${host}.example/a` } });
 		for (const script of [scripts.bedrock, scripts.google]) {
-			const talk = talkTo(script, public_("image/png; x=y"));
+			const talk = talkTo(script, { fetchPublic: public_("image/png; x=y") });
 			talk.played.next(playOf(script, false, TALK));
 			await talk.hear(linked("img"));
 			expect([script.provider, JSON.stringify(talk.asked)]).toEqual([script.provider, expect.stringContaining("AQID")]);
 			expect(await codeOf(talk.hear(linked("private")))).toBe("INVALID_REQUEST");
-			expect(await codeOf(talkTo(script, public_("text/html")).hear(linked("img")))).toBe("INVALID_REQUEST");
+			expect(await codeOf(talkTo(script, { fetchPublic: public_("text/html") }).hear(linked("img")))).toBe("INVALID_REQUEST");
 		}
 	});
 
 	test("films go by their address where the provider reads them there", async () => {
 		const url = "https://www.youtube.com/watch?v=scripted";
-		const talk = talkTo(scripts.google, {
-			read: () => Promise.reject(new Error("read")),
-			get: () => Promise.reject(new Error("read")),
-		});
+		const read = () => Promise.reject(new Error("it was read here"));
+		const talk = talkTo(scripts.google, { fetchPublic: { read, get: read } });
 		talk.played.next(playOf(scripts.google, false, TALK));
 		await talk.hear(user({ type: "video_url", video_url: { url } }));
 		expect(talk.asked.contents).toMatchObject([{ parts: [{ fileData: { fileUri: url, mimeType: "video/mp4" } }] }]);
