@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import sharp from "sharp";
 import {
 	base64,
 	decoded,
@@ -157,6 +158,22 @@ describe("on this machine", () => {
 		expect(response.status).toBe(200);
 		expect(await decoded(response)).toMatchObject({ format: "png", width: 320, height: 300 });
 	});
+});
+
+test("a large picture in JSON is read out of the body itself, with the escapes of any writer of JSON", async () => {
+	const noise = Buffer.alloc(1_400 * 1_400 * 3, "a picture that does not pack ");
+	const large = await sharp(noise, { raw: { width: 1_400, height: 1_400, channels: 3 } })
+		.png({ compressionLevel: 0 })
+		.toBuffer();
+	expect(large.length).toBeGreaterThan(5_000_000);
+	const body = JSON.stringify({ model: "local-edit", prompt: "resize to 70x70", safe_mode: false, image: base64(large) });
+	for (const text of [body, body.replaceAll("/", "\\/")]) {
+		const response = await images.gate.call("POST", "/image/edit", text);
+		expect(response.status).toBe(200);
+		expect(await decoded(response)).toMatchObject({ width: 70, height: 70 });
+	}
+	const cut = body.replace(/[A-Za-z0-9]{8}"}$/, '!!!!"}');
+	expect((await images.gate.call("POST", "/image/edit", cut)).status).toBe(400);
 });
 
 describe("safe mode", () => {
