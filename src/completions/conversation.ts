@@ -54,27 +54,34 @@ export class Conversation {
 		const turn = this.#turn();
 		// Nothing between: providers count the characters of their thoughts.
 		if (text !== "") turn.reasoning_content = (turn.reasoning_content ?? "") + text;
-		if (details !== undefined && details.length > 0) turn.reasoning_details = [...(turn.reasoning_details ?? []), ...details];
+		if (details !== undefined && details.length > 0) {
+			turn.reasoning_details ??= [];
+			for (const detail of details) turn.reasoning_details.push(detail);
+		}
 		if (signature !== undefined) turn.thought_signature = signature;
 	}
 
 	said(content: string | TextPart[]): void {
 		const turn = this.#turn();
 		if (turn.content === undefined || turn.content === null || turn.content === "") turn.content = content;
-		else turn.content = [...partsOf(turn.content), ...partsOf(content)];
+		else {
+			if (typeof turn.content === "string") turn.content = [textPart(turn.content)];
+			for (const part of typeof content === "string" ? [textPart(content)] : content) turn.content.push(part);
+		}
 	}
 
 	called(call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
 		const { id, name, arguments: written } = call;
 		const turn = this.#turn();
 		const made: { id: string } = { id, ...{ type: "function", function: { name, arguments: written } } };
-		turn.tool_calls = [...(turn.tool_calls ?? []), made];
+		turn.tool_calls ??= [];
+		turn.tool_calls.push(made);
 	}
 
 	result(callId: string, content: string | TextPart[], media: readonly UserPart[] = []): void {
 		const empty = content.length === 0 && typeof content !== "string";
 		this.#push({ role: "tool", tool_call_id: callId, content: empty ? "" : content });
-		this.#resultMedia.push(...media);
+		for (const part of media) this.#resultMedia.push(part);
 	}
 
 	/** The messages, with what waits for a next message. */
@@ -115,8 +122,4 @@ export class Conversation {
 
 export function textPart(text: string): TextPart {
 	return { type: "text", text };
-}
-
-function partsOf(content: string | readonly TextPart[]): TextPart[] {
-	return typeof content === "string" ? [textPart(content)] : [...content];
 }

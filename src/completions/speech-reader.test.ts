@@ -117,6 +117,16 @@ describe("a stream is read as segments one after the other", () => {
 		]);
 	});
 
+	test("an answer without end is ended, and fills no memory", () => {
+		const reader = new SpeechReader(new Notes(), callIds);
+		const [event] = new EventReader(2_000_000).take(
+			new TextEncoder().encode(`data: ${JSON.stringify(chunk({ content: "x".repeat(1_048_576) }))}\n\n`),
+		);
+		if (event === undefined) throw new Error("no event");
+		for (let count = 0; count < 16; count++) reader.take(event);
+		expect(() => reader.take(event)).toThrow("backend failed");
+	});
+
 	test("the last segment of a stream that was cut is not whole", () => {
 		const { reader } = read([chunk({ content: "a" }), chunk({}, "length")]);
 		expect(reader.segments[0]?.isWhole).toBe(false);

@@ -1,8 +1,12 @@
+import { ApiError } from "../errors/index.ts";
 import type { ChatEvent, EventFrame } from "../upstreams/port.ts";
 import { isRecord } from "./received.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** Characters of an answer that is kept whole; an endless one must not fill the memory. */
+const MAX_LENGTH = 16 * 1_048_576;
 
 /** Where the piece of a frame belongs: a kind of segment, or the call that its event names. */
 type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
@@ -12,7 +16,6 @@ interface CallUnderWay {
 	readonly segment: Segment;
 	/** The id that its upstream gave; null where we made one. */
 	readonly givenId: string | null;
-	isClosed: boolean;
 }
 
 /**
@@ -35,6 +38,8 @@ export class SpeechReader {
 	/** Calls that began while another was open, in order. */
 	#waiting: CallUnderWay[] = [];
 	#callCount = 0;
+	/** Characters of all segments. */
+	#length = 0;
 	/** The provider's pieces of a thought that is not told yet. */
 	#details: Record<string, unknown>[] = [];
 	#signature: string | null = null;
@@ -147,7 +152,7 @@ export class SpeechReader {
 
 	#newCall(givenId: string | null, name: string, index: number | null): CallUnderWay {
 		const id = givenId ?? this.#callIds(this.#callCount);
-		const call = { segment: new Segment("call", { id, name }), givenId, isClosed: false };
+		const call = { segment: new Segment("call", { id, name }), givenId };
 		this.#calls.set(index ?? this.#callCount, call);
 		this.#callCount++;
 		this.#lastCall = call;
@@ -155,9 +160,9 @@ export class SpeechReader {
 	}
 
 	#fragment(call: CallUnderWay, text: string): string {
-		if (text === "" || call.isClosed) return "";
+		if (text === "" || call.segment.isClosed) return "";
 		if (this.#open === call.segment) return this.#told(text, []);
-		call.segment.add(text);
+		this.#add(call.segment, text);
 		return this.#open?.kind === "call" && this.#open.isCallable ? this.#tellWaitingFirst() : "";
 	}
 
@@ -185,9 +190,8 @@ export class SpeechReader {
 	}
 
 	#tellWaitingFirst(): string {
-		const [call, ...rest] = this.#waiting;
+		const call = this.#waiting.shift();
 		if (call === undefined) return "";
-		this.#waiting = rest;
 		const { text } = call.segment;
 		return this.#begin(call.segment) + (text === "" ? "" : this.#teller.piece(call.segment, text, []));
 	}
@@ -216,16 +220,22 @@ export class SpeechReader {
 	#told(text: string, logprobs: readonly unknown[]): string {
 		const segment = this.#open;
 		if (segment === null) return "";
-		segment.add(text);
-		if (logprobs.length > 0) segment.logprobs = [...segment.logprobs, ...logprobs];
+		this.#add(segment, text);
+		segment.logprobs.push(...logprobs);
 		return this.#teller.piece(segment, text, logprobs);
+	}
+
+	#add(segment: Segment, text: string): void {
+		this.#length += text.length;
+		if (this.#length > MAX_LENGTH) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without end") });
+		segment.add(text);
 	}
 
 	#close(): string {
 		const segment = this.#open;
 		if (segment === null) return "";
 		if (segment.kind === "thought") this.#seal(segment);
-		for (const call of this.#calls.values()) if (call.segment === segment) call.isClosed = true;
+		segment.isClosed = true;
 		this.#open = null;
 		return this.#teller.close(segment);
 	}

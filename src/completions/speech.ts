@@ -24,7 +24,9 @@ export class Segment {
 	signature: string | null = null;
 	/** Of a text. */
 	citations: readonly UrlCitation[] = [];
-	logprobs: readonly unknown[] = [];
+	readonly logprobs: unknown[] = [];
+	/** Nothing is added any more. */
+	isClosed = false;
 	#pieces: string[] = [];
 
 	constructor(kind: SegmentKind, call: { readonly id: string; readonly name: string } = { id: "", name: "" }) {

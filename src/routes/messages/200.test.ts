@@ -115,6 +115,18 @@ test("an upstream that breaks in the middle ends the stream with an error, and w
 	expect(late).toMatchObject({ price: 0, posts: 0 });
 });
 
+test("a maximum above the model's own is no more than that", async () => {
+	const key = await gate.newKey({ creditUsd: "0.01" });
+	const answer = await gate.call(
+		"POST",
+		"/messages",
+		{ model: "priced", max_tokens: 128_000, messages: HELLO },
+		{ authorization: `Bearer ${key.secret}` },
+	);
+	expect(answer.status).toBe(200);
+	expect(upstream.requests.at(-1)?.body.max_tokens).toBe(1024);
+});
+
 test("a large document goes on byte for byte", async () => {
 	const header = Buffer.alloc(64);
 	Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").copy(header);

@@ -17,7 +17,7 @@ export interface MessagesChat {
 /** The chat request that says the same to this model. Throws 400 for what cannot be said. */
 export function chatRequest(
 	request: MessagesBody | CountTokensBody,
-	model: Pick<TextModel, "capabilities">,
+	model: Pick<TextModel, "capabilities" | "maxCompletionTokens">,
 	long: LongStrings,
 ): MessagesChat {
 	const conversation = new Conversation();
@@ -30,7 +30,7 @@ export function chatRequest(
 	const body: ChatBody = {
 		model: request.model,
 		messages: conversation.finish(),
-		...("max_tokens" in request ? sampling(request) : {}),
+		...("max_tokens" in request ? sampling(request, model.maxCompletionTokens ?? null) : {}),
 		...toolsOf(request),
 		...thinkingOf(request, model),
 		...formatOf(request),
@@ -39,9 +39,11 @@ export function chatRequest(
 	return { body, rename: (path) => renamed(path, conversation) };
 }
 
-function sampling({ max_tokens, stop_sequences, stream, temperature, top_k, top_p }: MessagesBody): Partial<ChatBody> {
+/** Clients must send a maximum, and send that of a model they know: no more than this model can say is held for. */
+function sampling(request: MessagesBody, modelMaxTokens: number | null): Partial<ChatBody> {
+	const { max_tokens, stop_sequences, stream, temperature, top_k, top_p } = request;
 	return {
-		max_completion_tokens: max_tokens,
+		max_completion_tokens: Math.min(max_tokens, modelMaxTokens ?? max_tokens),
 		...(stop_sequences === undefined || stop_sequences.length === 0 ? {} : { stop: stop_sequences }),
 		...(stream === true ? { stream: true } : {}),
 		...(temperature === undefined ? {} : { temperature }),

@@ -85,7 +85,9 @@ function addResult(conversation: Conversation, { tool_use_id, content }: BlockOf
 		conversation.result(tool_use_id, content ?? "");
 		return;
 	}
-	const parts = content.flatMap((block, index) => partsOf(block, [...at, "content", index]));
+	const parts = content.flatMap((block, index) =>
+		block.type === "tool_reference" ? [textPart(block.tool_name)] : partsOf(block, [...at, "content", index]),
+	);
 	const texts = parts.filter((part): part is TextPart => part.type === "text");
 	conversation.result(
 		tool_use_id,

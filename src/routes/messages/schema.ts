@@ -47,11 +47,13 @@ const ToolUseBlock = Type.Object({
 	name: Type.String({ minLength: 1 }),
 	input: Type.Optional(Type.Unknown()),
 });
+/** Names a tool that stands in `tools` all the same. */
+const ToolReference = Type.Object({ type: Type.Literal("tool_reference"), tool_name: Type.String() });
 const ToolResultBlock = Type.Object({
 	type: Type.Literal("tool_result"),
 	tool_use_id: Type.String({ minLength: 1 }),
 	content: optional(
-		Type.Union([Type.String(), Type.Array(Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock]))]),
+		Type.Union([Type.String(), Type.Array(Type.Union([TextBlock, ImageBlock, DocumentBlock, SearchResultBlock, ToolReference]))]),
 	),
 	is_error: optional(Type.Boolean()),
 });
@@ -109,7 +111,7 @@ const fields = {
 	),
 	thinking: Type.Optional(
 		Type.Object({
-			type: Type.Enum(["enabled", "disabled", "adaptive"]),
+			type: Type.Enum(["enabled", "disabled", "adaptive", "between_tools"]),
 			budget_tokens: optional(
 				Type.Integer({ minimum: 1, description: "A hint: it becomes an effort where the model takes one" }),
 			),
