@@ -33,11 +33,12 @@ export async function askInFormat(
 ): Promise<UnaryAnswer> {
 	const first = await read(session, format, await upstreams.unary(forward));
 	if (first.faults.length === 0) return first.answer;
-	session.meter.add(first.answer.usage);
-	const edits = new Map(forward.edits).set("messages", messagesAgain(forward, first));
+	const more = moreMessages(first);
+	session.meter.add(first.answer.usage, more);
+	const edits = new Map(forward.edits).set("messages", messagesWith(forward, more));
 	const second = await read(session, format, await upstreams.unary({ ...forward, edits }));
 	if (second.faults.length > 0) {
-		session.meter.add(second.answer.usage);
+		session.meter.add(second.answer.usage, "");
 		throw new ApiError("INFERENCE_FAILED", {
 			message: `The model's answer misses the response_format, also when asked again: ${second.faults.join("; ").slice(0, 500)}`,
 			// The same once more would cost the same twice more.
@@ -77,13 +78,17 @@ function objectFaults(value: unknown): string[] {
 	return isRecord(value) ? [] : ["the whole: must be an object"];
 }
 
-/** The messages that the first answer was asked with, that answer, and what it misses. */
-function messagesAgain({ edits, raw, members }: ChatForward, { said, faults }: Read): string {
-	const member = lastMember(members, "messages");
-	const asked = edits.get("messages") ?? (member === undefined ? "[]" : utf8Text(raw, member.valueStart, member.valueEnd));
+/** What follows the messages that the first answer was asked with, as JSON: that answer, and what it misses. */
+function moreMessages({ said, faults }: Read): string {
 	const more = [
 		{ role: "assistant", content: said },
 		{ role: "user", content: formatComplaint(faults) },
 	];
-	return `${asked.trimEnd().slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+	return JSON.stringify(more).slice(1, -1);
+}
+
+function messagesWith({ edits, raw, members }: ChatForward, more: string): string {
+	const member = lastMember(members, "messages");
+	const asked = edits.get("messages") ?? (member === undefined ? "[]" : utf8Text(raw, member.valueStart, member.valueEnd));
+	return `${asked.trimEnd().slice(0, -1)},${more}]`;
 }

@@ -30,13 +30,18 @@ export class ChatMeter {
 	sentTo: string | null = null;
 	usage: TokenUsage | null = null;
 	#before: TokenUsage | null = null;
+	#more = "";
 
 	constructor(parts: MeterParts) {
 		this.#parts = parts;
 	}
 
-	/** Notes a call of this request that is over, before the one that is posted at the end. */
-	add(usage: TokenUsage): void {
+	/**
+	 * Notes a call of this request that is over, before the one that is posted at the end. `more`: what stands in the
+	 * prompt of the next beside its own.
+	 */
+	add(usage: TokenUsage, more: string): void {
+		this.#more = more;
 		this.#before = this.#before === null ? usage : sumOf(this.#before, usage);
 	}
 
@@ -84,7 +89,10 @@ export class ChatMeter {
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
 		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
-		const [prompt, completion] = await Promise.all([countTokens(promptText()), output.empty ? 0 : countTokens(output.text)]);
+		const [prompt, completion] = await Promise.all([
+			countTokens(promptText() + this.#more),
+			output.empty ? 0 : countTokens(output.text),
+		]);
 		return {
 			promptTokens: prompt + promptOverheadTokens,
 			completionTokens: completion + output.unkeptTokens,

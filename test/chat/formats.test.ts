@@ -118,6 +118,16 @@ describe("a model whose answers are checked here", () => {
 		expect(Math.round(answer.cost.usd * 1e9)).toBe(priceOf(answer.usage));
 	});
 
+	test("calls of a server that tells no usage are counted, the second with the first's answer in its prompt", async () => {
+		upstream.next({ ...bad, usage: "never" }, { ...good, usage: "never" });
+		const both = (await completion({ response_format })).usage;
+		upstream.next({ ...good, usage: "never" });
+		const one = (await completion({ response_format })).usage;
+		expect(both.completion_tokens).toBe(Math.ceil("It is Bern".length / 4) + one.completion_tokens);
+		expect(both.prompt_tokens).toBeGreaterThan(2 * one.prompt_tokens + 20);
+		expect((await gate.posts()).at(-2)?.price).toBe(priceOf(both));
+	});
+
 	test("one that misses twice is an error that no client repeats, and both are paid for", async () => {
 		upstream.always({ ...bad, usage: { prompt_tokens: 10, completion_tokens: 4 } });
 		const answer = await ask({ response_format });
