@@ -27,6 +27,7 @@ beforeAll(() => {
 		userAgent: () => "Turnpike/test",
 		maxBytes: 100_000,
 		scriptMs: 3_000,
+		loadMs: 50_000,
 	});
 });
 afterAll(() => Promise.all([site.stop(), inside.stop(true)]));

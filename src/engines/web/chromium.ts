@@ -16,6 +16,8 @@ export interface ChromiumOptions {
 	readonly maxBytes: number;
 	/** Time of the page's own clock that its scripts get; waiting costs nothing of it. Default 8 s. */
 	readonly scriptMs?: number;
+	/** After this long a page is taken as it is then. Default 12 s. */
+	readonly loadMs?: number;
 	/** Pages at once. Default 2. */
 	readonly pages?: number;
 	/** Pages that may wait. Default 32. */
@@ -23,6 +25,7 @@ export interface ChromiumOptions {
 }
 
 const SCRIPT_MS = 8_000;
+const LOAD_MS = 12_000;
 
 /**
  * Runs pages in a Chromium of the operator's: a process, and a profile, for each page, ended with it. Names are not
@@ -68,9 +71,9 @@ export class Chromium implements ScriptedPages {
 	}
 
 	#dump(url: string, profile: string, proxyPort: number, signal: AbortSignal): Promise<string> {
-		const { program, userAgent, maxBytes, scriptMs = SCRIPT_MS } = this.#options;
+		const { program, userAgent, maxBytes, scriptMs = SCRIPT_MS, loadMs = LOAD_MS } = this.#options;
 		// A group of its own: its processes end together.
-		const child = spawn(program, flags(profile, proxyPort, userAgent(), scriptMs, url), {
+		const child = spawn(program, flags({ profile, proxyPort, userAgent: userAgent(), scriptMs, loadMs, url }), {
 			detached: true,
 			stdio: ["ignore", "pipe", "ignore"],
 			env: { ...childEnvironment(), HOME: profile },
@@ -95,12 +98,21 @@ export class Chromium implements ScriptedPages {
 	}
 }
 
-function flags(profile: string, proxyPort: number, userAgent: string, scriptMs: number, url: string): string[] {
+interface Run {
+	readonly profile: string;
+	readonly proxyPort: number;
+	readonly userAgent: string;
+	readonly scriptMs: number;
+	readonly loadMs: number;
+	readonly url: string;
+}
+
+function flags({ profile, proxyPort, userAgent, scriptMs, loadMs, url }: Run): string[] {
 	return [
 		"--headless",
 		"--dump-dom",
 		`--virtual-time-budget=${scriptMs}`,
-		`--timeout=${scriptMs}`,
+		`--timeout=${loadMs}`,
 		`--user-data-dir=${profile}`,
 		`--user-agent=${userAgent}`,
 		`--proxy-server=http://127.0.0.1:${proxyPort}`,
