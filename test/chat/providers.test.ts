@@ -116,6 +116,23 @@ describe.each(SCRIPTS.map((script) => [script.provider, script] as const))("%s",
 	});
 });
 
+test("where a provider tells no usage, prompt and answer are counted, and told so", async () => {
+	for (const stream of [false, true]) {
+		providers.next((script) => {
+			const play = playOf(script, stream, TALK);
+			const text = new TextDecoder().decode(play.bytes).replace(/,"usage":\{.*?\}\}/, "");
+			return { ...play, bytes: new TextEncoder().encode(text) };
+		});
+		const answer = await gate.chat({ model: "deepinfra", messages: HELLO, stream });
+		expect(answer.status).toBe(200);
+		await answer.text();
+		const post = await lastPost();
+		expect(post).toMatchObject({ request_id: answer.headers.get("x-request-id"), tokens_counted: 1 });
+		expect(post?.price).toBe((post?.prompt_tokens ?? 0) * 1_000 + (post?.completion_tokens ?? 0) * 4_000);
+		expect(post?.completion_tokens).toBeGreaterThan(0);
+	}
+});
+
 test("where a provider is busy the next upstream answers, an OpenAI-compatible one", async () => {
 	for (const stream of [false, true]) {
 		providers.next(

@@ -148,6 +148,25 @@ export const deepinfra = openAiForm({
 	asksForUsage: true,
 });
 
+const LIKE_OPENAI = {
+	thoughts: (text: string) => ({ reasoning_content: text }),
+	usageChunk: (usage: object) => ({ usage }),
+	tells: { cached: true, written: false, thoughts: true },
+	errors: OPENAI_ERRORS,
+	streamError: null,
+	asksForUsage: true,
+} as const;
+
+/** Others that speak OpenAI's form, by their pages on chat completions. */
+export const LIKE_OPENAI_SCRIPTS: readonly ProviderScript[] = [
+	openAiForm({ ...LIKE_OPENAI, provider: "openai", model: "gpt-4.1-mini", path: "/chat/completions", thoughts: null }),
+	openAiForm({ ...LIKE_OPENAI, provider: "azure", model: "my-deployment", path: "/chat/completions", thoughts: null }),
+	openAiForm({ ...LIKE_OPENAI, provider: "deepseek", model: "deepseek-reasoner", path: "/chat/completions" }),
+	openAiForm({ ...LIKE_OPENAI, provider: "fireworks", model: "accounts/fireworks/models/qwen3", path: "/chat/completions" }),
+	openAiForm({ ...LIKE_OPENAI, provider: "togetherai", model: "Qwen/Qwen3-32B", path: "/chat/completions" }),
+	openAiForm({ ...LIKE_OPENAI, provider: "cerebras", model: "qwen-3-32b", path: "/chat/completions" }),
+];
+
 /** Mistral's "Chat Completion" and "Reasoning": tool calls come whole. */
 export const mistral = openAiForm({
 	provider: "mistral",

@@ -37,6 +37,8 @@ export interface ChatFacts {
 	readonly systemFirst?: true;
 	/** `json_object` without a schema is not known: it goes as a schema of any object. */
 	readonly jsonObjectAsSchema?: true;
+	/** Models whose package leaves the output maximum out above an effort: it is the most that they are told. */
+	readonly mostEffort?: { readonly models: RegExp; readonly effort: "medium" };
 	/** Models that think within a budget of tokens, which is to be taken out of the output maximum. */
 	readonly budget?: ThoughtBudget;
 }
@@ -84,6 +86,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 	},
 	bedrock: {
 		namespace: "amazonBedrock",
+		mostEffort: { models: /nova/i, effort: "medium" },
 		wantsBytes: true,
 		oneToolAtATime: CLAUDE_ONE_TOOL,
 		cacheHint: () => ({ amazonBedrock: { cachePoint: { type: "default" } } }),

@@ -329,6 +329,14 @@ describe("settings", () => {
 		expect(body).toMatchObject({ max_tokens: 2_000, thinking: { type: "adaptive" }, output_config: { effort: "high" } });
 	});
 
+	test("an effort above which a package would leave the output maximum out is lowered", async () => {
+		const script = { ...scripts.bedrock, model: "amazon.nova-2-lite-v1:0" };
+		expect(await sent(script, { reasoning_effort: "high", max_completion_tokens: 2_000 })).toMatchObject({
+			inferenceConfig: { maxTokens: 2_000 },
+			additionalModelRequestFields: { reasoningConfig: { type: "enabled", maxReasoningEffort: "medium" } },
+		});
+	});
+
 	test("thinking is turned off in the words of each provider, and for a model without it nothing is said", async () => {
 		const off = { reasoning: { enabled: false } };
 		expect((await sent(scripts.google, off)).generationConfig).toMatchObject({ thinkingConfig: { thinkingBudget: 0 } });

@@ -28,7 +28,10 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
  * would have to see thoughts that the caller did not give back, the model does not think.
  */
 export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt }: ThinkingInputs): Promise<Thinking> {
-	const given = { ...(effort && { reasoning: effort }), ...(maxOutputTokens !== undefined && { maxOutputTokens }) };
+	const given = {
+		...(effort && { reasoning: lowered(effort, model, facts) }),
+		...(maxOutputTokens !== undefined && { maxOutputTokens }),
+	};
 	const { budget } = facts;
 	if (effort === undefined || effort === "none" || !budget?.models.test(model)) return given;
 	if (budget.claude) {
@@ -40,6 +43,11 @@ export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt
 	const tokens = Math.min(budget.most, Math.max(budget.least, Math.floor(maxOutputTokens * (SHARES[effort] ?? 0))));
 	if (tokens >= maxOutputTokens) return { ...given, reasoning: "none" };
 	return { options: budget.option(tokens), maxOutputTokens: budget.claude ? maxOutputTokens - tokens : maxOutputTokens };
+}
+
+function lowered(effort: Reasoning, model: string, { mostEffort }: ChatFacts): Reasoning {
+	const isAbove = effort === "high" || effort === "xhigh" || effort === "max";
+	return mostEffort?.models.test(model) && isAbove ? mostEffort.effort : effort;
 }
 
 /** True where the turn under way called tools and the thoughts before the calls are not there, or not signed. */
