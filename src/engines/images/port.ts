@@ -33,7 +33,7 @@ export interface Picture {
 
 export interface OutputFormat {
 	readonly format: ImageFormat;
-	/** 1 to 100, of jpeg and webp. Default 92; at 100 webp is lossless. */
+	/** 1 to 100, of jpeg and webp. Default 92. */
 	readonly quality?: number;
 }
 

@@ -9,6 +9,8 @@ import { type Canvas, isOpaque, openCanvas, sharpOf } from "./canvas.ts";
 import { blended, maskOf } from "./mask.ts";
 import type { Operation } from "./operation.ts";
 
+const LARGE_BYTES = 32 * 2 ** 20;
+
 /**
  * @param images the base, then its layers
  * @throws ImageFault
@@ -25,13 +27,17 @@ export async function applyEdit(
 	for (const [index, bytes] of others.entries()) {
 		const layer = await openAt(bytes, index + 1);
 		if (operations.some((operation) => layerIn(operation) === index + 2)) layers.set(index + 2, layer);
+		letGo(layer);
 	}
 	const layerOf: LayerOf = (number) => {
 		const layer = layers.get(number);
 		if (layer !== undefined) return layer;
 		throw new ImageFault("not-possible", `There is no layer ${number}: ${images.length === 1 ? "one image" : "two images"} came`);
 	};
-	for (const operation of operations) canvas = await applyOperation(canvas, operation, layerOf);
+	for (const operation of operations) {
+		canvas = await applyOperation(canvas, operation, layerOf);
+		letGo(canvas);
+	}
 	const result = sharpOf(canvas);
 	return writeImage(isOpaque(canvas) ? result.removeAlpha() : result, output);
 }
@@ -64,6 +70,11 @@ async function applyOperation(canvas: Canvas, operation: Operation, layerOf: Lay
 		default:
 			return applyReshaping(canvas, operation);
 	}
+}
+
+/** The pixels of the step before: the collector sees small objects there, not the hundreds of megabytes behind them. */
+function letGo({ data }: Canvas): void {
+	if (data.length > LARGE_BYTES) Bun.gc(true);
 }
 
 function layerIn(operation: Operation): number | null {

@@ -12,15 +12,16 @@ interface InpaintLibrary {
 	readonly Mat: new (rows: number, columns: number, type: number) => Matrix;
 	readonly CV_8UC1: number;
 	readonly CV_8UC3: number;
-	readonly INPAINT_TELEA: number;
+	readonly INPAINT_NS: number;
 	inpaint(source: Matrix, mask: Matrix, result: Matrix, radius: number, method: number): void;
 }
 
 /** How far around a pixel the method looks, and how much of the surroundings it is given. */
 const RADIUS = 5;
 const MARGIN = 24;
-/** A larger region is filled at a smaller scale: its middle is soft in any case. */
-const MAX_REGION_PIXELS = 2_000_000;
+/** More is filled at a smaller scale, for time and memory: the middle of a large region is soft in any case. */
+const MAX_MASKED_PIXELS = 1_000_000;
+const MAX_AREA_PIXELS = 12_000_000;
 const IS_MASKED = 128;
 
 let loading: Promise<InpaintLibrary> | undefined;
@@ -33,31 +34,33 @@ async function library(): Promise<InpaintLibrary> {
 }
 
 function isInpaintLibrary(value: unknown): value is InpaintLibrary {
-	return typeof value === "object" && value !== null && "inpaint" in value && "Mat" in value && "INPAINT_TELEA" in value;
+	return typeof value === "object" && value !== null && "inpaint" in value && "Mat" in value && "INPAINT_NS" in value;
 }
 
 /**
- * Fills what is masked by the fast marching method (A. Telea, 2004): colours go on from the rim to the middle. It invents
- * nothing: a large region becomes smooth.
+ * Fills what is masked by the Navier-Stokes method (Bertalmio, Bertozzi, Sapiro, 2001): colours go on from the rim to the
+ * middle. It invents nothing: a large region becomes smooth. The other method of OpenCV, Telea's, becomes brighter with each
+ * pixel from the rim.
  * @param mask a byte for each pixel, masked from 128 on
  * @throws ImageFault `not-possible`
  */
 export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canvas> {
 	const area = surroundings(canvas, mask);
-	const scale = Math.min(1, Math.sqrt(MAX_REGION_PIXELS / (area.width * area.height)));
+	const scale = Math.sqrt(Math.min(1, MAX_MASKED_PIXELS / area.masked, MAX_AREA_PIXELS / (area.width * area.height)));
 	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
+	const { left, top, width, height } = area;
+	// Each pixel from one: a mean would carry what is masked beyond the mask.
 	const part = await drawn(
 		sharpOf(canvas)
-			.extract(area)
-			.resize({ ...size, fit: "fill" }),
+			.extract({ left, top, width, height })
+			.resize({ ...size, fit: "fill", kernel: "nearest" }),
 	);
 	const partMask = masksOf(canvas, mask, area, size);
 	if (partMask.every((masked) => masked === 1))
 		throw new ImageFault("not-possible", "The mask covers the whole image: nothing is left to fill it from");
 	loading ??= library();
 	const small = fill(await loading, part, partMask);
-	const filled =
-		scale === 1 ? small : await drawn(sharpOf(small).resize({ width: area.width, height: area.height, fit: "fill" }));
+	const filled = scale === 1 ? small : await drawn(sharpOf(small).resize({ width, height, fit: "fill" }));
 	return pasted(canvas, mask, filled, area);
 }
 
@@ -66,14 +69,17 @@ interface Area {
 	readonly top: number;
 	readonly width: number;
 	readonly height: number;
+	/** Pixels of it that are masked. */
+	readonly masked: number;
 }
 
 /** The masked region and a margin around it. */
 function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
-	let [left, top, right, bottom] = [width, height, -1, -1];
+	let [left, top, right, bottom, masked] = [width, height, -1, -1, 0];
 	for (let y = 0, pixel = 0; y < height; y += 1)
 		for (let x = 0; x < width; x += 1, pixel += 1) {
 			if ((mask[pixel] ?? 0) < IS_MASKED) continue;
+			masked += 1;
 			if (x < left) left = x;
 			if (x > right) right = x;
 			if (y < top) top = y;
@@ -82,6 +88,7 @@ function surroundings({ width, height }: Canvas, mask: Uint8Array): Area {
 	const from = { left: Math.max(0, left - MARGIN), top: Math.max(0, top - MARGIN) };
 	return {
 		...from,
+		masked,
 		width: Math.min(width, right + MARGIN + 1) - from.left,
 		height: Math.min(height, bottom + MARGIN + 1) - from.top,
 	};
@@ -104,15 +111,21 @@ function fill(cv: InpaintLibrary, { data, width, height }: Canvas, mask: Uint8Ar
 	const masked = new cv.Mat(height, width, cv.CV_8UC1);
 	const result = new cv.Mat(height, width, cv.CV_8UC3);
 	try {
-		for (let pixel = 0; pixel < mask.length; pixel += 1) source.data.set(data.subarray(pixel * 4, pixel * 4 + 3), pixel * 3);
+		copyColours(data, 4, source.data, 3);
 		masked.data.set(mask);
-		cv.inpaint(source, masked, result, RADIUS, cv.INPAINT_TELEA);
+		cv.inpaint(source, masked, result, RADIUS, cv.INPAINT_NS);
 		const rgba = new Uint8Array(width * height * 4).fill(255);
-		for (let pixel = 0; pixel < mask.length; pixel += 1) rgba.set(result.data.subarray(pixel * 3, pixel * 3 + 3), pixel * 4);
+		copyColours(result.data, 3, rgba, 4);
 		return { data: rgba, width, height };
 	} finally {
 		for (const matrix of [source, masked, result]) matrix.delete();
 	}
+}
+
+/** Red, green and blue of every pixel, between rows of so many bytes a pixel. */
+function copyColours(from: Uint8Array, fromBytes: number, to: Uint8Array, toBytes: number): void {
+	for (let source = 0, target = 0; source < from.length; source += fromBytes, target += toBytes)
+		for (let channel = 0; channel < 3; channel += 1) to[target + channel] = from[source + channel] ?? 0;
 }
 
 /** What is masked comes from the filled area, opaque; the rest stays. */
@@ -123,7 +136,7 @@ function pasted(canvas: Canvas, mask: Uint8Array, filled: Canvas, area: Area): C
 			const pixel = (area.top + y) * canvas.width + area.left + x;
 			if ((mask[pixel] ?? 0) < IS_MASKED) continue;
 			const from = (y * area.width + x) * 4;
-			data.set(filled.data.subarray(from, from + 4), pixel * 4);
+			for (let channel = 0; channel < 4; channel += 1) data[pixel * 4 + channel] = filled.data[from + channel] ?? 0;
 		}
 	return { ...canvas, data };
 }

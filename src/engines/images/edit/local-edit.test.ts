@@ -425,6 +425,26 @@ describe("layers", () => {
 		await expectPixels("inpaint", SAME, [[200, 150, [100, 120, 200, 255]]], [spotted, CLEAR_MASK], 12);
 	});
 
+	test("fill a region of megapixels too, its rim from what surrounds it", async () => {
+		const size = { width: 2_600, height: 1_800 };
+		const inside = (x: number, y: number) => x >= 500 && x < 2_100 && y >= 400 && y < 1_400;
+		const base = await painted(size.width, size.height, (x, y) => (inside(x, y) ? BLACK : [60, 120, 200]));
+		const mask = await painted(size.width, size.height, (x, y) => (inside(x, y) ? WHITE : BLACK));
+		const sky: Rgba = [60, 120, 200, 255];
+		await expectPixels(
+			"inpaint",
+			[2_600, 1_800],
+			[
+				[500, 400, sky],
+				[2_099, 1_399, sky],
+				[1_300, 900, sky],
+				[499, 399, sky],
+			],
+			[base, mask],
+			6,
+		);
+	});
+
 	test("that were not sent, mask nothing or leave nothing to fill from are told", async () => {
 		const plain = async (colour: Rgba) => painted(400, 300, () => colour);
 		const refusal = (prompt: string, images: Uint8Array[]) =>

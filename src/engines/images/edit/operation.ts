@@ -92,7 +92,7 @@ export const MAX_TEXT_CHARS = 500;
 export const RANGES = {
 	blur: { from: 0.3, to: 200, unit: "px" },
 	pixelate: { from: 2, to: 500, unit: "px" },
-	sharpen: { from: 0.1, to: 10, unit: "" },
+	sharpen: { from: 0.1, to: 5, unit: "" },
 	adjust: { from: -100, to: 400, unit: "%" },
 	degrees: { from: -360, to: 360, unit: "degrees" },
 	percent: { from: 0, to: 100, unit: "%" },

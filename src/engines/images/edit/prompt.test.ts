@@ -188,7 +188,7 @@ const text = fc.string({ minLength: 1, maxLength: 40, unit: "grapheme" }).filter
 const operation: fc.Arbitrary<Operation> = fc.oneof(
 	fc.record({ op: fc.constant("blur" as const), px: twoPlaces(1, 200), mask }),
 	fc.record({ op: fc.constant("pixelate" as const), px: fc.integer({ min: 2, max: 500 }), mask }),
-	fc.record({ op: fc.constant("sharpen" as const), amount: twoPlaces(1, 10), mask }),
+	fc.record({ op: fc.constant("sharpen" as const), amount: twoPlaces(1, 5), mask }),
 	fc.record({ op: fc.constantFrom("grey" as const, "sepia" as const, "invert" as const), mask }),
 	fc.record({
 		op: fc.constantFrom("brightness" as const, "contrast" as const, "saturation" as const),

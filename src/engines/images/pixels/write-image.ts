@@ -4,6 +4,8 @@ import { IMAGE_MEDIA_TYPES, type OutputFormat, type Picture } from "../port.ts";
 const DEFAULT_QUALITY = 92;
 /** Most of what higher levels save, at a third of their time. */
 const PNG_LEVEL = 4;
+/** Higher ones take twice the time and save nothing worth it. */
+const WEBP_EFFORT = 2;
 export const WHITE = { r: 255, g: 255, b: 255 };
 
 /** Writes a picture; transparency becomes white in jpeg. All metadata is left behind. */
@@ -15,6 +17,8 @@ export async function writeImage(image: Sharp, { format, quality = DEFAULT_QUALI
 
 function encoder(image: Sharp, format: OutputFormat["format"], quality: number): Sharp {
 	if (format === "png") return image.png({ compressionLevel: PNG_LEVEL });
-	if (format === "webp") return image.webp({ quality, lossless: quality === 100, smartSubsample: true, effort: 3 });
-	return image.flatten({ background: WHITE }).jpeg({ quality, chromaSubsampling: quality >= 90 ? "4:4:4" : "4:2:0" });
+	if (format === "webp") return image.webp({ quality, effort: WEBP_EFFORT });
+	const chromaSubsampling = quality >= 90 ? "4:4:4" : "4:2:0";
+	// Codes of its own for each picture would keep all of its coefficients in memory: 200 MB of the largest.
+	return image.flatten({ background: WHITE }).jpeg({ quality, chromaSubsampling, optimiseCoding: false });
 }
