@@ -12,7 +12,7 @@ export { countPrompt } from "./count-prompt.ts";
 export { costOf } from "./meter.ts";
 export type { ChatParts } from "./parts.ts";
 export { promptText } from "./prompt-size.ts";
-export { withRenamedFields } from "./renamed-fields.ts";
+export { admitRenamed, withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
 export { openThought, sealThought } from "./sealed-thought.ts";
 export type { ChatSession } from "./session.ts";

@@ -1,5 +1,6 @@
 import { ApiError, type Issue } from "../errors/index.ts";
 import { invalidRequest, pathText } from "../schema/index.ts";
+import type { Admission } from "../server/endpoint.ts";
 
 type Path = Issue["path"];
 
@@ -13,6 +14,15 @@ export async function withRenamedFields<T>(rename: (path: Path) => Path, checks:
 	} catch (thrown) {
 		throw thrown instanceof ApiError ? renamed(thrown, rename) : thrown;
 	}
+}
+
+/** The same for an admission: what its hold refuses is told with the caller's names as well. */
+export async function admitRenamed(
+	rename: (path: Path) => Path,
+	admit: () => Admission | Promise<Admission>,
+): Promise<Admission> {
+	const admission = await withRenamedFields(rename, admit);
+	return { ...admission, hold: (context) => withRenamedFields(rename, () => admission.hold(context)) };
 }
 
 function renamed(error: ApiError, rename: (path: Path) => Path): ApiError {

@@ -6,6 +6,7 @@
 import {
 	type AnswerForm,
 	admitChat,
+	admitRenamed,
 	type ChatInput,
 	type ChatParts,
 	chatInput,
@@ -48,7 +49,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
 				const { chat, asked } = read({ body, long: input.long }, call, parts);
-				return withRenamedFields(chat.rename, () => admitChat(asked, call, parts, formOf(body, asked)));
+				return admitRenamed(chat.rename, () => admitChat(asked, call, parts, formOf(body, asked)));
 			},
 		}),
 		plain({

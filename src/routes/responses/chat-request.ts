@@ -122,6 +122,7 @@ function isAllowed(tool: Tools[number], allowed: ReadonlySet<string> | null): bo
 
 const RENAMED: Readonly<Record<string, readonly string[]>> = {
 	max_completion_tokens: ["max_output_tokens"],
+	max_tokens: ["max_output_tokens"],
 	response_format: ["text", "format"],
 	verbosity: ["text", "verbosity"],
 };

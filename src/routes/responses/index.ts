@@ -2,7 +2,7 @@
  * POST /responses. Promises: OpenAI's Responses API in and out on the road of chat, so every model has it: the same
  * checks, holds, upstreams and charges. Stateless: keeps nothing between requests, and refuses what would need that.
  */
-import { type AnswerForm, admitChat, type ChatParts, chatInput, withRenamedFields } from "../../completions/index.ts";
+import { type AnswerForm, admitChat, admitRenamed, type ChatParts, chatInput } from "../../completions/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
@@ -46,7 +46,7 @@ async function admitResponse(
 			"unsupported",
 		);
 	const chat = chatRequest(body, long);
-	return withRenamedFields(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, long)));
+	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, long)));
 }
 
 function formOf(request: ResponsesBody, long: LongStrings): AnswerForm {

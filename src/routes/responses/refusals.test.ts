@@ -163,6 +163,16 @@ test.each(REFUSED)("%d %s", async (status, code, part, { key, type = "applicatio
 	expect(await gate.balance()).toBe(before);
 });
 
+test("what the hold refuses is told in the names of this route", async () => {
+	const key = await gate.newKey({ creditUsd: "0.001" });
+	const ask = (part: object) =>
+		gate.call("POST", "/responses", { model: "priced", input: "x", ...part }, { authorization: `Bearer ${key.secret}` });
+	const dear = await ask({ max_output_tokens: 1000 });
+	const { error } = (await dear.json()) as ErrorBody;
+	expect([dear.status, error.param]).toEqual([402, "max_output_tokens"]);
+	expect(error.message).toMatch(/max_output_tokens: \d+ would fit/);
+});
+
 test("429 of a minute, 413 of a body, 405 of a method", async () => {
 	const ask = () => gate.call("POST", "/responses", { model: "limited", input: "x" });
 	expect((await ask()).status).toBe(200);
