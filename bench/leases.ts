@@ -11,6 +11,7 @@ const { values: options } = parseArgs({
 		rate: { type: "string", default: "1000" },
 		seconds: { type: "string", default: "120" },
 		faults: { type: "string", default: "all" },
+		limited: { type: "string", default: "0" },
 	},
 });
 
@@ -32,6 +33,7 @@ const scenario: Scenario = {
 	latency: USUAL_LATENCY,
 	noticeLoss: 0,
 	faults,
+	limitedKeys: Number(options.limited),
 	mostEarlyRefusals: 1,
 };
 
@@ -45,6 +47,7 @@ console.log(
 );
 console.log(`requests               ${report.requests}, of them held ${report.held}, booked ${report.posts}`);
 console.log(`refused for money      ${share(report.refused)}; early ${share(report.earlyRefusals)}`);
+console.log(`refused by limits      ${share(report.limited)}`);
 console.log(`turned away with 503   ${share(report.unavailable)}`);
 console.log(`charged                ${report.chargedUsd.toFixed(6)} USD`);
 console.log(`spent past the money   ${report.overrunUsd.toFixed(6)} USD; the bound was ${report.overrunBoundUsd.toFixed(6)} USD`);

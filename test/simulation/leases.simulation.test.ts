@@ -18,6 +18,7 @@ const SMALL: Omit<Scenario, "seed"> = {
 	latency: USUAL_LATENCY,
 	noticeLoss: 0,
 	faults: ALL_FAULTS,
+	limitedKeys: 0.5,
 	mostEarlyRefusals: 1,
 };
 

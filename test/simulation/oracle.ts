@@ -162,7 +162,7 @@ export class Oracle implements NodeWitness {
 			if (overrun > most) this.find(`${accountId}: ${overrun} was borne by the operator, at most ${most} could be`);
 		}
 		for (const { boot, fenced } of rows.capHolders()) if (fenced) this.find(`boot ${boot} was fenced and has leases of limits`);
-		for (const { keyId, day } of rows.usage()) this.#checkLimit(keyId, day);
+		for (const [keyId, days] of rows.takeUsed()) for (const day of days) this.#checkLimit(keyId, day);
 	}
 
 	#checkLimit(keyId: string, day: number): void {

@@ -90,6 +90,7 @@ export class SimulatedRows {
 	readonly #capLeases = new Map<string, Map<string, KeptCap[]>>();
 	/** What each key used, by day; bundled credit counts as usd. */
 	readonly #usage = new Map<string, Map<number, CapAmounts>>();
+	#usedSince = new Map<string, Set<number>>();
 	readonly #changes: StoreChange[] = [];
 	#log: Commit[] = [];
 	#open: Commit | null = null;
@@ -260,6 +261,7 @@ export class SimulatedRows {
 		this.#usage.set(keyId, days);
 		const before = days.get(day) ?? NO_AMOUNTS;
 		days.set(day, { usd: before.usd + usd, diem: before.diem + diem });
+		this.#usedSince.set(keyId, (this.#usedSince.get(keyId) ?? new Set()).add(day));
 		this.#undo(() => void days.set(day, before));
 		this.rowsWritten++;
 	}
@@ -274,9 +276,11 @@ export class SimulatedRows {
 		return sum;
 	}
 
-	/** Days on which keys used something. */
-	*usage(): Iterable<{ readonly keyId: string; readonly day: number }> {
-		for (const [keyId, days] of this.#usage) for (const day of days.keys()) yield { keyId, day };
+	/** Keys that used something since this was asked last, with the days. */
+	takeUsed(): Iterable<readonly [string, ReadonlySet<number>]> {
+		const used = this.#usedSince;
+		this.#usedSince = new Map();
+		return used;
 	}
 
 	/** Boots with leases of keys' limits. */

@@ -19,6 +19,8 @@ export interface Scenario {
 	/** Notices that get lost, 0 to 1. */
 	readonly noticeLoss: number;
 	readonly faults: FaultRates;
+	/** The part of all keys that have limits. */
+	readonly limitedKeys: number;
 	/** Early refusals at most, as a part of all requests. With faults there may be more: a dead node's leases wait for its end. */
 	readonly mostEarlyRefusals: number;
 	/** Rules left out on purpose, to see that they are missed. */
@@ -129,10 +131,10 @@ export function openingOf(rank: number, seed: number): Opening {
 	};
 }
 
-/** Half of the keys have limits. From the account's rank alone. */
-export function limitsOf(rank: number, seed: number): Limits {
+/** The limits of an account's key, from its rank alone: some have room for two usual holds, some for sixty. */
+export function limitsOf(rank: number, { seed, limitedKeys }: Pick<Scenario, "seed" | "limitedKeys">): Limits {
 	const random = new Random(seed ^ Math.imul(rank + 1, 0x85ebca6b));
-	if (random.chance(0.5)) return { usd: null, diem: null, period: "EPOCH" };
+	if (random.chance(1 - limitedKeys)) return { usd: null, diem: null, period: "EPOCH" };
 	const period = (["EPOCH", "MONTH", "LIFETIME"] as const)[random.integer(3)] ?? "EPOCH";
 	const limit = (): string => ((2 * 30 ** random.unit() * USUAL_HOLD) / USD).toFixed(9);
 	return { usd: limit(), diem: random.chance(0.25) ? limit() : null, period };

@@ -82,7 +82,7 @@ class Simulation {
 		const oracle = new Oracle(
 			this.#world,
 			() => this.#database,
-			(accountId) => limitsOf(rankOf(accountId), scenario.seed),
+			(accountId) => limitsOf(rankOf(accountId), scenario),
 		);
 		this.#oracle = oracle;
 		this.#database = new SimulatedDatabase(this.#world, random.fork(), scenario.latency, {
