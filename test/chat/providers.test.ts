@@ -1,7 +1,7 @@
 /** Providers in their own protocols behind a whole gateway: what callers get, and what is posted for it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type ChatCompletion, type ErrorBody, eventsOf, HELLO } from "../support/chat-bodies.ts";
-import { CALLS, CUT, type ProviderScript, SCRIPTS, type Scene, TALK } from "../support/providers/index.ts";
+import { CALLS, CUT, type ProviderScript, SCRIPTS, type Scene, SIGNATURE, TALK } from "../support/providers/index.ts";
 import { type ProviderServer, startProviderServer } from "../support/providers/server.ts";
 import { errorPlay, playOf } from "../support/providers/upstream.ts";
 import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
@@ -114,6 +114,25 @@ describe.each(SCRIPTS.map((script) => [script.provider, script] as const))("%s",
 		// It is back at once where it answers well.
 		expect((await gate.chat({ model, messages: HELLO })).status).toBe(200);
 	});
+});
+
+test("a message of an assistant that goes back as it came brings the provider its signatures", async () => {
+	const tools = [{ type: "function", function: { name: "lookup", parameters: { type: "object", properties: {} } } }];
+	const asked = { model: "anthropic", tools, reasoning_effort: "low", max_completion_tokens: 1_500 };
+	providers.next(CALLS);
+	const first = (await (await gate.chat({ ...asked, messages: HELLO })).json()) as ChatCompletion;
+	const message = first.choices[0]?.message;
+	const results = CALLS.calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "found" }));
+	const answer = await gate.chat({ ...asked, messages: [...HELLO, message, ...results] });
+	expect(answer.status).toBe(200);
+	await answer.text();
+	const { body } = providers.requests.at(-1) ?? {};
+	expect(body?.thinking).toMatchObject({ type: "enabled" });
+	expect(body?.messages).toMatchObject([
+		{ role: "user" },
+		{ role: "assistant", content: [{ type: "thinking", thinking: CALLS.thoughts.join(""), signature: SIGNATURE }, {}, {}, {}] },
+		{ role: "user", content: [{ type: "tool_result" }, { type: "tool_result" }] },
+	]);
 });
 
 test("where a provider tells no usage, prompt and answer are counted, and told so", async () => {

@@ -48,7 +48,7 @@ describe.each(SCRIPTS.map((script) => [script.provider, script] as const))("%s",
 		expect((await stream.totalUsage()).total_tokens).toBe(TALK.usage.input + TALK.usage.output);
 	});
 
-	test("openai: tools are run by its own helper, and the answer comes after", async () => {
+	test("openai: tools are run by its own runner, and the answer comes after", async () => {
 		const ran: unknown[] = [];
 		providers.next(CALLS);
 		const run = openai.chat.completions.runTools({
