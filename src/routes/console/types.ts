@@ -1,0 +1,502 @@
+/**
+ * What the console's server and its pages say to each other (docs/console-api.md). Types alone: the pages import them.
+ * Amounts are decimal text in USD or diem with 4 to 9 places, instants ISO 8601 in UTC, days `2026-11-28` in UTC.
+ */
+
+export type Instant = string;
+export type Day = string;
+export type Amount = string;
+
+/** A page of a list, newest first. `nextCursor: null`: the last one. */
+export interface Page<T> {
+	readonly object: "list";
+	readonly data: readonly T[];
+	readonly nextCursor: string | null;
+}
+
+/** Every answer that is no success. */
+export interface Refusal {
+	readonly error: string;
+	readonly code: string;
+	readonly details?: Readonly<Record<string, unknown>>;
+	readonly issues?: readonly { readonly path: readonly (string | number)[]; readonly code: string; readonly message: string }[];
+}
+
+/** POST and GET /session. */
+export interface Session {
+	readonly account: { readonly id: string; readonly name: string };
+	readonly key: { readonly id: string; readonly last6Chars: string; readonly description: string };
+	/** Moves on while the session is used. */
+	readonly expiresAt: Instant;
+	/** Goes into the header X-CSRF-Token of every request that is not GET or HEAD. */
+	readonly csrfToken: string;
+	readonly version: string;
+	readonly build: string;
+	/** The address of the API as callers should write it, without /api/v1. */
+	readonly publicUrl: string;
+}
+
+export interface Percentiles {
+	readonly p50: number;
+	readonly p95: number;
+	readonly p99: number;
+}
+
+/** Requests to this node in some span. */
+export interface Traffic {
+	readonly requests: number;
+	/** Answered with a 4xx. */
+	readonly refused: number;
+	/** Answered with a 5xx. */
+	readonly errors: number;
+	/** Milliseconds to the answer's head, about 10 % exact; null where there was no request. */
+	readonly latencyMs: Percentiles | null;
+}
+
+export interface TrafficSlot extends Traffic {
+	/** Where the slot begins. */
+	readonly at: Instant;
+}
+
+/** What was charged. */
+export interface Charges {
+	readonly usd: Amount;
+	readonly bundled: Amount;
+	readonly diem: Amount;
+	/** What no money was left for: the operator's. */
+	readonly overrun: Amount;
+}
+
+export interface OverviewDay extends Charges {
+	readonly day: Day;
+	/** Metered requests that were booked on that day. */
+	readonly requests: number;
+}
+
+/** GET /overview */
+export interface Overview {
+	readonly node: {
+		readonly id: string;
+		readonly startedAt: Instant;
+		readonly store: "sqlite" | "postgres";
+		readonly logLevel: LogLevel;
+		readonly rssBytes: number;
+	};
+	/** The last five minutes of this node. */
+	readonly now: Traffic & { readonly perSecond: number; readonly running: number };
+	/** The last 60 minutes of this node, oldest first. */
+	readonly minutes: readonly TrafficSlot[];
+	/** The last 72 hours of this node, as far as it runs, oldest first. */
+	readonly hours: readonly TrafficSlot[];
+	/** From the books of all nodes, oldest first, without gaps; the last one is today. At most half a minute old. */
+	readonly days: readonly OverviewDay[];
+	readonly journal: {
+		readonly writtenSeq: number;
+		readonly appliedSeq: number;
+		readonly backlogBytes: number;
+		/** Why no metered request is taken now; null where they are. */
+		readonly full: string | null;
+	};
+	readonly upstreams: { readonly up: number; readonly trial: number; readonly out: number };
+	readonly books: BooksState;
+}
+
+/** GET /models: those that the catalog has now. */
+export interface ModelRow extends Traffic {
+	readonly id: string;
+	readonly name: string;
+	readonly type: string;
+	readonly online: boolean;
+	readonly traits: readonly string[];
+	/** Where its requests go. */
+	readonly targets: readonly {
+		readonly upstream: string;
+		readonly model: string;
+		readonly weight: number;
+		readonly order: number;
+	}[];
+}
+export interface Models {
+	readonly models: readonly ModelRow[];
+	/** Of the traffic beside each model. */
+	readonly windowSeconds: number;
+}
+
+/** GET /upstreams */
+export interface UpstreamRow extends Traffic {
+	readonly name: string;
+	/** Without credentials, query and anchor; null: the engine in this server. */
+	readonly url: string | null;
+	readonly state: "up" | "out" | "trial";
+	/** It asked for a pause. */
+	readonly busy: boolean;
+	readonly running: number;
+	readonly maxConcurrent: number | null;
+	readonly consecutiveFaults: number;
+	/** How often it was taken out since the start. */
+	readonly ejections: number;
+	readonly lastFault: string | null;
+	/** Models that go to it. */
+	readonly models: readonly string[];
+}
+export interface Upstreams {
+	readonly upstreams: readonly UpstreamRow[];
+	readonly windowSeconds: number;
+}
+/** POST /upstreams/{name}/probe */
+export interface ProbeResult {
+	readonly name: string;
+	readonly alive: boolean;
+	readonly tookMs: number;
+	readonly state: "up" | "out" | "trial";
+}
+
+/** GET /accounts, /accounts/{id}; data of POST and PATCH. */
+export interface Account {
+	readonly id: string;
+	readonly name: string;
+	readonly tier: "paid" | "partner" | "staff";
+	readonly operator: boolean;
+	readonly disabled: boolean;
+	readonly wallet: string | null;
+	readonly createdAt: Instant;
+	readonly balanceUsd: Amount;
+	readonly bundledUsd: Amount;
+	readonly diemToday: Amount;
+	readonly stakeDiemToday: Amount;
+	readonly stakeDiemNext: Amount | null;
+	readonly stakeSource: "operator" | "chain";
+}
+export interface NewAccount {
+	readonly name: string;
+	readonly tier?: Account["tier"];
+	readonly creditUsd?: string;
+}
+export interface AccountChanges {
+	readonly name?: string;
+	readonly tier?: Account["tier"];
+	readonly stakeDiem?: string;
+	readonly bundledUsd?: string;
+	readonly wallet?: string | null;
+	readonly disabled?: boolean;
+}
+
+/** Data of POST /accounts/{id}/credits and /debits. */
+export interface Booked {
+	readonly reference: string;
+	readonly accountId: string;
+	readonly amountUsd: Amount;
+	readonly balanceUsd: Amount;
+	readonly createdAt: Instant;
+}
+export type Currency = "USD" | "BUNDLED_CREDITS" | "DIEM";
+/** Data of POST /accounts/{id}/refunds. */
+export interface Refunded {
+	readonly reference: string;
+	readonly accountId: string;
+	readonly requestId: string;
+	readonly amountUsd: Amount;
+	readonly parts: readonly { readonly currency: Currency; readonly amount: Amount; readonly balance: Amount }[];
+	readonly createdAt: Instant;
+}
+/** GET /accounts/{id}/credits, /debits, /refunds. */
+export interface MoneyEntry {
+	readonly reference: string;
+	readonly currency: Currency;
+	readonly amount: Amount;
+	readonly balance: Amount;
+	readonly requestId?: string;
+	readonly createdAt: Instant;
+}
+
+export interface KeyLimits {
+	readonly usd: number | null;
+	readonly diem: number | null;
+	readonly vcu: number | null;
+}
+export interface KeyRestrictions {
+	readonly models: readonly string[] | null;
+	readonly endpoints: readonly string[] | null;
+	readonly networks: readonly string[] | null;
+	readonly addresses: readonly string[] | null;
+}
+export type LimitPeriod = "EPOCH" | "MONTH" | "LIFETIME";
+/** GET /accounts/{id}/keys; data of PATCH /accounts/{id}/keys/{keyId}, without its usage. */
+export interface Key {
+	readonly id: string;
+	readonly apiKeyType: "ADMIN" | "INFERENCE";
+	readonly consumptionLimits: KeyLimits;
+	readonly limitPeriod: LimitPeriod;
+	readonly description: string;
+	readonly createdAt: Instant;
+	readonly lastUsedAt: Instant | null;
+	readonly expiresAt: Instant | null;
+	readonly last6Chars: string;
+	readonly restrictions?: KeyRestrictions;
+}
+export interface KeyWithUsage extends Key {
+	readonly usage: { readonly trailingSevenDays: { readonly usd: Amount; readonly vcu: Amount; readonly diem: Amount } };
+	readonly currentPeriodUsage?: { readonly usd: Amount; readonly diem: Amount };
+}
+/** GET /keys: of all accounts. */
+export interface KeyRow extends Key {
+	readonly account: { readonly id: string; readonly name: string };
+	readonly state: "active" | "expired" | "revoked";
+	readonly trailingSevenDays: { readonly usd: Amount; readonly diem: Amount };
+}
+export interface KeyFields {
+	readonly description?: string;
+	readonly consumptionLimit?: Partial<KeyLimits> | null;
+	readonly limitPeriod?: LimitPeriod;
+	readonly expiresAt?: string | null;
+	readonly restrictions?: Partial<KeyRestrictions> | null;
+}
+export interface NewKey extends KeyFields {
+	readonly apiKeyType: Key["apiKeyType"];
+}
+/** Data of POST /accounts/{id}/keys: the only answer with the secret. */
+export interface CreatedKey {
+	readonly apiKey: string;
+	readonly apiKeyType: Key["apiKeyType"];
+	readonly consumptionLimit: KeyLimits;
+	readonly limitPeriod: LimitPeriod;
+	readonly description: string;
+	readonly expiresAt: Instant | null;
+	readonly id: string;
+	readonly restrictions?: KeyRestrictions;
+}
+
+/** What rows of the usage explorer are told apart by. */
+export type UsageBy = "day" | "model" | "key" | "account";
+export interface UsageRow extends Charges {
+	/** Each is there where `by` has it. */
+	readonly day?: Day;
+	/** A model, or what else was used (`crypto-rpc-<network>`). */
+	readonly model?: string;
+	/** `id: null`: used without a key, by a wallet. */
+	readonly key?: { readonly id: string | null; readonly description: string; readonly last6Chars: string };
+	readonly account?: { readonly id: string; readonly name: string };
+	/** What was used, by unit: `input tokens`, `output tokens`, `images`, `characters`, `milliseconds`, `credits`, ... */
+	readonly units: Readonly<Record<string, number>>;
+}
+/** GET /usage */
+export interface UsageReport {
+	readonly from: Day;
+	readonly to: Day;
+	readonly by: readonly UsageBy[];
+	/** Day by day from the oldest, else dearest first. */
+	readonly rows: readonly UsageRow[];
+	readonly total: Charges;
+	/** There are more rows than are told. */
+	readonly truncated: boolean;
+}
+
+/** GET /margin */
+export interface MarginReport {
+	readonly from: Day;
+	readonly to: Day;
+	/** Highest sales first. */
+	readonly models: readonly MarginRow[];
+	readonly total: { readonly soldUsd: Amount; readonly overrunUsd: Amount; readonly costUsd: Amount; readonly marginUsd: string };
+}
+export interface MarginRow {
+	readonly model: string;
+	/** USD, bundled credit and diem together. */
+	readonly soldUsd: Amount;
+	readonly overrunUsd: Amount;
+	/** As configured now; null where the model's entry has no `cost`. */
+	readonly costUsd: Amount | null;
+	/** May begin with a minus. */
+	readonly marginUsd: string | null;
+	/** Of what was sold; null without sales or cost. */
+	readonly marginPercent: number | null;
+}
+
+/** GET /networks */
+export interface Networks {
+	readonly networks: readonly NetworkRow[];
+	readonly cache: {
+		readonly hits: number;
+		readonly misses: number;
+		readonly shared: number;
+		readonly entries: number;
+		readonly bytes: number;
+		/** 0 to 1; null before the first call. */
+		readonly hitRatio: number | null;
+	};
+}
+export interface NetworkRow {
+	readonly network: string;
+	readonly name: string;
+	readonly online: boolean;
+	/** The newest block that an upstream told of. */
+	readonly head: number | null;
+	readonly finalBlock: number | null;
+	/** Credits that all accounts used today (UTC). */
+	readonly creditsToday: number;
+	readonly upstreams: readonly NetworkUpstream[];
+}
+export interface NetworkUpstream {
+	readonly name: string;
+	/** Its path and headers are never told: a key may stand there. */
+	readonly origin: string;
+	readonly chain: string;
+	readonly state: "up" | "out" | "trial";
+	readonly busy: boolean;
+	readonly running: number;
+	readonly maxConcurrent: number | null;
+	readonly consecutiveFaults: number;
+	readonly lastFault: string | null;
+	readonly isPublic: boolean;
+	readonly reached: number | null;
+	/** Blocks behind `head`. */
+	readonly lag: number | null;
+}
+
+/** GET /requests/{X-Request-ID} */
+export interface RequestDetail {
+	readonly requestId: string;
+	readonly account: { readonly id: string; readonly name: string };
+	readonly keyId: string | null;
+	readonly route: string;
+	readonly model: string | null;
+	readonly upstream: string | null;
+	readonly status: number;
+	readonly admittedAt: Instant;
+	readonly bookedAt: Instant;
+	readonly tookMs: number;
+	readonly hold: Amount;
+	readonly price: Amount;
+	readonly refunded: Amount;
+	readonly usage: {
+		readonly promptTokens: number;
+		readonly completionTokens: number;
+		readonly cachedTokens: number;
+		readonly cacheWriteTokens: number;
+		readonly reasoningTokens: number;
+		/** Counted here, since the upstream gave none. */
+		readonly counted: boolean;
+	} | null;
+	readonly lines: readonly {
+		readonly sku: string;
+		readonly units: number;
+		readonly unitType: string;
+		readonly pricePerUnitUsd: string;
+		readonly amount: Amount;
+		readonly source: "usd" | "bundled" | "diem" | "overrun";
+	}[];
+}
+
+/** GET /sends */
+export interface SendRow {
+	readonly requestId: string;
+	readonly item: number;
+	readonly accountId: string;
+	readonly keyId: string | null;
+	readonly network: string;
+	readonly method: string;
+	readonly rawHash: string | null;
+	readonly transactionHash: string | null;
+	readonly sentAt: Instant;
+	/** `accepted`, the code of the error; null: nobody knows, or it is under way. */
+	readonly outcome: string | null;
+	readonly endedAt: Instant | null;
+}
+
+/** GET /refusals: requests that a limit refused. */
+export interface RefusalRow {
+	readonly at: Instant;
+	readonly account: { readonly id: string; readonly name: string };
+	readonly keyId: string;
+	/** The model, or the endpoint where the limit is no model's. */
+	readonly modelId: string;
+	readonly tier: Account["tier"];
+	readonly kind: "RPD" | "RPM" | "TPM" | "FAILED_REQUESTS" | "UNSUPPORTED_FEATURE_REQUESTS";
+}
+
+/** GET /wallets */
+export interface WalletRow {
+	readonly accountId: string;
+	/** `eip155:8453:0x...` or `solana:...` */
+	readonly identity: string;
+	readonly disabled: boolean;
+	readonly balanceUsd: Amount;
+	readonly toppedUpUsd: Amount;
+	readonly topUps: number;
+	readonly createdAt: Instant;
+}
+export type TopUpState = "settling" | "unknown" | "credited" | "failed";
+/** GET /top-ups */
+export interface TopUpRow {
+	readonly id: string;
+	readonly state: TopUpState;
+	readonly network: string;
+	readonly payer: string;
+	readonly amountUsd: Amount;
+	readonly transaction: string | null;
+	readonly reason: string | null;
+	readonly accountId: string | null;
+	readonly createdAt: Instant;
+	readonly endedAt: Instant | null;
+}
+
+/** Work that goes on after its start was answered. */
+export interface Task<Report> {
+	readonly state: "never" | "running" | "done" | "failed";
+	readonly startedAt: Instant | null;
+	readonly endedAt: Instant | null;
+	/** Of the last run that came to its end. */
+	readonly report: Report | null;
+	/** Why the last run came to none. */
+	readonly error: string | null;
+}
+/** GET and POST /reconcile */
+export type Reconciliation = Task<{
+	readonly checked: Readonly<Record<TopUpState, number>>;
+	/** By network. */
+	readonly creditedUsd: Readonly<Record<string, Amount>>;
+	readonly discrepancies: readonly {
+		readonly paymentId: string;
+		readonly network: string;
+		readonly payer: string;
+		readonly state: TopUpState;
+		readonly finding: string;
+		readonly transaction: string | null;
+	}[];
+}>;
+/** GET and POST /books */
+export type BooksState = Task<{
+	readonly ok: boolean;
+	readonly accounts: number;
+	readonly posts: number;
+	readonly movements: number;
+	readonly truncated: boolean;
+	readonly findings: readonly {
+		readonly check: string;
+		readonly message: string;
+		readonly numbers: Readonly<Record<string, string | null>>;
+	}[];
+}>;
+
+/** GET /assets */
+export interface AssetRow {
+	readonly name: string;
+	readonly group: string | null;
+	readonly licence: string;
+	readonly state: "absent" | "fetching" | "ready" | "failed";
+	readonly receivedBytes: number;
+	readonly totalBytes: number;
+	readonly error: string | null;
+}
+export interface Assets {
+	readonly assets: readonly AssetRow[];
+}
+
+export type LogLevel = "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+/** GET /settings */
+export interface Settings {
+	/** As loaded, with defaults; a secret is the text `(hidden)`. */
+	readonly config: Readonly<Record<string, unknown>>;
+	/** Of this node, now. */
+	readonly logLevel: LogLevel;
+}
