@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../telemetry/log.ts";
+import { seeded } from "../seeded-for-tests.ts";
 import { checkDocuments } from "./check.ts";
 import { DocumentPool, type DocumentPoolOptions } from "./document-pool.ts";
 
@@ -115,17 +116,6 @@ test(
 	},
 	LIMIT,
 );
-
-/** Numbers from a seed (mulberry32): a run can be repeated. */
-function seeded(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
-}
 
 /** A sample with a few bytes changed, a stretch taken out or put in twice. */
 function mutated(bytes: Uint8Array, random: () => number): Uint8Array {

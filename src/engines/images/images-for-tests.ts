@@ -67,14 +67,3 @@ export async function pixelsOf(bytes: Uint8Array): Promise<Pixels> {
 export function distance(a: readonly number[], b: readonly number[]): number {
 	return Math.max(...a.map((value, index) => Math.abs(value - (b[index] ?? 255))));
 }
-
-/** Numbers from a seed (mulberry32): a run can be repeated. */
-export function seeded(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
-}

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { residentBytes } from "../process.ts";
-import { imagesOf, NEVER, PNG, painted, sample, seeded } from "./images-for-tests.ts";
+import { seeded } from "../seeded-for-tests.ts";
+import { imagesOf, NEVER, PNG, painted, sample } from "./images-for-tests.ts";
 import type { ImageFault } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-images-"));
