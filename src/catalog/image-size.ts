@@ -33,11 +33,6 @@ export function nearestRatio(names: readonly string[], picture: ImageSize): stri
 	return nearest;
 }
 
-/** True for resolutions that have a size. */
-export function isTier(resolution: string): boolean {
-	return Object.hasOwn(TIER_SIDES, resolution);
-}
-
 /** Pixels of a resolution in a ratio: its area, each side a multiple of 16. An unknown resolution counts as 1K. */
 export function tierSize(resolution: string, ratio: ImageSize): ImageSize {
 	const side = TIER_SIDES[resolution] ?? 1024;

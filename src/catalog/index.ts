@@ -29,7 +29,7 @@ export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
 export { type FreeUpstream, freeUpstreams } from "./free-models.ts";
 export { imagePrice } from "./image-model.ts";
 export { imageRateLimit, linesNano } from "./image-request.ts";
-export { type ImageSize, isTier, largestSize, nearestRatio, ratioOf, tierSize } from "./image-size.ts";
+export { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "./image-size.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
 export * from "./service-parameters.ts";
 export { textRateLimit } from "./text-rate-limit.ts";

@@ -34,7 +34,7 @@ export function chooseTiers(asked: AskedChoices, facts: ImageFacts): Choices {
 	return { ratio, resolution, quality, format: formatOf(asked.output_format) ?? (resolution === "1K" ? "png" : "jpeg") };
 }
 
-export function formatOf(name: ImageFormat | "jpg" | undefined): ImageFormat | undefined {
+function formatOf(name: ImageFormat | "jpg" | undefined): ImageFormat | undefined {
 	return name === "jpg" ? "jpeg" : name;
 }
 

@@ -1,4 +1,4 @@
-import { MAX_IMAGE_BYTES } from "../../engines/images/port.ts";
+import { MAX_EDIT_IMAGES, MAX_IMAGE_BYTES } from "../../engines/images/port.ts";
 
 /** Bytes that a picture may have: less than 25 MiB. */
 export const MAX_FILE_BYTES = MAX_IMAGE_BYTES - 1;
@@ -8,7 +8,7 @@ export const ONE_PICTURE_BODY_BYTES = 37_748_736;
 export const THREE_PICTURES_BODY_BYTES = 113_246_208;
 /** Of any prompt, in Unicode code points. */
 export const MAX_PROMPT = 32_768;
-export const MAX_PICTURES = 3;
+export const MAX_PICTURES = MAX_EDIT_IMAGES;
 
 export const RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"] as const;
 export const QUALITIES = ["low", "medium", "high"] as const;

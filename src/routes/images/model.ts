@@ -2,6 +2,7 @@ import { EMBEDDED } from "../../catalog/index.ts";
 import type { Model, ModelOf, ModelTarget } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { headerText } from "../../wire/index.ts";
 import type { ImageParts } from "./parts.ts";
 
 /**
@@ -21,11 +22,6 @@ export function tellModel(call: Call, model: Model, parts: ImageParts): void {
 	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	call.headers["x-service-model-id"] = headerText(model.id);
 	call.headers["x-service-model-name"] = headerText(model.name);
-}
-
-/** Header values are Latin-1: anything else becomes a question mark. */
-function headerText(text: string): string {
-	return text.replace(/[^\x20-\x7e]/g, "?");
 }
 
 /** Who makes a picture: servers, and whether this machine does before or after them. */
