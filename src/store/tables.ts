@@ -285,6 +285,8 @@ export interface Tables {
 		expires_at: Int;
 	};
 	voice_sample_parts: { voice_id: string; part: Int; body: Uint8Array; stored_at: Int };
+	/** Who is signed in to the console. What the columns mean stands beside the migration. */
+	console_sessions: { hash: string; key_hash: string; created_at: Int; expires_at: Int };
 	meta: { name: string; value: string };
 }
 

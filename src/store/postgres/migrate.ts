@@ -14,6 +14,7 @@ import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
+import { consoleSessions } from "./migrations/0012-console.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -27,6 +28,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	topUps,
 	voices,
 	capLeases,
+	consoleSessions,
 ];
 
 /**

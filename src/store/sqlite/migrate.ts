@@ -11,6 +11,7 @@ import { wallets } from "./migrations/0008-wallets.ts";
 import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
+import { consoleSessions } from "./migrations/0012-console.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -31,6 +32,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	topUps,
 	voices,
 	capLeases,
+	consoleSessions,
 ];
 
 /** The folder was written by a newer version of this program. */
