@@ -3,7 +3,7 @@ import { ApiError } from "../../errors/index.ts";
 import type { ImageParts } from "./parts.ts";
 
 /** The engine that every image route needs. Throws MODEL_OFFLINE where it cannot run here. */
-export function engineOf({ engine }: ImageParts): ImageEngine {
+export function engineOf({ engine }: Pick<ImageParts, "engine">): ImageEngine {
 	if (engine !== null) return engine;
 	throw new ApiError("MODEL_OFFLINE", {
 		message: "Pictures cannot be read or written on this machine: turnpike doctor says why",
@@ -14,7 +14,7 @@ export function engineOf({ engine }: ImageParts): ImageEngine {
  * True where what goes out is to be looked at: unless the caller wants it otherwise and the operator allows that.
  * @throws ApiError MODEL_OFFLINE where nothing can look at it yet: no picture is made then that could not be sent
  */
-export async function isLookedAt(asked: boolean | undefined, parts: ImageParts): Promise<boolean> {
+export async function isLookedAt(asked: boolean | undefined, parts: Pick<ImageParts, "engine" | "config">): Promise<boolean> {
 	const { safeMode } = parts.config().images;
 	if (asked === false && safeMode.optional) return false;
 	const engine = engineOf(parts);
