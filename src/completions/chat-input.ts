@@ -1,4 +1,4 @@
-import { elideLongStrings, LongStrings } from "../wire/index.ts";
+import { elideLongStrings, LongStrings, topLevelMembers } from "../wire/index.ts";
 import type { ChatInput } from "./admit.ts";
 import type { ChatBody } from "./schema.ts";
 
@@ -12,4 +12,9 @@ export function chatInput(body: ChatBody, long: LongStrings): ChatInput {
 	const { json, elided } = elideLongStrings(raw);
 	const parsed = JSON.parse(new TextDecoder().decode(json)) as ChatBody;
 	return { body: parsed, raw, long: new LongStrings(raw, elided) };
+}
+
+/** Throws 400 for a body that nests more deeply than it could be written again. */
+export function refuseDeepNesting(raw: Uint8Array): void {
+	topLevelMembers(raw);
 }

@@ -6,7 +6,7 @@
  */
 export { admitChat, type ChatInput } from "./admit.ts";
 export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
-export { chatInput } from "./chat-input.ts";
+export { chatInput, refuseDeepNesting } from "./chat-input.ts";
 export { Conversation, type TextPart, type Thought, textPart, type UserPart } from "./conversation.ts";
 export { countPrompt } from "./count-prompt.ts";
 export { costOf } from "./meter.ts";
@@ -18,4 +18,3 @@ export { openThought, sealThought } from "./sealed-thought.ts";
 export type { ChatSession } from "./session.ts";
 export { Segment, type SegmentKind, type SpeechTeller } from "./speech.ts";
 export { SpeechReader } from "./speech-reader.ts";
-export { wholeBody } from "./whole-body.ts";

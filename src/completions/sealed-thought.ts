@@ -8,7 +8,16 @@ const PREFIX = "t1.";
  * so that nothing need be kept here. Opaque to callers, not secret. Some clients leave thoughts out that have none.
  */
 export function sealThought(details: readonly unknown[], signature: string | null): string {
-	return PREFIX + Buffer.from(JSON.stringify({ details, signature })).toString("base64url");
+	return PREFIX + Buffer.from(written({ details, signature })).toString("base64url");
+}
+
+/** Nothing for what nests too deeply to be written. */
+function written(thought: object): string {
+	try {
+		return JSON.stringify(thought);
+	} catch {
+		return "{}";
+	}
 }
 
 /** What `sealThought` put in; nothing for a text of another origin. */

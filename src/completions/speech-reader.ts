@@ -1,7 +1,8 @@
 import { ApiError } from "../errors/index.ts";
-import type { ChatEvent, EventFrame } from "../upstreams/port.ts";
+import type { ChatEvent, EventFrame, UnaryAnswer } from "../upstreams/port.ts";
 import { isRecord } from "./received.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
+import { membersOf, wholeBody } from "./whole-body.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +51,15 @@ export class SpeechReader {
 		this.#callIds = callIds;
 	}
 
-	/** The segments of a whole answer's first choice. */
+	/** The segments of a whole answer's first choice. Throws INFERENCE_FAILED where it has none, or cannot be read. */
+	static answer(answer: UnaryAnswer, callIds: (number: number) => string): SpeechReader {
+		membersOf(answer);
+		const body = wholeBody(answer);
+		if (!Array.isArray(body.choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without choices") });
+		return SpeechReader.whole(body, callIds);
+	}
+
+	/** The same of its parsed body. */
 	static whole(body: Fields, callIds: (number: number) => string): SpeechReader {
 		const reader = new SpeechReader(SILENT, callIds);
 		const choice = firstChoice(body);
@@ -111,7 +120,7 @@ export class SpeechReader {
 
 	#text(said: Fields, choice: Fields): string {
 		const { content } = said;
-		const logprobs = isRecord(choice.logprobs) && Array.isArray(choice.logprobs.content) ? choice.logprobs.content : [];
+		const logprobs = isRecord(choice.logprobs) ? logprobsOf(choice.logprobs.content) : [];
 		let told = "";
 		if (typeof content === "string") told += this.#piece("text", content, logprobs);
 		else if (Array.isArray(content))
@@ -259,6 +268,21 @@ function joined(key: string, before: unknown, value: unknown): unknown {
 	if (value === null || value === undefined) return before;
 	const grows = key === "text" || key === "summary" || key === "data";
 	return grows && typeof before === "string" && typeof value === "string" ? before + value : value;
+}
+
+/** Tokens with what is known of them, and nothing else that a server may put there. */
+function logprobsOf(content: unknown): object[] {
+	if (!Array.isArray(content)) return [];
+	const one = (entry: unknown) => {
+		if (!isRecord(entry) || typeof entry.token !== "string") return [];
+		const { token, logprob, bytes } = entry;
+		const numbers = Array.isArray(bytes) ? (bytes as unknown[]).filter((byte) => typeof byte === "number") : [];
+		return [{ token, logprob: typeof logprob === "number" ? logprob : 0, bytes: numbers }];
+	};
+	return (content as unknown[]).flatMap((entry) => {
+		const others = isRecord(entry) && Array.isArray(entry.top_logprobs) ? (entry.top_logprobs as unknown[]) : [];
+		return one(entry).map((told) => ({ ...told, top_logprobs: others.flatMap(one) }));
+	});
 }
 
 function firstChoice(body: Fields): Fields | null {

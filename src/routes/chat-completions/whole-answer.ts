@@ -2,15 +2,15 @@ import type { Paid } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
 import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
-import { ApiError } from "../../errors/index.ts";
+import { membersOf } from "../../completions/whole-body.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
-import { type MemberEdit, spliceMembers, topLevelMembers } from "../../wire/index.ts";
+import { type MemberEdit, spliceMembers } from "../../wire/index.ts";
 
 const OBJECT = "chat.completion";
 
 /** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` go through byte for byte. */
 export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
-	const members = membersOf(answer.bytes);
+	const members = membersOf(answer);
 	const { body } = answer;
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
@@ -33,13 +33,4 @@ function isPlain(told: Readonly<Record<string, unknown>>): boolean {
 	if ("cost" in told || "cost_details" in told) return false;
 	const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = told;
 	return typeof prompt === "number" && typeof completion === "number" && typeof total === "number";
-}
-
-/** Throws INFERENCE_FAILED for an answer that is no JSON object, or one that nests too deeply to be read. */
-function membersOf(bytes: Uint8Array): ReturnType<typeof topLevelMembers> {
-	try {
-		return topLevelMembers(bytes);
-	} catch (cause) {
-		throw new ApiError("INFERENCE_FAILED", { cause });
-	}
 }

@@ -12,11 +12,10 @@ import {
 	chatInput,
 	countPrompt,
 	promptText,
+	refuseDeepNesting,
 	SpeechReader,
-	wholeBody,
 	withRenamedFields,
 } from "../../completions/index.ts";
-import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
 import { chatRequest, type MessagesChat } from "./chat-request.ts";
@@ -48,7 +47,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			answer: { type: "application/json", description: "The message, or a stream of events as text/event-stream" },
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
-				const { chat, asked } = read({ body, long: input.long }, call, parts);
+				const { chat, asked } = read({ ...input, body }, call, parts);
 				return admitRenamed(chat.rename, () => admitChat(asked, call, parts, formOf(body, asked)));
 			},
 		}),
@@ -68,7 +67,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
 			answer: { type: "application/json", description: "input_tokens" },
 			async run(input, call) {
-				const { chat, asked } = read({ body: input.body as CountTokensBody, long: input.long }, call, parts);
+				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, parts);
 				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call.admittedAtMs, parts));
 				return json({ input_tokens: tokens });
 			},
@@ -77,10 +76,11 @@ export function messages(parts: ChatParts): Endpoint[] {
 }
 
 function read(
-	{ body, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "long">,
+	{ body, raw, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
 	parts: ChatParts,
 ): { readonly chat: MessagesChat; readonly asked: ChatInput } {
+	refuseDeepNesting(raw);
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	const chat = chatRequest(body, model, long);
 	return { chat, asked: chatInput(chat.body, long) };
@@ -90,10 +90,8 @@ function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: Cha
 	const promptTokens = () => Math.ceil(promptText(asked.body, "", asked.long).length / CHARACTERS_PER_TOKEN);
 	return {
 		whole(session, answer) {
-			const body = wholeBody(answer);
-			if (!Array.isArray(body.choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without choices") });
-			const { segments, finishReason, stopReason } = SpeechReader.whole(
-				body,
+			const { segments, finishReason, stopReason } = SpeechReader.answer(
+				answer,
 				(number) => `toolu_${session.call.requestId}${number}`,
 			);
 			const stop = stopOf({ segments, finishReason, stopReason, stopSequences });

@@ -119,6 +119,17 @@ test.each(REFUSED)("%d %s %s", async (status, type, code, { part, key, content =
 	expect(await gate.balance()).toBe(before);
 });
 
+test("400: nested more deeply than it could be written again", async () => {
+	const nest = "[".repeat(100_000) + "]".repeat(100_000);
+	const block = `{"type":"tool_use","id":"a","name":"f","input":${nest}}`;
+	const body = `{"model":"priced","max_tokens":5,"messages":[{"role":"assistant","content":[${block}]}]}`;
+	const answer = await gate.call("POST", "/messages", body);
+	expect([answer.status, ((await answer.json()) as Refusal).error.message]).toEqual([
+		400,
+		"JSON may be nested 512 levels deep at most",
+	]);
+});
+
 test("429 of a minute, 413 of a body, 405 of a method, 404 below", async () => {
 	const typeOf = async (answer: Response) => [answer.status, ((await answer.json()) as Refusal).error.type];
 	const ask = () => gate.call("POST", "/messages", { ...BODY, model: "limited" });

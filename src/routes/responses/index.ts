@@ -2,7 +2,14 @@
  * POST /responses. Promises: OpenAI's Responses API in and out on the road of chat, so every model has it: the same
  * checks, holds, upstreams and charges. Stateless: keeps nothing between requests, and refuses what would need that.
  */
-import { type AnswerForm, admitChat, admitRenamed, type ChatParts, chatInput } from "../../completions/index.ts";
+import {
+	type AnswerForm,
+	admitChat,
+	admitRenamed,
+	type ChatParts,
+	chatInput,
+	refuseDeepNesting,
+} from "../../completions/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
@@ -34,10 +41,11 @@ export function responses(parts: ChatParts): Endpoint {
 }
 
 async function admitResponse(
-	{ body, long }: Pick<Input<ResponsesBody, unknown>, "body" | "long">,
+	{ body, raw, long }: Pick<Input<ResponsesBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
 	parts: ChatParts,
 ): Promise<Admission> {
+	refuseDeepNesting(raw);
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(

@@ -173,6 +173,29 @@ test("what the hold refuses is told in the names of this route", async () => {
 	expect(error.message).toMatch(/max_output_tokens: \d+ would fit/);
 });
 
+test("400: nested more deeply than it could be written again; an answer that is, is a failed one", async () => {
+	const nest = "[".repeat(100_000) + "]".repeat(100_000);
+	for (const part of [
+		`"input":[{"type":"function_call_output","call_id":"a","output":${nest}}]`,
+		`"input":"x","anything":${nest}`,
+	]) {
+		const answer = await gate.call("POST", "/responses", `{"model":"priced",${part}}`);
+		expect([answer.status, ((await answer.json()) as ErrorBody).error.message]).toEqual([
+			400,
+			"JSON may be nested 512 levels deep at most",
+		]);
+	}
+	const before = await gate.balance();
+	const raw = `{"object":"chat.completion","choices":[{"index":0,"message":{"content":"a","reasoning_details":${nest}}}]}`;
+	upstream.next({ raw, headers: { "content-type": "application/json" } });
+	expect((await gate.call("POST", "/responses", { model: "priced", input: "x" })).status).toBe(500);
+	const event = `{"choices":[{"index":0,"delta":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":${nest}}]},"finish_reason":"stop"}]}`;
+	upstream.next({ raw: `data: ${event}\n\ndata: [DONE]\n\n`, headers: { "content-type": "text/event-stream" } });
+	const streamed = await gate.call("POST", "/responses", { model: "priced", input: "x", stream: true });
+	expect(await streamed.text()).toContain("event: response.completed");
+	expect(await gate.balance()).toBeLessThan(before);
+});
+
 test("429 of a minute, 413 of a body, 405 of a method", async () => {
 	const ask = () => gate.call("POST", "/responses", { model: "limited", input: "x" });
 	expect((await ask()).status).toBe(200);
