@@ -206,6 +206,29 @@ describe("with the caller's maximum", () => {
 		expect(fits.maxTokens).toBe(named);
 	});
 
+	test("what the request costs beside its tokens is held with them, and lessens what fits", async () => {
+		const besideNano = usd("0.03");
+		const node = await nodeWith("0.05");
+		const { ceiling } = request({ callerMaxTokens: 100, besideNano });
+		const { hold } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
+		expect(hold.amount).toBe(nano(besideNano + 300 * 15_000 + 100 * 75_000));
+		hold.void();
+		const error = await refused(() =>
+			node.budgets.holdCeiling(node.caller, node.context(), { ...ceiling, callerMaxTokens: 1_000 }),
+		);
+		expect(error.message).toContain(`max_tokens: ${Math.floor((0.05 - 0.03 - 300 * 15e-6) / 75e-6)} would fit`);
+	});
+
+	test("of free tokens only what stands beside them is held, and nothing bounds the output", async () => {
+		const node = await nodeWith("0.05");
+		const free = { inputPrice: picoPerUnit(0, 1), outputPrice: picoPerUnit(0, 1), besideNano: usd("0.03") };
+		const { ceiling } = request(free);
+		const { hold, spliceMaxTokens } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
+		expect([hold.amount, spliceMaxTokens]).toEqual([usd("0.03"), null]);
+		await refused(() => node.budgets.holdCeiling(node.caller, node.context(), ceiling));
+		hold.void();
+	});
+
 	test.each([
 		["0", undefined, "INSUFFICIENT_BALANCE"],
 		["0.0015", undefined, "INSUFFICIENT_BALANCE"],

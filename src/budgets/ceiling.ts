@@ -27,9 +27,14 @@ export function unitsFor(money: number, picoPrice: number): number {
 	return Number((BigInt(Math.min(money, MOST)) * 1000n) / BigInt(picoPrice));
 }
 
+/** What the prompt costs, with what the request costs beside its tokens. */
+function promptNano(request: CeilingRequest, promptTokens: number): number {
+	return (request.besideNano ?? 0) + lineOrMore(promptTokens, request.inputPrice);
+}
+
 /** What the whole request may cost: the prompt and `tokens` for each choice. Infinity where it cannot be held. */
 export function worstNano(request: CeilingRequest, promptTokens: number, tokens: number): number {
-	const sum = lineOrMore(promptTokens, request.inputPrice) + lineOrMore(tokens * request.choices, request.outputPrice);
+	const sum = promptNano(request, promptTokens) + lineOrMore(tokens * request.choices, request.outputPrice);
 	return sum <= MOST ? sum : Number.POSITIVE_INFINITY;
 }
 
@@ -40,7 +45,7 @@ export function fullTokens(request: CeilingRequest): number {
 
 /** Output tokens of each choice that the money buys beside the prompt: at most what half of `free` buys. */
 export function affordableTokens(request: CeilingRequest, promptTokens: number, free: number): number {
-	const beside = free - lineOrMore(promptTokens, request.inputPrice);
+	const beside = free - promptNano(request, promptTokens);
 	if (beside < 0) return 0;
 	const money = Math.min(Math.floor(free / 2), beside);
 	return Math.floor(unitsFor(money, request.outputPrice) / request.choices);
@@ -48,6 +53,6 @@ export function affordableTokens(request: CeilingRequest, promptTokens: number, 
 
 /** The number for the caller's max_tokens that would fit into `free`; 0 where none would. */
 export function fittingTokens(request: CeilingRequest, promptTokens: number, free: number): number {
-	const beside = free - lineOrMore(promptTokens, request.inputPrice);
+	const beside = free - promptNano(request, promptTokens);
 	return beside < 0 ? 0 : Math.floor(unitsFor(beside, request.outputPrice) / request.choices);
 }

@@ -33,14 +33,21 @@ export class HoldDesk {
 
 	holdCeiling(caller: Caller, context: HoldContext, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
 		return this.#admitted(caller, context, (asker) => {
-			if (request.inputPrice === 0 && request.outputPrice === 0) {
-				const maxTokens = request.callerMaxTokens ?? fullTokens(request);
-				return { hold: free(asker), spliceMaxTokens: null, maxTokens };
-			}
+			if (request.inputPrice === 0 && request.outputPrice === 0) return this.#ofFreeTokens(asker, request);
 			const claim = new CeilingClaim(asker, request);
 			const first = asker.key.cached.leases.enter(claim);
 			return first instanceof Promise || first === COUNT_FIRST ? counted(asker, claim, request, first) : first;
 		});
+	}
+
+	/** Nothing bounds the output; held is what the request costs beside it. */
+	#ofFreeTokens(asker: Asker, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
+		const maxTokens = request.callerMaxTokens ?? fullTokens(request);
+		const result = (hold: Hold): CeilingResult => ({ hold, spliceMaxTokens: null, maxTokens });
+		const amount = request.besideNano ?? ZERO;
+		if (amount === 0) return result(free(asker));
+		const held = asker.key.cached.leases.enter(new FixedClaim(asker, amount));
+		return held instanceof Promise ? held.then(result) : result(held);
 	}
 
 	/** As `#admittedKey`; of a wallet the first of its accounts that can pay. Throws PAYMENT_REQUIRED where none can. */

@@ -57,6 +57,8 @@ export interface CeilingRequest {
 	/** The dearest price a prompt token of this request can have, and an output token. */
 	readonly inputPrice: PicoPrice;
 	readonly outputPrice: PicoPrice;
+	/** What the request costs beside its tokens. Absent: nothing. */
+	readonly besideNano?: Nano;
 }
 
 export interface CeilingResult {
