@@ -9,6 +9,8 @@ export interface JobPoolOptions<Done> {
 	readonly log: Log;
 	/** The child's entry file. It gets a job's fields with an `id`, and answers with an object of the same `id`. */
 	readonly entry: string;
+	/** For the child alone. Never secrets. */
+	readonly env?: Readonly<Record<string, string>>;
 	/** The child's first message; made anew for each start. */
 	init(): Promise<unknown>;
 	/** Reads a child's answer; throws where it is not as expected. */
@@ -179,10 +181,11 @@ class JobWorker<Done> {
 	}
 
 	#newProcess(): EngineProcess<null> {
-		const { name, log, entry, init, maxMemoryMb, idleStopMs, limitMs } = this.#options;
+		const { name, log, entry, env, init, maxMemoryMb, idleStopMs, limitMs } = this.#options;
 		return new EngineProcess({
 			name,
 			entry,
+			...(env === undefined ? {} : { env }),
 			init,
 			parseReady: () => null,
 			onDone: (done) => this.#onDone(done),

@@ -17,6 +17,8 @@ export interface EngineProcessOptions<Ready> {
 	parseReady(ready: unknown): Ready;
 	/** An answer to `send`. */
 	onDone?(done: unknown): void;
+	/** For the child alone, beside what a program needs to run. Never secrets. */
+	readonly env?: Readonly<Record<string, string>>;
 	/** Called after each end of the process, wanted or not. */
 	onExit?(): void;
 	readonly log: Log;
@@ -213,9 +215,9 @@ export class EngineProcess<Ready> {
 	}
 
 	#spawn(settleReady: Running["settleReady"]): Running {
-		const { name, entry } = this.#options;
+		const { name, entry, env } = this.#options;
 		const child = Bun.spawn([process.execPath, "--no-env-file", entry], {
-			env: childEnvironment(),
+			env: { ...childEnvironment(), ...env },
 			stdin: "ignore",
 			stdout: "pipe",
 			stderr: "pipe",

@@ -20,6 +20,9 @@ import {
 	type ScorerState,
 } from "./port.ts";
 
+/** For glibc: blocks of pixels go back to the system when they are freed, and threads share what is kept. */
+const RETURN_MEMORY = { MALLOC_MMAP_THRESHOLD_: "262144", MALLOC_ARENA_MAX: "2" };
+
 /** The catalog's name of local editing. */
 export const LOCAL_EDIT_MODEL = "local-edit";
 
@@ -50,6 +53,7 @@ export class EmbeddedImages implements ImageEngine {
 			name: "images",
 			log,
 			entry: options.entry ?? join(import.meta.dir, "child.ts"),
+			env: RETURN_MEMORY,
 			init: async () => null,
 			parse: parseImageDone,
 			processes: options.processes ?? 2,

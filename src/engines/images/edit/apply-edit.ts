@@ -9,7 +9,7 @@ import { type Canvas, isOpaque, openCanvas, sharpOf } from "./canvas.ts";
 import { blended, maskOf } from "./mask.ts";
 import type { Operation } from "./operation.ts";
 
-const LARGE_BYTES = 32 * 2 ** 20;
+const LARGE_BYTES = 8 * 2 ** 20;
 
 /**
  * @param images the base, then its layers
