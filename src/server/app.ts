@@ -11,7 +11,10 @@ export const API_PREFIX = "/api/v1";
 
 /** Pages and probes outside the API: answered without the pipeline. */
 export interface SidePage {
+	/** In Hono's syntax. */
 	readonly path: string;
+	/** True: it answers every method by itself. */
+	readonly anyMethod?: boolean;
 	answer(request: Request, connection: Connection): Response | Promise<Response>;
 }
 
@@ -26,9 +29,14 @@ interface Env {
 	Bindings: Connection;
 }
 
-/** Builds the application from the endpoints' declarations: routes, 404, 405 with Allow, OPTIONS, HEAD. */
-export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePage[], parts: PipelineParts): App {
-	const routes = routesOf(endpoints);
+/** Builds the application from the endpoints' declarations below a prefix: routes, 404, 405 with Allow, OPTIONS, HEAD. */
+export function createApp(
+	endpoints: readonly Endpoint[],
+	pages: readonly SidePage[],
+	parts: PipelineParts,
+	prefix: string = API_PREFIX,
+): App {
+	const routes = routesOf(endpoints, prefix);
 	const app = new Hono<Env>({ strict: true });
 	for (const [path, methods] of routes) {
 		const allow = allowOf(methods.keys());
@@ -40,6 +48,10 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 		});
 	}
 	for (const page of pages) {
+		if (page.anyMethod === true) {
+			app.all(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
+			continue;
+		}
 		const allow = allowOf(["GET"]);
 		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
 		app.all(page.path, (c) => {
@@ -49,7 +61,7 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 	}
 	const forms = endpoints
 		.filter((endpoint) => endpoint.openAi || endpoint.anthropic === true)
-		.map((endpoint) => ({ root: `${API_PREFIX}/${endpoint.path.split("/")[1]}`, form: errorForm(endpoint) }));
+		.map((endpoint) => ({ root: `${prefix}/${endpoint.path.split("/")[1]}`, form: errorForm(endpoint) }));
 	const refuse = (request: Request, error: ApiError): Response => {
 		const path = pathOf(request.url);
 		const found = forms.find(({ root }) => path === root || path.startsWith(`${root}/`));
@@ -77,19 +89,19 @@ export function createApp(endpoints: readonly Endpoint[], pages: readonly SidePa
 /** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
-/** A page or probe with the header that every answer has. */
+/** A page or probe with the header that every answer has; the one that the pipeline gave stays. */
 export function withRequestId(response: Response): Response {
-	response.headers.set("X-Request-ID", newRequestId());
+	if (!response.headers.has("X-Request-ID")) response.headers.set("X-Request-ID", newRequestId());
 	return response;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** path -> method -> endpoint. */
-function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Prepared>> {
+function routesOf(endpoints: readonly Endpoint[], prefix: string): Map<string, Map<string, Prepared>> {
 	const routes = new Map<string, Map<string, Prepared>>();
 	for (const endpoint of endpoints) {
-		const path = `${API_PREFIX}${endpoint.path}`;
+		const path = `${prefix}${endpoint.path}`;
 		const methods = routes.get(path) ?? new Map<string, Prepared>();
 		routes.set(path, methods);
 		methods.set(endpoint.method, prepare(endpoint));

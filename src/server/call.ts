@@ -6,6 +6,8 @@ import type { BodyShare } from "./read-body.ts";
 export interface Connection {
 	address(): string;
 	setIdleTimeout(seconds: number): void;
+	/** sha256 of the key whose signed-in session sent the request: it takes the place of any credential in the headers. */
+	readonly sessionKeyHash?: string;
 }
 
 /** One request on its way: what every step may know of it, and the headers gathered for its answer. */
@@ -40,6 +42,11 @@ export class Call {
 	/** The client's address: the socket's, or what a trusted proxy says. */
 	get address(): string {
 		return this.#connection.address();
+	}
+
+	/** See `Connection`. */
+	get sessionKeyHash(): string | undefined {
+		return this.#connection.sessionKeyHash;
 	}
 
 	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */

@@ -85,8 +85,8 @@ export interface MeteredAnswer extends Answer {
 }
 
 interface Declaration<Body extends TSchema, Query extends TSchema> {
-	readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-	/** Below /api/v1, in Hono's syntax. */
+	readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+	/** Below /api/v1 (or what else its application is for), in Hono's syntax. */
 	readonly path: string;
 	/** Short name: in post records, logs and key restrictions. */
 	readonly name: string;

@@ -12,6 +12,8 @@ import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
  */
 export function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
 	const { wallets } = parts;
+	const { sessionKeyHash } = call;
+	if (sessionKeyHash !== undefined) return acceptKey(call, sessionKeyHash, parts);
 	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
 		const signed = signedIn(call, wallets, parts);
 		if (signed !== null) return acceptWallet(call, signed, settings, parts);
@@ -70,7 +72,11 @@ function identifyKey(call: Call, settings: PipelineSettings, parts: PipelinePart
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
 		return acceptPayment(call, wallets, settings, parts);
-	const found = key ? parts.budgets.caller(keyHash(key)) : null;
+	return acceptKey(call, key ? keyHash(key) : null, parts);
+}
+
+function acceptKey(call: Call, hash: string | null, parts: PipelineParts): Promise<void> | null {
+	const found = hash === null ? null : parts.budgets.caller(hash);
 	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
 	accept(call, found, parts);
 	return null;

@@ -16,6 +16,7 @@ import { type Checker, checker } from "../schema/index.ts";
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Traffic } from "../telemetry/traffic.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
@@ -51,6 +52,8 @@ export interface PipelineParts {
 	readonly wallets: WalletGate | null;
 	/** The log of requests that a limit refused. */
 	readonly exceededLimits: { note(entry: ExceededLimit): void };
+	/** Counts what is answered, for the operator's eyes; left out: nothing is counted. */
+	readonly traffic?: Traffic;
 	/** Read for each request: a reload changes them. */
 	readonly settings: () => PipelineSettings;
 }
@@ -109,6 +112,13 @@ export async function travel(
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
 	}
+	const { headers } = call;
+	parts.traffic?.note(
+		answer.status,
+		parts.clock.now() - call.admittedAtMs,
+		headers["x-service-model-id"],
+		headers["x-service-model-router"],
+	);
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
 	if (answer.ended === undefined) {

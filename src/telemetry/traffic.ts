@@ -1,0 +1,190 @@
+/**
+ * What this node answered of late, counted as it goes: requests, refusals, errors, and how long they took, in slots of a
+ * minute and of an hour, and for each model and upstream. Costs some additions a request, and a fixed memory.
+ */
+import type { Clock } from "./clock.ts";
+
+/** Milliseconds; about 10 % exact. */
+export interface TookMs {
+	readonly p50: number;
+	readonly p95: number;
+	readonly p99: number;
+}
+
+export interface TrafficSum {
+	readonly requests: number;
+	/** Answered with a 4xx. */
+	readonly refused: number;
+	/** Answered with a 5xx. */
+	readonly errors: number;
+	/** null where there was no request. */
+	readonly tookMs: TookMs | null;
+}
+
+export interface TrafficSlot extends TrafficSum {
+	/** Where it begins, Unix milliseconds. */
+	readonly atMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const MINUTES = 60;
+const HOURS = 72;
+/** Each bound is 20 % above the one before; the last one takes all that is longer: ten minutes. */
+const GROWTH = Math.log(1.2);
+const BUCKETS = 74;
+/** Of names: models and upstreams are few, and what comes past this many is not told apart. */
+const MAX_NAMES = 2_000;
+/** What is told of a name: its last so many minutes. */
+const NAMED_MINUTES = 5;
+
+class Counts {
+	requests = 0;
+	refused = 0;
+	errors = 0;
+	readonly took = new Uint32Array(BUCKETS);
+
+	add(status: number, bucket: number): void {
+		this.requests++;
+		if (status >= 500) this.errors++;
+		else if (status >= 400) this.refused++;
+		this.took[bucket] = (this.took[bucket] ?? 0) + 1;
+	}
+
+	clear(): void {
+		this.requests = 0;
+		this.refused = 0;
+		this.errors = 0;
+		this.took.fill(0);
+	}
+}
+
+/** The last slots of one length, as a ring. */
+class Ring {
+	readonly #slotMs: number;
+	readonly #slots: { number: number; readonly counts: Counts }[];
+
+	constructor(slots: number, slotMs: number) {
+		this.#slotMs = slotMs;
+		this.#slots = Array.from({ length: slots }, () => ({ number: -1, counts: new Counts() }));
+	}
+
+	add(nowMs: number, status: number, bucket: number): void {
+		const number = Math.floor(nowMs / this.#slotMs);
+		const slot = this.#slots[number % this.#slots.length];
+		if (slot === undefined) return;
+		if (slot.number !== number) {
+			slot.counts.clear();
+			slot.number = number;
+		}
+		slot.counts.add(status, bucket);
+	}
+
+	/** The last slots up to now, oldest first; `null` in the place of one without a request. */
+	last(nowMs: number, slots: number): { readonly atMs: number; readonly counts: Counts | null }[] {
+		const newest = Math.floor(nowMs / this.#slotMs);
+		return Array.from({ length: slots }, (_, index) => {
+			const number = newest - slots + 1 + index;
+			const slot = this.#slots[((number % this.#slots.length) + this.#slots.length) % this.#slots.length];
+			return { atMs: number * this.#slotMs, counts: slot?.number === number ? slot.counts : null };
+		});
+	}
+}
+
+export class Traffic {
+	readonly #clock: Pick<Clock, "now">;
+	readonly #minutes = new Ring(MINUTES, MINUTE_MS);
+	readonly #hours = new Ring(HOURS, HOUR_MS);
+	readonly #models = new Map<string, Ring>();
+	readonly #upstreams = new Map<string, Ring>();
+
+	constructor(clock: Pick<Clock, "now">) {
+		this.#clock = clock;
+	}
+
+	/** A request was answered. `model` and `upstream`: undefined where there is none. */
+	note(status: number, tookMs: number, model: string | undefined, upstream: string | undefined): void {
+		const nowMs = this.#clock.now();
+		const bucket = bucketOf(tookMs);
+		this.#minutes.add(nowMs, status, bucket);
+		this.#hours.add(nowMs, status, bucket);
+		if (model !== undefined) ringOf(this.#models, model)?.add(nowMs, status, bucket);
+		if (upstream !== undefined) ringOf(this.#upstreams, upstream)?.add(nowMs, status, bucket);
+	}
+
+	/** The last five minutes in all. */
+	now(): TrafficSum {
+		return sumOf(this.#minutes.last(this.#clock.now(), NAMED_MINUTES));
+	}
+
+	/** The last hour by the minute, oldest first. */
+	minutes(): TrafficSlot[] {
+		return slotsOf(this.#minutes.last(this.#clock.now(), MINUTES));
+	}
+
+	/** The last 72 hours by the hour, oldest first. */
+	hours(): TrafficSlot[] {
+		return slotsOf(this.#hours.last(this.#clock.now(), HOURS));
+	}
+
+	/** The last five minutes of a model. */
+	ofModel(id: string): TrafficSum {
+		return this.#named(this.#models, id);
+	}
+
+	/** The last five minutes of an upstream. */
+	ofUpstream(name: string): TrafficSum {
+		return this.#named(this.#upstreams, name);
+	}
+
+	#named(rings: ReadonlyMap<string, Ring>, name: string): TrafficSum {
+		return sumOf(rings.get(name)?.last(this.#clock.now(), NAMED_MINUTES) ?? []);
+	}
+}
+
+export const NAMED_WINDOW_SECONDS = (NAMED_MINUTES * MINUTE_MS) / 1_000;
+
+function ringOf(rings: Map<string, Ring>, name: string): Ring | undefined {
+	const found = rings.get(name);
+	if (found !== undefined || rings.size >= MAX_NAMES) return found;
+	const ring = new Ring(NAMED_MINUTES + 1, MINUTE_MS);
+	rings.set(name, ring);
+	return ring;
+}
+
+function bucketOf(tookMs: number): number {
+	return tookMs <= 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(tookMs) / GROWTH));
+}
+
+/** The middle of a bucket, of what is measured in whole milliseconds. */
+function middleOf(bucket: number): number {
+	return bucket === 0 ? 1 : Math.round(Math.exp((bucket - 0.5) * GROWTH));
+}
+
+function slotsOf(slots: readonly { readonly atMs: number; readonly counts: Counts | null }[]): TrafficSlot[] {
+	return slots.map((slot) => ({ atMs: slot.atMs, ...sumOf([slot]) }));
+}
+
+function sumOf(slots: readonly { readonly counts: Counts | null }[]): TrafficSum {
+	const sum = new Counts();
+	for (const { counts } of slots) {
+		if (counts === null) continue;
+		sum.requests += counts.requests;
+		sum.refused += counts.refused;
+		sum.errors += counts.errors;
+		for (let bucket = 0; bucket < BUCKETS; bucket++) sum.took[bucket] = (sum.took[bucket] ?? 0) + (counts.took[bucket] ?? 0);
+	}
+	const { requests, refused, errors } = sum;
+	const at = (share: number) => middleOf(bucketAt(sum.took, Math.ceil(requests * share)));
+	return { requests, refused, errors, tookMs: requests === 0 ? null : { p50: at(0.5), p95: at(0.95), p99: at(0.99) } };
+}
+
+/** The bucket of the request with this place in the order of length, from 1. */
+function bucketAt(took: Uint32Array, place: number): number {
+	let seen = 0;
+	for (let bucket = 0; bucket < took.length; bucket++) {
+		seen += took[bucket] ?? 0;
+		if (seen >= place) return bucket;
+	}
+	return took.length - 1;
+}
