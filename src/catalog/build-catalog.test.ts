@@ -355,3 +355,33 @@ describe("a discovered model", () => {
 		for (const id of ["__proto__", "constructor", "toString"]) expect(catalog.resolve(id, "text").model.id).toBe(id);
 	});
 });
+
+describe("features that this service brings to models", () => {
+	const grok = { type: "text", upstreams: [{ upstream: "x" }], capabilities: { supportsXSearch: true } };
+	const upstreams = { a: local, x: { provider: "xai", key: "k" } };
+	const capabilities = (entry: object, web: object = {}) =>
+		textModel(buildCatalog(inputsOf({ upstreams, web, models: { entries: { m: entry } } })), "m").capabilities;
+
+	test("every model has web search where a provider is set up, but those whose entry says no", () => {
+		const plain = { type: "text", upstreams: [{ upstream: "a" }] };
+		const search = { search: { searxng: { url: "http://localhost:8888" } } };
+		expect(capabilities(plain).supportsWebSearch).toBe(false);
+		expect(capabilities({ ...plain, capabilities: { supportsWebSearch: true } }).supportsWebSearch).toBe(false);
+		expect(capabilities(plain, search).supportsWebSearch).toBe(true);
+		expect(capabilities({ ...plain, capabilities: { supportsWebSearch: false } }, search).supportsWebSearch).toBe(false);
+		expect(capabilities(plain, { search: { ...search.search, order: ["brave"] } }).supportsWebSearch).toBe(false);
+		const embedded = buildCatalog(inputsOf({ web: search }));
+		expect(textModel(embedded, EMBEDDED_ID).capabilities.supportsWebSearch).toBe(true);
+	});
+
+	test("a model has X search where its entry says so and all that serve it have it", () => {
+		expect(capabilities(grok).supportsXSearch).toBe(true);
+		expect(capabilities({ ...grok, upstreams: [{ upstream: "x" }, { upstream: "a" }] }).supportsXSearch).toBe(false);
+		expect(capabilities({ ...grok, capabilities: {} }).supportsXSearch).toBe(false);
+	});
+
+	test("a model reads files itself where its entry says so", () => {
+		const built = buildCatalog(inputsOf({ upstreams, models: { entries: { m: { ...grok, files: "native" }, n: grok } } }));
+		expect([textModel(built, "m").readsFiles, textModel(built, "n").readsFiles]).toEqual([true, undefined]);
+	});
+});

@@ -8,7 +8,7 @@ import { imageFacts, ownImageSpec, ownUpscaleSpec, upscaleFacts } from "./image-
 import { mediaSpec, ownSpeechSpec, ownTranscriptionSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { isPrivateAddress } from "./private-host.ts";
-import { textCapabilities, textPrices, textSpec } from "./text-model.ts";
+import { type ServedFeatures, textCapabilities, textPrices, textSpec } from "./text-model.ts";
 import { assignMappings, assignTraits, type NameMaps } from "./traits.ts";
 import type { Deprecation, Model } from "./types.ts";
 
@@ -167,7 +167,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 	const facts = {
 		contextTokens: contextTokens(draft, config),
 		maxCompletionTokens: entry?.maxCompletionTokens ?? draft.data?.maxCompletionTokens ?? smallest(draft, "maxCompletionTokens"),
-		capabilities: textCapabilities(entry, draft.data),
+		capabilities: textCapabilities(entry, draft.data, servedFeatures(targets, config)),
 		prices: textPrices(entry, draft.data, priceMultiplier(targets, config)),
 		temperature: entry?.temperature ?? draft.data?.temperature ?? PROTOCOL_TEMPERATURE,
 		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,
@@ -175,6 +175,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 	const { contextTokens: context, maxCompletionTokens, capabilities, prices } = facts;
 	const thinkBlocks = entry?.thinkBlocks ?? draft.data?.thinkBlocks;
 	const repairsFormat = (entry?.responseFormat ?? draft.data?.responseFormat) === "repair";
+	const readsFiles = entry?.files === "native";
 	return frozen({
 		...base,
 		type: draft.type,
@@ -184,12 +185,20 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		maxCompletionTokens,
 		...(thinkBlocks && { thinkBlocks }),
 		...(repairsFormat && { repairsFormat }),
+		...(readsFiles && { readsFiles }),
 		public: {
 			...head,
 			...(context !== null && { context_length: context }),
 			model_spec: { ...spec, ...textSpec(facts) },
 		},
 	});
+}
+
+function servedFeatures(targets: Draft["targets"], { web, upstreams }: Config): ServedFeatures {
+	return {
+		webSearch: web.search.order.some((name) => web.search[name] !== undefined),
+		xSearch: targets.length > 0 && targets.every(({ upstream }) => upstreams[upstream]?.provider === "xai"),
+	};
 }
 
 /** What every target can take. The built-in engine takes no more than it was set to, whatever the weights allow. */

@@ -116,6 +116,7 @@ export const TEXT_ONLY = [
 	"topP",
 	"thinkBlocks",
 	"responseFormat",
+	"files",
 ] as const;
 
 function hasTextMembers(entry: ModelEntry | undefined): boolean {

@@ -21,15 +21,35 @@ const UNKNOWN_CAPABILITIES: TextCapabilities = {
 	supportsE2EE: false,
 	supportsVision: null,
 	supportsVideoInput: null,
-	supportsWebSearch: false,
+	supportsWebSearch: true,
 	supportsXSearch: false,
 };
 
-/** Capabilities by precedence: configuration, then data file, then unknown (docs/models.md). */
-export function textCapabilities(entry: ModelEntry | undefined, data: TextModelData | undefined): TextCapabilities {
+/** What the configuration can do for a text model, whatever the model's entry says. */
+export interface ServedFeatures {
+	/** A search provider is set up. */
+	readonly webSearch: boolean;
+	/** All upstreams of the model search X themselves. */
+	readonly xSearch: boolean;
+}
+
+/**
+ * Capabilities by precedence: configuration, then data file, then unknown (docs/models.md). What is not served is no
+ * capability.
+ */
+export function textCapabilities(
+	entry: ModelEntry | undefined,
+	data: TextModelData | undefined,
+	served: ServedFeatures,
+): TextCapabilities {
 	const merged = { ...UNKNOWN_CAPABILITIES, ...data?.capabilities, ...entry?.capabilities };
-	// A model that sees no image cannot see several.
-	return merged.supportsVision === false ? { ...merged, supportsMultipleImages: false } : merged;
+	return {
+		...merged,
+		// A model that sees no image cannot see several.
+		...(merged.supportsVision === false && { supportsMultipleImages: false }),
+		supportsWebSearch: merged.supportsWebSearch && served.webSearch,
+		supportsXSearch: merged.supportsXSearch && served.xSearch,
+	};
 }
 
 /**

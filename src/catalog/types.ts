@@ -60,10 +60,17 @@ export interface ModelTarget {
 	readonly voices?: Readonly<Record<string, string>>;
 	/** Of speech: what the upstream makes; absent: all formats. */
 	readonly formats?: readonly AudioFormatName[];
-	/** Of speech: what the upstream speaks; absent: OpenAI's protocol. */
-	readonly protocol?: "openai" | "elevenlabs";
+	/** Of speech and images: what the upstream speaks; absent: OpenAI's protocol, or its provider's. */
+	readonly protocol?: "openai" | "elevenlabs" | "comfyui";
 	/** Of images: sizes like `1024x1024` that the upstream makes; absent: any; empty: it is told none. */
 	readonly sizes?: readonly string[];
+	/** Of images: how many input pictures the upstream takes; absent: what is known of its protocol. */
+	readonly pictures?: number;
+	/** Of images: what a provider or a workflow is told, by the upstream's own names (docs/images.md, Upstreams). */
+	readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+	/** Of ComfyUI: the file of the workflow, and the node whose pictures count; absent: any. */
+	readonly workflow?: string;
+	readonly output?: string;
 	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
 	readonly cloning?: "ref_audio" | "voice_file";
 }
@@ -150,6 +157,8 @@ export interface TextModel extends ModelBase {
 	readonly thinkBlocks?: "inline" | "opened";
 	/** True where answers to a response_format are checked here and asked for once more; else the upstream sees to them. */
 	readonly repairsFormat?: boolean;
+	/** True: PDF files of a chat go to it as they are; else their text does. */
+	readonly readsFiles?: boolean;
 }
 
 /** What a speech model says and takes. */

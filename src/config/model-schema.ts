@@ -33,8 +33,30 @@ const TargetSchema = closed({
 			description: "inpaint, image: what the upstream makes, like 1024x1024; left out: any size; empty: it is told none",
 		}),
 	),
+	pictures: Type.Optional(
+		Type.Integer({
+			minimum: 0,
+			maximum: 3,
+			description: "inpaint: input pictures that the upstream takes; left out: what is known of its protocol",
+		}),
+	),
+	parameters: Type.Optional(
+		named(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+			description: "inpaint, image, upscale: what a provider or a workflow is told; names in braces, like {seed}, are filled in",
+		}),
+	),
+	workflow: Type.Optional(
+		Type.String({
+			pattern: PLAIN_TEXT,
+			minLength: 1,
+			description: "comfyui: the file of the workflow, exported for the API; from the folder of the start",
+		}),
+	),
+	output: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "comfyui: the node whose pictures count; left out: any" })),
 	protocol: Type.Optional(
-		Type.Enum(["openai", "elevenlabs"], { description: "tts: what the upstream speaks; left out: openai" }),
+		Type.Enum(["openai", "elevenlabs", "comfyui"], {
+			description: "tts: openai or elevenlabs; inpaint, image, upscale: openai or comfyui. Left out: openai",
+		}),
 	),
 	cloning: Type.Optional(
 		Type.Enum([...CLONING_FORMS], {
@@ -163,6 +185,12 @@ export const ModelEntrySchema = section({
 		Type.Enum(["native", "repair"], {
 			description:
 				"Who sees to response_format: native, the upstream; repair, this service: it tells the model, checks the answer and asks once more",
+		}),
+	),
+	files: Type.Optional(
+		Type.Enum(["text", "native"], {
+			description:
+				"What the model gets of a PDF that a chat carries: text, what stands in it; native, the file, for upstreams that read files",
 		}),
 	),
 	speech: Type.Optional(SpeechSchema),
