@@ -27,9 +27,11 @@ export function chatRequest(
 		conversation.system("system", typeof system === "string" ? system : textsOf(system, ["system"]));
 	}
 	addMessages(conversation, request.messages, long);
+	const messages = conversation.finish();
+	if (messages.length === 0) throw invalidField(["messages"], "has nothing that goes to the model");
 	const body: ChatBody = {
 		model: request.model,
-		messages: conversation.finish(),
+		messages,
 		...("max_tokens" in request ? sampling(request, model.maxCompletionTokens ?? null) : {}),
 		...toolsOf(request),
 		...thinkingOf(request, model),

@@ -49,6 +49,11 @@ const BAD: readonly (readonly [string, object, string])[] = [
 	["no maximum", { max_tokens: undefined }, "max_tokens: is required"],
 	["a maximum of nothing", { max_tokens: 0 }, "max_tokens: must be >= 1"],
 	["no messages", { messages: [] }, "messages: must not have fewer than 1 items"],
+	[
+		"blocks of hosted tools alone",
+		{ messages: [{ role: "assistant", content: [{ type: "server_tool_use" }] }] },
+		"nothing that goes",
+	],
 	["messages that are none", { messages: "x" }, "messages: must be array"],
 	[
 		"a role of nobody",
