@@ -1,10 +1,11 @@
 import { ApiError } from "../errors/index.ts";
 import type { Journal } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
-import type { AcquireResult, CapAnswer, CapAsk, StorePort, UsableMoney } from "../store/port.ts";
+import type { AcquireResult, StorePort } from "../store/port.ts";
 import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
 import type { AccountMoney } from "./account-money.ts";
-import { type CapHolder, LeasedCaps } from "./leased-caps.ts";
+import type { Claim } from "./claim.ts";
+import { LeasedCaps } from "./leased-caps.ts";
 
 /** After a store trip that brought too little, refusals need no further trip for this long. */
 const DRY_MS = 100;
@@ -14,42 +15,11 @@ const RECALL_WAIT_MS = 50;
 /** Requests of one account that may wait for money at once; more are refused with 503. */
 const MAX_WAITING = 10_000;
 
-/** A request's wish for money. */
-export interface Claim<T> {
-	/** UTC day of the admission. */
-	readonly day: number;
-	/**
-	 * One synchronous try. Returns undefined where more money could help and `last` is false; with `last` it
-	 * decides: a result, or a thrown refusal. May refuse earlier where no money would help.
-	 */
-	attempt(last: boolean): T | undefined;
-	/** What is missing for it, in nano-USD: the need of a store trip. */
-	lack(): number;
-	/** What it could use beyond what is free here; undefined: any amount of any source. */
-	usable(): UsableMoney | undefined;
-	/** False where the money that it could use is here: only the caps of its key stand in its way. */
-	moneyHelps(): boolean;
-	/** Less than what it lacks helps, too. */
-	readonly part: boolean;
-	/** Where the limits of its key are leased, too: what it needs of them. */
-	caps?(): CapClaim | undefined;
-}
-
-/** What a claim needs of its key's limits. */
-export interface CapClaim {
-	/** Stands for the limits: claims with the same one need the same. */
-	readonly window: object;
-	readonly holder: CapHolder;
-	ask(): CapAsk;
-	/** False where the key has other limits meanwhile: what was granted has to go back. */
-	take(answer: CapAnswer): boolean;
-}
-
 interface Waiter {
 	readonly claim: Claim<unknown>;
 	/** Store trips that brought too little. */
 	tries: number;
-	/** Claims that wait for it: see `#aside`. */
+	/** Claims that wait for it: see `#setAsideFor`. */
 	line?: Line;
 	resolve(result: unknown): void;
 	reject(error: unknown): void;

@@ -23,7 +23,6 @@ import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
 import {
 	type BatchState,
 	budgetKey,
-	capKey,
 	Entry,
 	lostAllotments,
 	needsOf,
@@ -32,6 +31,7 @@ import {
 } from "../../src/store/postgres/batch-plan.ts";
 import type { Beat, Boot } from "../../src/store/postgres/boots.ts";
 import type { CapPlace } from "../../src/store/postgres/cap-book.ts";
+import { capKey } from "../../src/store/postgres/cap-plan.ts";
 import { type CapRoom, decideCapped, freeRoom } from "../../src/store/postgres/cap-split.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";

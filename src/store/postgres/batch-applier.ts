@@ -12,7 +12,6 @@ import {
 	type BatchPlan,
 	type BatchState,
 	budgetKey,
-	capKey,
 	Entry,
 	type LockedBudget,
 	lostAllotments,
@@ -20,6 +19,7 @@ import {
 	planBatch,
 } from "./batch-plan.ts";
 import { lockCaps, roomOf } from "./cap-book.ts";
+import { capKey } from "./cap-plan.ts";
 import { freeRoom } from "./cap-split.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";

@@ -1,14 +1,23 @@
 /** What a batch of records does to the books, as rows to be written. Pure: it works on what was read under lock. */
-import type { JournalRecord, MoneySource, Owing, PostRecord } from "../../journal/records.ts";
+import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { type OwedSource, payOwed } from "../owed.ts";
-import type { CapAmounts } from "../port.ts";
 import { type BookedPart, bookPost, type LinePart } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
-import { type CapUnit, OVERRUN, REVENUE } from "../tables.ts";
+import { OVERRUN, REVENUE } from "../tables.ts";
 import type { AllotmentDay } from "./allotments.ts";
 import type { CapPlace } from "./cap-book.ts";
+import {
+	allowed,
+	type CappedRows,
+	capKey,
+	capPlaceOf,
+	countCapped,
+	type FreeCaps,
+	owedPaidOf,
+	takeOwedCaps,
+} from "./cap-plan.ts";
 import { RpcPlan } from "./rpc-plan.ts";
 
 /** A record of a batch. It is looked at more than once, and read once. */
@@ -44,7 +53,7 @@ export interface BatchState {
 	/** By account. */
 	readonly numbers: Map<string, EntryCounts>;
 	/** What is neither spent nor leased of the limits of keys whose posts owe something, by `capKey`. */
-	readonly caps: Map<string, CapAmounts>;
+	readonly caps: FreeCaps;
 }
 
 export type Row = Readonly<Record<string, string | number | null>>;
@@ -80,10 +89,6 @@ export function budgetKey(account: string, source: string, day: number): string 
 	return `${account}/${source}/${day}`;
 }
 
-export function capKey({ keyId, day }: CapPlace): string {
-	return `${keyId}/${day}`;
-}
-
 export function needsOf(entries: readonly Entry[]): BatchNeeds {
 	const accounts = new Set<string>();
 	const caps = new Map<string, CapPlace>();
@@ -102,11 +107,6 @@ export function needsOf(entries: readonly Entry[]): BatchNeeds {
 		}
 	}
 	return { accounts: [...accounts], budgets: [...budgets.values()], caps: [...caps.values()], touched: [...touched] };
-}
-
-/** Where a post owes something that the limits of its key have to allow. */
-function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace | null {
-	return capped === true && owing !== undefined && typeof keyId === "string" && Number.isSafeInteger(day) ? { keyId, day } : null;
 }
 
 /**
@@ -129,7 +129,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 	const plan = { posts: [] as Row[], movements: [] as Row[] };
 	const daily = new Map<string, Row & { amount: number; units: number; rows: number }>();
 	const spent: SpentRows = new Map();
-	const capped = new Map<string, Row & { amount: number }>();
+	const capped: CappedRows = new Map();
 	const touches = new Map<string, number>();
 	const rpc = new RpcPlan();
 	const count = (post: PostRecord, unit: string, sku: string, amount: number, units: number): void => {
@@ -156,11 +156,11 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			continue;
 		}
 		const booked = bookPost(record);
-		const { parts: owedPaid, fromFree } = payOwed(booked.parts, allowed(record, state), () =>
+		const { parts: owedPaid, fromFree } = payOwed(booked.parts, allowed(record, state.caps), () =>
 			owedSources(record, booked.parts, state),
 		);
 		const owed = owedPaidOf(booked.parts, owedPaid);
-		takeOwedCaps(record, owed, state);
+		takeOwedCaps(record, owed, state.caps);
 		for (const { source, amount } of fromFree) leaseFree(record, source, amount, state, spent);
 		const parts = owedPaid.flatMap((part) => paid(record, part, state, spent));
 		const counts = state.numbers.get(record.accountId) ?? { entries: 0, usd: 0, bundled: 0, diem: 0 };
@@ -175,59 +175,6 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 		rpc.post(record);
 	}
 	return { ...plan, daily: [...daily.values()], spent: [...spent.values()], capped: [...capped.values()], touches, rpc };
-}
-
-/** What a post owes, as far as the limits of its key go: the node may have had no lease of what they have left. */
-function allowed(post: PostRecord, state: BatchState): Owing | undefined {
-	const place = capPlaceOf(post);
-	if (place === null || post.owing === undefined) return post.owing;
-	const free = state.caps.get(capKey(place)) ?? { usd: 0, diem: 0 };
-	const { most, kept } = post.owing;
-	return {
-		kept,
-		most: { usd: Math.max(0, Math.min(most.usd, free.usd)), diem: Math.max(0, Math.min(most.diem, free.diem)) },
-	};
-}
-
-/** What of the owed parts is paid, by what it counts as. */
-function owedPaidOf(before: readonly LinePart[], after: readonly BookedPart[]): CapAmounts {
-	const [was, is] = [amountsOf(before), amountsOf(after)];
-	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
-}
-
-/** Bundled credit and USD count together. */
-function amountsOf(parts: readonly (LinePart | BookedPart)[]): CapAmounts {
-	const sum = { usd: 0, diem: 0 };
-	for (const { source, amount } of parts) {
-		if (source === "diem") sum.diem += amount;
-		else if (source !== "overrun" && source !== "owed") sum.usd += amount;
-	}
-	return sum;
-}
-
-/** What was owed and is paid leaves less of the limits to the next post of the batch. */
-function takeOwedCaps(post: PostRecord, owed: CapAmounts, state: BatchState): void {
-	const place = capPlaceOf(post);
-	const free = place === null ? undefined : state.caps.get(capKey(place));
-	if (place === null || free === undefined) return;
-	state.caps.set(capKey(place), { usd: free.usd - owed.usd, diem: free.diem - owed.diem });
-}
-
-/** What goes from the lease: what was owed comes out of what nobody has leased. */
-function countCapped(
-	capped: Map<string, Row & { amount: number }>,
-	post: PostRecord,
-	parts: readonly BookedPart[],
-	owed: CapAmounts,
-): void {
-	const all = amountsOf(parts);
-	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
-		const amount = all[unit] - owed[unit];
-		if (amount <= 0) continue;
-		const key = `${post.keyId}/${unit}/${post.day}`;
-		const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
-		capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
-	}
 }
 
 /** What each source has for what the post owes: see `payOwed`. */

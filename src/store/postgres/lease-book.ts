@@ -67,7 +67,10 @@ export class LeaseBook {
 		return inTransaction(
 			sql,
 			async (tx) => {
-				const [, , held] = await Promise.all([this.#alive(tx), writeAllotments(tx, acquires), this.#leases(tx, idsOf(returns))]);
+				const first = [this.#alive(tx), writeAllotments(tx, acquires), this.#leases(tx, idsOf(returns))] as const;
+				// What is still under way when one of them fails must not write behind the end of the transaction.
+				await Promise.allSettled(first);
+				const [, , held] = await Promise.all(first);
 				const places = [
 					...acquires.flatMap(({ accountId, day }) => placesOf(accountId, [day])),
 					...idsOf(returns).flatMap((accountId) => (held.get(accountId) ?? []).map((lease) => ({ ...lease, accountId }))),

@@ -1,0 +1,69 @@
+/** What a batch does to the limits of keys. Pure, as the rest of the plan. */
+import type { Owing, PostRecord } from "../../journal/records.ts";
+import type { CapAmounts } from "../port.ts";
+import type { BookedPart, LinePart } from "../post-lines.ts";
+import type { CapUnit } from "../tables.ts";
+import type { CapPlace } from "./cap-book.ts";
+
+/** What is neither spent nor leased of the limits of keys, by `capKey`. */
+export type FreeCaps = Map<string, CapAmounts>;
+
+/** What posts take of leases, by key, unit and day. */
+export type CappedRows = Map<string, Readonly<Record<string, string | number | null>> & { amount: number }>;
+
+export function capKey({ keyId, day }: CapPlace): string {
+	return `${keyId}/${day}`;
+}
+
+/** Where a post owes something that the limits of its key have to allow. */
+export function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace | null {
+	return capped === true && owing !== undefined && typeof keyId === "string" && Number.isSafeInteger(day) ? { keyId, day } : null;
+}
+
+/** What a post owes, as far as the limits of its key go: the node may have had no lease of what they have left. */
+export function allowed(post: PostRecord, free: FreeCaps): Owing | undefined {
+	const place = capPlaceOf(post);
+	if (place === null || post.owing === undefined) return post.owing;
+	const room = free.get(capKey(place)) ?? { usd: 0, diem: 0 };
+	const { most, kept } = post.owing;
+	return {
+		kept,
+		most: { usd: Math.max(0, Math.min(most.usd, room.usd)), diem: Math.max(0, Math.min(most.diem, room.diem)) },
+	};
+}
+
+/** What of the owed parts is paid, by what it counts as. */
+export function owedPaidOf(before: readonly LinePart[], after: readonly BookedPart[]): CapAmounts {
+	const [was, is] = [amountsOf(before), amountsOf(after)];
+	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
+}
+
+/** Bundled credit and USD count together. */
+function amountsOf(parts: readonly (LinePart | BookedPart)[]): CapAmounts {
+	const sum = { usd: 0, diem: 0 };
+	for (const { source, amount } of parts) {
+		if (source === "diem") sum.diem += amount;
+		else if (source !== "overrun" && source !== "owed") sum.usd += amount;
+	}
+	return sum;
+}
+
+/** What was owed and is paid leaves less of the limits to the next post of the batch. */
+export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps): void {
+	const place = capPlaceOf(post);
+	const room = place === null ? undefined : free.get(capKey(place));
+	if (place === null || room === undefined) return;
+	free.set(capKey(place), { usd: room.usd - owed.usd, diem: room.diem - owed.diem });
+}
+
+/** What goes from the lease: what was owed comes out of what nobody has leased. */
+export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly BookedPart[], owed: CapAmounts): void {
+	const all = amountsOf(parts);
+	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
+		const amount = all[unit] - owed[unit];
+		if (amount <= 0) continue;
+		const key = `${post.keyId}/${unit}/${post.day}`;
+		const row = { account_id: post.accountId, key_id: post.keyId, unit, day: post.day };
+		capped.set(key, { ...row, amount: (capped.get(key)?.amount ?? 0) + amount });
+	}
+}
