@@ -4,6 +4,7 @@ import { type Nano, nano } from "../../ledger/nano.ts";
 import { type AccountRow, accountOf } from "../callers.ts";
 import { MIN_STAKE_NANO, stakeSql } from "../diem.ts";
 import type { Account } from "../port.ts";
+import { contains } from "../queries/contains.ts";
 import { DAY_MS } from "../store-clock.ts";
 import type { StakeSource, StoreDb } from "../tables.ts";
 import { AdminError } from "./errors.ts";
@@ -33,6 +34,8 @@ export interface ListAccounts {
 	/** null: from the first on. */
 	readonly after: AccountPlace | null;
 	readonly limit: number;
+	/** A part of the name, the id or the wallet; left out: all. Such a page may look at all accounts. */
+	readonly search?: string;
 }
 
 /** One account with its balances. Throws `AdminError` (NOT_FOUND). */
@@ -48,7 +51,7 @@ export async function requireView(tx: StoreDb, accountId: string, nowMs: number)
 }
 
 /** A page of the accounts in the order of their making, wallets left out. Costs what the page costs, at any number of accounts. */
-export function listAccountPage(admin: AdminStore, { order, after, limit }: ListAccounts): Promise<AccountView[]> {
+export function listAccountPage(admin: AdminStore, { order, after, limit, search }: ListAccounts): Promise<AccountView[]> {
 	const direction = order === "oldest-first" ? "asc" : "desc";
 	return readOnly(admin, async (tx) => {
 		let page = views(tx, admin.now())
@@ -60,6 +63,7 @@ export function listAccountPage(admin: AdminStore, { order, after, limit }: List
 			const behind = sql.raw(order === "oldest-first" ? ">" : "<");
 			page = page.where(sql<boolean>`(accounts.created_at, accounts.id) ${behind} ${place}`);
 		}
+		if (search !== undefined) page = page.where(contains(["accounts.name", "accounts.id", "accounts.wallet"], search));
 		return (await page.limit(limit).execute()).map(viewOf);
 	});
 }

@@ -14,6 +14,7 @@ import { usageSums } from "../queries/usage-sums.ts";
 import { retentionStep } from "../retention/retention-step.ts";
 import { type AccountView, listAccountPage, showAccount } from "./account-view.ts";
 import { createAccountOnce } from "./accounts.ts";
+import { beginConsoleSession, endConsoleSession, findConsoleSession, prolongConsoleSession } from "./console-sessions.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
 import { createWeb3Key, walletStanding } from "./create-web3-key.ts";
@@ -46,6 +47,7 @@ import { createVoice, storeVoicePart } from "./voices/store-voice.ts";
 export const ADMIN_OPERATIONS = {
 	accountBalance,
 	askForMoney,
+	beginConsoleSession,
 	beginTopUp,
 	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
 		changeAccount(admin, input.accountId, input.changes),
@@ -60,7 +62,9 @@ export const ADMIN_OPERATIONS = {
 	debit,
 	deleteVoice,
 	endBroadcastTurn,
+	endConsoleSession,
 	failTopUp,
+	findConsoleSession,
 	findTopUp,
 	findVoice,
 	finishStakeReading,
@@ -79,6 +83,7 @@ export const ADMIN_OPERATIONS = {
 	listWallets,
 	noteExceededLimits,
 	noteTopUp,
+	prolongConsoleSession,
 	readVoicePart,
 	refund,
 	retain: retentionStep,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AdminStore } from "./open-admin.ts";
 
 /** What a secret of the store is for; each has its own. */
-export type SecretName = "usage-cursor" | "web3-key-token";
+export type SecretName = "console-session" | "usage-cursor" | "web3-key-token";
 
 /** 32 random bytes as lower-case hex, made at the first call: the same for all nodes, and after a restart. */
 export function sharedSecret(admin: AdminStore, input: { readonly name: SecretName }): Promise<string> {

@@ -1,5 +1,7 @@
 /** The audit of sends, read: what was sent to a chain, by hashes. */
+import { type Selectable, sql } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
+import type { Tables } from "../tables.ts";
 
 export interface SendsQuestion {
 	/** Raw or transaction hash, in any case of its letters. */
@@ -25,8 +27,29 @@ export interface SendView {
 	readonly endedAtMs: number | null;
 }
 
+/** Where a page of sends ends: the next one begins behind it. */
+export interface SendPlace {
+	readonly sentAtMs: number;
+	readonly id: number;
+}
+
 /** Newest first. A hash is found by its index, however many there are. */
 export async function listSends(admin: AdminStore, question: SendsQuestion): Promise<SendView[]> {
+	return (await sendRows(admin, question, null)).map(viewOf);
+}
+
+/** The same page by page: with the place of each. */
+export async function listSendPage(
+	admin: AdminStore,
+	question: SendsQuestion & { readonly after: SendPlace | null },
+): Promise<(SendView & { readonly place: SendPlace })[]> {
+	const rows = await sendRows(admin, question, question.after);
+	return rows.map((row) => ({ ...viewOf(row), place: { sentAtMs: Number(row.sent_at), id: Number(row.id) } }));
+}
+
+type SendRow = Selectable<Tables["rpc_sends"]>;
+
+function sendRows(admin: AdminStore, question: SendsQuestion, after: SendPlace | null): Promise<SendRow[]> {
 	const { hash, network, keyId, sinceMs, limit } = question;
 	let query = admin.db.selectFrom("rpc_sends").selectAll();
 	if (hash !== undefined) {
@@ -36,8 +59,12 @@ export async function listSends(admin: AdminStore, question: SendsQuestion): Pro
 	if (network !== undefined) query = query.where("network", "=", network);
 	if (keyId !== undefined) query = query.where("key_id", "=", keyId);
 	if (sinceMs !== undefined) query = query.where("sent_at", ">=", BigInt(sinceMs));
-	const rows = await query.orderBy("sent_at", "desc").orderBy("id", "desc").limit(limit).execute();
-	return rows.map((row) => ({
+	if (after !== null) query = query.where(sql<boolean>`(sent_at, id) < (${BigInt(after.sentAtMs)}, ${BigInt(after.id)})`);
+	return query.orderBy("sent_at", "desc").orderBy("id", "desc").limit(limit).execute();
+}
+
+function viewOf(row: SendRow): SendView {
+	return {
 		requestId: row.request_id,
 		item: Number(row.item),
 		accountId: row.account_id,
@@ -49,5 +76,5 @@ export async function listSends(admin: AdminStore, question: SendsQuestion): Pro
 		sentAtMs: Number(row.sent_at),
 		outcome: row.outcome,
 		endedAtMs: row.ended_at === null ? null : Number(row.ended_at),
-	}));
+	};
 }

@@ -1,5 +1,6 @@
 import type { MoneySource } from "../../journal/records.ts";
 import type { StoreDb } from "../tables.ts";
+import { firstIdFrom } from "./posts-by-time.ts";
 
 /** One line of a request: one sku from one source of money; a request at price 0 has one line without a sku. */
 export interface ExportedLine {
@@ -43,7 +44,7 @@ const DISORDER_MS = 60_000;
  * transaction stays open between two chunks. What is booked is never changed, so the chunks belong together.
  */
 export async function* exportUsage(db: StoreDb, { fromMs, toMs }: ExportRange): AsyncGenerator<ExportedLine[]> {
-	let after = fromMs === null ? 0 : await lastIdBefore(db, fromMs - DISORDER_MS);
+	let after = fromMs === null ? 0 : (await firstIdFrom(db, fromMs - DISORDER_MS)) - 1;
 	for (;;) {
 		const posts = await readPosts(db, after);
 		const last = posts.at(-1);
@@ -53,26 +54,6 @@ export async function* exportUsage(db: StoreDb, { fromMs, toMs }: ExportRange): 
 		if (Number(last.booked_at) >= toMs + DISORDER_MS) return;
 		after = Number(last.id);
 	}
-}
-
-/** An id behind which everything booked from an instant on stands. */
-async function lastIdBefore(db: StoreDb, ms: number): Promise<number> {
-	const newest = await db.selectFrom("posts").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
-	let before = 0;
-	let behind = Number(newest?.id ?? 0) + 1;
-	while (behind - before > 1) {
-		const middle = Math.floor((before + behind) / 2);
-		const probe = await db
-			.selectFrom("posts")
-			.select("booked_at")
-			.where("id", ">=", BigInt(middle))
-			.orderBy("id")
-			.limit(1)
-			.executeTakeFirst();
-		if (probe !== undefined && Number(probe.booked_at) < ms) before = middle;
-		else behind = middle;
-	}
-	return before;
 }
 
 type PostRow = Awaited<ReturnType<typeof readPosts>>[number];

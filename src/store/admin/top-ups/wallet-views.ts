@@ -1,6 +1,7 @@
 /** Wallets with a balance of their own, as the operator sees them. */
 import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
+import { contains } from "../../queries/contains.ts";
 import type { StoreDb } from "../../tables.ts";
 import { AdminError } from "../errors.ts";
 import type { AdminStore } from "../open-admin.ts";
@@ -29,13 +30,16 @@ export interface ListWallets {
 	/** null: from the newest on. */
 	readonly after: WalletPlace | null;
 	readonly limit: number;
+	/** A part of the wallet's name; left out: all. Such a page may look at all wallets. */
+	readonly search?: string;
 }
 
 /** A page, the newest first, at the cost of the page. */
-export async function listWallets(admin: AdminStore, { after, limit }: ListWallets): Promise<WalletView[]> {
+export async function listWallets(admin: AdminStore, { after, limit, search }: ListWallets): Promise<WalletView[]> {
 	let page = views(admin.db).orderBy("accounts.created_at", "desc").orderBy("accounts.id", "desc");
 	if (after !== null)
 		page = page.where(sql<boolean>`(accounts.created_at, accounts.id) < (${BigInt(after.createdAtMs)}, ${after.accountId})`);
+	if (search !== undefined) page = page.where(contains(["accounts.identity"], search));
 	return (await page.limit(limit).execute()).map(viewOf);
 }
 

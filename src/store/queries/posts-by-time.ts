@@ -1,0 +1,24 @@
+import type { StoreDb } from "../tables.ts";
+
+/**
+ * The lowest id from which on posts were booked at this instant (Unix milliseconds) or later, as far as ids are in the
+ * order of instants: several nodes book at once. Some twenty seeks, at any number of posts.
+ */
+export async function firstIdFrom(db: StoreDb, ms: number): Promise<number> {
+	const newest = await db.selectFrom("posts").select("id").orderBy("id", "desc").limit(1).executeTakeFirst();
+	let before = 0;
+	let behind = Number(newest?.id ?? 0) + 1;
+	while (behind - before > 1) {
+		const middle = Math.floor((before + behind) / 2);
+		const probe = await db
+			.selectFrom("posts")
+			.select("booked_at")
+			.where("id", ">=", BigInt(middle))
+			.orderBy("id")
+			.limit(1)
+			.executeTakeFirst();
+		if (probe !== undefined && Number(probe.booked_at) < ms) before = middle;
+		else behind = middle;
+	}
+	return before + 1;
+}

@@ -1,0 +1,21 @@
+import type { AdminStore } from "../admin/open-admin.ts";
+import { DAY_MS } from "../store-clock.ts";
+import { firstIdFrom } from "./posts-by-time.ts";
+
+/**
+ * How many metered requests were booked on each UTC day, both included, by the numbers of their rows: a few seeks a day,
+ * at any length of the journal. Where a batch of PostgreSQL failed its numbers are left out, so it may be a few too many.
+ */
+export async function requestDays(
+	admin: AdminStore,
+	{ firstDay, lastDay }: { readonly firstDay: number; readonly lastDay: number },
+): Promise<{ readonly day: number; readonly requests: number }[]> {
+	const days = [];
+	let from = await firstIdFrom(admin.db, firstDay * DAY_MS);
+	for (let day = firstDay; day <= lastDay; day++) {
+		const next = await firstIdFrom(admin.db, (day + 1) * DAY_MS);
+		days.push({ day, requests: next - from });
+		from = next;
+	}
+	return days;
+}
