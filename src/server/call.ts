@@ -1,6 +1,7 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
+import type { Witness } from "./witness.ts";
 
 /** The connection's side of a request, from the HTTP layer. */
 export interface Connection {
@@ -26,6 +27,8 @@ export class Call {
 	/** Of a wallet: what it has after the request, in nano-USD. */
 	balanceRemaining: number | null = null;
 	readonly headers: Record<string, string> = {};
+	/** Tells what comes of the request; null where nobody watches. */
+	witness: Witness | null = null;
 	/** The body's share of the process's memory for bodies: released at the request's end. */
 	bodyShare: BodyShare | null = null;
 	readonly #connection: Connection;

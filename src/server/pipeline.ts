@@ -16,6 +16,8 @@ import { type Checker, checker } from "../schema/index.ts";
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { RequestCounts } from "../telemetry/request-counts.ts";
+import type { Tracer } from "../telemetry/tracing/port.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
 import { LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
@@ -39,6 +41,7 @@ import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
 import type { WalletGate } from "./wallet-gate.ts";
+import { Witness } from "./witness.ts";
 
 /** What the pipeline works with: handed in once. */
 export interface PipelineParts {
@@ -54,6 +57,10 @@ export interface PipelineParts {
 	readonly exceededLimits: { note(entry: ExceededLimit): void };
 	/** Counts what is answered, for the operator's eyes; left out: nothing is counted. */
 	readonly traffic?: Traffic;
+	/** What requests come to, for /metrics; left out: nothing is counted, traced or written of them. */
+	readonly counts?: RequestCounts;
+	/** Writes traces; null: nothing does. */
+	readonly tracer?: () => Tracer | null;
 	/** Read for each request: a reload changes them. */
 	readonly settings: () => PipelineSettings;
 }
@@ -63,6 +70,8 @@ export interface PipelineSettings extends RespondSettings {
 	readonly listRequestsPerMinute: number;
 	/** Endpoints by name that take callers without a credential now (`models.public`). */
 	readonly publicEndpoints: ReadonlySet<string>;
+	/** One line for each request in the log (`log.requests`). */
+	readonly logRequests?: boolean;
 }
 
 /** An endpoint with its schemas made ready. */
@@ -94,8 +103,10 @@ export async function travel(
 	const { endpoint } = prepared;
 	const call = new Call(newRequestId(), endpoint, request, parts.clock.now(), connection);
 	const settings = parts.settings();
+	call.witness = witnessOf(call, settings, parts);
 	let answer: MeteredAnswer;
 	try {
+		call.witness?.step("identify");
 		endpoint.checkPath?.(params);
 		const reading = identify(call, settings, parts);
 		if (reading !== null) await reading;
@@ -107,12 +118,14 @@ export async function travel(
 			const input = await readInput(prepared, params, call, settings, parts);
 			const taking = takeMinuteRequest(call, endpoint, settings, parts);
 			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
+			call.witness?.step("work");
 			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
 	}
-	const { headers } = call;
+	const { headers, witness } = call;
+	witness?.answered(answer.status);
 	parts.traffic?.note(
 		answer.status,
 		parts.clock.now() - call.admittedAtMs,
@@ -123,9 +136,13 @@ export async function travel(
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
 	if (answer.ended === undefined) {
 		call.bodyShare?.release();
+		witness?.ended();
 	} else {
 		noteStreamEnd(response, answer.ended);
-		void answer.ended.then(() => call.bodyShare?.release());
+		void answer.ended.then(() => {
+			call.bodyShare?.release();
+			witness?.ended();
+		});
 	}
 	return response;
 }
@@ -144,15 +161,20 @@ async function runMetered(
 	if (full !== null)
 		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
 	const input = await readInput(prepared, params, call, settings, parts);
+	const { witness } = call;
+	witness?.step("admit");
 	const admission = await endpoint.admit(input, call);
+	witness?.admitted(admission.model);
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	const { rate } = admission;
+	witness?.step("limit");
 	const taking = takeRate(caller, rate, parts);
 	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
 	const taken = taking instanceof Promise ? await taking : taking;
 	if (rate.refused === undefined) call.rate = taken;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
 	if (replayed !== null) return replayed;
+	witness?.step("hold");
 	let hold: Awaited<ReturnType<typeof admission.hold>>;
 	try {
 		hold = await admission.hold({
@@ -165,7 +187,9 @@ async function runMetered(
 		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
 		throw error;
 	}
-	const settlement = settlementOf(parts.budgets, caller, { ...rate, taken }, hold);
+	const onPost = witness === null ? undefined : (...told: Parameters<Witness["posted"]>) => witness.posted(...told);
+	const settlement = settlementOf(parts.budgets, caller, { ...rate, taken }, hold, onPost);
+	witness?.step("work");
 	let answer: MeteredAnswer | undefined;
 	try {
 		answer = await admission.work(settlement);
@@ -174,6 +198,7 @@ async function runMetered(
 			call.balanceRemaining = caller.balances().usd - (answer.ended === undefined ? 0 : settlement.heldNano);
 		if (answer.ended !== undefined) return answer;
 		if (settlement.durable === null) throw new Error(`${endpoint.name} answered without a post`);
+		witness?.step("post");
 		await settlement.durable;
 		return answer;
 	} finally {
@@ -205,6 +230,7 @@ async function readInput(
 	parts: PipelineParts,
 ): Promise<Input<never, never>> {
 	const { endpoint } = prepared;
+	call.witness?.step("receive");
 	let query: Record<string, unknown> = {};
 	if (prepared.query !== null) {
 		const start = call.request.url.indexOf("?");
@@ -249,6 +275,19 @@ function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: Pipeli
 	return listLimit ? parts.budgets.takeRequest(caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0) : null;
 }
 
+function witnessOf(call: Call, { logRequests }: PipelineSettings, parts: PipelineParts): Witness | null {
+	const { counts, tracer } = parts;
+	if (counts === undefined) return null;
+	const { endpoint, request, requestId } = call;
+	// The path as it is declared: what callers write into it may be theirs alone.
+	const trace = tracer?.()?.begin(requestId, `${endpoint.method} ${endpoint.path}`, request.headers.get("traceparent")) ?? null;
+	trace?.root.set("turnpike.endpoint", endpoint.name);
+	trace?.root.set("turnpike.request_id", requestId);
+	trace?.root.set("http.request.method", endpoint.method);
+	trace?.root.set("http.route", endpoint.path);
+	return new Witness(call, counts, trace, logRequests === true ? parts.log : null);
+}
+
 function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {
 	const { requestId, endpoint, caller, admittedAtMs } = call;
 	const tookMs = parts.clock.now() - admittedAtMs;
@@ -265,6 +304,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
 		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
+	call.witness?.failed(error.code);
 	const form = errorForm(call.endpoint);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);

@@ -7,8 +7,10 @@ export class RequestSettlement implements Settlement {
 	#durable: Promise<void> | null = null;
 	readonly heldNano: number;
 	readonly #settleTokens: (tokens: number) => void;
+	readonly #onPost: ((posted: Posted, input: PostInput) => void) | undefined;
 
-	constructor(hold: Hold, settleTokens: (tokens: number) => void) {
+	constructor(hold: Hold, settleTokens: (tokens: number) => void, onPost?: (posted: Posted, input: PostInput) => void) {
+		this.#onPost = onPost;
 		this.#hold = hold;
 		this.heldNano = hold.amount;
 		this.#settleTokens = settleTokens;
@@ -29,6 +31,7 @@ export class RequestSettlement implements Settlement {
 		this.#hold = null;
 		const posted = hold.post(input);
 		this.#durable = posted?.durable ?? null;
+		if (posted !== null) this.#onPost?.(posted, input);
 		this.#settleTokens(input.usage === null ? 0 : input.usage.promptTokens + input.usage.completionTokens);
 		return posted;
 	}
@@ -49,8 +52,14 @@ export interface TakenRate {
 	readonly taken: RateState;
 }
 
-/** The settlement of one admitted request. */
-export function settlementOf(budgets: Budgets, caller: Caller, rate: TakenRate, hold: Hold): RequestSettlement {
+/** The settlement of one admitted request. `onPost` is told of its post. */
+export function settlementOf(
+	budgets: Budgets,
+	caller: Caller,
+	rate: TakenRate,
+	hold: Hold,
+	onPost?: (posted: Posted, input: PostInput) => void,
+): RequestSettlement {
 	const { subject, promptTokens, taken } = rate;
-	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens, taken));
+	return new RequestSettlement(hold, (tokens) => budgets.settleTokens(caller, subject, promptTokens, tokens, taken), onPost);
 }
