@@ -60,8 +60,8 @@ export interface ModelTarget {
 	readonly voices?: Readonly<Record<string, string>>;
 	/** Of speech: what the upstream makes; absent: all formats. */
 	readonly formats?: readonly AudioFormatName[];
-	/** Of speech and images: what the upstream speaks; absent: OpenAI's protocol, or its provider's. */
-	readonly protocol?: "openai" | "elevenlabs" | "comfyui";
+	/** Of images: what the upstream speaks; absent: OpenAI's protocol, or its provider's. */
+	readonly protocol?: "openai" | "comfyui";
 	/** Of images: sizes like `1024x1024` that the upstream makes; absent: any; empty: it is told none. */
 	readonly sizes?: readonly string[];
 	/** Of images: how many input pictures the upstream takes; absent: what is known of its protocol. */

@@ -7,8 +7,8 @@ const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";
 const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
 /**
- * How a sample goes with a request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni); `voice_file`, a
- * form with that file at audio/speech/upload (Chatterbox servers).
+ * How a sample goes with a request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni),
+ * or where the provider wants it; `voice_file`, a form with that file at audio/speech/upload (Chatterbox servers).
  */
 const CLONING_FORMS = ["ref_audio", "voice_file"] as const;
 
@@ -52,11 +52,11 @@ const TargetSchema = closed({
 			description: "comfyui: the file of the workflow, exported for the API; from the folder of the start",
 		}),
 	),
-	output: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "comfyui: the node whose pictures count; left out: any" })),
+	output: Type.Optional(
+		Type.String({ pattern: PLAIN_TEXT, description: "comfyui: the node whose pictures count; left out: any" }),
+	),
 	protocol: Type.Optional(
-		Type.Enum(["openai", "elevenlabs", "comfyui"], {
-			description: "tts: openai or elevenlabs; inpaint, image, upscale: openai or comfyui. Left out: openai",
-		}),
+		Type.Enum(["openai", "comfyui"], { description: "inpaint, image, upscale: what the upstream speaks; left out: openai" }),
 	),
 	cloning: Type.Optional(
 		Type.Enum([...CLONING_FORMS], {

@@ -84,8 +84,6 @@ export function startScriptedAudioUpstream(): ScriptedAudioUpstream {
 			if (request.method !== "POST") return new Response("not found", { status: 404 });
 			if (pathname === "/v1/audio/speech" || pathname === "/v1/audio/speech/upload")
 				return speak(await receive(request), queue.shift() ?? standing);
-			if (pathname.startsWith("/v1/text-to-speech/"))
-				return speakElevenLabs(request, await receive(request), queue.shift() ?? standing);
 			if (pathname === "/v1/audio/transcriptions") {
 				const received = await receive(request);
 				const behaviour = queue.shift() ?? standing;
@@ -114,12 +112,6 @@ export function startScriptedAudioUpstream(): ScriptedAudioUpstream {
 		},
 		stop: () => server.stop(true),
 	};
-}
-
-/** ElevenLabs' create speech: its own names of formats, in the query. */
-function speakElevenLabs(request: Request, received: ReceivedSpeech, behaviour: SpeechBehaviour): Promise<Response> {
-	const format = new URL(request.url).searchParams.get("output_format")?.split("_")[0];
-	return speak({ ...received, body: { input: received.body.text, response_format: format } }, behaviour);
 }
 
 async function bodyOf(request: Request): Promise<Pick<ReceivedSpeech, "body" | "files">> {

@@ -117,14 +117,15 @@ export class Synthesis {
 				this.#sentTo = upstream;
 			},
 		});
-		const rate = order.sampleRate ?? SPEECH_SAMPLE_RATE;
+		const wanted = order.sampleRate ?? SPEECH_SAMPLE_RATE;
+		const rate = spoken.sampleRate ?? wanted;
 		const { bytes } = spoken;
 		return {
 			upstream: spoken.upstream,
 			retries: spoken.retries,
 			input: spoken.format === "pcm" ? { kind: "pcm", sampleRate: rate, bytes } : { kind: "file", bytes },
 			tempo: spoken.tempo,
-			asAsked: spoken.format === order.format && spoken.tempo === 1,
+			asAsked: spoken.format === order.format && spoken.tempo === 1 && (spoken.format !== "pcm" || rate === wanted),
 			cancel: () => spoken.cancel(),
 		};
 	}

@@ -1,5 +1,5 @@
 /**
- * Speech and transcription by servers that speak OpenAI's audio protocol. Promises: the same pool, health and limits as
+ * Speech and transcription by servers that speak OpenAI's audio protocol, and by providers. Promises: the same pool, health and limits as
  * for chat; until the first byte another upstream takes over; a caller that leaves stops the upstream at once.
  */
 import type { PoolTools } from "../tries.ts";

@@ -1,6 +1,6 @@
 /**
- * Speech and transcription as routes see them, over servers that speak OpenAI's audio protocol. Up to the first byte
- * of an answer the next target may be tried; what failures mean: docs/speech.md
+ * Speech and transcription as routes see them, over servers that speak OpenAI's audio protocol and providers. Up to the
+ * first byte of an answer the next target may be tried; what failures mean: docs/speech.md
  */
 import type { AudioFormatName, ModelTarget } from "../../catalog/types.ts";
 
@@ -40,6 +40,8 @@ export interface SpokenAnswer {
 	readonly retries: number;
 	/** What it is; null: a file of another form, which has to be read to tell. */
 	readonly format: AudioFormatName | null;
+	/** Samples a second of pcm, where the upstream tells. */
+	readonly sampleRate: number | null;
 	/** How much faster it still has to be made: what the upstream could not do of the speed. */
 	readonly tempo: number;
 	/** To be read once; a reader that stops ends the upstream. Throws ApiError where the upstream breaks or falls silent. */

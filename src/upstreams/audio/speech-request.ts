@@ -15,15 +15,9 @@ export interface ShapedSpeech {
 	readonly type: string | null;
 	/** What was asked for. */
 	readonly format: AudioFormatName;
-	/** What of the speed the server cannot do. */
-	readonly tempo: number;
 }
 
 export function shapeSpeech(call: SpeechForward, target: ModelTarget): ShapedSpeech {
-	return target.protocol === "elevenlabs" ? shapeElevenLabs(call, target) : shapeOpenAi(call, target);
-}
-
-function shapeOpenAi(call: SpeechForward, target: ModelTarget): ShapedSpeech {
 	const format = askedFormat(call.format, target);
 	const fields: Record<string, string | number> = { model: target.model, input: call.input, response_format: format };
 	if (call.speed !== 1) fields.speed = call.speed;
@@ -33,49 +27,22 @@ function shapeOpenAi(call: SpeechForward, target: ModelTarget): ShapedSpeech {
 	if (call.language !== undefined) fields.language = call.language;
 	const { sample } = call;
 	if (sample !== null && target.cloning === "voice_file")
-		return { path: "/audio/speech/upload", body: formOf(fields, sample), type: null, format, tempo: 1 };
+		return { path: "/audio/speech/upload", body: formOf(fields, sample), type: null, format };
 	if (sample !== null) {
 		fields.task_type = "Base";
 		fields.ref_audio = `data:${sample.type};base64,${Buffer.from(sample.bytes).toString("base64")}`;
 	} else {
 		fields.voice = upstreamVoice(call.voice, target);
 	}
-	return { path: "/audio/speech", body: JSON.stringify(fields), type: "application/json", format, tempo: 1 };
-}
-
-/** Names of formats there; the others are made from its pcm. */
-const ELEVENLABS_FORMATS: Readonly<Partial<Record<AudioFormatName, string>>> = {
-	mp3: "mp3_44100_128",
-	opus: "opus_48000_64",
-	pcm: "pcm_24000",
-};
-const ELEVENLABS_SPEED = { min: 0.7, max: 1.2 };
-
-/** Source: ElevenLabs' API reference (text to speech, create speech). Its key is the header xi-api-key. */
-function shapeElevenLabs(call: SpeechForward, target: ModelTarget): ShapedSpeech {
-	const named = ELEVENLABS_FORMATS[call.format];
-	const natural = call.speed >= ELEVENLABS_SPEED.min && call.speed <= ELEVENLABS_SPEED.max;
-	const fields = {
-		text: call.input,
-		model_id: target.model,
-		...(call.language === undefined ? {} : { language_code: call.language }),
-		...(natural && call.speed !== 1 ? { voice_settings: { speed: call.speed } } : {}),
-	};
-	const voice = encodeURIComponent(upstreamVoice(call.voice, target));
-	return {
-		path: `/text-to-speech/${voice}?output_format=${named ?? ELEVENLABS_FORMATS.pcm}`,
-		body: JSON.stringify(fields),
-		type: "application/json",
-		format: named === undefined ? "pcm" : call.format,
-		tempo: natural ? 1 : call.speed,
-	};
+	return { path: "/audio/speech", body: JSON.stringify(fields), type: "application/json", format };
 }
 
 function askedFormat(wanted: AudioFormatName, { formats }: ModelTarget): AudioFormatName {
 	return formats === undefined || formats.includes(wanted) ? wanted : (formats[0] ?? wanted);
 }
 
-function upstreamVoice(voice: string, { voices }: ModelTarget): string {
+/** The upstream's own name of a voice. */
+export function upstreamVoice(voice: string, { voices }: ModelTarget): string {
 	return voices !== undefined && Object.hasOwn(voices, voice) ? (voices[voice] ?? voice) : voice;
 }
 
@@ -102,6 +69,12 @@ const FORMAT_OF_TYPE: Readonly<Record<string, AudioFormatName>> = {
 	"audio/pcm": "pcm",
 	"audio/l16": "pcm",
 };
+
+/** Samples a second of an answer, where its Content-Type tells. */
+export function rateOfType(contentType: string | null): number | null {
+	const rate = Number(/;\s*rate="?(\d{4,6})\b/i.exec(contentType ?? "")?.[1]);
+	return rate >= 8_000 && rate <= 192_000 ? rate : null;
+}
 
 /**
  * What an answer is by its Content-Type: a format, null for audio of another kind, `none` for what is no audio. A server

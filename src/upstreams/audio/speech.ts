@@ -1,16 +1,18 @@
+import type { AudioFormatName } from "../../catalog/types.ts";
 import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
 import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
+import type { Candidate } from "../pool.ts";
 import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import type { SpeechForward, SpokenAnswer } from "./port.ts";
-import { formatOfType, type ShapedSpeech, shapeSpeech } from "./speech-request.ts";
+import { formatOfType, rateOfType, shapeSpeech, upstreamVoice } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
 export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): Promise<SpokenAnswer> {
-	let asked: Pick<ShapedSpeech, "format" | "tempo"> = { format: call.format, tempo: 1 };
+	let asked: Asked = { format: call.format, tempo: 1 };
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
@@ -18,23 +20,18 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 		raw: call.raw,
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
-		send({ target }, endpoint, signal) {
-			const shaped = shapeSpeech(call, target);
-			asked = shaped;
-			return tools.fetch(`${endpoint.url}${shaped.path}`, {
-				...endpoint.init,
-				method: "POST",
-				headers: audioHeaders(endpoint, call.requestId, "*/*", shaped.type),
-				body: shaped.body,
-				signal,
-			});
+		async send(candidate, endpoint, signal) {
+			const sent = await send(call, candidate, endpoint, tools, signal);
+			asked = sent;
+			return sent.response;
 		},
 	};
 	const tries = new Tries(tried, tools);
 	const endMs = tools.clock.nowMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
-			const format = formatOfType(response.headers.get("content-type"), asked.format);
+			const type = response.headers.get("content-type");
+			const format = formatOfType(type, asked.format);
 			if (format === "none") throw await noAudio(response);
 			const reader = response.body?.getReader();
 			const first = await reader?.read();
@@ -44,6 +41,7 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 				upstream: current.node.name,
 				retries: tries.retries,
 				format,
+				sampleRate: rateOfType(type),
 				tempo: asked.tempo,
 				bytes: rest(first.value, reader, current, call, tools),
 				cancel: () => drop(reader, current),
@@ -51,6 +49,39 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 		},
 		(watch) => watch.limit(Number.POSITIVE_INFINITY, "audio", endMs),
 	);
+}
+
+interface Asked {
+	readonly format: AudioFormatName;
+	/** What of the speed the upstream cannot do. */
+	readonly tempo: number;
+}
+
+/** Sends the text to one upstream: to a server in OpenAI's words, to a provider by its package. */
+async function send(
+	call: SpeechForward,
+	{ target, node }: Candidate,
+	endpoint: Endpoint,
+	tools: PoolTools,
+	signal: AbortSignal,
+): Promise<Asked & { readonly response: Response }> {
+	if (node.provider === null) {
+		const { path, body, type, format } = shapeSpeech(call, target);
+		const response = await tools.fetch(`${endpoint.url}${path}`, {
+			...endpoint.init,
+			method: "POST",
+			headers: audioHeaders(endpoint, call.requestId, "*/*", type),
+			body,
+			signal,
+		});
+		return { response, format, tempo: 1 };
+	}
+	const { speakByProvider } = await import("../providers/audio/speak.ts");
+	const { sample, input: text } = call;
+	const voice = sample === null ? upstreamVoice(call.voice, target) : null;
+	const { model, formats } = target;
+	const { fetch } = tools;
+	return speakByProvider({ ...call, config: node.provider, model, text, voice, formats, fetch }, signal);
 }
 
 /** Headers of a request: all that the upstream is always sent, and what tells of this one. */

@@ -1,4 +1,6 @@
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import type { Endpoint } from "../node.ts";
+import type { Candidate } from "../pool.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
@@ -20,14 +22,7 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 		raw: NOTHING,
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
-		send: ({ model }, endpoint, signal) =>
-			tools.fetch(`${endpoint.url}/audio/transcriptions`, {
-				...endpoint.init,
-				method: "POST",
-				headers: audioHeaders(endpoint, call.requestId, "application/json", null),
-				body: formOf(call, model),
-				signal,
-			}),
+		send: (candidate, endpoint, signal) => send(call, candidate, endpoint, tools, signal),
 	};
 	const tries = new Tries(tried, tools);
 	const endMs = tools.clock.nowMs() + limitMs;
@@ -39,6 +34,26 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 		},
 		(watch) => watch.limit(Number.POSITIVE_INFINITY, "transcription", endMs),
 	);
+}
+
+async function send(
+	call: TranscriptionForward,
+	{ model, node }: Candidate,
+	endpoint: Endpoint,
+	{ fetch }: PoolTools,
+	signal: AbortSignal,
+): Promise<Response> {
+	if (node.provider !== null) {
+		const { transcribeByProvider } = await import("../providers/audio/transcribe.ts");
+		return transcribeByProvider({ ...call, config: node.provider, model, fetch }, signal);
+	}
+	return fetch(`${endpoint.url}/audio/transcriptions`, {
+		...endpoint.init,
+		method: "POST",
+		headers: audioHeaders(endpoint, call.requestId, "application/json", null),
+		body: formOf(call, model),
+		signal,
+	});
 }
 
 function formOf({ file, language, timings }: TranscriptionForward, model: string): FormData {

@@ -1,0 +1,159 @@
+import type { SpeechModelV4CallOptions } from "@ai-sdk/provider";
+import type { AudioFormatName } from "../../../catalog/types.ts";
+import type { Fetch } from "../../connect.ts";
+import { offline } from "../../failures.ts";
+import { faultOf } from "../chat/faults.ts";
+import { loadProvider } from "../load-provider.ts";
+import type { ProviderUpstream } from "../provider-upstream.ts";
+import { boundedAnswer } from "./bounded-answer.ts";
+import { type SpeechDetails, type SpeechProviderFacts, speechFacts } from "./speech-facts.ts";
+
+/** A text for a provider, its voice in the provider's own name. */
+export interface ProviderSpeech {
+	readonly config: ProviderUpstream;
+	readonly requestId: string;
+	/** The provider's own name of the model. */
+	readonly model: string;
+	readonly text: string;
+	/** null: the sample speaks. */
+	readonly voice: string | null;
+	readonly sample: { readonly bytes: Uint8Array; readonly type: string } | null;
+	readonly format: AudioFormatName;
+	/** What the target is configured to make; undefined: what its provider can. */
+	readonly formats: readonly AudioFormatName[] | undefined;
+	readonly speed: number;
+	readonly prompt?: string | undefined;
+	readonly temperature?: number | undefined;
+	readonly topP?: number | undefined;
+	readonly language?: string | undefined;
+	readonly fetch: Fetch;
+}
+
+export interface ProviderSpoken {
+	/** As a server of audio answers. */
+	readonly response: Response;
+	/** What was asked for. */
+	readonly format: AudioFormatName;
+	/** What of the speed the provider cannot do. */
+	readonly tempo: number;
+}
+
+/** More than any text of 4096 characters makes. */
+const MAX_JSON_BYTES = 128 << 20;
+
+const TYPES: Readonly<Record<AudioFormatName, string>> = {
+	mp3: "audio/mpeg",
+	opus: "audio/ogg",
+	aac: "audio/aac",
+	flac: "audio/flac",
+	wav: "audio/wav",
+	pcm: "audio/pcm;rate=24000",
+};
+
+/**
+ * Speaks by a provider's package. The audio is answered as it comes, before it is whole, where the provider sends it as it
+ * is made. Throws what a connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ */
+export async function speakByProvider(speech: ProviderSpeech, signal: AbortSignal): Promise<ProviderSpoken> {
+	const { config, model } = speech;
+	const facts = speechFacts(config.provider, model);
+	if (facts === undefined) throw offline(`${config.provider} offers no speech`);
+	const natural = facts.speed !== null && speech.speed >= facts.speed.min && speech.speed <= facts.speed.max;
+	const format = askedFormat(speech, facts);
+	const tap = new AudioTap(speech.fetch, facts.audio);
+	try {
+		const makers = await loadProvider(config, { fetch: tap.fetch });
+		if (makers.speech === undefined) throw offline(`${config.provider} offers no speech`);
+		const speed = natural && speech.speed !== 1 ? speech.speed : undefined;
+		const result = await makers.speech(model).doGenerate(callOptions({ speech, facts, format, speed, signal }));
+		return {
+			response: tap.answer ?? new Response(bytesOf(result.audio), { headers: { "content-type": TYPES[format] } }),
+			format,
+			tempo: natural ? 1 : speech.speed,
+		};
+	} catch (error) {
+		tap.drop();
+		throw signal.aborted ? signal.reason : faultOf(error);
+	}
+}
+
+function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechProviderFacts): AudioFormatName {
+	const makes = (wanted: AudioFormatName) => facts.formats[wanted] !== undefined && (formats?.includes(wanted) ?? true);
+	if (makes(format)) return format;
+	return formats?.find(makes) ?? facts.first;
+}
+
+interface CallParts {
+	readonly speech: ProviderSpeech;
+	readonly facts: SpeechProviderFacts;
+	readonly format: AudioFormatName;
+	readonly speed: number | undefined;
+	readonly signal: AbortSignal;
+}
+
+function callOptions({ speech, facts, format, speed, signal }: CallParts): SpeechModelV4CallOptions {
+	const { text, voice, sample, prompt, language, requestId } = speech;
+	const outputFormat = facts.formats[format];
+	const details: SpeechDetails = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
+	return {
+		text,
+		...(voice === null ? {} : { voice: encodeURIComponent(voice) === voice ? voice : safeVoice(speech, voice) }),
+		...(outputFormat === undefined ? {} : { outputFormat }),
+		...(facts.prompt && prompt !== undefined ? { instructions: prompt } : {}),
+		...(facts.language && language !== undefined ? { language } : {}),
+		...(speed === undefined ? {} : { speed }),
+		providerOptions: { ...facts.options?.(details) },
+		headers: { "x-request-id": requestId },
+		abortSignal: signal,
+	};
+}
+
+/** ElevenLabs' package puts the voice into the address as it is. */
+function safeVoice({ config }: ProviderSpeech, voice: string): string {
+	return config.provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
+}
+
+function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
+	const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+	return { base64, dataUrl: `data:${type};base64,${base64}` };
+}
+
+function bytesOf(audio: string | Uint8Array): Uint8Array<ArrayBuffer> {
+	return typeof audio === "string" ? new Uint8Array(Buffer.from(audio, "base64")) : (audio as Uint8Array<ArrayBuffer>);
+}
+
+/** Takes the answer with the audio out of a package's hands: it would read it to its end first. */
+class AudioTap {
+	readonly #fetch: Fetch;
+	readonly #audio: SpeechProviderFacts["audio"];
+	#answer: Response | null = null;
+
+	constructor(fetch: Fetch, audio: SpeechProviderFacts["audio"]) {
+		this.#fetch = fetch;
+		this.#audio = audio;
+	}
+
+	/** The audio; null where it stands in JSON, which the package reads. */
+	get answer(): Response | null {
+		return this.#answer;
+	}
+
+	readonly fetch: Fetch = async (url, init) => {
+		const response = await this.#fetch(url, init);
+		const isAudio = this.#audio === "answer" || (this.#audio === "file" && (init.method ?? "GET") === "GET");
+		if (!response.ok || !isAudio) return boundedAnswer(response, MAX_JSON_BYTES);
+		this.#answer = this.#audio === "file" ? asUnknownFile(response) : response;
+		return new Response(new Uint8Array(1), { status: response.status, headers: response.headers });
+	};
+
+	drop(): void {
+		void this.#answer?.body?.cancel().catch(() => {});
+	}
+}
+
+/** A store of files may not know what it holds: then the file has to be read to tell. */
+function asUnknownFile(response: Response): Response {
+	const type = response.headers.get("content-type") ?? "";
+	if (/^(audio|video)\//i.test(type)) return response;
+	return new Response(response.body, { status: response.status, headers: { "content-type": "audio/x-unknown" } });
+}

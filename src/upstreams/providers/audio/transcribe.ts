@@ -1,0 +1,100 @@
+import type { TranscriptionModelV4Result } from "@ai-sdk/provider";
+import type { Fetch } from "../../connect.ts";
+import { broken, offline, timedOut } from "../../failures.ts";
+import { faultOf } from "../chat/faults.ts";
+import { loadProvider } from "../load-provider.ts";
+import type { ProviderUpstream } from "../provider-upstream.ts";
+import { boundedAnswer } from "./bounded-answer.ts";
+import { type SpokenPart, segmentsOfWords } from "./segments-of-words.ts";
+import { type TranscriptionProviderFacts, type TranscriptionWish, transcriptionFacts } from "./transcription-facts.ts";
+
+export interface ProviderTranscription extends TranscriptionWish {
+	readonly config: ProviderUpstream;
+	readonly requestId: string;
+	/** The provider's own name of the model. */
+	readonly model: string;
+	readonly file: { readonly bytes: Uint8Array; readonly type: string };
+	readonly fetch: Fetch;
+}
+
+const MAX_JSON_BYTES = 16 << 20;
+
+/**
+ * Transcribes by a provider's package. The answer is the one of OpenAI's protocol with all its times. Throws what a
+ * connection throws, UpstreamFailure, and ApiError for what no provider can be asked.
+ */
+export async function transcribeByProvider(asked: ProviderTranscription, signal: AbortSignal): Promise<Response> {
+	const { config, model, file, requestId } = asked;
+	const facts = transcriptionFacts(config.provider);
+	const fetch: Fetch = async (url, init) => boundedAnswer(await asked.fetch(url, init), MAX_JSON_BYTES);
+	try {
+		const { transcription } = await loadProvider(config, { fetch });
+		if (facts === undefined || transcription === undefined) throw offline(`${config.provider} offers no transcription`);
+		const { prefix = "" } = facts;
+		const result = transcription(model.startsWith(prefix) ? model.slice(prefix.length) : model).doGenerate({
+			audio: file.bytes,
+			mediaType: file.type,
+			providerOptions: { ...facts.options(asked) },
+			headers: { "x-request-id": requestId },
+			abortSignal: signal,
+		});
+		return Response.json(answerOf(await unlessAborted(result, signal), facts, asked));
+	} catch (error) {
+		throw signal.aborted ? signal.reason : jobFault(error);
+	}
+}
+
+/** Packages that ask for a result once a second do not hear an abort between two questions. */
+async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
+	const aborted = Promise.withResolvers<never>();
+	const onAbort = () => aborted.reject(signal.reason);
+	if (signal.aborted) onAbort();
+	else signal.addEventListener("abort", onAbort, { once: true });
+	try {
+		return await Promise.race([work, aborted.promise]);
+	} finally {
+		signal.removeEventListener("abort", onAbort);
+	}
+}
+
+/** What is wrong with a job that was taken: the packages tell it by their errors' names. */
+function jobFault(error: unknown): unknown {
+	const name = error instanceof Error ? error.name : "";
+	if (/TimedOut$/.test(name)) return timedOut("the provider's job took too long");
+	if (/Job.*Failed$|Empty$/.test(name)) return broken(`the provider's job failed: ${name}`);
+	return faultOf(error);
+}
+
+function answerOf(
+	result: TranscriptionModelV4Result,
+	{ times, glue = " " }: TranscriptionProviderFacts,
+	wish: TranscriptionWish,
+) {
+	const areWords = times === "word" || (times === "asked" && wish.timings === "word");
+	const said = (result.words ?? (areWords ? result.segments : wordsOfUtterances(result))).map(partOf);
+	const segments = areWords ? segmentsOfWords(said, glue) : result.segments.map(partOf);
+	return {
+		text: result.text,
+		...(result.language === undefined ? {} : { language: result.language }),
+		...(wish.timings === "none"
+			? {}
+			: {
+					segments,
+					words: said.filter(({ text }) => text.trim() !== "").map(({ text, start, end }) => ({ word: text, start, end })),
+				}),
+	};
+}
+
+function partOf({ text, startSecond, endSecond }: TranscriptionModelV4Result["segments"][number]): SpokenPart {
+	return { text, start: startSecond, end: endSecond };
+}
+
+/** Gladia's words stand beside what its package makes of them. */
+function wordsOfUtterances({ providerMetadata }: TranscriptionModelV4Result): TranscriptionModelV4Result["segments"] {
+	const told = providerMetadata?.gladia as { result?: { transcription?: { utterances?: unknown } } } | undefined;
+	const utterances = told?.result?.transcription?.utterances;
+	if (!Array.isArray(utterances)) return [];
+	return (utterances as { words?: { word: string; start: number; end: number }[] | null }[]).flatMap(({ words }) =>
+		(words ?? []).map(({ word, start, end }) => ({ text: word.trim(), startSecond: start, endSecond: end })),
+	);
+}
