@@ -269,6 +269,10 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 				throw new ConfigError(
 					`${file}: models.entries.${id}.upstreams[${index}].upstream: expected one of ${[...known].join(", ")}, not ${target.upstream}`,
 				);
+			if (target.protocol === "comfyui" && target.workflow === undefined)
+				throw new ConfigError(
+					`${file}: models.entries.${id}.upstreams[${index}].workflow: expected a file with protocol comfyui`,
+				);
 		}
 		if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);

@@ -21,6 +21,6 @@ export interface ImageRoutesInputs {
 
 /** The image routes put together. */
 export function createImageRoutes({ engine, budgets, tools, fetchPublic, catalog, config }: ImageRoutesInputs): Endpoint[] {
-	const upstreams = createImageUpstreams(tools, () => config().timeouts);
+	const upstreams = createImageUpstreams(tools, () => config().timeouts, fetchPublic);
 	return imageRoutes({ budgets, upstreams, engine, fetchPublic, catalog, config });
 }

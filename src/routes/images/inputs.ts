@@ -1,4 +1,4 @@
-import { ImageFault, type Picture } from "../../engines/images/port.ts";
+import { type ImageEngine, ImageFault, type Picture } from "../../engines/images/port.ts";
 import type { InputPicture } from "../../upstreams/images/port.ts";
 import type { ImageParts } from "./parts.ts";
 import { engineOf } from "./safe-picture.ts";
@@ -25,9 +25,32 @@ export async function readPictures(
 	const pictures: ReadPicture[] = [];
 	for (const [index, { role }] of sources.entries()) {
 		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), signal));
-		pictures.push({ bytes: picture.bytes, mediaType: picture.mediaType, role, width: picture.width, height: picture.height });
+		const { width, height, mediaType } = picture;
+		const [base] = pictures;
+		const isMask = role === "mask" && base !== undefined;
+		pictures.push({
+			bytes: picture.bytes,
+			mediaType,
+			role,
+			width,
+			height,
+			...(isMask && { inTwoColours: (changed) => twoColours(engine, [base.bytes, picture.bytes], changed, signal) }),
+		});
 	}
 	return pictures;
+}
+
+/** A mask as upstreams take it that do not go by transparency. */
+async function twoColours(
+	engine: ImageEngine,
+	images: readonly Uint8Array[],
+	changed: "white" | "black",
+	signal: AbortSignal,
+): Promise<Uint8Array> {
+	const white = "brightness -100%, flatten on black, fill the mask with white";
+	const prompt = changed === "white" ? white : `${white}, invert`;
+	const { bytes } = await engine.localEdit({ prompt, images, output: { format: "png" } }, signal);
+	return bytes;
 }
 
 async function numbered(index: number, read: () => Promise<Picture>): Promise<Picture> {

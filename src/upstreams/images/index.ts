@@ -2,11 +2,10 @@
  * Pictures by other servers. Promises: the same pool, health and limits as for chat; another upstream takes over where one
  * fails; a caller that leaves stops the upstream at once. What the pictures are made into is not decided here.
  */
-import type { ModelTarget } from "../../catalog/types.ts";
-import type { UpstreamNode } from "../node.ts";
+import type { PublicFetch } from "../public-fetch/port.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
-import { openAiImages } from "./openai-images.ts";
-import type { ImageAnswer, ImageForward, ImageProtocol, ImageUpstreams } from "./port.ts";
+import type { ImageAnswer, ImageForward, ImageUpstreams } from "./port.ts";
+import { protocolOf } from "./protocol-of.ts";
 
 export type * from "./port.ts";
 
@@ -15,24 +14,20 @@ export interface ImageTimeouts {
 	readonly imageMs: number;
 }
 
-/** The way that a node is spoken to; OpenAI's where nothing else is said. */
-export type ChooseProtocol = (node: UpstreamNode, target: ModelTarget) => ImageProtocol;
-
-const always: ChooseProtocol = () => openAiImages;
-
-/** `timeouts` is read for each call: a reload changes it. */
-export function createImageUpstreams(
-	tools: PoolTools,
-	timeouts: () => ImageTimeouts,
-	protocolOf: ChooseProtocol = always,
-): ImageUpstreams {
-	return { make: (call) => make(call, tools, timeouts().imageMs, protocolOf) };
+/** `timeouts` is read for each call: a reload changes it. `fetchPublic` reads pictures that providers keep elsewhere. */
+export function createImageUpstreams(tools: PoolTools, timeouts: () => ImageTimeouts, fetchPublic?: PublicFetch): ImageUpstreams {
+	return { make: (call) => make(call, tools, timeouts().imageMs, fetchPublic) };
 }
 
 /** What a try hands on where all of its protocol is done already. */
 const DONE = { status: 200 };
 
-async function make(call: ImageForward, tools: PoolTools, limitMs: number, protocolOf: ChooseProtocol): Promise<ImageAnswer> {
+async function make(
+	call: ImageForward,
+	tools: PoolTools,
+	limitMs: number,
+	fetchPublic: PublicFetch | undefined,
+): Promise<ImageAnswer> {
 	let pictures: readonly Uint8Array[] = [];
 	const tried: TryCall = {
 		requestId: call.requestId,
@@ -43,7 +38,7 @@ async function make(call: ImageForward, tools: PoolTools, limitMs: number, proto
 		onSent: (upstream) => call.onSent(upstream),
 		async send({ node, target, model }, endpoint, signal) {
 			const protocol = protocolOf(node, target);
-			pictures = await protocol(call, { target, model, node, endpoint, fetch: tools.fetch, signal });
+			pictures = await protocol(call, { target, model, node, endpoint, fetch: tools.fetch, fetchPublic, signal });
 			return new Response(null, DONE);
 		},
 	};

@@ -13,3 +13,9 @@ export function nearestSize(sizes: readonly string[], wanted: Size): string | nu
 	known.sort((a, b) => off(a) - off(b) || b.width * b.height - a.width * a.height);
 	return known[0]?.name ?? null;
 }
+
+/** What an upstream that makes these sizes is asked for; it makes any where they are not known. null: it is told none. */
+export function toldSize(wanted: Size | null, known: readonly string[] | undefined): string | null {
+	if (wanted === null) return null;
+	return known === undefined ? `${wanted.width}x${wanted.height}` : nearestSize(known, wanted);
+}

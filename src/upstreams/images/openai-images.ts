@@ -9,24 +9,18 @@ import { errorBody, isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { PARSED_WHOLE_BYTES, readWhole } from "../unary.ts";
+import { promptOf } from "./fixed-prompts.ts";
 import { isPicture } from "./is-picture.ts";
-import { nearestSize } from "./nearest-size.ts";
-import type { ImageAttempt, ImageForward } from "./port.ts";
+import { toldSize } from "./nearest-size.ts";
+import { type ImageAttempt, type ImageForward, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "./port.ts";
+import { checkPictures } from "./too-many-pictures.ts";
 
-/** Four pictures of 4K as PNG in base64. */
-const MAX_ANSWER_BYTES = 160 * 1024 * 1024;
-const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What servers ask of their model where nothing but a size is wanted. */
-const FIXED_PROMPTS = {
-	upscale: "Upscale this picture. Change nothing in it.",
-	"background-remove": "Remove the background of this picture and leave it transparent. Change nothing else.",
-} as const;
-
 /** Asks until there are as many pictures as are wanted: some servers make one at a time, whatever `n` says. */
 export async function openAiImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	checkPictures(call, { most: attempt.target.pictures ?? Number.POSITIVE_INFINITY, mask: true });
 	const pictures: Uint8Array[] = [];
 	while (pictures.length < call.count) {
 		const more = await ask(call, attempt, call.count - pictures.length);
@@ -64,7 +58,7 @@ type Fields = Readonly<Record<string, string | number>>;
 
 function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, count: number): Fields {
 	const fields: Record<string, string | number> = { model, prompt: promptOf(call) };
-	const size = sizeOf(call, target.sizes);
+	const size = toldSize(call.size, target.sizes);
 	if (size !== null) fields.size = size;
 	if (call.quality !== null) fields.quality = call.quality;
 	if (count > 1) fields.n = count;
@@ -77,15 +71,6 @@ function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, cou
 	if (!isOpenAi || model.startsWith("dall-e")) fields.response_format = "b64_json";
 	if (node.dialect === DIALECT_TABLE.vllm) Object.assign(fields, diffusionFields(call));
 	return fields;
-}
-
-function promptOf({ kind, prompt }: ImageForward): string {
-	return kind === "upscale" || kind === "background-remove" ? FIXED_PROMPTS[kind] : prompt;
-}
-
-function sizeOf({ size }: ImageForward, known: readonly string[] | undefined): string | null {
-	if (size === null) return null;
-	return known === undefined ? `${size.width}x${size.height}` : nearestSize(known, size);
 }
 
 /** What only servers of diffusion models take. */

@@ -1,6 +1,7 @@
 import type { ImageQuality, ModelTarget } from "../../catalog/types.ts";
 import type { Fetch } from "../connect.ts";
 import type { Endpoint, UpstreamNode } from "../node.ts";
+import type { PublicFetch } from "../public-fetch/port.ts";
 
 /** A picture on its way to an upstream: upright, sRGB, 8 bits, no metadata. */
 export interface InputPicture {
@@ -8,7 +9,13 @@ export interface InputPicture {
 	readonly mediaType: "image/png" | "image/jpeg" | "image/webp";
 	/** `mask`: where it is transparent, the first picture is to be changed. */
 	readonly role: "picture" | "mask";
+	/** Of a mask: PNG of the first picture's size in which what is to be changed has this colour, and all else the other. */
+	inTwoColours?(changed: "white" | "black"): Promise<Uint8Array>;
 }
+
+/** Four pictures of 4K as PNG in base64. */
+export const MAX_ANSWER_BYTES = 160 * 1024 * 1024;
+export const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 
 /** What is wanted of a model of pictures, whoever serves it. */
 export interface ImageForward {
@@ -32,6 +39,8 @@ export interface ImageForward {
 	readonly seed?: number | undefined;
 	readonly steps?: number | undefined;
 	readonly guidance?: number | undefined;
+	/** Of an enlargement: how many times the sides, before the largest size makes it less. */
+	readonly factor?: number | undefined;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
 	/** Called before each try's bytes go out: from here on leaving is billed. */
@@ -59,6 +68,8 @@ export interface ImageAttempt {
 	readonly endpoint: Endpoint;
 	readonly node: UpstreamNode;
 	readonly fetch: Fetch;
+	/** Reads what an answer names at another server; without it nothing is read there. */
+	readonly fetchPublic?: PublicFetch | undefined;
 	/** Ends when the caller leaves or the time is up: everything that is asked has to end with it. */
 	readonly signal: AbortSignal;
 }

@@ -98,6 +98,7 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, wo
 		resolution: "1K",
 		quality: null,
 		count: 1,
+		factor: scale,
 		signal,
 		onSent: work.sent,
 	});

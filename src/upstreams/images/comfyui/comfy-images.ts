@@ -1,0 +1,93 @@
+/**
+ * Pictures by a ComfyUI server: a workflow of the operator's with its inputs filled in by `parameters`, put into the queue,
+ * asked after until it is done. When the caller leaves or the time is up, the job is taken out of the queue or ended.
+ */
+import { randomInt, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { broken, offline } from "../../failures.ts";
+import { filled, namedPictures, type Values, valuesOf } from "../parameters.ts";
+import type { ImageAttempt, ImageForward } from "../port.ts";
+import { checkPictures } from "../too-many-pictures.ts";
+import { ComfyServer, type JobState, type StoredPicture } from "./comfy-server.ts";
+import { readWorkflow, withInputs } from "./workflow.ts";
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+/** Of questions after a job, after how many the queue is asked whether it is still there. */
+const QUEUE_EACH = 4;
+const MAX_SEED = 2 ** 32;
+
+type Done = Extract<JobState, { state: "done" }>;
+
+/** One job after the other until there are as many pictures as are wanted. Throws UpstreamFailure and what connections throw. */
+export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	const { target, endpoint, fetch, signal } = attempt;
+	if (target.workflow === undefined) throw offline("the model's entry names no workflow");
+	const workflow = await readWorkflow(target.workflow);
+	const server = new ComfyServer({ endpoint, fetch, signal, requestId: call.requestId });
+	const parameters = target.parameters ?? {};
+	const pictures = await uploaded(call, attempt, server);
+	// What has run before is not run again there: without a seed of the caller's each job has its own.
+	const seed = call.seed ?? randomInt(MAX_SEED);
+	const made: Uint8Array[] = [];
+	while (made.length < call.count) {
+		const values = { ...valuesOf(call, seed + made.length), ...pictures };
+		const done = await run(server, withInputs(workflow, filled(parameters, values)), signal);
+		const stored = chosen(done, target.output).slice(0, call.count - made.length);
+		if (stored.length === 0) throw broken("a workflow that stores no picture");
+		for (const one of stored) made.push(await server.view(one));
+	}
+	return made;
+}
+
+/** The pictures that the workflow names, stored at the server; values are their names there. */
+async function uploaded(call: ImageForward, { target }: ImageAttempt, server: ComfyServer): Promise<Values> {
+	const named = namedPictures(target.parameters ?? {});
+	const inOrder = (["image", "image2", "image3"] as const).filter((name) => named.has(name));
+	checkPictures(call, { most: target.pictures ?? inOrder.length, mask: named.has("mask") });
+	const pictures = call.pictures.filter(({ role }) => role === "picture");
+	const mask = call.pictures.find(({ role }) => role === "mask");
+	const values: Record<string, string> = {};
+	for (const [index, name] of inOrder.entries()) {
+		const picture = pictures[index];
+		if (picture !== undefined) values[name] = await server.upload(picture);
+	}
+	if (mask !== undefined) values.mask = await server.upload(mask);
+	return { image: undefined, image2: undefined, image3: undefined, mask: undefined, ...values };
+}
+
+async function run(server: ComfyServer, workflow: ReturnType<typeof withInputs>, signal: AbortSignal): Promise<Done> {
+	let id: string = randomUUID();
+	try {
+		id = await server.queue(id, workflow);
+		return await finished(server, id, signal);
+	} catch (error) {
+		if (signal.aborted) void server.stop(id);
+		throw error;
+	}
+}
+
+async function finished(server: ComfyServer, id: string, signal: AbortSignal): Promise<Done> {
+	for (let asked = 1; ; asked++) {
+		const job = await server.job(id);
+		if (job.state === "failed") throw broken(`the workflow failed at ${job.node}`);
+		if (job.state === "done") return job;
+		if (asked % QUEUE_EACH === 0) await checkKnown(server, id);
+		await sleep(Math.min(FIRST_PAUSE_MS * 1.3 ** asked, LONGEST_PAUSE_MS), undefined, { signal });
+	}
+}
+
+/** A server that started anew has forgotten what it was asked. */
+async function checkKnown(server: ComfyServer, id: string): Promise<void> {
+	if ((await server.placeOf(id)) !== null) return;
+	// It may have ended between the two questions.
+	if ((await server.job(id)).state === "waiting") throw broken("the server has forgotten the job");
+}
+
+/** Of the node that the operator names; else what is stored for good, or where nothing is, what is only shown. */
+function chosen({ stored }: Done, output: string | undefined): readonly StoredPicture[] {
+	if (output !== undefined) return stored.get(output) ?? [];
+	const all = [...stored.values()].flat();
+	const lasting = all.filter(({ type }) => type === "output");
+	return lasting.length > 0 ? lasting : all.filter(({ type }) => type === "temp");
+}

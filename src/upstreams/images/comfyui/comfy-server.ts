@@ -1,0 +1,187 @@
+import { createHash } from "node:crypto";
+import { formBody } from "../../../wire/index.ts";
+import { errorBody, isGood, letGo } from "../../connect.ts";
+import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
+import { readWhole } from "../../unary.ts";
+import { isPicture } from "../is-picture.ts";
+import { type ImageAttempt, type InputPicture, MAX_PICTURE_BYTES } from "../port.ts";
+import type { Workflow } from "./workflow.ts";
+
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+const FOLDER = "turnpike";
+/** How long stopping a job may take when nobody waits for it any more. */
+const STOP_MS = 5_000;
+
+export interface StoredPicture {
+	readonly filename: string;
+	readonly subfolder: string;
+	readonly type: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What became of a job. */
+export type JobState =
+	| { readonly state: "waiting" }
+	| { readonly state: "failed"; readonly node: string }
+	/** By node, what it stored. */
+	| { readonly state: "done"; readonly stored: ReadonlyMap<string, readonly StoredPicture[]> };
+
+type ServerInputs = Pick<ImageAttempt, "endpoint" | "fetch" | "signal"> & { readonly requestId: string };
+
+/** One ComfyUI server, for one request. Source: docs.comfy.org, "Server Routes". */
+export class ComfyServer {
+	readonly #inputs: ServerInputs;
+
+	constructor(inputs: ServerInputs) {
+		this.#inputs = inputs;
+	}
+
+	/** Stores a picture as an input, and answers its name there. The same picture is kept once. */
+	async upload({ bytes, mediaType }: InputPicture): Promise<string> {
+		const name = `${createHash("sha256").update(bytes).digest("hex")}.${mediaType.slice("image/".length)}`;
+		const form = formBody([
+			{ name: "image", value: bytes, filename: name, type: mediaType },
+			{ name: "type", value: "input" },
+			{ name: "subfolder", value: FOLDER },
+			{ name: "overwrite", value: "true" },
+		]);
+		const stored = await this.#json("/upload/image", { body: form.bytes, type: form.type });
+		if (typeof stored.name !== "string") throw broken("an upload without a name");
+		return typeof stored.subfolder === "string" && stored.subfolder !== "" ? `${stored.subfolder}/${stored.name}` : stored.name;
+	}
+
+	/**
+	 * Puts a job into the queue, by an id of ours where the server takes one; answers its id. What it refuses in a workflow is
+	 * the operator's to mend, and offline.
+	 */
+	async queue(id: string, workflow: Workflow): Promise<string> {
+		const body = { prompt: workflow, prompt_id: id, client_id: id };
+		const answer = await this.#json("/prompt", { body: JSON.stringify(body), type: "application/json" }, (status, told) =>
+			status === 400 ? offline(`the workflow is refused: ${refusalType(told)}`, status) : null,
+		);
+		return typeof answer.prompt_id === "string" ? answer.prompt_id : id;
+	}
+
+	async job(id: string): Promise<JobState> {
+		const entry = record((await this.#json(`/history/${id}`))[id]);
+		const status = record(entry.status);
+		if (status.status_str === "error") return { state: "failed", node: failedNode(status.messages) };
+		if (entry.outputs === undefined || status.completed === false) return { state: "waiting" };
+		const outputs = Object.entries(record(entry.outputs));
+		return { state: "done", stored: new Map(outputs.map(([node, output]) => [node, storedOf(output)])) };
+	}
+
+	/** Where a job is; null: the server knows nothing of it. */
+	async placeOf(id: string): Promise<"running" | "pending" | null> {
+		return placeIn(await this.#json("/queue"), id);
+	}
+
+	async view({ filename, subfolder, type }: StoredPicture): Promise<Uint8Array> {
+		const response = await this.#ask(`/view?${new URLSearchParams({ filename, subfolder, type })}`);
+		if (!isGood(response)) {
+			letGo(response.body);
+			throw broken(`status ${response.status} where its picture should be`, response.status);
+		}
+		const picture = await readWhole(response, MAX_PICTURE_BYTES);
+		if (!isPicture(picture)) throw broken("an answer that is no picture");
+		return picture;
+	}
+
+	/** Takes a job out of the queue, or ends it where it runs: never another one. Does not throw. */
+	async stop(id: string): Promise<void> {
+		const { endpoint, fetch } = this.#inputs;
+		const stopper = new AbortController();
+		const timer = setTimeout(() => stopper.abort(), STOP_MS);
+		const own = new ComfyServer({ ...this.#inputs, signal: stopper.signal });
+		const post = async (path: string, body: object) => {
+			const headers = { "content-type": "application/json", ...endpoint.probeHeaders };
+			const init = { ...endpoint.init, method: "POST", headers, body: JSON.stringify(body), signal: stopper.signal };
+			letGo((await fetch(`${endpoint.url}${path}`, init)).body);
+		};
+		try {
+			await post("/queue", { delete: [id] });
+			if ((await own.placeOf(id)) === "running") await post("/interrupt", { prompt_id: id });
+		} catch {
+			// It ends by itself, and nobody waits for it.
+		} finally {
+			clearTimeout(timer);
+		}
+	}
+
+	async #json(
+		path: string,
+		sent?: Sent,
+		own: (status: number, body: unknown) => UpstreamFailure | null = () => null,
+	): Promise<Fields> {
+		const response = await this.#ask(path, sent);
+		const bytes = await readWhole(response, MAX_JSON_BYTES);
+		if (!isGood(response)) {
+			const told = errorBody(bytes, this.#inputs.endpoint.key);
+			throw own(response.status, told) ?? failureOfAnswer(response.status, told, response.headers.get("retry-after"));
+		}
+		try {
+			return record(JSON.parse(new TextDecoder().decode(bytes)));
+		} catch {
+			throw broken(`status ${response.status}: the body is no JSON`, response.status);
+		}
+	}
+
+	#ask(path: string, sent?: Sent): Promise<Response> {
+		const { endpoint, fetch, signal, requestId } = this.#inputs;
+		const headers = { "accept-encoding": "identity", ...endpoint.probeHeaders, "x-request-id": requestId };
+		const init = { ...endpoint.init, headers, signal };
+		if (sent === undefined) return fetch(`${endpoint.url}${path}`, init);
+		return fetch(`${endpoint.url}${path}`, {
+			...init,
+			method: "POST",
+			headers: { ...headers, "content-type": sent.type },
+			body: sent.body as Uint8Array<ArrayBuffer> | string,
+		});
+	}
+}
+
+interface Sent {
+	readonly body: Uint8Array | string;
+	readonly type: string;
+}
+
+/** Entries of the queue are [number, id, workflow, ...]. */
+function placeIn({ queue_running: running, queue_pending: pending }: Fields, id: string): "running" | "pending" | null {
+	const has = (list: unknown) => Array.isArray(list) && list.some((entry) => Array.isArray(entry) && entry[1] === id);
+	return has(running) ? "running" : has(pending) ? "pending" : null;
+}
+
+function storedOf(output: unknown): StoredPicture[] {
+	const { images } = record(output);
+	return (Array.isArray(images) ? images : []).flatMap((image) => {
+		const { filename, subfolder = "", type = "output" } = record(image);
+		if (typeof filename !== "string" || typeof subfolder !== "string" || typeof type !== "string") return [];
+		return [{ filename, subfolder, type }];
+	});
+}
+
+/** `messages` are [name, details]. The text of an error may quote the prompt: only the kind of node is told. */
+function failedNode(messages: unknown): string {
+	for (const message of Array.isArray(messages) ? messages : []) {
+		if (!Array.isArray(message) || message[0] !== "execution_error") continue;
+		const { node_type: kind } = record(message[1]);
+		if (typeof kind === "string") return kind.slice(0, 100);
+	}
+	return "an unknown node";
+}
+
+/** The kinds of errors, like `value_not_in_list`; their texts may quote the prompt. */
+function refusalType(told: unknown): string {
+	const { error, node_errors: nodes } = record(told);
+	const kinds = Object.values(record(nodes)).flatMap((node) => {
+		const { errors } = record(node);
+		return Array.isArray(errors) ? errors.map((each) => record(each).type) : [];
+	});
+	const named = [record(error).type, ...kinds].filter((kind) => typeof kind === "string");
+	return [...new Set(named)].join(", ").slice(0, 200) || "without a reason";
+}
+
+function record(value: unknown): Fields {
+	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

@@ -1,0 +1,64 @@
+/** Workflows of ComfyUI as it exports them for its API: a file of the operator's, with named inputs. */
+import { readFile, stat } from "node:fs/promises";
+import { offline } from "../../failures.ts";
+import type { ParameterValue } from "../parameters.ts";
+
+interface WorkflowNode {
+	readonly class_type: string;
+	readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+export type Workflow = Readonly<Record<string, WorkflowNode>>;
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_KEPT = 100;
+
+interface Kept {
+	readonly changedMs: number;
+	readonly workflow: Workflow;
+}
+
+/** By path: a file is read again when it has changed. */
+const kept = new Map<string, Kept>();
+
+/** Throws UpstreamFailure (the model is offline) where the file cannot be read or holds no workflow. */
+export async function readWorkflow(path: string): Promise<Workflow> {
+	try {
+		const { mtimeMs, size } = await stat(path);
+		const known = kept.get(path);
+		if (known?.changedMs === mtimeMs) return known.workflow;
+		if (size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+		const workflow = checked(JSON.parse(await readFile(path, "utf8")));
+		if (kept.size >= MAX_KEPT) kept.clear();
+		kept.set(path, { changedMs: mtimeMs, workflow });
+		return workflow;
+	} catch (error) {
+		throw offline(`the workflow ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`.slice(0, 300));
+	}
+}
+
+function checked(parsed: unknown): Workflow {
+	if (!isRecord(parsed)) throw new Error("no JSON object");
+	for (const [id, node] of Object.entries(parsed)) {
+		if (!isRecord(node) || typeof node.class_type !== "string" || !isRecord(node.inputs))
+			throw new Error(`node ${id} has no class_type and inputs: export it for the API`);
+	}
+	return parsed as Workflow;
+}
+
+/** The workflow with inputs set; names are a node's and its input's, like `6.text`. Throws UpstreamFailure for a node that is not there. */
+export function withInputs(workflow: Workflow, inputs: Readonly<Record<string, ParameterValue>>): Workflow {
+	const changed: Record<string, WorkflowNode> = { ...workflow };
+	for (const [name, value] of Object.entries(inputs)) {
+		const dot = name.indexOf(".");
+		const id = name.slice(0, dot);
+		const node = dot > 0 ? changed[id] : undefined;
+		if (node === undefined) throw offline(`the workflow has no node for ${name}`.slice(0, 300));
+		changed[id] = { ...node, inputs: { ...node.inputs, [name.slice(dot + 1)]: value } };
+	}
+	return changed;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}

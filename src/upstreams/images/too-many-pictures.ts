@@ -1,0 +1,26 @@
+import { ApiError } from "../../errors/index.ts";
+import { UpstreamFailure } from "../failures.ts";
+import type { ImageForward } from "./port.ts";
+
+/** What one upstream takes of the pictures of an edit. */
+export interface TakenPictures {
+	readonly most: number;
+	readonly mask: boolean;
+}
+
+/**
+ * Refuses what an upstream would leave out without a word. Another upstream of the model may take it, so this one alone is
+ * passed over; where none does, the caller gets the 400. Throws UpstreamFailure.
+ */
+export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { most, mask }: TakenPictures): void {
+	const count = pictures.filter(({ role }) => role === "picture").length;
+	if (count > most) {
+		const told = most === 0 ? "takes no pictures" : `takes ${most} ${most === 1 ? "picture" : "pictures"}, not ${count}`;
+		throw refused(`This model's upstream ${told}`);
+	}
+	if (!mask && count < pictures.length) throw refused("This model's upstream takes no mask: say in the prompt what is to change");
+}
+
+function refused(message: string): UpstreamFailure {
+	return new UpstreamFailure("given", new ApiError("INVALID_REQUEST", { message }), "more pictures than it takes");
+}

@@ -1,0 +1,115 @@
+import type { ProviderName } from "../../../config/providers.ts";
+import { base64String, elideLongStrings, LongStrings } from "../../../wire/index.ts";
+import { errorBody, type Fetch, isGood, letGo } from "../../connect.ts";
+import { broken } from "../../failures.ts";
+import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
+import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
+import { PARSED_WHOLE_BYTES, readWhole } from "../../unary.ts";
+import type { ProviderUpstream } from "../provider-upstream.ts";
+import { refusalOf } from "./refusals.ts";
+
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Pictures are large, and some hosts of them slow. */
+const ELSEWHERE_MS = 60_000;
+/** What packages send along everywhere. A request with more than these has a credential in it. */
+const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent", "x-request-id"]);
+const EMPTY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
+const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-encoding"];
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const MARKED = /;base64,/;
+const MAX_HEAD = 512;
+
+export interface AnswersInputs extends Pick<ImageAttempt, "fetch" | "fetchPublic" | "signal"> {
+	readonly config: ProviderUpstream;
+}
+
+/**
+ * What a provider answers its package for one picture: each answer is bounded, read for refusals, and of a large one the long
+ * strings are cut before the package parses it, which would stop the event loop. What an answer names at another server is
+ * read as any address that a stranger names.
+ */
+export class PackageAnswers {
+	readonly #inputs: AnswersInputs;
+	readonly #origin: string;
+	readonly #provider: ProviderName;
+	#long = LongStrings.none;
+
+	constructor(inputs: AnswersInputs) {
+		this.#inputs = inputs;
+		this.#origin = new URL(inputs.config.url).origin;
+		this.#provider = inputs.config.provider;
+	}
+
+	/** For the package. Throws UpstreamFailure, and what a connection throws. */
+	readonly fetch: Fetch = async (url, init) => {
+		const { fetch, fetchPublic, signal } = this.#inputs;
+		if (this.#isElsewhere(url, init)) return elsewhere(url, fetchPublic, signal);
+		const response = await fetch(url, init);
+		if (response.status >= 300 && response.status < 400) {
+			letGo(response.body);
+			throw broken(`status ${response.status}: a redirect`, response.status);
+		}
+		if (EMPTY_STATUSES.has(response.status)) return response;
+		return isGood(response) ? this.#good(response) : this.#bad(response);
+	};
+
+	/** The bytes of a picture as the package hands it over; null where they are none. */
+	bytesOf(picture: string | Uint8Array): Uint8Array | null {
+		if (typeof picture !== "string") return picture;
+		const view = this.#long.viewOf(picture);
+		if (view === null || picture.startsWith("data:")) return base64String(picture, this.#long);
+		// A package that takes off the head of a data URL took it off the cut text only.
+		const head = MARKED.exec(Buffer.from(view.subarray(0, MAX_HEAD)).toString("latin1"));
+		return base64String(`${head === null ? "" : "data:image/png;base64,"}${picture}`, this.#long);
+	}
+
+	/** A GET of another server without a credential: a picture that the answer names. */
+	#isElsewhere(url: string, init: Parameters<Fetch>[1]): boolean {
+		const names = [...new Headers(init.headers as ConstructorParameters<typeof Headers>[0]).keys()];
+		const isPlain = (init.method ?? "GET") === "GET" && names.every((name) => PLAIN_HEADERS.has(name));
+		return isPlain && new URL(url).origin !== this.#origin;
+	}
+
+	async #good(response: Response): Promise<Response> {
+		const isJson = /json/i.test(response.headers.get("content-type") ?? "");
+		const bytes = await readWhole(response, isJson ? MAX_ANSWER_BYTES : MAX_PICTURE_BYTES);
+		if (!isJson) return again(response, bytes);
+		const { json, elided } = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes) : { json: bytes, elided: [] };
+		if (elided.length > 0) this.#long = new LongStrings(bytes, elided);
+		const refusal = refusalOf(this.#provider, response.status, parsed(json, response.status));
+		if (refusal !== null) throw refusal;
+		return again(response, json);
+	}
+
+	async #bad(response: Response): Promise<Response> {
+		const bytes = await readWhole(response, MAX_ERROR_BYTES);
+		const refusal = refusalOf(this.#provider, response.status, errorBody(bytes, this.#inputs.config.key));
+		if (refusal !== null) throw refusal;
+		return again(response, bytes);
+	}
+}
+
+function parsed(json: Uint8Array, status: number): unknown {
+	try {
+		return JSON.parse(decoder.decode(json));
+	} catch {
+		throw broken(`status ${status}: the body is no JSON`, status);
+	}
+}
+
+function again({ status, headers }: Response, bytes: Uint8Array): Response {
+	const kept = new Headers(headers);
+	for (const name of HEADERS_OF_THE_BODY) kept.delete(name);
+	return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers: kept });
+}
+
+async function elsewhere(url: string, fetchPublic: PublicFetch | undefined, signal: AbortSignal): Promise<Response> {
+	if (fetchPublic === undefined) throw broken("an answer with the address of another server");
+	try {
+		const { bytes, headers } = await fetchPublic.read(url, { signal, maxBytes: MAX_PICTURE_BYTES, totalMs: ELSEWHERE_MS });
+		return new Response(bytes, { headers: { "content-type": headers.get("content-type") ?? "application/octet-stream" } });
+	} catch (error) {
+		if (error instanceof PublicFetchFault) throw broken(`its picture cannot be read: ${error.kind}`);
+		throw error;
+	}
+}

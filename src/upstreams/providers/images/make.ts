@@ -1,0 +1,146 @@
+/**
+ * Pictures by providers, through their packages. What each is told, and what it takes, is the table of facts.ts; on top of
+ * that the operator's `parameters` go to it as they are.
+ */
+import type { ImageModelV4, ImageModelV4CallOptions, ImageModelV4File } from "@ai-sdk/provider";
+import { broken, offline } from "../../failures.ts";
+import { promptOf } from "../../images/fixed-prompts.ts";
+import { isPicture } from "../../images/is-picture.ts";
+import { toldSize } from "../../images/nearest-size.ts";
+import { filled, namedPictures, type Values, valuesOf } from "../../images/parameters.ts";
+import type { ImageAttempt, ImageForward, InputPicture } from "../../images/port.ts";
+import { checkPictures } from "../../images/too-many-pictures.ts";
+import { faultOf } from "../chat/faults.ts";
+import { loadProvider } from "../load-provider.ts";
+import { PackageAnswers } from "./answers.ts";
+import { IMAGE_FACTS, type ImageFacts } from "./facts.ts";
+
+/** Most that a request has. */
+const MAX_PICTURES = 3;
+
+/** Asks until there are as many pictures as are wanted. Throws UpstreamFailure, ApiError, and what connections throw. */
+export async function providerImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	const stopper = new AbortController();
+	const signal = AbortSignal.any([attempt.signal, stopper.signal]);
+	try {
+		return await made(call, { ...attempt, signal });
+	} catch (error) {
+		throw attempt.signal.aborted ? attempt.signal.reason : faultOf(error);
+	} finally {
+		stopper.abort();
+	}
+}
+
+async function made(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
+	const { model, fetch, fetchPublic, signal } = attempt;
+	const config = attempt.node.provider;
+	const facts = config === null ? undefined : IMAGE_FACTS[config.provider];
+	if (config === null || facts === undefined) throw offline("this upstream offers no pictures");
+	if (facts.models?.test(model) === false) throw offline(`${config.provider} has no pictures by the model ${model}`);
+	const answers = new PackageAnswers({ config, fetch, fetchPublic, signal });
+	const { image } = await loadProvider(config, { fetch: answers.fetch });
+	if (image === undefined) throw offline(`${config.provider} offers no pictures`);
+	const given = await givenPictures(call, attempt, facts);
+	const pictures: Uint8Array[] = [];
+	while (pictures.length < call.count) {
+		const count = Math.min(facts.perCall, call.count - pictures.length);
+		// The same seed twice would make the same picture twice.
+		const seed = call.seed === undefined ? undefined : call.seed + pictures.length;
+		const result = await untilAborted(image(model).doGenerate(optionsOf(call, attempt, { facts, given, count, seed })), signal);
+		pictures.push(...result.images.slice(0, count).map((one) => checked(answers.bytesOf(one))));
+		if (result.images.length === 0) throw broken("an answer without a picture");
+	}
+	return pictures;
+}
+
+function checked(picture: Uint8Array | null): Uint8Array {
+	if (picture === null || !isPicture(picture)) throw broken("an answer that is no picture");
+	return picture;
+}
+
+interface Given {
+	readonly files: ImageModelV4File[];
+	readonly mask: ImageModelV4File | undefined;
+	/** Pictures that the operator's parameters name, as data URLs. */
+	readonly values: Values;
+}
+
+/** The pictures as the provider takes them: by its package, or where the operator's parameters name them. */
+async function givenPictures(call: ImageForward, { model, target }: ImageAttempt, facts: ImageFacts): Promise<Given> {
+	const parameters = target.parameters ?? {};
+	const named = namedPictures(parameters);
+	const pictures = call.pictures.filter(({ role }) => role === "picture");
+	const mask = call.pictures.find(({ role }) => role === "mask");
+	const byName = [...named].some((name) => name !== "mask");
+	const kind = facts.mask(model) ?? (named.has("mask") ? "white" : null);
+	checkPictures(call, { most: target.pictures ?? (byName ? MAX_PICTURES : facts.pictures(model)), mask: kind !== null });
+	const shownMask = mask === undefined || kind === null ? undefined : await maskAs(mask, kind);
+	const url = (picture: InputPicture | undefined) => (picture === undefined ? undefined : dataUrl(picture));
+	const [first, second, third] = byName ? pictures : [];
+	return {
+		files: byName ? [] : pictures.map((picture) => fileOf(picture, facts)),
+		mask: shownMask === undefined || named.has("mask") ? undefined : fileOf(shownMask, facts),
+		values: {
+			image: url(first),
+			image2: url(second),
+			image3: url(third),
+			images: named.has("images") && pictures.length > 0 ? pictures.map(dataUrl) : undefined,
+			mask: named.has("mask") ? url(shownMask) : undefined,
+		},
+	};
+}
+
+async function maskAs(mask: InputPicture, kind: "transparent" | "white" | "black"): Promise<InputPicture> {
+	if (kind === "transparent" || mask.inTwoColours === undefined) return mask;
+	return { bytes: await mask.inTwoColours(kind), mediaType: "image/png", role: "mask" };
+}
+
+function fileOf({ bytes, mediaType }: InputPicture, { encoding }: ImageFacts): ImageModelV4File {
+	return { type: "file", mediaType, data: encoding === "bytes" ? bytes : Buffer.from(bytes).toString("base64") };
+}
+
+function dataUrl({ bytes, mediaType }: InputPicture): string {
+	return `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+}
+
+interface Asked {
+	readonly facts: ImageFacts;
+	readonly given: Given;
+	readonly count: number;
+	readonly seed: number | undefined;
+}
+
+function optionsOf(call: ImageForward, attempt: ImageAttempt, { facts, given, count, seed }: Asked): ImageModelV4CallOptions {
+	const { model, target, signal } = attempt;
+	const { told, namespace } = facts;
+	const size = told.size ? toldSize(call.size, target.sizes) : null;
+	const isWordless = facts.wordless && (call.kind === "upscale" || call.kind === "background-remove");
+	const parameters = filled(target.parameters ?? {}, { ...valuesOf(call, seed), ...given.values });
+	return {
+		prompt: isWordless ? undefined : promptOf(call),
+		n: count,
+		size: isWordless || size === null ? undefined : (size as `${number}x${number}`),
+		aspectRatio: told.ratio && call.aspectRatio !== null ? (call.aspectRatio as `${number}:${number}`) : undefined,
+		seed,
+		files: given.files.length > 0 ? given.files : undefined,
+		mask: given.mask,
+		providerOptions: { [namespace]: { ...facts.options?.(call, model), ...parameters } },
+		headers: { "x-request-id": call.requestId },
+		abortSignal: signal,
+	};
+}
+
+type Result = Awaited<ReturnType<ImageModelV4["doGenerate"]>>;
+
+/** Some packages sleep between two questions and hear of an end only when they wake. */
+async function untilAborted(work: PromiseLike<Result>, signal: AbortSignal): Promise<Result> {
+	const ended = Promise.withResolvers<never>();
+	const end = () => ended.reject(signal.reason);
+	if (signal.aborted) end();
+	signal.addEventListener("abort", end, { once: true });
+	try {
+		return await Promise.race([work, ended.promise]);
+	} finally {
+		signal.removeEventListener("abort", end);
+	}
+}

@@ -1,0 +1,73 @@
+/**
+ * How providers say that a prompt, or what was made of it, breaks the rules of their content. Some say it in a good answer,
+ * which their packages would wait on, or hand on as a picture.
+ *
+ * Sources: Google's GenerateContentResponse (promptFeedback, finishReason); xAI's images reference (respect_moderation); fal's
+ * page "Errors" (content_policy_violation) and its models' has_nsfw_concepts; Black Forest Labs' StatusResponse; Replicate's
+ * prediction `error`; Luma's `failure_reason`; Amazon's Nova Canvas (`error`, "Request Moderated").
+ */
+import type { ProviderName } from "../../../config/providers.ts";
+import { contentRefusal } from "../../content-policy.ts";
+import { errorTextOf, UpstreamFailure } from "../../failures.ts";
+import { type Fields, isRecord, parts } from "../chat/fields.ts";
+
+/** The provider's words, which may be none; null: it refuses nothing. */
+type Reader = (body: Fields) => string | null;
+
+const GEMINI_REASONS = /SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION/;
+const REFUSED_STATUSES: ReadonlySet<number> = new Set([400, 403, 422]);
+const WORDS =
+	/content[_ -]?(?:policy|filter|moderat|violat|checker)|nsfw|moderation|moderated|safety system|flagged as|usage guidelines/i;
+
+const GOOD_ANSWERS: Readonly<Partial<Record<ProviderName, Reader>>> = {
+	bedrock: ({ status, error }) => (status === "Request Moderated" || /content filters/i.test(text(error)) ? text(error) : null),
+	"black-forest-labs": moderatedStatus,
+	fal: (body) => (anyTrue(body.has_nsfw_concepts) || anyTrue(body.nsfw_content_detected) ? "" : null),
+	fireworks: moderatedStatus,
+	google: gemini,
+	"google-vertex": gemini,
+	luma: ({ state, failure_reason }) =>
+		state === "failed" && /moderat/i.test(text(failure_reason)) ? text(failure_reason) : null,
+	replicate: ({ status, error }) =>
+		status === "failed" && /nsfw|sensitive|flagged|moderat|safety/i.test(text(error)) ? text(error) : null,
+	xai: ({ data }) => (parts(data).some((entry) => entry.respect_moderation === false) ? "" : null),
+};
+
+/** The failure that an answer of a provider is, where it refuses the content; null: it does not. */
+export function refusalOf(provider: ProviderName, status: number, body: unknown): UpstreamFailure | null {
+	const words = status >= 200 && status < 300 ? ofGoodAnswer(provider, body) : ofError(status, body);
+	return words === null
+		? null
+		: new UpstreamFailure("request", contentRefusal(words.slice(0, 2_000)), "refused by its content rules", status);
+}
+
+function ofGoodAnswer(provider: ProviderName, body: unknown): string | null {
+	return isRecord(body) ? (GOOD_ANSWERS[provider]?.(body) ?? null) : null;
+}
+
+function ofError(status: number, body: unknown): string | null {
+	if (!REFUSED_STATUSES.has(status)) return null;
+	const told = isRecord(body) ? errorTextOf(body) : null;
+	const types = isRecord(body) ? parts(body.detail).map(({ type }) => text(type)) : [];
+	return WORDS.test([told?.message, told?.code, told?.type, ...types].join(" ")) ? (told?.message ?? "") : null;
+}
+
+/** "Request Moderated", "Content Moderated". */
+function moderatedStatus({ status }: Fields): string | null {
+	return /moderated/i.test(text(status)) ? "" : null;
+}
+
+function gemini({ promptFeedback, candidates }: Fields): string | null {
+	const feedback = isRecord(promptFeedback) ? promptFeedback : {};
+	if (text(feedback.blockReason) !== "") return text(feedback.blockReasonMessage);
+	const stopped = parts(candidates).find(({ finishReason }) => GEMINI_REASONS.test(text(finishReason)));
+	return stopped === undefined ? null : text(stopped.finishMessage);
+}
+
+function anyTrue(flags: unknown): boolean {
+	return Array.isArray(flags) && flags.includes(true);
+}
+
+function text(value: unknown): string {
+	return typeof value === "string" ? value : "";
+}
