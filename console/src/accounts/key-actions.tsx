@@ -1,0 +1,117 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { CreatedKey, Key } from "../../../src/routes/console/types.ts";
+import { call } from "../api/call.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { say } from "../parts/toasts.tsx";
+import { KeyForm } from "./key-form.tsx";
+
+const pathOf = (accountId: string) => `/accounts/${encodeURIComponent(accountId)}/keys`;
+
+/** What shows keys asks again. */
+function useKeysChanged(accountId: string): () => Promise<unknown> {
+	const client = useQueryClient();
+	return () =>
+		Promise.all([
+			client.invalidateQueries({ queryKey: ["account", accountId, "keys"] }),
+			client.invalidateQueries({ queryKey: ["keys"] }),
+		]);
+}
+
+/** What a key is called where it has no description. */
+export const keyName = ({ description, last6Chars }: Pick<Key, "description" | "last6Chars">): string =>
+	description === "" ? `the key that ends in ${last6Chars}` : description;
+
+/** Changes and ends a key. */
+export function KeyActions({ accountId, of }: { readonly accountId: string; readonly of: Key }) {
+	const [open, setOpen] = useState<"edit" | "revoke" | null>(null);
+	const changed = useKeysChanged(accountId);
+	const path = `${pathOf(accountId)}/${encodeURIComponent(of.id)}`;
+	const close = () => setOpen(null);
+	return (
+		<>
+			<button type="button" className="button button-small" onClick={() => setOpen("edit")} aria-label={`Change ${keyName(of)}`}>
+				Change
+			</button>{" "}
+			<button
+				type="button"
+				className="button button-small button-danger"
+				onClick={() => setOpen("revoke")}
+				aria-label={`Revoke ${keyName(of)}`}
+			>
+				Revoke
+			</button>
+			<Dialog title={`Change ${keyName(of)}`} open={open === "edit"} onClose={close}>
+				<KeyForm
+					of={of}
+					onClose={close}
+					save={async (body) => {
+						await call(path, { method: "PATCH", body });
+						await changed();
+						say("The key is changed; the next request obeys it");
+						close();
+					}}
+				/>
+			</Dialog>
+			<Confirm
+				open={open === "revoke"}
+				onClose={close}
+				danger
+				title={`Revoke ${keyName(of)}?`}
+				says="It answers with 401 from the next request on, and cannot be brought back. What it has spent stays in the books."
+				verb="Revoke key"
+				run={async () => {
+					await call(path, { method: "DELETE" });
+					await changed();
+					say("The key is revoked");
+				}}
+			/>
+		</>
+	);
+}
+
+/** Makes a key of an account and shows its secret, this once. */
+export function NewKeyButton({ accountId }: { readonly accountId: string }) {
+	const [open, setOpen] = useState(false);
+	const [made, setMade] = useState<CreatedKey | null>(null);
+	const changed = useKeysChanged(accountId);
+	const close = () => {
+		setOpen(false);
+		setMade(null);
+	};
+	return (
+		<>
+			<button type="button" className="button" onClick={() => setOpen(true)}>
+				New key
+			</button>
+			<Dialog
+				title={made === null ? "New key" : "The key is made"}
+				says={made === null ? undefined : "This is the only time that it is shown: only its hash is kept."}
+				open={open}
+				onClose={close}
+			>
+				{made === null ? (
+					<KeyForm
+						of={null}
+						onClose={close}
+						save={async (body) => {
+							const { data } = await call<{ data: CreatedKey }>(pathOf(accountId), { method: "POST", body });
+							setMade(data);
+							await changed();
+						}}
+					/>
+				) : (
+					<>
+						<CodeBlock text={made.apiKey} what="the key" />
+						<div className="form-foot">
+							<button type="button" className="button button-main" onClick={close}>
+								I have it
+							</button>
+						</div>
+					</>
+				)}
+			</Dialog>
+		</>
+	);
+}

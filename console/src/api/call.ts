@@ -1,0 +1,66 @@
+import { connection } from "./connection.ts";
+import { Refused, refusedBy, Unreachable } from "./refused.ts";
+import { session } from "./session.ts";
+
+const BASE = "/console/api";
+
+export interface CallOptions {
+	readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+	/** Becomes JSON, unless it is a form. */
+	readonly body?: unknown;
+	readonly idempotencyKey?: string;
+	readonly signal?: AbortSignal;
+}
+
+/**
+ * A call of the console's API (docs/console-api.md); throws `Refused` where the answer is no success, and
+ * `Unreachable` where none comes. A 401 ends the session: the sign-in page comes, and leads back.
+ */
+export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
+	const answer = await request(path, options);
+	if (!answer.ok) {
+		const refused = await refusedBy(answer);
+		if (refused.status === 401 && path !== "/session") session.ended();
+		throw refused;
+	}
+	// The shapes are the server's own types; what reads them is built with them.
+	return (await answer.json()) as T;
+}
+
+/** The same, as the answer itself: for streams, files and headers. Throws where none comes. */
+export async function request(path: string, options: CallOptions = {}): Promise<Response> {
+	const { method = "GET", body, idempotencyKey, signal } = options;
+	const headers = new Headers();
+	if (method !== "GET") headers.set("x-csrf-token", session.csrfToken() ?? "");
+	if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+	const isForm = body instanceof FormData;
+	if (body !== undefined && !isForm) headers.set("content-type", "application/json");
+	try {
+		const answer = await fetch(BASE + path, {
+			method,
+			headers,
+			...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+			...(signal === undefined ? {} : { signal }),
+		});
+		connection.found();
+		return answer;
+	} catch (cause) {
+		if (signal?.aborted) throw cause;
+		connection.lost();
+		throw new Unreachable(cause);
+	}
+}
+
+/** `?a=1&b=2` of what is given; nothing where nothing is. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+	const query = new URLSearchParams();
+	for (const [name, value] of Object.entries(values)) if (value !== undefined && value !== "") query.set(name, String(value));
+	const text = query.toString();
+	return text === "" ? "" : `?${text}`;
+}
+
+/** What went wrong, in words for the reader. */
+export function faultText(fault: unknown): string {
+	if (fault instanceof Refused || fault instanceof Unreachable) return fault.message;
+	return fault instanceof Error ? fault.message : "Something went wrong";
+}

@@ -1,0 +1,40 @@
+/**
+ * Decimal text of an amount for reading: thousands parted, at least two places, nothing rounded.
+ *
+ * The places past the second come apart (`tail`), so that a table can show them quieter.
+ */
+export function amountParts(amount: string): {
+	readonly sign: string;
+	readonly whole: string;
+	readonly cents: string;
+	readonly tail: string;
+} {
+	const match = /^(-?)(\d+)(?:\.(\d*))?$/.exec(amount);
+	if (match === null) return { sign: "", whole: amount, cents: "", tail: "" };
+	const [, sign = "", whole = "0", places = ""] = match;
+	const kept = places.replace(/0+$/, "").padEnd(2, "0");
+	return { sign, whole: whole.replace(/\B(?=(\d{3})+$)/g, ","), cents: `.${kept.slice(0, 2)}`, tail: kept.slice(2) };
+}
+
+/** The same as one text, for titles, charts and what a screen reader says: `1,234.5601`. */
+export function amountText(amount: string): string {
+	const { sign, whole, cents, tail } = amountParts(amount);
+	return `${sign}${whole}${cents}${tail}`;
+}
+
+/** Whether an amount is nothing, in any spelling. */
+export const isZero = (amount: string): boolean => /^-?0*(?:\.0*)?$/.test(amount);
+
+/** The sum of decimal texts, exact to the ninth place. */
+export function sumOf(amounts: readonly string[]): string {
+	const total = amounts.reduce((sum, amount) => sum + nanoOf(amount), 0n);
+	const digits = (total < 0n ? -total : total).toString().padStart(10, "0");
+	return `${total < 0n ? "-" : ""}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
+function nanoOf(amount: string): bigint {
+	const negative = amount.startsWith("-");
+	const [whole = "0", places = ""] = amount.replace("-", "").split(".");
+	const value = BigInt(whole) * 1_000_000_000n + BigInt(places.padEnd(9, "0").slice(0, 9));
+	return negative ? -value : value;
+}

@@ -1,0 +1,34 @@
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { Outlet } from "@tanstack/react-router";
+import { useSyncExternalStore } from "react";
+import { connection } from "../api/connection.ts";
+import { Toasts } from "../parts/toasts.tsx";
+
+/** Around every page, signed in or not: the banner of a dead server, and messages. */
+export function Outside() {
+	return (
+		<CSPProvider disableStyleElements>
+			<ConnectionBanner />
+			<Outlet />
+			<Toasts />
+		</CSPProvider>
+	);
+}
+
+function ConnectionBanner() {
+	const up = useSyncExternalStore(connection.subscribe, connection.isUp);
+	return (
+		<div role="status">
+			{up ? null : (
+				<div className="banner">
+					<span>
+						<strong>The server does not answer.</strong> What you see may be old; it is asked again every two seconds.
+					</span>
+					<button type="button" className="button button-small" onClick={connection.askNow}>
+						Ask now
+					</button>
+				</div>
+			)}
+		</div>
+	);
+}

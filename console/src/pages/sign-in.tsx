@@ -1,0 +1,58 @@
+import { useRouter } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { signIn } from "../api/ask-session.ts";
+import { Brand } from "../frame/frame.tsx";
+import { TextField } from "../parts/field.tsx";
+import { Fault } from "../parts/loaded.tsx";
+import { useSearchTexts } from "../parts/use-search-texts.ts";
+
+/** Takes an ADMIN key of the operator's account, and leads back to where the reader was. */
+export function SignIn(): ReactNode {
+	const [{ back }] = useSearchTexts("back");
+	const router = useRouter();
+	const [key, setKey] = useState("");
+	const [busy, setBusy] = useState(false);
+	const [fault, setFault] = useState<unknown>(null);
+	useEffect(() => {
+		document.title = "Sign in · Turnpike";
+	}, []);
+	const submit = async (event: FormEvent) => {
+		event.preventDefault();
+		setBusy(true);
+		setFault(null);
+		try {
+			await signIn(key.trim());
+			// Only a page of the console: an address in a link must not lead elsewhere.
+			router.history.replace(back !== undefined && /^\/console\/(?!\/)/.test(back) ? back : "/console/");
+		} catch (error) {
+			setFault(error);
+			setBusy(false);
+		}
+	};
+	return (
+		<main className="gate" id="content">
+			<div className="gate-box">
+				<Brand />
+				<div>
+					<h1>Sign in</h1>
+					{back === undefined ? null : <p className="quiet">Then you are back at the page that you came from.</p>}
+				</div>
+				<form className="form" onSubmit={submit}>
+					<TextField
+						label="ADMIN key"
+						type="password"
+						value={key}
+						onChange={setKey}
+						required
+						autoComplete="current-password"
+						note="Of the operator's account. The first start printed it; `npx --no turnpike keys create` makes another."
+					/>
+					{fault === null ? null : <Fault error={fault} />}
+					<button type="submit" className="button button-main" disabled={busy}>
+						{busy ? "One moment…" : "Sign in"}
+					</button>
+				</form>
+			</div>
+		</main>
+	);
+}

@@ -1,0 +1,203 @@
+import { useEffect, useId, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { localClock, localTime } from "../format/instant.ts";
+import { useTheme } from "../theme.ts";
+
+export interface ChartSeries {
+	readonly label: string;
+	/** null where nothing is known. */
+	readonly values: readonly (number | null)[];
+	/** 1 to 8: a colour of the tokens. */
+	readonly colour: number;
+}
+
+export interface ChartProps {
+	readonly title: string;
+	/** Seconds since 1970, rising. */
+	readonly at: readonly number[];
+	readonly series: readonly ChartSeries[];
+	/** `stack`: bars on top of each other. */
+	readonly kind: "lines" | "stack";
+	/** UTC days, or instants in the reader's time. */
+	readonly axis: "days" | "clock";
+	readonly format: (value: number) => string;
+	readonly height?: number;
+}
+
+/** A chart with its values under the pointer above it, and as a table for who cannot or will not read it. */
+export function Chart({ title, at, series, kind, axis, format, height = 190 }: ChartProps) {
+	const plot = useRef<HTMLDivElement>(null);
+	const theme = useTheme();
+	const [under, setUnder] = useState<number | null>(null);
+	const [asTable, setAsTable] = useState(false);
+	const tableId = useId();
+	const data = useMemo(() => [[...at], ...drawn(kind, series)] as uPlot.AlignedData, [at, series, kind]);
+	const shape = series.map(({ label, colour }) => `${label}\u0000${colour}`).join("\u0001");
+
+	const chart = useRef<uPlot | null>(null);
+	const latest = useRef({ data, format });
+	latest.current = { data, format };
+	// The drawing is made anew for another theme or other series; for other values it is only told them.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: theme and shape stand for what the options are made of
+	useEffect(() => {
+		const element = plot.current;
+		if (element === null) return;
+		const made = new uPlot(
+			options({ element, height, series, kind, axis, format: (value) => latest.current.format(value), onPointer: setUnder }),
+			latest.current.data,
+			element,
+		);
+		chart.current = made;
+		const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }));
+		resized.observe(element);
+		return () => {
+			resized.disconnect();
+			made.destroy();
+			chart.current = null;
+		};
+	}, [theme, shape, kind, axis, height]);
+	useEffect(() => chart.current?.setData(data), [data]);
+
+	const name = (index: number) => momentName(at[index], axis);
+	const shown = under ?? at.length - 1;
+	return (
+		<figure className="chart" aria-label={title}>
+			<div className="table-foot">
+				<ul className="chart-key">
+					<li className="quiet">{name(shown)}</li>
+					{series.map(({ label, values, colour }) => (
+						<li key={label}>
+							<span className={`swatch swatch-${colour}`} /> {label} {textOf(values[shown], format)}
+						</li>
+					))}
+				</ul>
+				<button
+					type="button"
+					className="button button-small button-plain"
+					aria-expanded={asTable}
+					aria-controls={tableId}
+					onClick={() => setAsTable(!asTable)}
+				>
+					{asTable ? "Chart" : "Table"}
+				</button>
+			</div>
+			<div ref={plot} className="chart-plot" hidden={asTable} role="img" aria-label={`${title}: as a chart`} />
+			<div id={tableId}>
+				{asTable ? (
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+					<section className="table-frame table-frame-tall" aria-label={`${title}: as a table`} tabIndex={0}>
+						<table className="table">
+							<thead>
+								<tr>
+									<th scope="col">{axis === "days" ? "Day (UTC)" : "Time"}</th>
+									{series.map(({ label }) => (
+										<th key={label} scope="col" className="number">
+											{label}
+										</th>
+									))}
+								</tr>
+							</thead>
+							<tbody>
+								{at.map((second, index) => (
+									<tr key={second}>
+										<th scope="row">{name(index)}</th>
+										{series.map(({ label, values }) => (
+											<td key={label} className="number">
+												{textOf(values[index], format)}
+											</td>
+										))}
+									</tr>
+								))}
+							</tbody>
+						</table>
+					</section>
+				) : null}
+			</div>
+		</figure>
+	);
+}
+
+const textOf = (value: number | null | undefined, format: (value: number) => string): string =>
+	value === null || value === undefined ? "none" : format(value);
+
+function momentName(second: number | undefined, axis: ChartProps["axis"]): string {
+	if (second === undefined) return "";
+	const instant = new Date(second * 1_000);
+	return axis === "days" ? instant.toISOString().slice(0, 10) : localTime(instant);
+}
+
+/** Values as they are drawn: of a stack, each on top of those before it, the highest first. */
+function drawn(kind: ChartProps["kind"], series: readonly ChartSeries[]): (number | null)[][] {
+	if (kind === "lines") return series.map(({ values }) => [...values]);
+	const sums: number[] = [];
+	return series
+		.map(({ values }) =>
+			values.map((value, index) => {
+				sums[index] = (sums[index] ?? 0) + (value ?? 0);
+				return sums[index] ?? 0;
+			}),
+		)
+		.reverse();
+}
+
+interface OptionParts extends Pick<ChartProps, "series" | "kind" | "axis" | "format"> {
+	readonly element: HTMLElement;
+	readonly height: number;
+	readonly onPointer: (index: number | null) => void;
+}
+
+function options({ element, height, series, kind, axis, format, onPointer }: OptionParts): uPlot.Options {
+	const colour = colours(element);
+	const ordered = kind === "stack" ? series.toReversed() : series;
+	const font = `11px ${getComputedStyle(element).fontFamily}`;
+	const lines = { stroke: colour("--ink-3"), font, grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+	return {
+		width: element.clientWidth,
+		height,
+		legend: { show: false },
+		padding: [8, 6, 0, 0],
+		cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
+		scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+		...(axis === "days" ? { tzDate: (second: number) => uPlot.tzDate(new Date(second * 1_000), "Etc/UTC") } : {}),
+		axes: [
+			{
+				...lines,
+				grid: { show: false },
+				space: 64,
+				values: (_, splits) =>
+					splits.map((second) =>
+						axis === "days" ? new Date(second * 1_000).toISOString().slice(5, 10) : localClock(new Date(second * 1_000)),
+					),
+				...(axis === "days" ? { incrs: [1, 2, 3, 5, 7, 14, 30, 61, 91].map((days) => days * 86_400) } : {}),
+			},
+			{ ...lines, size: 64, values: (_, splits) => splits.map(format) },
+		],
+		series: [
+			{},
+			...ordered.map(
+				({ label, colour: number }): uPlot.Series => ({
+					label,
+					stroke: colour(`--chart-${number}`),
+					points: { show: false },
+					...(kind === "stack" ? { width: 0, fill: colour(`--chart-${number}`), paths: bars } : { width: 1.75, spanGaps: false }),
+				}),
+			),
+		],
+		hooks: { setCursor: [(self) => onPointer(self.cursor.idx ?? null)] },
+	};
+}
+
+const bars = uPlot.paths.bars?.({ size: [0.72, 40] }) ?? (() => null);
+
+/** Reads a token's colour in the theme that holds now: a canvas knows no tokens. */
+function colours(element: HTMLElement): (token: string) => string {
+	return (token) => {
+		const probe = document.createElement("span");
+		probe.style.color = `var(${token})`;
+		element.append(probe);
+		const { color } = getComputedStyle(probe);
+		probe.remove();
+		return color;
+	};
+}

@@ -1,0 +1,33 @@
+import { useState } from "react";
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({
+	text,
+	label = "Copy",
+	what,
+}: {
+	readonly text: string;
+	readonly label?: string;
+	readonly what: string;
+}) {
+	const [said, setSaid] = useState("");
+	const copy = async () => {
+		try {
+			await navigator.clipboard.writeText(text);
+			setSaid("Copied");
+		} catch {
+			setSaid("Select it and copy by hand");
+		}
+		setTimeout(() => setSaid(""), 1_600);
+	};
+	return (
+		<>
+			<button type="button" className="button button-small copy" onClick={copy} aria-label={`${label} ${what}`}>
+				{said === "" ? label : said}
+			</button>
+			<span className="unseen" role="status">
+				{said}
+			</span>
+		</>
+	);
+}

@@ -1,0 +1,23 @@
+import type { Task } from "../../../src/routes/console/types.ts";
+import { Moment } from "./moment.tsx";
+
+/** Where work stands that goes on behind its button. A screen reader hears it change. */
+export function TaskLine({ task, what }: { readonly task: Task<unknown>; readonly what: string }) {
+	return (
+		<div role="status">
+			{task.state === "never" ? null : task.state === "failed" ? (
+				<div className="note note-bad">
+					The {what} of <Moment at={task.startedAt} /> failed: <span className="break">{task.error}</span>
+				</div>
+			) : task.state === "running" ? (
+				<div className="note">
+					The {what} runs, since <Moment at={task.startedAt} />.
+				</div>
+			) : (
+				<p className="quiet">
+					The last {what} ended <Moment at={task.endedAt} />.
+				</p>
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,38 @@
+import { Toast } from "@base-ui/react/toast";
+import { faultText } from "../api/call.ts";
+
+const manager = Toast.createToastManager();
+
+/** Says what was done, for a few seconds; screen readers hear it. */
+export const say = (text: string): void => {
+	manager.add({ description: text, type: "good" });
+};
+
+/** Says why something failed, until it is closed. */
+export const sayFault = (fault: unknown): void => {
+	manager.add({ description: faultText(fault), type: "bad", priority: "high", timeout: 0 });
+};
+
+export function Toasts() {
+	return (
+		<Toast.Provider toastManager={manager}>
+			<Toast.Portal>
+				<Toast.Viewport className="toasts">
+					<List />
+				</Toast.Viewport>
+			</Toast.Portal>
+		</Toast.Provider>
+	);
+}
+
+function List() {
+	const { toasts } = Toast.useToastManager();
+	return toasts.map((toast) => (
+		<Toast.Root key={toast.id} toast={toast} className="toast">
+			<Toast.Description />
+			<Toast.Close className="button button-small button-plain" aria-label="Close this message">
+				Close
+			</Toast.Close>
+		</Toast.Root>
+	));
+}

@@ -1,0 +1,25 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+
+type Texts<Name extends string> = { readonly [name in Name]?: string };
+
+/**
+ * What a page keeps in its address, so that a link leads to the same view: the texts under these names, and what
+ * changes some of them. An empty text goes.
+ */
+export function useSearchTexts<Name extends string>(
+	...names: readonly Name[]
+): readonly [Texts<Name>, (changes: { readonly [name in Name]?: string | undefined }) => void] {
+	const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+	const navigate = useNavigate();
+	const texts: Texts<Name> = Object.fromEntries(
+		names.flatMap((name) => {
+			const value = search[name];
+			return typeof value === "string" || typeof value === "number" ? [[name, String(value)]] : [];
+		}),
+	) as Texts<Name>;
+	const change = (changes: Texts<Name>) => {
+		const next = Object.entries({ ...texts, ...changes }).filter(([, value]) => value !== "" && value !== undefined);
+		void navigate({ to: ".", search: Object.fromEntries(next), replace: true });
+	};
+	return [texts, change];
+}

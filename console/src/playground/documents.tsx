@@ -1,0 +1,65 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { count } from "../format/quantity.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { DropZone } from "./drop-zone.tsx";
+import { Outcome } from "./outcome.tsx";
+import { useRun } from "./run.ts";
+
+interface Parsed {
+	readonly text: string;
+	readonly tokens: number;
+}
+
+/** Reads the text of a document. */
+export function DocumentsPage(): ReactNode {
+	const [file, setFile] = useState<File | null>(null);
+	const [parsed, setParsed] = useState<Parsed | null>(null);
+	const { run, start, stop } = useRun();
+	const choose = (next: File) => {
+		setFile(next);
+		setParsed(null);
+	};
+	const send = (event: FormEvent) => {
+		event.preventDefault();
+		if (file === null) return;
+		const body = new FormData();
+		body.set("file", file);
+		void start("/augment/text-parser", body, async (answer) => setParsed((await answer.json()) as Parsed));
+	};
+	return (
+		<Page title="Documents" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+			<div className="play">
+				<form className="form" onSubmit={send}>
+					<DropZone
+						label="Document"
+						note="Drop a PDF, an Office file, a mail, a book or any text here, up to 25 MiB"
+						file={file}
+						onFile={choose}
+					/>
+					<div className="form-foot">
+						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
+							Stop
+						</button>
+						<button type="submit" className="button button-main" disabled={run.state === "running" || file === null}>
+							{run.state === "running" ? "Reading…" : "Read"}
+						</button>
+					</div>
+					<Section title="Text" says={parsed === null ? undefined : `${count(parsed.tokens)} tokens`}>
+						{parsed === null ? <p className="quiet">Nothing was read yet.</p> : <CodeBlock text={parsed.text} what="the text" />}
+					</Section>
+				</form>
+				<div className="form">
+					<Outcome
+						run={run}
+						request={{
+							path: "/augment/text-parser",
+							file: { field: "file", name: file?.name ?? "report.pdf" },
+							answer: "json",
+						}}
+					/>
+				</div>
+			</div>
+		</Page>
+	);
+}

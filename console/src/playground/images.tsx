@@ -1,0 +1,112 @@
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
+import { AreaField } from "../parts/field.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { DropZone } from "./drop-zone.tsx";
+import { ModelField } from "./model-field.tsx";
+import { Outcome } from "./outcome.tsx";
+import { useRun } from "./run.ts";
+
+/** A file's address while it is shown. */
+function useObjectUrl(blob: Blob | null): string | null {
+	const [url, setUrl] = useState<string | null>(null);
+	useEffect(() => {
+		if (blob === null) return setUrl(null);
+		const made = URL.createObjectURL(blob);
+		setUrl(made);
+		return () => URL.revokeObjectURL(made);
+	}, [blob]);
+	return url;
+}
+
+/** Edits a picture, and shows it before and after. */
+export function ImagesPage(): ReactNode {
+	const [file, setFile] = useState<File | null>(null);
+	const [edited, setEdited] = useState<Blob | null>(null);
+	const [model, setModel] = useState("local-edit");
+	const [prompt, setPrompt] = useState("crop to a square, resize to 512x512, grayscale");
+	const { run, start, stop } = useRun();
+	const before = useObjectUrl(file);
+	const after = useObjectUrl(edited);
+	const choose = (next: File) => {
+		setFile(next);
+		setEdited(null);
+	};
+	const send = (event: FormEvent) => {
+		event.preventDefault();
+		if (file === null) return;
+		const body = new FormData();
+		body.set("model", model);
+		body.set("prompt", prompt);
+		body.set("image", file);
+		void start("/image/edit", body, async (answer) => setEdited(await answer.blob()));
+	};
+	return (
+		<Page title="Image edit" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+			<div className="play">
+				<form className="form" onSubmit={send}>
+					<DropZone
+						label="Picture"
+						note="Drop a JPEG, PNG, WebP, GIF, AVIF or TIFF here, less than 25 MiB"
+						accept="image/*"
+						file={file}
+						onFile={choose}
+					/>
+					<AreaField label="What to do" value={prompt} onChange={setPrompt} rows={3} />
+					<ModelField type="inpaint" value={model} onChange={setModel} />
+					<div className="form-foot">
+						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
+							Stop
+						</button>
+						<button type="submit" className="button button-main" disabled={run.state === "running" || file === null}>
+							{run.state === "running" ? "Editing…" : "Edit"}
+						</button>
+					</div>
+					<Section title="Before and after">
+						<div className="pictures">
+							<Picture src={before} name="Before" none="No picture yet" />
+							<Picture src={after} name="After" none={run.state === "running" ? "Editing…" : "Not edited yet"} />
+						</div>
+						{after === null ? null : (
+							<div>
+								<a className="button" href={after} download={`edited.${edited?.type.split("/")[1] ?? "png"}`}>
+									Download
+								</a>
+							</div>
+						)}
+					</Section>
+				</form>
+				<div className="form">
+					<Outcome
+						run={run}
+						request={{
+							path: "/image/edit",
+							form: { model, prompt },
+							file: { field: "image", name: file?.name ?? "photo.jpg" },
+							answer: { saveAs: "edited.png" },
+						}}
+					/>
+				</div>
+			</div>
+		</Page>
+	);
+}
+
+function Picture({ src, name, none }: { readonly src: string | null; readonly name: string; readonly none: string }) {
+	const [size, setSize] = useState("");
+	return (
+		<figure className="picture">
+			{src === null ? (
+				<div className="picture-none">{none}</div>
+			) : (
+				<img
+					src={src}
+					alt={name}
+					onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setSize(`${naturalWidth} × ${naturalHeight}`)}
+				/>
+			)}
+			<figcaption>
+				{name} <span className="quiet">{src === null ? "" : size}</span>
+			</figcaption>
+		</figure>
+	);
+}

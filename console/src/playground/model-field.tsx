@@ -1,0 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
+import { queries } from "../api/queries.ts";
+import { TextField } from "../parts/field.tsx";
+
+interface ModelFieldProps {
+	/** Of which type models are offered. */
+	readonly type: string;
+	readonly value: string;
+	readonly onChange: (model: string) => void;
+}
+
+/** A model by name: those that are online are offered, any other can be typed. */
+export function ModelField({ type, value, onChange }: ModelFieldProps) {
+	const { data } = useQuery(queries.models());
+	const offered = (data?.models ?? []).filter((model) => model.type === type && model.online).map(({ id }) => id);
+	return (
+		<TextField
+			label="Model"
+			value={value}
+			onChange={onChange}
+			choices={offered}
+			required
+			note={data === undefined ? undefined : `${offered.length} online, any name can be typed`}
+		/>
+	);
+}

@@ -1,0 +1,111 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { queries } from "../api/queries.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { AreaField, TextField } from "../parts/field.tsx";
+import { Page, Section } from "../parts/page.tsx";
+import { Outcome } from "./outcome.tsx";
+import { useRun } from "./run.ts";
+
+const METHODS = [
+	"eth_blockNumber",
+	"eth_chainId",
+	"eth_getBalance",
+	"eth_getBlockByNumber",
+	"eth_getTransactionByHash",
+	"eth_getTransactionReceipt",
+	"eth_call",
+	"eth_getLogs",
+	"eth_gasPrice",
+	"eth_estimateGas",
+	"eth_getCode",
+	"net_version",
+];
+
+/** What is typed as params, or why it is none. */
+function paramsOf(text: string): { readonly params: unknown } | { readonly fault: string } {
+	try {
+		const params: unknown = JSON.parse(text.trim() === "" ? "[]" : text);
+		return typeof params === "object" && params !== null ? { params } : { fault: "Params are an array or an object" };
+	} catch (fault) {
+		return { fault: fault instanceof Error ? fault.message : "This is no JSON" };
+	}
+}
+
+/** Calls a chain's node by JSON-RPC. */
+export function RpcPage(): ReactNode {
+	const [network, setNetwork] = useState("ethereum-mainnet");
+	const [method, setMethod] = useState("eth_blockNumber");
+	const [text, setText] = useState("[]");
+	const [answered, setAnswered] = useState<string | null>(null);
+	const { run, start, stop } = useRun();
+	const networks = useQuery(queries.networks());
+	const read = paramsOf(text);
+	const body = { jsonrpc: "2.0", id: 1, method, params: "params" in read ? read.params : [] };
+	const path = `/crypto/rpc/${encodeURIComponent(network)}`;
+	const send = (event: FormEvent) => {
+		event.preventDefault();
+		setAnswered(null);
+		void start(path, body, async (answer) => {
+			const json = await answer.text();
+			setAnswered(pretty(json));
+		});
+	};
+	return (
+		<Page title="JSON-RPC" says="Runs as the key that you are signed in with, and is paid by the operator's account.">
+			<div className="play">
+				<form className="form" onSubmit={send}>
+					<div className="form-row">
+						<TextField
+							label="Network"
+							value={network}
+							onChange={setNetwork}
+							choices={networks.data?.networks.map((each) => each.network) ?? []}
+							required
+							note={
+								networks.data === undefined ? undefined : `${networks.data.networks.filter(({ online }) => online).length} online`
+							}
+						/>
+						<TextField label="Method" value={method} onChange={setMethod} choices={METHODS} required />
+					</div>
+					<AreaField
+						label="Params, as JSON"
+						value={text}
+						onChange={setText}
+						mono
+						rows={6}
+						fault={"fault" in read ? read.fault : undefined}
+					/>
+					<div className="form-foot">
+						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
+							Stop
+						</button>
+						<button type="submit" className="button button-main" disabled={run.state === "running" || "fault" in read}>
+							{run.state === "running" ? "Calling…" : "Call"}
+						</button>
+					</div>
+					<Section title="Result">
+						{answered === null ? (
+							<p className="quiet">Nothing was called yet.</p>
+						) : (
+							<CodeBlock text={answered} what="the result" />
+						)}
+					</Section>
+				</form>
+				<div className="form">
+					<Outcome run={run} request={{ path, json: body, answer: "json" }} />
+				</div>
+			</div>
+		</Page>
+	);
+}
+
+/** JSON with its places; numbers past 2^53 would change, so what has one stays as it came. */
+function pretty(json: string): string {
+	if (/[^"\w.]\d{16,}/.test(json)) return json;
+	try {
+		return JSON.stringify(JSON.parse(json), null, 2);
+	} catch {
+		return json;
+	}
+}
