@@ -1,10 +1,10 @@
 /** The command line. Each command is loaded only when it is called. */
-import { defineCommand, renderUsage, runMain } from "citty";
+import { type CommandDef, defineCommand, renderUsage, runMain } from "citty";
 import { findMisuse } from "./commands/arguments.ts";
 import { EXIT_USAGE } from "./commands/exit-codes.ts";
 import { VERSION } from "./config/index.ts";
 
-const turnpike = defineCommand({
+const turnpike: CommandDef = defineCommand({
 	meta: { name: "turnpike", version: VERSION, description: "One metered gate to everything that a model or a chain can do" },
 	subCommands: {
 		serve: () => import("./commands/serve/index.ts").then((module) => module.serve),
@@ -23,6 +23,8 @@ const turnpike = defineCommand({
 		restore: () => import("./commands/restore.ts").then((module) => module.restore),
 		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
 		chat: () => import("./commands/chat.ts").then((module) => module.chat),
+		init: () => import("./commands/init/index.ts").then((module) => module.init),
+		completion: () => import("./commands/completion/index.ts").then((module) => module.completionOf(() => turnpike)),
 	},
 });
 

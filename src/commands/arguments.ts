@@ -1,5 +1,6 @@
 /** What was typed is held against what a command takes: nothing that is misspelt is passed over. */
 import type { ArgsDef, CommandDef } from "citty";
+import { settled } from "./settled.ts";
 
 /** What stands on the command line and has no meaning there. */
 export interface Misuse {
@@ -75,9 +76,4 @@ function optionFault(args: ArgsDef, word: string, words: Words): string | null {
 		return value.length > 0 || words.next() !== undefined ? null : `Option ${name} needs a value`;
 	if (arg?.type === "boolean" || (name.startsWith("--no-") && known(name.slice(5))?.type === "boolean")) return null;
 	return `Unknown option: ${name}`;
-}
-
-/** citty lets a part of a command be itself, a function that makes it, or a promise of it. */
-async function settled<T>(part: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
-	return typeof part === "function" ? await (part as () => T | Promise<T>)() : await part;
 }

@@ -3,6 +3,7 @@
  * defaults. Never logs a secret; an unknown key or a wrong value is a ConfigError that says where.
  */
 export { withCompleteUpstreams } from "./complete-upstreams.ts";
+export { dialectOf } from "./dialect-of.ts";
 export { ConfigError, type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
 export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerFacts } from "./providers.ts";
 export {
@@ -17,5 +18,6 @@ export {
 	type UpstreamConfig,
 	type X402Config,
 } from "./schema.ts";
+export { HIDDEN, shownConfig, shownUrl } from "./shown-config.ts";
 export { BUILD, VERSION } from "./version.ts";
 export { SOLANA_NETWORKS, X402_NETWORKS } from "./x402-schema.ts";

@@ -1,0 +1,57 @@
+/** The commands as plain data, for what is written from them: shell completion. */
+import type { ArgDef, CommandDef } from "citty";
+import { settled } from "../settled.ts";
+
+/** What follows an option. */
+export type OptionValue = "none" | "file" | "folder" | "text" | readonly string[];
+
+export interface CommandOption {
+	/** With its dashes. */
+	readonly name: string;
+	readonly description: string;
+	readonly value: OptionValue;
+}
+
+export interface CommandNode {
+	readonly name: string;
+	readonly description: string;
+	readonly options: readonly CommandOption[];
+	/** What its first argument may be; empty where it may be anything. */
+	readonly choices: readonly string[];
+	readonly children: readonly CommandNode[];
+}
+
+/** Loads a command and all below it. */
+export async function commandTree(name: string, command: CommandDef): Promise<CommandNode> {
+	const meta = await settled(command.meta);
+	const args = Object.entries((await settled(command.args)) ?? {});
+	const subCommands = Object.entries((await settled(command.subCommands)) ?? {});
+	const children: CommandNode[] = [];
+	for (const [child, of] of subCommands) {
+		const resolved = await settled(of);
+		if (resolved !== undefined) children.push(await commandTree(child, resolved));
+	}
+	return {
+		name,
+		description: meta?.description ?? "",
+		options: args.filter(([, arg]) => arg.type !== "positional").map(([option, arg]) => optionOf(option, arg)),
+		choices: args.flatMap(([, arg]) => (arg.type === "positional" ? choicesOf(arg) : [])),
+		children,
+	};
+}
+
+function optionOf(name: string, arg: ArgDef): CommandOption {
+	return { name: `--${name}`, description: arg.description ?? "", value: takes(arg) };
+}
+
+function takes(arg: ArgDef): OptionValue {
+	if (arg.type === "boolean") return "none";
+	if (arg.type === "enum") return arg.options ?? "text";
+	if (arg.valueHint === "FILE") return "file";
+	return arg.valueHint === "DIR" ? "folder" : "text";
+}
+
+/** A positional argument says what it takes in its hint: `bash|zsh|fish`. */
+function choicesOf({ valueHint = "" }: ArgDef): string[] {
+	return valueHint.includes("|") ? valueHint.split("|") : [];
+}

@@ -1,0 +1,145 @@
+/** The two files that `turnpike init` writes. No secret stands in them: those come from the environment. */
+import { dialectOf } from "../../config/index.ts";
+import type { Answers, ChainUpstream, ChatUpstream } from "./answers.ts";
+
+/** `turnpike.yaml`, with a word on each part, and what is left out as a comment. */
+export function configText(answers: Answers): string {
+	return [
+		"# Turnpike. Every setting and its default: docs/configuration.md.",
+		"# ${NAME} is that variable of the environment; a variable that is not set stops the start.",
+		"",
+		...serverLines(answers),
+		"",
+		...storeLines(answers.store),
+		"",
+		...upstreamLines(answers.upstreams),
+		"",
+		...chainLines(answers.chains),
+		"",
+		...paymentLines(answers.payTo),
+		"",
+	].join("\n");
+}
+
+function serverLines({ host, port, publicUrl }: Answers): string[] {
+	return [
+		"server:",
+		`  host: ${quoted(host)} # 0.0.0.0 is every address of this machine`,
+		`  port: ${port}`,
+		publicUrl === null
+			? "  # publicUrl: https://api.example.com # the address that callers use"
+			: `  publicUrl: ${quoted(publicUrl)} # the address that callers use`,
+		"  # trustedProxies: [127.0.0.1] # whose X-Forwarded-For is believed",
+	];
+}
+
+function storeLines(store: string | null): string[] {
+	const lines = ["# The books. SQLite in the data folder, or PostgreSQL that several nodes share.", "data: ./turnpike-data"];
+	if (store === null) return [...lines, "# store: postgres://turnpike:${PGPASSWORD}@localhost/turnpike"];
+	return [...lines, `store: ${quoted(store.replace("@", ":${PGPASSWORD}@"))}`];
+}
+
+function upstreamLines(upstreams: readonly ChatUpstream[]): string[] {
+	if (upstreams.length === 0)
+		return [
+			"# Model servers. Without one there are the built-in models.",
+			"# upstreams:",
+			"#   gpu-a: { url: http://10.0.0.5:8000/v1, dialect: vllm }",
+		];
+	const priced = upstreams.find(({ keyVariable }) => keyVariable !== null) ?? upstreams[0];
+	return [
+		"# Model servers. A model that is listed without a price is free to every account: so what costs you money is not",
+		"# listed by itself (discover: false), and is sold by an entry under models.",
+		"upstreams:",
+		...upstreams.flatMap(upstreamEntry),
+		"",
+		"# What is sold, at what price, from where:",
+		"# models:",
+		"#   entries:",
+		"#     text-large:",
+		"#       type: text",
+		"#       price: { input: 0.5, output: 1.5 } # USD per million tokens",
+		"#       contextTokens: 131072",
+		"#       maxCompletionTokens: 16384",
+		"#       traits: [default]",
+		"#       upstreams:",
+		`#         - { upstream: ${priced?.name ?? "gpu-a"}, model: its-name-there }`,
+	];
+}
+
+function upstreamEntry({ name, at, keyVariable }: ChatUpstream): string[] {
+	const place =
+		"provider" in at
+			? [`    provider: ${at.provider}`]
+			: [
+					`    url: ${quoted(at.url)}`,
+					`    dialect: ${dialectOf(at.url)} # or vllm, llama.cpp, ollama, lmstudio, openai, openrouter`,
+				];
+	const key = keyVariable === null ? [] : [`    key: \${${keyVariable}}`];
+	return [`  ${name}:`, ...place, ...key, `    discover: ${keyVariable === null}`];
+}
+
+function chainLines(chains: readonly ChainUpstream[]): string[] {
+	if (chains.length === 0)
+		return [
+			"# Nodes of chains, for /crypto/rpc/{network}.",
+			"# rpc:",
+			"#   networks:",
+			"#     base-mainnet: { upstreams: [{ url: http://localhost:8545 }] }",
+		];
+	return [
+		"# Nodes of chains, for /crypto/rpc/{network}. The first is asked first; a second one takes over where it fails.",
+		"rpc:",
+		"  networks:",
+		...chains.flatMap(({ network, url }) => [`    ${network}:`, "      upstreams:", `        - url: ${quoted(url)}`]),
+	];
+}
+
+function paymentLines(payTo: string | null): string[] {
+	if (payTo === null)
+		return ["# Wallets pay in USDC on Base (docs/wallets.md).", "# x402:", '#   payTo: "0x..."', "#   rpcUrl: ${BASE_RPC}"];
+	return [
+		"# Wallets pay in USDC on Base (docs/wallets.md). What the node proves is credited, nothing else; the key is of an",
+		"# address that pays the chain's fees.",
+		"x402:",
+		`  payTo: ${quoted(payTo)}`,
+		"  rpcUrl: ${BASE_RPC}",
+		'  facilitator: { key: "${FACILITATOR_KEY}" }',
+	];
+}
+
+/** Variables that the configuration names, and what each is. */
+export function variablesOf({ store, upstreams, payTo }: Answers): { readonly name: string; readonly about: string }[] {
+	const keys = upstreams.flatMap(({ name, keyVariable }) =>
+		keyVariable === null ? [] : [{ name: keyVariable, about: `Key of the upstream ${name}` }],
+	);
+	const distinct = keys.filter(({ name }, index) => keys.findIndex((key) => key.name === name) === index);
+	return [
+		...(store === null
+			? []
+			: [{ name: "PGPASSWORD", about: "Password of the PostgreSQL user; %-encoded where it has special characters" }]),
+		...distinct,
+		...(payTo === null
+			? []
+			: [
+					{ name: "BASE_RPC", about: "JSON-RPC of a node of Base, like http://localhost:8545" },
+					{ name: "FACILITATOR_KEY", about: "Private key, 64 hex digits, of an address that has some ETH on Base for fees" },
+				]),
+	];
+}
+
+/** `.env.example`: to be copied to `.env`, filled in, and brought into the environment. */
+export function environmentText(answers: Answers): string {
+	const lines = variablesOf(answers).flatMap(({ name, about }) => [`# ${about}`, `${name}=`, ""]);
+	return [
+		"# Copy this to .env, fill it in, keep it out of version control, and start with",
+		"#   set -a; . ./.env; set +a; npm start",
+		"",
+		"# On an empty store the first ADMIN key (20 to 200 characters); left out, one is made and printed once",
+		"# TURNPIKE_ADMIN_KEY=",
+		"",
+		...lines,
+	].join("\n");
+}
+
+const quoted = (text: string) => JSON.stringify(text);

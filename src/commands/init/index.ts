@@ -1,0 +1,193 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { defineCommand } from "citty";
+import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
+import { type ConfigError, loadConfig } from "../../config/index.ts";
+import { EXIT_USAGE } from "../exit-codes.ts";
+import { CATALOG_DIR } from "../paths.ts";
+import { complain, print } from "../print.ts";
+import {
+	type Answers,
+	readChains,
+	readHost,
+	readPayTo,
+	readPort,
+	readPublicUrl,
+	readStore,
+	readUpstreams,
+	WrongAnswer,
+} from "./answers.ts";
+import { NobodyThere, Questions } from "./ask.ts";
+import { configText, environmentText, variablesOf } from "./config-text.ts";
+
+/** What shells give for a command that Ctrl-C ended. */
+const EXIT_INTERRUPTED = 130;
+
+export const init = defineCommand({
+	meta: { name: "init", description: "Write a commented turnpike.yaml and .env.example; asks on a terminal what no option says" },
+	args: {
+		config: { type: "string", description: "The file to write", default: "turnpike.yaml", valueHint: "FILE" },
+		host: { type: "string", description: "Address to listen on (127.0.0.1)", valueHint: "ADDRESS" },
+		port: { type: "string", description: "Port (8787)", valueHint: "P" },
+		"public-url": { type: "string", description: "The address that callers use", valueHint: "URL" },
+		store: {
+			type: "string",
+			description: "sqlite, or an address of PostgreSQL; its password goes into PGPASSWORD",
+			valueHint: "STORE",
+		},
+		upstreams: {
+			type: "string",
+			description: "Model servers: NAME=ADDRESS or a provider like openai, :VARIABLE behind it for its key, commas between",
+			valueHint: "LIST",
+		},
+		chains: { type: "string", description: "Nodes of chains: NETWORK=ADDRESS, commas between", valueHint: "LIST" },
+		"pay-to": { type: "string", description: "Address on Base that receives what wallets pay", valueHint: "0x..." },
+		yes: { type: "boolean", description: "Ask nothing: what no option says gets its default" },
+		force: { type: "boolean", description: "Write over files that are there" },
+	},
+	async run({ args }) {
+		const file = resolve(args.config);
+		const example = join(dirname(file), ".env.example");
+		const there = [file, example].filter((path) => existsSync(path));
+		if (there.length > 0 && !args.force) return fail(`${there.join(" and ")} would be written over: --force does so`);
+		const given = {
+			host: args.host,
+			port: args.port,
+			publicUrl: args["public-url"],
+			store: args.store,
+			upstreams: args.upstreams,
+			chains: args.chains,
+			payTo: args["pay-to"],
+		};
+		let answers: Answers;
+		try {
+			answers = await collect(given, process.stdin.isTTY === true && args.yes !== true);
+		} catch (error) {
+			if (error instanceof WrongAnswer) return fail(error.message, EXIT_USAGE);
+			if (error instanceof NobodyThere) return fail("\nNothing was written", EXIT_INTERRUPTED);
+			throw error;
+		}
+		const text = configText(answers);
+		const fault = strangeNetwork(answers) ?? faultOf(text, answers);
+		if (fault !== null) return fail(fault, EXIT_USAGE);
+		mkdirSync(dirname(file), { recursive: true });
+		write(file, text);
+		write(example, environmentText(answers));
+		print(`Wrote ${file} and ${example}`);
+		const names = variablesOf(answers).map(({ name }) => name);
+		if (names.length > 0) print(`Set ${names.join(", ")} in the environment: .env.example says how`);
+		const named = file === resolve("turnpike.yaml") ? "" : ` -- --config ${args.config}`;
+		print(`Then: npm start${named}`);
+	},
+});
+
+type Given = Readonly<Record<keyof Answers, string | undefined>>;
+
+interface Field<T> {
+	readonly option: string;
+	readonly question: string;
+	readonly fallback: string;
+	readonly read: (text: string) => T;
+}
+
+const FIELDS: { readonly [K in keyof Answers]: Field<Answers[K]> } = {
+	host: { option: "--host", question: "Address to listen on", fallback: "127.0.0.1", read: readHost },
+	port: { option: "--port", question: "Port", fallback: "8787", read: readPort },
+	publicUrl: {
+		option: "--public-url",
+		question: "Address that callers use, where it is another",
+		fallback: "",
+		read: readPublicUrl,
+	},
+	store: { option: "--store", question: "Store: sqlite, or postgres://user@host/database", fallback: "sqlite", read: readStore },
+	upstreams: {
+		option: "--upstreams",
+		question: "Model servers (gpu=http://10.0.0.5:8000/v1, openai), or none",
+		fallback: "",
+		read: readUpstreams,
+	},
+	chains: {
+		option: "--chains",
+		question: "Nodes of chains (base-mainnet=http://localhost:8545), or none",
+		fallback: "",
+		read: readChains,
+	},
+	payTo: {
+		option: "--pay-to",
+		question: "Address on Base that receives what wallets pay, or none",
+		fallback: "",
+		read: readPayTo,
+	},
+};
+
+async function collect(given: Given, interactive: boolean): Promise<Answers> {
+	let questions: Questions | undefined;
+	const answer = async <K extends keyof Answers>(name: K): Promise<Answers[K]> => {
+		const { option, question, fallback, read } = FIELDS[name];
+		const text = given[name];
+		if (text === undefined && interactive) {
+			questions ??= new Questions();
+			return questions.ask(question, fallback, read);
+		}
+		try {
+			return read(text ?? fallback);
+		} catch (error) {
+			throw error instanceof WrongAnswer ? new WrongAnswer(`${option}: ${error.message}`) : error;
+		}
+	};
+	try {
+		return {
+			host: await answer("host"),
+			port: await answer("port"),
+			publicUrl: await answer("publicUrl"),
+			store: await answer("store"),
+			upstreams: await answer("upstreams"),
+			chains: await answer("chains"),
+			payTo: await answer("payTo"),
+		};
+	} finally {
+		questions?.close();
+	}
+}
+
+/** A network that the catalog does not know; null where it knows all. */
+function strangeNetwork({ chains }: Answers): string | null {
+	if (chains.length === 0) return null;
+	const { networks, optionalNetworks } = loadRpcCatalog(join(CATALOG_DIR, "rpc"));
+	const known = [...networks.keys(), ...optionalNetworks.keys()];
+	const strange = chains.find(({ network }) => !known.includes(network));
+	return strange === undefined ? null : `--chains: expected one of ${known.join(", ")}, not ${strange.network}`;
+}
+
+/** What a server would say of this configuration; null where it would start. */
+function faultOf(text: string, answers: Answers): string | null {
+	const folder = mkdtempSync(join(tmpdir(), "turnpike-init-"));
+	try {
+		const config = join(folder, "turnpike.yaml");
+		writeFileSync(config, text);
+		// Stand-ins that every place takes: a key, a password, an address.
+		const filled = variablesOf(answers).map(
+			({ name }) => [name, name === "BASE_RPC" ? "http://localhost:8545" : "1".repeat(64)] as const,
+		);
+		loadConfig({ config }, Object.fromEntries(filled), folder);
+		return null;
+	} catch (error) {
+		if ((error as Error).name !== "ConfigError") throw error;
+		return (error as ConfigError).message.replaceAll(`${join(folder, "turnpike.yaml")}: `, "");
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** A whole file or none. */
+function write(path: string, text: string): void {
+	const draft = `${path}.${process.pid}.draft`;
+	writeFileSync(draft, text);
+	renameSync(draft, path);
+}
+
+function fail(text: string, code = 1): void {
+	complain(text);
+	process.exitCode = code;
+}
