@@ -9,9 +9,11 @@
  * Never: waits for a database where the node has the money; writes to the store other than through the journal
  * and leases; knows HTTP.
  */
+export { formatNano as amountText } from "../ledger/nano.ts";
 export { AddressWindows } from "./address-windows.ts";
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
+export { OperatorBooks, type OperatorUsage, type RequestRecord, type UsagePart } from "./operator-books.ts";
 export type * from "./port.ts";
 export { createRpcBudgets, type RpcBudgets, type RpcBudgetsOptions } from "./rpc-budgets.ts";
 export { type Sku, skuOf } from "./sku.ts";

@@ -84,6 +84,17 @@ export class Care<M extends Member> {
 		);
 	}
 
+	/** Asks a member at once, whatever its state; where it is out a good answer lets it back on trial. True where it answers. */
+	async ask(member: M): Promise<boolean> {
+		const alive = await this.#options.probe(member);
+		if (alive && member.health.state === "out" && this.#options.isCurrent(member)) {
+			this.#stop(member);
+			member.health.probed(true);
+			this.#options.onChange(member);
+		}
+		return alive;
+	}
+
 	/** Ends the probes of members that the settings have no more. */
 	forgetOthers(): void {
 		for (const member of [...this.#probes.keys()]) if (!this.#options.isCurrent(member)) this.#stop(member);

@@ -13,6 +13,7 @@ export class Health {
 	#relapses = 0;
 	#busyUntilMs = Number.NEGATIVE_INFINITY;
 	#lastFault: string | null = null;
+	#ejections = 0;
 
 	get state(): HealthState {
 		return this.#state;
@@ -24,6 +25,11 @@ export class Health {
 
 	get lastFault(): string | null {
 		return this.#lastFault;
+	}
+
+	/** How often it was put out. */
+	get ejections(): number {
+		return this.#ejections;
 	}
 
 	/** How many probe periods to wait before the next probe. */
@@ -54,6 +60,7 @@ export class Health {
 		if (this.#state === "out" || (this.#state === "up" && this.#faults < failures)) return false;
 		if (this.#state === "trial") this.#relapses++;
 		this.#state = "out";
+		this.#ejections++;
 		return true;
 	}
 

@@ -50,6 +50,18 @@ export function initFor(url: string): FetchInit {
 	return { redirect: "manual", timeout: false, ...(LOOPBACK.test(url) ? { proxy: false as const } : {}) };
 }
 
+export type Attestation = NonNullable<UpstreamConfig["attestation"]>;
+
+/** As the built-in engine, and most servers of the kind, have it. */
+const OWN_ATTESTATION: Attestation = {
+	report: "attestation/report",
+	signature: "signature",
+	sealed: true,
+	clientKeyHeader: "x-client-pub-key",
+	modelKeyHeader: "x-model-pub-key",
+	algorithmHeader: "x-signing-algo",
+};
+
 /** Time limits of one upstream in milliseconds; undefined: the general ones. */
 export type NodeLimits = Pick<UpstreamConfig, "firstByteMs" | "idleMs" | "unaryMs">;
 
@@ -59,6 +71,8 @@ export interface UpstreamNode extends Member {
 	/** Set where it is a provider that is spoken to through its package. */
 	readonly provider: ProviderUpstream | null;
 	readonly limits: NodeLimits;
+	/** Where it proves what it runs in, and how a conversation that is sealed for it is told; null: it does not. */
+	readonly attestation: Attestation | null;
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
 	/** What never stands in an error or a log: the key, values of configured headers. */
@@ -75,6 +89,8 @@ export interface UpstreamStatus {
 	readonly running: number;
 	readonly maxConcurrent: number | null;
 	readonly consecutiveFaults: number;
+	/** How often it was taken out. */
+	readonly ejections: number;
 	readonly lastFault: string | null;
 	readonly busy: boolean;
 }
@@ -91,6 +107,7 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		dialect: provider ? PROVIDER_DIALECT : DIALECT_TABLE[config.dialect],
 		provider,
 		limits: config,
+		attestation: config.attestation ?? null,
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
@@ -128,6 +145,7 @@ export function embeddedNode(
 		dialect,
 		provider: null,
 		limits: {},
+		attestation: OWN_ATTESTATION,
 		maxConcurrent: Number.POSITIVE_INFINITY,
 		health: new Health(),
 		failures: Number.POSITIVE_INFINITY,
@@ -150,6 +168,7 @@ export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): 
 		running: node.load.running,
 		maxConcurrent: Number.isFinite(node.maxConcurrent) ? node.maxConcurrent : null,
 		consecutiveFaults: node.health.faults,
+		ejections: node.health.ejections,
 		lastFault: node.health.lastFault,
 		busy: node.health.isBusy(clock.nowMs()),
 	};

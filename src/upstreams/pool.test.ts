@@ -229,6 +229,7 @@ describe("new settings", () => {
 				running: 0,
 				maxConcurrent: null,
 				consecutiveFaults: 0,
+				ejections: 0,
 				lastFault: null,
 				busy: false,
 			},

@@ -107,6 +107,12 @@ export class Pool {
 		this.#care.failed(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}
 
+	/** Asks an upstream whether it is there; null where there is none of that name, or it is the engine in this server. */
+	async ask(name: string): Promise<boolean | null> {
+		const node = this.#nodes.get(name);
+		return node?.ejectable === true ? this.#care.ask(node) : null;
+	}
+
 	/** For status pages, in the order of the config. */
 	snapshot(): UpstreamStatus[] {
 		return [...this.#nodes.values()].map((node) => statusOf(node, this.#configs[node.name]?.url ?? null, this.#options.clock));

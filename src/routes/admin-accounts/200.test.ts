@@ -7,6 +7,7 @@ import {
 	AccountSchema,
 	BookedSchema,
 	CreatedKeySchema,
+	KeySchema,
 	KeyWithUsageSchema,
 	MoneyEntrySchema,
 	RefundedSchema,
@@ -90,6 +91,23 @@ test("a change binds the next request", async () => {
 	expect(await change({})).toMatchObject({ name: "new", tier: "staff" });
 	await taken(await admin.ask("DELETE", `/${id}/keys/${keyId}`));
 	expect(await admin.spend(apiKey, 1)).toBe("401 AUTHENTICATION_FAILED");
+});
+
+test("a key of an account is limited and named, and what is left out stays", async () => {
+	const { id } = await admin.account({ creditUsd: "1" });
+	const { apiKey, id: keyId } = await admin.keyOf(id, { consumptionLimit: { usd: 5 } });
+	const change = async (body: object) =>
+		(await taken<{ data: object }>(await admin.ask("PATCH", `/${id}/keys/${keyId}`, body))).data;
+	const changed = await change({ description: "for the shop", consumptionLimit: { usd: 0.01 } });
+	expect(faults(KeySchema, changed)).toEqual([]);
+	expect(changed).toMatchObject({ id: keyId, description: "for the shop", consumptionLimits: { usd: 0.01, diem: null } });
+	expect(await admin.spend(apiKey, 1)).toBe("200");
+	expect(await admin.spend(apiKey, 1)).toBe("402 API_KEY_USD_SPEND_LIMIT_EXCEEDED");
+	expect(await change({ consumptionLimit: null })).toMatchObject({
+		description: "for the shop",
+		consumptionLimits: { usd: null },
+	});
+	expect(await admin.spend(apiKey, 1)).toBe("200");
 });
 
 test("the same key and body again returns the first answer, whatever happened in between", async () => {

@@ -10,6 +10,7 @@ import {
 	accountView,
 	BookedSchema,
 	CreatedKeySchema,
+	KeySchema,
 	KeyWithUsageSchema,
 	MISNAMED_KEY_FIELDS,
 	MoneyEntrySchema,
@@ -17,11 +18,12 @@ import {
 } from "../../access/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { changeAccount, createAccount, listAccounts } from "./accounts.ts";
-import { createKey, listKeys, revokeKey } from "./keys.ts";
+import { changeKey, createKey, listKeys, revokeKey } from "./keys.ts";
 import { listMoney, moveMoney, refund, requireIdempotencyKey } from "./money.ts";
 import { type AdminAccountParts, accountIn } from "./parts.ts";
 import {
 	ChangeAccountSchema,
+	ChangeCustomerKeySchema,
 	CreateAccountSchema,
 	CreateCustomerKeySchema,
 	MoneySchema,
@@ -171,6 +173,18 @@ function keyRoutes(parts: AdminAccountParts): Endpoint[] {
 			body: body(CreateCustomerKeySchema, MISNAMED_KEY_FIELDS),
 			answer: changed("The key, with its secret", CreatedKeySchema),
 			run: (input, call) => createKey(accountIn(input.params), input.body, call, parts),
+		}),
+		plain({
+			...common,
+			method: "PATCH",
+			path: "/admin/accounts/:id/keys/:keyId",
+			name: "admin-key",
+			summary: "Change a key of an account",
+			description: "What is left out stays; null clears a member.",
+			errors: [404],
+			body: body(ChangeCustomerKeySchema, MISNAMED_KEY_FIELDS),
+			answer: changed("The key as it is now", KeySchema),
+			run: (input, call) => changeKey(accountIn(input.params), input.params.keyId ?? "", input.body, call, parts),
 		}),
 		plain({
 			...common,

@@ -1,8 +1,8 @@
-import { createdKeyView, keyWithUsageView, readKeyFields } from "../../access/index.ts";
+import { createdKeyView, keyView, keyWithUsageView, readKeyFields } from "../../access/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import type { AdminAccountParts } from "./parts.ts";
-import type { CreateCustomerKey } from "./schema.ts";
+import type { ChangeCustomerKey, CreateCustomerKey } from "./schema.ts";
 
 /** POST /admin/accounts/{id}/keys: the only answer with the key's secret. */
 export async function createKey(
@@ -23,6 +23,19 @@ export async function listKeys(accountId: string, call: Call, parts: AdminAccoun
 	await parts.accounts.show(accountId);
 	const { keys } = await parts.keys.list(accountId, call.admittedAtMs);
 	return json({ object: "list", data: keys.map(keyWithUsageView) });
+}
+
+/** PATCH /admin/accounts/{id}/keys/{keyId}: what is given replaces, what is left out stays. */
+export async function changeKey(
+	accountId: string,
+	keyId: string,
+	body: ChangeCustomerKey,
+	call: Call,
+	parts: AdminAccountParts,
+): Promise<Answer> {
+	await parts.accounts.show(accountId);
+	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: parts.ruleNames });
+	return json({ data: keyView(await parts.keys.update(accountId, keyId, changes)), success: true });
 }
 
 /** DELETE /admin/accounts/{id}/keys/{keyId} */

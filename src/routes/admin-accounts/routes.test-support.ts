@@ -12,5 +12,6 @@ export const ADMIN_ROUTES = [
 	["GET", "/ID/refunds", undefined],
 	["POST", "/ID/keys", { apiKeyType: "ADMIN" }],
 	["GET", "/ID/keys", undefined],
+	["PATCH", "/ID/keys/00000000-0000-4000-8000-000000000000", { description: "d" }],
 	["DELETE", "/ID/keys/00000000-0000-4000-8000-000000000000", undefined],
 ] as const;

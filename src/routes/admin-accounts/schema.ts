@@ -48,6 +48,12 @@ export const CreateCustomerKeySchema = closed({
 });
 export type CreateCustomerKey = Static<typeof CreateCustomerKeySchema>;
 
+export const ChangeCustomerKeySchema = closed({
+	description: Type.Optional(Type.Union([DescriptionSchema, Type.Null()])),
+	...KEY_FIELDS,
+});
+export type ChangeCustomerKey = Static<typeof ChangeCustomerKeySchema>;
+
 /** A page of a list. */
 export const pageAnswer = (item: Type.TSchema) =>
 	closed({ object: Type.Literal("list"), data: Type.Array(item), nextCursor: Type.Union([Type.String(), Type.Null()]) });

@@ -3,24 +3,25 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
 import type { Tables } from "../tables.ts";
 
-export type UsagePart = "day" | "key" | "account";
+export type UsagePart = "day" | "sku" | "key" | "account";
 
 export interface UsageRowsQuery {
 	/** UTC day numbers, both included. */
 	readonly firstDay: number;
 	readonly lastDay: number;
-	/** What rows are told apart by, beside their sku. */
+	/** What rows are told apart by; without anything there is one row, the sum. */
 	readonly by: readonly UsagePart[];
 	readonly accountId?: string;
 	readonly keyId?: string;
+	/** Rows at most: the dearest. */
 	readonly limit: number;
 }
 
-/** Nano-USD, nano-diem, and units as the sku counts them. */
-export interface UsageSkuRow {
-	readonly sku: string;
+/** Nano-USD, nano-diem, and units as the sku counts them. What rows are not told apart by is null. */
+export interface UsageSum {
+	readonly sku: string | null;
 	readonly day: number | null;
-	/** Where rows are told apart by key. `id: null`: used without a key. */
+	/** `id: null`: used without a key. */
 	readonly key: { readonly id: string | null; readonly description: string; readonly last6: string } | null;
 	readonly account: { readonly id: string; readonly name: string } | null;
 	readonly usd: number;
@@ -35,8 +36,8 @@ type Sum = bigint | string | null;
 const sumOf = (unit: string) =>
 	sql<Sum>`sum(CASE WHEN usage_daily.unit = ${sql.lit(unit)} THEN usage_daily.amount ELSE 0 END)`.as(unit);
 
-/** Rows by sku and what else is asked for, in no order. Each sku has its own; `limit` bounds them. */
-export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promise<UsageSkuRow[]> {
+/** Sums, the dearest first. */
+export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promise<UsageSum[]> {
 	const { firstDay, lastDay, by, accountId, keyId, limit } = query;
 	let rows = admin.db
 		.selectFrom("usage_daily")
@@ -46,6 +47,7 @@ export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promi
 	if (keyId !== undefined) rows = rows.where("usage_daily.key_id", "=", keyId);
 	const found = await grouped(rows, by)
 		.select([sumOf("usd"), sumOf("bundled"), sumOf("diem"), sumOf("overrun"), sql<Sum>`sum(usage_daily.units)`.as("units")])
+		.orderBy(sql`sum(usage_daily.amount)`, "desc")
 		.limit(limit)
 		.execute();
 	const named = await namesOf(admin, found, by);
@@ -62,16 +64,21 @@ export async function usageRows(admin: AdminStore, query: UsageRowsQuery): Promi
 	}));
 }
 
-const COLUMNS = { day: "usage_daily.day", key: "usage_daily.key_id", account: "usage_daily.account_id" } as const;
+const COLUMNS = {
+	day: "usage_daily.day",
+	sku: "usage_daily.sku",
+	key: "usage_daily.key_id",
+	account: "usage_daily.account_id",
+} as const;
 
 function grouped(rows: SelectQueryBuilder<Tables, "usage_daily", object>, by: readonly UsagePart[]) {
 	const column = <T>(part: UsagePart, name: string) =>
 		(by.includes(part) ? sql<T | null>`${sql.ref(COLUMNS[part])}` : sql<T | null>`NULL`).as(name);
 	return rows
-		.select(["usage_daily.sku", column<bigint>("day", "day"), column<string>("key", "key_id")])
-		.select(column<string>("account", "account_id"))
-		.groupBy(["usage_daily.sku", ...by.map((part) => COLUMNS[part])])
-		.$castTo<{ sku: string; day: bigint | null; key_id: string | null; account_id: string | null }>();
+		.select([column<bigint>("day", "day"), column<string>("sku", "sku")])
+		.select([column<string>("key", "key_id"), column<string>("account", "account_id")])
+		.groupBy(by.map((part) => COLUMNS[part]))
+		.$castTo<{ sku: string | null; day: bigint | null; key_id: string | null; account_id: string | null }>();
 }
 
 /** Names of what the rows are of, some hundred at a time. */

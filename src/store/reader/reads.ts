@@ -3,11 +3,11 @@
  * function of a file of its own with one argument that can travel between threads, and changes nothing.
  */
 import { audit } from "../../ledger/audit.ts";
-import { findRequest } from "../../ledger/requests.ts";
 import { listAccountPage } from "../admin/account-view.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
 import { listWallets } from "../admin/top-ups/wallet-views.ts";
 import { listKeyPage } from "../queries/key-page.ts";
+import { namedRequest } from "../queries/named-request.ts";
 import { listRefusalPage } from "../queries/refusal-page.ts";
 import { requestDays } from "../queries/request-days.ts";
 import { listSendPage } from "../queries/sends.ts";
@@ -19,7 +19,7 @@ export const READS = {
 	audit: (admin: AdminStore, _input: null) => audit(admin.db),
 	keys: listKeyPage,
 	refusals: listRefusalPage,
-	request: (admin: AdminStore, input: { readonly requestId: string }) => findRequest(admin.db, input.requestId),
+	request: namedRequest,
 	requestDays,
 	sends: listSendPage,
 	topUps: listTopUpPage,

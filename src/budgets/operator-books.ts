@@ -1,0 +1,110 @@
+import { orApiError } from "../store/api-refusal.ts";
+import type { ReadAnswer, ReadInput, ReadName } from "../store/reader/reads.ts";
+import { StoreReader } from "../store/reader/store-reader.ts";
+import type { Clock, Timers } from "../telemetry/clock.ts";
+
+export type { AuditReport } from "../ledger/audit.ts";
+export type { RequestRecord } from "../ledger/requests.ts";
+export type { KeyEntry } from "../store/queries/key-page.ts";
+export type { RefusalEntry } from "../store/queries/refusal-page.ts";
+export type { SendView } from "../store/queries/sends.ts";
+export type { TopUpEntry } from "../store/queries/top-up-page.ts";
+export type { UsagePart, UsageSum as OperatorUsage } from "../store/queries/usage-rows.ts";
+
+export interface OperatorBooksOptions {
+	/** A data folder, or the address of a PostgreSQL database. */
+	readonly place: string;
+	readonly clock: Clock;
+	readonly timers: Timers;
+}
+
+/** One page, and whether another follows. */
+interface Page<T> {
+	readonly entries: readonly T[];
+	readonly more: boolean;
+}
+
+type Listed<Name extends ReadName> = ReadAnswer<Name> extends readonly (infer Item)[] ? Item : never;
+
+/** Sums of many days are asked for again and again by the same page. */
+const KEPT_MS = 30_000;
+const MAX_KEPT = 50;
+const DAY_MS = 86_400_000;
+
+/**
+ * The books of all accounts as the operator reads them: beside the work of the server, as the store has applied them
+ * (within a second). Throws 503 where the store cannot be read now.
+ */
+export class OperatorBooks {
+	readonly #options: OperatorBooksOptions;
+	readonly #reader: StoreReader;
+	readonly #audits = new Set<StoreReader>();
+	readonly #kept = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
+
+	constructor(options: OperatorBooksOptions) {
+		this.#options = options;
+		this.#reader = new StoreReader(options);
+	}
+
+	/** Newest first, one more than a page is read to know whether another follows. */
+	async page<Name extends "accounts" | "keys" | "refusals" | "sends" | "topUps" | "wallets">(
+		name: Name,
+		query: ReadInput<Name> & { readonly limit: number },
+	): Promise<Page<Listed<Name>>> {
+		const { limit } = query;
+		const read = this.#reader.read(name, { ...query, limit: limit + 1 });
+		const found = (await orApiError(read)) as readonly Listed<Name>[];
+		return { entries: found.slice(0, limit), more: found.length > limit };
+	}
+
+	request(requestId: string): Promise<ReadAnswer<"request">> {
+		return orApiError(this.#reader.read("request", { requestId }));
+	}
+
+	/** At most half a minute old. */
+	usage(query: ReadInput<"usageRows">): Promise<ReadAnswer<"usageRows">> {
+		return this.#lately("usageRows", query);
+	}
+
+	/** Metered requests by UTC day, at most half a minute old. */
+	requestDays(query: ReadInput<"requestDays">): Promise<ReadAnswer<"requestDays">> {
+		return this.#lately("requestDays", query);
+	}
+
+	/** The UTC day number now. */
+	today(): number {
+		return Math.floor(this.#options.clock.now() / DAY_MS);
+	}
+
+	/** Proves the whole books; in a thread of its own, since it takes as long as the books are big. */
+	async audit(): Promise<ReadAnswer<"audit">> {
+		const reader = new StoreReader(this.#options);
+		this.#audits.add(reader);
+		try {
+			return await orApiError(reader.read("audit", null));
+		} finally {
+			reader.close();
+			this.#audits.delete(reader);
+		}
+	}
+
+	close(): void {
+		this.#reader.close();
+		for (const reader of this.#audits) reader.close();
+	}
+
+	#lately<Name extends ReadName>(name: Name, query: ReadInput<Name>): Promise<ReadAnswer<Name>> {
+		const question = `${name} ${JSON.stringify(query)}`;
+		const nowMs = this.#options.clock.monotonic();
+		const kept = this.#kept.get(question);
+		if (kept !== undefined && nowMs - kept.atMs < KEPT_MS) return kept.answer as Promise<ReadAnswer<Name>>;
+		const answer = orApiError(this.#reader.read(name, query));
+		this.#kept.delete(question);
+		this.#kept.set(question, { atMs: nowMs, answer });
+		const [oldest] = this.#kept.keys();
+		if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+		// What failed is asked for again.
+		answer.catch(() => this.#kept.delete(question));
+		return answer;
+	}
+}

@@ -1,0 +1,55 @@
+import type { Answer } from "../../server/endpoint.ts";
+import { NAMED_WINDOW_SECONDS } from "../../telemetry/traffic.ts";
+import { addCharges, type ChargeSum, chargesView, NO_CHARGES } from "./charges.ts";
+import { answer } from "./page.ts";
+import type { ConsoleParts } from "./parts.ts";
+import { slotView, trafficView } from "./traffic-view.ts";
+import type { BooksState, LogLevel, Overview, OverviewDay } from "./types.ts";
+import { dayText, instant } from "./when.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** GET /overview: this node now, and all nodes over days. */
+export async function overview(days: number, books: BooksState, parts: ConsoleParts): Promise<Answer> {
+	const { traffic, node, journal, log, holdsOpen } = parts;
+	const now = traffic.now();
+	const states = parts.upstreams.snapshot().map(({ state }) => state);
+	const count = (state: string) => states.filter((each) => each === state).length;
+	return answer<Overview>({
+		node: {
+			id: node.id,
+			startedAt: instant(node.startedAtMs),
+			store: node.shared ? "postgres" : "sqlite",
+			logLevel: log.level as LogLevel,
+			rssBytes: process.memoryUsage.rss(),
+		},
+		now: { ...trafficView(now), perSecond: now.requests / NAMED_WINDOW_SECONDS, running: holdsOpen() },
+		minutes: traffic.minutes().map(slotView),
+		hours: traffic
+			.hours()
+			.filter(({ atMs }) => atMs + HOUR_MS > node.startedAtMs)
+			.map(slotView),
+		days: await bookedDays(days, parts),
+		journal: {
+			writtenSeq: journal.writtenSeq,
+			appliedSeq: journal.appliedSeq,
+			backlogBytes: journal.backlogBytes,
+			full: journal.room()?.message ?? null,
+		},
+		upstreams: { up: count("up"), trial: count("trial"), out: count("out") },
+		books,
+	});
+}
+
+async function bookedDays(days: number, { books }: ConsoleParts): Promise<OverviewDay[]> {
+	const lastDay = books.today();
+	const range = { firstDay: lastDay - days + 1, lastDay };
+	const [rows, requests] = await Promise.all([books.usage({ ...range, by: ["day"], limit: days }), books.requestDays(range)]);
+	const charges = new Map<number, ChargeSum>();
+	for (const row of rows) if (row.day !== null) charges.set(row.day, addCharges(charges.get(row.day) ?? NO_CHARGES, row));
+	return requests.map(({ day, requests: count }) => ({
+		day: dayText(day),
+		requests: count,
+		...chargesView(charges.get(day) ?? NO_CHARGES),
+	}));
+}

@@ -1,0 +1,129 @@
+import { type OperatorUsage, skuOf, type UsagePart } from "../../budgets/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Answer } from "../../server/endpoint.ts";
+import { type CsvCell, csvLine } from "../../wire/index.ts";
+import { addCharges, type ChargeSum, chargesView, NO_CHARGES } from "./charges.ts";
+import { answer } from "./page.ts";
+import type { ConsoleParts } from "./parts.ts";
+import type { UsageQuery } from "./schema.ts";
+import type { UsageBy, UsageReport, UsageRow } from "./types.ts";
+import { dayText, rangeOf } from "./when.ts";
+
+/** What is read, and put together to rows by model: the dearest. It keeps the event loop for some ten milliseconds. */
+const MAX_READ = 20_000;
+const MAX_ROWS = 5_000;
+
+/** GET /usage */
+export async function usage(query: UsageQuery, parts: ConsoleParts): Promise<Answer> {
+	const report = await reportOf(query, parts);
+	const truncated = report.truncated || report.rows.length > MAX_ROWS;
+	return answer<UsageReport>({ ...report, rows: report.rows.slice(0, MAX_ROWS), truncated });
+}
+
+/** GET /usage.csv: the same rows. */
+export async function usageCsv(query: UsageQuery, parts: ConsoleParts): Promise<Answer> {
+	const { by, rows, from, to } = await reportOf(query, parts);
+	const columns = by.flatMap((part): readonly string[] => HEADS[part]);
+	const lines = rows.map((row) => {
+		const { usd, bundled, diem, overrun } = row;
+		const units = Object.entries(row.units).map(([unit, count]) => `${count} ${unit}`);
+		const amounts = [usd, bundled, diem, overrun].map((plain) => ({ plain }));
+		return csvLine([...by.flatMap((part) => cellsOf(row, part)), ...amounts, units.join("; ")]);
+	});
+	const name = `usage-${from}-${to}-by-${by.join("-")}.csv`;
+	return {
+		status: 200,
+		type: "text/csv; charset=utf-8",
+		body: csvLine([...columns, "usd", "bundled", "diem", "overrun", "units"]) + lines.join(""),
+		headers: { "Content-Disposition": `attachment; filename="${name}"` },
+	};
+}
+
+const HEADS = { day: ["day"], model: ["model"], key: ["keyId", "key"], account: ["accountId", "account"] } as const;
+
+function cellsOf(row: UsageRow, part: UsageBy): CsvCell[] {
+	if (part === "day") return [row.day ?? null];
+	if (part === "model") return [row.model ?? null];
+	if (part === "key") return [row.key?.id ?? null, row.key?.description ?? null];
+	return [row.account?.id ?? null, row.account?.name ?? null];
+}
+
+async function reportOf(query: UsageQuery, { books }: ConsoleParts): Promise<UsageReport> {
+	const range = rangeOf(query, books.today());
+	const by = partsOf(query.by ?? "day");
+	const { accountId, keyId, model } = query;
+	const asked = { ...range, ...(accountId ? { accountId } : {}), ...(keyId ? { keyId } : {}), limit: MAX_READ };
+	const read = [...by.filter((part): part is Exclude<UsageBy, "model"> => part !== "model"), "sku"] satisfies UsagePart[];
+	const [found, all] = await Promise.all([
+		books.usage({ ...asked, by: read }),
+		books.usage({ ...asked, by: model ? ["sku"] : [] }),
+	]);
+	const ofModel = (row: OperatorUsage) => !model || subjectOf(row) === model;
+	return {
+		from: dayText(range.firstDay),
+		to: dayText(range.lastDay),
+		by,
+		rows: rowsOf(found.filter(ofModel), by),
+		total: chargesView(all.filter(ofModel).reduce(addCharges, NO_CHARGES)),
+		truncated: found.length >= MAX_READ,
+	};
+}
+
+/** Throws 400 where a part is named twice. */
+function partsOf(text: string): UsageBy[] {
+	const parts = text.split(",") as UsageBy[];
+	if (new Set(parts).size < parts.length) throw invalidField(["by"], "names a part twice");
+	return parts;
+}
+
+interface Group {
+	readonly first: OperatorUsage;
+	charges: ChargeSum;
+	readonly units: Record<string, number>;
+}
+
+/** Sums of the rows that are the same in all parts. */
+function rowsOf(found: readonly OperatorUsage[], by: readonly UsageBy[]): UsageRow[] {
+	const groups = new Map<string, Group>();
+	for (const row of found) {
+		const name = JSON.stringify(by.map((part) => partOf(row, part)));
+		const group = groups.get(name) ?? { first: row, charges: NO_CHARGES, units: {} };
+		groups.set(name, group);
+		group.charges = addCharges(group.charges, row);
+		const unit = unitOf(row.sku ?? "");
+		if (row.units > 0) group.units[unit] = (group.units[unit] ?? 0) + row.units;
+	}
+	const all = [...groups.values()].sort((a, b) => priceOf(b.charges) - priceOf(a.charges));
+	if (by.includes("day")) all.sort((a, b) => (a.first.day ?? 0) - (b.first.day ?? 0));
+	return all.map(({ first, charges, units }) => ({
+		...(by.includes("day") && first.day !== null ? { day: dayText(first.day) } : {}),
+		...(by.includes("model") ? { model: subjectOf(first) } : {}),
+		...(first.key === null || !by.includes("key")
+			? {}
+			: { key: { id: first.key.id, description: first.key.description, last6Chars: first.key.last6 } }),
+		...(first.account === null || !by.includes("account") ? {} : { account: first.account }),
+		...chargesView(charges),
+		units,
+	}));
+}
+
+function partOf(row: OperatorUsage, part: UsageBy): string | number | null {
+	if (part === "day") return row.day;
+	if (part === "model") return subjectOf(row);
+	return part === "key" ? (row.key?.id ?? null) : (row.account?.id ?? null);
+}
+
+function priceOf({ usd, bundled, diem, overrun }: ChargeSum): number {
+	return usd + bundled + diem + overrun;
+}
+
+/** The model, or what else was used. */
+function subjectOf(row: OperatorUsage): string {
+	return skuOf(row.sku ?? "").subject;
+}
+
+/** `input tokens`, `images`, `credits`, ... */
+function unitOf(sku: string): string {
+	const { part, unitType } = skuOf(sku);
+	return part === null ? unitType : `${part} ${unitType}`;
+}

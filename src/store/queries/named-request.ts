@@ -1,0 +1,13 @@
+import { findRequest, type RequestRecord } from "../../ledger/requests.ts";
+import type { AdminStore } from "../admin/open-admin.ts";
+
+/** What the books know of one request, with its account's name; null where none is booked. */
+export async function namedRequest(
+	admin: AdminStore,
+	{ requestId }: { readonly requestId: string },
+): Promise<(RequestRecord & { readonly accountName: string }) | null> {
+	const record = await findRequest(admin.db, requestId);
+	if (record === null) return null;
+	const account = await admin.db.selectFrom("accounts").select("name").where("id", "=", record.accountId).executeTakeFirst();
+	return { ...record, accountName: account?.name ?? "" };
+}
