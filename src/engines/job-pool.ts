@@ -2,6 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { EngineError } from "./engine-error.ts";
 import { EngineProcess } from "./process.ts";
+import { engineRecord } from "./roster.ts";
 
 export interface JobPoolOptions<Done> {
 	/** For the log. */
@@ -59,6 +60,17 @@ export class JobPool<Done> {
 
 	constructor(options: JobPoolOptions<Done>) {
 		this.#options = options;
+		engineRecord(options.name).queues.add(this);
+	}
+
+	/** Jobs that wait for their turn. */
+	get waiting(): number {
+		return this.#waiting.length;
+	}
+
+	/** Jobs that are done now. */
+	get working(): number {
+		return this.#workers.length - this.#free.length;
 	}
 
 	/**
@@ -85,6 +97,7 @@ export class JobPool<Done> {
 	/** Ends all processes for good; what waits is refused. */
 	async stop(): Promise<void> {
 		this.#closed = true;
+		engineRecord(this.#options.name).queues.delete(this);
 		for (const { reject } of this.#waiting.splice(0)) reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
 		await Promise.all(this.#workers.map((worker) => worker.stop()));
 	}
@@ -208,6 +221,7 @@ class JobWorker<Done> {
 	#onExit(): void {
 		if (this.#open === null) return;
 		this.#open.reject(this.#options.faults.ended());
+		this.#process.forget();
 		this.#process = this.#newProcess();
 	}
 }

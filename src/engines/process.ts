@@ -5,6 +5,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { drainToLog } from "./output-drain.ts";
+import { type EngineRecord, engineRecord } from "./roster.ts";
 
 export interface EngineProcessOptions<Ready> {
 	/** For the log. */
@@ -89,6 +90,7 @@ interface Running {
 export class EngineProcess<Ready> {
 	readonly #options: EngineProcessOptions<Ready>;
 	readonly #log: Log;
+	readonly #record: EngineRecord;
 	#running: Running | null = null;
 	#ready: { readonly value: Ready } | null = null;
 	#starting: Promise<Ready> | null = null;
@@ -101,6 +103,8 @@ export class EngineProcess<Ready> {
 	constructor(options: EngineProcessOptions<Ready>) {
 		this.#options = options;
 		this.#log = options.log;
+		this.#record = engineRecord(options.name);
+		this.#record.processes.add(this);
 	}
 
 	get state(): EngineState {
@@ -146,6 +150,7 @@ export class EngineProcess<Ready> {
 		if (!running) return;
 		this.#log.warn({ engine: this.#options.name, reason }, "engine killed");
 		running.wanted = true;
+		this.#record.kills++;
 		this.#ready = null;
 		running.child.kill("SIGKILL");
 		await running.exited;
@@ -155,6 +160,12 @@ export class EngineProcess<Ready> {
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#stopChild();
+		this.forget();
+	}
+
+	/** Takes it off the list of what runs here: another one has its place. */
+	forget(): void {
+		this.#record.processes.delete(this);
 	}
 
 	async #stopChild(): Promise<void> {
@@ -190,6 +201,7 @@ export class EngineProcess<Ready> {
 		const startedAt = performance.now();
 		const { promise, resolve, reject } = Promise.withResolvers<unknown>();
 		const running = this.#spawn({ resolve, reject });
+		this.#record.starts++;
 		this.#running = running;
 		this.#watch = setInterval(() => void this.#look(running), this.#options.watchEveryMs ?? 1_000);
 		this.#watch.unref();
@@ -271,6 +283,7 @@ export class EngineProcess<Ready> {
 		this.#ready = null;
 		const { exitCode, signalCode } = running.child;
 		if (!running.wanted) {
+			this.#record.crashes++;
 			const sound = performance.now() - running.startedAt > SOUND_AFTER_MS;
 			this.#crashes = sound ? 1 : this.#crashes + 1;
 			const waitMs = this.#crashes === 1 ? 0 : Math.min(firstBackoffMs * 2 ** (this.#crashes - 2), MAX_BACKOFF_MS);

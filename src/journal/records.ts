@@ -3,6 +3,7 @@
  * Records of one turn of the event loop are one group: one write, one CRC, one sequence number.
  */
 import type { Nano, PicoPrice } from "../ledger/nano.ts";
+import type { Histogram } from "../telemetry/histogram.ts";
 
 /** Where money of an account comes from, in spending order. */
 export type MoneySource = "diem" | "bundled" | "usd";
@@ -174,6 +175,10 @@ export interface Journal {
 	readonly appliedSeq: number;
 	/** Bytes written and not yet applied. */
 	readonly backlogBytes: number;
+	/** Seconds of the syncs to the disk since the start. */
+	readonly syncSeconds?: Histogram | undefined;
+	/** For how long this node may still spend what it has leased, in milliseconds; null where its leases have no term. */
+	readonly termLeftMs?: number | null;
 	/** Writes what is gathered, fdatasyncs and closes. */
 	close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Gathers the records of a turn of the event loop into one group, writes it, and tells when it is durable. */
 import { closeSync, fdatasync } from "node:fs";
+import { DISK_SECONDS, Histogram } from "../telemetry/histogram.ts";
 import { writeAll } from "./durable-file.ts";
 import { JournalRecordTooLargeError } from "./faults.ts";
 import { FreeDisk } from "./free-disk.ts";
@@ -34,6 +35,7 @@ interface Waiter {
 }
 
 export class JournalWriter implements Journal {
+	readonly syncSeconds = new Histogram(DISK_SECONDS);
 	readonly #options: JournalOptions;
 	readonly #disk: FreeDisk;
 	readonly #pool: SegmentPool;
@@ -261,11 +263,13 @@ export class JournalWriter implements Journal {
 		const covers = this.#nextSeq - 1;
 		const left = this.#leaving;
 		this.#leaving = [];
+		const startedAt = performance.now();
 		for (const segment of left) {
 			await fdatasyncOf(segment.fd);
 			closeSync(segment.fd);
 		}
 		await fdatasyncOf(this.#segment.fd);
+		this.syncSeconds.add((performance.now() - startedAt) / 1_000);
 		this.#syncedSeq = covers;
 	}
 

@@ -22,6 +22,15 @@ export class BodyMemory {
 		this.#limit = limit;
 	}
 
+	/** Bytes of all bodies that are counted now. */
+	get used(): number {
+		return this.#used;
+	}
+
+	get limit(): number {
+		return this.#limit;
+	}
+
 	/** The share of one request: nothing yet. */
 	share(): BodyShare {
 		return new BodyShare(this);

@@ -1,5 +1,7 @@
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Tracer } from "../telemetry/tracing/port.ts";
+import { CountsByUpstream } from "./call-counts.ts";
 import { chatTry } from "./chat-try.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Fetch, letGo } from "./connect.ts";
@@ -27,6 +29,8 @@ export interface ChatUpstreamsOptions {
 		readonly dialect?: DialectName;
 	};
 	readonly fetch?: Fetch;
+	/** Writes traces; null: nothing does. */
+	readonly tracer?: () => Tracer | null;
 	/** Reads addresses that callers name, for providers that read none. Without it they go as they are. */
 	readonly fetchPublic?: () => PublicFetch;
 	readonly clock?: Clock;
@@ -42,6 +46,8 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
 	/** The pool and what goes with it, for calls of other kinds to the same servers: one health, one count of calls. */
 	readonly tools: PoolTools;
+	/** What calls came to, by upstream. */
+	readonly counts: CountsByUpstream;
 	/** For status pages: every upstream, how it fares, what it runs. */
 	snapshot(): UpstreamStatus[];
 	/** Stops the probes. Calls under way are not touched. */
@@ -51,11 +57,16 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 /** Chat forwarding over the configured upstreams (docs/chat.md). */
 export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
 	const { log, embedded, random, clock = systemClock, fetch = globalThis.fetch } = options;
+	const counts = new CountsByUpstream();
+	const { tracer } = options;
 	const pool = new Pool({
 		upstreams: options.upstreams,
 		clock,
 		probe: (node) => probe(fetch, clock, node),
-		onChange: (node) => tellChange(log, node),
+		onChange: (node) => {
+			if (node.health.state === "out") counts.of(node.name).ejections++;
+			tellChange(log, node);
+		},
 		...(random ? { random } : {}),
 		...(embedded
 			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
@@ -66,13 +77,16 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 		fetch,
 		clock,
 		log,
+		counts,
+		tracer,
 		timeouts: options.timeouts,
 		fetchPublic: options.fetchPublic,
 		maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
 		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
 	};
 	return {
-		tools: { pool, fetch, clock, log },
+		tools: { pool, fetch, clock, log, counts, tracer },
+		counts,
 		unary: (call) => unary(call, tools),
 		stream: (call) => new UpstreamStream(call, tools),
 		reload(upstreams, timeouts) {

@@ -1,6 +1,8 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Span, Tracer } from "../telemetry/tracing/port.ts";
+import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
 import type { Clock } from "./clock.ts";
 import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
 import { asQuoted, full, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
@@ -39,6 +41,10 @@ export interface PoolTools {
 	readonly fetch: Fetch;
 	readonly clock: Clock;
 	readonly log: Log;
+	/** What calls came to, by upstream; left out: they are not counted. */
+	readonly counts?: CountsByUpstream | undefined;
+	/** Writes traces; null: nothing does. */
+	readonly tracer?: (() => Tracer | null) | undefined;
 }
 
 /** What the tries of a chat call work with. */
@@ -56,13 +62,29 @@ export class Try {
 	readonly watch: Watch;
 	readonly #pool: Pool;
 	readonly #giveBack: () => void;
+	readonly #counts: CallCounts | undefined;
+	readonly #startedAt = performance.now();
+	#span: Span | null = null;
 	#ended = false;
 
-	constructor(node: UpstreamNode, watch: Watch, pool: Pool, giveBack: () => void) {
+	constructor(node: UpstreamNode, watch: Watch, pool: Pool, giveBack: () => void, counts?: CallCounts) {
+		this.#counts = counts;
 		this.node = node;
 		this.watch = watch;
 		this.#pool = pool;
 		this.#giveBack = giveBack;
+	}
+
+	/** The span that tells of it: ends with it. */
+	traced(span: Span): void {
+		this.#span = span;
+	}
+
+	/** The head of the answer is there. */
+	headed(status: number): void {
+		this.#counts?.headSeconds.add((performance.now() - this.#startedAt) / 1_000);
+		this.#span?.set("http.response.status_code", status);
+		this.#span?.event("first byte");
 	}
 
 	/** Frees what the try holds. `report`: how the upstream did; null where that is not known (the caller left). */
@@ -71,6 +93,10 @@ export class Try {
 		this.#ended = true;
 		this.watch.close();
 		this.#giveBack();
+		const outcome = report === "good" ? "good" : (report?.kind ?? "left");
+		this.#counts?.ended(outcome, performance.now() - this.#startedAt);
+		if (outcome !== "good") this.#span?.fail(outcome);
+		this.#span?.end();
 		if (report === "good") this.#pool.good(this.node);
 		else if (report) this.#pool.failed(this.node, report);
 	}
@@ -126,15 +152,16 @@ export class Tries {
 				continue;
 			}
 			const watch = new Watch(this.#call.signal, clock);
-			const current = new Try(node, watch, pool, giveBack);
+			const current = new Try(node, watch, pool, giveBack, this.#tools.counts?.of(node.name));
 			this.#current = current;
 			limit(watch, node);
 			try {
 				const endpoint = node.endpoint();
 				const response = await (endpoint instanceof Promise
-					? this.#sendToMoving(candidate, endpoint, watch)
-					: this.#send(candidate, endpoint, watch));
+					? this.#sendToMoving(candidate, endpoint, current)
+					: this.#send(candidate, endpoint, current));
 				watch.touch();
+				current.headed(response.status);
 				if (!isGood(response)) throw await failureOf(response, node, this.#key);
 				return await attempt(response, current);
 			} catch (error) {
@@ -170,23 +197,50 @@ export class Tries {
 		if (failure.final) throw failure.answer;
 	}
 
-	#send(candidate: Candidate, endpoint: Endpoint, watch: Watch): Promise<Response> {
+	#send(candidate: Candidate, endpoint: Endpoint, current: Try): Promise<Response> {
 		this.#sent++;
+		if (this.#sent > 1) {
+			const { counts } = this.#tools;
+			if (counts !== undefined) counts.of(candidate.node.name).retries++;
+		}
+		const traced = this.#traced(candidate, endpoint, current);
 		this.#upstream = candidate.node.name;
 		this.#key = endpoint.key;
 		this.#call.onSent(candidate.node.name);
-		return this.#call.send(candidate, endpoint, watch.signal);
+		return this.#call.send(candidate, traced, current.watch.signal);
+	}
+
+	/** The endpoint, with the name of this try's span in its headers where the operator wants it there. */
+	#traced(candidate: Candidate, endpoint: Endpoint, current: Try): Endpoint {
+		const tracer = this.#tools.tracer?.() ?? null;
+		const trace = tracer?.of(this.#call.requestId) ?? null;
+		if (tracer === null || trace === null) return endpoint;
+		const { node } = candidate;
+		const span = trace.span(`upstream ${node.name}`, "client");
+		span.set("turnpike.upstream", node.name);
+		span.set("turnpike.attempt", this.#sent);
+		current.traced(span);
+		if (!tracer.passesTo(node.name)) return endpoint;
+		const { traceparent } = span;
+		const { probeHeaders, unaryHeaders, streamHeaders } = endpoint;
+		return {
+			...endpoint,
+			probeHeaders: { ...probeHeaders, traceparent },
+			unaryHeaders: { ...unaryHeaders, traceparent },
+			streamHeaders: { ...streamHeaders, traceparent },
+		};
 	}
 
 	/**
 	 * To an engine whose address changes when it starts anew. One that has just ended may leave its address behind
 	 * for a moment: where nobody listens there, it is asked for once more.
 	 */
-	async #sendToMoving(candidate: Candidate, first: Promise<Endpoint>, watch: Watch): Promise<Response> {
+	async #sendToMoving(candidate: Candidate, first: Promise<Endpoint>, current: Try): Promise<Response> {
+		const { watch } = current;
 		const send = async (endpoint: Endpoint | Promise<Endpoint>) => {
 			const reached = await reachable(endpoint, watch.signal);
 			watch.signal.throwIfAborted();
-			return this.#send(candidate, reached, watch);
+			return this.#send(candidate, reached, current);
 		};
 		try {
 			return await send(first);

@@ -38,6 +38,11 @@ export class TermGuard {
 		this.#ended = true;
 	}
 
+	/** Milliseconds until the leases are no more this node's own, without another heartbeat; 0 where that is now. */
+	get leftMs(): number {
+		return this.#ended ? 0 : Math.max(0, this.#spendForMs - this.#clock.since(this.#beatAt));
+	}
+
 	/** null where the node may spend. */
 	check(): NoRoom | null {
 		if (this.#ended || this.#clock.since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
@@ -53,6 +58,14 @@ export class GuardedJournal implements Journal {
 	constructor(journal: Journal, term: TermGuard) {
 		this.#journal = journal;
 		this.#term = term;
+	}
+
+	get termLeftMs(): number {
+		return this.#term.leftMs;
+	}
+
+	get syncSeconds() {
+		return this.#journal.syncSeconds;
 	}
 
 	get writtenSeq(): number {

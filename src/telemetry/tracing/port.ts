@@ -30,6 +30,8 @@ export interface Tracer {
 	begin(requestId: string, name: string, traceparent: string | null): RequestTrace | null;
 	/** The trace of a request that is under way; null where it has none. */
 	of(requestId: string): RequestTrace | null;
+	/** True where the operator wants requests to this upstream to name their span (`traces.passTo`). */
+	passesTo(upstream: string): boolean;
 	/** Sends what is left. */
 	close(): Promise<void>;
 }

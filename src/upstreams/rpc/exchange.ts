@@ -60,17 +60,26 @@ export function itemBody({ method, params }: AskedItem, id: number): Uint8Array 
 
 /** Posts a body; resolves at the headers of the answer, whatever they say. Throws RpcFault where there is none. */
 export async function post({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
+	const { counts } = member.facts;
+	const startedAt = performance.now();
+	const ended = (outcome: string) => counts.ended(outcome, performance.now() - startedAt);
 	try {
-		return await fetch(member.url, {
+		const response = await fetch(member.url, {
 			...member.init,
 			headers: { ...member.headers, "x-request-id": requestId },
 			body: body as Uint8Array<ArrayBuffer>,
 			signal,
 			keepalive: !fresh,
 		});
+		ended(mayAnswer(response.status) ? "good" : "refused");
+		return response;
 	} catch (error) {
-		if (signal.aborted) throw error;
+		if (signal.aborted) {
+			ended("stopped");
+			throw error;
+		}
 		const fault = faultOfConnection(error);
+		ended(fault.kind);
 		throw fault.kind === "broken" ? new RpcFault("broken", fault.message, { beforeAnswer: true }) : fault;
 	}
 }

@@ -1,4 +1,5 @@
 import type { RpcUpstreamConfig } from "../../config/schema.ts";
+import { CallCounts } from "../call-counts.ts";
 import type { Load, Member } from "../care.ts";
 import type { FetchInit } from "../connect.ts";
 import { Health } from "../health.ts";
@@ -14,6 +15,7 @@ export interface ServerFacts {
 	readonly health: Health;
 	readonly load: Load;
 	readonly learned: LearnedLimits;
+	readonly counts: CallCounts;
 	chain: ChainState;
 	/** Its last fault was that it did not answer at all. */
 	silent: boolean;
@@ -96,6 +98,7 @@ function newFacts(): ServerFacts {
 		health: new Health(),
 		load: { running: 0 },
 		learned: new LearnedLimits(),
+		counts: new CallCounts(),
 		chain: "unknown",
 		silent: false,
 		lastGoodMs: Number.NEGATIVE_INFINITY,

@@ -237,6 +237,7 @@ export class NetworkPool {
 			this.#tools.log.info(fields, "an upstream of a chain is in use");
 			return;
 		}
+		member.facts.counts.ejections++;
 		this.#tools.log.warn(fields, "an upstream of a chain is taken out");
 		for (const waiting of [...this.waiting]) waiting.memberIsOut(member);
 	}

@@ -2,6 +2,7 @@ import type { RpcCatalog, RpcNetwork } from "../../catalog/rpc/types.ts";
 import { ConfigError } from "../../config/index.ts";
 import type { Config, RpcConfig, RpcUpstreamConfig } from "../../config/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { CallCounts } from "../call-counts.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
@@ -44,6 +45,7 @@ export interface RpcMemberStatus {
 	readonly isPublic: boolean;
 	/** The newest block that it told of. */
 	readonly reached: number | null;
+	readonly counts: CallCounts;
 }
 
 export interface RpcNetworkStatus {
@@ -272,5 +274,6 @@ function statusOf(member: RpcMember, nowMs: number): RpcMemberStatus {
 		busy: health.isBusy(nowMs),
 		isPublic: member.isPublic,
 		reached: facts.reached,
+		counts: facts.counts,
 	};
 }
