@@ -47,7 +47,6 @@ test("expired voices leave step by step, live ones stay; a store that is away en
 			sampleFormat: "wav",
 			sampleBytes: 1,
 			slidingMs: 0,
-			upstreamVoices: {},
 			createdAtMs: nowMs,
 			expiresAtMs: index === 0 ? nowMs + 10_000 : nowMs + 1_000,
 		};

@@ -280,10 +280,10 @@ export interface Tables {
 		sample_format: string;
 		sample_bytes: Int;
 		sliding_ms: Int;
-		upstream_voices: string;
 		created_at: Int;
 		expires_at: Int;
 	};
+	upstream_voices: { voice_id: string; upstream: string; name: string | null; claim: string; claimed_until: Int };
 	voice_sample_parts: { voice_id: string; part: Int; body: Uint8Array; stored_at: Int };
 	/** Who is signed in to the console. What the columns mean stands beside the migration. */
 	console_sessions: { hash: string; key_hash: string; created_at: Int; expires_at: Int };

@@ -44,7 +44,6 @@ export class VoiceDesk {
 			sampleFormat: format,
 			sampleBytes: sample.length,
 			slidingMs: cloning.mode === "persistent" ? lifeMs : 0,
-			upstreamVoices: {},
 			createdAtMs: nowMs,
 			expiresAtMs: nowMs + lifeMs,
 		};

@@ -43,6 +43,13 @@ import { useToken } from "./use-token.ts";
 import { deleteVoice, sweepVoices, touchVoice } from "./voices/change-voice.ts";
 import { findVoice, listVoices, readVoicePart } from "./voices/read-voice.ts";
 import { createVoice, storeVoicePart } from "./voices/store-voice.ts";
+import {
+	claimUpstreamVoice,
+	dropUpstreamVoice,
+	forgetUpstreamVoice,
+	keepUpstreamVoice,
+	takeLeftVoices,
+} from "./voices/upstream-voice.ts";
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
@@ -52,6 +59,7 @@ export const ADMIN_OPERATIONS = {
 	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
 		changeAccount(admin, input.accountId, input.changes),
 	chooseStakeBlock,
+	claimUpstreamVoice,
 	countActiveKeys,
 	createAccount: createAccountOnce,
 	createKey: createAccountKey,
@@ -61,6 +69,7 @@ export const ADMIN_OPERATIONS = {
 	creditTopUp,
 	debit,
 	deleteVoice,
+	dropUpstreamVoice,
 	endBroadcastTurn,
 	endConsoleSession,
 	failTopUp,
@@ -68,9 +77,11 @@ export const ADMIN_OPERATIONS = {
 	findTopUp,
 	findVoice,
 	finishStakeReading,
+	forgetUpstreamVoice,
 	getKey: getAccountKey,
 	hasCustomers,
 	isWalletDisabled,
+	keepUpstreamVoice,
 	keptAnswerFiles,
 	listAccounts: listAccountPage,
 	listDueTopUps,
@@ -96,6 +107,7 @@ export const ADMIN_OPERATIONS = {
 	sweepRpc,
 	sweepVoices,
 	takeBroadcastTurn,
+	takeLeftVoices,
 	takeStakeReading,
 	takeTopUp,
 	touchVoice,

@@ -15,6 +15,7 @@ import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
+import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -29,6 +30,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	voices,
 	capLeases,
 	consoleSessions,
+	upstreamVoices,
 ];
 
 /**

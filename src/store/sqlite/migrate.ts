@@ -12,6 +12,7 @@ import { topUps } from "./migrations/0009-top-ups.ts";
 import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
+import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -33,6 +34,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	voices,
 	capLeases,
 	consoleSessions,
+	upstreamVoices,
 ];
 
 /** The folder was written by a newer version of this program. */

@@ -28,7 +28,6 @@ export function testVoices(open: () => Promise<BooksFolder>): void {
 		sampleFormat: "wav",
 		sampleBytes: 3,
 		slidingMs: 0,
-		upstreamVoices: {},
 		createdAtMs: nowMs,
 		expiresAtMs: nowMs + 7 * DAY,
 		...more,
@@ -43,7 +42,7 @@ export function testVoices(open: () => Promise<BooksFolder>): void {
 		await part("vv_1", 0, [1, 2]);
 		await part("vv_1", 1, [3]);
 		await part("vv_1", 1, [9]);
-		const made = voice("vv_1", { upstreamVoices: { up: "their-name" } });
+		const made = voice("vv_1");
 		await create(made);
 		await create(made);
 		expect(await find("vv_1")).toEqual(made);
@@ -109,6 +108,60 @@ export function testVoices(open: () => Promise<BooksFolder>): void {
 			["vv_1", "vv_2", "vv_3", "vv_stray", "vv_coming"].map(async (id) => (await read(id, 0)) !== null),
 		);
 		expect(there).toEqual([false, false, true, false, true]);
+	});
+
+	test("an upstream's voice is made by one at a time, kept once, and found by all", async () => {
+		await create(voice("vv_1"));
+		const key = { voiceId: "vv_1", upstream: "labs" };
+		const claim = (by: string, atMs = nowMs) =>
+			runOperation(admin, "claimUpstreamVoice", { ...key, claim: by, nowMs: atMs, untilMs: atMs + 1_000 });
+		const states = await Promise.all(["a", "b", "c"].map((by) => claim(by)));
+		expect(states.map(({ state }) => state).sort()).toEqual(["busy", "busy", "mine"]);
+		// Whoever takes too long loses the claim to the next, and with it the right to keep.
+		expect(await claim("d", nowMs + 1_000)).toEqual({ state: "mine" });
+		const first = ["a", "b", "c"][states.findIndex(({ state }) => state === "mine")] ?? "";
+		expect(await runOperation(admin, "keepUpstreamVoice", { ...key, claim: first, name: "late" })).toBe(false);
+		expect(await runOperation(admin, "keepUpstreamVoice", { ...key, claim: "d", name: "theirs" })).toBe(true);
+		expect(await claim("e", nowMs + 9_000)).toEqual({ state: "there", name: "theirs" });
+		expect(
+			await runOperation(admin, "claimUpstreamVoice", { ...key, voiceId: "vv_2", claim: "a", nowMs, untilMs: nowMs }),
+		).toEqual({
+			state: "gone",
+		});
+		// Another upstream's is another voice; one that was not made, or that is forgotten, may be made again.
+		expect(
+			(await runOperation(admin, "claimUpstreamVoice", { ...key, upstream: "x", claim: "a", nowMs, untilMs: nowMs + 9 })).state,
+		).toBe("mine");
+		await runOperation(admin, "dropUpstreamVoice", { ...key, upstream: "x", claim: "a" });
+		expect(
+			(await runOperation(admin, "claimUpstreamVoice", { ...key, upstream: "x", claim: "b", nowMs, untilMs: nowMs + 9 })).state,
+		).toBe("mine");
+		expect(await runOperation(admin, "forgetUpstreamVoice", { ...key, name: "other" })).toBe(false);
+		expect(await runOperation(admin, "forgetUpstreamVoice", { ...key, name: "theirs" })).toBe(true);
+		expect((await claim("f")).state).toBe("mine");
+	});
+
+	test("what upstreams keep of voices that are gone is left to be taken back, by one node each", async () => {
+		for (const id of ["vv_1", "vv_2", "vv_3"]) {
+			await create(voice(id, { expiresAtMs: id === "vv_2" ? nowMs + 1 : nowMs + DAY }));
+			const key = { voiceId: id, upstream: "labs", claim: "a" };
+			await runOperation(admin, "claimUpstreamVoice", { ...key, nowMs, untilMs: nowMs + 50 });
+			if (id !== "vv_3") await runOperation(admin, "keepUpstreamVoice", { ...key, name: `their ${id}` });
+		}
+		const take = (claim: string, atMs: number) =>
+			runOperation(admin, "takeLeftVoices", { claim, nowMs: atMs, untilMs: atMs + 1_000, rows: 10 });
+		expect(await take("x", nowMs)).toEqual([]);
+		for (const id of ["vv_1", "vv_3"]) await runOperation(admin, "deleteVoice", { id, owner: "acc_a", nowMs });
+		await runOperation(admin, "sweepVoices", { nowMs: nowMs + 1, rows: 10 });
+		const [one, two] = await Promise.all([take("x", nowMs + 10), take("y", nowMs + 10)]);
+		expect([...one, ...two].map(({ name }) => name).sort()).toEqual(["their vv_1", "their vv_2"]);
+		const claim = one.some(({ voiceId }) => voiceId === "vv_1") ? "x" : "y";
+		await runOperation(admin, "dropUpstreamVoice", { voiceId: "vv_1", upstream: "labs", claim });
+		// What could not be taken back comes again; what was never made goes by itself.
+		expect((await take("z", nowMs + 2_000)).map(({ name }) => name)).toEqual(["their vv_2"]);
+		expect((await admin.db.selectFrom("upstream_voices").select("voice_id").execute()).map((row) => row.voice_id)).toEqual([
+			"vv_2",
+		]);
 	});
 
 	test("an account that is erased leaves no voice and no sample", async () => {

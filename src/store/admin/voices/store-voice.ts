@@ -48,7 +48,6 @@ export function createVoice(
 				sample_format: voice.sampleFormat,
 				sample_bytes: voice.sampleBytes,
 				sliding_ms: voice.slidingMs,
-				upstream_voices: JSON.stringify(voice.upstreamVoices),
 				created_at: voice.createdAtMs,
 				expires_at: voice.expiresAtMs,
 			})

@@ -13,8 +13,6 @@ export interface StoredVoice {
 	readonly sampleBytes: number;
 	/** Each use moves the expiry so far into the future; 0: it is fixed. */
 	readonly slidingMs: number;
-	/** Upstream -> its own name for the voice. */
-	readonly upstreamVoices: Readonly<Record<string, string>>;
 	readonly createdAtMs: number;
 	readonly expiresAtMs: number;
 }
@@ -27,7 +25,6 @@ export function voiceOf(row: Selectable<Tables["voices"]>): StoredVoice {
 		sampleFormat: row.sample_format,
 		sampleBytes: Number(row.sample_bytes),
 		slidingMs: Number(row.sliding_ms),
-		upstreamVoices: JSON.parse(row.upstream_voices) as Record<string, string>,
 		createdAtMs: Number(row.created_at),
 		expiresAtMs: Number(row.expires_at),
 	};

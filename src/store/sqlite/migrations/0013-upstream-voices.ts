@@ -1,0 +1,22 @@
+import type { Migration } from "../migrate.ts";
+
+/**
+ * Voices as upstreams keep them: `name` is the upstream's own, null while it is being made. Who makes it, or takes it back,
+ * has `claim` until `claimed_until` (0: nobody). A row whose voice is gone is an upstream's voice that has to be taken back.
+ */
+export const upstreamVoices: Migration = {
+	number: 13,
+	name: "upstream-voices",
+	sql: `
+ALTER TABLE voices DROP COLUMN upstream_voices;
+
+CREATE TABLE upstream_voices (
+	voice_id TEXT NOT NULL,
+	upstream TEXT NOT NULL,
+	name TEXT,
+	claim TEXT NOT NULL,
+	claimed_until INTEGER NOT NULL,
+	PRIMARY KEY (voice_id, upstream)
+) STRICT;
+`,
+};
