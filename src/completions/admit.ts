@@ -2,18 +2,20 @@ import type { CeilingRequest, CeilingResult, HoldContext } from "../budgets/port
 import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
-import type { Admission, Input, Settlement } from "../server/endpoint.ts";
+import type { Admission, Settlement } from "../server/endpoint.ts";
 import { topLevelMembers } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
-import { checkCapabilities, checkMessages } from "./check-messages.ts";
+import type { ChatInput } from "./chat-input.ts";
+import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
 import { formatInstruction, formatToKeep } from "./kept-format.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
+import { hostedOptions, preparationOf, streamEcho } from "./preparation.ts";
+import type { Prepared } from "./prepare.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
-import type { ChatBody } from "./schema.ts";
 import type { ChatSession } from "./session.ts";
 import { answerStream } from "./stream.ts";
 import { thinkingPlan } from "./thinking.ts";
@@ -24,22 +26,21 @@ const COMPLAINT_TOKENS = 3_000;
 /** A context that nobody has told us of: large enough never to bound anything. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
-/** A chat request as the route has it: in OpenAI's chat form, parsed and as bytes. */
-export type ChatInput = Pick<Input<ChatBody, unknown>, "body" | "raw" | "long">;
-
 /**
  * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
  * docs/chat.md; reaches no upstream.
  */
 export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: AnswerForm): Admission {
-	const { body, raw } = input;
+	const { body } = input;
 	const config = parts.config();
 	const catalog = parts.catalog();
 	const resolved = catalog.resolve(body.model, "text", call.admittedAtMs);
 	const { model } = resolved;
-	const merged = mergeServiceParameters(body.service_parameters, resolved.suffix);
+	const { supportsWebSearch, supportsXSearch } = model.capabilities;
+	const hosted = hostedOptions(body.tools, model);
+	const merged = mergeServiceParameters(body.service_parameters, { ...hosted, ...resolved.suffix });
 	const options = markUnsupported(model.id, () =>
-		withinFeatures(merged, { webSearch: false, webScraping: false, xSearch: false }),
+		withinFeatures(merged, { webSearch: supportsWebSearch, webScraping: true, xSearch: supportsXSearch }),
 	);
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
 	const imagesFrom = imagesKeptFrom(body.messages, model);
@@ -58,16 +59,25 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	if (character !== null) systemTexts.push(character.prompt);
 	if (keptFormat !== null) systemTexts.push(formatInstruction(keptFormat));
 	const added = systemTexts.join("\n");
-	const members = topLevelMembers(raw);
-	const size = promptSize(body, members, facts, Buffer.byteLength(added));
 	const disableThinking = options.disable_thinking || body.reasoning?.enabled === false;
-	const overhead = promptOverheadTokens(body, facts);
-	const text = () => promptText(body, added, input.long);
+	const planOf = (asked: ChatInput, found: MessageFacts) => {
+		const members = topLevelMembers(asked.raw);
+		return {
+			asked,
+			members,
+			size: promptSize(asked.body, members, found, Buffer.byteLength(added)),
+			overhead: promptOverheadTokens(asked.body, found),
+			text: () => promptText(asked.body, added, asked.long),
+		};
+	};
+	let plan = planOf(input, facts);
+	const { size } = plan;
+	const wanted = preparationOf(facts, options);
+	let prepared: Prepared | null = null;
 
 	let ceiling: CeilingResult | undefined;
 	const modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
 	const again = keptFormat === null ? 0 : modelMaxTokens + COMPLAINT_TOKENS;
-	const rates = dearestRates(model.prices, size.atMost + again);
 	return {
 		model: model.id,
 		rate: {
@@ -78,20 +88,30 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		async hold(context: HoldContext) {
 			const { caller } = call;
 			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+			if (wanted !== null) {
+				const { prepare } = await import("./prepare.ts");
+				const { members } = plan;
+				prepared = await prepare({ input, members, size, wanted, model, prices: config.web, caller, context, call, parts });
+				plan = planOf(prepared.input, { ...facts, files: [], fileDataBytes: 0 });
+			}
+			const { size: real, overhead, text } = plan;
+			const rates = dearestRates(model.prices, real.atMost + again);
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
-				promptTokensBound: size.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
-				promptTokensAtLeast: size.atLeast,
+				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
+				promptTokensAtLeast: real.atLeast,
 				countPromptTokens: async () => (await parts.countTokens(text())) + overhead,
 				callerMaxTokens: callerMaxTokens(body),
 				modelMaxTokens,
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
 				choices: body.n ?? 1,
 				...(keptFormat === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
+				...(prepared === null ? {} : { besideNano: prepared.paidNano }),
 			});
 			return ceiling.hold;
 		},
 		work(settlement: Settlement) {
-			const priced = settlement.heldNano > 0;
+			const isPriced = settlement.heldNano > (prepared?.paidNano ?? 0);
+			const { asked, members, overhead, text } = plan;
 			const meter = new ChatMeter({
 				model,
 				settlement,
@@ -99,12 +119,15 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				countTokens: parts.countTokens,
 				promptText: text,
 				promptOverheadTokens: overhead,
+				ranBefore: prepared?.ran,
 			});
+			if (prepared !== null) meter.sentTo = prepared.sentTo;
+			const web = prepared?.web ?? null;
 			const session: ChatSession = {
 				call,
 				model,
 				meter,
-				echo: serviceParametersEcho(options),
+				echo: serviceParametersEcho(options, web?.sources),
 				thinking: thinkingPlan(model, {
 					strip: options.strip_thinking_response || options.disable_thinking,
 					disabled: disableThinking,
@@ -112,17 +135,18 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				format: keptFormat,
 				checkSchema: parts.checkSchema,
 				includeUsage: body.stream_options?.include_usage === true,
-				echoInStream: options.include_search_results_in_stream,
+				streamEcho: streamEcho(options, web),
+				web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
 				choices: body.n ?? 1,
-				maxTokens: priced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens),
+				maxTokens: isPriced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens),
 				forward: {
 					requestId: call.requestId,
 					model,
-					raw,
+					raw: asked.raw,
 					members,
 					edits: bodyEdits({
-						body,
-						raw,
+						body: asked.body,
+						raw: asked.raw,
 						members,
 						systemTexts,
 						spliceMaxTokens: ceiling?.spliceMaxTokens ?? null,

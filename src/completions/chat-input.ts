@@ -1,6 +1,9 @@
+import type { Input } from "../server/endpoint.ts";
 import { elideLongStrings, LongStrings, topLevelMembers } from "../wire/index.ts";
-import type { ChatInput } from "./admit.ts";
 import type { ChatBody } from "./schema.ts";
+
+/** A chat request as the route has it: in OpenAI's chat form, parsed and as bytes. */
+export type ChatInput = Pick<Input<ChatBody, unknown>, "body" | "raw" | "long">;
 
 /**
  * A chat request that was made of another form's body, as parsed and as bytes.

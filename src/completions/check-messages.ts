@@ -1,6 +1,7 @@
 import type { TextModel } from "../catalog/types.ts";
 import { invalidField } from "../schema/index.ts";
 import type { LongStrings } from "../wire/index.ts";
+import { checkFilePart, type FilePart, type FilePartBody, MAX_FILES } from "./files/file-parts.ts";
 import { checkImageData } from "./image-header.ts";
 import { checkAudioData, checkVideoData } from "./media-header.ts";
 import { forbiddenAddress } from "./public-url.ts";
@@ -13,6 +14,12 @@ export interface MessageFacts {
 	readonly audios: number;
 	/** Bytes of media data inside the messages (data URLs, base64): not text, so not counted as tokens by bytes. */
 	readonly mediaBytes: number;
+	/** Files whose text goes to the model in their place. */
+	readonly files: readonly FilePart[];
+	/** Bytes of their data inside the messages. */
+	readonly fileDataBytes: number;
+	/** Bytes of files that go to the model as they are, decoded. */
+	readonly nativeFileBytes: number;
 }
 
 type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[number], { type: string }>;
@@ -24,7 +31,7 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
  */
 export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageFacts {
 	const callIds = new Set<string>();
-	const facts = { images: 0, videos: 0, audios: 0, mediaBytes: 0 };
+	const facts: Found = { images: 0, videos: 0, audios: 0, mediaBytes: 0, files: [], fileDataBytes: 0, nativeFileBytes: 0 };
 	for (const [index, message] of body.messages.entries()) {
 		const at = ["messages", index] as const;
 		if (message.role === "assistant") {
@@ -38,6 +45,7 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 		} else if (message.role === "user" && Array.isArray(message.content)) {
 			for (const [partIndex, part] of message.content.entries())
 				if (part.type === "image_url" && index < imagesFrom) facts.mediaBytes += long.bytesOf(part.image_url.url);
+				else if (part.type === "file") checkFile(part, [index, partIndex], model, facts, long);
 				else checkPart(part, [...at, "content", partIndex], model, facts, long);
 		}
 	}
@@ -49,11 +57,32 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 	return facts;
 }
 
+type Found = { -readonly [K in keyof Omit<MessageFacts, "files">]: number } & { files: FilePart[] };
+
+/** A PDF goes on as it is where the model reads it, and its bytes are here; of any other file the text does. */
+function checkFile(
+	part: FilePartBody,
+	[message, place]: readonly [message: number, part: number],
+	model: TextModel,
+	facts: Found,
+	long: LongStrings,
+): void {
+	const { isAddress, isPdf, dataBytes, fileBytes } = checkFilePart(part, ["messages", message, "content", place], long);
+	if (model.readsFiles === true && isPdf && !isAddress) {
+		facts.mediaBytes += dataBytes;
+		facts.nativeFileBytes += fileBytes;
+		return;
+	}
+	if (facts.files.length === MAX_FILES) throw invalidField(["messages"], `more than ${MAX_FILES} files`, "maxItems");
+	facts.files.push({ message, part: place, name: part.file.filename ?? "", source: part.file.file_data });
+	facts.fileDataBytes += dataBytes;
+}
+
 function checkPart(
-	part: Part,
+	part: Exclude<Part, FilePartBody>,
 	at: (string | number)[],
 	model: TextModel,
-	facts: { -readonly [K in keyof MessageFacts]: number },
+	facts: Found,
 	long: LongStrings,
 ): void {
 	const lacks = (capability: "supportsVision" | "supportsAudioInput" | "supportsVideoInput", what: string): void => {
@@ -73,12 +102,6 @@ function checkPart(
 		lacks("supportsVideoInput", "video");
 		facts.videos++;
 		facts.mediaBytes += checkUrl(part.video_url.url, [...at, "video_url", "url"], "video/", long);
-	} else if (part.type === "file") {
-		throw invalidField(
-			[...at, "type"],
-			"file parts are not available on this service yet; send the text itself in a text part",
-			"unsupported",
-		);
 	}
 }
 

@@ -1,5 +1,6 @@
 import { markUnsupported } from "../errors/index.ts";
-import type { ChatInput } from "./admit.ts";
+import { invalidField } from "../schema/index.ts";
+import type { ChatInput } from "./chat-input.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import type { ChatParts } from "./parts.ts";
@@ -14,6 +15,13 @@ export async function countPrompt({ body, long }: ChatInput, nowMs: number, part
 	const facts = markUnsupported(model.id, () => {
 		const found = checkMessages(body, model, long, imagesKeptFrom(body.messages, model));
 		checkCapabilities(body, model);
+		const [file] = found.files;
+		if (file !== undefined)
+			throw invalidField(
+				["messages", file.message, "content", file.part],
+				"files are not read to be counted; send the text itself",
+				"unsupported",
+			);
 		return found;
 	});
 	const added = body.service_parameters?.include_service_system_prompt === false ? "" : parts.config().chat.systemPrompt;

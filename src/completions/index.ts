@@ -4,9 +4,9 @@
  * call, one charge; nothing that ends an answer goes out before its post is durable; a caller that leaves stops
  * the upstream and pays what was done. Never logs a prompt.
  */
-export { admitChat, type ChatInput } from "./admit.ts";
+export { admitChat } from "./admit.ts";
 export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
-export { chatInput, refuseDeepNesting } from "./chat-input.ts";
+export { type ChatInput, chatInput, refuseDeepNesting } from "./chat-input.ts";
 export { Conversation, type TextPart, type Thought, textPart, type UserPart } from "./conversation.ts";
 export { countPrompt } from "./count-prompt.ts";
 export { costOf } from "./meter.ts";
@@ -18,3 +18,5 @@ export { openThought, sealThought } from "./sealed-thought.ts";
 export type { ChatSession } from "./session.ts";
 export { Segment, type SegmentKind, type SpeechTeller } from "./speech.ts";
 export { SpeechReader } from "./speech-reader.ts";
+export { citedSources } from "./web/cited-sources.ts";
+export type { WebSource } from "./web/web-sources.ts";

@@ -1,4 +1,4 @@
-import type { Posted, PostInput, TokenUsage } from "../budgets/port.ts";
+import type { ChargeLine, Posted, PostInput, TokenUsage } from "../budgets/port.ts";
 import type { TextModel } from "../catalog/types.ts";
 import type { Settlement } from "../server/endpoint.ts";
 import { chatLines } from "./charge.ts";
@@ -9,6 +9,13 @@ const LARGEST_CONTEXT = 10_000_000;
 /** A configured context may be a little less than the server's. */
 const COUNTING_SLACK = 1.25;
 
+/** What ran for a request before its model was asked: searches, pages, a question to the model. */
+export interface RanBefore {
+	readonly lines: readonly ChargeLine[];
+	/** Of calls of the model; null where there were none. */
+	readonly usage: TokenUsage | null;
+}
+
 /** What one chat request needs to turn its end into a post. */
 export interface MeterParts {
 	readonly model: TextModel;
@@ -18,6 +25,8 @@ export interface MeterParts {
 	/** Text of the prompt, made only when it must be counted, and the tokens that counting it does not see. */
 	readonly promptText: () => string;
 	readonly promptOverheadTokens: number;
+	/** Is paid with the answer, and costs nothing without one. */
+	readonly ranBefore?: RanBefore | undefined;
 }
 
 /**
@@ -47,7 +56,7 @@ export class ChatMeter {
 
 	/** True where the usage that is posted is of several calls. */
 	get isSum(): boolean {
-		return this.#before !== null;
+		return this.#before !== null || (this.#parts.ranBefore?.usage ?? null) !== null;
 	}
 
 	/** The usage of one call: the upstream's where it can be, else counted. */
@@ -58,8 +67,7 @@ export class ChatMeter {
 	/** Posts the calls before, where there were any, and nothing of one that failed. */
 	postBefore(status: number): Posted | null {
 		if (this.#before === null) return null;
-		this.usage = this.#before;
-		return this.#parts.settlement.post(this.#input(this.usage, status, this.usage.promptTokens));
+		return this.#postAll(this.#before, status, this.#before.promptTokens);
 	}
 
 	/**
@@ -76,8 +84,7 @@ export class ChatMeter {
 		}
 		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
 		const rated = Math.max(usage.promptTokens, this.#before?.promptTokens ?? 0);
-		this.usage = this.#before === null ? usage : sumOf(this.#before, usage);
-		return this.#parts.settlement.post(this.#input(this.usage, status, rated));
+		return this.#postAll(this.#before === null ? usage : sumOf(this.#before, usage), status, rated);
 	}
 
 	/** More tokens than the model's context holds are a fault of the upstream: they would be the caller's money. */
@@ -103,9 +110,15 @@ export class ChatMeter {
 		};
 	}
 
-	/** `rated`: the longest prompt of a call, which decides between the model's rates. */
-	#input(usage: TokenUsage, status: number, rated: number): PostInput {
-		return { lines: chatLines(this.#parts.model, usage, rated), usage, status, upstream: this.sentTo };
+	/** With what ran before. `rated`: the longest prompt of a call, which decides between the model's rates. */
+	#postAll(own: TokenUsage, status: number, rated: number): Posted | null {
+		const { model, settlement, ranBefore } = this.#parts;
+		const before = ranBefore?.usage ?? null;
+		const usage = before === null ? own : sumOf(before, own);
+		this.usage = usage;
+		const lines = [...chatLines(model, usage, Math.max(rated, before?.promptTokens ?? 0)), ...(ranBefore?.lines ?? [])];
+		const input: PostInput = { lines, usage, status, upstream: this.sentTo };
+		return settlement.post(input);
 	}
 }
 

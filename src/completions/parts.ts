@@ -3,7 +3,9 @@ import type { Catalog, Characters } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { ChatUpstreams } from "../upstreams/port.ts";
+import type { FileTools } from "./files/read-files.ts";
 import type { CheckSchema } from "./formatted.ts";
+import type { WebTools } from "./web/index.ts";
 
 /** What the chat route works with: handed in once; functions where a reload changes the answer. */
 export interface ChatParts {
@@ -17,4 +19,6 @@ export interface ChatParts {
 	readonly countTokens: (text: string) => Promise<number>;
 	/** Within a second, whatever the schema. */
 	readonly checkSchema: CheckSchema;
+	/** Reads files and addresses, and searches, for conversations that ask for it. */
+	readonly web: WebTools & FileTools;
 }

@@ -7,6 +7,8 @@ import { type ChatBody, ChatBodySchema } from "./schema.ts";
 const IMAGE_TOKENS = 2_000;
 const AUDIO_TOKENS = 20_000;
 const VIDEO_TOKENS = 60_000;
+/** Of all files that go on as they are: what a hundred dense pages, read as text and as pictures, count for. */
+const FILE_TOKENS = 250_000;
 const OVERHEAD_PER_ITEM = 16;
 /** No tokenizer in use packs more bytes than this into an average token of a whole prompt. */
 const MOST_BYTES_PER_TOKEN = 16;
@@ -26,9 +28,10 @@ export interface PromptSize {
 export function promptSize(body: ChatBody, members: readonly JsonMember[], facts: MessageFacts, addedBytes: number): PromptSize {
 	let bytes = addedBytes;
 	for (const member of members) if (!SILENT_FIELDS.has(member.key)) bytes += member.valueEnd - member.valueStart;
-	const text = Math.max(0, bytes - facts.mediaBytes);
+	const text = Math.max(0, bytes - facts.mediaBytes - facts.fileDataBytes);
 	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
-	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS;
+	const files = Math.min(Math.ceil(facts.nativeFileBytes / 2), FILE_TOKENS);
+	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS + files;
 	return { atMost: text + OVERHEAD_PER_ITEM * items + media, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
 }
 
@@ -49,5 +52,6 @@ export function promptText(body: ChatBody, added: string, long: LongStrings): st
 
 /** Tokens of message frames and media, which counting the text does not see. */
 export function promptOverheadTokens(body: ChatBody, facts: MessageFacts): number {
-	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000;
+	const files = Math.min(Math.ceil(facts.nativeFileBytes / 20), FILE_TOKENS / 5);
+	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000 + files;
 }

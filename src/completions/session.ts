@@ -5,6 +5,7 @@ import type { CheckSchema } from "./formatted.ts";
 import type { KeptFormat } from "./kept-format.ts";
 import type { ChatMeter } from "./meter.ts";
 import type { ThinkingPlan } from "./thinking.ts";
+import type { WebSource } from "./web/index.ts";
 
 /** A chat request past admission and hold: what both ways of answering need. */
 export interface ChatSession {
@@ -20,11 +21,20 @@ export interface ChatSession {
 	readonly format: KeptFormat | null;
 	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
-	/** True: the first chunk of a stream carries the echo. */
-	readonly echoInStream: boolean;
+	/** The echo in the first chunk of a stream; null: it carries none. */
+	readonly streamEcho: Readonly<Record<string, unknown>> | null;
+	/** What the web gave for it; null where nothing was read or searched. */
+	readonly web: SessionWeb | null;
 	readonly choices: number;
 	/** Output tokens a choice may have before the stream guard ends it; null without a price or ceiling. */
 	readonly maxTokens: number | null;
+}
+
+/** What an answer tells of the web. */
+export interface SessionWeb {
+	readonly sources: readonly WebSource[];
+	/** True: the answer brings the sources as a call of a tool as well, where its form has a place for that. */
+	readonly asDocuments: boolean;
 }
 
 /** An upstream's id where it has OpenAI's prefix, else one of ours. */

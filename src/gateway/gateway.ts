@@ -1,4 +1,5 @@
 import { AccountDesk, createStaking, KeyDesk, type RuleNames, type Staking, Web3KeyDesk } from "../access/index.ts";
+import type { AssetStore } from "../assets/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import {
@@ -43,12 +44,15 @@ import {
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { Traffic } from "../telemetry/traffic.ts";
 import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
+import { Console } from "./console.ts";
+import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
 import { MetricsPage } from "./metrics-page.ts";
@@ -83,6 +87,10 @@ export interface GatewayInputs {
 	readonly url: () => string;
 	/** The port that is really listened on. */
 	readonly port: () => number;
+	/** What the console shows of weights and programs; left out: nothing. */
+	readonly assets?: AssetStore;
+	/** The console's pages; left out: it has its API alone. */
+	readonly consolePages?: ConsolePages;
 }
 
 /**
@@ -105,6 +113,8 @@ export class Gateway {
 	readonly #audio: AudioRoutes;
 	readonly #web: WebRoutes;
 	readonly #schemas: SchemaChecker;
+	readonly #traffic: Traffic;
+	readonly #console: Console;
 	#config: Config;
 	#catalog: Catalog;
 	#characters: Characters;
@@ -158,6 +168,7 @@ export class Gateway {
 			config: () => this.#config,
 		});
 		this.#addresses = new AddressWindows(clock);
+		this.#traffic = new Traffic(clock);
 		this.#wallets = new Wallets({
 			config: () => this.#config,
 			store,
@@ -174,11 +185,13 @@ export class Gateway {
 			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
 			exceededLimits: this.#exceededLimits,
+			traffic: this.#traffic,
 			settings: () => this.#settings,
 		};
 		this.staking = createStaking({ config: config.staking, store, clock, timers: systemTimers, log });
 		const names = { token: config.staking.token, chain: config.staking.chain.name };
 		this.#web3Keys = new Web3KeyDesk({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
+		this.#console = this.#newConsole();
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
@@ -243,6 +256,7 @@ export class Gateway {
 		await this.#web.stop();
 		this.#upstreams.close();
 		await Promise.all([this.#chains.stop(), this.#schemas.stop()]);
+		this.#console.close();
 		this.budgets.close();
 		await this.#exceededLimits.close();
 	}
@@ -292,6 +306,32 @@ export class Gateway {
 		return discovery;
 	}
 
+	#newConsole(): Console {
+		const { store, journal, clock, log, rpcCatalog, assets = null, consolePages = null, url } = this.#inputs;
+		const { tools } = this.#upstreams;
+		return new Console({
+			store,
+			journal,
+			clock,
+			log,
+			rpcCatalog,
+			assets,
+			pages: consolePages,
+			publicUrl: url,
+			budgets: this.budgets,
+			addresses: this.#addresses,
+			pipeline: this.pipeline,
+			traffic: this.#traffic,
+			config: () => this.#config,
+			catalog: () => this.#catalog,
+			holdsOpen: () => this.budgets.holdsOpen,
+			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => tools.pool.ask(name) },
+			chains: this.#chains.upstreams,
+			chainCache: () => this.chainCache,
+			api: () => this.app,
+		});
+	}
+
 	#endpoints(): Endpoint[] {
 		const { clock, countTokens, documents, url } = this.#inputs;
 		const catalog = () => this.#catalog;
@@ -314,6 +354,7 @@ export class Gateway {
 			config: () => this.#config,
 			countTokens,
 			checkSchema: (value, schema) => this.#schemas.check(value, schema),
+			web: { search: this.#web.search, pages: this.#web.pages, fetchPublic: this.#web.fetchPublic, documents },
 		};
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),
@@ -409,6 +450,7 @@ export class Gateway {
 				path: "/docs",
 				answer: () => html(docsPage(openApiDocument(this.#endpoints(), { version: VERSION, url: this.#inputs.url() }))),
 			},
+			...this.#console.pages,
 			{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
 		];
 	}

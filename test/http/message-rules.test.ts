@@ -1,6 +1,6 @@
 /** Rules of messages, parts, tools and response formats (what a schema alone cannot say, too). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ChatGateway, errorOf, HELLO, MODEL, modelEntry, namedField, startChatGateway, verdict } from "./chat-gateway.ts";
+import { type ChatGateway, HELLO, MODEL, modelEntry, namedField, startChatGateway, verdict } from "./chat-gateway.ts";
 
 let bed: ChatGateway;
 const BLIND = "blind-model";
@@ -217,15 +217,6 @@ test("no caller points the service at a private address", async () => {
 	for (const host of hosts) expect(`${host}: ${await parts(image(`http://${host}/a.png`))}`).toBe(`${host}: 400 ${URL_PARAM}`);
 	for (const host of ["img.example", "8.8.8.8", "[2606:4700::1111]", "172.32.0.1", "localhost.example"])
 		expect(`${host}: ${await parts(image(`https://${host}/a.png`))}`).toBe(`${host}: 200`);
-});
-
-test("a file part is refused with a way on", async () => {
-	const file = { type: "file", file: { file_data: "data:text/plain;base64,aGVsbG8=", filename: "a.txt" } };
-	const answer = await chat({ messages: [{ role: "user", content: [text, file] }] });
-	expect(answer.status).toBe(400);
-	const { error } = await errorOf(answer);
-	expect(error.param).toBe("messages[0].content[1].type");
-	expect(error.message).toContain("text part");
 });
 
 test("a model that lacks an ability refuses what needs it; one of which nothing is known does not", async () => {

@@ -69,11 +69,9 @@ test("auto acts as off where there is no search, and the echo says off", async (
 test("what was asked for outright and is not there is refused with its name", async () => {
 	const cases: readonly (readonly [body: object, param: string])[] = [
 		[{ service_parameters: { enable_web_search: "on" } }, "service_parameters.enable_web_search"],
-		[{ service_parameters: { enable_web_scraping: true } }, "service_parameters.enable_web_scraping"],
 		[{ service_parameters: { enable_x_search: true } }, "service_parameters.enable_x_search"],
 		[{ model: `${MODEL}:web` }, "service_parameters.enable_web_search"],
 		[{ model: `${MODEL}:enable_web_search=on` }, "service_parameters.enable_web_search"],
-		[{ model: `${MODEL}:enable_web_scraping=true` }, "service_parameters.enable_web_scraping"],
 	];
 	for (const [body, param] of cases) expect(await namedField(bed.gate.chat({ ...HELLO, ...body }))).toBe(`400 ${param}`);
 });

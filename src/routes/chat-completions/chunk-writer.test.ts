@@ -11,7 +11,8 @@ const session = (options: Partial<ChatSession> = {}) =>
 		call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 		model: { id: OURS },
 		echo: { a: 1 },
-		echoInStream: false,
+		streamEcho: null,
+		web: null,
 		choices: 1,
 		...options,
 	}) as unknown as ChatSession;
@@ -98,7 +99,7 @@ describe("an upstream's chunk becomes ours", () => {
 		const event = (content: string, usage: unknown) =>
 			JSON.stringify({ id: "chatcmpl-1", created: 5, model: "m1", choices: [{ delta: { content } }], usage });
 		const lines = relayed([event("a", null), event("b", null), event("c", { total_tokens: 1 }), event("d", null)], [], {
-			echoInStream: true,
+			streamEcho: { a: 1 },
 		}).map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 		expect(lines.map((line) => line.service_parameters)).toEqual([{ a: 1 }, undefined, undefined, undefined]);
 		expect(lines.map((line) => line.usage)).toEqual([null, null, undefined, null]);

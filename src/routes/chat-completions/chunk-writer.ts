@@ -1,10 +1,12 @@
 import type { Paid, StreamForm } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
+import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { openAiError } from "../../server/error-body.ts";
 import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
+import { documentsCall } from "./search-documents.ts";
 
 const DONE = "data: [DONE]\n\n";
 const PING = ": ping\n\n";
@@ -27,31 +29,81 @@ export class ChunkWriter implements StreamForm {
 	#id: string | null = null;
 	#created: number;
 	#first = true;
+	/** What was found on the web, as a call that goes out before the end; null: there is none, or it is out. */
+	#documents: Record<string, unknown> | null;
+	/** The next place among the calls of tools. */
+	#nextCall = 0;
 	/** Of the frames in use, few in any stream. */
 	readonly #frames: OurFrame[] = [];
 
 	constructor(session: ChatSession) {
 		this.#session = session;
 		this.#created = Math.floor(session.call.admittedAtMs / 1000);
+		this.#documents = documentsCall(session);
 	}
 
 	readonly ping = PING;
 
 	/** The SSE text of one chunk. */
 	event(event: ChatEvent): string {
-		if (event.frame === null || this.#first) return `data: ${this.#rewritten(event)}\n\n`;
+		if (event.frame === null || this.#first) {
+			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
+			return `${before}data: ${this.#rewritten(event)}\n\n`;
+		}
 		const { lineHead, lineTail } = this.#ours(event.frame);
 		return lineHead + event.written + lineTail;
 	}
 
-	#rewritten({ text, body }: ChatEvent): string {
-		if (this.#id === null) {
-			this.#id = completionId(body.id, this.#session.call.requestId);
-			if (typeof body.created === "number") this.#created = body.created;
+	/** The echo stands in a chunk with a choice: where the upstream begins with none, in one of ours before it. */
+	#opening({ body }: ChatEvent): string {
+		const { streamEcho } = this.#session;
+		if (streamEcho === null || (Array.isArray(body.choices) && body.choices.length > 0)) return "";
+		this.#begin(body);
+		this.#first = false;
+		const delta = { role: "assistant", content: "" };
+		return this.#own({ choices: [{ index: 0, delta, logprobs: null, finish_reason: null }], service_parameters: streamEcho });
+	}
+
+	/** The call goes out before the chunk that ends a choice, behind the model's own calls. */
+	#documentsBefore({ body }: ChatEvent): string {
+		let ends = false;
+		for (const choice of Array.isArray(body.choices) ? (body.choices as unknown[]) : []) {
+			if (!isRecord(choice)) continue;
+			ends ||= typeof choice.finish_reason === "string";
+			const calls = isRecord(choice.delta) ? choice.delta.tool_calls : undefined;
+			for (const call of Array.isArray(calls) ? (calls as unknown[]) : [])
+				if (isRecord(call) && typeof call.index === "number") this.#nextCall = Math.max(this.#nextCall, call.index + 1);
 		}
+		return ends ? this.#tellDocuments() : "";
+	}
+
+	#tellDocuments(): string {
+		const call = this.#documents;
+		if (call === null) return "";
+		this.#documents = null;
+		const delta = { tool_calls: [{ index: this.#nextCall, ...call }] };
+		const choices = Array.from({ length: this.#session.choices }, (_, index) => ({
+			index,
+			delta,
+			logprobs: null,
+			finish_reason: null,
+		}));
+		return this.#own({ choices });
+	}
+
+	/** What every chunk has is that of the upstream's first. */
+	#begin(body: ChatEvent["body"]): void {
+		if (this.#id !== null) return;
+		this.#id = completionId(body.id, this.#session.call.requestId);
+		if (typeof body.created === "number") this.#created = body.created;
+	}
+
+	#rewritten({ text, body }: ChatEvent): string {
+		this.#begin(body);
 		const edits = this.#edits(body);
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
-		if (this.#first && this.#session.echoInStream) edits.set("service_parameters", JSON.stringify(this.#session.echo));
+		const { streamEcho } = this.#session;
+		if (this.#first && streamEcho !== null) edits.set("service_parameters", JSON.stringify(streamEcho));
 		this.#first = false;
 		if (edits.size === 0) return text;
 		const bytes = Buffer.from(text);
@@ -98,13 +150,14 @@ export class ChunkWriter implements StreamForm {
 			logprobs: null,
 			finish_reason: "length",
 		}));
-		return this.#own({ choices });
+		return this.#tellDocuments() + this.#own({ choices });
 	}
 
 	/** Usage and cost in a last chunk, where the caller asked for it, and the end. */
 	end({ posted, usage }: Paid, told: Readonly<Record<string, unknown>> | null): string {
-		if (!this.#session.includeUsage) return DONE;
-		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
+		const documents = this.#tellDocuments();
+		if (!this.#session.includeUsage) return documents + DONE;
+		return documents + this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
 	}
 
 	#own(members: Record<string, unknown>): string {

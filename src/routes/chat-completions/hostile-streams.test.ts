@@ -12,7 +12,8 @@ import { ChunkWriter } from "./chunk-writer.ts";
 const session = {
 	call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 	model: { id: "ours" },
-	echoInStream: false,
+	streamEcho: null,
+	web: null,
 	choices: 1,
 } as unknown as ChatSession;
 

@@ -2,9 +2,10 @@ import type { Paid } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
 import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
-import { membersOf } from "../../completions/whole-body.ts";
+import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
 import { type MemberEdit, spliceMembers } from "../../wire/index.ts";
+import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion";
 
@@ -12,6 +13,7 @@ const OBJECT = "chat.completion";
 export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
 	const members = membersOf(answer);
 	const { body } = answer;
+	const documents = documentsCall(session);
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
@@ -24,8 +26,19 @@ export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: P
 		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
 		const told = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
 		if (told === null || !isPlain(told)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
+		if (documents !== null) edits.set("choices", JSON.stringify(withCall(wholeBody(answer).choices, documents)));
 		return spliceMembers(answer.bytes, members, edits);
 	};
+}
+
+/** The choices with one more call of a tool in each message. */
+function withCall(choices: unknown, call: object): unknown {
+	if (!Array.isArray(choices)) return choices;
+	return choices.map((choice: unknown) => {
+		if (!isRecord(choice) || !isRecord(choice.message)) return choice;
+		const calls: unknown = choice.message.tool_calls;
+		return { ...choice, message: { ...choice.message, tool_calls: [...(Array.isArray(calls) ? calls : []), call] } };
+	});
 }
 
 /** True where the upstream's usage goes through byte for byte. */

@@ -46,6 +46,11 @@ export function ownMembers({ echo }: ChatSession, { posted }: Paid) {
 	return { cost: costOf(posted), service_parameters: echo };
 }
 
+/** The echo where an answer begins with it. */
+export function openingMembers({ streamEcho }: ChatSession) {
+	return streamEcho === null ? {} : { service_parameters: streamEcho };
+}
+
 /** Anthropic counts what came from a cache, and what was written to one, apart from the rest of the input. */
 export function usageOf({ usage }: Paid) {
 	return {

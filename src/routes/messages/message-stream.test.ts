@@ -5,7 +5,13 @@ import type { ChatSession, Paid } from "../../completions/index.ts";
 import { EventReader } from "../../upstreams/event-reader.ts";
 import { MessageStream } from "./message-stream.ts";
 
-const session = { call: { requestId: "0".repeat(32) }, model: { id: "m" }, echo: {} } as unknown as ChatSession;
+const session = {
+	call: { requestId: "0".repeat(32) },
+	model: { id: "m" },
+	echo: {},
+	streamEcho: null,
+	web: null,
+} as unknown as ChatSession;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 1, reasoningTokens: 1, counted: false };
 const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as Paid;
 

@@ -10,7 +10,7 @@ import {
 import type { ApiError } from "../../errors/index.ts";
 import { anthropicError } from "../../server/anthropic-error.ts";
 import type { ChatEvent } from "../../upstreams/port.ts";
-import { contentBlock, isRedacted, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
+import { contentBlock, isRedacted, messageObject, openingMembers, ownMembers, stopOf, usageOf } from "./message-object.ts";
 
 const PING = sse("ping", {});
 
@@ -87,7 +87,9 @@ export class MessageStream implements StreamForm, SpeechTeller {
 			cache_read_input_tokens: 0,
 			output_tokens: 0,
 		};
-		return sse("message_start", { message: messageObject(this.#session, { content: [], usage }) });
+		return sse("message_start", {
+			message: { ...messageObject(this.#session, { content: [], usage }), ...openingMembers(this.#session) },
+		});
 	}
 }
 

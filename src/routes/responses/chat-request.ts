@@ -53,7 +53,7 @@ function sampling(request: ResponsesBody): Partial<ChatBody> {
 	const service: Record<string, unknown> = {};
 	for (const field of SERVICE_FIELDS)
 		if (request.service_parameters?.[field] !== undefined) service[field] = request.service_parameters[field];
-	if (request.web_search === true) service.enable_web_search ??= "on";
+	if (request.web_search === true || isSearch(request.tool_choice)) service.enable_web_search ??= "on";
 	return {
 		...(max_output_tokens === undefined ? {} : { max_completion_tokens: max_output_tokens }),
 		...(temperature === undefined ? {} : { temperature }),
@@ -68,6 +68,11 @@ function sampling(request: ResponsesBody): Partial<ChatBody> {
 		...(request.stream === true ? { stream: true } : {}),
 		...(Object.keys(service).length > 0 ? { service_parameters: service } : {}),
 	};
+}
+
+/** A hosted search that has to run. */
+function isSearch(choice: ResponsesBody["tool_choice"]): boolean {
+	return typeof choice === "object" && /^web_search(_preview)?$/.test(choice.type);
 }
 
 function textOf({ text }: ResponsesBody): Partial<ChatBody> {

@@ -1,4 +1,4 @@
-import { type Segment, sealThought } from "../../completions/index.ts";
+import { citedSources, type Segment, sealThought, type WebSource } from "../../completions/index.ts";
 
 /** The id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string): string {
@@ -6,8 +6,15 @@ export function itemId(segment: Segment, requestId: string): string {
 	return `${prefix}_${requestId}${segment.index}`;
 }
 
-/** A segment as an item of `output`; `isNew`: before anything of it was said. */
-export function outputItem(segment: Segment, requestId: string, isNew = false): Record<string, unknown> {
+/** How much of a segment is told: what is new has said nothing yet; sources are those that its text may cite. */
+export interface ItemView {
+	readonly isNew?: boolean;
+	readonly sources?: readonly WebSource[];
+}
+
+/** A segment as an item of `output`. */
+export function outputItem(segment: Segment, requestId: string, view: ItemView = {}): Record<string, unknown> {
+	const { isNew = false } = view;
 	const id = itemId(segment, requestId);
 	const status = isNew ? "in_progress" : segment.isWhole ? "completed" : "incomplete";
 	switch (segment.kind) {
@@ -26,7 +33,7 @@ export function outputItem(segment: Segment, requestId: string, isNew = false): 
 		}
 		case "text":
 		case "refusal":
-			return { type: "message", id, status, role: "assistant", content: isNew ? [] : [contentPart(segment)] };
+			return { type: "message", id, status, role: "assistant", content: isNew ? [] : [contentPart(segment, view)] };
 	}
 }
 
@@ -34,9 +41,10 @@ export function summaryPart(text: string) {
 	return { type: "summary_text", text };
 }
 
-/** The one content part of a message; `isNew`: before anything was said. */
-export function contentPart(segment: Segment, isNew = false): Record<string, unknown> {
+/** The one content part of a message. */
+export function contentPart(segment: Segment, { isNew = false, sources = [] }: ItemView = {}): Record<string, unknown> {
 	if (segment.kind === "refusal") return { type: "refusal", refusal: isNew ? "" : segment.text };
 	if (isNew) return { type: "output_text", text: "", annotations: [], logprobs: [] };
-	return { type: "output_text", text: segment.text, annotations: segment.citations, logprobs: segment.logprobs };
+	const { text, citations, logprobs } = segment;
+	return { type: "output_text", text, annotations: [...citations, ...citedSources(text, sources)], logprobs };
 }

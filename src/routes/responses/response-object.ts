@@ -1,7 +1,7 @@
 import { type ChatSession, costOf, type Paid, type Segment } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import { outputItem } from "./output-items.ts";
+import { type ItemView, outputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./schema.ts";
 
 /** How an answer stands, and what belongs to that. */
@@ -28,6 +28,32 @@ export class ResponseObject {
 		return this.#session.call.requestId;
 	}
 
+	/** Output items before what the model says. */
+	get itemsBefore(): number {
+		return this.#session.web === null ? 0 : 1;
+	}
+
+	/** A segment with what numbers in its text stand for, where the model was asked to cite. */
+	get whole(): ItemView {
+		const { web, echo } = this.#session;
+		return web !== null && echo.enable_web_citations === true ? { sources: web.sources } : {};
+	}
+
+	/** The item that says that the web was searched, or read. */
+	get searchItem(): Record<string, unknown> | null {
+		return this.#session.web === null ? null : { type: "web_search_call", id: `ws_${this.requestId}`, status: "completed" };
+	}
+
+	#searched({ status }: ResponseState): Record<string, unknown>[] {
+		const item = this.searchItem;
+		return item === null || status === "in_progress" ? [] : [item];
+	}
+
+	#streamEcho(): Record<string, unknown> {
+		const { streamEcho } = this.#session;
+		return streamEcho === null ? {} : { service_parameters: streamEcho };
+	}
+
 	make(state: ResponseState): Record<string, unknown> {
 		const { call, model } = this.#session;
 		const { status, paid, error } = state;
@@ -40,10 +66,10 @@ export class ResponseObject {
 			error: error === undefined ? null : { code: error.publicCode, message: error.message },
 			incomplete_details: status === "incomplete" ? { reason: incompleteReason(state.finishReason) } : null,
 			model: model.id,
-			output: state.segments.map((segment) => outputItem(segment, call.requestId)),
+			output: [...this.#searched(state), ...state.segments.map((segment) => outputItem(segment, call.requestId, this.whole))],
 			...this.#echo,
 			usage: paid === undefined ? null : usageOf(paid),
-			...(paid === undefined ? {} : { cost: costOf(paid.posted), service_parameters: this.#session.echo }),
+			...(paid === undefined ? this.#streamEcho() : { cost: costOf(paid.posted), service_parameters: this.#session.echo }),
 		};
 	}
 }

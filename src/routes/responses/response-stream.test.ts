@@ -12,6 +12,8 @@ const session = {
 	call: { requestId: "0".repeat(32), admittedAtMs: 5_000_000 },
 	model: { id: "m" },
 	echo: {},
+	streamEcho: null,
+	web: null,
 } as unknown as ChatSession;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 0, reasoningTokens: 1, counted: false };
 const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as Paid;

@@ -51,13 +51,15 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 
 	open(segment: Segment): string {
 		const added = this.#sse("response.output_item.added", {
-			output_index: segment.index,
-			item: outputItem(segment, this.#response.requestId, true),
+			output_index: this.#place(segment),
+			item: outputItem(segment, this.#response.requestId, { isNew: true }),
 		});
 		if (segment.kind === "call") return added;
 		if (segment.kind === "thought")
 			return added + this.#at(segment, "response.reasoning_summary_part.added", { summary_index: 0, part: summaryPart("") });
-		return added + this.#at(segment, "response.content_part.added", { content_index: 0, part: contentPart(segment, true) });
+		return (
+			added + this.#at(segment, "response.content_part.added", { content_index: 0, part: contentPart(segment, { isNew: true }) })
+		);
 	}
 
 	piece(segment: Segment, delta: string, logprobs: readonly unknown[]): string {
@@ -74,8 +76,8 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 	}
 
 	close(segment: Segment): string {
-		const item = { output_index: segment.index, item: outputItem(segment, this.#response.requestId) };
-		return this.#saidAll(segment) + this.#sse("response.output_item.done", item);
+		const item = outputItem(segment, this.#response.requestId, this.#response.whole);
+		return this.#saidAll(segment) + this.#sse("response.output_item.done", { output_index: this.#place(segment), item });
 	}
 
 	#saidAll(segment: Segment): string {
@@ -91,18 +93,41 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 			segment.kind === "refusal"
 				? this.#at(segment, "response.refusal.done", { content_index: 0, refusal: text })
 				: this.#at(segment, "response.output_text.done", { content_index: 0, text, logprobs: segment.logprobs });
-		return said + this.#at(segment, "response.content_part.done", { content_index: 0, part: contentPart(segment) });
+		return (
+			said +
+			this.#at(segment, "response.content_part.done", { content_index: 0, part: contentPart(segment, this.#response.whole) })
+		);
 	}
 
 	#begin(): string {
 		if (this.#begun) return "";
 		this.#begun = true;
 		const response = this.#response.make({ status: "in_progress", segments: [] });
-		return this.#sse("response.created", { response }) + this.#sse("response.in_progress", { response });
+		return this.#sse("response.created", { response }) + this.#sse("response.in_progress", { response }) + this.#searched();
+	}
+
+	/** What was searched before the model was asked comes first, and at once. */
+	#searched(): string {
+		const item = this.#response.searchItem;
+		if (item === null) return "";
+		const begun = { output_index: 0, item: { ...item, status: "in_progress" } };
+		return (
+			this.#sse("response.output_item.added", begun) +
+			this.#sse("response.web_search_call.completed", { output_index: 0, item_id: item.id }) +
+			this.#sse("response.output_item.done", { output_index: 0, item })
+		);
+	}
+
+	#place(segment: Segment): number {
+		return segment.index + this.#response.itemsBefore;
 	}
 
 	#at(segment: Segment, type: string, members: object): string {
-		return this.#sse(type, { item_id: itemId(segment, this.#response.requestId), output_index: segment.index, ...members });
+		return this.#sse(type, {
+			item_id: itemId(segment, this.#response.requestId),
+			output_index: this.#place(segment),
+			...members,
+		});
 	}
 
 	#sse(type: string, members: object): string {

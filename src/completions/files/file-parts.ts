@@ -1,0 +1,62 @@
+import { ApiError } from "../../errors/index.ts";
+import { invalidField, pathText } from "../../schema/index.ts";
+import type { LongStrings } from "../../wire/index.ts";
+import type { ChatMessage } from "../schema.ts";
+
+/** Of one file, decoded. */
+export const MAX_FILE_BYTES = 26_214_400;
+/** Of one request: each is a job of the reader. */
+export const MAX_FILES = 100;
+
+type Part = Exclude<Extract<ChatMessage, { role: "user" }>["content"], string>[number];
+export type FilePartBody = Extract<Part, { type: "file" }>;
+
+/** A file of a message whose text goes to the model in its place. */
+export interface FilePart {
+	/** Its message, and its place in the message's content. */
+	readonly message: number;
+	readonly part: number;
+	/** "" where the caller gave none. */
+	readonly name: string;
+	/** A `data:` URL, or an address. */
+	readonly source: string;
+}
+
+/** What is known of a file before it is read. */
+export interface FileFacts {
+	readonly isAddress: boolean;
+	/** Of its data in the body. */
+	readonly dataBytes: number;
+	/** Of the file itself. */
+	readonly fileBytes: number;
+	readonly isPdf: boolean;
+}
+
+/**
+ * What can be said of a file part without reading it: its form and its size. Throws INVALID_REQUEST and
+ * PAYLOAD_TOO_LARGE, naming the part.
+ */
+export function checkFilePart({ file }: FilePartBody, at: readonly (string | number)[], long: LongStrings): FileFacts {
+	const path = [...at, "file", "file_data"];
+	const { file_data: source } = file;
+	const isPdf = /\.pdf$/i.test(file.filename ?? "") || /^data:application\/pdf[;,]/i.test(source);
+	if (/^https?:\/\//i.test(source)) {
+		if (!URL.canParse(source)) throw invalidField(path, "must be a data: URL with base64, or an http(s) URL");
+		return { isAddress: true, dataBytes: source.length, fileBytes: 0, isPdf };
+	}
+	const comma = source.indexOf(",");
+	if (comma < 0 || comma > 512 || !/^data:[^,]*;base64$/i.test(source.slice(0, comma)))
+		throw invalidField(path, "must be a data: URL with base64, or an http(s) URL");
+	const dataBytes = long.bytesOf(source);
+	const fileBytes = Math.floor(((dataBytes - comma - 1) * 3) / 4);
+	// Padding stands for no bytes.
+	if (fileBytes > MAX_FILE_BYTES + 2) throw tooLarge(path);
+	return { isAddress: false, dataBytes, fileBytes, isPdf };
+}
+
+export function tooLarge(path: readonly (string | number)[]): ApiError {
+	return new ApiError("PAYLOAD_TOO_LARGE", {
+		message: `${pathText(path)}: the file is over the limit of ${MAX_FILE_BYTES} bytes`,
+		param: pathText(path),
+	});
+}

@@ -1,0 +1,52 @@
+import {
+	type EffectiveServiceParameters,
+	type ServiceParameters,
+	serviceParametersEcho,
+	type TextModel,
+} from "../catalog/index.ts";
+import type { MessageFacts } from "./check-messages.ts";
+import type { FilePart } from "./files/file-parts.ts";
+import type { ChatBody } from "./schema.ts";
+import type { WebSource } from "./web/web-sources.ts";
+
+/** What has to be read or searched before the model is asked. */
+export interface Preparation {
+	readonly files: readonly FilePart[];
+	readonly search: EffectiveServiceParameters["enable_web_search"];
+	readonly scraping: boolean;
+	readonly cites: boolean;
+}
+
+/** null where nothing has: the plain road. */
+export function preparationOf({ files }: MessageFacts, options: EffectiveServiceParameters): Preparation | null {
+	// A search of the upstream's own takes the place of ours.
+	const search = options.enable_x_search ? "off" : options.enable_web_search;
+	const scraping = options.enable_web_scraping;
+	if (files.length === 0 && search === "off" && !scraping) return null;
+	return { files, search, scraping, cites: options.enable_web_citations };
+}
+
+/** What the hosted tools of a request mean as options. One that the model lacks is refused elsewhere. */
+export function hostedOptions(tools: ChatBody["tools"], { capabilities }: Pick<TextModel, "capabilities">): ServiceParameters {
+	const types = new Set((tools ?? []).flatMap((tool) => ("function" in tool ? [] : tool.type)));
+	return {
+		...(types.has("web_search") && { enable_web_search: "auto" as const }),
+		...(types.has("x_search") && capabilities.supportsXSearch && { enable_x_search: true }),
+	};
+}
+
+/**
+ * The echo in the first chunk of a stream: where something was read or searched, or the caller wants results there. What
+ * the sources say stands in it only where the caller does.
+ */
+export function streamEcho(
+	options: EffectiveServiceParameters,
+	web: { readonly sources: readonly WebSource[] } | null,
+): ReturnType<typeof serviceParametersEcho> | null {
+	const isWanted = options.include_search_results_in_stream;
+	if (web === null) return isWanted ? serviceParametersEcho(options) : null;
+	return serviceParametersEcho(
+		options,
+		isWanted ? web.sources : web.sources.map(({ title, url, date }) => ({ title, url, date })),
+	);
+}

@@ -1,0 +1,201 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { Caller, ChargeLine, HoldContext, TokenUsage } from "../budgets/port.ts";
+import { linesNano, type TextModel } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Call } from "../server/call.ts";
+import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
+import type { JsonMember } from "../upstreams/port.ts";
+import { chatLines, dearestRates } from "./charge.ts";
+import type { ChatInput } from "./chat-input.ts";
+import { type FileText, readFiles } from "./files/read-files.ts";
+import type { RanBefore } from "./meter.ts";
+import type { ChatParts } from "./parts.ts";
+import type { Preparation } from "./preparation.ts";
+import type { PromptSize } from "./prompt-size.ts";
+import { RewrittenInput } from "./rewritten-input.ts";
+import { CLIENT_LEFT } from "./unary.ts";
+import {
+	type DecisionRequest,
+	decide,
+	decisionRequest,
+	gather,
+	MAX_PAGES,
+	NOTHING_FOUND,
+	pagesLine,
+	questionUsage,
+	searchLine,
+	untrustedTexts,
+	urlsIn,
+	type WebSource,
+} from "./web/index.ts";
+
+export interface PreparationInputs {
+	readonly input: ChatInput;
+	readonly members: readonly JsonMember[];
+	/** Without what is read yet. */
+	readonly size: PromptSize;
+	readonly wanted: Preparation;
+	readonly model: TextModel;
+	readonly prices: Config["web"];
+	readonly caller: Caller;
+	readonly context: HoldContext;
+	readonly call: Call;
+	readonly parts: Pick<ChatParts, "budgets" | "upstreams" | "countTokens" | "web">;
+}
+
+/** A request with all that was read and found in it. */
+export interface Prepared {
+	readonly input: ChatInput;
+	readonly ran: RanBefore;
+	/** What ran costs, where the request succeeds. */
+	readonly paidNano: ReturnType<typeof linesNano>;
+	/** The upstream that was asked whether to search; null: none was. */
+	readonly sentTo: string | null;
+	/** null where nothing of the web was read, and no search gave an answer. */
+	readonly web: { readonly sources: readonly WebSource[] } | null;
+}
+
+/** Of a text in which addresses are looked for. */
+const MAX_URL_TEXT = 100_000;
+
+/**
+ * Reads the files, reads or searches the web, and puts what came into the request (docs/chat.md). The least that the
+ * request costs, and what is going to run, is held while it does: a caller without money has nothing read. A caller that
+ * leaves stops it, and pays for a question to the model that was on its way; a failure costs nothing.
+ * @throws ApiError 402; what is wrong with a file; what the call's signal aborts with
+ */
+export async function prepare(inputs: PreparationInputs): Promise<Prepared> {
+	const { call, caller, context, parts } = inputs;
+	const run = new PreparationRun(inputs);
+	const hold = await parts.budgets.hold(caller, context, run.worstNano);
+	call.setIdleTimeout(0);
+	try {
+		const prepared = await run.prepared(call.signal);
+		call.signal.throwIfAborted();
+		return prepared;
+	} catch (fault) {
+		const { usage, lines, sentTo } = call.signal.aborted ? await run.untilNow() : NOT_ASKED;
+		if (usage !== null) await hold.post({ lines, usage, status: CLIENT_LEFT, upstream: sentTo })?.durable;
+		throw fault;
+	} finally {
+		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		hold.void();
+	}
+}
+
+const NOT_ASKED = { usage: null, lines: [], sentTo: null } as const;
+
+class PreparationRun {
+	readonly worstNano: ReturnType<typeof linesNano>;
+	readonly #inputs: PreparationInputs;
+	/** The latest message of the user; -1: none. */
+	readonly #latest: number;
+	readonly #said: string;
+	readonly #urls: readonly string[];
+	readonly #question: DecisionRequest | null;
+	#sentTo: string | null = null;
+	#usage: TokenUsage | null = null;
+	#lines: readonly ChargeLine[] = [];
+
+	constructor(inputs: PreparationInputs) {
+		this.#inputs = inputs;
+		const { input, model, wanted, prices, size, call } = inputs;
+		this.#latest = input.body.messages.findLastIndex(({ role }) => role === "user");
+		this.#said = textOf(input, this.#latest);
+		this.#urls = wanted.scraping ? urlsIn(this.#said.slice(0, MAX_URL_TEXT)) : [];
+		const searches = this.#urls.length === 0 && wanted.search !== "off" && this.#said.trim() !== "";
+		const asks = searches && wanted.search === "auto";
+		this.#question = asks ? decisionRequest(input.body, input.long, model, new Date(call.admittedAtMs)) : null;
+		const { input: inputPrice, output } = dearestRates(model.prices, size.atMost);
+		this.worstNano = linesNano([
+			{ units: size.atLeast, picoPrice: inputPrice },
+			{ units: this.#question?.raw.length ?? 0, picoPrice: inputPrice },
+			{ units: this.#question?.maxTokens ?? 0, picoPrice: output },
+			pagesLine(prices, Math.min(MAX_PAGES, this.#urls.length)),
+			{ ...searchLine(prices), units: searches ? 1 : 0 },
+		]);
+	}
+
+	async prepared(signal: AbortSignal): Promise<Prepared> {
+		const { input, members, wanted, model, parts, prices } = this.#inputs;
+		// Where things stand is found before files are decoded over the body.
+		const rewritten = new RewrittenInput(input, members, new Set([...wanted.files.map(({ message }) => message), this.#latest]));
+		const texts = await readFiles(wanted.files, input.long, parts.web, signal);
+		const query = await this.#query(signal);
+		const isAsked = this.#urls.length > 0 || query !== null;
+		const { contextTokens } = model;
+		const found = isAsked
+			? await gather({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, signal)
+			: NOTHING_FOUND;
+		this.#lines = found.lines;
+		const ran = { lines: found.lines, usage: this.#usage };
+		return {
+			input: rewritten.with({
+				texts: textsByMessage(texts),
+				before: found.text === null ? null : { message: this.#latest, text: found.text },
+			}),
+			ran,
+			paidNano: linesNano([...this.#askedLines(), ...found.lines]),
+			sentTo: this.#sentTo,
+			web: found.ran ? { sources: found.sources } : null,
+		};
+	}
+
+	/** What was done for a caller that has left. */
+	async untilNow(): Promise<{ usage: TokenUsage | null; lines: readonly ChargeLine[]; sentTo: string | null }> {
+		if (this.#question === null || this.#sentTo === null) return NOT_ASKED;
+		this.#usage ??= await questionUsage(this.#question, this.#inputs.parts);
+		return { usage: this.#usage, lines: [...this.#askedLines(), ...this.#lines], sentTo: this.#sentTo };
+	}
+
+	/** What is searched for: what the user says, or what the model makes of it; null: nothing. */
+	async #query(signal: AbortSignal): Promise<string | null> {
+		const { wanted, model, parts, context } = this.#inputs;
+		if (this.#urls.length > 0 || wanted.search === "off" || this.#said.trim() === "") return null;
+		if (this.#question === null) return this.#said;
+		const { query, usage } = await decide(this.#question, model, {
+			upstreams: parts.upstreams,
+			countTokens: parts.countTokens,
+			requestId: context.requestId,
+			signal,
+			onSent: (upstream) => {
+				this.#sentTo = upstream;
+			},
+		});
+		this.#usage = usage;
+		// A question that failed costs nothing, also where the caller leaves later.
+		if (usage === null) this.#sentTo = null;
+		return query;
+	}
+
+	#askedLines(): ChargeLine[] {
+		return this.#usage === null ? [] : chatLines(this.#inputs.model, this.#usage);
+	}
+}
+
+/** What a message of the user says, without its files and media. */
+function textOf({ body, long }: ChatInput, index: number): string {
+	const message = body.messages[index];
+	if (message?.role !== "user") return "";
+	if (typeof message.content === "string") return long.textOf(message.content);
+	return message.content.flatMap((part) => (part.type === "text" ? long.textOf(part.text) : [])).join("\n");
+}
+
+/** For marks of files: nobody outside knows it. */
+const SECRET = randomBytes(32);
+
+/** A file's text as the model gets it: whole. The same file has the same mark each time, so that prompts can be cached. */
+function markedText({ source, text }: FileText): string {
+	const mark = createHmac("sha256", SECRET).update(`${source}\0${text}`).digest("hex").slice(0, 32);
+	return untrustedTexts([{ source, text }], { mark, maxChars: text.length, maxTotalChars: text.length });
+}
+
+function textsByMessage(texts: readonly FileText[]): Map<number, Map<number, string>> {
+	const byMessage = new Map<number, Map<number, string>>();
+	for (const found of texts) {
+		const { message, part } = found.file;
+		const parts = byMessage.get(message) ?? new Map<number, string>();
+		byMessage.set(message, parts.set(part, markedText(found)));
+	}
+	return byMessage;
+}
