@@ -27,6 +27,11 @@ export const named = <T extends TSchema>(
 /** Visible characters of one byte with spaces and tabs between them (RFC 9110, 5.5). */
 export const HEADER_VALUE = "^$|^[\\x21-\\x7e\\x80-\\xff]([\\t\\x20-\\x7e\\x80-\\xff]*[\\x21-\\x7e\\x80-\\xff])?$";
 
+/** Name of an HTTP header (RFC 9110, 5.1). */
+export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+/** A path below an address, whose name in braces is filled in. */
+export const PATH_BELOW = "^[A-Za-z0-9._~{}-]+(/[A-Za-z0-9._~{}-]+)*$";
+
 export const POSTGRES_ADDRESS = "^postgres(ql)?://";
 
 export const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
@@ -52,13 +57,15 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[PLAIN_TEXT]: "text without control characters",
 	[PRODUCT_TOKEN]: "a name of up to 64 letters, dashes and underscores",
 	[CONTACT]: "an address that begins with http://, https:// or mailto:",
+	[HEADER_NAME]: "the name of an HTTP header",
+	[PATH_BELOW]: "a path without a slash at its ends, like attestation/report",
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
 };
 
 export const headers = () =>
 	Type.Optional(
 		named(Type.String({ pattern: HEADER_VALUE }), {
-			pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+			pattern: HEADER_NAME,
 			names: "the name of an HTTP header",
 			description: "Further headers of every request",
 		}),

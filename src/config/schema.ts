@@ -12,6 +12,7 @@ import {
 	AMOUNT,
 	closed,
 	EVM_ADDRESS,
+	HEADER_NAME,
 	HEADER_VALUE,
 	HTTP_ADDRESS,
 	headers,
@@ -19,6 +20,7 @@ import {
 	maxConcurrent,
 	ms,
 	named,
+	PATH_BELOW,
 	PLAIN_TEXT,
 	POSTGRES_ADDRESS,
 	section,
@@ -38,6 +40,26 @@ const TierSchema = section({
 	partnerRequestsPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
 	partnerTokensPerMinute: Type.Optional(Type.Integer({ minimum: 1 })),
 });
+
+const AttestationSchema = closed(
+	{
+		report: Type.String({
+			pattern: PATH_BELOW,
+			default: "attestation/report",
+			description: "Below url: asked with model, nonce and signing_algo",
+		}),
+		signature: Type.String({
+			pattern: PATH_BELOW,
+			default: "signature/{id}",
+			description: "Below url: {id} is the completion's id; asked with model and signing_algo",
+		}),
+		sealed: Type.Boolean({ default: true, description: "Takes conversations that are sealed for the attested key" }),
+		clientKeyHeader: Type.String({ pattern: HEADER_NAME, default: "x-client-pub-key" }),
+		modelKeyHeader: Type.String({ pattern: HEADER_NAME, default: "x-model-pub-key" }),
+		algorithmHeader: Type.String({ pattern: HEADER_NAME, default: "x-signing-algo" }),
+	},
+	"Of servers in an enclave: where they prove it; left out: it proves nothing",
+);
 
 export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
@@ -61,6 +83,7 @@ const UpstreamSchema = section({
 	headers: headers(),
 	dialect: Type.Enum([...DIALECTS], { default: "generic" }),
 	discover: Type.Boolean({ default: true, description: "List the models that GET /models of this upstream names" }),
+	attestation: Type.Optional(AttestationSchema),
 	maxConcurrent: maxConcurrent(),
 	priceMultiplier: Type.Optional(
 		Type.Number({

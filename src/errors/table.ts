@@ -54,6 +54,8 @@ export const ERROR_TABLE = {
 	UPSCALE_FAILED: [500, "The picture could not be enlarged; try again"],
 	UNKNOWN_ERROR: [500, "Something went wrong here; try again, and name the X-Request-ID to the operator if it stays"],
 	ASR_UPSTREAM_FAILED: [502, "The transcription failed at its backend; try again"],
+	TEE_ATTESTATION_FAILED: [502, "The model's server gave no attestation; try again"],
+	TEE_SIGNATURE_FAILED: [502, "The model's server gave no signature; try again"],
 	RPC_UPSTREAM_FAILED: [502, "No upstream of this network gave an answer; try again"],
 	MODEL_OFFLINE: [503, "This model is offline"],
 	MODEL_AT_CAPACITY: [503, "This model is at capacity; try again shortly"],

@@ -1,6 +1,8 @@
+import { ApiError } from "../errors/index.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
-import { postChat } from "./connect.ts";
-import type { ChatForward } from "./port.ts";
+import { type ChatPost, type Fetch, letGo, postChat } from "./connect.ts";
+import type { UpstreamNode } from "./node.ts";
+import type { ChatForward, SealedForward } from "./port.ts";
 import type { ProviderRequest } from "./providers/chat/send.ts";
 import { shapeChatBody } from "./request-body.ts";
 import type { TryCall, TryTools } from "./tries.ts";
@@ -10,10 +12,10 @@ export function chatTry(
 	call: ChatForward,
 	{ fetch, log, fetchPublic }: Pick<TryTools, "fetch" | "log" | "fetchPublic">,
 ): TryCall {
-	const { requestId, stream } = call;
+	const { requestId, stream, sealed } = call;
 	return {
 		requestId,
-		targets: call.model.targets,
+		targets: sealed === undefined ? call.model.targets : [sealed.holder],
 		signal: call.signal,
 		raw: call.raw,
 		stickyKey: () => stickyKey(call),
@@ -36,9 +38,28 @@ export function chatTry(
 				};
 				return askProvider(asked, signal);
 			}
-			return postChat(fetch, { endpoint, body, requestId, stream }, signal);
+			const post = { endpoint, body, requestId, stream };
+			if (sealed === undefined) return postChat(fetch, post, signal);
+			return postSealed(fetch, { ...post, headers: sealedHeaders(sealed, node) }, signal);
 		},
 	};
+}
+
+/** A server of many machines says by 421 (RFC 9110, 15.5.20) that none of them has the key any more. */
+async function postSealed(fetch: Fetch, post: ChatPost, signal: AbortSignal): Promise<Response> {
+	const response = await postChat(fetch, post, signal);
+	if (response.status !== 421) return response;
+	letGo(response.body);
+	const message = "The key of this conversation is held by no server of the model any more; ask for its attestation anew";
+	throw new ApiError("INVALID_REQUEST", { message });
+}
+
+/** The keys as this server wants them told. */
+function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: UpstreamNode): Record<string, string> {
+	if (attestation === null)
+		throw new ApiError("MODEL_OFFLINE", { message: "This server takes no sealed conversations any more" });
+	const { clientKeyHeader, modelKeyHeader, algorithmHeader } = attestation;
+	return { [clientKeyHeader]: clientKey, [modelKeyHeader]: modelKey, [algorithmHeader]: "ecdsa" };
 }
 
 /** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */

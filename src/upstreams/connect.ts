@@ -17,14 +17,20 @@ export interface ChatPost {
 	readonly body: Uint8Array;
 	readonly requestId: string;
 	readonly stream: boolean;
+	/** Beside those that every request of this upstream has. */
+	readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Sends one chat request; resolves at the headers of its answer, whatever they say. */
-export function postChat(fetch: Fetch, { endpoint, body, requestId, stream }: ChatPost, signal: AbortSignal): Promise<Response> {
+export function postChat(
+	fetch: Fetch,
+	{ endpoint, body, requestId, stream, headers }: ChatPost,
+	signal: AbortSignal,
+): Promise<Response> {
 	return fetch(endpoint.chatUrl, {
 		...endpoint.init,
 		method: "POST",
-		headers: { ...(stream ? endpoint.streamHeaders : endpoint.unaryHeaders), "x-request-id": requestId },
+		headers: { ...(stream ? endpoint.streamHeaders : endpoint.unaryHeaders), ...headers, "x-request-id": requestId },
 		body: body as Uint8Array<ArrayBuffer>,
 		signal,
 	});

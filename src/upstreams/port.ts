@@ -3,7 +3,7 @@
  * target; after it the stream belongs to one upstream. The table of failures: docs/chat.md
  */
 
-import type { TextModel } from "../catalog/types.ts";
+import type { ModelTarget, TextModel } from "../catalog/types.ts";
 import type { TokenUsage } from "../journal/records.ts";
 import type { JsonMember } from "../wire/index.ts";
 import type { EventFrame } from "./event-frame.ts";
@@ -22,10 +22,19 @@ export interface ChatForward {
 	 */
 	readonly edits: ReadonlyMap<string, string | null>;
 	readonly stream: boolean;
+	/** Set where what is said is sealed for one server's key: it goes to that server alone, with the keys. */
+	readonly sealed?: SealedForward | undefined;
 	/** Aborts when the caller leaves or the deadline passes. */
 	readonly signal: AbortSignal;
 	/** Called before each try's bytes go out: from here on leaving is billed. */
 	onSent(upstream: string): void;
+}
+
+/** The keys of a sealed conversation, as the caller gave them, and who holds the model's. */
+export interface SealedForward {
+	readonly clientKey: string;
+	readonly modelKey: string;
+	readonly holder: ModelTarget;
 }
 
 /** A whole answer of an upstream: checked to be a chat completion, bytes untouched. */

@@ -6,6 +6,7 @@ const ChildInit = Type.Object({
 	modelPath: Type.String(),
 	modelId: Type.String(),
 	secret: Type.String({ minLength: 32 }),
+	sealingKey: Type.String({ pattern: "^[0-9a-f]{64}$" }),
 	threads: Type.Integer({ minimum: 1 }),
 	contextTokens: Type.Integer({ minimum: 1 }),
 	parallel: Type.Integer({ minimum: 1 }),

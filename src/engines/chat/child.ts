@@ -26,6 +26,7 @@ serveParent({
 			modelId: init.modelId,
 			lanes,
 			secret: init.secret,
+			sealingKey: init.sealingKey,
 			defaultMaxTokens: init.defaultMaxTokens,
 			onToken: () => {
 				lastTokenAt = performance.now();

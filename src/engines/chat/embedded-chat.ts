@@ -55,6 +55,11 @@ export class EmbeddedChat {
 	readonly #process: EngineProcess<ChildReady>;
 	readonly #download: AssetDownload;
 	#secret = "";
+	/**
+	 * Private key of sealed conversations. One for the life of this process: it outlives restarts of the engine, and
+	 * is never written down. Its range leaves out one of 2^128 values.
+	 */
+	readonly #sealingKey = randomBytes(32).toString("hex");
 
 	constructor({ config, assets, log }: EmbeddedChatOptions) {
 		this.#config = config;
@@ -146,6 +151,7 @@ export class EmbeddedChat {
 			modelPath: this.#assets.path(EMBEDDED_CHAT_ASSET),
 			modelId: EMBEDDED_CHAT_MODEL,
 			secret: this.#secret,
+			sealingKey: this.#sealingKey,
 			threads,
 			contextTokens,
 			parallel,

@@ -9,12 +9,16 @@ import { type ChoiceEnd, type PreparedChat, prepareChat, writeChoice } from "./a
 import { parseChatRequest } from "./chat-request.ts";
 import type { Lanes } from "./lanes.ts";
 import type { LanguageModel } from "./language-model.ts";
+import { SealedConversation } from "./sealed/sealed-conversation.ts";
+import { SoftwareKey } from "./sealed/software-key.ts";
 
 export interface OpenAiServerOptions {
 	readonly model: LanguageModel;
 	readonly modelId: string;
 	readonly lanes: Lanes<LlamaContextSequence>;
 	readonly secret: string;
+	/** Of the key that sealed conversations are for: 32 bytes, as hex. */
+	readonly sealingKey: string;
 	/** For requests that name no maximum. */
 	readonly defaultMaxTokens: number;
 	/** Called at each token: a sign that the native part works. */
@@ -66,12 +70,14 @@ class ChatCall {
 	readonly #options: OpenAiServerOptions;
 	readonly #chat: PreparedChat;
 	readonly #signal: AbortSignal;
+	readonly #sealed: SealedConversation | null;
 	readonly #head: { id: string; created: number; model: string };
 
-	constructor(options: OpenAiServerOptions, chat: PreparedChat, signal: AbortSignal) {
+	constructor(options: OpenAiServerOptions, chat: PreparedChat, signal: AbortSignal, sealed: SealedConversation | null) {
 		this.#options = options;
 		this.#chat = chat;
 		this.#signal = signal;
+		this.#sealed = sealed;
 		this.#head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: options.modelId };
 	}
 
@@ -118,7 +124,9 @@ class ChatCall {
 		const ends: ChoiceEnd[] = [];
 		for (let index = 0; index < n; index += 1) {
 			await send(chunk(index, { role: "assistant", content: "" }, null));
-			const end = await this.#write(sequence, index, (text) => send(chunk(index, { content: text }, null)));
+			const sealer = this.#sealed?.sealer();
+			const told = (text: string) => ({ content: sealer === undefined ? text : sealer.seal(text) });
+			const end = await this.#write(sequence, index, (text) => send(chunk(index, told(text), null)));
 			ends.push(end);
 			await send(chunk(index, {}, end.finishReason));
 		}
@@ -175,10 +183,25 @@ async function readJson(request: Request): Promise<unknown> {
 	}
 }
 
-async function chatCompletions(request: Request, options: OpenAiServerOptions): Promise<Response> {
-	const chat = prepareChat(options.model, parseChatRequest(await readJson(request)), options.defaultMaxTokens);
-	const call = new ChatCall(options, chat, request.signal);
+async function chatCompletions(request: Request, options: OpenAiServerOptions, sealingKey: () => SoftwareKey): Promise<Response> {
+	const sealed = SealedConversation.of(request.headers, sealingKey);
+	const given = await readJson(request);
+	const body = sealed === null ? given : await sealed.open(given, request.signal);
+	const chat = prepareChat(options.model, parseChatRequest(body), options.defaultMaxTokens);
+	const call = new ChatCall(options, chat, request.signal, sealed);
 	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
+}
+
+/** What the key says of itself: docs/sealed-chat.md */
+function attestation(request: Request, key: SoftwareKey, modelId: string): Response {
+	const query = new URL(request.url).searchParams;
+	return Response.json(key.attestation(query.get("model") ?? modelId, query.get("nonce") ?? ""));
+}
+
+/** Signs a text of the gateway's, which alone knows the bytes that a caller sent and got. */
+async function signature(request: Request, key: SoftwareKey): Promise<Response> {
+	const text = await request.text();
+	return Response.json({ text, signature: key.sign(text), signing_address: key.address, signing_algo: "ecdsa" });
 }
 
 /** @returns the port, chosen by the system */
@@ -194,6 +217,12 @@ export function serveOpenAi(options: OpenAiServerOptions): number {
 		}
 	};
 	const list = { object: "list", data: [{ id: options.modelId, object: "model", created: 0, owned_by: "embedded" }] };
+	let key: SoftwareKey | undefined;
+	// At first use: the curve's tables take a moment to make.
+	const sealingKey = () => {
+		key ??= new SoftwareKey(options.sealingKey);
+		return key;
+	};
 	const server = Bun.serve({
 		hostname: "127.0.0.1",
 		port: 0,
@@ -201,7 +230,9 @@ export function serveOpenAi(options: OpenAiServerOptions): number {
 		idleTimeout: 120,
 		routes: {
 			"/v1/models": { GET: guard(async () => Response.json(list)) },
-			"/v1/chat/completions": { POST: guard((request) => chatCompletions(request, options)) },
+			"/v1/chat/completions": { POST: guard((request) => chatCompletions(request, options, sealingKey)) },
+			"/v1/attestation/report": { GET: guard(async (request) => attestation(request, sealingKey(), options.modelId)) },
+			"/v1/signature": { POST: guard((request) => signature(request, sealingKey())) },
 		},
 		fetch: guard(async () => {
 			throw new ApiError("NOT_FOUND");

@@ -1,0 +1,57 @@
+import { letGo } from "../connect.ts";
+import type { UpstreamNode } from "../node.ts";
+import type { PoolTools } from "../tries.ts";
+import { readWhole } from "../unary.ts";
+import { Watch } from "../watch.ts";
+
+/** Reports of several machines with their certificates are some hundred KB. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const LIMIT_MS = 30_000;
+
+export interface Question {
+	/** Below the upstream's address. */
+	readonly path: string;
+	readonly query?: Readonly<Record<string, string>>;
+	/** Present: it is posted. */
+	readonly text?: string;
+}
+
+export interface Told {
+	readonly status: number;
+	readonly bytes: Uint8Array;
+	/** Parsed where it is a JSON object; else null. */
+	readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+/** Asks a server beside its chats, within 30 s. Throws what the connection throws, and what its start does. */
+export async function ask(node: UpstreamNode, question: Question, tools: PoolTools, signal: AbortSignal): Promise<Told> {
+	const watch = new Watch(signal, tools.clock);
+	watch.limit(LIMIT_MS, "answer", tools.clock.nowMs() + LIMIT_MS);
+	try {
+		const endpoint = await node.endpoint();
+		const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query)}`;
+		const response = await tools.fetch(`${endpoint.url}/${question.path}${query}`, {
+			...endpoint.init,
+			...(question.text === undefined ? {} : { method: "POST", body: question.text }),
+			headers: { ...endpoint.probeHeaders, accept: "application/json", "accept-encoding": "identity" },
+			signal: watch.signal,
+		});
+		if (response.status < 200 || response.status >= 300) {
+			letGo(response.body);
+			return { status: response.status, bytes: new Uint8Array(0), body: null };
+		}
+		const bytes = await readWhole(response, MAX_ANSWER_BYTES);
+		return { status: response.status, bytes, body: objectOf(bytes) };
+	} finally {
+		watch.close();
+	}
+}
+
+function objectOf(bytes: Uint8Array): Told["body"] {
+	try {
+		const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+		return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told["body"]) : null;
+	} catch {
+		return null;
+	}
+}

@@ -1,0 +1,131 @@
+/**
+ * What servers in enclaves say of themselves (docs/sealed-chat.md). Promises: their words go through as they came, and
+ * what they lack is added and never overrides them; a report that answers another nonce is no report. Judges no proof:
+ * that is the caller's. Logs names and statuses, never what was said.
+ */
+import { randomBytes } from "node:crypto";
+import type { ModelTarget, TextModel } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+import { spliceMembers, topLevelMembers } from "../../wire/index.ts";
+import type { UpstreamNode } from "../node.ts";
+import type { Candidate } from "../pool.ts";
+import type { PoolTools } from "../tries.ts";
+import { ask, type Question, type Told } from "./ask.ts";
+import { KnownKeys } from "./known-keys.ts";
+import type { Attestations } from "./port.ts";
+
+export type { Attestations, OwnSignature } from "./port.ts";
+
+const ALGORITHM = "ecdsa";
+const NONCE_BYTES = 32;
+
+export function createAttestations(tools: PoolTools): Attestations {
+	const keys = new KnownKeys();
+	const asking = new Asking(tools);
+
+	/** One server's report, checked to be one; its keys are known from here on. */
+	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<Told | null> {
+		const { node, model } = candidate;
+		if (node.attestation === null) return null;
+		// The built-in engine runs one model, under whatever name it is sold.
+		const query = { model: node.name === OWN_TARGET.upstream ? id : model, nonce, signing_algo: ALGORITHM };
+		const told = await asking.one(node, { path: node.attestation.report, query }, signal);
+		if (told?.body == null) return null;
+		if (answersAnother(told.body, nonce)) {
+			tools.log.warn({ upstream: node.name }, "an upstream's attestation answers another nonce");
+			return null;
+		}
+		keys.learn(told.body, node.name, model);
+		return told;
+	}
+
+	return {
+		async report(model, nonce, signal) {
+			for (const candidate of tools.pool.candidates(model.targets)) {
+				const told = await reportOf(candidate, model.id, nonce, signal);
+				if (told !== null) return completed(told, { verified: false, nonce, model: model.id, tee_provider: candidate.node.name });
+			}
+			throw new ApiError("TEE_ATTESTATION_FAILED");
+		},
+
+		async signature(model, id, upstream, signal) {
+			let unknown = 0;
+			const asked = model.targets.filter((target) => upstream === null || target.upstream === upstream);
+			const candidates = tools.pool.candidates(asked);
+			for (const { node, model: theirs } of candidates) {
+				if (node.attestation === null) continue;
+				const path = node.attestation.signature;
+				const query = { model: theirs, signing_algo: ALGORITHM, ...(path.includes("{id}") ? {} : { request_id: id }) };
+				const told = await asking.one(node, { path: path.replace("{id}", encodeURIComponent(id)), query }, signal);
+				if (told?.body != null) return told.bytes;
+				if (told?.status === 404) unknown++;
+			}
+			if (unknown === candidates.length && unknown > 0) return null;
+			throw new ApiError("TEE_SIGNATURE_FAILED");
+		},
+
+		async ownSignature(text, signal) {
+			const [engine] = tools.pool.candidates([OWN_TARGET]);
+			const path = engine?.node.attestation?.signature;
+			const told = engine === undefined || path === undefined ? null : await asking.one(engine.node, { path, text }, signal);
+			const { signature, signing_address: address } = told?.body ?? {};
+			if (typeof signature !== "string" || typeof address !== "string") throw new ApiError("TEE_SIGNATURE_FAILED");
+			return { text, signature, signing_address: address, signing_algo: ALGORITHM };
+		},
+
+		async holderOf(model: TextModel, modelKey: string, signal: AbortSignal) {
+			const { targets } = model;
+			// The only server there is says itself whether the key is its own.
+			const [only, ...others] = targets;
+			if (only === undefined || others.length === 0) return only ?? null;
+			const known = holderAmong(targets, modelKey);
+			if (known !== null) return known;
+			const nonce = randomBytes(NONCE_BYTES).toString("hex");
+			await Promise.all(tools.pool.candidates(targets).map((candidate) => reportOf(candidate, model.id, nonce, signal)));
+			return holderAmong(targets, modelKey);
+		},
+	};
+
+	function holderAmong(targets: readonly ModelTarget[], key: string): ModelTarget | null {
+		return targets.find(({ upstream, model }) => keys.isHeldBy(key, upstream, model)) ?? null;
+	}
+}
+
+/** The built-in engine among upstreams. */
+const OWN_TARGET: ModelTarget = { upstream: "embedded", model: "", weight: 1, order: 0 };
+
+class Asking {
+	readonly #tools: PoolTools;
+
+	constructor(tools: PoolTools) {
+		this.#tools = tools;
+	}
+
+	/** null where it gave no answer. Throws what the built-in engine says of itself, and why the caller left. */
+	async one(node: UpstreamNode, question: Question, signal: AbortSignal): Promise<Told | null> {
+		const { log } = this.#tools;
+		try {
+			const told = await ask(node, question, this.#tools, signal);
+			if (told.body === null && told.status !== 404) log.warn({ upstream: node.name, status: told.status }, NO_ANSWER);
+			return told;
+		} catch (error) {
+			if (signal.aborted || error instanceof ApiError) throw error;
+			log.warn({ upstream: node.name }, NO_ANSWER);
+			return null;
+		}
+	}
+}
+
+const NO_ANSWER = "an upstream gave no attestation or signature";
+
+/** A server that names a nonce names the one that it was asked on. */
+function answersAnother(report: Readonly<Record<string, unknown>>, nonce: string): boolean {
+	const told = [report.nonce, report.request_nonce].filter((one) => typeof one === "string");
+	return told.some((one) => one.toLowerCase().replace(/^0x/, "") !== nonce.toLowerCase());
+}
+
+function completed({ bytes, body }: Told, lacking: Readonly<Record<string, unknown>>): Uint8Array {
+	const missing = Object.entries(lacking).filter(([name]) => body?.[name] === undefined);
+	if (missing.length === 0) return bytes;
+	return spliceMembers(bytes, topLevelMembers(bytes), new Map(missing.map(([name, value]) => [name, JSON.stringify(value)])));
+}
