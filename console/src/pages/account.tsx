@@ -7,9 +7,11 @@ import { AccountKeys } from "../accounts/account-keys.tsx";
 import { MoneyDialog, type MoneyKind } from "../accounts/money-dialog.tsx";
 import { call } from "../api/call.ts";
 import { queries } from "../api/queries.ts";
+import { amountText } from "../format/amount.ts";
 import { Amount } from "../parts/amount.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { Hash } from "../parts/hash.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { LongTable } from "../parts/long-table.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -117,7 +119,10 @@ function Facts({ account }: { readonly account: Account }) {
 				<Figure name="Bundled credit">
 					<Amount value={account.bundledUsd} />
 				</Figure>
-				<Figure name="Diem left today" note={`of ${account.stakeDiemToday} staked, read by the ${account.stakeSource}`}>
+				<Figure
+					name="Diem left today"
+					note={`of ${amountText(account.stakeDiemToday)} a day, ${account.stakeSource === "chain" ? "read from the chain" : "set by the operator"}`}
+				>
 					<Amount value={account.diemToday} unit="diem" />
 				</Figure>
 				<Figure name="State">
@@ -171,7 +176,7 @@ const moneyColumns: readonly Column<MoneyEntry>[] = [
 		cell: ({ balance, currency }) => <Amount value={balance} unit={currency === "DIEM" ? "diem" : "$"} />,
 	},
 	{ name: "Currency", cell: ({ currency }) => currency.replaceAll("_", " ").toLowerCase() },
-	{ name: "Reference", cell: ({ reference }) => <span className="mono break">{reference}</span> },
+	{ name: "Reference", cell: ({ reference }) => <Hash value={reference} /> },
 	{
 		name: "Request",
 		cell: ({ requestId }) =>

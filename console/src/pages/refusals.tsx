@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { RefusalRow } from "../../../src/routes/console/types.ts";
 import { queries } from "../api/queries.ts";
 import { TextField } from "../parts/field.tsx";
+import { Hash } from "../parts/hash.tsx";
 import { Empty } from "../parts/loaded.tsx";
 import { LongTable } from "../parts/long-table.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -33,7 +34,7 @@ const columns: readonly Column<RefusalRow>[] = [
 	{ name: "Limit", cell: ({ kind }) => <span title={kind}>{KINDS[kind]}</span> },
 	{ name: "Model or endpoint", cell: ({ modelId }) => <span className="break">{modelId}</span> },
 	{ name: "Tier", cell: ({ tier }) => tier },
-	{ name: "Key", cell: ({ keyId }) => <span className="mono break">{keyId}</span> },
+	{ name: "Key", cell: ({ keyId }) => <Hash value={keyId} /> },
 ];
 
 /** What limits refused lately: who runs into what. */

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { SendRow } from "../../../src/routes/console/types.ts";
 import { queries } from "../api/queries.ts";
 import { TextField } from "../parts/field.tsx";
+import { Hash } from "../parts/hash.tsx";
 import { Empty } from "../parts/loaded.tsx";
 import { LongTable } from "../parts/long-table.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -28,11 +29,7 @@ const columns: readonly Column<SendRow>[] = [
 	},
 	{
 		name: "Transaction",
-		cell: ({ transactionHash, rawHash }) => (
-			<span className="mono break" title={rawHash === null ? undefined : `What was sent has the hash ${rawHash}`}>
-				{transactionHash ?? "none"}
-			</span>
-		),
+		cell: ({ transactionHash, rawHash }) => <Hash value={transactionHash ?? rawHash} />,
 	},
 	{
 		name: "Request",
@@ -48,7 +45,7 @@ const columns: readonly Column<SendRow>[] = [
 	{
 		name: "Account",
 		cell: ({ accountId }) => (
-			<Link to="/accounts/$accountId" params={{ accountId }} className="mono">
+			<Link to="/accounts/$accountId" params={{ accountId }} className="hash" title={accountId}>
 				{accountId}
 			</Link>
 		),

@@ -45,7 +45,11 @@ export function SignIn(): ReactNode {
 						onChange={setKey}
 						required
 						autoComplete="current-password"
-						note="Of the operator's account. The first start printed it; `npx --no turnpike keys create` makes another."
+						note={
+							<>
+								Of the operator's account. The first start printed it; <code>npx --no turnpike keys create</code> makes another.
+							</>
+						}
 					/>
 					{fault === null ? null : <Fault error={fault} />}
 					<button type="submit" className="button button-main" disabled={busy}>

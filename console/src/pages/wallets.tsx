@@ -9,6 +9,7 @@ import { count } from "../format/quantity.ts";
 import { Amount } from "../parts/amount.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { Hash } from "../parts/hash.tsx";
 import { Empty, Loaded } from "../parts/loaded.tsx";
 import { LongTable } from "../parts/long-table.tsx";
 import { Moment } from "../parts/moment.tsx";
@@ -57,10 +58,10 @@ const topUpColumns: readonly Column<TopUpRow>[] = [
 	},
 	{ name: "Amount", kind: "number", cell: ({ amountUsd }) => <Amount value={amountUsd} /> },
 	{ name: "Network", cell: ({ network }) => network },
-	{ name: "Payer", cell: ({ payer }) => <span className="mono break">{payer}</span> },
+	{ name: "Payer", cell: ({ payer }) => <Hash value={payer} /> },
 	{
 		name: "Transaction",
-		cell: ({ transaction }) => <span className="mono break">{transaction ?? <span className="quiet">none</span>}</span>,
+		cell: ({ transaction }) => <Hash value={transaction} />,
 	},
 	{ name: "Account", cell: ({ accountId }) => <AccountLink id={accountId} /> },
 	{ name: "Ended", cell: ({ endedAt }) => <Moment at={endedAt} none="not yet" /> },
@@ -69,7 +70,7 @@ const topUpColumns: readonly Column<TopUpRow>[] = [
 function AccountLink({ id }: { readonly id: string | null }) {
 	if (id === null) return <span className="quiet">none</span>;
 	return (
-		<Link to="/accounts/$accountId" params={{ accountId: id }} className="mono break">
+		<Link to="/accounts/$accountId" params={{ accountId: id }} className="hash" title={id}>
 			{id}
 		</Link>
 	);
@@ -115,7 +116,7 @@ function Search({ label }: { readonly label: string }) {
 }
 
 const walletColumns: readonly Column<WalletRow>[] = [
-	{ name: "Wallet", cell: ({ identity }) => <span className="mono break">{identity}</span> },
+	{ name: "Wallet", cell: ({ identity }) => <Hash value={identity} /> },
 	{ name: "State", cell: ({ disabled }) => <State tone={disabled ? "bad" : "good"}>{disabled ? "disabled" : "active"}</State> },
 	{ name: "Balance", kind: "number", cell: ({ balanceUsd }) => <Amount value={balanceUsd} /> },
 	{ name: "Topped up", kind: "number", cell: ({ toppedUpUsd }) => <Amount value={toppedUpUsd} /> },
@@ -222,12 +223,12 @@ function Report({ report }: { readonly report: NonNullable<Reconciliation["repor
 					rows={report.discrepancies}
 					rowKey={({ paymentId, finding }) => `${paymentId} ${finding}`}
 					columns={[
-						{ name: "Payment", cell: ({ paymentId }) => <span className="mono break">{paymentId}</span> },
+						{ name: "Payment", cell: ({ paymentId }) => <Hash value={paymentId} /> },
 						{ name: "Found", cell: ({ finding }) => <span className="break">{finding}</span> },
 						{ name: "State", cell: ({ state }) => <State tone={TONES[state]}>{state}</State> },
 						{ name: "Network", cell: ({ network }) => network },
-						{ name: "Payer", cell: ({ payer }) => <span className="mono break">{payer}</span> },
-						{ name: "Transaction", cell: ({ transaction }) => <span className="mono break">{transaction ?? "none"}</span> },
+						{ name: "Payer", cell: ({ payer }) => <Hash value={payer} /> },
+						{ name: "Transaction", cell: ({ transaction }) => <Hash value={transaction} /> },
 					]}
 				/>
 			)}

@@ -63,7 +63,7 @@ export function Chart({ title, at, series, kind, axis, format, height = 190 }: C
 	const shown = under ?? at.length - 1;
 	return (
 		<figure className="chart" aria-label={title}>
-			<div className="table-foot">
+			<div className="chart-head">
 				<ul className="chart-key">
 					<li className="quiet">{name(shown)}</li>
 					{series.map(({ label, values, colour }) => (
@@ -158,13 +158,17 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 		legend: { show: false },
 		padding: [8, 6, 0, 0],
 		cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
-		scales: { x: { time: true }, y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+		scales: {
+			x: { time: true, ...(kind === "stack" ? { range: roomForBars } : {}) },
+			y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+		},
 		...(axis === "days" ? { tzDate: (second: number) => uPlot.tzDate(new Date(second * 1_000), "Etc/UTC") } : {}),
 		axes: [
 			{
 				...lines,
 				grid: { show: false },
 				space: 64,
+				size: 26,
 				values: (_, splits) =>
 					splits.map((second) =>
 						axis === "days" ? new Date(second * 1_000).toISOString().slice(5, 10) : localClock(new Date(second * 1_000)),
@@ -187,6 +191,12 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 		hooks: { setCursor: [(self) => onPointer(self.cursor.idx ?? null)] },
 	};
 }
+
+/** Half a bar of room on both sides, so that the first and the last are whole. */
+const roomForBars: uPlot.Range.Function = (self, min, max) => {
+	const half = (max - min) / Math.max(self.data[0].length - 1, 1) / 2 || 1;
+	return [min - half, max + half];
+};
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40] }) ?? (() => null);
 
