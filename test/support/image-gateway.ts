@@ -4,8 +4,11 @@ import { join } from "node:path";
 import sharp from "sharp";
 import type { EmbeddedImagesOptions } from "../../src/engines/images/index.ts";
 import { ScoredEngine } from "./image-engine.ts";
+import { plainPicture } from "./plain-picture.ts";
 import { type GatewayOptions, type RunningGateway, startGateway, upstreamEntry } from "./running-gateway.ts";
 import { type ScriptedImageUpstream, startScriptedImageUpstream } from "./scripted-image-upstream.ts";
+
+export { PAINTED, plainPicture } from "./plain-picture.ts";
 
 export interface ImageGateway {
 	readonly gate: RunningGateway;
@@ -19,17 +22,6 @@ export interface ImageGateway {
 	lastPrice(): Promise<number>;
 	reset(): void;
 	stop(): Promise<void>;
-}
-
-/** The colour of what the scripted server paints. */
-export const PAINTED = { r: 20, g: 160, b: 90 };
-
-/** A picture in one colour, for a size like `300x200`. */
-export function plainPicture(size: string, colour = PAINTED, format: "png" | "jpeg" | "webp" = "png"): Promise<Uint8Array> {
-	const [width = 512, height = 512] = size.split("x").map(Number);
-	return sharp({ create: { width, height, channels: 3, background: colour } })
-		.toFormat(format)
-		.toBuffer();
 }
 
 const target = (more: object = {}) => ({ upstream: "painter", weight: 1, order: 0, ...more });

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { plainPicture } from "../../../test/support/image-gateway.ts";
+import { plainPicture } from "../../../test/support/plain-picture.ts";
 import { startScriptedImageUpstream } from "../../../test/support/scripted-image-upstream.ts";
 import type { DialectName } from "../dialects.ts";
 import { configuredNode, endpointAt } from "../node.ts";

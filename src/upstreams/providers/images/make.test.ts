@@ -1,6 +1,6 @@
 /** Each provider through its package on a real socket: what it is sent of an edit, what comes of its answers. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { plainPicture } from "../../../../test/support/image-gateway.ts";
+import { plainPicture } from "../../../../test/support/plain-picture.ts";
 import { IMAGE_SCRIPTS, type ImageScript } from "../../../../test/support/providers/image-scripts.ts";
 import { PROVIDER_KEY, startImageProviderServer } from "../../../../test/support/providers/image-server.ts";
 import type { ModelTarget } from "../../../catalog/types.ts";
