@@ -4,5 +4,5 @@
  */
 export { checkTopUps, createTopUps, type TopUpsCheck } from "./create-top-ups.ts";
 export type * from "./port.ts";
-export { type Discrepancy, type ReconcileReport, reconcile } from "./reconcile.ts";
+export { type Discrepancy, type ReconcileReport, reconcile, type TopUpRows } from "./reconcile.ts";
 export type { TopUps } from "./top-ups.ts";

@@ -22,4 +22,5 @@ export { ListenError, type Listening, listen, PortTakenError } from "./listen.ts
 export { openApiDocument } from "./openapi.ts";
 export type { PipelineParts, PipelineSettings } from "./pipeline.ts";
 export { BodyMemory } from "./read-body.ts";
+export { preferredEncoding } from "./respond.ts";
 export type { KnownWallet, WalletGate } from "./wallet-gate.ts";

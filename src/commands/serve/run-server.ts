@@ -10,7 +10,7 @@ import { EmbeddedEmbeddings, nativeEmbeddingEngine } from "../../engines/embeddi
 import { EmbeddedImages } from "../../engines/images/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
-import { Gateway, Housekeeper } from "../../gateway/index.ts";
+import { builtConsole, ConsolePages, Gateway, Housekeeper } from "../../gateway/index.ts";
 import { ListenError } from "../../server/index.ts";
 import { makeDataFolder, openStore, shownAddress } from "../../store/index.ts";
 import { systemClock, systemTimers } from "../../telemetry/clock.ts";
@@ -99,6 +99,12 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				documents,
 				url: () => config.server.publicUrl ?? listening.url,
 				port: () => listening.port,
+				assets,
+				consolePages: new ConsolePages({
+					build: () => builtConsole({ dataDir: config.data, log }),
+					log,
+					now: () => systemClock.monotonic(),
+				}),
 			}),
 	);
 	const housekeeper = new Housekeeper({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });

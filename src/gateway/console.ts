@@ -1,0 +1,207 @@
+import { ConsoleSessions, type LiveSession } from "../access/index.ts";
+import { type AddressWindows, type NodeBudgets, OperatorBooks } from "../budgets/index.ts";
+import type { Config } from "../config/index.ts";
+import { ApiError } from "../errors/index.ts";
+import type { ReconcileReport, TopUpRows } from "../payments/index.ts";
+import { CONSOLE_API, type ConsoleParts, consoleRoutes } from "../routes/console/index.ts";
+import {
+	API_PREFIX,
+	type App,
+	addressList,
+	type Connection,
+	createApp,
+	type PipelineParts,
+	type SidePage,
+} from "../server/index.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, systemTimers } from "../telemetry/clock.ts";
+import type { ConsolePages } from "./console-pages.ts";
+
+export interface ConsoleInputs extends Omit<ConsoleParts, "sessions" | "live" | "books" | "node" | "reconcile"> {
+	readonly config: () => Config;
+	readonly store: StorePort;
+	readonly budgets: NodeBudgets;
+	readonly pipeline: PipelineParts;
+	readonly clock: Clock;
+	readonly addresses: AddressWindows;
+	/** The whole API, for what the console does through it. */
+	readonly api: () => App;
+	/** The application; null: this server has none. */
+	readonly pages: ConsolePages | null;
+}
+
+const ROOT = "/console";
+const SIGN_INS_PER_MINUTE = 10;
+const PLAY = `${CONSOLE_API}/play/`;
+const ACCOUNTS = `${CONSOLE_API}/accounts`;
+/** What is no playground: keys, accounts and money have pages of their own. */
+const NOT_PLAYED = /^(?:admin|api_keys|x402)(?:\/|$)/;
+const READS = new Set(["GET", "HEAD"]);
+/** Credentials and origins of the caller: the session stands in their place. */
+const DROPPED = [
+	"authorization",
+	"cookie",
+	"origin",
+	"x-api-key",
+	"x-csrf-token",
+	"x-sign-in-with-x",
+	"sign-in-with-x",
+	"payment-signature",
+	"x-402-payment",
+	"x-payment",
+];
+
+/** Nothing is loaded from elsewhere, nothing runs that the page did not bring, and no other page frames it. */
+const SECURITY_HEADERS = {
+	"Content-Security-Policy":
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src blob:; connect-src 'self'; " +
+		"font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"X-Content-Type-Options": "nosniff",
+	"X-Frame-Options": "DENY",
+	"Referrer-Policy": "no-referrer",
+	"Cross-Origin-Opener-Policy": "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+} as const;
+
+/**
+ * The console: its pages, and the gate before its API. Whoever passes the gate has a session; a change needs the session's
+ * token, too. What stands below /play and /accounts is the API's own endpoint, run with the session's key: there is no
+ * second road to money.
+ */
+export class Console {
+	readonly pages: readonly SidePage[];
+	readonly #inputs: ConsoleInputs;
+	readonly #sessions: ConsoleSessions;
+	readonly #books: OperatorBooks;
+	readonly #app: App;
+	/** Of requests that passed the gate. */
+	readonly #live = new WeakMap<Request, LiveSession>();
+
+	constructor(inputs: ConsoleInputs) {
+		const { config, store, budgets, pipeline, clock, addresses } = inputs;
+		this.#inputs = inputs;
+		this.#sessions = new ConsoleSessions({
+			store,
+			callers: budgets,
+			takeSignIn: (address) => void addresses.take(address, "console-sign-in", SIGN_INS_PER_MINUTE),
+			clock,
+			publicUrl: () => config().server.publicUrl,
+			inList: (address, list) => addressList(list).has(address),
+		});
+		const place = config().store ?? config().data;
+		this.#books = new OperatorBooks({ place, clock, timers: systemTimers });
+		const parts: ConsoleParts = {
+			...inputs,
+			sessions: this.#sessions,
+			live: (request) => this.#liveOf(request),
+			books: this.#books,
+			node: { id: store.node.id, startedAtMs: clock.now(), shared: store.shared },
+			reconcile: reconciles(config().x402) ? () => reconcileTopUps(config().x402, store) : null,
+		};
+		const settings = () => ({ ...pipeline.settings(), corsOrigins: [] });
+		const { traffic: _uncounted, ...rest } = pipeline;
+		this.#app = createApp(consoleRoutes(parts), [], { ...rest, settings }, CONSOLE_API);
+		const answer = (request: Request, connection: Connection) => this.#answer(request, connection);
+		this.pages = [
+			{ path: ROOT, anyMethod: true, answer },
+			{ path: `${ROOT}/*`, anyMethod: true, answer },
+		];
+	}
+
+	close(): void {
+		this.#books.close();
+	}
+
+	async #answer(request: Request, connection: Connection): Promise<Response> {
+		const { pathname } = new URL(request.url);
+		const isApi = pathname === CONSOLE_API || pathname.startsWith(`${CONSOLE_API}/`);
+		const response = isApi ? await this.#enter(request, connection, pathname) : await this.#page(request, pathname);
+		for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+		if (isApi) response.headers.set("Cache-Control", "no-store");
+		return response;
+	}
+
+	async #page(request: Request, pathname: string): Promise<Response> {
+		if (!READS.has(request.method))
+			return this.#app.refuse(request, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } }));
+		const { pages } = this.#inputs;
+		if (pages === null) return this.#app.refuse(request, new ApiError("NOT_FOUND", { message: "This server has no console" }));
+		return pages.answer(pathname.slice(ROOT.length), request);
+	}
+
+	/** The gate. Its refusals have the form of the API's errors. */
+	async #enter(request: Request, connection: Connection, pathname: string): Promise<Response> {
+		try {
+			const changes = !READS.has(request.method);
+			// Browsers say where a request comes from; the cookie is not sent from elsewhere anyway.
+			const site = request.headers.get("sec-fetch-site") ?? "same-origin";
+			if (changes && site !== "same-origin") throw notOwn();
+			if (pathname === `${CONSOLE_API}/session` && request.method === "POST") return await this.#app.fetch(request, connection);
+			const session = await this.#sessions.of(request, () => connection.address());
+			if (changes && !this.#sessions.isOwn(session, request)) throw notOwn();
+			this.#live.set(request, session);
+			const response = await this.#run(request, asSession(connection, session), pathname);
+			if (session.setCookie !== null && !response.headers.has("set-cookie"))
+				response.headers.set("Set-Cookie", session.setCookie);
+			return response;
+		} catch (error) {
+			if (error instanceof ApiError) return this.#app.refuse(request, error);
+			throw error;
+		}
+	}
+
+	#run(request: Request, connection: Connection, pathname: string): Response | Promise<Response> {
+		const target = apiPath(pathname, request.method);
+		if (target === null) return this.#app.fetch(request, connection);
+		const url = new URL(request.url);
+		url.pathname = target;
+		const headers = new Headers(request.headers);
+		for (const name of DROPPED) headers.delete(name);
+		const { method, signal } = request;
+		const body = READS.has(method) ? null : request.body;
+		return this.#inputs.api().fetch(new Request(url.href, { method, headers, body, signal }), connection);
+	}
+
+	#liveOf(request: Request): LiveSession {
+		const live = this.#live.get(request);
+		if (live === undefined) throw new ApiError("AUTHENTICATION_FAILED");
+		return live;
+	}
+}
+
+/** The path of the API that does it; null: the console's own endpoint. Throws 404 for what is no playground. */
+function apiPath(pathname: string, method: string): string | null {
+	if (pathname.startsWith(PLAY)) {
+		const path = pathname.slice(PLAY.length);
+		if (NOT_PLAYED.test(path)) throw new ApiError("NOT_FOUND", { message: "This is no part of the playground" });
+		return `${API_PREFIX}/${path}`;
+	}
+	// The list is the console's own: it can be searched.
+	if (pathname === ACCOUNTS) return READS.has(method) ? null : `${API_PREFIX}/admin/accounts`;
+	return pathname.startsWith(`${ACCOUNTS}/`) ? `${API_PREFIX}/admin${pathname.slice(CONSOLE_API.length)}` : null;
+}
+
+function asSession(connection: Connection, { keyHash }: LiveSession): Connection {
+	return {
+		address: () => connection.address(),
+		setIdleTimeout: (seconds) => connection.setIdleTimeout(seconds),
+		sessionKeyHash: keyHash,
+	};
+}
+
+function notOwn(): ApiError {
+	return new ApiError("UNAUTHORIZED", { message: "A change needs the session's X-CSRF-Token, from the console's own pages" });
+}
+
+function reconciles({ payTo, solana }: Config["x402"]): boolean {
+	return payTo !== undefined || solana.payTo !== undefined;
+}
+
+async function reconcileTopUps(config: Config["x402"], store: StorePort): Promise<ReconcileReport> {
+	const { reconcile } = await import("../payments/index.ts");
+	const rows: TopUpRows = {
+		list: (page) => store.admin("listTopUps", page),
+		find: (key) => store.admin("findTopUp", key),
+	};
+	return reconcile(config, rows, systemTimers);
+}

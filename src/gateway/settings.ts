@@ -1,0 +1,48 @@
+import { BUILD, type Config } from "../config/index.ts";
+import { MODEL_ENDPOINTS } from "../routes/models/index.ts";
+import type { PipelineParts } from "../server/index.ts";
+
+/** What of the configuration the pipeline reads for each request. */
+export function settingsOf(config: Config): ReturnType<PipelineParts["settings"]> {
+	return {
+		build: BUILD,
+		corsOrigins: config.server.corsOrigins,
+		upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
+		listRequestsPerMinute: config.limits.listRequestsPerMinute,
+		publicEndpoints: new Set(config.models.public ? MODEL_ENDPOINTS : []),
+	};
+}
+
+/** Settings that a running server cannot change, by their path, where old and new differ. */
+export function restartSettings(before: Config, after: Config): string[] {
+	const fixed = [
+		"server.host",
+		"server.port",
+		"server.maxBodyBytesInFlight",
+		"server.maxRunning",
+		"server.drainMs",
+		"data",
+		"store",
+		"node",
+		"journal",
+		"staking",
+		"siwx.rpcUrl",
+		"siwx.timeoutMs",
+		"x402",
+		"chat.embedded",
+		"images.processes",
+		"images.queue",
+		"images.pictureMs",
+		"images.maxMemoryMb",
+		"documents.processes",
+		"documents.fileMs",
+		"documents.maxMemoryMb",
+		"speech.embedded",
+		"embeddings.embedded",
+	];
+	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
+}
+
+function valueAt(config: Config, path: string): unknown {
+	return path.split(".").reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
+}
