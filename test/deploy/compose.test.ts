@@ -1,6 +1,6 @@
 /** The files of deploy/ fit each other and the program. A container engine is not needed. */
 import { expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -47,6 +47,36 @@ test("nginx has the addresses of all nodes, and they believe nobody else", () =>
 	expect(new Set(balanced).size).toBe(2);
 	const balancer = compose.services.balancer.networks.inside.ipv4_address;
 	expect(nodeConfig().server.trustedProxies).toEqual([balancer ?? ""]);
+});
+
+test("one node alone has a configuration that loads, and can be reached from its machine only", () => {
+	const { services } = parse(text("deploy/compose/single.yaml")) as { services: Record<string, Service & { ports: string[] }> };
+	const node = services.node;
+	expect(node?.ports.every((port) => port.startsWith("127.0.0.1:"))).toBe(true);
+	const config = join(ROOT, "deploy/compose/single-node.yaml");
+	expect(node?.volumes).toContain("./single-node.yaml:/etc/turnpike/turnpike.yaml:ro");
+	const { drainMs } = loadConfig({ config }, {}, tmpdir()).config.server;
+	expect(Number.parseInt(node?.stop_grace_period ?? "", 10) * 1_000).toBeGreaterThan(drainMs);
+});
+
+const ANALYZE = Bun.which("systemd-analyze");
+
+test.skipIf(ANALYZE === null)("systemd takes the unit", () => {
+	const dir = mkdtempSync(join(tmpdir(), "turnpike-unit-"));
+	try {
+		// The programs that it names are where the operator puts them, not here.
+		const unit = text("deploy/systemd/turnpike.service").replaceAll(/^(ExecStart=)\S+/gm, "$1/bin/true");
+		writeFileSync(join(dir, "turnpike.service"), unit);
+		const { exitCode, stderr } = Bun.spawnSync([ANALYZE ?? "", "verify", "--man=no", join(dir, "turnpike.service")]);
+		expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+	} finally {
+		rmSync(dir, { recursive: true, force: true });
+	}
+});
+
+test("the unit gives a node longer to stop than its requests may take to finish", () => {
+	const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(text("deploy/systemd/turnpike.service"))?.[1]);
+	expect(seconds * 1_000).toBeGreaterThan(nodeConfig().server.drainMs);
 });
 
 test("the nodes share one store and nothing else", () => {
