@@ -5,6 +5,7 @@
 import Type, { type Static } from "typebox";
 import { ImagesSchema } from "./images-schema.ts";
 import { ModelEntrySchema } from "./model-schema.ts";
+import { LogSchema, MetricsSchema, TracesSchema } from "./observing-schema.ts";
 import { PROVIDER_NAMES } from "./providers.ts";
 import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
@@ -233,21 +234,9 @@ export const ConfigSchema = closed({
 			description: "How long a request is shown by its id, and in the log of refused ones",
 		}),
 	}),
-	log: section({
-		level: Type.Enum(["trace", "debug", "info", "warn", "error", "silent"], {
-			default: "info",
-			description: "JSON lines on standard error",
-		}),
-	}),
-	metrics: section({
-		token: Type.Optional(
-			Type.String({
-				pattern: HEADER_VALUE,
-				minLength: 16,
-				description: "GET /metrics asks for it as a Bearer token; left out: it answers this machine alone",
-			}),
-		),
-	}),
+	log: LogSchema,
+	metrics: MetricsSchema,
+	traces: TracesSchema,
 	limits: section({
 		default: Type.Object(RateLimitSchema.properties, {
 			additionalProperties: false,

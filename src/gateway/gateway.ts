@@ -17,6 +17,7 @@ import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
 import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
 import type { ImageEngine } from "../engines/images/port.ts";
+import { engineCounts } from "../engines/roster.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
 import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
@@ -32,7 +33,6 @@ import { textParser } from "../routes/text-parser/index.ts";
 import {
 	type App,
 	BodyMemory,
-	type Connection,
 	createApp,
 	docsPage,
 	type Endpoint,
@@ -55,7 +55,7 @@ import { Console } from "./console.ts";
 import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
-import { MetricsPage } from "./metrics-page.ts";
+import { Observing } from "./observing.ts";
 import { Wallets } from "./wallets.ts";
 import { WebRoutes } from "./web-routes.ts";
 
@@ -103,6 +103,7 @@ export class Gateway {
 	readonly pipeline: PipelineParts;
 	readonly staking: Staking;
 	readonly #inputs: GatewayInputs;
+	readonly #observing: Observing;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
 	readonly #chains: ChainProxy;
@@ -126,6 +127,7 @@ export class Gateway {
 	constructor(inputs: GatewayInputs) {
 		const { config, store, journal, clock, log } = inputs;
 		this.#inputs = inputs;
+		this.#observing = new Observing({ config, version: VERSION, log });
 		this.#config = config;
 		this.#discovery = this.#newDiscovery(config);
 		({ catalog: this.#catalog, characters: this.#characters } = this.#build(config, this.#lists));
@@ -137,6 +139,7 @@ export class Gateway {
 			timeouts: config.timeouts,
 			log,
 			embedded: { endpoint: () => inputs.embedded.endpoint() },
+			tracer: this.#observing.tracer,
 			fetchPublic: () => this.#web.fetchPublic,
 		});
 		this.#chains = new ChainProxy({
@@ -185,6 +188,8 @@ export class Gateway {
 			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
 			exceededLimits: this.#exceededLimits,
+			counts: this.#observing.counts,
+			tracer: this.#observing.tracer,
 			traffic: this.#traffic,
 			settings: () => this.#settings,
 		};
@@ -195,6 +200,9 @@ export class Gateway {
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
+		store.onChange(({ kind }) => {
+			if (kind === "leases-ended") this.#observing.leasesEnded();
+		});
 		void this.#discovery.start();
 		this.staking.reader?.start();
 		this.#wallets.start();
@@ -215,7 +223,7 @@ export class Gateway {
 
 	/** Resolves when every upstream has been asked once: for its models, or which chain it serves. */
 	async discovered(): Promise<void> {
-		await Promise.all([this.#discovery.refresh(), this.#chains.upstreams.checked()]);
+		await Promise.all([this.#discovery.refresh(), this.#chains.upstreams.checked(), this.#observing.ready()]);
 	}
 
 	/**
@@ -259,6 +267,7 @@ export class Gateway {
 		this.#console.close();
 		this.budgets.close();
 		await this.#exceededLimits.close();
+		await this.#observing.stop();
 	}
 
 	#build(
@@ -425,20 +434,23 @@ export class Gateway {
 					"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 				},
 			});
-		const metrics = new MetricsPage({
+		const metrics = this.#observing.metricsPage({
 			token: () => this.#config.metrics.token,
+			version: VERSION,
 			holdsOpen: () => this.budgets.holdsOpen,
+			bodyMemory: this.pipeline.bodyMemory,
 			journal: this.#inputs.journal,
+			node: this.#inputs.store.node,
 			chainCache: () => this.chainCache,
 			chains: () => this.#chains.upstreams.snapshot(),
-			chatUpstreams: () => this.#upstreams.snapshot(),
+			finalBlock: (network) => this.#chains.upstreams.heads.finality(network)?.block ?? null,
+			upstreams: () => this.#upstreams.snapshot(),
+			upstreamCounts: () => this.#upstreams.counts.all(),
+			engines: engineCounts,
 		});
 		return [
 			{ path: "/healthz", answer: () => new Response("ok\n") },
-			{
-				path: "/metrics",
-				answer: (request: Request, connection: Connection) => metrics.answer(request, connection.address()),
-			},
+			metrics,
 			{
 				path: "/readyz",
 				answer: () => {
@@ -463,6 +475,7 @@ function settingsOf(config: Config): ReturnType<PipelineParts["settings"]> {
 		upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
 		listRequestsPerMinute: config.limits.listRequestsPerMinute,
 		publicEndpoints: new Set(config.models.public ? MODEL_ENDPOINTS : []),
+		logRequests: config.log.requests,
 	};
 }
 
@@ -480,6 +493,7 @@ function restartSettings(before: Config, after: Config): string[] {
 		"journal",
 		"staking",
 		"siwx.rpcUrl",
+		"traces",
 		"siwx.timeoutMs",
 		"x402",
 		"chat.embedded",

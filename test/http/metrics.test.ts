@@ -25,8 +25,8 @@ test("tells this machine how the cache of chain calls fares, in the form of Prom
 	expect(answer.status).toBe(200);
 	expect(answer.headers.get("content-type")).toContain("text/plain");
 	const text = await answer.text();
-	expect(text).toContain("# TYPE turnpike_rpc_cache_hits gauge");
-	const asked = (of: string) => metricOf(of, "turnpike_rpc_cache_hits") + metricOf(of, "turnpike_rpc_cache_misses");
+	expect(text).toContain("# TYPE turnpike_rpc_cache_hits_total counter");
+	const asked = (of: string) => metricOf(of, "turnpike_rpc_cache_hits_total") + metricOf(of, "turnpike_rpc_cache_misses_total");
 	expect(asked(text)).toBeGreaterThan(asked(before));
 	expect(metricOf(text, "turnpike_holds_open")).toBe(0);
 	expect(metricOf(text, "turnpike_journal_written_seq")).toBeGreaterThan(0);
