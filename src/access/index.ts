@@ -41,6 +41,7 @@ export type { RuleNames } from "./keys/restrictions.ts";
 export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
+export { type LeftVoice, UpstreamVoiceBook } from "./voices/upstream-voice-book.ts";
 export { type StoredVoice, VoiceDesk } from "./voices/voice-desk.ts";
 export {
 	addressOfIdentity,

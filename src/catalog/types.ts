@@ -72,7 +72,7 @@ export interface ModelTarget {
 	readonly workflow?: string;
 	readonly output?: string;
 	/** Of speech: how the upstream takes a sample; absent: it clones no voice. */
-	readonly cloning?: "ref_audio" | "voice_file";
+	readonly cloning?: "ref_audio" | "voice_file" | "registered";
 }
 
 export type ImageQuality = "low" | "medium" | "high";

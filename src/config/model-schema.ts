@@ -7,10 +7,11 @@ const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";
 const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
 
 /**
- * How a sample goes with a request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni),
- * or where the provider wants it; `voice_file`, a form with that file at audio/speech/upload (Chatterbox servers).
+ * How a sample comes to an upstream. With each request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni),
+ * or where the provider wants it; `voice_file`, a form with that file at audio/speech/upload (Chatterbox servers). Once:
+ * `registered`, as a voice that the provider keeps.
  */
-const CLONING_FORMS = ["ref_audio", "voice_file"] as const;
+const CLONING_FORMS = ["ref_audio", "voice_file", "registered"] as const;
 
 const TargetSchema = closed({
 	upstream: Type.String({ minLength: 1 }),

@@ -1,4 +1,4 @@
-import { VoiceDesk } from "../access/index.ts";
+import { UpstreamVoiceBook, VoiceDesk } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
@@ -40,15 +40,16 @@ export class AudioRoutes {
 
 	constructor(inputs: AudioRoutesInputs) {
 		const { engines, budgets, store, clock, tools, catalog, config } = inputs;
-		const upstreams = createAudioUpstreams(tools, () => config().timeouts);
+		const book = new UpstreamVoiceBook({ store, clock, timers: inputs.timers });
+		const upstreams = createAudioUpstreams(tools, () => config().timeouts, book);
 		const voices = new VoiceDesk(store, clock);
 		const { speech: engine, encoder } = engines;
 		this.routes = [
 			audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config }),
 			audioTranscriptions({ budgets, upstreams, encoder, catalog, config }),
-			...audioVoiceRoutes({ voices, encoder, catalog, config }),
+			...audioVoiceRoutes({ voices, encoder, catalog, config, onDeleted: () => this.#sweep.soon() }),
 		];
-		this.#sweep = new VoiceSweep({ store, clock, timers: inputs.timers });
+		this.#sweep = new VoiceSweep({ store, clock, timers: inputs.timers, book, upstreams });
 	}
 
 	stop(): void {

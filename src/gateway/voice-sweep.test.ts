@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { LeftVoice } from "../access/index.ts";
 import { runOperation } from "../store/admin/operations.ts";
 import { BooksFolder } from "../store/testing/books-folder.ts";
 import type { Timers } from "../telemetry/clock.ts";
@@ -57,7 +58,13 @@ test("expired voices leave step by step, live ones stay; a store that is away en
 		admin: (name, input) => (away ? Promise.reject(new Error("away")) : runOperation(admin, name, input)),
 	};
 	const timers = new OneTimer();
-	const sweep = new VoiceSweep({ store, clock: { now: () => nowMs + 5_000 }, timers });
+	const sweep = new VoiceSweep({
+		store,
+		clock: { now: () => nowMs + 5_000 },
+		timers,
+		book: { left: () => Promise.resolve([]), tookBack: () => Promise.resolve() },
+		upstreams: { takeVoiceBack: () => Promise.resolve() },
+	});
 	const left = async () => (await admin.db.selectFrom("voice_sample_parts").select("voice_id").execute()).length;
 	expect(await timers.run()).toBe(60_000);
 	away = false;
@@ -67,4 +74,31 @@ test("expired voices leave step by step, live ones stay; a store that is away en
 	sweep.stop();
 	expect(timers.waits).toBe(false);
 	await books.remove();
+});
+
+test("what upstreams keep of voices that are gone is taken back, at once where one was deleted, and again where that fails", async () => {
+	const waiting: LeftVoice[] = ["one", "two"].map((name) => ({ voiceId: `vv_${name}`, upstream: "labs", name, claim: "c" }));
+	const tookBack: string[] = [];
+	let refuses = "two";
+	const timers = new OneTimer();
+	const sweep = new VoiceSweep({
+		store: { admin: () => Promise.resolve({ more: false }) as never },
+		clock: { now: () => 0 },
+		timers,
+		book: {
+			left: () => Promise.resolve(waiting.filter(({ name }) => !tookBack.includes(name))),
+			tookBack: async ({ name }) => void tookBack.push(name),
+		},
+		upstreams: {
+			takeVoiceBack: (_, name) => (name === refuses ? Promise.reject(new Error("away")) : Promise.resolve()),
+		},
+	});
+	sweep.soon();
+	expect(timers.delays).toEqual([60_000, 0]);
+	expect([await timers.run(), tookBack]).toEqual([60_000, ["one"]]);
+	refuses = "";
+	expect([await timers.run(), tookBack]).toEqual([60_000, ["one", "two"]]);
+	sweep.stop();
+	sweep.soon();
+	expect(timers.waits).toBe(false);
 });

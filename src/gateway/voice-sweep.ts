@@ -1,10 +1,14 @@
+import type { LeftVoice, UpstreamVoiceBook } from "../access/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
+import type { AudioUpstreams } from "../upstreams/audio/index.ts";
 
 export interface VoiceSweepParts {
 	readonly store: Pick<StorePort, "admin">;
 	readonly clock: Pick<Clock, "now">;
 	readonly timers: Timers;
+	readonly book: Pick<UpstreamVoiceBook, "left" | "tookBack">;
+	readonly upstreams: Pick<AudioUpstreams, "takeVoiceBack">;
 }
 
 const EVERY_MS = 60_000;
@@ -12,10 +16,15 @@ const SOON_MS = 1_000;
 /** A step is short, and others come between two. */
 const AT_ONCE = 20;
 
-/** Lets go of voices whose time is over, with their samples: once a minute, in small steps beside the requests. */
+/**
+ * Lets go of voices whose time is over, with their samples, and takes back what upstreams keep of voices that are gone:
+ * once a minute, in small steps beside the requests.
+ */
 export class VoiceSweep {
 	readonly #parts: VoiceSweepParts;
 	#cancel: () => void;
+	#running = false;
+	#again = false;
 	#stopped = false;
 
 	constructor(parts: VoiceSweepParts) {
@@ -28,15 +37,41 @@ export class VoiceSweep {
 		this.#cancel();
 	}
 
+	/** The next step comes at once: a voice was deleted. */
+	soon(): void {
+		if (this.#running) this.#again = true;
+		else this.#next(0);
+	}
+
+	#next(delayMs: number): void {
+		this.#cancel();
+		if (!this.#stopped) this.#cancel = this.#parts.timers.after(delayMs, () => void this.#step());
+	}
+
 	async #step(): Promise<void> {
-		const { store, clock, timers } = this.#parts;
+		this.#running = true;
+		this.#again = false;
 		let nextMs = EVERY_MS;
 		try {
+			const { store, clock, book } = this.#parts;
 			const { more } = await store.admin("sweepVoices", { nowMs: clock.now(), rows: AT_ONCE });
-			if (more) nextMs = SOON_MS;
+			const left = await book.left(AT_ONCE);
+			for (const voice of left) await this.#takeBack(voice);
+			if (more || left.length >= AT_ONCE) nextMs = SOON_MS;
 		} catch {
 			// Where the store is away, the next step finds the same voices.
 		}
-		if (!this.#stopped) this.#cancel = timers.after(nextMs, () => void this.#step());
+		this.#running = false;
+		this.#next(this.#again ? 0 : nextMs);
+	}
+
+	async #takeBack(voice: LeftVoice): Promise<void> {
+		try {
+			await this.#parts.upstreams.takeVoiceBack(voice.upstream, voice.name);
+		} catch {
+			// An upstream that is away, or refuses, is asked again later.
+			return;
+		}
+		await this.#parts.book.tookBack(voice);
 	}
 }

@@ -112,7 +112,7 @@ export class Synthesis {
 			...order,
 			input: text,
 			voice: voice.kind === "own" ? voice.name : "",
-			sample: voice.kind === "own" ? null : await this.#sample(voice.voice),
+			sample: voice.kind === "own" ? null : this.#sample(voice.voice),
 			onSent: (upstream) => {
 				this.#sentTo = upstream;
 			},
@@ -130,10 +130,21 @@ export class Synthesis {
 		};
 	}
 
-	async #sample(voice: Extract<ChosenVoice, { kind: "cloned" }>["voice"]): Promise<VoiceSample> {
-		const bytes = await this.#parts.voices.sample(voice);
-		if (bytes === null) throw new ApiError("INVALID_REQUEST", { message: `Voice "${voice.id}" was deleted`, param: "voice" });
-		return { bytes, type: SAMPLE_TYPES[voice.sampleFormat] ?? "application/octet-stream" };
+	#sample(voice: Extract<ChosenVoice, { kind: "cloned" }>["voice"]): VoiceSample {
+		const read = async () => {
+			const bytes = await this.#parts.voices.sample(voice);
+			if (bytes !== null) return bytes;
+			throw new ApiError("INVALID_REQUEST", { message: `Voice "${voice.id}" was deleted`, param: "voice" });
+		};
+		let bytes: Promise<Uint8Array> | null = null;
+		return {
+			handle: voice.id,
+			type: SAMPLE_TYPES[voice.sampleFormat] ?? "application/octet-stream",
+			bytes() {
+				bytes ??= read();
+				return bytes;
+			},
+		};
 	}
 
 	async #byEngine(): Promise<Source> {

@@ -21,6 +21,8 @@ export interface VoicesParts {
 	readonly encoder: AudioEncoder;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
+	/** Told when a voice was deleted: upstreams may keep it. */
+	onDeleted(): void;
 }
 
 const DEFAULT_MODEL = "tts-chatterbox-hd";
@@ -89,6 +91,7 @@ export function audioVoiceRoutes(parts: VoicesParts): Endpoint[] {
 			async run({ params }, call) {
 				const id = params.id ?? "";
 				await parts.voices.delete(callerOf(call), id);
+				parts.onDeleted();
 				return json({ id, deleted: true });
 			},
 		}),

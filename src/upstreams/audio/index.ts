@@ -3,7 +3,8 @@
  * for chat; until the first byte another upstream takes over; a caller that leaves stops the upstream at once.
  */
 import type { PoolTools } from "../tries.ts";
-import type { AudioUpstreams } from "./port.ts";
+import { takeVoiceBack } from "./kept-voice.ts";
+import type { AudioUpstreams, UpstreamVoices } from "./port.ts";
 import { speak } from "./speech.ts";
 import { transcribe } from "./transcription.ts";
 
@@ -16,9 +17,10 @@ export interface AudioTimeouts {
 }
 
 /** `timeouts` is read for each call: a reload changes it. */
-export function createAudioUpstreams(tools: PoolTools, timeouts: () => AudioTimeouts): AudioUpstreams {
+export function createAudioUpstreams(tools: PoolTools, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
 	return {
-		speak: (call) => speak(call, tools, timeouts().speechMs),
+		speak: (call) => speak(call, { ...tools, voices }, timeouts().speechMs),
 		transcribe: (call) => transcribe(call, tools, timeouts().transcriptionMs),
+		takeVoiceBack: (upstream, name) => takeVoiceBack(upstream, name, tools),
 	};
 }

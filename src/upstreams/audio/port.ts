@@ -4,11 +4,27 @@
  */
 import type { AudioFormatName, ModelTarget } from "../../catalog/types.ts";
 
-/** The sample of a cloned voice: goes with each call. */
+/** The sample of a cloned voice: goes with each call, or once to an upstream that keeps it. */
 export interface VoiceSample {
-	readonly bytes: Uint8Array;
+	/** `vv_...` */
+	readonly handle: string;
 	/** Media type, `audio/wav`. */
 	readonly type: string;
+	/** Reads it. Throws ApiError where the voice was deleted meanwhile. */
+	bytes(): Promise<Uint8Array>;
+}
+
+/** What upstreams that keep voices call ours. */
+export interface UpstreamVoices {
+	/** The upstream's name for a voice; it is made once for all nodes. */
+	nameOf(
+		handle: string,
+		upstream: string,
+		work: { make(signal: AbortSignal): Promise<string>; takeBack(name: string): Promise<void> },
+		signal: AbortSignal,
+	): Promise<string>;
+	/** Forgets a name that the upstream refuses. True for the one who has to take it back. */
+	forget(handle: string, upstream: string, name: string): Promise<boolean>;
 }
 
 export interface SpeechForward {
@@ -84,4 +100,6 @@ export interface AudioUpstreams {
 	/** Resolves at the first byte. Rejects with an ApiError, after all tries, or the signal's reason. */
 	speak(call: SpeechForward): Promise<SpokenAnswer>;
 	transcribe(call: TranscriptionForward): Promise<TranscriptionAnswer>;
+	/** Takes a voice back that an upstream keeps. Nothing happens where it keeps none, or is not there any more. */
+	takeVoiceBack(upstream: string, name: string): Promise<void>;
 }

@@ -17,7 +17,7 @@ export interface ShapedSpeech {
 	readonly format: AudioFormatName;
 }
 
-export function shapeSpeech(call: SpeechForward, target: ModelTarget): ShapedSpeech {
+export async function shapeSpeech(call: SpeechForward, target: ModelTarget): Promise<ShapedSpeech> {
 	const format = askedFormat(call.format, target);
 	const fields: Record<string, string | number> = { model: target.model, input: call.input, response_format: format };
 	if (call.speed !== 1) fields.speed = call.speed;
@@ -27,10 +27,10 @@ export function shapeSpeech(call: SpeechForward, target: ModelTarget): ShapedSpe
 	if (call.language !== undefined) fields.language = call.language;
 	const { sample } = call;
 	if (sample !== null && target.cloning === "voice_file")
-		return { path: "/audio/speech/upload", body: formOf(fields, sample), type: null, format };
+		return { path: "/audio/speech/upload", body: await formOf(fields, sample), type: null, format };
 	if (sample !== null) {
 		fields.task_type = "Base";
-		fields.ref_audio = `data:${sample.type};base64,${Buffer.from(sample.bytes).toString("base64")}`;
+		fields.ref_audio = `data:${sample.type};base64,${Buffer.from(await sample.bytes()).toString("base64")}`;
 	} else {
 		fields.voice = upstreamVoice(call.voice, target);
 	}
@@ -46,11 +46,15 @@ export function upstreamVoice(voice: string, { voices }: ModelTarget): string {
 	return voices !== undefined && Object.hasOwn(voices, voice) ? (voices[voice] ?? voice) : voice;
 }
 
-function formOf(fields: Readonly<Record<string, string | number>>, sample: VoiceSample): FormData {
+async function formOf(fields: Readonly<Record<string, string | number>>, sample: VoiceSample): Promise<FormData> {
 	const form = new FormData();
 	for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
 	const ending = sample.type.split("/")[1] ?? "wav";
-	form.set("voice_file", new Blob([sample.bytes as Uint8Array<ArrayBuffer>], { type: sample.type }), `sample.${ending}`);
+	form.set(
+		"voice_file",
+		new Blob([(await sample.bytes()) as Uint8Array<ArrayBuffer>], { type: sample.type }),
+		`sample.${ending}`,
+	);
 	return form;
 }
 

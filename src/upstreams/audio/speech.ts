@@ -1,27 +1,26 @@
-import type { AudioFormatName } from "../../catalog/types.ts";
 import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
 import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
-import type { Endpoint } from "../node.ts";
-import type { Candidate } from "../pool.ts";
 import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import type { SpeechForward, SpokenAnswer } from "./port.ts";
-import { formatOfType, rateOfType, shapeSpeech, upstreamVoice } from "./speech-request.ts";
+import { type AskedSpeech, type SpeechTools, sendSpeech } from "./send-speech.ts";
+import { formatOfType, rateOfType } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
-export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): Promise<SpokenAnswer> {
-	let asked: Asked = { format: call.format, tempo: 1 };
+export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number): Promise<SpokenAnswer> {
+	let asked: AskedSpeech = { format: call.format, tempo: 1 };
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		signal: call.signal,
 		raw: call.raw,
 		stickyKey: () => undefined,
-		onSent: (upstream) => call.onSent(upstream),
+		// Told where the text goes out: a sample may have to be there first.
+		onSent: () => {},
 		async send(candidate, endpoint, signal) {
-			const sent = await send(call, candidate, endpoint, tools, signal);
+			const sent = await sendSpeech(call, candidate, endpoint, tools, signal);
 			asked = sent;
 			return sent.response;
 		},
@@ -49,50 +48,6 @@ export function speak(call: SpeechForward, tools: PoolTools, limitMs: number): P
 		},
 		(watch) => watch.limit(Number.POSITIVE_INFINITY, "audio", endMs),
 	);
-}
-
-interface Asked {
-	readonly format: AudioFormatName;
-	/** What of the speed the upstream cannot do. */
-	readonly tempo: number;
-}
-
-/** Sends the text to one upstream: to a server in OpenAI's words, to a provider by its package. */
-async function send(
-	call: SpeechForward,
-	{ target, node }: Candidate,
-	endpoint: Endpoint,
-	tools: PoolTools,
-	signal: AbortSignal,
-): Promise<Asked & { readonly response: Response }> {
-	if (node.provider === null) {
-		const { path, body, type, format } = shapeSpeech(call, target);
-		const response = await tools.fetch(`${endpoint.url}${path}`, {
-			...endpoint.init,
-			method: "POST",
-			headers: audioHeaders(endpoint, call.requestId, "*/*", type),
-			body,
-			signal,
-		});
-		return { response, format, tempo: 1 };
-	}
-	const { speakByProvider } = await import("../providers/audio/speak.ts");
-	const { sample, input: text } = call;
-	const voice = sample === null ? upstreamVoice(call.voice, target) : null;
-	const { model, formats } = target;
-	const { fetch } = tools;
-	return speakByProvider({ ...call, config: node.provider, model, text, voice, formats, fetch }, signal);
-}
-
-/** Headers of a request: all that the upstream is always sent, and what tells of this one. */
-export function audioHeaders(endpoint: Endpoint, requestId: string, accept: string, type: string | null): Record<string, string> {
-	return {
-		accept,
-		"accept-encoding": "identity",
-		...(type === null ? {} : { "content-type": type }),
-		...endpoint.probeHeaders,
-		"x-request-id": requestId,
-	};
 }
 
 async function noAudio(response: Response): Promise<UpstreamFailure> {

@@ -3,8 +3,8 @@ import type { Endpoint } from "../node.ts";
 import type { Candidate } from "../pool.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
+import { audioHeaders } from "./audio-headers.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
-import { audioHeaders } from "./speech.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const NOTHING = new Uint8Array(0);

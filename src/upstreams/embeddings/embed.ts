@@ -1,5 +1,5 @@
 import { concatBytes, lastMember, topLevelMembers } from "../../wire/index.ts";
-import { audioHeaders } from "../audio/speech.ts";
+import { audioHeaders } from "../audio/audio-headers.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";

@@ -24,7 +24,7 @@ export interface SpeechServer {
 	readonly complaints: string[];
 	next(...plays: readonly SpeechPlay[]): void;
 	/** Answers requests below a provider's address that are no speech; undefined: not its matter. */
-	also(answer: (asked: SpeechAsked) => Response | Promise<Response> | undefined): void;
+	also(answer: (asked: SpeechAsked) => Response | undefined | Promise<Response | undefined>): void;
 	/** Of a configuration: one for each provider, named like it. */
 	readonly upstreams: Readonly<Record<string, object>>;
 	reset(): void;

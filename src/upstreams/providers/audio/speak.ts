@@ -58,6 +58,7 @@ export async function speakByProvider(speech: ProviderSpeech, signal: AbortSigna
 	const { config, model } = speech;
 	const facts = speechFacts(config.provider, model);
 	if (facts === undefined) throw offline(`${config.provider} offers no speech`);
+	if (speech.sample !== null && !facts.sample) throw offline(`${config.provider} takes no samples with its requests`);
 	const natural = facts.speed !== null && speech.speed >= facts.speed.min && speech.speed <= facts.speed.max;
 	const format = askedFormat(speech, facts);
 	const tap = new AudioTap(speech.fetch, facts.audio);

@@ -1,0 +1,71 @@
+import type { AudioFormatName } from "../../catalog/types.ts";
+import { offline } from "../failures.ts";
+import type { Endpoint } from "../node.ts";
+import type { Candidate } from "../pool.ts";
+import type { ProviderUpstream } from "../providers/provider-upstream.ts";
+import type { PoolTools } from "../tries.ts";
+import { audioHeaders } from "./audio-headers.ts";
+import { forgetWhereRefused, keptVoice } from "./kept-voice.ts";
+import type { SpeechForward, UpstreamVoices } from "./port.ts";
+import { shapeSpeech, upstreamVoice } from "./speech-request.ts";
+
+export interface SpeechTools extends PoolTools {
+	readonly voices: UpstreamVoices;
+}
+
+export interface AskedSpeech {
+	readonly format: AudioFormatName;
+	/** What of the speed the upstream cannot do. */
+	readonly tempo: number;
+}
+
+type SentSpeech = AskedSpeech & { readonly response: Response };
+
+/** Sends the text to one upstream: to a server in OpenAI's words, to a provider by its package. */
+export async function sendSpeech(
+	call: SpeechForward,
+	candidate: Candidate,
+	endpoint: Endpoint,
+	tools: SpeechTools,
+	signal: AbortSignal,
+): Promise<SentSpeech> {
+	const { node, target } = candidate;
+	if (node.provider !== null) return sendToProvider(call, candidate, node.provider, tools, signal);
+	if (call.sample !== null && target.cloning === "registered") throw offline("it is a server, which keeps no voices");
+	const { path, body, type, format } = await shapeSpeech(call, target);
+	call.onSent(node.name);
+	const response = await tools.fetch(`${endpoint.url}${path}`, {
+		...endpoint.init,
+		method: "POST",
+		headers: audioHeaders(endpoint, call.requestId, "*/*", type),
+		body,
+		signal,
+	});
+	return { response, format, tempo: 1 };
+}
+
+async function sendToProvider(
+	call: SpeechForward,
+	candidate: Candidate,
+	config: ProviderUpstream,
+	tools: SpeechTools,
+	signal: AbortSignal,
+): Promise<SentSpeech> {
+	const { speakByProvider } = await import("../providers/audio/speak.ts");
+	const { node, target } = candidate;
+	const { sample } = call;
+	const isKept = sample !== null && target.cloning === "registered";
+	const own = sample === null ? upstreamVoice(call.voice, target) : null;
+	const voice = isKept ? await keptVoice(sample, node, config, tools, signal) : own;
+	const file = sample === null || isKept ? null : { bytes: await sample.bytes(), type: sample.type };
+	signal.throwIfAborted();
+	call.onSent(node.name);
+	const { model, formats } = target;
+	const speech = { ...call, config, model, text: call.input, voice, sample: file, formats, fetch: tools.fetch };
+	try {
+		return await speakByProvider(speech, signal);
+	} catch (error) {
+		if (isKept && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, tools);
+		throw error;
+	}
+}
