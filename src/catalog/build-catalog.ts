@@ -198,6 +198,9 @@ function servedFeatures(targets: Draft["targets"], { web, upstreams }: Config): 
 	return {
 		webSearch: web.search.order.some((name) => web.search[name] !== undefined),
 		xSearch: targets.length > 0 && targets.every(({ upstream }) => upstreams[upstream]?.provider === "xai"),
+		attestation: targets.length > 0 && targets.every(({ upstream }) => upstream === EMBEDDED || upstreams[upstream]?.attestation),
+		sealed:
+			targets.length > 0 && targets.every(({ upstream }) => upstream === EMBEDDED || upstreams[upstream]?.attestation?.sealed),
 	};
 }
 

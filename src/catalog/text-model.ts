@@ -31,6 +31,9 @@ export interface ServedFeatures {
 	readonly webSearch: boolean;
 	/** All upstreams of the model search X themselves. */
 	readonly xSearch: boolean;
+	/** All upstreams of the model prove what they run in; all of them take sealed conversations. */
+	readonly attestation: boolean;
+	readonly sealed: boolean;
 }
 
 /**
@@ -49,6 +52,9 @@ export function textCapabilities(
 		...(merged.supportsVision === false && { supportsMultipleImages: false }),
 		supportsWebSearch: merged.supportsWebSearch && served.webSearch,
 		supportsXSearch: merged.supportsXSearch && served.xSearch,
+		// What is sealed is sealed for an attested key.
+		supportsTeeAttestation: (merged.supportsTeeAttestation || merged.supportsE2EE) && served.attestation,
+		supportsE2EE: merged.supportsE2EE && served.sealed,
 	};
 }
 

@@ -16,6 +16,8 @@ import type { ChatParts } from "./parts.ts";
 import { hostedOptions, preparationOf, streamEcho } from "./preparation.ts";
 import type { Prepared } from "./prepare.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
+import { Receipt } from "./sealed/receipts.ts";
+import { SealedRequest } from "./sealed/sealed-request.ts";
 import type { ChatSession } from "./session.ts";
 import { answerStream } from "./stream.ts";
 import { thinkingPlan } from "./thinking.ts";
@@ -38,7 +40,10 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	const { model } = resolved;
 	const { supportsWebSearch, supportsXSearch } = model.capabilities;
 	const hosted = hostedOptions(body.tools, model);
-	const merged = mergeServiceParameters(body.service_parameters, { ...hosted, ...resolved.suffix });
+	const given = mergeServiceParameters(body.service_parameters, { ...hosted, ...resolved.suffix });
+	const { headers } = call.request;
+	const sealed = markUnsupported(model.id, () => SealedRequest.of({ input, headers, model, options: given, form }));
+	const merged = sealed === null ? given : SealedRequest.options(given);
 	const options = markUnsupported(model.id, () =>
 		withinFeatures(merged, { webSearch: supportsWebSearch, webScraping: true, xSearch: supportsXSearch }),
 	);
@@ -65,9 +70,12 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		return {
 			asked,
 			members,
-			size: promptSize(asked.body, members, found, Buffer.byteLength(added)),
-			overhead: promptOverheadTokens(asked.body, found),
-			text: () => promptText(asked.body, added, asked.long),
+			size:
+				sealed === null
+					? promptSize(asked.body, members, found, Buffer.byteLength(added))
+					: promptSize(asked.body, members, sealed.sized(found), sealed.addedBytes),
+			overhead: promptOverheadTokens(asked.body, found) + (sealed?.tokens ?? 0),
+			text: () => promptText(sealed?.readable ?? asked.body, added, asked.long),
 		};
 	};
 	let plan = planOf(input, facts);
@@ -109,7 +117,8 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			});
 			return ceiling.hold;
 		},
-		work(settlement: Settlement) {
+		async work(settlement: Settlement) {
+			const sealedForward = sealed === null ? undefined : await sealed.forward(parts.attestations, call.signal);
 			const isPriced = settlement.heldNano > (prepared?.paidNano ?? 0);
 			const { asked, members, overhead, text } = plan;
 			const meter = new ChatMeter({
@@ -128,13 +137,20 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				model,
 				meter,
 				echo: serviceParametersEcho(options, web?.sources),
-				thinking: thinkingPlan(model, {
-					strip: options.strip_thinking_response || options.disable_thinking,
-					disabled: disableThinking,
-				}),
+				thinking:
+					sealed !== null
+						? null
+						: thinkingPlan(model, {
+								strip: options.strip_thinking_response || options.disable_thinking,
+								disabled: disableThinking,
+							}),
 				format: keptFormat,
 				checkSchema: parts.checkSchema,
 				includeUsage: body.stream_options?.include_usage === true,
+				receipt:
+					call.caller === null || form.takesSealed !== true
+						? null
+						: Receipt.of(parts.receipts, call.caller.account.id, model, input.raw),
 				streamEcho: streamEcho(options, web),
 				web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
 				choices: body.n ?? 1,
@@ -157,6 +173,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
 					}),
 					stream: body.stream === true,
+					sealed: sealedForward,
 					signal: call.signal,
 					onSent: (upstream) => {
 						meter.sentTo = upstream;

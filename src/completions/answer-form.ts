@@ -17,6 +17,8 @@ export interface AnswerForm {
 	 */
 	whole(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => string | Uint8Array;
 	stream(session: ChatSession): StreamForm;
+	/** True: it brings sealed text as it came, and its bytes are those that a signature is of. */
+	readonly takesSealed?: boolean;
 }
 
 /** One stream of server-sent events, as text. */

@@ -14,6 +14,7 @@ export type { ChatParts } from "./parts.ts";
 export { promptText } from "./prompt-size.ts";
 export { admitRenamed, withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
+export { type KeptReceipt, Receipts } from "./sealed/receipts.ts";
 export { openThought, sealThought } from "./sealed-thought.ts";
 export type { ChatSession } from "./session.ts";
 export { Segment, type SegmentKind, type SpeechTeller } from "./speech.ts";

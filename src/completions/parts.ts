@@ -2,9 +2,11 @@ import type { Budgets } from "../budgets/port.ts";
 import type { Catalog, Characters } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
+import type { Attestations } from "../upstreams/attestation/port.ts";
 import type { ChatUpstreams } from "../upstreams/port.ts";
 import type { FileTools } from "./files/read-files.ts";
 import type { CheckSchema } from "./formatted.ts";
+import type { Receipts } from "./sealed/receipts.ts";
 import type { WebTools } from "./web/index.ts";
 
 /** What the chat route works with: handed in once; functions where a reload changes the answer. */
@@ -19,6 +21,9 @@ export interface ChatParts {
 	readonly countTokens: (text: string) => Promise<number>;
 	/** Within a second, whatever the schema. */
 	readonly checkSchema: CheckSchema;
+	/** Who holds which key, of servers that take sealed conversations. */
+	readonly attestations: Attestations;
+	readonly receipts: Receipts;
 	/** Reads files and addresses, and searches, for conversations that ask for it. */
 	readonly web: WebTools & FileTools;
 }

@@ -1,3 +1,5 @@
+import { isSealedPacket, sealedPlainBytes } from "../wire/sealed-packet.ts";
+
 const MAX_PIECES = 1_024;
 /** Characters that are kept for counting; an endless answer must not fill the memory. */
 const MAX_KEPT = 4_194_304;
@@ -12,8 +14,14 @@ export class ReceivedOutput {
 	readonly #joined: string[] = [];
 	#length = 0;
 	#kept = 0;
+	/** True: what is said is sealed; its plaintext is measured, and nothing of it kept. */
+	readonly #isSealed: boolean;
 	/** Chunks that carried content. */
 	chunks = 0;
+
+	constructor({ isSealed = false } = {}) {
+		this.#isSealed = isSealed;
+	}
 
 	get empty(): boolean {
 		return this.#length === 0;
@@ -72,6 +80,10 @@ export class ReceivedOutput {
 	#addText(value: unknown): void {
 		if (typeof value === "string") {
 			if (value === "") return;
+			if (this.#isSealed) {
+				this.#length += isSealedPacket(value) ? sealedPlainBytes(value.length) : value.length;
+				return;
+			}
 			this.#length += value.length;
 			if (this.#kept + value.length > MAX_KEPT) return;
 			this.#kept += value.length;

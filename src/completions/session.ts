@@ -4,6 +4,7 @@ import type { ChatForward } from "../upstreams/port.ts";
 import type { CheckSchema } from "./formatted.ts";
 import type { KeptFormat } from "./kept-format.ts";
 import type { ChatMeter } from "./meter.ts";
+import type { Receipt } from "./sealed/receipts.ts";
 import type { ThinkingPlan } from "./thinking.ts";
 import type { WebSource } from "./web/index.ts";
 
@@ -21,6 +22,8 @@ export interface ChatSession {
 	readonly format: KeptFormat | null;
 	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
+	/** What is kept of the answer for its signature; null where nobody signs. */
+	readonly receipt: Receipt | null;
 	/** The echo in the first chunk of a stream; null: it carries none. */
 	readonly streamEcho: Readonly<Record<string, unknown>> | null;
 	/** What the web gave for it; null where nothing was read or searched. */

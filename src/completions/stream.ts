@@ -9,7 +9,7 @@ import type { AnswerForm, StreamForm } from "./answer-form.ts";
 import { askInFormat } from "./formatted.ts";
 import { FormattedStream } from "./formatted-stream.ts";
 import { ReceivedOutput } from "./received.ts";
-import type { ChatSession } from "./session.ts";
+import { type ChatSession, completionId } from "./session.ts";
 import { ThinkingStream } from "./thinking.ts";
 import { CLIENT_LEFT } from "./unary.ts";
 
@@ -61,7 +61,7 @@ class StreamRun {
 	readonly #stream: ChatStream;
 	readonly #settlement: Settlement;
 	readonly #times: StreamTimes;
-	readonly #output = new ReceivedOutput();
+	readonly #output: ReceivedOutput;
 	readonly #form: StreamForm;
 	readonly #thinking: ThinkingStream | null;
 	/** Output tokens of all choices past which the stream is ended. */
@@ -80,6 +80,7 @@ class StreamRun {
 		this.#settlement = settlement;
 		this.#times = times;
 		this.#form = form;
+		this.#output = new ReceivedOutput({ isSealed: session.forward.sealed !== undefined });
 		this.#thinking = session.thinking === null || session.format !== null ? null : new ThinkingStream(session.thinking);
 		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
 		this.ended = new Promise((resolve) => {
@@ -171,7 +172,8 @@ class StreamRun {
 		for (const event of batch.events) {
 			if (event.frame !== null) this.#output.addPiece(event.said);
 			else {
-				const { choices, usage } = event.body;
+				const { choices, usage, id } = event.body;
+				this.#session.receipt?.named(completionId(id, this.#session.call.requestId), id);
 				if (typeof usage === "object" && usage !== null) {
 					this.#usage = usage as Record<string, unknown>;
 					if (Array.isArray(choices) && choices.length === 0) continue;
@@ -197,7 +199,9 @@ class StreamRun {
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
 		const told = meter.usage.counted || meter.isSum || this.#isOver ? null : (this.#usage ?? {});
-		await this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
+		const written = this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
+		this.#session.receipt?.end(this.#stream.upstream);
+		await written;
 	}
 
 	/** The stream broke: the caller left, or the upstream failed. */
@@ -245,6 +249,7 @@ class StreamRun {
 		if (this.#session.call.signal.aborted) throw new ApiError("UNKNOWN_ERROR", { message: "The caller has left" });
 		const written = sink.write(text);
 		sink.flush();
+		this.#session.receipt?.wrote(text);
 		this.#lastWriteMs = performance.now();
 		if (typeof written === "number") return null;
 		const left = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import type { ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { askInFormat } from "./formatted.ts";
 import { ReceivedOutput } from "./received.ts";
-import type { ChatSession } from "./session.ts";
+import { type ChatSession, completionId } from "./session.ts";
 import { withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
 
@@ -45,5 +45,13 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	const { usage } = meter;
 	if (posted === null || usage === null)
 		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
-	return { status: 200, type: "application/json", body: bodyOf({ posted, usage }) };
+	const body = bodyOf({ posted, usage });
+	const { receipt } = session;
+	if (receipt !== null) {
+		const { id } = answer.body;
+		receipt.named(completionId(id, call.requestId), id);
+		receipt.wrote(body);
+		receipt.end(answer.upstream);
+	}
+	return { status: 200, type: "application/json", body };
 }

@@ -12,7 +12,7 @@ import {
 	loadCharacterData,
 } from "../catalog/index.ts";
 import type { RpcCatalog } from "../catalog/rpc/index.ts";
-import type { ChatParts } from "../completions/index.ts";
+import { type ChatParts, Receipts } from "../completions/index.ts";
 import { BUILD, type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
 import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
@@ -29,6 +29,7 @@ import { embeddings } from "../routes/embeddings/index.ts";
 import { messages } from "../routes/messages/index.ts";
 import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
+import { teeRoutes } from "../routes/tee/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
 import {
 	type App,
@@ -45,6 +46,7 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { Traffic } from "../telemetry/traffic.ts";
+import { type Attestations, createAttestations } from "../upstreams/attestation/index.ts";
 import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
@@ -106,6 +108,8 @@ export class Gateway {
 	readonly #observing: Observing;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
+	readonly #attestations: Attestations;
+	readonly #receipts = new Receipts();
 	readonly #chains: ChainProxy;
 	readonly #freeModels: FreeModelWarnings;
 	readonly #web3Keys: Web3KeyDesk;
@@ -142,6 +146,7 @@ export class Gateway {
 			tracer: this.#observing.tracer,
 			fetchPublic: () => this.#web.fetchPublic,
 		});
+		this.#attestations = createAttestations(this.#upstreams.tools);
 		this.#chains = new ChainProxy({
 			catalog: inputs.rpcCatalog,
 			config: () => this.#config,
@@ -363,12 +368,15 @@ export class Gateway {
 			config: () => this.#config,
 			countTokens,
 			checkSchema: (value, schema) => this.#schemas.check(value, schema),
+			attestations: this.#attestations,
+			receipts: this.#receipts,
 			web: { search: this.#web.search, pages: this.#web.pages, fetchPublic: this.#web.fetchPublic, documents },
 		};
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),
 			responses(chat),
 			...messages(chat),
+			...teeRoutes({ catalog, attestations: this.#attestations, receipts: this.#receipts, now: () => clock.now() }),
 			...this.#audio.routes,
 			...createImageRoutes({
 				engine: this.#inputs.images,

@@ -9,7 +9,7 @@ import { wholeAnswer } from "./whole-answer.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
-const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session) };
+const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session), takesSealed: true };
 
 export function chatCompletions(parts: ChatParts): Endpoint {
 	return metered({

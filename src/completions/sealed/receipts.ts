@@ -1,0 +1,84 @@
+import { createHash, type Hash } from "node:crypto";
+import type { TextModel } from "../../catalog/types.ts";
+
+/** Answers that are remembered at most; the oldest goes first. */
+const MAX_KEPT = 10_000;
+/** The built-in engine among upstreams. */
+const EMBEDDED = "embedded";
+
+/** What is kept of an answer, for who asks for its signature: nothing of what was said. */
+export interface KeptReceipt {
+	readonly accountId: string;
+	readonly modelId: string;
+	readonly upstream: string;
+	/** The completion's id at the upstream. */
+	readonly upstreamId: string;
+	/** SHA-256 of the caller's body and of the answer's, as hex; null where the upstream signs. */
+	readonly hashes: { readonly request: string; readonly response: string } | null;
+}
+
+/** Who answered what, in the memory of this node. */
+export class Receipts {
+	readonly #byId = new Map<string, KeptReceipt>();
+
+	/** null for one that this node did not give, has forgotten, or gave to another account. */
+	find(accountId: string, modelId: string, id: string): KeptReceipt | null {
+		const found = this.#byId.get(id);
+		return found?.accountId === accountId && found.modelId === modelId ? found : null;
+	}
+
+	keep(id: string, receipt: KeptReceipt): void {
+		this.#byId.delete(id);
+		this.#byId.set(id, receipt);
+		if (this.#byId.size <= MAX_KEPT) return;
+		const [oldest] = this.#byId.keys();
+		if (oldest !== undefined) this.#byId.delete(oldest);
+	}
+}
+
+/** The receipt of an answer that is under way. */
+export class Receipt {
+	readonly #receipts: Receipts;
+	readonly #accountId: string;
+	readonly #modelId: string;
+	readonly #request: string | null;
+	readonly #response: Hash = createHash("sha256");
+	#ids: { readonly ours: string; readonly theirs: string } | null = null;
+
+	/** null where no server of the model attests. `raw`: the caller's body as it came. */
+	static of(receipts: Receipts, accountId: string, model: TextModel, raw: Uint8Array): Receipt | null {
+		if (!model.capabilities.supportsTeeAttestation) return null;
+		const isOwn = model.targets.some(({ upstream }) => upstream === EMBEDDED);
+		return new Receipt(receipts, accountId, model.id, isOwn ? createHash("sha256").update(raw).digest("hex") : null);
+	}
+
+	private constructor(receipts: Receipts, accountId: string, modelId: string, request: string | null) {
+		this.#receipts = receipts;
+		this.#accountId = accountId;
+		this.#modelId = modelId;
+		this.#request = request;
+	}
+
+	/** The completion's id, ours and as the upstream told it. */
+	named(ours: string, theirs: unknown): void {
+		this.#ids ??= { ours, theirs: typeof theirs === "string" ? theirs : ours };
+	}
+
+	/** A part of the answer's body that goes out; comments of a stream are none. */
+	wrote(part: string | Uint8Array): void {
+		if (this.#request !== null) this.#response.update(part);
+	}
+
+	/** The answer is whole. */
+	end(upstream: string | null): void {
+		if (this.#ids === null || upstream === null) return;
+		const request = upstream === EMBEDDED ? this.#request : null;
+		this.#receipts.keep(this.#ids.ours, {
+			accountId: this.#accountId,
+			modelId: this.#modelId,
+			upstream,
+			upstreamId: this.#ids.theirs,
+			hashes: request === null ? null : { request, response: this.#response.digest("hex") },
+		});
+	}
+}

@@ -1,0 +1,125 @@
+import type { EffectiveServiceParameters, TextModel } from "../../catalog/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Attestations } from "../../upstreams/attestation/port.ts";
+import type { SealedForward } from "../../upstreams/port.ts";
+import { isSealedPacket, sealedPlainBytes } from "../../wire/sealed-packet.ts";
+import type { AnswerForm } from "../answer-form.ts";
+import type { ChatInput } from "../chat-input.ts";
+import type { MessageFacts } from "../check-messages.ts";
+import type { ChatBody, ChatMessage } from "../schema.ts";
+import { hasSealedHeaders, type SealedKeys, sealedKeys } from "./sealed-headers.ts";
+
+/** Of text that nobody here can read: bytes of an average token, rounded down. */
+const BYTES_PER_TOKEN = 3;
+
+export interface SealedInputs {
+	readonly input: ChatInput;
+	readonly headers: Headers;
+	readonly model: TextModel;
+	readonly options: EffectiveServiceParameters;
+	readonly form: AnswerForm;
+}
+
+/** A conversation whose messages are sealed for the model's server: what can be said of it without reading it. */
+export class SealedRequest {
+	/** The same without what cannot be read, for counting the rest. */
+	readonly readable: ChatBody;
+	readonly #model: TextModel;
+	readonly #keys: SealedKeys;
+	readonly #hexDigits: number;
+	readonly #plainBytes: number;
+
+	private constructor(model: TextModel, keys: SealedKeys, { body, long }: ChatInput) {
+		const lengths = body.messages.filter(isSealed).map(({ content }) => long.bytesOf(String(content)));
+		this.#model = model;
+		this.#keys = keys;
+		this.readable = { ...body, messages: body.messages.filter((message) => !isSealed(message)) };
+		this.#hexDigits = lengths.reduce((sum, length) => sum + length, 0);
+		this.#plainBytes = lengths.reduce((sum, length) => sum + sealedPlainBytes(length), 0);
+	}
+
+	/**
+	 * null where the request asks for no sealed conversation.
+	 * @throws ApiError INVALID_REQUEST, as docs/sealed-chat.md lists it
+	 */
+	static of({ input, headers, model, options, form }: SealedInputs): SealedRequest | null {
+		if (!hasSealedHeaders(headers)) return null;
+		if (!model.capabilities.supportsE2EE)
+			throw new ApiError("INVALID_REQUEST", { message: `${model.id} takes no sealed conversations`, param: "model" });
+		if (!options.enable_e2ee) return null;
+		if (form.takesSealed !== true)
+			throw new ApiError("INVALID_REQUEST", { message: "This route takes no sealed conversations; use /chat/completions" });
+		const keys = sealedKeys(headers);
+		refuseWhatNeedsText(input, model, options);
+		refuseWhatIsNotSealed(input);
+		return new SealedRequest(model, keys, input);
+	}
+
+	/** The options as they act: nothing that needs the text. */
+	static options(options: EffectiveServiceParameters): EffectiveServiceParameters {
+		return {
+			...options,
+			enable_web_search: "off",
+			enable_web_scraping: false,
+			enable_web_citations: false,
+			enable_x_search: false,
+			include_service_system_prompt: false,
+			strip_thinking_response: false,
+		};
+	}
+
+	/** Bytes of the plaintext, beside those that stand in the body. */
+	get addedBytes(): number {
+		return this.#plainBytes;
+	}
+
+	/** Tokens of the plaintext, estimated. */
+	get tokens(): number {
+		return Math.ceil(this.#plainBytes / BYTES_PER_TOKEN);
+	}
+
+	/** What a pass over the messages found, without the packets as text. */
+	sized(facts: MessageFacts): MessageFacts {
+		return { ...facts, mediaBytes: facts.mediaBytes + this.#hexDigits };
+	}
+
+	/** To whom it goes. Throws INVALID_REQUEST where nobody has the key. */
+	async forward(attestations: Attestations, signal: AbortSignal): Promise<SealedForward> {
+		const holder = await attestations.holderOf(this.#model, this.#keys.modelKey, signal);
+		if (holder === null)
+			throw new ApiError("INVALID_REQUEST", {
+				message: `No server of ${this.#model.id} has the key that this conversation is sealed for; ask for its attestation anew`,
+			});
+		return { ...this.#keys, holder };
+	}
+}
+
+function refuseWhatNeedsText({ body }: ChatInput, model: TextModel, options: EffectiveServiceParameters): void {
+	const cannot = (path: string[], what: string) => {
+		throw invalidField(path, `${what} in a sealed conversation`, "unsupported");
+	};
+	if (body.stream !== true) throw invalidField(["stream"], "must be true in a sealed conversation");
+	if ((body.tools ?? []).length > 0) cannot(["tools"], "no tools are called");
+	if (options.character_slug !== undefined) cannot(["service_parameters", "character_slug"], "no character speaks");
+	if (body.logprobs === true) cannot(["logprobs"], "no tokens are told");
+	const format = body.response_format?.type;
+	if (model.repairsFormat === true && format !== undefined && format !== "text")
+		cannot(["response_format"], `the answers of ${model.id} cannot be checked`);
+}
+
+function refuseWhatIsNotSealed({ body, long }: ChatInput): void {
+	for (const [index, { role, content }] of body.messages.entries()) {
+		if (role !== "user" && role !== "system") continue;
+		const at = ["messages", index, "content"];
+		if (typeof content !== "string") throw invalidField(at, "must be one text in a sealed conversation");
+		// Of a very long text the beginning stands here; its server sees the rest.
+		if (!isSealedPacket(content) || long.bytesOf(content) % 2 !== 0)
+			throw invalidField(at, "must be sealed for the model: hex of key, nonce, ciphertext and tag");
+	}
+}
+
+function isSealed({ role, content }: ChatMessage): boolean {
+	if (typeof content !== "string" || role === "assistant" || role === "tool") return false;
+	return isSealedPacket(content);
+}

@@ -1,0 +1,87 @@
+/**
+ * GET /tee/attestation and /tee/signature: what the server of a model proves of itself, and what it signed. Free. Never
+ * says of a proof that it holds: that is read from the report, by the caller.
+ */
+import Type, { type Static } from "typebox";
+import type { Catalog, TextModel } from "../../catalog/index.ts";
+import type { Receipts } from "../../completions/index.ts";
+import { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
+import type { Attestations } from "../../upstreams/attestation/port.ts";
+
+/** Short ones are refused by some servers; where nothing is sealed they decide. */
+const NONCE = /^[0-9a-f]{64}$/i;
+const SHORT_NONCE = /^[0-9a-f]{32}$/i;
+
+const Model = Type.String({ minLength: 1, maxLength: 512, description: "A model with supportsTeeAttestation" });
+const AttestationQuery = Type.Object({ model: Model, nonce: Type.String({ description: "32 random bytes, as 64 hex digits" }) });
+const SignatureQuery = Type.Object({
+	model: Model,
+	request_id: Type.String({ minLength: 1, maxLength: 256, description: "The completion's id, chatcmpl-..." }),
+});
+
+export interface TeeParts {
+	readonly catalog: () => Catalog;
+	readonly attestations: Attestations;
+	readonly receipts: Receipts;
+	readonly now: () => number;
+}
+
+const common = { method: "GET", tag: "Sealed chat", openAi: false, callers: ["key"], listLimit: true } as const;
+
+export function teeRoutes(parts: TeeParts): Endpoint[] {
+	return [
+		plain({
+			...common,
+			path: "/tee/attestation",
+			name: "tee-attestation",
+			summary: "What a model runs in, proven on a nonce",
+			query: AttestationQuery,
+			codes: ["MODEL_NOT_FOUND", "TEE_ATTESTATION_FAILED"],
+			answer: { type: "application/json", description: "The server's report, as it came" },
+			async run({ query }, call) {
+				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
+				const model = attesting(name, parts);
+				if (!NONCE.test(nonce) && (model.capabilities.supportsE2EE || !SHORT_NONCE.test(nonce)))
+					throw invalidField(["nonce"], "must be 64 hex digits");
+				return told(await parts.attestations.report(model, nonce, call.signal));
+			},
+		}),
+		plain({
+			...common,
+			path: "/tee/signature",
+			name: "tee-signature",
+			summary: "The signature of a completion",
+			query: SignatureQuery,
+			codes: ["MODEL_NOT_FOUND", "NOT_FOUND", "TEE_SIGNATURE_FAILED"],
+			answer: { type: "application/json", description: "The server's signature, as it came" },
+			async run({ query }, call) {
+				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
+				const model = attesting(name, parts);
+				const receipt = call.caller === null ? null : parts.receipts.find(call.caller.account.id, model.id, id);
+				if (receipt?.hashes != null) {
+					const { request, response } = receipt.hashes;
+					const signed = await parts.attestations.ownSignature(`${request}:${response}`, call.signal);
+					return json({ model: model.id, request_id: id, ...signed });
+				}
+				const { upstreamId = id, upstream = null } = receipt ?? {};
+				const signature = await parts.attestations.signature(model, upstreamId, upstream, call.signal);
+				if (signature === null)
+					throw new ApiError("NOT_FOUND", { message: "No server of this model knows this completion; ask soon after its end" });
+				return told(signature);
+			},
+		}),
+	];
+}
+
+/** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */
+function attesting(name: string, { catalog, now }: TeeParts): TextModel {
+	const { model } = catalog().resolve(name, "text", now());
+	if (!model.capabilities.supportsTeeAttestation) throw invalidField(["model"], `${model.id} proves nothing of what it runs in`);
+	return model;
+}
+
+function told(body: Uint8Array): Answer {
+	return { status: 200, type: "application/json", body };
+}
