@@ -100,6 +100,8 @@ async function main(paths) {
 		await ensureInstalled({ root: ROOT, dev: true });
 		if (paths.length === 0) {
 			results.push(await check("types", "typescript/bin/tsc", ["--noEmit", "-p", "."]));
+			// The console runs in browsers: other globals, and JSX.
+			results.push(await check("types of the console", "typescript/bin/tsc", ["--noEmit", "-p", "console"]));
 			results.push(
 				await check("format, lint, import direction", "@biomejs/biome/bin/biome", [
 					"check",

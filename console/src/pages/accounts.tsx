@@ -61,6 +61,7 @@ export function AccountsPage(): ReactNode {
 		>
 			<div className="inline-fields">
 				<TextField
+					wide
 					label="Find"
 					type="search"
 					placeholder="Name, id or wallet"

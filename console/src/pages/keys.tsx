@@ -62,6 +62,7 @@ export function KeysPage(): ReactNode {
 		<Page title="Keys" says="Of all accounts. A new key is made on its account's page.">
 			<div className="inline-fields">
 				<TextField
+					wide
 					label="Find"
 					type="search"
 					placeholder="Description, id, last characters, account"

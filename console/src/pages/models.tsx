@@ -150,9 +150,9 @@ const modelColumns: readonly Column<ModelRow>[] = [
 				<span className="quiet">none</span>
 			) : (
 				targets.map(({ upstream, model, weight, order }) => (
-					<span key={`${upstream} ${model}`} className="break" title={`weight ${weight}, order ${order}`}>
-						{upstream} <span className="sub">{model}</span>
-					</span>
+					<div key={`${upstream} ${model}`} title={`weight ${weight}, order ${order}`}>
+						{upstream} <span className="quiet break">{model}</span>
+					</div>
 				))
 			),
 	},

@@ -26,9 +26,7 @@ export function RequestsPage(): ReactNode {
 	return (
 		<Page title="One request" says="Every answer has an X-Request-ID: it leads to what was held, charged and paid for it.">
 			<form className="inline-fields" onSubmit={find}>
-				<div className="field-wide">
-					<TextField label="X-Request-ID" value={typed} onChange={setTyped} required placeholder="32 characters" />
-				</div>
+				<TextField wide label="X-Request-ID" value={typed} onChange={setTyped} required placeholder="32 characters" />
 				<button type="submit" className="button button-main">
 					Find
 				</button>

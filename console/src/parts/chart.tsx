@@ -3,14 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { localClock, localTime } from "../format/instant.ts";
 import { useTheme } from "../theme.ts";
-
-export interface ChartSeries {
-	readonly label: string;
-	/** null where nothing is known. */
-	readonly values: readonly (number | null)[];
-	/** 1 to 8: a colour of the tokens. */
-	readonly colour: number;
-}
+import type { ChartSeries } from "./chart-series.ts";
 
 export interface ChartProps {
 	readonly title: string;

@@ -4,16 +4,18 @@ interface FieldProps {
 	readonly label: string;
 	readonly note?: ReactNode;
 	readonly fault?: string | undefined;
+	/** In a row of fields: takes more of it than others. */
+	readonly wide?: boolean;
 	/** Gets the id that its label points to, and that of its note. */
 	readonly children: (control: { readonly id: string; readonly "aria-describedby"?: string }) => ReactNode;
 }
 
 /** A control with its label, and a note or a fault that belongs to it. */
-export function Field({ label, note, fault, children }: FieldProps) {
+export function Field({ label, note, fault, wide = false, children }: FieldProps) {
 	const id = useId();
 	const told = note !== undefined || fault !== undefined;
 	return (
-		<div className="field">
+		<div className={wide ? "field field-wide" : "field"}>
 			<label htmlFor={id}>{label}</label>
 			{children({ id, ...(told ? { "aria-describedby": `${id}-note` } : {}) })}
 			{told ? (
@@ -31,6 +33,7 @@ interface TextFieldProps {
 	readonly value: string;
 	readonly onChange: (value: string) => void;
 	readonly placeholder?: string;
+	readonly wide?: boolean;
 	readonly type?: "text" | "password" | "search" | "date" | "datetime-local" | "number";
 	readonly required?: boolean;
 	readonly maxLength?: number;
@@ -42,10 +45,20 @@ interface TextFieldProps {
 	readonly range?: { readonly min?: number; readonly max?: number; readonly step?: number };
 }
 
-export function TextField({ label, note, value, onChange, choices, range = {}, type = "text", ...rest }: TextFieldProps) {
+export function TextField({
+	label,
+	note,
+	wide = false,
+	value,
+	onChange,
+	choices,
+	range = {},
+	type = "text",
+	...rest
+}: TextFieldProps) {
 	const list = useId();
 	return (
-		<Field label={label} note={note}>
+		<Field label={label} note={note} wide={wide}>
 			{(control) => (
 				<>
 					<input

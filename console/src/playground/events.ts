@@ -3,7 +3,8 @@ export async function* eventsOf(answer: Response): AsyncGenerator<string> {
 	if (answer.body === null) return;
 	let rest = "";
 	for await (const text of answer.body.pipeThrough(new TextDecoderStream())) {
-		const events = (rest + text.replaceAll("\r\n", "\n")).split("\n\n");
+		// A line ends with LF or CRLF, and the two may come apart; JSON has neither as it is.
+		const events = (rest + text.replaceAll("\r", "")).split("\n\n");
 		rest = events.pop() ?? "";
 		for (const event of events) {
 			const data = dataOf(event);

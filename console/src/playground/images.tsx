@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
-import { AreaField } from "../parts/field.tsx";
+import { AreaField, Check } from "../parts/field.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { ModelField } from "./model-field.tsx";
@@ -24,6 +24,7 @@ export function ImagesPage(): ReactNode {
 	const [edited, setEdited] = useState<Blob | null>(null);
 	const [model, setModel] = useState("local-edit");
 	const [prompt, setPrompt] = useState("crop to a square, resize to 512x512, grayscale");
+	const [safe, setSafe] = useState(true);
 	const { run, start, stop } = useRun();
 	const before = useObjectUrl(file);
 	const after = useObjectUrl(edited);
@@ -37,6 +38,7 @@ export function ImagesPage(): ReactNode {
 		const body = new FormData();
 		body.set("model", model);
 		body.set("prompt", prompt);
+		if (!safe) body.set("safe_mode", "false");
 		body.set("image", file);
 		void start("/image/edit", body, async (answer) => setEdited(await answer.blob()));
 	};
@@ -53,6 +55,7 @@ export function ImagesPage(): ReactNode {
 					/>
 					<AreaField label="What to do" value={prompt} onChange={setPrompt} rows={3} />
 					<ModelField type="inpaint" value={model} onChange={setModel} />
+					<Check label="Safe mode: blur adult content" value={safe} onChange={setSafe} />
 					<div className="form-foot">
 						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
 							Stop
@@ -80,7 +83,7 @@ export function ImagesPage(): ReactNode {
 						run={run}
 						request={{
 							path: "/image/edit",
-							form: { model, prompt },
+							form: { model, prompt, ...(safe ? {} : { safe_mode: "false" }) },
 							file: { field: "image", name: file?.name ?? "photo.jpg" },
 							answer: { saveAs: "edited.png" },
 						}}

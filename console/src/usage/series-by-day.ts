@@ -1,5 +1,5 @@
 import type { UsageReport, UsageRow } from "../../../src/routes/console/types.ts";
-import type { ChartSeries } from "../parts/chart.tsx";
+import type { ChartSeries } from "../parts/chart-series.ts";
 
 /** As many as the tokens have colours; the last one is for the rest. */
 const MOST = 8;
