@@ -9,6 +9,7 @@ const turnpike: CommandDef = defineCommand({
 	subCommands: {
 		serve: () => import("./commands/serve/index.ts").then((module) => module.serve),
 		reload: () => import("./commands/reload.ts").then((module) => module.reload),
+		log: () => import("./commands/log.ts").then((module) => module.log),
 		accounts: () => import("./commands/accounts.ts").then((module) => module.accounts),
 		keys: () => import("./commands/keys.ts").then((module) => module.keys),
 		wallets: () => import("./commands/wallets.ts").then((module) => module.wallets),
@@ -24,6 +25,7 @@ const turnpike: CommandDef = defineCommand({
 		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
 		chat: () => import("./commands/chat.ts").then((module) => module.chat),
 		init: () => import("./commands/init/index.ts").then((module) => module.init),
+		top: () => import("./commands/top/index.ts").then((module) => module.top),
 		completion: () => import("./commands/completion/index.ts").then((module) => module.completionOf(() => turnpike)),
 	},
 });

@@ -1,0 +1,129 @@
+import { defineCommand } from "citty";
+import type { Config } from "../../config/index.ts";
+import { EXIT_USAGE } from "../exit-codes.ts";
+import { complain } from "../print.ts";
+import { notedServer } from "../serve/running-server.ts";
+import { configOrExit, storeArgs } from "../store-args.ts";
+import { Scrape, Span } from "./scrape.ts";
+import { type Size, viewOf } from "./view.ts";
+
+const DEFAULT_SECONDS = "2";
+const ANSWER_MS = 5_000;
+/** Where nothing says how large the screen is. */
+const PLAIN: Size = { columns: 80, rows: 24 };
+/** q, and what a terminal in raw mode says for Ctrl-C and Ctrl-D. */
+const LEAVING = ["q", "Q", "\x03", "\x04"];
+const SHOW_SCREEN = "\x1b[?1049h\x1b[?25l";
+const LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l";
+
+export const top = defineCommand({
+	meta: {
+		name: "top",
+		description: "Watch a running node: requests, spend, times, upstreams, chains, engines, books; q ends it",
+	},
+	args: {
+		url: { type: "string", description: "Address of the server; left out: the one of the data folder", valueHint: "URL" },
+		interval: { type: "string", description: "Seconds between two looks", default: DEFAULT_SECONDS, valueHint: "S" },
+		once: { type: "boolean", description: "Print it once, as where the output is no terminal" },
+		...storeArgs,
+	},
+	async run({ args }) {
+		const { config } = configOrExit({ config: args.config, data: args.data });
+		const intervalMs = Number(args.interval) * 1_000;
+		if (!(intervalMs >= 100 && intervalMs <= 3_600_000))
+			return fail("--interval: expected seconds, from 0.1 to 3600", EXIT_USAGE);
+		const address = (args.url ?? addressOf(config)).replace(/\/+$/, "");
+		const look = () => scrape(address, config.metrics.token);
+		if (args.once === true || process.stdout.isTTY !== true) {
+			const first = await look();
+			if (typeof first === "string") return fail(first);
+			// Nobody scrolls a pipe: everything is printed.
+			const size = { columns: PLAIN.columns, rows: Number.MAX_SAFE_INTEGER };
+			process.stdout.write(`${viewOf(new Span(first, null), address, size).join("\n").trimEnd()}\n`);
+			return;
+		}
+		await watch(address, look, intervalMs);
+	},
+});
+
+function addressOf({ data, server }: Config): string {
+	const noted = notedServer(data);
+	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
+}
+
+/** One look, or what is in its way. */
+async function scrape(address: string, token: string | undefined): Promise<Scrape | string> {
+	let response: Response;
+	try {
+		const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
+		response = await fetch(`${address}/metrics`, { ...(headers ? { headers } : {}), signal: AbortSignal.timeout(ANSWER_MS) });
+	} catch {
+		return `No server answers at ${address}: start it with npm start, or name another with --url`;
+	}
+	if (response.status === 403)
+		return `${address} shows its metrics to who has metrics.token: name its configuration with --config`;
+	if (!response.ok) return `${address}/metrics answers ${response.status}`;
+	return new Scrape(await response.text(), Date.now());
+}
+
+/** Draws until q, Ctrl-C or SIGTERM. */
+async function watch(address: string, look: () => Promise<Scrape | string>, intervalMs: number): Promise<void> {
+	const { stdin, stdout } = process;
+	let ended = false;
+	let wake: () => void = () => {};
+	const end = () => {
+		ended = true;
+		wake();
+	};
+	let lines: string[] = [];
+	const draw = () => {
+		const { columns, rows } = sizeOf(stdout);
+		const shown = lines.slice(0, rows).map((line) => `${line.slice(0, columns)}\x1b[K`);
+		stdout.write(`\x1b[H${shown.join("\r\n")}\x1b[J`);
+	};
+	const pressed = (keys: Buffer) => {
+		if ([...keys.toString("latin1")].some((key) => LEAVING.includes(key))) end();
+	};
+	stdin.setRawMode?.(true);
+	stdin.on("data", pressed);
+	stdout.on("resize", draw);
+	process.once("SIGTERM", end);
+	process.once("SIGINT", end);
+	stdout.write(SHOW_SCREEN);
+	try {
+		let before: Scrape | null = null;
+		while (!ended) {
+			const now = await look();
+			if (ended) break;
+			if (typeof now === "string") lines = ["", now, "", "It is asked again; q ends this."];
+			else {
+				lines = viewOf(new Span(now, before), address, sizeOf(stdout));
+				before = now;
+			}
+			draw();
+			await new Promise<void>((resolve) => {
+				const timer = setTimeout(resolve, intervalMs);
+				wake = () => {
+					clearTimeout(timer);
+					resolve();
+				};
+			});
+		}
+	} finally {
+		stdout.write(LEAVE_SCREEN);
+		stdout.off("resize", draw);
+		stdin.off("data", pressed);
+		stdin.setRawMode?.(false);
+		stdin.pause();
+	}
+}
+
+const sizeOf = ({ columns, rows }: { columns?: number; rows?: number }): Size => ({
+	columns: columns || PLAIN.columns,
+	rows: rows || PLAIN.rows,
+});
+
+function fail(text: string, code = 1): void {
+	complain(text);
+	process.exitCode = code;
+}
