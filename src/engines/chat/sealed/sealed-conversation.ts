@@ -66,9 +66,9 @@ export class SealedConversation {
 
 	#opened(message: Fields, index: number): Fields {
 		const { role, content } = message;
-		const isSealed = typeof content === "string" && isSealedPacket(content);
-		if (!isSealed && role !== "user" && role !== "system") return message;
 		if (role === "assistant" || role === "tool") return message;
+		// A developer's plain text comes as a system's; a plain one of a system itself was refused on the way.
+		if (role !== "user" && !(typeof content === "string" && isSealedPacket(content))) return message;
 		try {
 			return { ...message, content: openPacket(typeof content === "string" ? content : "", this.#key.privateKey) };
 		} catch (fault) {
