@@ -1,5 +1,5 @@
 import type { CeilingRequest, CeilingResult, HoldContext } from "../budgets/port.ts";
-import { mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
+import { linesNano, mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
 import type { Admission, Settlement } from "../server/endpoint.ts";
@@ -13,7 +13,7 @@ import { formatInstruction, formatToKeep } from "./kept-format.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
-import { hostedOptions, preparationOf, streamEcho } from "./preparation.ts";
+import { hostedOptions, preparationOf, streamEcho, xResultPrice } from "./preparation.ts";
 import type { Prepared } from "./prepare.ts";
 import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
 import { Receipt } from "./sealed/receipts.ts";
@@ -81,6 +81,12 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	let plan = planOf(input, facts);
 	const { size } = plan;
 	const wanted = preparationOf(facts, options);
+	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
+	/** What is held beside the tokens; undefined for plain chat. */
+	const besideNano = () =>
+		prepared === null && sources === undefined
+			? undefined
+			: linesNano([...(prepared?.costs ?? []), ...(sources === undefined ? [] : [{ ...sources, units: sources.atMost }])]);
 	let prepared: Prepared | null = null;
 
 	let ceiling: CeilingResult | undefined;
@@ -104,6 +110,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			}
 			const { size: real, overhead, text } = plan;
 			const rates = dearestRates(model.prices, real.atMost + again);
+			const beside = besideNano();
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
 				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
 				promptTokensAtLeast: real.atLeast,
@@ -113,13 +120,13 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
 				choices: body.n ?? 1,
 				...(keptFormat === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
-				...(prepared === null ? {} : { besideNano: prepared.paidNano }),
+				...(beside === undefined ? {} : { besideNano: beside }),
 			});
 			return ceiling.hold;
 		},
 		async work(settlement: Settlement) {
 			const sealedForward = sealed === null ? undefined : await sealed.forward(parts.attestations, call.signal);
-			const isPriced = settlement.heldNano > (prepared?.paidNano ?? 0);
+			const isPriced = settlement.heldNano > (besideNano() ?? 0);
 			const { asked, members, overhead, text } = plan;
 			const meter = new ChatMeter({
 				model,
@@ -129,6 +136,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				promptText: text,
 				promptOverheadTokens: overhead,
 				ranBefore: prepared?.ran,
+				sources,
 			});
 			if (prepared !== null) meter.sentTo = prepared.sentTo;
 			const web = prepared?.web ?? null;
@@ -169,6 +177,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 						disableThinking,
 						imagesFrom,
 						dropFormat: keptFormat !== null,
+						searchesX: options.enable_x_search,
 						defaultEffort:
 							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
 					}),

@@ -20,6 +20,8 @@ export interface EditInputs {
 	readonly defaultEffort: string | undefined;
 	/** True: the model is told the format in words, and its server nothing. */
 	readonly dropFormat: boolean;
+	/** True: the provider searches X. */
+	readonly searchesX: boolean;
 }
 
 /**
@@ -45,6 +47,7 @@ const NOT_THE_CALLERS: ReadonlySet<string> = new Set([
 	"service_tier",
 	"transforms",
 	"web_search_options",
+	"x_search",
 ]);
 
 /**
@@ -56,6 +59,7 @@ export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const edits = new Map<string, string | null>();
 	for (const { key } of inputs.members) if (NOT_THE_CALLERS.has(key)) edits.set(key, null);
 	if (inputs.systemTexts.length > 0 || inputs.imagesFrom > 0) edits.set("messages", messagesWith(inputs));
+	if (inputs.searchesX) edits.set("x_search", "true");
 	if (inputs.dropFormat) edits.set("response_format", null);
 	if (inputs.spliceMaxTokens !== null) {
 		edits.set("max_completion_tokens", String(inputs.spliceMaxTokens));

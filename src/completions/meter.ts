@@ -16,6 +16,14 @@ export interface RanBefore {
 	readonly usage: TokenUsage | null;
 }
 
+/** The price of each source that an answer tells. */
+export interface SourcePrice {
+	readonly sku: string;
+	readonly picoPrice: ChargeLine["picoPrice"];
+	/** Are held, and charged at most. */
+	readonly atMost: number;
+}
+
 /** What one chat request needs to turn its end into a post. */
 export interface MeterParts {
 	readonly model: TextModel;
@@ -27,6 +35,8 @@ export interface MeterParts {
 	readonly promptOverheadTokens: number;
 	/** Is paid with the answer, and costs nothing without one. */
 	readonly ranBefore?: RanBefore | undefined;
+	/** What the sources cost that the model's server finds itself. */
+	readonly sources?: SourcePrice | undefined;
 }
 
 /**
@@ -40,6 +50,7 @@ export class ChatMeter {
 	usage: TokenUsage | null = null;
 	#before: TokenUsage | null = null;
 	#more = "";
+	#sources = 0;
 
 	constructor(parts: MeterParts) {
 		this.#parts = parts;
@@ -84,6 +95,7 @@ export class ChatMeter {
 		}
 		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
 		const rated = Math.max(usage.promptTokens, this.#before?.promptTokens ?? 0);
+		this.#sources = output.sources;
 		return this.#postAll(this.#before === null ? usage : sumOf(this.#before, usage), status, rated);
 	}
 
@@ -112,11 +124,13 @@ export class ChatMeter {
 
 	/** With what ran before. `rated`: the longest prompt of a call, which decides between the model's rates. */
 	#postAll(own: TokenUsage, status: number, rated: number): Posted | null {
-		const { model, settlement, ranBefore } = this.#parts;
+		const { model, settlement, ranBefore, sources } = this.#parts;
 		const before = ranBefore?.usage ?? null;
 		const usage = before === null ? own : sumOf(before, own);
 		this.usage = usage;
 		const lines = [...chatLines(model, usage, Math.max(rated, before?.promptTokens ?? 0)), ...(ranBefore?.lines ?? [])];
+		const told = Math.min(this.#sources, sources?.atMost ?? 0);
+		if (sources !== undefined && told > 0) lines.push({ sku: sources.sku, units: told, picoPrice: sources.picoPrice });
 		const input: PostInput = { lines, usage, status, upstream: this.sentTo };
 		return settlement.post(input);
 	}

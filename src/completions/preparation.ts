@@ -1,11 +1,14 @@
 import {
+	callPrice,
 	type EffectiveServiceParameters,
 	type ServiceParameters,
 	serviceParametersEcho,
 	type TextModel,
 } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
 import type { MessageFacts } from "./check-messages.ts";
 import type { FilePart } from "./files/file-parts.ts";
+import type { SourcePrice } from "./meter.ts";
 import type { ChatBody } from "./schema.ts";
 import type { WebSource } from "./web/web-sources.ts";
 
@@ -24,6 +27,14 @@ export function preparationOf({ files }: MessageFacts, options: EffectiveService
 	const scraping = options.enable_web_scraping;
 	if (files.length === 0 && search === "off" && !scraping) return null;
 	return { files, search, scraping, cites: options.enable_web_citations };
+}
+
+/** Results of a search of X that are held for, and charged at most. */
+const MAX_X_RESULTS = 20;
+
+/** What a result costs that the model's provider finds on X. */
+export function xResultPrice({ pricePerXResultUsd }: Pick<Config["web"], "pricePerXResultUsd">): SourcePrice {
+	return { sku: "chat-x-search-result", picoPrice: callPrice(pricePerXResultUsd), atMost: MAX_X_RESULTS };
 }
 
 /** What the hosted tools of a request mean as options. One that the model lacks is refused elsewhere. */

@@ -48,7 +48,7 @@ export interface Prepared {
 	readonly input: ChatInput;
 	readonly ran: RanBefore;
 	/** What ran costs, where the request succeeds. */
-	readonly paidNano: ReturnType<typeof linesNano>;
+	readonly costs: readonly ChargeLine[];
 	/** The upstream that was asked whether to search; null: none was. */
 	readonly sentTo: string | null;
 	/** null where nothing of the web was read, and no search gave an answer. */
@@ -135,7 +135,7 @@ class PreparationRun {
 				before: found.text === null ? null : { message: this.#latest, text: found.text },
 			}),
 			ran,
-			paidNano: linesNano([...this.#askedLines(), ...found.lines]),
+			costs: [...this.#askedLines(), ...found.lines],
 			sentTo: this.#sentTo,
 			web: found.ran ? { sources: found.sources } : null,
 		};

@@ -3,6 +3,7 @@ import { isSealedPacket, sealedPlainBytes } from "../wire/sealed-packet.ts";
 const MAX_PIECES = 1_024;
 /** Characters that are kept for counting; an endless answer must not fill the memory. */
 const MAX_KEPT = 4_194_304;
+const MAX_SOURCES = 100;
 
 /**
  * What a model has said so far: the text for counting where the upstream gives no usage, and the two cheap
@@ -18,6 +19,8 @@ export class ReceivedOutput {
 	readonly #isSealed: boolean;
 	/** Chunks that carried content. */
 	chunks = 0;
+	/** Addresses of sources that the model's server tells. */
+	readonly #sources = new Set<string>();
 
 	constructor({ isSealed = false } = {}) {
 		this.#isSealed = isSealed;
@@ -30,6 +33,11 @@ export class ReceivedOutput {
 	/** A cheap lower measure of output tokens: content chunks or bytes / 8, whichever is more (docs/money.md). */
 	get tokensAtLeast(): number {
 		return Math.max(this.chunks, Math.floor(this.#length / 8));
+	}
+
+	/** Sources that the model's server has told, each once, up to a hundred. */
+	get sources(): number {
+		return this.#sources.size;
 	}
 
 	/** An estimate of the tokens whose text was not kept: bytes / 3. */
@@ -67,6 +75,7 @@ export class ReceivedOutput {
 		this.#addText(said.content);
 		this.#addText(said.reasoning_content ?? said.reasoning);
 		this.#addText(said.refusal);
+		if (Array.isArray(said.annotations)) this.#addSources(said.annotations);
 		const calls = said.tool_calls;
 		if (!Array.isArray(calls)) return;
 		for (const call of calls as unknown[]) {
@@ -74,6 +83,13 @@ export class ReceivedOutput {
 			if (!isRecord(called)) continue;
 			this.#addText(called.name);
 			this.#addText(called.arguments);
+		}
+	}
+
+	#addSources(annotations: readonly unknown[]): void {
+		for (const annotation of annotations) {
+			const cited = isRecord(annotation) ? annotation.url_citation : undefined;
+			if (isRecord(cited) && typeof cited.url === "string" && this.#sources.size < MAX_SOURCES) this.#sources.add(cited.url);
 		}
 	}
 

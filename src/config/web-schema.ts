@@ -44,6 +44,7 @@ export const WebSchema = section({
 		}),
 	),
 	pricePerSearchUsd: price("USD for a search that was answered"),
+	pricePerXResultUsd: price("USD for a result of a provider's own search of X; 20 at most are charged for a request"),
 	searchMs: ms(10_000, "Each try of a search"),
 	safeSearch: Type.Enum(["off", "moderate", "strict"], { default: "moderate", description: "Leaves out adult results" }),
 	search: section({

@@ -35,6 +35,7 @@ export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageMode
 	const thinks = effort === undefined ? model.capabilities.supportsReasoning === true : effort !== "none";
 	const format = responseFormatOf(body.response_format, facts);
 	const tools = toolsOf(body.tools);
+	const hosted = body.x_search === true && facts.searchX !== undefined ? [facts.searchX] : [];
 	const options: LanguageModelV4CallOptions = {
 		prompt,
 		...defined({
@@ -48,7 +49,7 @@ export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageMode
 			stopSequences: stopOf(body.stop),
 			responseFormat: format,
 			reasoning: thinking.reasoning,
-			tools: tools.length > 0 ? tools : undefined,
+			tools: tools.length + hosted.length > 0 ? [...tools, ...hosted] : undefined,
 			toolChoice: tools.length > 0 ? toolChoiceOf(body.tool_choice) : undefined,
 		}),
 		providerOptions: mergedOptions(

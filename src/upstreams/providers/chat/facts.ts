@@ -4,7 +4,7 @@
  *
  * Sources: the option schemas of the packages, and the providers' API references.
  */
-import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4ProviderTool, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
 
 type Options = SharedV4ProviderOptions;
@@ -37,6 +37,8 @@ export interface ChatFacts {
 	readonly systemFirst?: true;
 	/** `json_object` without a schema is not known: it goes as a schema of any object. */
 	readonly jsonObjectAsSchema?: true;
+	/** The tool by which it searches X. */
+	readonly searchX?: LanguageModelV4ProviderTool;
 	/** Models whose package leaves the output maximum out above an effort: it is the most that they are told. */
 	readonly mostEffort?: { readonly models: RegExp; readonly effort: "medium" };
 	/** Models that think within a budget of tokens, which is to be taken out of the output maximum. */
@@ -156,6 +158,7 @@ export const CHAT_FACTS: Readonly<Partial<Record<ProviderName, ChatFacts>>> = {
 		always: { store: false },
 		named: { prompt_cache_key: "promptCacheKey", min_p: "minP" },
 		oneToolAtATime: { xai: ONE_TOOL },
+		searchX: { type: "provider", id: "xai.x_search", name: "x_search", args: {} },
 	},
 };
 
