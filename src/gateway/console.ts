@@ -35,7 +35,7 @@ const SIGN_INS_PER_MINUTE = 10;
 const PLAY = `${CONSOLE_API}/play/`;
 const ACCOUNTS = `${CONSOLE_API}/accounts`;
 /** What is no playground: keys, accounts and money have pages of their own. */
-const NOT_PLAYED = /^(?:admin|api_keys|x402)(?:\/|$)/;
+const NOT_PLAYED = /^(?:admin|api_keys|x402)?(?:\/|$)/;
 const READS = new Set(["GET", "HEAD"]);
 /** Credentials and origins of the caller: the session stands in their place. */
 const DROPPED = [
@@ -173,12 +173,21 @@ export class Console {
 function apiPath(pathname: string, method: string): string | null {
 	if (pathname.startsWith(PLAY)) {
 		const path = pathname.slice(PLAY.length);
-		if (NOT_PLAYED.test(path)) throw new ApiError("NOT_FOUND", { message: "This is no part of the playground" });
+		if (NOT_PLAYED.test(decoded(path))) throw new ApiError("NOT_FOUND", { message: "This is no part of the playground" });
 		return `${API_PREFIX}/${path}`;
 	}
 	// The list is the console's own: it can be searched.
 	if (pathname === ACCOUNTS) return READS.has(method) ? null : `${API_PREFIX}/admin/accounts`;
 	return pathname.startsWith(`${ACCOUNTS}/`) ? `${API_PREFIX}/admin${pathname.slice(CONSOLE_API.length)}` : null;
+}
+
+/** As the router reads it; nothing where it cannot. */
+function decoded(path: string): string {
+	try {
+		return decodeURIComponent(path);
+	} catch {
+		return "";
+	}
 }
 
 function asSession(connection: Connection, { keyHash }: LiveSession): Connection {

@@ -74,10 +74,10 @@ const COLUMNS = {
 function grouped(rows: SelectQueryBuilder<Tables, "usage_daily", object>, by: readonly UsagePart[]) {
 	const column = <T>(part: UsagePart, name: string) =>
 		(by.includes(part) ? sql<T | null>`${sql.ref(COLUMNS[part])}` : sql<T | null>`NULL`).as(name);
-	return rows
+	const apart = by.length === 0 ? rows : rows.groupBy(by.map((part) => COLUMNS[part]));
+	return apart
 		.select([column<bigint>("day", "day"), column<string>("sku", "sku")])
 		.select([column<string>("key", "key_id"), column<string>("account", "account_id")])
-		.groupBy(by.map((part) => COLUMNS[part]))
 		.$castTo<{ sku: string | null; day: bigint | null; key_id: string | null; account_id: string | null }>();
 }
 
