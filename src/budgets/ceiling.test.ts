@@ -219,6 +219,15 @@ describe("with the caller's maximum", () => {
 		expect(error.message).toContain(`max_tokens: ${Math.floor((0.05 - 0.03 - 300 * 15e-6) / 75e-6)} would fit`);
 	});
 
+	test("half of what is free bounds an output that nobody asked for, not what stands beside it", async () => {
+		const node = await nodeWith("0.07");
+		const { ceiling } = request({ besideNano: usd("0.03") });
+		const { hold, maxTokens } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
+		expect(maxTokens).toBe(Math.floor(0.035 / 75e-6));
+		expect(hold.amount).toBe(nano(usd("0.03") + 300 * 15_000 + maxTokens * 75_000));
+		hold.void();
+	});
+
 	test("of free tokens only what stands beside them is held, and nothing bounds the output", async () => {
 		const node = await nodeWith("0.05");
 		const free = { inputPrice: picoPerUnit(0, 1), outputPrice: picoPerUnit(0, 1), besideNano: usd("0.03") };

@@ -32,9 +32,14 @@ function promptNano(request: CeilingRequest, promptTokens: number): number {
 	return (request.besideNano ?? 0) + lineOrMore(promptTokens, request.inputPrice);
 }
 
+/** What `tokens` of output for each choice cost. */
+export function outputNano(request: CeilingRequest, tokens: number): number {
+	return lineOrMore(tokens * request.choices, request.outputPrice);
+}
+
 /** What the whole request may cost: the prompt and `tokens` for each choice. Infinity where it cannot be held. */
 export function worstNano(request: CeilingRequest, promptTokens: number, tokens: number): number {
-	const sum = promptNano(request, promptTokens) + lineOrMore(tokens * request.choices, request.outputPrice);
+	const sum = promptNano(request, promptTokens) + outputNano(request, tokens);
 	return sum <= MOST ? sum : Number.POSITIVE_INFINITY;
 }
 

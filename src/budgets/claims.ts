@@ -1,7 +1,7 @@
 import { type Nano, nano } from "../ledger/nano.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { CachedKey } from "./cached-key.ts";
-import { affordableTokens, FLOOR_TOKENS, fittingTokens, fullTokens, worstNano } from "./ceiling.ts";
+import { affordableTokens, FLOOR_TOKENS, fittingTokens, fullTokens, outputNano, worstNano } from "./ceiling.ts";
 import type { CapClaim, Claim } from "./claim.ts";
 import { unavailable } from "./lease-queue.ts";
 import { type HoldRoom, OpenHold } from "./open-hold.ts";
@@ -210,7 +210,7 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 
 	#leastNeed(): number {
 		const floor = Math.min(FLOOR_TOKENS, fullTokens(this.#request));
-		return Math.max(worstNano(this.#request, this.#promptTokens, floor), 2 * worstNano(this.#request, 0, floor));
+		return Math.max(worstNano(this.#request, this.#promptTokens, floor), 2 * outputNano(this.#request, floor));
 	}
 
 	#take(window: SpendingWindow | null, from: Split, amount: number, tokens: number, lowered: boolean): CeilingResult | undefined {
