@@ -230,7 +230,7 @@ export class CallerCache {
 	}
 
 	#changed(change: StoreChange): void {
-		if (change.kind === "reload") return;
+		if (change.kind === "reload" || change.kind === "log-level") return;
 		if (change.kind === "leases-ended") {
 			for (const cached of this.#accounts.values()) cached.leases.lapse();
 			this.#owing.clear();

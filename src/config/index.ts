@@ -2,9 +2,11 @@
  * The configuration: one schema, its defaults, one loader. Precedence: command line, environment, file,
  * defaults. Never logs a secret; an unknown key or a wrong value is a ConfigError that says where.
  */
+
 export { withCompleteUpstreams } from "./complete-upstreams.ts";
 export { dialectOf } from "./dialect-of.ts";
 export { ConfigError, type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
+export { LOG_LEVELS, type LogLevel } from "./observing-schema.ts";
 export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerFacts } from "./providers.ts";
 export {
 	type Config,

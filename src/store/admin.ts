@@ -9,7 +9,7 @@ export { ACCOUNT_TIERS } from "./admin/account-fields.ts";
 export { type AccountBalances, type AccountView, listAccounts, showAccount } from "./admin/account-view.ts";
 export { createAccount, createFirstAccount, isEmpty, type NewAccount } from "./admin/accounts.ts";
 export { type Backlog, readBacklog } from "./admin/backlog.ts";
-export { requestReload } from "./admin/changes.ts";
+export { requestLogLevel, requestReload } from "./admin/changes.ts";
 export { credit } from "./admin/credit.ts";
 export { debit } from "./admin/debit.ts";
 export { type ErasedAccount, eraseAccount } from "./admin/erase-account.ts";

@@ -1,6 +1,6 @@
 /** What other processes changed: SQLite tells cheaply that something was, the `changes` rows tell what. */
 import type { Database, Statement } from "bun:sqlite";
-import { TAKES_BACK } from "./admin/changes.ts";
+import { reloadOf, TAKES_BACK } from "./admin/changes.ts";
 import type { StoreChange } from "./port.ts";
 
 interface ChangeRow {
@@ -47,5 +47,5 @@ function changeOf(row: ChangeRow): StoreChange {
 	if (row.kind === "account")
 		return { kind: "account", accountId, ...(row.hash === TAKES_BACK ? { takesBack: true as const } : {}) };
 	if (row.kind === "key") return { kind: "key", accountId, keyId: row.key_id ?? "", hash: row.hash ?? "" };
-	return { kind: "reload" };
+	return reloadOf(row.hash);
 }

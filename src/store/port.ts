@@ -162,6 +162,8 @@ export type StoreChange =
 	| { readonly kind: "account"; readonly accountId: string; readonly takesBack?: true }
 	| { readonly kind: "key"; readonly keyId: string; readonly accountId: string; readonly hash: string }
 	| { readonly kind: "reload" }
+	/** Running servers log from this level on, until they are told another or read their configuration again. */
+	| { readonly kind: "log-level"; readonly level: string }
 	/** Another node lacks money of the account: what no hold needs goes back. Nothing of the account changed. */
 	| { readonly kind: "recall"; readonly accountId: string }
 	/** The store ended this node's leases (it was silent for too long): nothing of them may be spent any more. */

@@ -287,6 +287,8 @@ export interface Tables {
 	voice_sample_parts: { voice_id: string; part: Int; body: Uint8Array; stored_at: Int };
 	/** Who is signed in to the console. What the columns mean stands beside the migration. */
 	console_sessions: { hash: string; key_hash: string; created_at: Int; expires_at: Int };
+	/** Alerts that stand. What the columns mean stands beside the migration. */
+	alerts: { name: string; owner: string; raised_at: Int; seen_at: Int; told: Int };
 	meta: { name: string; value: string };
 }
 

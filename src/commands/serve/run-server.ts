@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
 import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
-import { type Config, ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import { type Config, ConfigError, type ConfigFlags, LOG_LEVELS, type LoadedConfig, loadConfig } from "../../config/index.ts";
 import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { DocumentPool } from "../../engines/documents/index.ts";
@@ -114,8 +114,10 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const reload = () => reloadFrom(flags, gateway, log);
 	store.onChange((change) => {
 		if (change.kind === "reload") reload();
+		if (change.kind === "log-level") setLevel(change.level, log);
 	});
 	process.on("SIGHUP", reload);
+	process.on("SIGUSR2", () => setLevel(log.level === "debug" ? gateway.config.log.level : "debug", log));
 	let stopping = false;
 	const stop = async (signal: string) => {
 		if (stopping) return;
@@ -198,6 +200,14 @@ async function fetchModel(
 			"the built-in chat model could not be downloaded; it is tried again at the next chat request",
 		);
 	}
+}
+
+/** Until the next reload. A level that is none changes nothing: it may come from a newer version. */
+function setLevel(level: string, log: Log): void {
+	if (!LOG_LEVELS.some((known) => known === level)) return;
+	log.level = "info";
+	log.info({ level }, "the log has another level now");
+	log.level = level;
 }
 
 function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {

@@ -14,6 +14,7 @@ import { usageSums } from "../queries/usage-sums.ts";
 import { retentionStep } from "../retention/retention-step.ts";
 import { type AccountView, listAccountPage, showAccount } from "./account-view.ts";
 import { createAccountOnce } from "./accounts.ts";
+import { alertTold, lookAtAlerts } from "./alerts.ts";
 import { beginConsoleSession, endConsoleSession, findConsoleSession, prolongConsoleSession } from "./console-sessions.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
@@ -53,6 +54,7 @@ import {
 
 export const ADMIN_OPERATIONS = {
 	accountBalance,
+	alertTold,
 	askForMoney,
 	beginConsoleSession,
 	beginTopUp,
@@ -88,6 +90,7 @@ export const ADMIN_OPERATIONS = {
 	listExceededLimits,
 	listKeys: listAccountKeys,
 	listMoney,
+	lookAtAlerts,
 	listTopUps,
 	listUnreadStakers,
 	listVoices,

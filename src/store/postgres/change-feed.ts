@@ -1,5 +1,6 @@
 /** What other processes changed, in the order of its commits: writers of `changes` rows go one after the other. */
 import type { SQL } from "bun";
+import { reloadOf } from "../admin/changes.ts";
 import type { StoreChange } from "../port.ts";
 
 /** One read takes at most this many rows; the next one takes on. */
@@ -47,5 +48,5 @@ function changeOf(row: Readonly<Record<string, string | null>>): StoreChange {
 	const accountId = row.account_id ?? "";
 	if (row.kind === "account") return { kind: "account", accountId };
 	if (row.kind === "key") return { kind: "key", accountId, keyId: row.key_id ?? "", hash: row.hash ?? "" };
-	return { kind: "reload" };
+	return reloadOf(row.hash ?? null);
 }

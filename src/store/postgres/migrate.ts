@@ -16,6 +16,7 @@ import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
 import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
+import { alerts } from "./migrations/0014-alerts.ts";
 
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	books,
@@ -31,6 +32,7 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
 	capLeases,
 	consoleSessions,
 	upstreamVoices,
+	alerts,
 ];
 
 /**

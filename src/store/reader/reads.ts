@@ -11,6 +11,7 @@ import { namedRequest } from "../queries/named-request.ts";
 import { listRefusalPage } from "../queries/refusal-page.ts";
 import { requestDays } from "../queries/request-days.ts";
 import { listSendPage } from "../queries/sends.ts";
+import { standings } from "../queries/standings.ts";
 import { listTopUpPage } from "../queries/top-up-page.ts";
 import { usageRows } from "../queries/usage-rows.ts";
 
@@ -22,6 +23,7 @@ export const READS = {
 	request: namedRequest,
 	requestDays,
 	sends: listSendPage,
+	standings,
 	topUps: listTopUpPage,
 	usageRows,
 	wallets: listWallets,

@@ -13,6 +13,7 @@ import { voices } from "./migrations/0010-voices.ts";
 import { capLeases } from "./migrations/0011-cap-leases.ts";
 import { consoleSessions } from "./migrations/0012-console.ts";
 import { upstreamVoices } from "./migrations/0013-upstream-voices.ts";
+import { alerts } from "./migrations/0014-alerts.ts";
 
 export interface Migration {
 	readonly number: number;
@@ -35,6 +36,7 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
 	capLeases,
 	consoleSessions,
 	upstreamVoices,
+	alerts,
 ];
 
 /** The folder was written by a newer version of this program. */
