@@ -13,7 +13,7 @@ import {
 } from "../catalog/index.ts";
 import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import { type ChatParts, Receipts } from "../completions/index.ts";
-import { BUILD, type Config, VERSION } from "../config/index.ts";
+import { type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
 import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
 import type { ImageEngine } from "../engines/images/port.ts";
@@ -27,7 +27,7 @@ import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
 import { embeddings } from "../routes/embeddings/index.ts";
 import { messages } from "../routes/messages/index.ts";
-import { MODEL_ENDPOINTS, modelRoutes } from "../routes/models/index.ts";
+import { modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
 import { teeRoutes } from "../routes/tee/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
@@ -58,6 +58,7 @@ import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
 import { Observing } from "./observing.ts";
+import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
 import { WebRoutes } from "./web-routes.ts";
 
@@ -474,50 +475,4 @@ export class Gateway {
 			{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
 		];
 	}
-}
-
-function settingsOf(config: Config): ReturnType<PipelineParts["settings"]> {
-	return {
-		build: BUILD,
-		corsOrigins: config.server.corsOrigins,
-		upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
-		listRequestsPerMinute: config.limits.listRequestsPerMinute,
-		publicEndpoints: new Set(config.models.public ? MODEL_ENDPOINTS : []),
-		logRequests: config.log.requests,
-	};
-}
-
-/** Settings that a running server cannot change, by their path, where old and new differ. */
-function restartSettings(before: Config, after: Config): string[] {
-	const fixed = [
-		"server.host",
-		"server.port",
-		"server.maxBodyBytesInFlight",
-		"server.maxRunning",
-		"server.drainMs",
-		"data",
-		"store",
-		"node",
-		"journal",
-		"staking",
-		"siwx.rpcUrl",
-		"traces",
-		"siwx.timeoutMs",
-		"x402",
-		"chat.embedded",
-		"images.processes",
-		"images.queue",
-		"images.pictureMs",
-		"images.maxMemoryMb",
-		"documents.processes",
-		"documents.fileMs",
-		"documents.maxMemoryMb",
-		"speech.embedded",
-		"embeddings.embedded",
-	];
-	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
-}
-
-function valueAt(config: Config, path: string): unknown {
-	return path.split(".").reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
 }

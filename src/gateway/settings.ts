@@ -10,6 +10,7 @@ export function settingsOf(config: Config): ReturnType<PipelineParts["settings"]
 		upload: { silenceMs: config.server.uploadSilenceMs, totalMs: config.server.uploadTotalMs },
 		listRequestsPerMinute: config.limits.listRequestsPerMinute,
 		publicEndpoints: new Set(config.models.public ? MODEL_ENDPOINTS : []),
+		logRequests: config.log.requests,
 	};
 }
 
@@ -27,6 +28,7 @@ export function restartSettings(before: Config, after: Config): string[] {
 		"journal",
 		"staking",
 		"siwx.rpcUrl",
+		"traces",
 		"siwx.timeoutMs",
 		"x402",
 		"chat.embedded",
