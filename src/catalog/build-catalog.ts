@@ -195,12 +195,14 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 }
 
 function servedFeatures(targets: Draft["targets"], { web, upstreams }: Config): ServedFeatures {
+	const all = (holds: (upstream: string) => boolean) => targets.length > 0 && targets.every(({ upstream }) => holds(upstream));
+	// A provider's package tells it no keys.
+	const attestation = (name: string) => (upstreams[name]?.provider === undefined ? upstreams[name]?.attestation : undefined);
 	return {
 		webSearch: web.search.order.some((name) => web.search[name] !== undefined),
-		xSearch: targets.length > 0 && targets.every(({ upstream }) => upstreams[upstream]?.provider === "xai"),
-		attestation: targets.length > 0 && targets.every(({ upstream }) => upstream === EMBEDDED || upstreams[upstream]?.attestation),
-		sealed:
-			targets.length > 0 && targets.every(({ upstream }) => upstream === EMBEDDED || upstreams[upstream]?.attestation?.sealed),
+		xSearch: all((name) => upstreams[name]?.provider === "xai"),
+		attestation: all((name) => name === EMBEDDED || attestation(name) !== undefined),
+		sealed: all((name) => name === EMBEDDED || attestation(name)?.sealed === true),
 	};
 }
 

@@ -22,6 +22,10 @@ export function chatTry(
 		onSent: (upstream) => call.onSent(upstream),
 		send({ model, node }, endpoint, signal) {
 			const body = shapeChatBody(call, model, node.dialect);
+			if (sealed !== undefined) {
+				const headers = sealedHeaders(sealed, node);
+				return postSealed(fetch, { endpoint, body, requestId, stream, headers }, signal);
+			}
 			if (node.provider !== null) {
 				const { name: upstream, provider: config } = node;
 				const asked = {
@@ -38,9 +42,7 @@ export function chatTry(
 				};
 				return askProvider(asked, signal);
 			}
-			const post = { endpoint, body, requestId, stream };
-			if (sealed === undefined) return postChat(fetch, post, signal);
-			return postSealed(fetch, { ...post, headers: sealedHeaders(sealed, node) }, signal);
+			return postChat(fetch, { endpoint, body, requestId, stream }, signal);
 		},
 	};
 }

@@ -107,7 +107,8 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		dialect: provider ? PROVIDER_DIALECT : DIALECT_TABLE[config.dialect],
 		provider,
 		limits: config,
-		attestation: config.attestation ?? null,
+		// Its package tells it no keys.
+		attestation: provider ? null : (config.attestation ?? null),
 		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
