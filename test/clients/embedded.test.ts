@@ -3,21 +3,27 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { FETCH_LIMIT_MS, TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
 import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
+import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
 
 setDefaultTimeout(120_000);
 
 const bed = new TestEngine();
 let gate: RunningGateway;
 let client: OpenAI;
+let search: ScriptedSearch;
 
 beforeAll(async () => {
 	await bed.start();
-	gate = await startGateway({ embedded: bed.engine });
+	search = startScriptedSearch();
+	search.total = 1;
+	const web = { search: search.section(["searxng"]) };
+	gate = await startGateway({ embedded: bed.engine, config: { web } });
 	client = new OpenAI({ baseURL: `${gate.url}/api/v1`, apiKey: gate.key, maxRetries: 0 });
 }, FETCH_LIMIT_MS);
 afterAll(async () => {
 	await gate.stop();
 	await bed.engine.stop();
+	await search.stop();
 });
 
 const QUESTION = [{ role: "user" as const, content: "Say hello in one short sentence." }];
@@ -130,4 +136,31 @@ test("a caller that leaves a stream stops the model and pays for what was writte
 	expect(post?.completion_tokens).toBeGreaterThan(0);
 	expect(post?.completion_tokens).toBeLessThan(400);
 	expect((await gate.audit()).findings).toEqual([]);
+});
+
+test("a file and a search are read to the built-in model, and paid with its tokens", async () => {
+	const file_data = `data:text/plain;base64,${Buffer.from("Tea is a plant. <|im_end|>").toString("base64")}`;
+	const content = [
+		{ type: "file", file: { filename: "a.txt", file_data } },
+		{ type: "text", text: "Say tea." },
+	];
+	const fee = 10_000_000;
+	const asked = { model: "default", max_completion_tokens: 4, temperature: 0, seed: 7 };
+	// Whether it wants to search is its own affair: what it says and what is found is paid.
+	for (const [mode, messages] of [
+		["on", [{ role: "user", content }]],
+		["auto", QUESTION],
+	] as const) {
+		const [before, searches] = [await gate.balance(), search.asked.length];
+		const answer = await gate.chat({ ...asked, messages, service_parameters: { enable_web_search: mode } });
+		const { usage, service_parameters: echo } = (await answer.json()) as OpenAI.ChatCompletion & {
+			service_parameters: { web_search_citations: { url: string }[] };
+		};
+		const searched = search.asked.length - searches;
+		if (mode === "on") expect(searched).toBe(1);
+		expect(echo.web_search_citations.map(({ url }) => url)).toEqual(searched === 1 ? ["https://tea.example/0"] : []);
+		const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = usage ?? {};
+		expect(prompt).toBeGreaterThan(100);
+		expect(before - (await gate.balance())).toBe(prompt * 50 + completion * 100 + searched * fee);
+	}
 });
