@@ -16,7 +16,7 @@ beforeAll(async () => {
 	await bed.start();
 	search = startScriptedSearch();
 	search.total = 1;
-	const web = { search: search.section(["searxng"]) };
+	const web = { search: search.section(["brave"]) };
 	gate = await startGateway({ embedded: bed.engine, config: { web } });
 	client = new OpenAI({ baseURL: `${gate.url}/api/v1`, apiKey: gate.key, maxRetries: 0 });
 }, FETCH_LIMIT_MS);
