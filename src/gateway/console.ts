@@ -30,6 +30,8 @@ export interface ConsoleInputs extends Omit<ConsoleParts, "sessions" | "live" | 
 	readonly pages: ConsolePages | null;
 }
 
+/** By which a key's restrictions let it in, or keep it out. */
+export const CONSOLE_NAME = "console";
 const ROOT = "/console";
 const SIGN_INS_PER_MINUTE = 10;
 const PLAY = `${CONSOLE_API}/play/`;

@@ -44,7 +44,8 @@ const DEFAULT_DAYS = 30;
 const MAX_BODY_BYTES = 16_384;
 
 const common = { name: "console", tag: "Console", summary: "The console's own", openAi: false, listLimit: false } as const;
-const signedIn = { ...common, callers: ["key"], right: "OPERATOR" } as const;
+// What is mistyped here must not block the key for the scripts that have it, too.
+const signedIn = { ...common, callers: ["key"], right: "OPERATOR", failureGuard: false } as const;
 const get = { ...signedIn, method: "GET" } as const;
 const post = { ...signedIn, method: "POST" } as const;
 const body = <Schema extends Type.TSchema>(schema: Schema) => ({ schema, maxBytes: MAX_BODY_BYTES });
