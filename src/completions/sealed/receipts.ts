@@ -21,10 +21,9 @@ export interface KeptReceipt {
 export class Receipts {
 	readonly #byId = new Map<string, KeptReceipt>();
 
-	/** null for one that this node did not give, has forgotten, or gave to another account. */
-	find(accountId: string, modelId: string, id: string): KeptReceipt | null {
-		const found = this.#byId.get(id);
-		return found?.accountId === accountId && found.modelId === modelId ? found : null;
+	/** null for one that this node did not give, or has forgotten. Whose it is, is for who asks to look at. */
+	find(id: string): KeptReceipt | null {
+		return this.#byId.get(id) ?? null;
 	}
 
 	keep(id: string, receipt: KeptReceipt): void {

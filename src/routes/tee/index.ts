@@ -38,7 +38,7 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			name: "tee-attestation",
 			summary: "What a model runs in, proven on a nonce",
 			query: AttestationQuery,
-			codes: ["MODEL_NOT_FOUND", "TEE_ATTESTATION_FAILED"],
+			codes: ["MODEL_NOT_FOUND", "TEE_ATTESTATION_FAILED", "MODEL_OFFLINE"],
 			answer: { type: "application/json", description: "The server's report, as it came" },
 			async run({ query }, call) {
 				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
@@ -54,12 +54,14 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			name: "tee-signature",
 			summary: "The signature of a completion",
 			query: SignatureQuery,
-			codes: ["MODEL_NOT_FOUND", "NOT_FOUND", "TEE_SIGNATURE_FAILED"],
+			codes: ["MODEL_NOT_FOUND", "NOT_FOUND", "TEE_SIGNATURE_FAILED", "MODEL_OFFLINE"],
 			answer: { type: "application/json", description: "The server's signature, as it came" },
 			async run({ query }, call) {
 				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
 				const model = attesting(name, parts);
-				const receipt = call.caller === null ? null : parts.receipts.find(call.caller.account.id, model.id, id);
+				const receipt = parts.receipts.find(id);
+				const isOthers = receipt !== null && (receipt.accountId !== call.caller?.account.id || receipt.modelId !== model.id);
+				if (isOthers) throw unknownCompletion();
 				if (receipt?.hashes != null) {
 					const { request, response } = receipt.hashes;
 					const signed = await parts.attestations.ownSignature(`${request}:${response}`, call.signal);
@@ -67,12 +69,15 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 				}
 				const { upstreamId = id, upstream = null } = receipt ?? {};
 				const signature = await parts.attestations.signature(model, upstreamId, upstream, call.signal);
-				if (signature === null)
-					throw new ApiError("NOT_FOUND", { message: "No server of this model knows this completion; ask soon after its end" });
+				if (signature === null) throw unknownCompletion();
 				return told(signature);
 			},
 		}),
 	];
+}
+
+function unknownCompletion(): ApiError {
+	return new ApiError("NOT_FOUND", { message: "No server of this model knows this completion; ask soon after its end" });
 }
 
 /** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */

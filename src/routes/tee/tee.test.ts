@@ -96,6 +96,16 @@ describe("GET /tee/signature", () => {
 		expect((await both.signature(id)).status).toBe(200);
 	});
 
+	test("404 for another account's completion, and under another model's name", async () => {
+		const { id } = await client.ask(user("sign this"));
+		const other = await gate.newKey({ creditUsd: "1" });
+		const asked = (model: string, key: string) =>
+			gate.call("GET", `/tee/signature?model=${model}&request_id=${id}`, undefined, { authorization: `Bearer ${key}` });
+		expect((await asked("e2ee-one", other.secret)).status).toBe(404);
+		expect((await asked("e2ee-two", gate.key)).status).toBe(404);
+		expect((await asked("e2ee-one", gate.key)).status).toBe(200);
+	});
+
 	test("400 without an id, 404 for an unknown one, 502 where the server fails", async () => {
 		expect((await gate.call("GET", "/tee/signature?model=e2ee-one")).status).toBe(400);
 		expect((await client.signature("chatcmpl-nobody")).status).toBe(404);
