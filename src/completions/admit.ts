@@ -81,6 +81,11 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	let plan = planOf(input, facts);
 	const { size } = plan;
 	const wanted = preparationOf(facts, options);
+	// Of the body as it came: reading its files writes over it.
+	const receipt =
+		call.caller === null || form.takesSealed !== true
+			? null
+			: Receipt.of(parts.receipts, call.caller.account.id, model, input.raw);
 	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
 	/** What is held beside the tokens; undefined for plain chat. */
 	const besideNano = () =>
@@ -155,10 +160,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				format: keptFormat,
 				checkSchema: parts.checkSchema,
 				includeUsage: body.stream_options?.include_usage === true,
-				receipt:
-					call.caller === null || form.takesSealed !== true
-						? null
-						: Receipt.of(parts.receipts, call.caller.account.id, model, input.raw),
+				receipt,
 				streamEcho: streamEcho(options, web),
 				web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
 				choices: body.n ?? 1,

@@ -92,6 +92,20 @@ test(
 );
 
 test(
+	"the signature of a plain chat is of its body as it came, also where a long file in it was read",
+	async () => {
+		const rtf = `{\\rtf1 {\\*\\unknown ${"a".repeat(300_000)}}Tea.}`;
+		const file_data = `data:text/rtf;base64,${Buffer.from(rtf).toString("base64")}`;
+		const messages = [{ role: "user", content: [{ type: "file", file: { file_data } }] }];
+		const body = { model: MODEL, messages, ...REPEATABLE, max_completion_tokens: 2 };
+		const whole = await (await gate.chat(body)).text();
+		const { id } = JSON.parse(whole) as { id: string };
+		expect(await isSignatureOf((await (await client.signature(id)).json()) as Signed, JSON.stringify(body), whole)).toBe(true);
+	},
+	LIMIT_MS,
+);
+
+test(
 	"a signature is for the account that asked, and for what was answered",
 	async () => {
 		const { id } = await client.ask(user("hi"), REPEATABLE);
