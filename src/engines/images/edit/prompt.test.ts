@@ -94,6 +94,7 @@ const READ: readonly (readonly [prompt: string, ...operations: Operation[]])[] =
 	["remove the background", { op: "background", colour: TRANSPARENT }],
 	["replace the background with red", { op: "background", colour: "#ff0000" }],
 	["flatten on white", { op: "flatten", colour: "#ffffff" }],
+	["flatten on light blue, invert", { op: "flatten", colour: "#add8e6" }, { op: "invert", mask: null }],
 	[
 		"crop to 400x300, rotate 90 and then blur by 3; make it black and white",
 		{ op: "crop", width: 400, height: 300, at: "center" },

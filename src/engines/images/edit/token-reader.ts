@@ -107,18 +107,16 @@ export class TokenReader {
 	colour(): Colour | null {
 		const hex = this.take("colour");
 		if (hex !== null) return hex.colour;
-		const [first, second, third] = [0, 1, 2].map((ahead) => {
+		const words = [0, 1, 2].map((ahead) => {
 			const token = this.#tokens[this.#at + ahead];
-			return token?.kind === "word" ? token.word : "";
+			return token?.kind === "word" ? token.word : null;
 		});
-		for (const [words, name] of [
-			[3, `${first}${second}${third}`],
-			[2, `${first}${second}`],
-			[1, first ?? ""],
-		] as const) {
-			const colour = colourNamed(name);
+		// A comma ends a name: what stands behind it is another edit.
+		const end = words.indexOf(null);
+		for (let count = end < 0 ? words.length : end; count > 0; count--) {
+			const colour = colourNamed(words.slice(0, count).join(""));
 			if (colour === undefined) continue;
-			this.#at += words;
+			this.#at += count;
 			return colour;
 		}
 		return null;
