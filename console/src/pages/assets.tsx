@@ -71,7 +71,7 @@ function Pull({ asset: { name, state } }: { readonly asset: AssetRow }) {
 			className="button button-small"
 			disabled={pull.isPending}
 			onClick={() => pull.mutate()}
-			aria-label={`Fetch ${name}`}
+			aria-label={`${state === "failed" ? "Try again" : "Fetch"}: ${name}`}
 		>
 			{state === "failed" ? "Try again" : "Fetch"}
 		</button>

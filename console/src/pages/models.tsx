@@ -118,7 +118,7 @@ function Probe({ name }: { readonly name: string }) {
 			className="button button-small"
 			disabled={probe.isPending}
 			onClick={() => probe.mutate()}
-			aria-label={`Ask ${name} now`}
+			aria-label={`${probe.isPending ? "Asking…" : "Ask now"}: ${name}`}
 		>
 			{probe.isPending ? "Asking…" : "Ask now"}
 		</button>

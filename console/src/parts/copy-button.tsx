@@ -22,7 +22,12 @@ export function CopyButton({
 	};
 	return (
 		<>
-			<button type="button" className="button button-small copy" onClick={copy} aria-label={`${label} ${what}`}>
+			<button
+				type="button"
+				className="button button-small copy"
+				onClick={copy}
+				aria-label={said === "" ? `${label} ${what}` : said}
+			>
 				{said === "" ? label : said}
 			</button>
 			<span className="unseen" role="status">

@@ -5,7 +5,11 @@ import { Moment } from "./moment.tsx";
 export function TaskLine({ task, what }: { readonly task: Task<unknown>; readonly what: string }) {
 	return (
 		<div role="status">
-			{task.state === "never" ? null : task.state === "failed" ? (
+			{task.state === "never" ? (
+				task.error === null ? null : (
+					<div className="note">{task.error}</div>
+				)
+			) : task.state === "failed" ? (
 				<div className="note note-bad">
 					The {what} of <Moment at={task.startedAt} /> failed: <span className="break">{task.error}</span>
 				</div>

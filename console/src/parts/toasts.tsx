@@ -5,12 +5,12 @@ const manager = Toast.createToastManager();
 
 /** Says what was done, for a few seconds; screen readers hear it. */
 export const say = (text: string): void => {
-	manager.add({ description: text, type: "good" });
+	manager.add({ title: text, type: "good" });
 };
 
 /** Says why something failed, until it is closed. */
 export const sayFault = (fault: unknown): void => {
-	manager.add({ description: faultText(fault), type: "bad", priority: "high", timeout: 0 });
+	manager.add({ title: faultText(fault), type: "bad", priority: "high", timeout: 0 });
 };
 
 export function Toasts() {
@@ -29,7 +29,7 @@ function List() {
 	const { toasts } = Toast.useToastManager();
 	return toasts.map((toast) => (
 		<Toast.Root key={toast.id} toast={toast} className="toast">
-			<Toast.Description />
+			<Toast.Title render={<p />} />
 			<Toast.Close className="button button-small button-plain" aria-label="Close this message">
 				Close
 			</Toast.Close>

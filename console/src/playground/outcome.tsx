@@ -11,6 +11,7 @@ import { Fault } from "../parts/loaded.tsx";
 import { Section } from "../parts/page.tsx";
 import { State, type Tone } from "../parts/state.tsx";
 import { Tabs } from "../parts/tabs.tsx";
+import { useSettled } from "../parts/use-settled.ts";
 import type { Run } from "./run.ts";
 import { type Language, type SampleRequest, sample } from "./samples.ts";
 
@@ -89,7 +90,9 @@ function Header({ name, value }: { readonly name: string; readonly value: string
 /** The price that was booked: it reaches the store a moment after the answer. */
 function Cost({ run }: { readonly run: Run }) {
 	const { requestId, state } = run;
-	const charged = requestId !== null && (state === "done" || state === "stopped");
+	// The store takes what is posted in after a quarter of a second: nothing is asked before.
+	const ended = requestId !== null && (state === "done" || state === "stopped");
+	const charged = useSettled(ended ? requestId : null, 500) === requestId && ended;
 	const query = useQuery({
 		...queries.request(requestId ?? ""),
 		enabled: charged,
@@ -97,7 +100,7 @@ function Cost({ run }: { readonly run: Run }) {
 		retryDelay: 250,
 	});
 	if (state === "failed") return <>nothing: what fails is free</>;
-	if (!charged) return <span className="quiet">{state === "running" ? "known at the end" : "none yet"}</span>;
+	if (!ended) return <span className="quiet">{state === "running" ? "known at the end" : "none yet"}</span>;
 	if (query.data !== undefined) return <Amount value={query.data.data.price} />;
 	return <span className="quiet">{query.error === null ? "being booked…" : "not booked yet: look at the request"}</span>;
 }
