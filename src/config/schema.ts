@@ -5,7 +5,7 @@
 import Type, { type Static } from "typebox";
 import { ImagesSchema } from "./images-schema.ts";
 import { ModelEntrySchema } from "./model-schema.ts";
-import { LogSchema, MetricsSchema, TracesSchema } from "./observing-schema.ts";
+import { AlertsSchema, LogSchema, MetricsSchema, TracesSchema } from "./observing-schema.ts";
 import { PROVIDER_NAMES } from "./providers.ts";
 import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
@@ -237,6 +237,7 @@ export const ConfigSchema = closed({
 	log: LogSchema,
 	metrics: MetricsSchema,
 	traces: TracesSchema,
+	alerts: AlertsSchema,
 	limits: section({
 		default: Type.Object(RateLimitSchema.properties, {
 			additionalProperties: false,

@@ -57,6 +57,7 @@ import { Console } from "./console.ts";
 import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
+import { Alerts } from "./alerts/index.ts";
 import { Observing } from "./observing.ts";
 import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
@@ -107,6 +108,7 @@ export class Gateway {
 	readonly staking: Staking;
 	readonly #inputs: GatewayInputs;
 	readonly #observing: Observing;
+	readonly #alerts: Alerts;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
 	readonly #attestations: Attestations;
@@ -206,6 +208,17 @@ export class Gateway {
 		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
+		this.#alerts = new Alerts({
+			config: () => this.#config,
+			store,
+			place: config.store ?? config.data,
+			journal,
+			upstreams: () => this.#upstreams.snapshot(),
+			networks: () => this.#chains.upstreams.snapshot(),
+			clock,
+			timers: systemTimers,
+			log,
+		});
 		store.onChange(({ kind }) => {
 			if (kind === "leases-ended") this.#observing.leasesEnded();
 		});
@@ -263,6 +276,7 @@ export class Gateway {
 	}
 
 	async stop(): Promise<void> {
+		this.#alerts.stop();
 		this.staking.reader?.stop();
 		await this.#wallets.stop();
 		await this.#discovery.stop();
@@ -456,6 +470,7 @@ export class Gateway {
 			upstreams: () => this.#upstreams.snapshot(),
 			upstreamCounts: () => this.#upstreams.counts.all(),
 			engines: engineCounts,
+			alerts: () => this.#alerts.counts(),
 		});
 		return [
 			{ path: "/healthz", answer: () => new Response("ok\n") },

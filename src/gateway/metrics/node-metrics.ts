@@ -37,6 +37,10 @@ export const BOOK_METRICS: readonly Metric[] = [
 	spread("turnpike_journal_sync_seconds", "Time of syncs of the journal to the disk", [], ({ journal: { syncSeconds } }) =>
 		syncSeconds === undefined ? [] : [{ labels: {}, histogram: syncSeconds }],
 	),
+	one("gauge", "turnpike_alerts_firing", "Alerts that this node raised and that stand", (parts) => parts.alerts().firing),
+	one("gauge", "turnpike_alerts_waiting", "Notices to webhooks that wait for their turn", (parts) => parts.alerts().waiting),
+	one("counter", "turnpike_alerts_sent_total", "Notices that a webhook took", (parts) => parts.alerts().sent),
+	one("counter", "turnpike_alerts_failed_total", "Notices that were given up", (parts) => parts.alerts().failed),
 	one("counter", "turnpike_trace_spans_sent_total", "Spans that the collector took", (parts) => parts.spans().sent),
 	one(
 		"counter",

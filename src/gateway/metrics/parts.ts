@@ -26,6 +26,7 @@ export interface MetricsParts {
 	readonly upstreams: () => readonly UpstreamStatus[];
 	readonly upstreamCounts: () => ReadonlyMap<string, CallCounts>;
 	readonly engines: () => Promise<readonly EngineCounts[]>;
+	readonly alerts: () => { readonly firing: number; readonly waiting: number; readonly sent: number; readonly failed: number };
 	readonly spans: () => { readonly sent: number; readonly dropped: number };
 	readonly lag: LoopLag;
 }

@@ -16,7 +16,7 @@ export interface LookedAt {
 export interface ToTell {
 	/** Names of alerts that this node has to tell of, and since when they stand. Told again and again until `alertTold`. */
 	readonly raised: readonly { readonly name: string; readonly sinceMs: number }[];
-	/** Of alerts that have ended and were told: gone from the store with this answer. */
+	/** Of alerts that have ended: gone from the store with this answer. */
 	readonly ended: readonly { readonly name: string; readonly sinceMs: number }[];
 	/** Alerts of this node that stand, told or not. */
 	readonly mine: number;
@@ -62,7 +62,8 @@ export async function lookAtAlerts(admin: AdminStore, looked: LookedAt): Promise
 		});
 		return {
 			raised: mine.filter(({ told }) => told === 0n).map(since),
-			ended: over.filter(({ told }) => told === 1n).map(since),
+			// Also where nobody noted that it was told: a reader who waits for its end must hear of it.
+			ended: over.map(since),
 			mine: mine.length,
 		};
 	});
