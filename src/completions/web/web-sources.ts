@@ -87,12 +87,15 @@ export function urlsIn(text: string): string[] {
 
 function withoutTail(url: string): string {
 	let end = url.length;
-	while (end > 0) {
+	const unopened = new Map([
+		[")", countOf(url, ")") - countOf(url, "(")],
+		["]", countOf(url, "]") - countOf(url, "[")],
+	]);
+	for (; end > 0; end -= 1) {
 		const last = url[end - 1] ?? "";
-		const opens = last === ")" ? "(" : last === "]" ? "[" : null;
-		const unopened = opens !== null && countOf(url.slice(0, end), last) > countOf(url.slice(0, end), opens);
-		if (!/[.,;:!?*_~]/.test(last) && !unopened) break;
-		end -= 1;
+		const left = unopened.get(last) ?? 0;
+		if (left > 0) unopened.set(last, left - 1);
+		else if (!/[.,;:!?*_~]/.test(last)) break;
 	}
 	return url.slice(0, end);
 }
