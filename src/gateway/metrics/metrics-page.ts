@@ -56,8 +56,10 @@ function formatFor(accept: string | null): Format {
 async function pageOf(format: Format, metrics: readonly Metric[], parts: MetricsParts): Promise<Page> {
 	const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 	const kinds = { counter: Counter, gauge: Gauge, histogram: Histogram };
+	// OpenMetrics names a counter without the ending that its lines have.
+	const written = (name: string) => (format === "openmetrics" ? name.replace(/_total$/, "") : name);
 	const shown = metrics.map(({ name, help, kind, labels, read }) => {
-		const metric = new kinds[kind]({ name, help, labelNames: [...labels], registers: [] });
+		const metric = new kinds[kind]({ name: written(name), help, labelNames: [...labels], registers: [] });
 		const described = metric.get();
 		const get = async () => ({ ...(await described), values: filled(await read(parts)) });
 		// Of a histogram the second one is asked for.
