@@ -206,7 +206,7 @@ async function fetchModel(
 function setLevel(level: string, log: Log): void {
 	if (!LOG_LEVELS.some((known) => known === level)) return;
 	log.level = "info";
-	log.info({ level }, "the log has another level now");
+	log.info({ newLevel: level }, "the log has another level now");
 	log.level = level;
 }
 
