@@ -74,7 +74,16 @@ function Upstreams({ rows }: { readonly rows: readonly UpstreamRow[] }) {
 			),
 			sortBy: ({ name }) => name,
 		},
-		{ name: "State", cell: ({ state, busy }) => <UpstreamState state={state} busy={busy} />, sortBy: ({ state }) => state },
+		{
+			name: "State",
+			cell: ({ state, busy, ejections }) => (
+				<>
+					<UpstreamState state={state} busy={busy} />
+					{ejections === 0 ? null : <span className="sub">taken out {count(ejections)} ×</span>}
+				</>
+			),
+			sortBy: ({ state }) => state,
+		},
 		{
 			name: "Running",
 			kind: "number",
@@ -83,7 +92,6 @@ function Upstreams({ rows }: { readonly rows: readonly UpstreamRow[] }) {
 			sortBy: ({ running }) => running,
 		},
 		...traffic,
-		{ name: "Taken out", kind: "number", cell: ({ ejections }) => count(ejections), sortBy: ({ ejections }) => ejections },
 		{
 			name: "Last fault",
 			cell: ({ lastFault, consecutiveFaults }) =>
@@ -150,7 +158,7 @@ const modelColumns: readonly Column<ModelRow>[] = [
 				<span className="quiet">none</span>
 			) : (
 				targets.map(({ upstream, model, weight, order }) => (
-					<div key={`${upstream} ${model}`} title={`weight ${weight}, order ${order}`}>
+					<div key={`${upstream} ${model}`} className="target" title={`weight ${weight}, order ${order}`}>
 						{upstream} <span className="quiet break">{model}</span>
 					</div>
 				))

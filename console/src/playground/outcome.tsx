@@ -63,7 +63,7 @@ export function Outcome({ run, request }: { readonly run: Run; readonly request:
 				{run.headers.length === 0 ? null : (
 					<details>
 						<summary>Headers ({run.headers.length})</summary>
-						<dl className="sheet sheet-pad facts mono form-below">
+						<dl className="sheet sheet-pad facts mono">
 							{run.headers.map(([name, value]) => (
 								<Header key={name} name={name} value={value} />
 							))}
