@@ -1,4 +1,4 @@
-/** The `openai` package as it is published, curl, and Python's requests: pictures sent, edited and made. */
+/** The `openai` packages of Node and Python as they are published, curl, and Python's requests: pictures sent, edited and made. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -119,4 +119,42 @@ describe.skipIf(!hasRequests)("Python's requests", () => {
 			expect(await decoded(Buffer.from(text, "base64"))).toMatchObject({ width: 300, height });
 		}
 	});
+});
+
+const OPENAI_PYTHON = `
+import os
+from openai import OpenAI, BadRequestError
+client = OpenAI(base_url=os.environ["GATE"], api_key=os.environ["KEY"], max_retries=0)
+path = os.environ["PICTURE"]
+edited = client.images.edit(model="gpt-image-2-edit", image=[open(path, "rb"), open(path, "rb")], mask=open(path, "rb"), prompt="green", size="1024x1024")
+made = client.images.generate(model="z-image-turbo", prompt="a red kite", size="512x512")
+print(edited.data[0].b64_json)
+print(made.data[0].b64_json)
+try:
+    client.images.edit(model="local-edit", image=open(path, "rb"), prompt="make it nicer")
+except BadRequestError as error:
+    print(error.code)
+`;
+const hasVenv = Bun.which("python3") !== null && Bun.spawnSync(["python3", "-c", "import venv, ensurepip"]).success;
+
+describe.skipIf(!hasVenv)("the openai package of Python", () => {
+	test("edits several pictures with a mask, makes one, and reads a refusal", async () => {
+		const made = Bun.spawnSync(["node", "scripts/python-openai.mjs"], { cwd: join(import.meta.dir, "../..") });
+		if (!made.success) throw new Error(made.stderr.toString());
+		const python = Bun.spawn([made.stdout.toString().trim(), "-c", OPENAI_PYTHON], {
+			env: {
+				...process.env,
+				NO_PROXY: "*",
+				GATE: `${images.gate.url}/api/v1`,
+				KEY: images.gate.key,
+				PICTURE: join(folder, "picture.png"),
+			},
+		});
+		const lines = (await new Response(python.stdout).text()).trim().split("\n");
+		expect(await python.exited).toBe(0);
+		expect(await decoded(Buffer.from(lines[0] ?? "", "base64"))).toMatchObject({ width: 1024, height: 1024 });
+		expect(await decoded(Buffer.from(lines[1] ?? "", "base64"))).toMatchObject({ width: 512, height: 512 });
+		expect(lines[2]).toBe("INVALID_REQUEST");
+		expect(images.upstream.requests[0]?.files.map(({ field }) => field)).toEqual(["image[]", "mask", "image[]"]);
+	}, 120_000);
 });
