@@ -143,7 +143,6 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				ranBefore: prepared?.ran,
 				sources,
 			});
-			if (prepared !== null) meter.sentTo = prepared.sentTo;
 			const web = prepared?.web ?? null;
 			const session: ChatSession = {
 				call,

@@ -49,8 +49,6 @@ export interface Prepared {
 	readonly ran: RanBefore;
 	/** What ran costs, where the request succeeds. */
 	readonly costs: readonly ChargeLine[];
-	/** The upstream that was asked whether to search; null: none was. */
-	readonly sentTo: string | null;
 	/** null where nothing of the web was read, and no search gave an answer. */
 	readonly web: { readonly sources: readonly WebSource[] } | null;
 }
@@ -136,7 +134,6 @@ class PreparationRun {
 			}),
 			ran,
 			costs: [...this.#askedLines(), ...found.lines],
-			sentTo: this.#sentTo,
 			web: found.ran ? { sources: found.sources } : null,
 		};
 	}

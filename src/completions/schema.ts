@@ -29,7 +29,13 @@ const VideoPart = Type.Object({
 });
 const FilePart = Type.Object({
 	type: Type.Literal("file"),
-	file: Type.Object({ file_data: Type.String({ minLength: 1 }), filename: Type.Optional(orNull(Type.String())) }),
+	file: Type.Object({
+		file_data: Type.String({
+			minLength: 1,
+			description: "A data: URL with base64, or a public http(s) URL; up to 25 MiB. The model gets the file's text",
+		}),
+		filename: Type.Optional(orNull(Type.String())),
+	}),
 	cache_control: CacheControl,
 });
 
