@@ -30,6 +30,8 @@ type Listed<Name extends ReadName> = ReadAnswer<Name> extends readonly (infer It
 const KEPT_MS = 30_000;
 const MAX_KEPT = 50;
 const DAY_MS = 86_400_000;
+/** A day's last requests may be booked when it is over: what ran at midnight, what waited for the store. */
+const SETTLED_DAYS = 2;
 
 /**
  * The books of all accounts as the operator reads them: beside the work of the server, as the store has applied them
@@ -39,6 +41,8 @@ export class OperatorBooks {
 	readonly #options: OperatorBooksOptions;
 	readonly #reader: StoreReader;
 	readonly #audits = new Set<StoreReader>();
+	/** Of days that are over; null: nothing was charged. */
+	readonly #days = new Map<number, ReadAnswer<"usageRows">[number] | null>();
 	readonly #kept = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
 
 	constructor(options: OperatorBooksOptions) {
@@ -64,6 +68,28 @@ export class OperatorBooks {
 	/** At most half a minute old. */
 	usage(query: ReadInput<"usageRows">): Promise<ReadAnswer<"usageRows">> {
 		return this.#lately("usageRows", query);
+	}
+
+	/**
+	 * What was charged on each UTC day that has a charge, at most half a minute old. Days that are over are read once, so
+	 * that who looks at the same month again and again costs what today costs.
+	 */
+	async chargesByDay(range: {
+		readonly firstDay: number;
+		readonly lastDay: number;
+	}): Promise<ReadonlyMap<number, ReadAnswer<"usageRows">[number]>> {
+		const settledUpTo = this.today() - SETTLED_DAYS;
+		let firstDay = range.firstDay;
+		while (firstDay <= settledUpTo && this.#days.has(firstDay)) firstDay++;
+		const limit = range.lastDay - firstDay + 1;
+		const read = limit > 0 ? await this.usage({ ...range, firstDay, by: ["day"], limit }) : [];
+		const days = new Map(read.map((row) => [row.day ?? 0, row]));
+		for (let day = firstDay; day <= Math.min(settledUpTo, range.lastDay); day++) this.#days.set(day, days.get(day) ?? null);
+		for (let day = range.firstDay; day < firstDay; day++) {
+			const kept = this.#days.get(day);
+			if (kept) days.set(day, kept);
+		}
+		return days;
 	}
 
 	/** Metered requests by UTC day, at most half a minute old. */

@@ -26,6 +26,9 @@ import { noteExceededLimits } from "../store/admin/exceeded-limits.ts";
 import { createKey } from "../store/admin.ts";
 
 const MODEL = "priced";
+const DAY_MS = 86_400_000;
+/** Beyond the 30 days that reports cover unless they are asked for more. */
+const OLD_DAY = new Date(Date.now() - 50 * DAY_MS).toISOString().slice(0, 10);
 const TODAY = new Date().toISOString().slice(0, 10);
 
 let gate: RunningGateway;
@@ -102,6 +105,33 @@ test("the overview tells this node's traffic, and what the books have of each da
 	expect(overview.node.store).toBe("sqlite");
 	expect(overview.journal.full).toBeNull();
 	expect(overview.upstreams.out).toBe(0);
+});
+
+test("days that are over are read once", async () => {
+	const { db } = gate.admin;
+	const day = Date.parse(`${OLD_DAY}T00:00:00Z`) / DAY_MS;
+	const { accountId: account_id, id: key_id } = customer;
+	const row = {
+		account_id,
+		key_id,
+		day,
+		unit: "usd",
+		sku: `${MODEL}-llm-output-mtoken`,
+		amount: 1_000_000_000,
+		units: 1,
+		rows: 1,
+	};
+	await db
+		.insertInto("usage_daily")
+		.values({ ...row, unit: "usd" })
+		.execute();
+	const long = await console.get<Overview>("/overview?days=90");
+	// It never happens to a day that is over: so it is seen whether the day is read again.
+	await db.deleteFrom("usage_daily").where("day", "=", BigInt(day)).execute();
+	const other = await console.get<Overview>("/overview?days=80");
+	expect([long.days.length, other.days.length]).toEqual([90, 80]);
+	expect(other.days).toEqual(long.days.slice(10));
+	expect(other.days.filter(({ usd }) => usd !== "0.0000").map(({ day }) => day)).toEqual([OLD_DAY, TODAY]);
 });
 
 test("models and upstreams are told with what they answered", async () => {

@@ -169,6 +169,16 @@ test("a stream of the playground comes as the API sends it", async () => {
 	expect(await verdict(refused)).toBe("400 INVALID_REQUEST");
 });
 
+test("files and large bodies go through the playground as they are", async () => {
+	const form = new FormData();
+	form.set("file", new File(["Hello from a file. ".repeat(10_000)], "hello.txt", { type: "text/plain" }));
+	const parsed = await console.change<{ text: string }>("POST", "/play/augment/text-parser", form);
+	expect(parsed.text.startsWith("Hello from a file.")).toBe(true);
+	const large = { ...CHAT, messages: [{ role: "user", content: "x".repeat(300_000) }] };
+	expect((await verdict(console.ask("POST", "/play/chat/completions", large))).slice(0, 3)).toMatch(/200|400/);
+	expect(await verdict(console.ask("POST", "/play/chat/completions", "no object"))).toBe("400 INVALID_REQUEST");
+});
+
 test("accounts, keys and money are no playground", async () => {
 	for (const path of ["admin/accounts", "api_keys", "api_keys/rate_limits", "x402/top-up", "admin"])
 		for (const method of ["GET", "POST"]) expect(await verdict(console.ask(method, `/play/${path}`))).toBe("404 NOT_FOUND");

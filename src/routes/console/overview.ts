@@ -1,6 +1,6 @@
 import type { Answer } from "../../server/endpoint.ts";
 import { NAMED_WINDOW_SECONDS } from "../../telemetry/traffic.ts";
-import { addCharges, type ChargeSum, chargesView, NO_CHARGES } from "./charges.ts";
+import { chargesView, NO_CHARGES } from "./charges.ts";
 import { answer } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { slotView, trafficView } from "./traffic-view.ts";
@@ -44,9 +44,7 @@ export async function overview(days: number, books: BooksState, parts: ConsolePa
 async function bookedDays(days: number, { books }: ConsoleParts): Promise<OverviewDay[]> {
 	const lastDay = books.today();
 	const range = { firstDay: lastDay - days + 1, lastDay };
-	const [rows, requests] = await Promise.all([books.usage({ ...range, by: ["day"], limit: days }), books.requestDays(range)]);
-	const charges = new Map<number, ChargeSum>();
-	for (const row of rows) if (row.day !== null) charges.set(row.day, addCharges(charges.get(row.day) ?? NO_CHARGES, row));
+	const [charges, requests] = await Promise.all([books.chargesByDay(range), books.requestDays(range)]);
 	return requests.map(({ day, requests: count }) => ({
 		day: dayText(day),
 		requests: count,
