@@ -102,7 +102,8 @@ test("what the image copies is there, and its start needs no more", () => {
 	const ignored = text("deploy/Dockerfile.dockerignore").split("\n");
 	for (const source of sources) expect(ignored).toContain(`!${source.split("/")[0]}`);
 	for (const folder of readdirSync(ROOT, { withFileTypes: true }))
-		if (folder.isDirectory() && ["src", "bin", "catalog"].includes(folder.name)) expect(sources).toContain(folder.name);
+		if (folder.isDirectory() && ["src", "bin", "catalog", "console"].includes(folder.name))
+			expect(sources).toContain(folder.name);
 });
 
 test("every image is pinned to a version, and none to an address", () => {
