@@ -54,10 +54,11 @@ import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { Alerts } from "./alerts/index.ts";
 import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
-import { Console } from "./console.ts";
+import { CONSOLE_NAME, Console } from "./console.ts";
 import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
+import { Alerts } from "./alerts/index.ts";
 import { Observing } from "./observing.ts";
 import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
@@ -370,7 +371,7 @@ export class Gateway {
 		const { networks, optionalNetworks } = this.#inputs.rpcCatalog;
 		const ruleNames: RuleNames = {
 			get endpoints() {
-				return new Set(endpoints.map((endpoint) => endpoint.name));
+				return new Set([...endpoints.map((endpoint) => endpoint.name), CONSOLE_NAME]);
 			},
 			networks: new Set([...networks.keys(), ...optionalNetworks.keys()]),
 		};
