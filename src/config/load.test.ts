@@ -53,6 +53,12 @@ test("an unknown key, a wrong type and a broken file say where and what", () => 
 	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: nowhere}]}\n")).toContain(
 		"upstream: expected one of embedded, not nowhere",
 	);
+	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: embedded, protocol: comfyui}]}\n")).toContain(
+		"upstreams[0].workflow: expected a file",
+	);
+	expect(fault("models:\n  entries:\n    m: {upstreams: [{upstream: embedded, parameters: {a: [1]}}]}\n")).toContain(
+		"parameters.a",
+	);
 });
 
 test("secrets come from the environment, and a missing one is named", () => {

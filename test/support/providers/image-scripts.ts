@@ -351,6 +351,12 @@ const bedrock: ImageScript = {
 
 export const IMAGE_SCRIPTS: readonly ImageScript[] = [
 	google,
+	{ ...google, provider: "google-vertex" },
+	{
+		...openAiForm("azure", "gpt-image-1.5", ["quality", "background", "output_format"]),
+		key: ["api-key", (key) => key],
+		options: { resource: "pictures" },
+	},
 	xai,
 	fal,
 	blackForestLabs,
