@@ -77,6 +77,7 @@ describe("between two looks", () => {
 		expect(span.quantile("turnpike_request_seconds", 0.5)).toBeCloseTo(0.1, 9);
 		expect(span.quantile("turnpike_request_seconds", 0.75)).toBeCloseTo(0.55, 9);
 		expect(span.perSecond("turnpike_nothing_total")).toBeNull();
+		expect(new Scrape("# TYPE turnpike_errors_total counter\n", 0).sum("turnpike_errors_total")).toBe(0);
 		const again = new Span(scrape(12_000, 10, 2), scrape(2_000, 100));
 		expect(again.perSecond("turnpike_requests_total", ({ status }) => status === "2xx")).toBe(1);
 		expect(again.sinceStart).toBe(true);

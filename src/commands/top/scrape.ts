@@ -8,6 +8,7 @@ interface Sample {
 }
 
 const LINE = /^([A-Za-z_:][A-Za-z0-9_:]*)(?:\{(.*)\})? (\S+)/;
+const TYPE = /^# TYPE (\S+) /;
 const LABEL = /([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"/g;
 
 /** One scrape. */
@@ -19,11 +20,14 @@ export class Scrape {
 	constructor(text: string, atMs: number) {
 		this.atMs = atMs;
 		for (const line of text.split("\n")) {
+			// A counter that nothing was counted for has a type and no sample: it is 0, not unknown.
+			const [, declared] = TYPE.exec(line) ?? [];
+			if (declared !== undefined && !this.#samples.has(declared)) this.#samples.set(declared, []);
 			const [, name = "", labels = "", value = ""] = LINE.exec(line) ?? [];
 			const number = Number(value.replace("+Inf", "Infinity").replace("-Inf", "-Infinity"));
 			if (name === "" || Number.isNaN(number)) continue;
 			const known = this.#samples.get(name) ?? [];
-			if (known.length === 0) this.#samples.set(name, known);
+			this.#samples.set(name, known);
 			known.push({ labels: labelsOf(labels), value: number });
 		}
 	}
