@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type ExceededLimit, KEPT_EXCEEDED_LIMITS } from "../admin/exceeded-limits.ts";
 import { type AdminInput, runOperation } from "../admin/operations.ts";
 import { AdminError, type AdminStore, createKey, disableAccount } from "../admin.ts";
+import { runRead } from "../reader/reads.ts";
 import type { BooksFolder } from "./books-folder.ts";
 
 const DAY_MS = 86_400_000;
@@ -220,5 +221,33 @@ export function testAdminOperations(newBooks: () => BooksFolder | Promise<BooksF
 		const { id } = await newKey();
 		await disableAccount(admin, accountId);
 		expect((await get(id)).key.id).toBe(id);
+	});
+
+	test("an alert belongs to the node that saw it first until that falls silent, and is told until that is noted", async () => {
+		const look = (owner: string, standing: readonly string[], atMs: number) =>
+			runOperation(admin, "lookAtAlerts", { owner, standing, rules: ["upstream"], nowMs: atMs, staleMs: 100 });
+		const one = { name: "upstream one", sinceMs: NOW };
+		expect(await look("a", ["upstream one"], NOW)).toEqual({ raised: [one], ended: [], mine: 1 });
+		expect(await look("b", ["upstream one"], NOW + 1)).toEqual({ raised: [], ended: [], mine: 0 });
+		expect((await look("a", ["upstream one"], NOW + 2)).raised).toEqual([one]);
+		await runOperation(admin, "alertTold", { name: "upstream one" });
+		expect((await look("a", ["upstream one"], NOW + 3)).raised).toEqual([]);
+		expect((await look("b", [], NOW + 4)).ended).toEqual([]);
+		expect((await look("b", [], NOW + 200)).ended).toEqual([one]);
+		expect((await look("a", [], NOW + 201)).ended).toEqual([]);
+	});
+
+	test("the rules of alerts see keys near their limits, accounts that run out, and what the day has cost", async () => {
+		const { id: near } = await newKey({ limits: { usd: "1", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
+		const { id: far } = await newKey({ limits: { usd: "10", diem: null, vcu: null }, limitPeriod: "LIFETIME" });
+		await spend(near, DAY, "usd", 900_000_000);
+		await spend(far, DAY, "bundled", 900_000_000);
+		await spend(far, DAY - 1, "usd", 5_000_000_000);
+		const seen = await runRead(admin, "standings", { balanceBelow: 9_000_000_000_000_000, keyShare: 0.9, spend: true });
+		expect(seen.near).toEqual([{ keyId: near, accountId, unit: "usd", share: 0.9 }]);
+		expect(seen.spentToday).toBe(1_800_000_000);
+		expect(seen.low.map((each) => each.accountId)).toContain(accountId);
+		const nothing = await runRead(admin, "standings", { balanceBelow: null, keyShare: null, spend: false });
+		expect(nothing).toEqual({ low: [], near: [], spentToday: null });
 	});
 }
