@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dir, "../..");
 const HOST = "site.example";
 /** Debian has nginx where the PATH of a plain user does not look. */
 const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
+const CURL = Bun.which("curl");
 const CADDY = Bun.which("caddy");
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-proxies-"));
@@ -168,6 +169,21 @@ describe.each(PROXIES)("$name", ({ program, start }) => {
 		expect(JSON.parse(Buffer.from(offer.headers.get("PAYMENT-REQUIRED") ?? "", "base64").toString())).toMatchObject({
 			x402Version: 2,
 		});
+	});
+
+	test.skipIf(program === null || CURL === null)("takes the same header over HTTP/2", async () => {
+		const place = `${HOST}:${proxy?.port}`;
+		const payment = Buffer.from("x".repeat(9_216)).toString("base64");
+		const body = JSON.stringify({ model: "small", messages: [{ role: "user", content: "hello" }] });
+		const sent = ["-H", "Content-Type: application/json", "-H", `PAYMENT-SIGNATURE: ${payment}`, "-d", body];
+		const way = ["--http2", "--noproxy", "*", "--cacert", join(folder, "ssl/fullchain.pem"), "--resolve", `${place}:127.0.0.1`];
+		const url = `https://${place}/api/v1/chat/completions`;
+		const child = Bun.spawn([CURL ?? "", "-sS", ...way, ...sent, "-w", "\n%{http_version} %{http_code}", url], {
+			stderr: "inherit",
+		});
+		const said = await new Response(child.stdout).text();
+		expect(said).toContain("malformed_header");
+		expect(said).toEndWith("2 400");
 	});
 
 	test.skipIf(program === null)("tells the node who calls, and nobody can say to be another", async () => {
