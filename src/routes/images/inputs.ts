@@ -1,4 +1,5 @@
 import { type ImageEngine, ImageFault, type Picture } from "../../engines/images/port.ts";
+import { invalidField } from "../../schema/index.ts";
 import type { InputPicture } from "../../upstreams/images/port.ts";
 import type { ImageParts } from "./parts.ts";
 import { engineOf } from "./safe-picture.ts";
@@ -40,7 +41,7 @@ export async function readPictures(
 	return pictures;
 }
 
-/** A mask as upstreams take it that do not go by transparency. */
+/** A mask as upstreams take it that do not go by transparency. Throws INVALID_REQUEST where nothing in it is masked. */
 async function twoColours(
 	engine: ImageEngine,
 	images: readonly Uint8Array[],
@@ -49,8 +50,14 @@ async function twoColours(
 ): Promise<Uint8Array> {
 	const white = "brightness -100%, flatten on black, fill the mask with white";
 	const prompt = changed === "white" ? white : `${white}, invert`;
-	const { bytes } = await engine.localEdit({ prompt, images, output: { format: "png" } }, signal);
-	return bytes;
+	try {
+		const { bytes } = await engine.localEdit({ prompt, images, output: { format: "png" } }, signal);
+		return bytes;
+	} catch (error) {
+		throw error instanceof ImageFault
+			? invalidField(["mask"], "must be a mask: transparent or white somewhere, not all of it")
+			: error;
+	}
 }
 
 async function numbered(index: number, read: () => Promise<Picture>): Promise<Picture> {

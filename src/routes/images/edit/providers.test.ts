@@ -123,6 +123,19 @@ describe("an edit by a provider", () => {
 		expect([info.width, info.height, at(50), at(350)]).toEqual([400, 300, [255, 255, 255], [0, 0, 0]]);
 	});
 
+	test("with a mask that masks nothing gets 400, and nothing is sent", async () => {
+		const form = [
+			["image", red],
+			["mask", await plainPicture("400x300", { r: 0, g: 0, b: 0 })],
+			["prompt", "blue"],
+			["model", "fal-edit"],
+		] as const;
+		const answer = await images.form("/images/edits", form);
+		expect(answer.status).toBe(400);
+		expect(await answer.json()).toMatchObject({ error: { param: "mask", code: "INVALID_REQUEST" } });
+		expect(providers.paths).toEqual([]);
+	});
+
 	test("that refuses the content gets 422 and costs nothing", async () => {
 		const before = await count();
 		providers.behave({ refuses: true });
