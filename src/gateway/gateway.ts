@@ -58,7 +58,6 @@ import { CONSOLE_NAME, Console } from "./console.ts";
 import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
 import { createImageRoutes } from "./image-routes.ts";
-import { Alerts } from "./alerts/index.ts";
 import { Observing } from "./observing.ts";
 import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
