@@ -40,11 +40,6 @@ connection.subscribe(() => {
 	void router.invalidate();
 	void client.invalidateQueries();
 });
-// What a page shows is no secret any more once its session is gone: a tab that was asleep asks when it is looked at.
-document.addEventListener("visibilitychange", () => {
-	if (document.visibilityState === "visible" && session.current()) void client.invalidateQueries({ type: "active" });
-});
-
 /** Chunks of a build that was replaced under an open page are gone: the page is loaded anew, once. */
 addEventListener("vite:preloadError", (event) => {
 	if (sessionStorage.getItem("reloaded-for") === import.meta.url) return;

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
-import { CHROMIUM, type ConsoleBed, findings, startConsoleBed } from "../support/console-bed.ts";
+import { CHROMIUM, type ConsoleBed, findings, signIn, startConsoleBed } from "../support/console-bed.ts";
 
 if (CHROMIUM === null) console.log("No Chromium here: the tests of the console's actions are skipped.");
 const act = test.skipIf(CHROMIUM === null);
@@ -174,12 +174,45 @@ act("asks an upstream now, audits the books, sets the log level, and says what c
 	await page.close();
 });
 
+act("a change goes through where its tab has missed that somebody signed in anew", async () => {
+	const page = await bed.at("/settings");
+	const other = await bed.at("/");
+	await other.getByRole("button", { name: "Sign out" }).click();
+	await other.getByRole("heading", { name: "Sign in" }).waitFor();
+	await signIn(other);
+	await other.getByText("Requests a second").waitFor();
+	bed.complaints.length = 0;
+	await page.getByRole("combobox", { name: "Level" }).selectOption("error");
+	await said(page, "The log level is error");
+	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("403")]);
+	await Promise.all([page.close(), other.close()]);
+});
+
+act("says what went wrong on the server, under its id, and tries again when asked", async () => {
+	const page = await bed.at("/");
+	const refusal = {
+		status: 500,
+		headers: { "x-request-id": "f".repeat(32) },
+		json: { error: "The disk is full", code: "UNKNOWN_ERROR" },
+	};
+	await page.route("**/console/api/margin?**", (route) => route.fulfill(refusal), { times: 1 });
+	await page.getByRole("link", { name: "Margin" }).click();
+	const alert = page.getByRole("alert");
+	await alert.getByText("The disk is full").waitFor();
+	expect(await alert.textContent()).toContain("f".repeat(32));
+	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("500")]);
+	await press(page, "Try again");
+	await page.getByText("Sold", { exact: true }).first().waitFor();
+	expect(await alert.count()).toBe(0);
+	await page.close();
+});
+
 act("starts a reconciliation, and shows why there is none", async () => {
 	const page = await bed.at("/wallets?tab=reconcile");
 	await press(page, "Reconcile now");
 	await press(page, "Reconcile");
-	await page.getByText("No receiver is configured").first().waitFor();
-	bed.complaints.length = 0;
+	await page.getByRole("alertdialog").getByRole("alert").getByText("No receiver is configured").waitFor();
+	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("503")]);
 	await page.close();
 });
 

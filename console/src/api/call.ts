@@ -1,3 +1,4 @@
+import type { Session } from "../../../src/routes/console/types.ts";
 import { connection } from "./connection.ts";
 import { Refused, refusedBy, Unreachable } from "./refused.ts";
 import { session } from "./session.ts";
@@ -29,6 +30,21 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
 
 /** The same, as the answer itself: for streams, files and headers. Throws where none comes. */
 export async function request(path: string, options: CallOptions = {}): Promise<Response> {
+	const answer = await send(path, options);
+	// Who signed out and in again in another tab has a new token: the old one changed nothing, so it is sent once more.
+	const refused = answer.status === 403 && (options.method ?? "GET") !== "GET";
+	return refused && (await tokenIsNew()) ? send(path, options) : answer;
+}
+
+async function tokenIsNew(): Promise<boolean> {
+	const before = session.csrfToken();
+	const answer = await send("/session", {});
+	if (!answer.ok) return false;
+	session.began((await answer.json()) as Session);
+	return session.csrfToken() !== before;
+}
+
+async function send(path: string, options: CallOptions): Promise<Response> {
 	const { method = "GET", body, idempotencyKey, signal } = options;
 	const headers = new Headers();
 	if (method !== "GET") headers.set("x-csrf-token", session.csrfToken() ?? "");

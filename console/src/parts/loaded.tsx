@@ -35,10 +35,13 @@ export function Waiting({ what = "Loading" }: { readonly what?: string }) {
 
 /** Why something failed, with the request's id where there is one. */
 export function Fault({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
-	const requestId = error instanceof Refused ? error.requestId : null;
+	const { requestId, retryAfterSeconds } = error instanceof Refused ? error : { requestId: null, retryAfterSeconds: null };
 	return (
 		<div className="note note-bad" role="alert">
-			<span className="break">{faultText(error)}</span>
+			<span className="break">
+				{faultText(error)}
+				{retryAfterSeconds === null ? "" : ` (again in ${retryAfterSeconds} s)`}
+			</span>
 			{requestId === null ? null : (
 				<>
 					{" "}
