@@ -53,6 +53,11 @@ beforeAll(async () => {
 					"tts-qwen3-0-6b": {
 						upstreams: [{ upstream: "fal", model: "fal-ai/qwen-3-tts/text-to-speech/0.6b", weight: 1, order: 0 }],
 					},
+					slashed: {
+						type: "tts",
+						speech: { voices: ["ann"], perMillionCharacters: 10 },
+						upstreams: [{ upstream: "elevenlabs", model: "eleven_v3", voices: { ann: "21m00Tcm/../4" }, weight: 1, order: 0 }],
+					},
 					twice: {
 						type: "tts",
 						speech: { voices: ["ann"], perMillionCharacters: 10 },
@@ -182,6 +187,13 @@ test("each takes of the fields what it knows, under its own names", async () => 
 		top_p: 0.9,
 		language: "English",
 	});
+	expect(server.complaints).toEqual([]);
+});
+
+test("a voice's name stays one part of an address", async () => {
+	const response = await speak({ model: "slashed", voice: "ann" });
+	expect(response.status).toBe(200);
+	expect(server.requests[0]?.path).toBe("/v1/text-to-speech/21m00Tcm%2F..%2F4");
 	expect(server.complaints).toEqual([]);
 });
 

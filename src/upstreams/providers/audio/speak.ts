@@ -98,7 +98,7 @@ function callOptions({ speech, facts, format, speed, signal }: CallParts): Speec
 	const details: SpeechDetails = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
 	return {
 		text,
-		...(voice === null ? {} : { voice: encodeURIComponent(voice) === voice ? voice : safeVoice(speech, voice) }),
+		...(voice === null ? {} : { voice: voiceFor(speech.config, voice) }),
 		...(outputFormat === undefined ? {} : { outputFormat }),
 		...(facts.prompt && prompt !== undefined ? { instructions: prompt } : {}),
 		...(facts.language && language !== undefined ? { language } : {}),
@@ -110,8 +110,8 @@ function callOptions({ speech, facts, format, speed, signal }: CallParts): Speec
 }
 
 /** ElevenLabs' package puts the voice into the address as it is. */
-function safeVoice({ config }: ProviderSpeech, voice: string): string {
-	return config.provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
+function voiceFor({ provider }: ProviderUpstream, voice: string): string {
+	return provider === "elevenlabs" ? encodeURIComponent(voice) : voice;
 }
 
 function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
