@@ -9,6 +9,8 @@ export type Values = Readonly<Record<string, string | number | string[] | undefi
 type Parameters = NonNullable<ModelTarget["parameters"]>;
 
 const PLACE = /\{([a-z_]+\d?)\}/g;
+/** Most that a request has. */
+const MAX_PICTURES = 3;
 const PICTURES = ["image", "image2", "image3", "images", "mask"] as const;
 
 /**
@@ -37,6 +39,11 @@ export function namedPictures(parameters: Parameters): ReadonlySet<(typeof PICTU
 	const texts = Object.values(parameters).filter((value) => typeof value === "string");
 	const names = texts.flatMap((text) => [...text.matchAll(PLACE)].map(([, name]) => name));
 	return new Set(PICTURES.filter((name) => names.includes(name)));
+}
+
+/** How many pictures the parameters have a place for. */
+export function placesFor(named: ReturnType<typeof namedPictures>): number {
+	return named.has("images") ? MAX_PICTURES : ["image", "image2", "image3"].filter((name) => named.has(name as "image")).length;
 }
 
 /** What a request has to fill in, but for its pictures. */

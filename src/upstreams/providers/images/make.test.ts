@@ -248,6 +248,12 @@ describe("the operator's parameters", () => {
 		expect(request?.more).not.toHaveProperty("seed2");
 	});
 
+	test("have places for so many pictures as they name", async () => {
+		const target = { parameters: { input_image: "{image}" } };
+		const failure = await failureOf(ask(scriptOf("xai"), { target, call: { pictures: [1, 2].map(picture) } }));
+		expect(failure.answer.message).toContain("takes 1 picture, not 2");
+	});
+
 	test("`pictures` says how many a model takes", async () => {
 		const target = { pictures: 2 };
 		const failure = await failureOf(ask(scriptOf("xai"), { target, call: { pictures: [1, 2, 3].map(picture) } }));

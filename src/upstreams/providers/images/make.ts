@@ -7,16 +7,13 @@ import { broken, offline } from "../../failures.ts";
 import { promptOf } from "../../images/fixed-prompts.ts";
 import { isPicture } from "../../images/is-picture.ts";
 import { toldSize } from "../../images/nearest-size.ts";
-import { filled, namedPictures, type Values, valuesOf } from "../../images/parameters.ts";
+import { filled, namedPictures, placesFor, type Values, valuesOf } from "../../images/parameters.ts";
 import type { ImageAttempt, ImageForward, InputPicture } from "../../images/port.ts";
 import { checkPictures } from "../../images/too-many-pictures.ts";
 import { faultOf } from "../chat/faults.ts";
 import { loadProvider } from "../load-provider.ts";
 import { PackageAnswers } from "./answers.ts";
 import { IMAGE_FACTS, type ImageFacts } from "./facts.ts";
-
-/** Most that a request has. */
-const MAX_PICTURES = 3;
 
 /** Asks until there are as many pictures as are wanted. Throws UpstreamFailure, ApiError, and what connections throw. */
 export async function providerImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
@@ -73,7 +70,7 @@ async function givenPictures(call: ImageForward, { model, target }: ImageAttempt
 	const mask = call.pictures.find(({ role }) => role === "mask");
 	const byName = [...named].some((name) => name !== "mask");
 	const kind = facts.mask(model) ?? (named.has("mask") ? "white" : null);
-	checkPictures(call, { most: target.pictures ?? (byName ? MAX_PICTURES : facts.pictures(model)), mask: kind !== null });
+	checkPictures(call, { most: target.pictures ?? (byName ? placesFor(named) : facts.pictures(model)), mask: kind !== null });
 	const shownMask = mask === undefined || kind === null ? undefined : await maskAs(mask, kind);
 	const url = (picture: InputPicture | undefined) => (picture === undefined ? undefined : dataUrl(picture));
 	const [first, second, third] = byName ? pictures : [];
