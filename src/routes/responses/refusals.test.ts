@@ -12,7 +12,12 @@ beforeAll(async () => {
 	const lacking = { supportsVision: false, supportsFunctionCalling: false, supportsReasoningEffort: false };
 	gate = await startGateway({
 		config: {
-			upstreams: { scripted: upstreamEntry(upstream.url, { health: { failures: 1_000, probeEveryMs: 60_000 }, attestation: { sealed: true } }) },
+			upstreams: {
+				scripted: upstreamEntry(upstream.url, {
+					health: { failures: 1_000, probeEveryMs: 60_000 },
+					attestation: { sealed: true },
+				}),
+			},
 			limits: { failedRequests: 0, tiers: { one: { requestsPerMinute: 1, tokensPerMinute: 1_000_000 } } },
 			models: {
 				entries: {
