@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminGateway, startAdminGateway } from "../../test/support/admin-gateway.ts";
 import { type ConsoleClient, cookieIn, signIn, signInWith } from "../../test/support/console-gateway.ts";
-import { CENT_MODEL, verdict } from "../../test/support/keys-gateway.ts";
+import { CENT_MODEL, taken, verdict } from "../../test/support/keys-gateway.ts";
+import { startGateway } from "../../test/support/running-gateway.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 
 const HOUR = 3_600_000;
@@ -52,6 +53,25 @@ test("only an ADMIN key of the operator's account signs in", async () => {
 	for (const key of [inference, customer, elsewhere]) expect(await verdict(signInWith(url, key))).toBe("403 UNAUTHORIZED");
 	expect(await verdict(signInWith(url, ""))).toBe("400 INVALID_REQUEST");
 	expect(await verdict(signInWith(url, "x".repeat(201)))).toBe("400 INVALID_REQUEST");
+});
+
+test("where callers use https the cookie goes over https alone; a key's restrictions let it in, or keep it out", async () => {
+	const gate = await startGateway({ config: { server: { publicUrl: "https://api.example.test" } } });
+	const create = async (endpoints: string[]) => {
+		const body = { apiKeyType: "ADMIN", description: "restricted", restrictions: { endpoints } };
+		return (await taken<{ data: { apiKey: string } }>(await gate.call("POST", "/api_keys", body))).data.apiKey;
+	};
+	try {
+		expect((await signInWith(gate.url, gate.key)).headers.get("set-cookie")).toEndWith("; HttpOnly; SameSite=Strict; Secure");
+		expect(await verdict(signInWith(gate.url, await create(["chat"])))).toBe("403 UNAUTHORIZED");
+		const restricted = await signIn(gate.url, await create(["console", "models"]));
+		expect((await restricted.ask("GET", "/overview")).status).toBe(200);
+		expect((await restricted.ask("GET", "/play/models")).status).toBe(200);
+		expect(await verdict(restricted.ask("POST", "/play/chat/completions", CHAT))).toBe("403 UNAUTHORIZED");
+		expect(await verdict(restricted.ask("POST", "/accounts", { name: "not with this key" }))).toBe("403 UNAUTHORIZED");
+	} finally {
+		await gate.stop();
+	}
 });
 
 test("without a session there is nothing, whatever key comes in a header", async () => {
