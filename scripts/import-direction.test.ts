@@ -58,6 +58,9 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	// From a folder inside a room.
 	["src/engines/chat/up.ts", "../../server/part.ts"],
 	["src/store/sqlite/up.ts", "../../budgets/port.ts"],
+	// What runs in browsers, from the server.
+	["console/src/api/wire.ts", "../../../src/wire/index.ts"],
+	["console/src/main.ts", "../../src/routes/console/index.ts"],
 ];
 
 /** [importing file, what it imports]: each must pass. */
@@ -89,6 +92,8 @@ const PERMITTED: readonly (readonly [string, string])[] = [
 	["src/ledger/errors.ts", "../errors/index.ts"],
 	["src/config/schema.ts", "../schema/index.ts"],
 	["src/telemetry/package.ts", "store/part.ts"],
+	["console/src/api/types.ts", "../../../src/routes/console/types.ts"],
+	["console/src/pages/part.ts", "../api/part.ts"],
 ];
 
 function imports(from: string, to: string): readonly [string, string] {

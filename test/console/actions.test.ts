@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
+import { keccak256 } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
 import { CHROMIUM, type ConsoleBed, findings, signIn, startConsoleBed } from "../support/console-bed.ts";
 
@@ -363,6 +365,32 @@ act("reads a document that is dropped", async () => {
 	await press(page, "Read");
 	await page.getByRole("region", { name: "the text" }).getByText("Revenue grew by 12 percent.").waitFor();
 	await cost(page).getByText("$0.01").waitFor();
+	await page.close();
+});
+
+act("a transaction that is sent stands in the audit of sends with its hash and outcome", async () => {
+	// The first account of every anvil.
+	const owner = privateKeyToAccount("0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80");
+	const raw = await owner.signTransaction({
+		chainId: 1,
+		to: owner.address,
+		nonce: 0,
+		gas: 21_000n,
+		maxFeePerGas: 10n ** 10n,
+		maxPriorityFeePerGas: 1n,
+	});
+	const page = await bed.at("/play/rpc");
+	await page.getByLabel("Method").fill("eth_sendRawTransaction");
+	await page.getByLabel("Params, as JSON").fill(JSON.stringify([raw]));
+	await press(page, "Call");
+	await page.getByRole("region", { name: "the result" }).getByText(keccak256(raw)).waitFor();
+	await cost(page).waitFor();
+	await page.goto(`${bed.url}/console/sends?hash=${keccak256(raw)}`);
+	const row = page.getByRole("row", { name: "eth_sendRawTransaction" });
+	await row.getByText("accepted").waitFor();
+	await row.getByTitle(keccak256(raw)).waitFor();
+	await page.getByLabel("Network").fill("base-mainnet");
+	await page.getByText("Nothing was sent").waitFor();
 	await page.close();
 });
 
