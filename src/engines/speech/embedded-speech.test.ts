@@ -11,7 +11,7 @@ import { AUDIO_FORMATS, type AudioEncoder, type AudioFormat } from "../audio/por
 import { FETCH_LIMIT_MS, SpeakingEngine, type Spoken } from "./engine-for-tests.ts";
 import { paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "./port.ts";
 
-const QUEUE = 8;
+const QUEUE = 3;
 const LIMIT_MS = 240_000;
 const CHECKOUT = join(import.meta.dir, "../../..");
 const never = new AbortController().signal;
@@ -189,14 +189,14 @@ test(
 	"the other languages are spoken at a plausible pace",
 	async () => {
 		const lines: readonly (readonly [voice: string, text: string])[] = [
-			["ff_siwis", "Bonjour, je m'appelle Marie et j'habite à Paris."],
-			["ef_dora", "Hola, tengo veinticinco años y vivo en Madrid."],
-			["if_sara", "Oggi è una bella giornata per andare al mare."],
-			["pf_dora", "Eu gosto muito de café com leite pela manhã."],
-			["hf_alpha", "मेरा नाम अनिता है और मैं दिल्ली में रहती हूँ।"],
-			["jf_alpha", "今日は天気がいいので、東京へ行きます。"],
-			["zf_xiaobei", "我们一起去北京的银行，今天天气很好。"],
-			["af_jadzia", "This voice is a mixture of two others."],
+			["ff_siwis", "Bonjour, j'habite à Paris."],
+			["ef_dora", "Tengo veinticinco años."],
+			["if_sara", "Oggi andiamo al mare."],
+			["pf_dora", "Eu gosto muito de café."],
+			["hf_alpha", "मैं दिल्ली में रहती हूँ।"],
+			["jf_alpha", "明日は東京へ行きます。"],
+			["zf_xiaobei", "我们去北京的银行。"],
+			["af_jadzia", "This is a mixture of two."],
 		];
 		for (const [voice, text] of lines) {
 			const { seconds, samples } = await bed.say(text, { voice });
@@ -210,13 +210,13 @@ test(
 );
 
 describe("a longer text", () => {
-	const text = "This is the first sentence of them. Here the second one follows, as it should. And this third one ends it.";
+	const text = "This is the first of them. Here the second follows. And this one ends it.";
 
 	test(
 		"comes piece by piece, each with the characters done so far, with pauses between",
 		async () => {
 			const { done, samples } = await bed.say(text);
-			expect(done).toEqual([36, 79, text.length]);
+			expect(done).toEqual([27, 52, text.length]);
 			// A pause of 320 ms, and the rests of silence around it.
 			let quiet = 0;
 			let pauses = 0;
