@@ -10,7 +10,7 @@ import { xlsxToMarkdown } from "./office/xlsx.ts";
 import { pdfToMarkdown } from "./pdf/pdf-to-markdown.ts";
 import type { ReadScan } from "./pdf/scan-reader.ts";
 import { htmlBytesToMarkdown } from "./plain/html-bytes.ts";
-import { mailToMarkdown } from "./plain/mail.ts";
+import { mailToMarkdown, type ReadAttachment } from "./plain/mail.ts";
 import { rtfToMarkdown } from "./rtf/rtf-to-markdown.ts";
 
 export interface ExtractTools {
@@ -38,6 +38,16 @@ export async function extractText(bytes: Uint8Array, name: string, tools: Extrac
 
 async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDepth: number): Promise<string> {
 	const file = fileKind(bytes, name);
+	const readAttachment: ReadAttachment = async (attachment, attachmentName) => {
+		if (mailDepth >= MAX_MAIL_DEPTH || attachment.length === 0) return "";
+		try {
+			return await read(attachment, attachmentName, tools, mailDepth + 1);
+		} catch (fault) {
+			const { kind, message } = faultOf(fault);
+			if (kind === "too-large") throw fault;
+			return `(${message})`;
+		}
+	};
 	switch (file.kind) {
 		case "pdf":
 			return pdfToMarkdown(bytes, tools.readScan);
@@ -54,20 +64,11 @@ async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDe
 		case "rtf":
 			return rtfToMarkdown(bytes);
 		case "ole":
-			return oleToMarkdown(bytes);
+			return oleToMarkdown(bytes, readAttachment);
 		case "html":
 			return htmlBytesToMarkdown(bytes);
 		case "mail":
-			return mailToMarkdown(bytes, async (attachment, attachmentName) => {
-				if (mailDepth >= MAX_MAIL_DEPTH || attachment.length === 0) return "";
-				try {
-					return await read(attachment, attachmentName, tools, mailDepth + 1);
-				} catch (fault) {
-					const { kind, message } = faultOf(fault);
-					if (kind === "too-large") throw fault;
-					return `(${message})`;
-				}
-			});
+			return mailToMarkdown(bytes, readAttachment);
 		case "text":
 			return file.text;
 		default:

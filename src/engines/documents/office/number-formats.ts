@@ -49,18 +49,24 @@ export class NumberFormats {
 	readonly #patterns: readonly string[];
 	readonly #from1904: boolean;
 
+	/**
+	 * @param formatIds of the cell styles, in their order
+	 * @param own the formats that the file defines, by their numbers
+	 */
+	constructor(formatIds: readonly number[], own: ReadonlyMap<number, string>, from1904: boolean) {
+		this.#patterns = formatIds.map((id) => own.get(id) ?? BUILT_IN[id] ?? GENERAL);
+		this.#from1904 = from1904;
+	}
+
 	/** @param styles the root of styles.xml */
-	constructor(styles: MarkupElement | null, from1904: boolean) {
+	static ofStyles(styles: MarkupElement | null, from1904: boolean): NumberFormats {
 		const own = new Map<number, string>();
 		const formats = styles === null ? undefined : child(styles, "numFmts");
 		for (const { attributes } of formats === undefined ? [] : elements(formats))
 			own.set(Number(attributes.numFmtId), attributes.formatCode ?? GENERAL);
 		const cells = styles === null ? undefined : child(styles, "cellXfs");
-		this.#patterns = (cells === undefined ? [] : elements(cells)).map((style) => {
-			const id = Number(attribute(style, "numFmtId") ?? 0);
-			return own.get(id) ?? BUILT_IN[id] ?? GENERAL;
-		});
-		this.#from1904 = from1904;
+		const ids = (cells === undefined ? [] : elements(cells)).map((style) => Number(attribute(style, "numFmtId") ?? 0));
+		return new NumberFormats(ids, own, from1904);
 	}
 
 	/** @param value as the file has it: a decimal number in text */

@@ -1,23 +1,33 @@
 import WordExtractor from "word-extractor";
 import { DocumentFault } from "../document-fault.ts";
 import { blocks, quote } from "../markdown.ts";
+import type { ReadAttachment } from "../plain/mail.ts";
+import { OleStreams } from "./ole-streams.ts";
+import { pptToMarkdown } from "./ppt.ts";
+import { xlsToMarkdown } from "./xls.ts";
 
 /** The names of an OLE file's streams stand in its directory in UTF-16: they say what it is. */
 const holds = (bytes: Buffer, name: string): boolean => bytes.includes(Buffer.from(name, "utf16le"));
 
 /**
- * An OLE file ([MS-CFB]): a Word document of the old format is read; a new one in it is one with a password.
+ * An OLE file ([MS-CFB]): a document, workbook or presentation of the old formats, or a mail; a new one in it is one with
+ * a password.
  * Throws DocumentFault.
  */
-export async function oleToMarkdown(source: Uint8Array): Promise<string> {
+export async function oleToMarkdown(source: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 	if (holds(bytes, "EncryptedPackage")) throw new DocumentFault("encrypted", "The file is protected by a password");
 	if (holds(bytes, "WordDocument")) return docToMarkdown(bytes);
-	const kind = holds(bytes, "Workbook") || holds(bytes, "Book") ? "XLS" : holds(bytes, "PowerPoint Document") ? "PPT" : null;
-	if (kind !== null)
-		throw new DocumentFault("unsupported", `${kind} files are not read; save it as ${kind === "XLS" ? "XLSX" : "PPTX"} or PDF`);
-	if (holds(bytes, "__properties_version1.0"))
-		throw new DocumentFault("unsupported", "MSG files are not read; save the mail as EML");
+	const file = new OleStreams(bytes);
+	const workbook = file.stream("Workbook") ?? file.stream("Book");
+	if (workbook !== null) return xlsToMarkdown(workbook);
+	const presentation = file.stream("PowerPoint Document");
+	if (presentation !== null) return pptToMarkdown(file, presentation);
+	if (file.stream("__properties_version1.0") !== null) {
+		// Rare and large: loaded where one comes.
+		const { outlookMailToMarkdown } = await import("../plain/outlook-mail.ts");
+		return outlookMailToMarkdown(bytes, readAttachment);
+	}
 	throw new DocumentFault("unsupported", "The file is an OLE file of a type that is not read");
 }
 

@@ -1,7 +1,8 @@
 import { Parser } from "htmlparser2";
 import { DocumentFault } from "../document-fault.ts";
-import { MAX_CELLS, MAX_XML_DEPTH } from "../limits.ts";
+import { MAX_XML_DEPTH } from "../limits.ts";
 import type { NumberFormats } from "./number-formats.ts";
+import { type CellBudget, SheetRows } from "./sheet-rows.ts";
 
 /** A sheet's rows with the text that each cell shows, and what its cells link to. */
 export interface SheetCells {
@@ -16,8 +17,7 @@ export interface SheetCells {
 export interface CellValues {
 	readonly strings: readonly string[];
 	readonly formats: NumberFormats;
-	/** Counts the cells of the whole workbook. */
-	readonly budget: { cells: number };
+	readonly budget: CellBudget;
 }
 
 const PRINTED = /^(odd|even|first)(Header|Footer)$/;
@@ -26,39 +26,21 @@ const MAX_ROW = 1_048_576;
 
 /** Reads a worksheet part (ECMA-376 part 1, 18.3) as a stream: a sheet may be far larger than its file. */
 export function readSheet(xml: string, values: CellValues): SheetCells {
-	const rows: string[][] = [];
 	const links: { text: string; id: string }[] = [];
-	const rowsByNumber = new Map<number, string[]>();
+	const cells = new SheetRows(values.budget);
 	const headers: string[] = [];
 	const footers: string[] = [];
-	let row: string[] = [];
 	let rowNumber = 0;
-	let lastRow = 0;
 	let column = -1;
 	let type = "";
 	let style = 0;
 	let text = "";
 	let gathering = false;
 	let depth = 0;
-	const take = (count: number) => {
-		values.budget.cells += count;
-		if (values.budget.cells > MAX_CELLS) throw new DocumentFault("too-large", `The file has more than ${MAX_CELLS} cells`);
-	};
-	const endRow = () => {
-		if (row.every((cell) => cell === "")) return;
-		// One empty row stands for many: a sheet's far corner must not fill memory.
-		if (rows.length > 0 && rowNumber > lastRow + 1) rows.push([]);
-		rows.push(row);
-		rowsByNumber.set(rowNumber, row);
-		lastRow = rowNumber;
-	};
 	const endCell = () => {
 		if (column < 0 || column >= MAX_COLUMN) return;
 		const shown = cellText(type, text, style, values);
-		if (shown === "") return;
-		take(column + 1 - row.length);
-		while (row.length < column) row.push("");
-		row[column] = shown;
+		cells.set(rowNumber, column, shown);
 	};
 	const parser = new Parser(
 		{
@@ -66,7 +48,6 @@ export function readSheet(xml: string, values: CellValues): SheetCells {
 				if (++depth > MAX_XML_DEPTH) throw new DocumentFault("too-large", `The file nests deeper than ${MAX_XML_DEPTH} elements`);
 				const name = local(fullName);
 				if (name === "row") {
-					row = [];
 					column = -1;
 					rowNumber = Math.min(MAX_ROW, Number(attributes.r ?? rowNumber + 1) || rowNumber + 1);
 				} else if (name === "c") {
@@ -77,7 +58,7 @@ export function readSheet(xml: string, values: CellValues): SheetCells {
 				} else if (name === "hyperlink" && attributes.ref !== undefined) {
 					const id = Object.entries(attributes).find(([key]) => local(key) === "id" && key !== "id")?.[1];
 					const number = Number(/\d+/.exec(attributes.ref)?.[0]);
-					const text = rowsByNumber.get(number)?.[columnOf(attributes.ref) ?? -1];
+					const text = cells.get(number, columnOf(attributes.ref) ?? -1);
 					if (id !== undefined && text !== undefined) links.push({ text, id });
 				}
 				gathering = name === "v" || name === "t" || PRINTED.test(name);
@@ -91,14 +72,13 @@ export function readSheet(xml: string, values: CellValues): SheetCells {
 				gathering = false;
 				const name = local(fullName);
 				if (name === "c") endCell();
-				else if (name === "row") endRow();
 				else if (PRINTED.test(name)) (name.endsWith("Header") ? headers : footers).push(withoutCodes(text));
 			},
 		},
 		{ xmlMode: true },
 	);
 	parser.end(xml);
-	return { rows, links, headers, footers };
+	return { rows: cells.rows(), links, headers, footers };
 }
 
 const local = (name: string) => name.slice(name.indexOf(":") + 1);
@@ -120,7 +100,7 @@ function columnOf(reference: string | undefined): number | null {
 }
 
 /** `&L`, `&C` and `&R` part a header; the others are page numbers, fonts and colours. */
-const withoutCodes = (text: string): string =>
+export const withoutCodes = (text: string): string =>
 	text
 		.replaceAll(/&[LCR]/g, " ")
 		.replaceAll(/&"[^"]*"|&K[0-9A-F]{6}|&\d+|&[A-Z]/gi, "")

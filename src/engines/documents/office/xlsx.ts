@@ -22,7 +22,7 @@ export function xlsxToMarkdown(zip: ZipArchive): string {
 	const [stringsPart = ""] = targetsOf(relations, "sharedStrings");
 	const values: CellValues = {
 		strings: sharedStrings(partRoot(zip, stringsPart)),
-		formats: new NumberFormats(partRoot(zip, stylesPart), from1904),
+		formats: NumberFormats.ofStyles(partRoot(zip, stylesPart), from1904),
 		budget: { cells: 0 },
 	};
 	return blocks(

@@ -7,30 +7,51 @@ import { htmlToMarkdown } from "../markup/html-to-markdown.ts";
 /** Reads a file that a mail carries; "" where it has no text. */
 export type ReadAttachment = (bytes: Uint8Array, name: string) => Promise<string>;
 
+/** What a mail holds, in whichever format. */
+export interface MailParts {
+	readonly subject: string | undefined;
+	/** Names with their addresses, as they are shown. */
+	readonly from: readonly string[];
+	readonly to: readonly string[];
+	readonly cc: readonly string[];
+	readonly date: string;
+	readonly text: string;
+	readonly attachments: readonly { readonly name: string; readonly bytes: () => Uint8Array }[];
+}
+
 /** A mail (RFC 5322, MIME): its subject, who and when, its text, and its attachments each under its name. */
 export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const mail = await parsed(bytes);
-	const attachments = mail.attachments.slice(0, MAX_ATTACHMENTS);
-	const read: string[] = [];
-	for (const { filename, mimeType, content, related } of attachments) {
-		// A picture that the text shows is a part of it.
-		if (related === true && mimeType.startsWith("image/")) continue;
-		const name = filename ?? mimeType;
-		const file = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content);
-		read.push(heading(2, `Attachment: ${name}`), await readAttachment(file, name));
-	}
 	const text = mail.text?.trim() ?? "";
+	const parts: MailParts = {
+		subject: mail.subject,
+		from: mail.from === undefined ? [] : [shown(mail.from)],
+		to: (mail.to ?? []).map(shown),
+		cc: (mail.cc ?? []).map(shown),
+		date: mail.date ?? "",
+		text: mail.html === undefined || text !== "" ? text : htmlToMarkdown(mail.html),
+		attachments: mail.attachments
+			// A picture that the text shows is a part of it.
+			.filter(({ related, mimeType }) => related !== true || !mimeType.startsWith("image/"))
+			.map(({ filename, mimeType, content }) => ({
+				name: filename ?? mimeType,
+				bytes: () => (typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)),
+			})),
+	};
+	return mailBlocks(parts, readAttachment);
+}
+
+/** A mail of any format as Markdown. */
+export async function mailBlocks(mail: MailParts, readAttachment: ReadAttachment): Promise<string> {
+	const read: string[] = [];
+	for (const { name, bytes } of mail.attachments.slice(0, MAX_ATTACHMENTS))
+		read.push(heading(2, `Attachment: ${name}`), await readAttachment(bytes(), name));
 	return blocks([
 		mail.subject === undefined ? "" : heading(1, mail.subject),
-		[
-			field("From", mail.from === undefined ? [] : [mail.from]),
-			field("To", mail.to ?? []),
-			field("Cc", mail.cc ?? []),
-			mail.date === undefined ? "" : `Date: ${mail.date}`,
-		]
+		[field("From", mail.from), field("To", mail.to), field("Cc", mail.cc), mail.date === "" ? "" : `Date: ${mail.date}`]
 			.filter((line) => line !== "")
 			.join("\n"),
-		mail.html === undefined || text !== "" ? text.replaceAll("\r\n", "\n") : htmlToMarkdown(mail.html),
+		mail.text.trim().replaceAll("\r\n", "\n"),
 		...read,
 	]);
 }
@@ -43,11 +64,10 @@ async function parsed(bytes: Uint8Array) {
 	}
 }
 
-function field(name: string, addresses: readonly Address[]): string {
-	const all = addresses.map((address) =>
-		address.group === undefined
-			? oneLine(address.name === "" ? address.address : `${address.name} <${address.address}>`)
-			: oneLine(address.name),
-	);
-	return all.length === 0 ? "" : `${name}: ${all.join(", ")}`;
+function shown(address: Address): string {
+	if (address.group !== undefined || address.name === "") return oneLine(address.name || (address.address ?? ""));
+	return oneLine(`${address.name} <${address.address}>`);
 }
+
+const field = (name: string, addresses: readonly string[]): string =>
+	addresses.length === 0 ? "" : `${name}: ${addresses.join(", ")}`;
