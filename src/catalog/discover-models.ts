@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from "../config/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { DiscoveredModel } from "./types.ts";
 
 /** Why an upstream's list could not be had. */
@@ -166,10 +167,6 @@ function parsed(text: string, what: string): unknown {
 			cause,
 		);
 	}
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `{data: [...]}` of OpenAI; some servers answer `{models: [...]}` or the bare array. */

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent, ChatStream, EventBatch, UnaryAnswer } from "../upstreams/port.ts";
-import { isRecord } from "./received.ts";
 
 /**
  * A whole answer as a stream: what has to be checked before it goes out can only go out at once. `ask` is aborted

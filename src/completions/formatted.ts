@@ -1,8 +1,9 @@
 import { ApiError } from "../errors/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import { formatComplaint, jsonIn, type KeptFormat } from "./kept-format.ts";
-import { isRecord, ReceivedOutput } from "./received.ts";
+import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { withChoices, withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";

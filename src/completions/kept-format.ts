@@ -1,6 +1,6 @@
 import type { TextModel } from "../catalog/types.ts";
 import { invalidField } from "../schema/index.ts";
-import { isRecord } from "./received.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatBody } from "./schema.ts";
 
 /** What an answer has to be where this service sees to it: a JSON object, or what a schema allows. */

@@ -1,3 +1,4 @@
+import { isRecord } from "../schema/is-record.ts";
 import { isSealedPacket, sealedPlainBytes } from "../wire/sealed-packet.ts";
 
 const MAX_PIECES = 1_024;
@@ -110,8 +111,4 @@ export class ReceivedOutput {
 			for (const part of value as unknown[]) if (isRecord(part)) this.#addText(part.text);
 		}
 	}
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent, EventFrame, UnaryAnswer } from "../upstreams/port.ts";
-import { isRecord } from "./received.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";
 

@@ -1,8 +1,8 @@
 import type { TextModel } from "../catalog/types.ts";
 import { ApiError } from "../errors/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent, UnaryAnswer } from "../upstreams/port.ts";
 import { spliceMembers, topLevelMembers, utf8Text } from "../wire/index.ts";
-import { isRecord } from "./received.ts";
 import { type SplitText, splitThinkBlocks, ThinkBlockSplitter } from "./think-blocks.ts";
 import { wholeBody } from "./whole-body.ts";
 

@@ -1,4 +1,5 @@
 /** A payment as it is read from a header: of any dialect, not yet checked against what is offered. */
+import { isRecord } from "../schema/is-record.ts";
 import { IDS_OF_NAMES } from "./networks.ts";
 import { readTransfer, UnfitTransaction } from "./solana/transfer.ts";
 
@@ -148,7 +149,7 @@ function parsed(json: string): unknown {
 }
 
 function fields(value: unknown, path: string): Fields {
-	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+	if (isRecord(value)) return value;
 	throw new MalformedPayment(`${path}: expected an object`);
 }
 

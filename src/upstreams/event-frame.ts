@@ -1,3 +1,4 @@
+import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent } from "./port.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -120,8 +121,4 @@ function parsedOrNull(text: string): Fields | null {
 /** The one element of an array, where it has just one and that is an object. */
 function only(array: unknown): Fields | null {
 	return Array.isArray(array) && array.length === 1 && isRecord(array[0]) ? array[0] : null;
-}
-
-function isRecord(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
 
 /**
@@ -320,5 +321,5 @@ export function mostTelling(failures: readonly UpstreamFailure[]): UpstreamFailu
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+	return isRecord(value) ? value : {};
 }

@@ -1,4 +1,5 @@
 import type { TokenUsage } from "../journal/records.ts";
+import { isRecord } from "../schema/is-record.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -48,7 +49,7 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 }
 
 function fields(value: unknown): Fields | undefined {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+	return isRecord(value) ? value : undefined;
 }
 
 function ollamaFields(body: Fields): Fields | undefined {

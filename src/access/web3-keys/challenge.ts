@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { invalidField } from "../../schema/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
 import type { SecretReader } from "../../store/secret-reader.ts";
 
 /** What a wallet signs to get a key: it serves once, until it expires. */
@@ -41,7 +42,7 @@ async function verified(secret: SecretReader, token: string): Promise<Readonly<R
 	const { decode, verify } = await import("hono/jwt");
 	const key = await secret.read();
 	try {
-		if (!isObject(decode(token).payload)) throw new SyntaxError("no object");
+		if (!isRecord(decode(token).payload)) throw new SyntaxError("no object");
 		// Times are checked against the clock of this program.
 		return await verify(token, key, { alg: ALGORITHM, exp: false, iat: false, nbf: false });
 	} catch (error) {
@@ -61,10 +62,6 @@ function claimsOf({ iss, aud, iat, exp, jti }: Readonly<Record<string, unknown>>
 	if (iss !== ISSUER || aud !== AUDIENCE || typeof jti !== "string" || !ID.test(jti)) return null;
 	if (!Number.isSafeInteger(iat) || exp !== Number(iat) + LIFE_SECONDS) return null;
 	return { iat: Number(iat), exp, jti };
-}
-
-function isObject(value: unknown): boolean {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refusal(fault: string) {

@@ -1,9 +1,10 @@
 import type { TokenUsage } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
 import type { ChatForward, ChatUpstreams } from "../../upstreams/port.ts";
 import { type LongStrings, topLevelMembers } from "../../wire/index.ts";
-import { isRecord, ReceivedOutput } from "../received.ts";
+import { ReceivedOutput } from "../received.ts";
 import type { ChatBody } from "../schema.ts";
 import { wholeBody } from "../whole-body.ts";
 

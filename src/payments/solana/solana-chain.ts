@@ -1,3 +1,4 @@
+import { isRecord } from "../../schema/is-record.ts";
 import type { TopUp } from "../../store/admin/top-ups/top-up-row.ts";
 import { ChainRefused, ChainUnavailable, type JsonRpc } from "../chain/json-rpc.ts";
 import type { PaymentChain, PaymentTerm, PaymentUse } from "../chain/payment-chain.ts";
@@ -267,7 +268,7 @@ function movementOf(before: readonly unknown[], after: readonly unknown[], accou
 type Fields = Readonly<Record<string, unknown>>;
 
 function fieldsOf(value: unknown): Fields {
-	if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
+	if (isRecord(value)) return value;
 	throw new ChainUnavailable("the chain's node answered with something that is no object");
 }
 

@@ -1,8 +1,8 @@
 import type { Paid, StreamForm } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
-import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
 import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";

@@ -1,8 +1,8 @@
 import type { Paid } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
-import { isRecord } from "../../completions/received.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
+import { isRecord } from "../../schema/is-record.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
 import { type MemberEdit, spliceMembers } from "../../wire/index.ts";
 import { documentsCall } from "./search-documents.ts";

@@ -1,3 +1,5 @@
+import { isRecord } from "../../schema/is-record.ts";
+
 /** Keys that are remembered at most; the oldest goes first. */
 const MAX_KEYS = 10_000;
 /** Members under which reports name keys that conversations are sealed for. */
@@ -43,8 +45,4 @@ function coordinates(key: string): string {
 		.toLowerCase()
 		.replace(/^0x/, "")
 		.replace(/^04(?=[0-9a-f]{128}$)/, "");
-}
-
-function isRecord(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

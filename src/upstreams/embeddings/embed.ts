@@ -1,3 +1,4 @@
+import { isRecord } from "../../schema/is-record.ts";
 import { concatBytes, lastMember, topLevelMembers } from "../../wire/index.ts";
 import { audioHeaders } from "../audio/audio-headers.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
@@ -90,8 +91,4 @@ function parsed(bytes: Uint8Array): unknown {
 	} catch {
 		return null;
 	}
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  * Sources: OpenAI's API reference (images, create and create edit); stable-diffusion.cpp's examples/server/api.md; LocalAI's
  * page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
  */
+import { isRecord } from "../../schema/is-record.ts";
 import { base64String, elideLongStrings, type FormField, formBody, LongStrings } from "../../wire/index.ts";
 import { errorBody, isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
@@ -132,8 +133,4 @@ async function fetchOwn(address: string, { endpoint, fetch, signal }: ImageAttem
 	const response = await fetch(own.href, { ...endpoint.init, headers: endpoint.probeHeaders, signal });
 	if (!isGood(response)) throw broken(`status ${response.status} where its picture should be`, response.status);
 	return readWhole(response, MAX_PICTURE_BYTES);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../../../errors/index.ts";
 import { invalidField } from "../../../schema/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { isSealedPacket } from "../../../wire/sealed-packet.ts";
 import { isPublicKey, openPacket, PacketSealer, PacketUnreadable } from "./packet-cipher.ts";
 import type { SoftwareKey } from "./software-key.ts";
@@ -85,8 +86,4 @@ function refused(message: string): ApiError {
 /** Keys go with the byte 04 in front of their coordinates, or without. */
 function withoutPrefix(key: string): string {
 	return key.toLowerCase().replace(/^04(?=[0-9a-f]{128}$)/, "");
-}
-
-function isRecord(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

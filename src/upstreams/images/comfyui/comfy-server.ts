@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isRecord } from "../../../schema/is-record.ts";
 import { formBody } from "../../../wire/index.ts";
 import { errorBody, isGood, letGo } from "../../connect.ts";
 import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
@@ -183,5 +184,5 @@ function refusalType(told: unknown): string {
 }
 
 function record(value: unknown): Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+	return isRecord(value) ? value : {};
 }

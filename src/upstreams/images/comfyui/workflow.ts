@@ -1,5 +1,7 @@
 /** Workflows of ComfyUI as it exports them for its API: a file of the operator's, with named inputs. */
+
 import { readFile, stat } from "node:fs/promises";
+import { isRecord } from "../../../schema/is-record.ts";
 import { offline } from "../../failures.ts";
 import type { ParameterValue } from "../parameters.ts";
 
@@ -57,8 +59,4 @@ export function withInputs(workflow: Workflow, inputs: Readonly<Record<string, P
 		changed[id] = { ...node, inputs: { ...node.inputs, [name.slice(dot + 1)]: value } };
 	}
 	return changed;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

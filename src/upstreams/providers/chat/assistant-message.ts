@@ -1,8 +1,9 @@
 import type { LanguageModelV4Message, LanguageModelV4ReasoningPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { type DetailContent, detailsFor } from "./details.ts";
-import { isRecord, parts, textOf } from "./fields.ts";
+import { parts, textOf } from "./fields.ts";
 
 type Content = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 

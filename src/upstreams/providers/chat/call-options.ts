@@ -2,8 +2,9 @@ import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool, LanguageM
 import type { TextModel } from "../../../catalog/types.ts";
 import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { type ChatFacts, mergedOptions } from "./facts.ts";
-import { type Fields, isRecord } from "./fields.ts";
+import type { Fields } from "./fields.ts";
 import { promptOf } from "./prompt.ts";
 import { thinkingOf } from "./thinking.ts";
 

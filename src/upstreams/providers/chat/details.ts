@@ -2,9 +2,10 @@
  * What a provider wants back unchanged with the next turn, as `reasoning_details` of a message (docs/chat.md): signatures
  * of thoughts, encrypted thoughts, signatures of tool calls. Each is an opaque text for the caller.
  */
+
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
-import { isRecord } from "./fields.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 
 /** One entry of `reasoning_details`. */
 export interface Detail {

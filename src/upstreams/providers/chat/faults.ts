@@ -1,7 +1,7 @@
 import { APICallError } from "@ai-sdk/provider";
 import { ApiError } from "../../../errors/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { broken, failureOfAnswer, isErrorBody, offline, UpstreamFailure } from "../../failures.ts";
-import { isRecord } from "./fields.ts";
 
 /** Anthropic's status for "overloaded": it asks for a pause, as 429 does. */
 const OVERLOADED = 529;

@@ -1,9 +1,7 @@
+import { isRecord } from "../../../schema/is-record.ts";
+
 /** Members of messages, as they are read here: what is no object or no text counts as absent. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The parts of a message's content; none where it is a text. */
 export function parts(content: unknown): Fields[] {

@@ -7,9 +7,10 @@ import type {
 } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { assistantMessage } from "./assistant-message.ts";
 import type { ChatFacts } from "./facts.ts";
-import { type Fields, isRecord, parts, textOf } from "./fields.ts";
+import { type Fields, parts, textOf } from "./fields.ts";
 
 export interface PromptInputs {
 	readonly provider: ProviderName;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4Warning } from "@ai-sdk/provider";
 import type { TextModel } from "../../../catalog/types.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import type { Fetch } from "../../connect.ts";
 import { offline } from "../../failures.ts";
@@ -12,7 +13,6 @@ import { callOptionsOf } from "./call-options.ts";
 import { type AnswerHead, completionOf } from "./completion.ts";
 import { CHAT_FACTS } from "./facts.ts";
 import { faultOf } from "./faults.ts";
-import { isRecord } from "./fields.ts";
 import { withLinkedFiles } from "./linked-files.ts";
 
 /** A chat request to a provider, shaped in the words of PROVIDER_DIALECT. */

@@ -6,10 +6,12 @@
  * page "Errors" (content_policy_violation) and its models' has_nsfw_concepts; Black Forest Labs' StatusResponse; Replicate's
  * prediction `error`; Luma's `failure_reason`; Amazon's Nova Canvas (`error`, "Request Moderated").
  */
+
 import type { ProviderName } from "../../../config/providers.ts";
+import { isRecord } from "../../../schema/is-record.ts";
 import { contentRefusal } from "../../content-policy.ts";
 import { errorTextOf, UpstreamFailure } from "../../failures.ts";
-import { type Fields, isRecord, parts } from "../chat/fields.ts";
+import { type Fields, parts } from "../chat/fields.ts";
 
 /** The provider's words, which may be none; null: it refuses nothing. */
 type Reader = (body: Fields) => string | null;
