@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { headerText } from "../wire/index.ts";
 import { MAX_MODEL_REF, splitModelRef } from "./model-ref.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { NameMaps } from "./traits.ts";
@@ -216,11 +217,6 @@ function noticeOf({ id, deprecation }: Model): DeprecationNotice {
 		headers: headers("is"),
 		headersAfter: headers("was"),
 	};
-}
-
-/** Header values are visible ASCII; ids need not be. */
-function headerText(text: string): string {
-	return text.replace(/[^\x20-\x7e]/g, "?");
 }
 
 function offline(id: string, reason = ""): ApiError {

@@ -3,7 +3,7 @@ import { linesNano, mergeServiceParameters, serviceParametersEcho, textRateLimit
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
 import type { Admission, Settlement } from "../server/endpoint.ts";
-import { topLevelMembers } from "../wire/index.ts";
+import { headerText, topLevelMembers } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
@@ -203,9 +203,4 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 function ratesOfTwo({ input, output }: ReturnType<typeof dearestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
 	type Price = CeilingRequest["inputPrice"];
 	return { inputPrice: (2 * input) as Price, outputPrice: (2 * output + input) as Price };
-}
-
-/** Header values are Latin-1: anything else becomes a question mark. */
-function headerText(text: string): string {
-	return text.replace(/[^\x20-\x7e]/g, "?");
 }
