@@ -11,7 +11,8 @@ const show = defineCommand({
 	},
 });
 const requests = defineCommand({ subCommands: { show } });
-const root = defineCommand({ subCommands: { requests: () => Promise.resolve(requests) } });
+const store = defineCommand({ args: { to: { type: "string", required: true } } });
+const root = defineCommand({ subCommands: { store, requests: () => Promise.resolve(requests) } });
 
 async function fault(...typed: string[]): Promise<string | null> {
 	return (await findMisuse(root, typed))?.message ?? null;
@@ -19,18 +20,18 @@ async function fault(...typed: string[]): Promise<string | null> {
 
 describe("passes", () => {
 	for (const typed of [
-		[],
 		["requests", "show", "x"],
 		["requests", "show", "--limit", "3", "x", "--json"],
 		["requests", "show", "--limit=3", "x", "--no-json", "--max-tokens", "-1"],
 		["requests", "show", "-"],
 		["requests", "show", "--", "--limt"],
-		["requests", "show", "--limit", "x"],
 		["requests", "show", "--limt", "--help"],
 		["--version"],
-		["nosuch", "--limt"],
+		["nosuch", "--help"],
+		["store", "--to=x"],
+		["store", "--to", "x"],
 	])
-		test(typed.join(" ") || "nothing", async () => expect(await fault(...typed)).toBeNull());
+		test(typed.join(" "), async () => expect(await fault(...typed)).toBeNull());
 });
 
 describe("refuses", () => {
@@ -45,7 +46,15 @@ describe("refuses", () => {
 		[["--json", "requests", "show"], "Unknown option: --json"],
 		[["requests", "show", "x", "--limit"], "Option --limit needs a value"],
 		[["requests", "show", "x", "y"], "Unexpected argument: y"],
+		[[], "No command was named"],
+		[["requests"], "No command was named"],
+		[["nosuch", "--limt"], "Unknown command: nosuch"],
+		[["requests", "toString"], "Unknown command: toString"],
+		[["requests", "show"], "Missing: ID"],
+		[["requests", "show", "--json"], "Missing: ID"],
+		[["requests", "show", "--limit", "x"], "Missing: ID"],
+		[["store"], "Missing: --to"],
 		[["requests", "show", "--json", "x", "--", "--y"], "Unexpected argument: --y"],
 	] as const)
-		test(typed.join(" "), async () => expect(await fault(...typed)).toBe(message));
+		test(typed.join(" ") || "nothing", async () => expect(await fault(...typed)).toBe(message));
 });

@@ -14,8 +14,8 @@ const ASKS_FOR_USAGE = new Set(["--help", "-h"]);
 const ASKS_FOR_VERSION = new Set(["--version", "-v"]);
 
 /**
- * The first option that a command does not know, option that lacks its value, or argument too many; null where there is
- * none. What is missing, and a command that does not exist, is left to the parser.
+ * The first command that does not exist, option that a command does not know, option that lacks its value, argument too
+ * many, or what is missing; null where there is none.
  */
 export async function findMisuse(command: CommandDef, typed: readonly string[], parent?: CommandDef): Promise<Misuse | null> {
 	const [first = ""] = typed;
@@ -25,18 +25,33 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 	const subCommands = await settled(command.subCommands);
 	const words = new Words(typed);
 	const positionals = Object.values(args).filter((arg) => arg.type === "positional").length;
+	const given = new Set<string>();
 	let seen = 0;
 	const misuse = (message: string): Misuse => ({ command, parent, message });
 	for (let word = words.next(); word !== undefined; word = words.next()) {
 		if (isOption(word) && !words.plain) {
 			const fault = optionFault(args, word, words);
 			if (fault !== null) return misuse(fault);
+			given.add(word.slice(2).split("=", 1)[0] ?? "");
 		} else if (subCommands !== undefined) {
 			const next = Object.hasOwn(subCommands, word) ? await settled(subCommands[word]) : undefined;
-			return next === undefined ? null : findMisuse(next as CommandDef, words.rest(), command);
+			return next === undefined ? misuse(`Unknown command: ${word}`) : findMisuse(next as CommandDef, words.rest(), command);
 		} else if (++seen > positionals) {
 			return misuse(`Unexpected argument: ${word}`);
 		}
+	}
+	if (subCommands !== undefined) return command.run === undefined ? misuse("No command was named") : null;
+	const lacking = whatLacks(args, seen, given);
+	return lacking === null ? null : misuse(`Missing: ${lacking}`);
+}
+
+/** The first required argument or option that was not typed. */
+function whatLacks(args: ArgsDef, seen: number, given: ReadonlySet<string>): string | null {
+	let place = 0;
+	for (const [name, arg] of Object.entries(args)) {
+		if (arg.type === "positional") {
+			if (++place > seen && arg.required !== false && arg.default === undefined) return name.toUpperCase();
+		} else if (arg.required === true && arg.default === undefined && !given.has(name)) return `--${name}`;
 	}
 	return null;
 }
