@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { amountText, isZero, sumOf } from "../../console/src/format/amount.ts";
+import { amountText, dollars, isZero, sumOf } from "../../console/src/format/amount.ts";
 import { bytes, duration } from "../../console/src/format/quantity.ts";
 import { settingRows } from "../../console/src/pages/setting-rows.ts";
 import { seriesByDay } from "../../console/src/usage/series-by-day.ts";
@@ -22,6 +22,11 @@ test("shows an amount exactly: thousands parted, two places at least, no place l
 			expect(BigInt(whole + places.padEnd(9, "0"))).toBe(nano);
 		}),
 	);
+});
+
+test("a chart's value is exact to the ninth place, sums of floats too", () => {
+	expect(dollars(0.1 + 0.2)).toBe("$0.30");
+	expect(dollars(Number("3999999.000000001"))).toBe("$3,999,999.000000001");
 });
 
 test("adds amounts without a rounding", () => {

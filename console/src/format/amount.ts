@@ -1,3 +1,5 @@
+import { compact } from "./quantity.ts";
+
 /**
  * Decimal text of an amount for reading: thousands parted, at least two places, nothing rounded.
  *
@@ -21,6 +23,12 @@ export function amountText(amount: string): string {
 	const { sign, whole, cents, tail } = amountParts(amount);
 	return `${sign}${whole}${cents}${tail}`;
 }
+
+/** A float of a chart as dollars, exact to the ninth place below four million. */
+export const dollars = (value: number): string => `$${amountText(value.toFixed(9))}`;
+
+/** The same at an axis: `$1.2K`, `$0.0003`. */
+export const shortDollars = (value: number): string => `$${value < 1_000 ? Number(value.toPrecision(4)) : compact(value)}`;
 
 /** Whether an amount is nothing, in any spelling. */
 export const isZero = (amount: string): boolean => /^-?0*(?:\.0*)?$/.test(amount);

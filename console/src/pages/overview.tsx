@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Overview, TrafficSlot } from "../../../src/routes/console/types.ts";
 import { queries } from "../api/queries.ts";
-import { amountText, isZero, sumOf } from "../format/amount.ts";
+import { amountText, dollars, isZero, shortDollars, sumOf } from "../format/amount.ts";
 import { bytes, compact, count, duration, percent } from "../format/quantity.ts";
 import { Amount } from "../parts/amount.tsx";
 import { Chart } from "../parts/chart.tsx";
@@ -124,7 +124,8 @@ function Traffic({ overview }: { readonly overview: Overview }) {
 					at={at}
 					kind="stack"
 					axis="clock"
-					format={compact}
+					format={count}
+					axisFormat={compact}
 					series={[
 						{ label: "answered", values: slots.map((slot) => slot.requests - slot.refused - slot.errors), colour: 1 },
 						{ label: "refused", values: slots.map(({ refused }) => refused), colour: 2 },
@@ -160,7 +161,8 @@ function Days({ overview: { days } }: { readonly overview: Overview }) {
 					at={at}
 					kind="stack"
 					axis="days"
-					format={(value) => `$${value < 1_000 ? Number(value.toPrecision(4)) : compact(value)}`}
+					format={dollars}
+					axisFormat={shortDollars}
 					series={[
 						{ label: "USD", values: days.map(({ usd }) => Number(usd)), colour: 1 },
 						{ label: "bundled", values: days.map(({ bundled }) => Number(bundled)), colour: 2 },
@@ -172,7 +174,8 @@ function Days({ overview: { days } }: { readonly overview: Overview }) {
 					at={at}
 					kind="stack"
 					axis="days"
-					format={compact}
+					format={count}
+					axisFormat={compact}
 					series={[{ label: "requests", values: days.map(({ requests }) => requests), colour: 6 }]}
 				/>
 			</div>

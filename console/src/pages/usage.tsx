@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import type { UsageBy, UsageReport, UsageRow } from "../../../src/routes/console/types.ts";
 import { queryOf } from "../api/call.ts";
 import { queries } from "../api/queries.ts";
-import { sumOf } from "../format/amount.ts";
+import { dollars, shortDollars, sumOf } from "../format/amount.ts";
 import { utcDay } from "../format/instant.ts";
-import { compact, count } from "../format/quantity.ts";
+import { count } from "../format/quantity.ts";
 import { Amount } from "../parts/amount.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { DayRange } from "../parts/day-range.tsx";
@@ -140,7 +140,8 @@ function Drawn({ report }: { readonly report: UsageReport }) {
 			kind="stack"
 			axis="days"
 			height={230}
-			format={(value) => `$${value < 1_000 ? Number(value.toPrecision(4)) : compact(value)}`}
+			format={dollars}
+			axisFormat={shortDollars}
 		/>
 	);
 }

@@ -14,12 +14,16 @@ export interface ChartProps {
 	readonly kind: "lines" | "stack";
 	/** UTC days, or instants in the reader's time. */
 	readonly axis: "days" | "clock";
+	/** A value in full, and as it stands at the axis where that is shorter. */
 	readonly format: (value: number) => string;
+	readonly axisFormat?: (value: number) => string;
 	readonly height?: number;
 }
 
+const DAY_SECONDS = 86_400;
+
 /** A chart with its values under the pointer above it, and as a table for who cannot or will not read it. */
-export function Chart({ title, at, series, kind, axis, format, height = 190 }: ChartProps) {
+export function Chart({ title, at, series, kind, axis, format, axisFormat = format, height = 190 }: ChartProps) {
 	const plot = useRef<HTMLDivElement>(null);
 	const theme = useTheme();
 	const [under, setUnder] = useState<number | null>(null);
@@ -29,15 +33,15 @@ export function Chart({ title, at, series, kind, axis, format, height = 190 }: C
 	const shape = series.map(({ label, colour }) => `${label}\u0000${colour}`).join("\u0001");
 
 	const chart = useRef<uPlot | null>(null);
-	const latest = useRef({ data, format });
-	latest.current = { data, format };
+	const latest = useRef({ data, axisFormat });
+	latest.current = { data, axisFormat };
 	// The drawing is made anew for another theme or other series; for other values it is only told them.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: theme and shape stand for what the options are made of
 	useEffect(() => {
 		const element = plot.current;
 		if (element === null) return;
 		const made = new uPlot(
-			options({ element, height, series, kind, axis, format: (value) => latest.current.format(value), onPointer: setUnder }),
+			options({ element, height, series, kind, axis, format: (value) => latest.current.axisFormat(value), onPointer: setUnder }),
 			latest.current.data,
 			element,
 		);
@@ -149,10 +153,10 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 		width: element.clientWidth,
 		height,
 		legend: { show: false },
-		padding: [8, 6, 0, 0],
+		padding: [8, 18, 0, 0],
 		cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
 		scales: {
-			x: { time: true, ...(kind === "stack" ? { range: roomForBars } : {}) },
+			x: { time: true, range: wholeRange(kind, axis) },
 			y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
 		},
 		...(axis === "days" ? { tzDate: (second: number) => uPlot.tzDate(new Date(second * 1_000), "Etc/UTC") } : {}),
@@ -160,13 +164,11 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 			{
 				...lines,
 				grid: { show: false },
-				space: 64,
+				space: 72,
 				size: 26,
-				values: (_, splits) =>
-					splits.map((second) =>
-						axis === "days" ? new Date(second * 1_000).toISOString().slice(5, 10) : localClock(new Date(second * 1_000)),
-					),
-				...(axis === "days" ? { incrs: [1, 2, 3, 5, 7, 14, 30, 61, 91].map((days) => days * 86_400) } : {}),
+				values: (self, splits) =>
+					splits.map((second) => tick(second, (self.scales.x?.max ?? 0) - (self.scales.x?.min ?? 0), axis)),
+				...(axis === "days" ? { incrs: [1, 2, 3, 5, 7, 14, 30, 61, 91].map((days) => days * DAY_SECONDS) } : {}),
 			},
 			{ ...lines, size: 64, values: (_, splits) => splits.map(format) },
 		],
@@ -176,8 +178,9 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 				({ label, colour: number }): uPlot.Series => ({
 					label,
 					stroke: colour(`--chart-${number}`),
-					points: { show: false },
-					...(kind === "stack" ? { width: 0, fill: colour(`--chart-${number}`), paths: bars } : { width: 1.75, spanGaps: false }),
+					...(kind === "stack"
+						? { width: 0, fill: colour(`--chart-${number}`), paths: bars, points: { show: false } }
+						: { width: 1.75, spanGaps: false, points: { show: true, size: 6, filter: alone } }),
 				}),
 			),
 		],
@@ -185,11 +188,29 @@ function options({ element, height, series, kind, axis, format, onPointer }: Opt
 	};
 }
 
-/** Half a bar of room on both sides, so that the first and the last are whole. */
-const roomForBars: uPlot.Range.Function = (self, min, max) => {
-	const half = (max - min) / Math.max(self.data[0].length - 1, 1) / 2 || 1;
-	return [min - half, max + half];
+/** From the first instant to the last; half a step more on both sides where bars, or a lone point, need it. */
+const wholeRange =
+	(kind: ChartProps["kind"], axis: ChartProps["axis"]): uPlot.Range.Function =>
+	({ data: [at] }) => {
+		const [first = 0, last = first] = [at[0], at.at(-1)];
+		const steps = at.length - 1;
+		const half = steps > 0 ? (last - first) / steps / 2 : axis === "days" ? DAY_SECONDS / 2 : 1_800;
+		return kind === "stack" || steps < 1 ? [first - half, last + half] : [first, last];
+	};
+
+/** Points of a line that have no neighbour, and so no line: they are drawn as dots. */
+const alone: uPlot.Series.Points.Filter = (self, number) => {
+	const values = self.data[number] ?? [];
+	const known = (index: number) => typeof values[index] === "number";
+	return Array.from(values.keys()).filter((index) => known(index) && !known(index - 1) && !known(index + 1));
 };
+
+/** An instant under its axis: with its day where hours alone would repeat. */
+function tick(second: number, span: number, axis: ChartProps["axis"]): string {
+	const instant = new Date(second * 1_000);
+	if (axis === "days") return instant.toISOString().slice(5, 10);
+	return span > 1.5 * DAY_SECONDS ? localTime(instant).slice(5, 16) : localClock(instant);
+}
 
 const bars = uPlot.paths.bars?.({ size: [0.72, 40] }) ?? (() => null);
 
