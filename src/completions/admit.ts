@@ -3,7 +3,8 @@ import { linesNano, mergeServiceParameters, serviceParametersEcho, textRateLimit
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
 import type { Admission, Settlement } from "../server/endpoint.ts";
-import { headerText, topLevelMembers } from "../wire/index.ts";
+import { tellModel } from "../server/tell-model.ts";
+import { topLevelMembers } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
@@ -54,9 +55,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		checkCapabilities(body, model);
 		return found;
 	});
-	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
-	call.headers["x-service-model-id"] = headerText(model.id);
-	call.headers["x-service-model-name"] = headerText(model.name);
+	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
 
 	const keptFormat = markUnsupported(model.id, () => formatToKeep(body, model));
 	const systemTexts: string[] = [];

@@ -3,6 +3,7 @@ import type { Caller, ChargeLine, HoldContext, TokenUsage } from "../budgets/por
 import { linesNano, type TextModel } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Call } from "../server/call.ts";
+import { CLIENT_LEFT } from "../server/client-left.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { JsonMember } from "../upstreams/port.ts";
 import { chatLines, dearestRates } from "./charge.ts";
@@ -13,7 +14,6 @@ import type { ChatParts } from "./parts.ts";
 import type { Preparation } from "./preparation.ts";
 import type { PromptSize } from "./prompt-size.ts";
 import { RewrittenInput } from "./rewritten-input.ts";
-import { CLIENT_LEFT } from "./unary.ts";
 import {
 	type DecisionRequest,
 	decide,

@@ -1,5 +1,6 @@
 import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../server/client-left.ts";
 import { type DirectSink, directStream } from "../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../server/endpoint.ts";
 import { asApiError } from "../server/error-body.ts";
@@ -11,7 +12,6 @@ import { FormattedStream } from "./formatted-stream.ts";
 import { ReceivedOutput } from "./received.ts";
 import { type ChatSession, completionId } from "./session.ts";
 import { ThinkingStream } from "./thinking.ts";
-import { CLIENT_LEFT } from "./unary.ts";
 
 export interface StreamTimes {
 	/** Silence after which a comment line keeps the connection open. */
@@ -44,7 +44,7 @@ export async function answerStream(
 				);
 	const run = new StreamRun(session, stream, settlement, times, form.stream(session));
 	const early = await run.begin();
-	if (early === "left") return { status: CLIENT_LEFT, type: "text/plain", body: null };
+	if (early === "left") return LEFT_ANSWER;
 	if (stream.retries > 0) session.call.headers["x-retry-count"] = String(stream.retries);
 	if (stream.upstream !== null) session.call.headers["x-service-model-router"] = stream.upstream;
 	return {

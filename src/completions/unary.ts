@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../server/client-left.ts";
 import type { MeteredAnswer } from "../server/endpoint.ts";
 import { asApiError } from "../server/error-body.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
@@ -9,9 +10,6 @@ import { ReceivedOutput } from "./received.ts";
 import { type ChatSession, completionId } from "./session.ts";
 import { withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
-
-/** The status that a post records when the caller had left. */
-export const CLIENT_LEFT = 499;
 
 /** Runs a whole answer: forward, read it in the route's form, post by usage, answer. */
 export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams, form: AnswerForm): Promise<MeteredAnswer> {
@@ -28,7 +26,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 			throw error;
 		}
 		await meter.post(output, CLIENT_LEFT);
-		return { status: CLIENT_LEFT, type: "text/plain", body: null };
+		return LEFT_ANSWER;
 	} finally {
 		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 	}

@@ -1,6 +1,7 @@
 import type { Budgets, ChargeLine } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
+import { CLIENT_LEFT } from "./client-left.ts";
 import type { Admission, Answer } from "./endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
@@ -15,9 +16,6 @@ export interface FlatPriced {
 	readonly priceNano: Parameters<Budgets["hold"]>[2];
 	work(): Promise<Answer>;
 }
-
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
 
 /** Held at its price; posted where the work gives an answer, and void where it throws. */
 export function flatPriced(call: Call, { budgets, window, requestsPerMinute, line, priceNano, work }: FlatPriced): Admission {

@@ -5,7 +5,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { headerText } from "../../wire/index.ts";
+import { tellModel } from "../../server/tell-model.ts";
 import { answerSpeech } from "./answer.ts";
 import type { SpeechParts } from "./parts.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";
@@ -27,9 +27,7 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
 	const voice = await chooseVoice(body.voice, model, facts, caller, parts.voices);
 	const targets = targetsFor(model, voice);
-	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = headerText(model.id);
-	call.headers["x-service-model-name"] = headerText(model.name);
+	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	return {
 		model: model.id,
 		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, config.limits), promptTokens: 0 },

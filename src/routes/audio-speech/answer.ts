@@ -3,13 +3,11 @@ import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
 import { AUDIO_CONTENT_TYPES, type AudioFormat } from "../../engines/audio/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { PostedStream } from "../../server/posted-stream.ts";
 import type { Synthesis } from "./synthesis.ts";
-
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
 
 /** A speech request past admission and hold. */
 export interface SpeechSession {
@@ -74,7 +72,7 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 function leftOr(session: SpeechSession, error: unknown): MeteredAnswer {
 	if (!session.call.signal.aborted || session.synthesis.upstream === null) throw error;
 	post(session, CLIENT_LEFT);
-	return { status: CLIENT_LEFT, type: "text/plain", body: null };
+	return LEFT_ANSWER;
 }
 
 /** Posts the characters that were spoken; null where it was settled before. */

@@ -7,10 +7,12 @@ import type { AudioEncoder } from "../../engines/audio/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
+import { tellModel } from "../../server/tell-model.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
-import { type AudioContainer, audioContainer, CONTAINER_TYPES, headerText } from "../../wire/index.ts";
+import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
@@ -24,9 +26,6 @@ export interface TranscriptionParts {
 }
 
 const DEFAULT_MODEL = "nvidia/parakeet-tdt-0.6b-v3";
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
-
 /** A transcription's checks and what follows them: the audio is measured here, before anything is held. */
 export async function admitTranscription(
 	{ body, file }: Input<TranscriptionBody, unknown>,
@@ -38,9 +37,7 @@ export async function admitTranscription(
 	const model = resolveAudioModel(parts.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
 	const { measure, container } = await heard(parts.encoder, file.bytes, call.signal);
-	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = headerText(model.id);
-	call.headers["x-service-model-name"] = headerText(model.name);
+	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const facts = model.transcription;
 	return {
 		model: model.id,
@@ -105,7 +102,7 @@ class TranscriptionRun {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw asrError(error);
 			this.#post(CLIENT_LEFT);
-			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+			return LEFT_ANSWER;
 		} finally {
 			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 		}

@@ -2,6 +2,7 @@ import type { Caller, ChargeLine, CreditTake, PreparedAnswer } from "../../budge
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import { directStream } from "../../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
@@ -16,9 +17,6 @@ import { NEVER_ABORTS } from "./never-aborts.ts";
 import type { RpcParts } from "./parts.ts";
 import { SendLog } from "./send-log.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
-
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
 
 /** A longer answer is not joined: its values lie where they were gathered, on disk where they are long. */
 const MAX_JOINED_BYTES = 8 << 20;
@@ -155,7 +153,7 @@ export class RpcRun {
 	/** The caller left, and what it asked for had gone out: each item costs what one without a result costs. */
 	#leftBehind(): MeteredAnswer {
 		this.#post(this.#methods.length * ERROR_ITEM_CREDITS, null, null);
-		return { status: CLIENT_LEFT, type: "text/plain", body: null };
+		return LEFT_ANSWER;
 	}
 
 	/** Posts the credits. Resolves when that is durable. */

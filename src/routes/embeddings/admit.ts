@@ -7,8 +7,8 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
+import { tellModel } from "../../server/tell-model.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
-import { headerText } from "../../wire/index.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
@@ -37,9 +37,7 @@ export function admitEmbeddings(input: Input<EmbeddingsBody, unknown>, call: Cal
 	const texts = (typeof body.input === "string" ? [body.input] : body.input).map((text) => long.textOf(text));
 	// No tokenizer makes more tokens of a text than it has bytes.
 	const mostTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + MARKS_A_TEXT, 0);
-	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = headerText(model.id);
-	call.headers["x-service-model-name"] = headerText(model.name);
+	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	const { tokenPrice } = model.embedding;
 	return {
 		model: model.id,

@@ -2,15 +2,13 @@ import { EMBEDDED } from "../../catalog/index.ts";
 import type { EmbeddingModel, ModelTarget } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
 import { concatBytes, headerText } from "../../wire/index.ts";
 import type { EmbeddingsParts } from "./admit.ts";
 import type { EmbeddingsBody } from "./schema.ts";
-
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
 
 export interface EmbeddingOrder {
 	readonly body: EmbeddingsBody;
@@ -55,7 +53,7 @@ export class EmbeddingRun {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw error;
 			await this.#post(null, CLIENT_LEFT);
-			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+			return LEFT_ANSWER;
 		} finally {
 			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 		}

@@ -8,11 +8,12 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
+import { tellModel } from "../../server/tell-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { type Choices, finishOptions, resolvedRatio } from "./choices.ts";
 import { finished } from "./finish.ts";
 import { gather, readPictures } from "./inputs.ts";
-import { byMakers, makersOf, tellModel } from "./model.ts";
+import { byMakers, makersOf } from "./model.ts";
 import type { ImageParts } from "./parts.ts";
 import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
 import type { PictureSource } from "./source.ts";
@@ -47,7 +48,7 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts)
 	if (sources.length > 1 && !facts.combinesImages)
 		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
 	const looked = await isLookedAt(order.safeMode, parts);
-	tellModel(call, model, parts);
+	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = editLines(model, choices, sources.length);
 	return {
 		model: model.id,

@@ -1,4 +1,5 @@
 /** Pictures from a prompt, whichever route asked for them. */
+
 import type { HoldContext } from "../../budgets/port.ts";
 import { type ImageSize, imagePrice, imageRateLimit, linesNano } from "../../catalog/index.ts";
 import type { ImageQuality, PictureModel } from "../../catalog/types.ts";
@@ -6,9 +7,9 @@ import type { FinishOptions, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
+import { tellModel } from "../../server/tell-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
 import { finished } from "./finish.ts";
-import { tellModel } from "./model.ts";
 import type { ImageParts } from "./parts.ts";
 import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
 import { ImageWork, type Made } from "./work.ts";
@@ -44,7 +45,7 @@ export async function admitGenerate(order: GenerateOrder, call: Call, parts: Ima
 	if (order.negativePrompt !== undefined) checkPrompt(order.negativePrompt, model.image.promptCharacterLimit, "negative_prompt");
 	engineOf(parts);
 	const looked = await isLookedAt(order.safeMode, parts);
-	tellModel(call, model, parts);
+	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = [{ sku: `${model.id}-image-unit`, units: count, picoPrice: imagePrice(model.image.prices, resolution, quality) }];
 	return {
 		model: model.id,

@@ -1,8 +1,7 @@
 import { EMBEDDED } from "../../catalog/index.ts";
-import type { Model, ModelOf, ModelTarget } from "../../catalog/types.ts";
+import type { ModelOf, ModelTarget } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import { headerText } from "../../wire/index.ts";
 import type { ImageParts } from "./parts.ts";
 
 /**
@@ -15,13 +14,6 @@ export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T
 	const { model, remappedFrom } = catalog.resolve(ref, type, call.admittedAtMs);
 	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs, remappedFrom));
 	return model;
-}
-
-/** Tells the model that answers, and of its end where it has one. */
-export function tellModel(call: Call, model: Model, parts: ImageParts): void {
-	Object.assign(call.headers, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
-	call.headers["x-service-model-id"] = headerText(model.id);
-	call.headers["x-service-model-name"] = headerText(model.name);
 }
 
 /** Who makes a picture: servers, and whether this machine does before or after them. */

@@ -2,11 +2,9 @@ import type { ChargeLine } from "../../budgets/port.ts";
 import { ImageFault, imageFaultAnswer } from "../../engines/images/port.ts";
 import { ApiError, type ErrorCode } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
+import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Answer, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
-
-/** The status that a post records when the caller had left. */
-const CLIENT_LEFT = 499;
 
 export interface WorkOrder {
 	readonly call: Call;
@@ -53,7 +51,7 @@ export class ImageWork {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw this.#told(error);
 			this.#post(CLIENT_LEFT, this.#sentTo);
-			return { status: CLIENT_LEFT, type: "text/plain", body: null };
+			return LEFT_ANSWER;
 		} finally {
 			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 		}

@@ -1,15 +1,16 @@
 /** POST /image/background-remove. Promises: a PNG with transparency of the size that came; needs a server that does it. */
+
 import type { HoldContext } from "../../../budgets/port.ts";
 import { imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { tellModel } from "../../../server/tell-model.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { finished } from "../finish.ts";
 import { gather, readPictures } from "../inputs.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
-import { tellModel } from "../model.ts";
 import type { ImageParts } from "../parts.ts";
 import { engineOf } from "../safe-picture.ts";
 import { inlineSource, type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
@@ -45,7 +46,7 @@ function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: I
 	const source = sourceOf(input);
 	const model = parts.catalog().own(MODEL, "image", call.admittedAtMs);
 	engineOf(parts);
-	tellModel(call, model, parts);
+	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const { prices, defaultResolution, defaultQuality } = model.image;
 	const picoPrice = imagePrice(prices, defaultResolution, defaultQuality);
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];

@@ -2,6 +2,7 @@
  * POST /image/upscale. Promises: a PNG of two or four times the sides, less where that would be too large; the price of the
  * factor that was asked for. Lanczos resampling on this machine, unless a server is configured.
  */
+
 import type { HoldContext } from "../../../budgets/port.ts";
 import { EMBEDDED, imageRateLimit, linesNano } from "../../../catalog/index.ts";
 import { type ImageEngine, ImageFault, MAX_UPSCALED_PIXELS, type Picture } from "../../../engines/images/port.ts";
@@ -9,10 +10,11 @@ import { ApiError } from "../../../errors/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { tellModel } from "../../../server/tell-model.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { finished } from "../finish.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
-import { byMakers, makersOf, tellModel } from "../model.ts";
+import { byMakers, makersOf } from "../model.ts";
 import type { ImageParts } from "../parts.ts";
 import { engineOf } from "../safe-picture.ts";
 import { inlineSource, sourceOfBytes } from "../source.ts";
@@ -54,7 +56,7 @@ function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, pa
 	if (source === null || !("bytes" in source.from)) throw invalidField(["image"], "is required", "required");
 	const { bytes } = source.from;
 	const engine = engineOf(parts);
-	tellModel(call, model, parts);
+	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const picoPrice = scale === 4 ? model.upscale.x4 : model.upscale.x2;
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
 	return {
