@@ -3,8 +3,8 @@ import { offline } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import type { Candidate } from "../pool.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
+import { requestHeaders } from "../request-headers.ts";
 import type { PoolTools } from "../tries.ts";
-import { audioHeaders } from "./audio-headers.ts";
 import { forgetWhereRefused, keptVoice } from "./kept-voice.ts";
 import type { SpeechForward, UpstreamVoices } from "./port.ts";
 import { shapeSpeech, upstreamVoice } from "./speech-request.ts";
@@ -37,7 +37,7 @@ export async function sendSpeech(
 	const response = await tools.fetch(`${endpoint.url}${path}`, {
 		...endpoint.init,
 		method: "POST",
-		headers: audioHeaders(endpoint, call.requestId, "*/*", type),
+		headers: requestHeaders(endpoint, call.requestId, "*/*", type),
 		body,
 		signal,
 	});

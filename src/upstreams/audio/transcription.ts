@@ -1,9 +1,9 @@
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import type { Candidate } from "../pool.ts";
+import { requestHeaders } from "../request-headers.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
-import { audioHeaders } from "./audio-headers.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -50,7 +50,7 @@ async function send(
 	return fetch(`${endpoint.url}/audio/transcriptions`, {
 		...endpoint.init,
 		method: "POST",
-		headers: audioHeaders(endpoint, call.requestId, "application/json", null),
+		headers: requestHeaders(endpoint, call.requestId, "application/json", null),
 		body: formOf(call, model),
 		signal,
 	});

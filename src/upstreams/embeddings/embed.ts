@@ -1,7 +1,7 @@
 import { isRecord } from "../../schema/is-record.ts";
 import { concatBytes, lastMember, topLevelMembers } from "../../wire/index.ts";
-import { audioHeaders } from "../audio/audio-headers.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { requestHeaders } from "../request-headers.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import { tokenUsageOf } from "../usage.ts";
@@ -30,7 +30,7 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 			tools.fetch(`${endpoint.url}/embeddings`, {
 				...endpoint.init,
 				method: "POST",
-				headers: audioHeaders(endpoint, call.requestId, "application/json", "application/json"),
+				headers: requestHeaders(endpoint, call.requestId, "application/json", "application/json"),
 				body: JSON.stringify({
 					model,
 					input: call.input,

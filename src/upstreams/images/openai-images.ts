@@ -9,6 +9,7 @@ import { base64String, elideLongStrings, type FormField, formBody, LongStrings }
 import { errorBody, isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { requestHeaders } from "../request-headers.ts";
 import { PARSED_WHOLE_BYTES, readWhole } from "../unary.ts";
 import { promptOf } from "./fixed-prompts.ts";
 import { isPicture } from "./is-picture.ts";
@@ -38,13 +39,7 @@ async function ask(call: ImageForward, attempt: ImageAttempt, count: number): Pr
 	const response = await fetch(`${endpoint.url}/images/${isForm ? "edits" : "generations"}`, {
 		...endpoint.init,
 		method: "POST",
-		headers: {
-			accept: "application/json",
-			"accept-encoding": "identity",
-			"content-type": form?.type ?? "application/json",
-			...endpoint.probeHeaders,
-			"x-request-id": call.requestId,
-		},
+		headers: requestHeaders(endpoint, call.requestId, "application/json", form?.type ?? "application/json"),
 		body: (form?.bytes as Uint8Array<ArrayBuffer> | undefined) ?? JSON.stringify(fields),
 		signal,
 	});

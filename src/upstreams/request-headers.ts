@@ -1,7 +1,12 @@
-import type { Endpoint } from "../node.ts";
+import type { Endpoint } from "./node.ts";
 
 /** Headers of a request: all that the upstream is always sent, and what tells of this one. */
-export function audioHeaders(endpoint: Endpoint, requestId: string, accept: string, type: string | null): Record<string, string> {
+export function requestHeaders(
+	endpoint: Endpoint,
+	requestId: string,
+	accept: string,
+	type: string | null,
+): Record<string, string> {
 	return {
 		accept,
 		"accept-encoding": "identity",
