@@ -261,6 +261,18 @@ describe("null, empty lists and dependent fields", () => {
 });
 
 describe("tools", () => {
+	test("are functions, whatever type they say: servers run tools of their own by other types", () => {
+		const other = [
+			{ type: "openrouter:web_search", id: "1", function: { name: "a" } },
+			{ type: "custom", function: { name: "b" } },
+		];
+		for (const dialect of ["generic", "openai", "openrouter", "vllm"] as const)
+			expect(only(shape({ tools: other }, dialect)).tools).toEqual([
+				{ type: "function", function: { name: "a" } },
+				{ type: "function", function: { name: "b" } },
+			]);
+	});
+
 	const named = { type: "function", function: { name: "b" } };
 	const tools = [
 		{ type: "function", function: { name: "a" } },

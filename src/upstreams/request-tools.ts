@@ -49,7 +49,8 @@ function shapeTool(slice: JsonSlice): Tool[] {
 	if (typeof type === "string" && HOSTED.has(type)) return [];
 	// `id` is a key of ours: no server knows it.
 	const edits = new Map<string, MemberEdit>([["id", null]]);
-	if (typeof type !== "string") edits.set("type", '"function"');
+	// Of another type it would be a tool that the server runs itself, at the operator's cost.
+	if (type !== "function") edits.set("type", '"function"');
 	return [{ slice, rewritten: memberSplice(slice.bytes, members, edits, slice), definition: member("function") }];
 }
 

@@ -93,10 +93,17 @@ function toolsOf(request: ResponsesBody): Partial<ChatBody> {
 
 /** Hosted tools that we do not have are left out. */
 function toolOf(tool: ResponseTool): Tools {
-	if ("function" in tool) return [{ type: "function", function: definitionOf(tool.function) }];
-	if ("name" in tool && tool.type === "function") return [{ type: "function", function: definitionOf(tool) }];
+	if (tool.type === "function") {
+		if ("function" in tool && isNamed(tool.function)) return [{ type: "function", function: definitionOf(tool.function) }];
+		return "name" in tool ? [{ type: "function", function: definitionOf(tool) }] : [];
+	}
 	if (tool.type === "web_search" || tool.type === "web_search_preview") return [{ type: "web_search" }];
 	return tool.type === "x_search" ? [{ type: "x_search" }] : [];
+}
+
+/** What stands beside the fields of another form is anything: only by its name is it told from what was meant. */
+function isNamed(value: unknown): value is { readonly name: string } {
+	return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
 }
 
 function definitionOf({ name, description, parameters, strict }: FunctionDefinition): FunctionDefinition {
@@ -110,14 +117,15 @@ function definitionOf({ name, description, parameters, strict }: FunctionDefinit
 
 function choiceOf(choice: ResponsesBody["tool_choice"]): ChatBody["tool_choice"] {
 	if (choice === undefined || typeof choice === "string") return choice;
-	if ("mode" in choice) return choice.mode;
-	if ("function" in choice) return choice;
+	if (choice.type === "allowed_tools") return "mode" in choice ? choice.mode : undefined;
+	if (choice.type !== "function") return undefined;
+	if ("function" in choice && isNamed(choice.function)) return { type: "function", function: { name: choice.function.name } };
 	return "name" in choice ? { type: "function", function: { name: choice.name } } : undefined;
 }
 
 /** Functions that `allowed_tools` names; null where all may be called. */
 function allowedNames({ tool_choice: choice }: ResponsesBody): ReadonlySet<string> | null {
-	if (typeof choice !== "object" || !("tools" in choice)) return null;
+	if (typeof choice !== "object" || choice.type !== "allowed_tools" || !("tools" in choice)) return null;
 	return new Set(choice.tools.flatMap(({ type, name }) => (type === "function" && name !== undefined ? [name] : [])));
 }
 

@@ -15,7 +15,7 @@ export function addItems(conversation: Conversation, input: readonly ResponseIte
 }
 
 function addItem(conversation: Conversation, item: ResponseItem, at: Path, long: LongStrings): void {
-	if ("role" in item) addMessage(conversation, item, at);
+	if (item.type === undefined || item.type === "message") addMessage(conversation, item, at);
 	else if (item.type === "reasoning") conversation.thought(thoughtOf(item, long));
 	else if (item.type === "function_call")
 		conversation.called({ id: item.call_id, name: item.name, arguments: long.textOf(item.arguments) });
@@ -109,5 +109,13 @@ function isPart(value: unknown): value is ResponsePart {
 	if (typeof value !== "object" || value === null || !("type" in value)) return false;
 	if (value.type === "input_text" || value.type === "output_text") return "text" in value && typeof value.text === "string";
 	if (value.type === "input_image") return "image_url" in value && typeof value.image_url === "string";
-	return value.type === "input_file" && ("file_data" in value || "file_url" in value || "file_id" in value);
+	return value.type === "input_file" && isFile(value);
+}
+
+const FILE_FIELDS = ["file_data", "file_url", "file_id", "filename"] as const;
+
+/** Has a source, and texts only where texts belong. */
+function isFile(part: object): boolean {
+	const fields = Object.entries(part).filter(([name]) => FILE_FIELDS.some((field) => field === name));
+	return fields.some(([name]) => name !== "filename") && fields.every(([, value]) => value === null || typeof value === "string");
 }

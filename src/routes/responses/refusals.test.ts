@@ -128,6 +128,62 @@ test("unknown fields, hosted tools and the fields of other servers are left out"
 	expect(tools).toEqual([{ type: "function", function: { name: "f", parameters: {} } }]);
 });
 
+/** Forms of one field are told apart by their `type`: what another form has beside it is as unknown as any key. */
+const BESIDE: readonly (readonly [string, object, string | null])[] = [
+	[
+		"a role on a call",
+		{ input: [...user("x"), { type: "function_call", role: "user", call_id: "a", name: "f", arguments: "{}" }] },
+		null,
+	],
+	["a role on a thought", { input: [{ type: "reasoning", role: "nobody", summary: [] }, ...user("x")] }, null],
+	["a role on a search", { input: [{ type: "web_search_call", role: "user" }, ...user("x")] }, null],
+	[
+		"a function on a search",
+		{
+			tools: [
+				{ type: "web_search", function: 5 },
+				{ type: "file_search", name: 5 },
+			],
+		},
+		null,
+	],
+	["a function that is none on a function", { tools: [{ ...FUNCTION, function: 5 }] }, null],
+	["a name that is none on a function", { tools: [{ type: "function", name: 5, function: { name: "f" } }] }, null],
+	["a mode on a hosted choice", { tool_choice: { type: "mcp", mode: "any" } }, null],
+	["a function on a hosted choice", { tool_choice: { type: "mcp", function: 5 } }, null],
+	["a name on a hosted choice", { tool_choice: { type: "mcp", name: "f" } }, null],
+	["tools on a hosted choice", { tool_choice: { type: "file_search", tools: 5 } }, null],
+	[
+		"mode and tools on a chosen function",
+		{ tools: [FUNCTION], tool_choice: { type: "function", name: "f", mode: "x", tools: 7 } },
+		null,
+	],
+	[
+		"a name that is none on a chosen function",
+		{ tools: [FUNCTION], tool_choice: { type: "function", name: 5, function: { name: "f" } } },
+		null,
+	],
+	["a file of a number in an output", output([{ type: "input_file", file_data: 5 }]), '[{"type":"input_file","file_data":5}]'],
+	["a file of an object in an output", output([{ type: "input_file", file_url: {} }]), '[{"type":"input_file","file_url":{}}]'],
+	[
+		"a file's name of a number in an output",
+		output([{ type: "input_file", file_data: "data:text/plain;base64,aGk=", filename: 5 }]),
+		'[{"type":"input_file","file_data":"data:text/plain;base64,aGk=","filename":5}]',
+	],
+];
+
+function output(value: unknown) {
+	const call = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+	return { input: [...user("x"), call, { type: "function_call_output", call_id: "a", output: value }] };
+}
+
+test.each(BESIDE)("%s is left alone", async (_, part, told) => {
+	const answer = await gate.call("POST", "/responses", { model: "priced", input: "x", ...part });
+	expect([answer.status, upstream.requests.at(-1)?.complaints]).toEqual([200, []]);
+	const { messages } = (upstream.requests.at(-1)?.body ?? {}) as { messages?: { content: unknown }[] };
+	if (told !== null) expect(messages?.at(-1)?.content).toBe(told);
+});
+
 /** Status, code, and how to get there. */
 const REFUSED: readonly (readonly [
 	number,
