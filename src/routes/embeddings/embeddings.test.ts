@@ -10,6 +10,7 @@ const upstream = startScriptedEmbeddings();
 const engine = {
 	prefetch() {},
 	async embed(texts: readonly string[]) {
+		if (texts.includes("busy")) throw new ApiError("MODEL_OVERLOADED");
 		if (texts.includes("broken")) throw new ApiError("INFERENCE_FAILED");
 		if (texts.includes("endless")) throw new ApiError("TOO_MANY_TOKENS", { param: "input" });
 		return { vectors: texts.map((text) => Float32Array.of(text.length, 0.5, -1)), tokens: texts.length * 3 };
@@ -17,7 +18,9 @@ const engine = {
 };
 
 beforeAll(async () => {
-	const target = { upstreams: [{ upstream: "vectors", weight: 1, order: 0, model: "theirs" }] };
+	const theirs = (order: number) => ({ upstream: "vectors", weight: 1, order, model: "theirs" });
+	const own = { upstream: "embedded", weight: 1, order: 0 };
+	const target = { upstreams: [theirs(0)] };
 	gate = await startGateway({
 		embeddings: engine,
 		countTokens: (text) => Promise.resolve(text.split(" ").length),
@@ -36,6 +39,8 @@ beforeAll(async () => {
 					},
 					fixed: { type: "embedding", ...target, embedding: { dimensions: 4 } },
 					off: { type: "embedding", offline: true },
+					"theirs-first": { type: "embedding", upstreams: [theirs(0), { ...own, order: 1 }], embedding: { dimensions: 4 } },
+					"own-first": { type: "embedding", upstreams: [own, theirs(1)], embedding: { dimensions: 4 } },
 				},
 			},
 		},
@@ -116,6 +121,16 @@ describe("POST /embeddings answers 200", () => {
 		expect((await ask({ model: "priced", input: "x", dimensions: 2 })).status).toBe(200);
 		expect(upstream.received()?.body).toMatchObject({ dimensions: 2 });
 		expect((await ask({ model: "fixed", input: "x", dimensions: 4 })).status).toBe(200);
+	});
+
+	test("by the next of a model's servers where one is busy, be it an upstream or the built-in model", async () => {
+		upstream.always({ status: 429, raw: "{}" });
+		const stoodIn = await ask({ model: "theirs-first", input: "hello" });
+		expect([stoodIn.status, stoodIn.headers.get("x-service-model-router")]).toEqual([200, "embedded"]);
+		upstream.reset();
+		const forwarded = await ask({ model: "own-first", input: "busy" });
+		expect([forwarded.status, forwarded.headers.get("x-service-model-router")]).toEqual([200, "vectors"]);
+		expect((await ask({ model: "own-first", input: "endless" })).status).toBe(400);
 	});
 
 	test("of a body of 8 MB, whole", async () => {
@@ -225,6 +240,13 @@ describe("POST /embeddings answers", () => {
 			'{"data":[{"index":3,"embedding":[1]}]}',
 			'{"data":[{"index":-1,"embedding":[1]}]}',
 			'{"data":[{"embedding":[1',
+			'{"data":[{"index":4294967294,"embedding":[1]}]}',
+			'{"data":[{"embedding":[1,,2]}]}',
+			'{"data":[{"embedding":[1 2]}]}',
+			'{"data":[{"embedding":[1,2,]}]}',
+			'{"data":[{"embedding":[1.2.3]}]}',
+			'{"data":[{"embedding":[01]}]}',
+			'{"data":[{"embedding":[1-2]}]}',
 		]) {
 			upstream.always({ raw });
 			const response = await ask({ model: "priced", input: "x" });

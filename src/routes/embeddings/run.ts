@@ -78,7 +78,7 @@ export class EmbeddingRun {
 		try {
 			return await first();
 		} catch (error) {
-			const isOurs = error instanceof ApiError && error.status >= 500;
+			const isOurs = error instanceof ApiError && (error.status >= 500 || error.code === "MODEL_OVERLOADED");
 			if (second === null || !isOurs || this.#of.call.signal.aborted) throw error;
 			return second();
 		}

@@ -1,4 +1,4 @@
-import { arrayElements, decodeString, lastMember, objectMembers } from "../../wire/index.ts";
+import { arrayElements, decodeString, lastMember, objectMembers, StrictJson } from "../../wire/index.ts";
 import type { VectorFormat } from "./port.ts";
 
 /** A list of vectors in OpenAI's form. */
@@ -27,14 +27,17 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat): Promis
 	const found: Uint8Array[] = [];
 	let sinceTurn = 0;
 	try {
-		for (const [place, { start, end }] of arrayElements(bytes, 0).entries()) {
+		const elements = arrayElements(bytes, 0);
+		for (const [place, { start, end }] of elements.entries()) {
 			const element = bytes.subarray(start, end);
 			const members = objectMembers(element, 0);
 			const vector = lastMember(members, "embedding");
 			const told = lastMember(members, "index");
 			const index = told === undefined ? place : Number(text(element.subarray(told.valueStart, told.valueEnd)));
 			const own = vector && inForm(element.subarray(vector.valueStart, vector.valueEnd), format);
-			if (own === undefined || own === null || !Number.isInteger(index) || index < 0 || found[index] !== undefined) return NONE;
+			if (own === undefined || own === null) return NONE;
+			// An index past the list would make one with a hole of up to 2^32 places, and nobody waits for that.
+			if (!Number.isInteger(index) || index < 0 || index >= elements.length || found[index] !== undefined) return NONE;
 			found[index] = own;
 			sinceTurn += element.length;
 			if (sinceTurn > TURN_BYTES) {
@@ -45,7 +48,7 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat): Promis
 	} catch {
 		return NONE;
 	}
-	return { pieces: vectorList(found), count: Object.keys(found).length === found.length ? found.length : null };
+	return { pieces: vectorList(found), count: found.length };
 }
 
 /** The JSON list around vectors that are written out already. */
@@ -68,7 +71,7 @@ export function writtenVector(numbers: Float32Array, format: VectorFormat): Uint
 function inForm(json: Uint8Array, format: VectorFormat): Uint8Array | null {
 	if (json[0] === OPEN_BRACKET) {
 		const written = text(json);
-		if (!NUMBERS.test(written)) return null;
+		if (!NUMBERS.test(written) || new StrictJson(json).endOfValue(0) !== json.length) return null;
 		return format === "float" ? json : writtenVector(Float32Array.from(JSON.parse(written) as number[]), format);
 	}
 	if (json[0] !== QUOTE) return null;
