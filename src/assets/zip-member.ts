@@ -26,7 +26,7 @@ interface ZipEntry {
 }
 
 /** Passes bytes through and fails at the first one over the limit. */
-export function byteLimit(maxBytes: number, what: string): Transform {
+function byteLimit(maxBytes: number, what: string): Transform {
 	let seen = 0;
 	return new Transform({
 		transform(chunk: Buffer, _encoding, done) {

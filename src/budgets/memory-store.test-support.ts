@@ -30,7 +30,7 @@ import type { Caller, HoldContext, PostInput } from "./port.ts";
 import { windowStart } from "./spending-window.ts";
 
 /** Groups the records of one turn, as the real journal does: the group is closed by the next macrotask. */
-export class MemoryJournal implements Journal {
+class MemoryJournal implements Journal {
 	readonly groups: { readonly seq: number; readonly records: JournalRecord[] }[] = [];
 	writtenSeq = 0;
 	appliedSeq = 0;
@@ -88,7 +88,7 @@ interface PendingCall {
 	fail(error: Error): void;
 }
 
-export class MemoryStore implements StorePort {
+class MemoryStore implements StorePort {
 	readonly node = { id: "node", epoch: 1 };
 	readonly journal: MemoryJournal;
 	readonly accounts = new Map<string, Account>();

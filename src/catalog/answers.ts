@@ -18,10 +18,7 @@ export const ModelsQuerySchema = Type.Object({
 /** Query of GET /models/traits and GET /models/compatibility_mapping. */
 export const ModelTypeQuerySchema = Type.Object({ type: Type.Optional(Type.Enum([...MODEL_TYPES], { default: "text" })) });
 
-/** An amount in both units; the two are equal. */
-export const PricePairSchema = Type.Object({ usd: Type.Number({ minimum: 0 }), diem: Type.Number({ minimum: 0 }) });
-
-export const DeprecationSchema = Type.Object({
+const DeprecationSchema = Type.Object({
 	autoRemap: Type.Boolean(),
 	date: Type.String(),
 	removesAt: Type.String(),
@@ -92,7 +89,7 @@ export const CharacterSchema = Type.Object({
 	}),
 });
 
-export const CharacterReviewSchema = Type.Object({
+const CharacterReviewSchema = Type.Object({
 	id: Type.String(),
 	characterId: Type.String(),
 	createdAt: Type.String(),

@@ -51,7 +51,7 @@ const TextCapabilitiesDataSchema = closed({
 	maxVideos: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
-export const TextModelDataSchema = closed({
+const TextModelDataSchema = closed({
 	...shared,
 	type: Type.Literal("text"),
 	/** The built-in engine that runs it; absent: only an upstream can. */
@@ -295,7 +295,7 @@ const CharacterReviewDataSchema = closed({
 	userAvatarUrl: Type.Optional(Type.String()),
 });
 
-export const CharacterDataSchema = closed({
+const CharacterDataSchema = closed({
 	id: Id,
 	slug: Type.String({ pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", maxLength: 100 }),
 	name: Type.String({ minLength: 1, maxLength: 200 }),

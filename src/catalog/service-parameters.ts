@@ -84,7 +84,7 @@ function missing(option: keyof ServiceParameters, feature: string): ApiError {
 }
 
 /** A source that the answer rests on (docs/chat.md). */
-export const CitationSchema = Type.Object({
+const CitationSchema = Type.Object({
 	title: Type.String(),
 	url: Type.String(),
 	content: Type.Optional(Type.String()),

@@ -25,7 +25,7 @@ export function chatLines(model: TextModel, usage: TokenUsage, rated = usage.pro
 }
 
 /** The rates of a request with so many prompt tokens. */
-export function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPrices, "extended"> {
+function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPrices, "extended"> {
 	const { extended } = prices;
 	return extended !== undefined && promptTokens > extended.thresholdTokens ? extended : prices;
 }

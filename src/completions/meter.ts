@@ -148,7 +148,7 @@ function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {
 }
 
 /** A usage object in OpenAI's form, of tokens that we counted. */
-export function countedUsage(usage: TokenUsage): Record<string, unknown> {
+function countedUsage(usage: TokenUsage): Record<string, unknown> {
 	return {
 		prompt_tokens: usage.promptTokens,
 		completion_tokens: usage.completionTokens,
@@ -176,7 +176,7 @@ export function shownUsage(told: Readonly<Record<string, unknown>> | null, usage
 const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
 
 /** An upstream's usage without what it cost the operator (OpenRouter's form). */
-export function publicUsage(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function publicUsage(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {
 	const { cost: _cost, cost_details: _details, is_byok: _own, ...rest } = usage;
 	return rest;
 }

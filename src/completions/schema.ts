@@ -73,7 +73,7 @@ const ToolMessage = Type.Object({
 const SystemMessage = Type.Object({ role: Type.Literal("system"), content: TextContent, name: Name });
 const DeveloperMessage = Type.Object({ role: Type.Literal("developer"), content: TextContent, name: Name });
 
-export const MessageSchema = Type.Union([UserMessage, AssistantMessage, ToolMessage, SystemMessage, DeveloperMessage]);
+const MessageSchema = Type.Union([UserMessage, AssistantMessage, ToolMessage, SystemMessage, DeveloperMessage]);
 
 const FunctionTool = Type.Object({
 	type: Type.Optional(orNull(Type.String())),

@@ -1,7 +1,7 @@
 import Type, { type TProperties } from "typebox";
 import { CONTACT, closed, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, PRODUCT_TOKEN, section } from "./schema-parts.ts";
 
-export const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
+const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
 const price = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description });
 /** A search provider that asks for a key. */
 const keyed = <T extends TProperties>(url: string, more: T, description: string) =>

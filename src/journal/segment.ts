@@ -64,7 +64,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Buffer {
 	return buffer;
 }
 
-export function decodeSegmentHeader(buffer: Buffer): SegmentHeader | null {
+function decodeSegmentHeader(buffer: Buffer): SegmentHeader | null {
 	if (buffer.length < SEGMENT_HEADER_BYTES || !buffer.subarray(0, 8).equals(MAGIC)) return null;
 	if (crc32(buffer.subarray(12, SEGMENT_HEADER_BYTES)) !== buffer.readUInt32LE(8)) return null;
 	return {

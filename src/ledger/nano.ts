@@ -28,14 +28,6 @@ export function addNano(a: Nano, b: Nano): Nano {
 	return nano(a + b);
 }
 
-export function subNano(a: Nano, b: Nano): Nano {
-	return nano(a - b);
-}
-
-export function minNano(a: Nano, b: Nano): Nano {
-	return a < b ? a : b;
-}
-
 /** A price per unit from pico-USD. Throws `MoneyError` unless it is an integer, 0 to 2^53-1. */
 export function pico(value: number): PicoPrice {
 	if (!Number.isSafeInteger(value) || value < 0) throw new MoneyError(`not a price in pico-USD: ${value}`);
@@ -88,9 +80,4 @@ function fractionText(digits: string, minPlaces: number): string {
 	let end = 9;
 	while (end > minPlaces && digits.charCodeAt(end - 1) === 48) end--;
 	return end === 0 ? "" : `.${digits.slice(0, end)}`;
-}
-
-/** The JSON-edge number of an amount (a float). */
-export function nanoToUsd(amount: number): number {
-	return amount / NANO_PER_USD;
 }

@@ -39,7 +39,7 @@ export function createTopUps({ config, ...parts }: CreateTopUps): TopUps | null 
 }
 
 /** Who pays the fees on Solana; null where nobody can pay there. */
-export function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "timers" | "log">): FeePayer | null {
+function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "timers" | "log">): FeePayer | null {
 	const { solana, rpcTimeoutMs: timeoutMs } = config;
 	if (solana.payTo === undefined) return null;
 	const { url, headers } = solanaFacilitator(config);

@@ -17,7 +17,7 @@ export function addressList(entries: readonly string[]): { readonly empty: boole
 }
 
 /** `::ffff:192.0.2.1` is 192.0.2.1: dual-stack sockets write IPv4 peers that way. */
-export function plainAddress(address: string): string {
+function plainAddress(address: string): string {
 	return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
 }
 

@@ -83,7 +83,7 @@ function tooLarge(maxBytes: number): ApiError {
 }
 
 /** The declared length; undefined for a chunked body. Throws 413 before a byte is read. */
-export function declaredLength(request: Request, maxBytes: number): number | undefined {
+function declaredLength(request: Request, maxBytes: number): number | undefined {
 	const text = request.headers.get("content-length");
 	if (text === null) return undefined;
 	const length = Number(text);

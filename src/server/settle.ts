@@ -2,7 +2,7 @@ import type { Budgets, Caller, Hold, Posted, PostInput, RateState } from "../bud
 import type { Settlement } from "./endpoint.ts";
 
 /** Ties a hold to its request: first settled wins, the minute's tokens follow, durability is kept for the pipeline. */
-export class RequestSettlement implements Settlement {
+class RequestSettlement implements Settlement {
 	#hold: Hold | null;
 	#durable: Promise<void> | null = null;
 	readonly heldNano: number;

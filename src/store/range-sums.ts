@@ -28,7 +28,7 @@ export interface UsageSum {
 /** A sum is looked for among this many; past them a second sum of the same row begins, and the store adds the two. */
 const MAX_LOOKED_AT = 32;
 
-export class AccountSums {
+class AccountSums {
 	readonly spendings: Spending[] = [];
 	readonly usage: UsageSum[] = [];
 

@@ -4,7 +4,7 @@ import { nano } from "../ledger/nano.ts";
 import { RecordFault } from "./record-fault.ts";
 
 /** The endpoint's name in posts: units of its lines are credits. */
-export const RPC_ROUTE = "crypto-rpc";
+const RPC_ROUTE = "crypto-rpc";
 /** Credits of a rolling day are counted in steps of this. */
 export const CREDIT_BUCKET_MS = 300_000;
 /** How long an answer is kept under its idempotency key. */

@@ -16,7 +16,7 @@ import { checkRules } from "../rules.ts";
 /** Without use a session lives so long. */
 export const SESSION_MS = 12 * 3_600_000;
 /** However much it is used, it ends then. */
-export const LONGEST_SESSION_MS = 7 * 24 * 3_600_000;
+const LONGEST_SESSION_MS = 7 * 24 * 3_600_000;
 /** It is moved on at most this often. */
 const PROLONG_EVERY_MS = 10 * 60_000;
 

@@ -26,7 +26,7 @@ export function checkRestrictions(rules: Partial<KeyRestrictions>, known: RuleNa
 }
 
 /** An address, or an address with the length of its prefix in bits behind a slash. */
-export function isAddressOrRange(text: string): boolean {
+function isAddressOrRange(text: string): boolean {
 	const [address = "", prefix, ...rest] = text.split("/");
 	const version = address.includes("%") ? 0 : isIP(address);
 	if (version === 0 || rest.length > 0) return false;

@@ -10,7 +10,7 @@ const Text = Type.String({ minLength: 1 });
 const Family = Type.String({ pattern: "^[a-z]+$" });
 const Vm = Type.Enum(["evm", "starknet", "solana"]);
 
-export const RpcNetworkDataSchema = closed({
+const RpcNetworkDataSchema = closed({
 	slug: Type.String({ pattern: "^[a-z]+-[a-z]+$" }),
 	family: Family,
 	vm: Vm,
@@ -30,7 +30,7 @@ const BlockArgumentSchema = closed({
 	members: Type.Optional(Names),
 });
 
-export const RpcMethodDataSchema = closed({
+const RpcMethodDataSchema = closed({
 	/** Of an entry under `prefixes`: what the names begin with. */
 	name: Name,
 	vm: Vm,

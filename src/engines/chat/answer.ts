@@ -54,7 +54,7 @@ function grammarOf(model: LanguageModel, gbnf: string): ReturnType<LanguageModel
 }
 
 /** True where the caller expects the same answer every time: then nothing of earlier requests may be reused. */
-export function wantsRepeatable({ seed, sampling }: ChatRequest): boolean {
+function wantsRepeatable({ seed, sampling }: ChatRequest): boolean {
 	return seed !== null || sampling.temperature === 0;
 }
 

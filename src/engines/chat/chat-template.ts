@@ -14,7 +14,7 @@ export interface PromptPiece {
 }
 
 /** From the model's own template; used only where the caller gives no system message. */
-export const DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
+const DEFAULT_SYSTEM_PROMPT = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
 
 const frame = (text: string): PromptPiece => ({ text, control: true });
 const words = (text: string): PromptPiece => ({ text, control: false });

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 
-export const TRANSCRIPT_FORMATS = ["json", "text", "srt", "vtt", "verbose_json"] as const;
+const TRANSCRIPT_FORMATS = ["json", "text", "srt", "vtt", "verbose_json"] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 export const TranscriptionBodySchema = Type.Object(

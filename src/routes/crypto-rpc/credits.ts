@@ -8,7 +8,7 @@ export const ERROR_ITEM_CREDITS = 5;
 export type OutcomeKind = RpcOutcome["kind"] | RpcStream["kind"];
 
 /** Credits of an item that has a result: the network's base times the method's tier. */
-export function methodCredits(network: RpcNetwork, method: RpcMethod): number {
+function methodCredits(network: RpcNetwork, method: RpcMethod): number {
 	return network.baseCredits * method.multiplier;
 }
 

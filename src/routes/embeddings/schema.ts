@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 
 /** Texts of one request. */
-export const MAX_TEXTS = 2_048;
+const MAX_TEXTS = 2_048;
 
 export const EmbeddingsBodySchema = Type.Object(
 	{

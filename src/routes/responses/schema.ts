@@ -90,7 +90,7 @@ const FlatFunction = Type.Object({ type: Type.Literal("function"), ...Definition
 const OtherTool = Type.Object({
 	type: Type.String({ not: { const: "function" }, description: "web_search and x_search act; any other hosted tool is ignored" }),
 });
-export const ToolSchema = Type.Union([FlatFunction, NestedFunction, OtherTool]);
+const ToolSchema = Type.Union([FlatFunction, NestedFunction, OtherTool]);
 export type ResponseTool = Static<typeof ToolSchema>;
 
 const Format = Type.Union([

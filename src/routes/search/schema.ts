@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 
-export const MAX_RESULTS = 20;
+const MAX_RESULTS = 20;
 export const DEFAULT_RESULTS = 10;
 
 /** Other fields are let pass. */

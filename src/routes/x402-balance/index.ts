@@ -18,7 +18,7 @@ export interface BalanceRouteParts {
 
 const NANO_PER_USD = 1e9;
 
-export const WalletBalanceSchema = Type.Object({
+const WalletBalanceSchema = Type.Object({
 	success: Type.Literal(true),
 	data: Type.Object({
 		walletAddress: Type.String({ description: "Lower case on EVM chains" }),

@@ -38,7 +38,7 @@ const TopUpQuerySchema = Type.Object({
 });
 type TopUpQuery = Static<typeof TopUpQuerySchema>;
 
-export const TopUpSchema = Type.Object({
+const TopUpSchema = Type.Object({
 	success: Type.Literal(true),
 	data: Type.Object({
 		walletAddress: Type.String({ description: "The payer" }),

@@ -25,7 +25,7 @@ const TransactionQuerySchema = Type.Object({
 });
 type TransactionQuery = Static<typeof TransactionQuerySchema>;
 
-export const TransactionsSchema = Type.Object({
+const TransactionsSchema = Type.Object({
 	success: Type.Literal(true),
 	data: Type.Object({
 		walletAddress: Type.String({ description: "Lower case on EVM chains" }),

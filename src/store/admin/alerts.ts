@@ -75,7 +75,7 @@ export async function alertTold(admin: AdminStore, { name }: { readonly name: st
 }
 
 /** The rule of an alert's name. */
-export function ruleOf(name: string): string {
+function ruleOf(name: string): string {
 	const space = name.indexOf(" ");
 	return space < 0 ? name : name.slice(0, space);
 }

@@ -3,7 +3,7 @@ import { formatNano, NANO_PER_USD, type Nano, parseNano } from "../../ledger/nan
 import { AdminError } from "./errors.ts";
 
 /** A single movement by the operator's hand is at most this; so sums of a few billion movements stay exact. */
-export const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
+const MAX_CREDIT_NANO = 1_000_000 * NANO_PER_USD;
 
 /** An amount of money to be moved, above 0. `what` stands in the message. Throws `AdminError` (INVALID). */
 export function amountToMove(text: string, what: "credit" | "debit" | "refund"): Nano {

@@ -6,7 +6,7 @@ import { DAY_MS } from "../store-clock.ts";
 import { ISSUED, type MovementKind, type REVENUE, type Tables } from "../tables.ts";
 import { AdminError } from "./errors.ts";
 
-export const MAX_BALANCE_NANO = 4_000_000 * NANO_PER_USD;
+const MAX_BALANCE_NANO = 4_000_000 * NANO_PER_USD;
 
 export interface Booked {
 	readonly movementId: bigint;

@@ -52,7 +52,7 @@ import {
 	takeLeftVoices,
 } from "./voices/upstream-voice.ts";
 
-export const ADMIN_OPERATIONS = {
+const ADMIN_OPERATIONS = {
 	accountBalance,
 	alertTold,
 	askForMoney,

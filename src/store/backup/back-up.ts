@@ -29,7 +29,7 @@ export interface BackUpReport {
 }
 
 /** There is a file of that name already, and it is not replaced. */
-export class BackUpExistsError extends Error {
+class BackUpExistsError extends Error {
 	override readonly name = "BackUpExistsError";
 	readonly code = "BACKUP_EXISTS";
 }

@@ -11,7 +11,7 @@ import { syncFile } from "./back-up.ts";
 import { asCopyFault, CopyFaultError, checkCopy } from "./check-copy.ts";
 
 /** The data folder has books or a journal already. */
-export class RestoreRefusedError extends Error {
+class RestoreRefusedError extends Error {
 	override readonly name = "RestoreRefusedError";
 	readonly code = "RESTORE_REFUSED";
 }

@@ -6,7 +6,7 @@ import type { Durability, Journal, JournalRecord, NoRoom } from "../../journal/i
 import type { Instant, TermClock } from "./term-times.ts";
 
 /** Without a feed of changes for this long a node takes no work: a revoked key may still be known to it. */
-export const FEED_PATIENCE_MS = 30_000;
+const FEED_PATIENCE_MS = 30_000;
 
 export class TermGuard {
 	readonly #spendForMs: number;

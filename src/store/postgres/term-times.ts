@@ -12,7 +12,7 @@ export interface TermTimes {
 	readonly reapAfterMs: number;
 }
 
-export const DEFAULT_TERM_MS = 30_000;
+const DEFAULT_TERM_MS = 30_000;
 
 /** The other times in their proportion to the term: at 30 s they are 8, 20 and 10 s. */
 export function termTimes(termMs = DEFAULT_TERM_MS): TermTimes {

@@ -1,8 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** Longer texts are in no column that is searched. */
-export const MAX_SEARCH = 200;
-
 /** True where a part of one of the columns is this text, in any case of its ASCII letters. Its own signs stand for themselves. */
 export function contains(columns: readonly string[], text: string): RawBuilder<boolean> {
 	const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;

@@ -48,7 +48,7 @@ export interface AskedItem {
 	readonly params: Uint8Array;
 }
 
-export function itemBody({ method, params }: AskedItem, id: number): Uint8Array {
+function itemBody({ method, params }: AskedItem, id: number): Uint8Array {
 	const head = itemHead(method.name, id);
 	const length = Buffer.byteLength(head);
 	const body = Buffer.allocUnsafe(length + params.length + 1);

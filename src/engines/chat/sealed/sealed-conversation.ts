@@ -7,7 +7,7 @@ import { isPublicKey, openPacket, PacketSealer, PacketUnreadable } from "./packe
 import type { SoftwareKey } from "./software-key.ts";
 
 /** Request headers of servers that take sealed conversations. */
-export const SEALED_HEADERS = {
+const SEALED_HEADERS = {
 	clientKey: "x-client-pub-key",
 	modelKey: "x-model-pub-key",
 	algorithm: "x-signing-algo",

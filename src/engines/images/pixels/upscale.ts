@@ -16,7 +16,7 @@ export async function upscale(bytes: Uint8Array, to: Enlargement, output: Output
  * A factor is reduced to what the limit of pixels allows, never below 1.
  * @throws ImageFault `not-possible`
  */
-export function enlargedSize(size: PixelSize, to: Enlargement): PixelSize {
+function enlargedSize(size: PixelSize, to: Enlargement): PixelSize {
 	if ("factor" in to) {
 		if (!(to.factor >= 1 && to.factor <= MAX_FACTOR))
 			throw new ImageFault("not-possible", `An image is enlarged 1 to ${MAX_FACTOR} times, not ${to.factor} times`);

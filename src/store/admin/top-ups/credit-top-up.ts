@@ -55,7 +55,7 @@ export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopU
 }
 
 /** null where the wallet never topped up. */
-export async function accountOfWallet(tx: Transaction<Tables>, identity: string): Promise<string | null> {
+async function accountOfWallet(tx: Transaction<Tables>, identity: string): Promise<string | null> {
 	const row = await tx.selectFrom("accounts").select("id").where("identity", "=", identity).executeTakeFirst();
 	return row?.id ?? null;
 }

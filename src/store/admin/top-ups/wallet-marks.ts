@@ -16,7 +16,7 @@ export interface Mark {
 }
 
 /** Entries between two marks. */
-export const MARK_EVERY = 1_000;
+const MARK_EVERY = 1_000;
 /** No mark stands above what was booked since then: of two that are booked at once the later number may be there first. */
 const SETTLED_MS = 600_000;
 const MAX_ACCOUNTS = 1_000;
