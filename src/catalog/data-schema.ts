@@ -2,11 +2,10 @@
  * The schemas of the catalog's data files (`catalog/*.json`). They are this program's own form of the facts;
  * `text-model.ts` and `media-model.ts` turn them into what GET /models answers.
  */
-import Type, { type Static, type TObject, type TProperties } from "typebox";
-import { MODEL_TYPES, REASONING_EFFORTS } from "./types.ts";
 
-const closed = <T extends TProperties>(properties: T): TObject<T> =>
-	Type.Object(properties, { additionalProperties: false }) as TObject<T>;
+import Type, { type Static } from "typebox";
+import { closed } from "../schema/closed.ts";
+import { MODEL_TYPES, REASONING_EFFORTS } from "./types.ts";
 
 const Id = Type.String({ minLength: 1, maxLength: 256 });
 const Usd = Type.Number({ minimum: 0, maximum: 1_000_000 });

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
-import { closed, named, PLAIN_TEXT, section, text } from "./schema-parts.ts";
+import { closed } from "../schema/closed.ts";
+import { named, PLAIN_TEXT, section, text } from "./schema-parts.ts";
 
 const IMAGE_SIZE = "^[1-9]\\d{1,4}x[1-9]\\d{1,4}$";
 const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";

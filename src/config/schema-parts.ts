@@ -1,8 +1,6 @@
 /** What the sections of the configuration are made of: closed objects with their defaults, and the texts that they take. */
 import Type, { type TObject, type TProperties, type TSchema } from "typebox";
 
-export const closed = <T extends TProperties>(properties: T, description?: string): TObject<T> =>
-	Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) }) as TObject<T>;
 /**
  * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
  * the validator fills the defaults of a record's values only where the value itself has one.

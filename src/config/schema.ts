@@ -2,7 +2,9 @@
  * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
  * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
  */
+
 import Type, { type Static } from "typebox";
+import { closed } from "../schema/closed.ts";
 import { ImagesSchema } from "./images-schema.ts";
 import { ModelEntrySchema } from "./model-schema.ts";
 import { AlertsSchema, LogSchema, MetricsSchema, TracesSchema } from "./observing-schema.ts";
@@ -11,7 +13,6 @@ import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
 	ADDRESS_VIEW,
 	AMOUNT,
-	closed,
 	EVM_ADDRESS,
 	HEADER_NAME,
 	HEADER_VALUE,

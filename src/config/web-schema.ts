@@ -1,5 +1,6 @@
 import Type, { type TProperties } from "typebox";
-import { CONTACT, closed, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, PRODUCT_TOKEN, section } from "./schema-parts.ts";
+import { closed } from "../schema/closed.ts";
+import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, PRODUCT_TOKEN, section } from "./schema-parts.ts";
 
 const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
 const price = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description });

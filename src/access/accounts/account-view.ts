@@ -1,13 +1,13 @@
 /** Accounts and what was done to their money as the operator sees them, over HTTP and on the command line (docs/api.md, Accounts). */
+
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
+import { closed } from "../../schema/closed.ts";
 import type { AccountView } from "../../store/admin/account-view.ts";
 import type { MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce } from "../../store/admin/money-request.ts";
 import type { Refunded } from "../../store/admin/refund.ts";
 
-const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
-	Type.Object(properties, { additionalProperties: false });
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const instant = () => Type.String({ format: "date-time" });
 const amount = (description?: string) => Type.String({ pattern: "^\\d+\\.\\d{4,9}$", ...(description ? { description } : {}) });

@@ -1,12 +1,12 @@
 /** Keys as the API shows them (docs/api.md, API keys). */
+
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
+import { closed } from "../../schema/closed.ts";
 import type { KeyUsage, KeyWithUsage } from "../../store/admin/key-usage.ts";
 import type { ApiKey, KeyLimits } from "../../store/port.ts";
 import { KeyTypeSchema, LimitPeriodSchema } from "./key-fields.ts";
 
-const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
-	Type.Object(properties, { additionalProperties: false });
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const instant = () => Type.String({ format: "date-time" });
 const amount = () => Type.String({ pattern: "^\\d+\\.\\d{4,9}$" });

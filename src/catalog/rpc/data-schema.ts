@@ -1,8 +1,7 @@
 /** The schemas of `catalog/rpc/*.json`. */
-import Type, { type Static, type TObject, type TProperties } from "typebox";
 
-const closed = <T extends TProperties>(properties: T): TObject<T> =>
-	Type.Object(properties, { additionalProperties: false }) as TObject<T>;
+import Type, { type Static } from "typebox";
+import { closed } from "../../schema/closed.ts";
 
 const Name = Type.String({ pattern: "^[A-Za-z0-9_]+$", maxLength: 128 });
 const Names = Type.Array(Name, { minItems: 1, uniqueItems: true });

@@ -1,8 +1,7 @@
 import Type, { type Static } from "typebox";
 import { DescriptionSchema, KEY_FIELDS, KeyTypeSchema, TierSchema } from "../../access/index.ts";
+import { closed } from "../../schema/closed.ts";
 
-const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
-	Type.Object(properties, { additionalProperties: false });
 const name = () => Type.String({ description: "For people; 1 to 200 characters" });
 /** Text, not a number: a number of JSON is a float in most programs, and 0.1 is none. */
 const amount = (description: string) =>
