@@ -9,7 +9,7 @@
  * Never: waits for a database where the node has the money; writes to the store other than through the journal
  * and leases; knows HTTP.
  */
-export { formatNano as amountText } from "../ledger/nano.ts";
+export { formatNano as amountText, NANO_PER_USD } from "../ledger/nano.ts";
 export { AddressWindows } from "./address-windows.ts";
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";

@@ -2,6 +2,7 @@ import type { SignInChallenge, WalletSignIn } from "../access/index.ts";
 import { type AddressWindows, WALLET_FLOOR } from "../budgets/index.ts";
 import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
+import { NANO_PER_USD } from "../ledger/nano.ts";
 import type { PaymentRequired, TopUpDesk } from "../payments/port.ts";
 import {
 	failedPayment,
@@ -22,7 +23,6 @@ export interface WalletDoorParts {
 	readonly topUpsPerMinute: () => number;
 }
 
-const NANO_PER_USD = 1e9;
 const TOP_UP = `POST ${API_PREFIX}/x402/top-up`;
 const SIGN_IN_HEADERS = { header: "SIGN-IN-WITH-X", legacyHeader: "X-Sign-In-With-X" } as const;
 

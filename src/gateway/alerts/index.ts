@@ -2,8 +2,10 @@
  * Alerts to a webhook (docs/observing.md): looks at the rules of `alerts` now and then, tells of what begins to stand and
  * of what has ended. Of several nodes one tells, since what stands is in the store; a notice is told until it is taken.
  */
+
 import { type Config, ConfigError } from "../../config/index.ts";
 import type { Journal } from "../../journal/records.ts";
+import { NANO_PER_USD } from "../../ledger/nano.ts";
 import type { StorePort } from "../../store/port.ts";
 import { StoreReader } from "../../store/reader/store-reader.ts";
 import type { Clock, Timers } from "../../telemetry/clock.ts";
@@ -28,7 +30,6 @@ export interface AlertParts {
 	readonly waitsMs?: WebhookOptions["waitsMs"];
 }
 
-const NANO = 1_000_000_000;
 const NOTHING_ASKED = { low: [], near: [], spentToday: null };
 const FIRST_LOOK_MS = 5_000;
 /** An alert whose node has missed so many looks is another's. */
@@ -139,7 +140,7 @@ export class Alerts {
 		const { store, journal, upstreams, networks, clock } = this.#parts;
 		const { balanceBelowUsd, keyLimitShare, dailySpendUsd } = alerts;
 		const question = {
-			balanceBelow: balanceBelowUsd === undefined ? null : Math.round(balanceBelowUsd * NANO),
+			balanceBelow: balanceBelowUsd === undefined ? null : Math.round(balanceBelowUsd * NANO_PER_USD),
 			keyShare: keyLimitShare ?? null,
 			spend: dailySpendUsd !== undefined,
 		};

@@ -1,11 +1,10 @@
 import type { Config } from "../../config/index.ts";
 import type { NoRoom } from "../../journal/records.ts";
+import { NANO_PER_USD } from "../../ledger/nano.ts";
 import type { Standings } from "../../store/queries/standings.ts";
 import type { UpstreamStatus } from "../../upstreams/index.ts";
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
 import type { Rule, Standing } from "./notice.ts";
-
-const NANO = 1_000_000_000;
 
 /** What the rules look at: what was asked and answered; null where it was not asked, or could not be. */
 export interface Seen {
@@ -43,7 +42,7 @@ export function look(
 				text: `The key ${keyId} of account ${accountId} has spent ${Math.floor(share * 100)} % of its limit in ${unit}`,
 			});
 		const { dailySpendUsd: most } = alerts;
-		if (most !== undefined && standings.spentToday !== null && standings.spentToday > most * NANO)
+		if (most !== undefined && standings.spentToday !== null && standings.spentToday > most * NANO_PER_USD)
 			standing.push({
 				rule: "daily-spend",
 				subject: seen.day,
@@ -74,7 +73,7 @@ export function look(
 }
 
 function usdText(nano: number): string {
-	return (nano / NANO).toFixed(2);
+	return (nano / NANO_PER_USD).toFixed(2);
 }
 
 function after(fault: string | null): string {

@@ -1,8 +1,7 @@
+import { NANO_PER_USD } from "../../ledger/nano.ts";
 import type { EndpointCounts, ModelCounts } from "../../telemetry/request-counts.ts";
 import { type Metric, many, type Sample, spread } from "./metric.ts";
 import type { MetricsParts } from "./parts.ts";
-
-const NANO = 1e9;
 
 export const REQUEST_METRICS: readonly Metric[] = [
 	many(
@@ -50,7 +49,7 @@ export const REQUEST_METRICS: readonly Metric[] = [
 		(parts) =>
 			eachModel(parts, ({ usdNano, diemNano, owedNano, overrunNano }, labels) =>
 				Object.entries({ usd: usdNano, diem: diemNano, owed: owedNano, overrun: overrunNano }).flatMap(([unit, nano]) =>
-					nano === 0 ? [] : [{ labels: { ...labels, unit }, value: nano / NANO }],
+					nano === 0 ? [] : [{ labels: { ...labels, unit }, value: nano / NANO_PER_USD }],
 				),
 			),
 	),

@@ -1,16 +1,14 @@
 import Type from "typebox";
 import { maySpend } from "../../access/index.ts";
+import { NANO_PER_USD } from "../../budgets/index.ts";
 import { textRateLimit } from "../../catalog/index.ts";
 import type { TextModel } from "../../catalog/types.ts";
+import { closed } from "../../schema/closed.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type ApiKeyParts, callerOf } from "./parts.ts";
 
 const DAY_MS = 86_400_000;
-const NANO_PER_USD = 1_000_000_000;
-
-const closed = <T extends Record<string, Type.TSchema>>(properties: T) =>
-	Type.Object(properties, { additionalProperties: false });
 
 export const RateLimitsSchema = closed({
 	data: closed({

@@ -1,8 +1,7 @@
 /** The daily sums of an account as the answer tells them. Pure. */
-import { type KeySum, type Sku, skuOf, type UsageSum, type UsageSums } from "../../budgets/index.ts";
+import { type KeySum, NANO_PER_USD, type Sku, skuOf, type UsageSum, type UsageSums } from "../../budgets/index.ts";
 
 const DAY_MS = 86_400_000;
-const NANO_PER_USD = 1e9;
 const TOP = 8;
 /** What was used without a key. */
 const NO_KEY = "Web App";

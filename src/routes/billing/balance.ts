@@ -1,11 +1,9 @@
 import Type from "typebox";
 import { maySpend } from "../../access/index.ts";
-import type { AccountBalance } from "../../budgets/index.ts";
+import { type AccountBalance, NANO_PER_USD } from "../../budgets/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
-
-const NANO_PER_USD = 1e9;
 
 export const BalanceSchema = Type.Object({
 	canConsume: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),

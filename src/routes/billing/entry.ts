@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { type StatementEntry, skuOf } from "../../budgets/index.ts";
+import { NANO_PER_USD, type StatementEntry, skuOf } from "../../budgets/index.ts";
 import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 
 export const UsageEntrySchema = Type.Object({
@@ -36,7 +36,6 @@ const CSV_COLUMNS = [
 	"promptTokens",
 	"completionTokens",
 ];
-const NANO_PER_USD = 1e9;
 const PICO_PER_USD = 1e12;
 
 /** An entry as JSON answers tell it. */

@@ -4,7 +4,7 @@
  */
 import Type from "typebox";
 import { checkOwnWallet } from "../../access/index.ts";
-import { type Statements, walletMayConsume } from "../../budgets/index.ts";
+import { NANO_PER_USD, type Statements, walletMayConsume } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { TopUpLimits } from "../../payments/port.ts";
 import type { Call } from "../../server/call.ts";
@@ -15,8 +15,6 @@ export interface BalanceRouteParts {
 	readonly limits: () => TopUpLimits;
 	readonly readsPerMinute: () => number;
 }
-
-const NANO_PER_USD = 1e9;
 
 const WalletBalanceSchema = Type.Object({
 	success: Type.Literal(true),

@@ -3,8 +3,9 @@
  * chain proves. Public: the payment is signed by the wallet. Promises: a payment is credited once, its header may be
  * repeated, and as long as it may still settle nobody is asked to pay again.
  */
+
 import Type, { type Static } from "typebox";
-import type { AddressWindows } from "../../budgets/index.ts";
+import { type AddressWindows, NANO_PER_USD } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { OfferRequest, TopUpDesk } from "../../payments/port.ts";
 import { invalidField } from "../../schema/index.ts";
@@ -29,8 +30,6 @@ export interface TopUpRouteParts {
 
 /** Whose minute window payments are counted in, on this route and on others. */
 export const TOP_UP_WINDOW = "x402-top-up";
-
-const NANO_PER_USD = 1e9;
 
 const TopUpQuerySchema = Type.Object({
 	x402Version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2, description: "Whose form the offer has; default 2" })),

@@ -2,9 +2,10 @@
  * GET /x402/transactions/{walletAddress}: a wallet's history, for the wallet alone. Free. Promises: the amounts add up to
  * the balance, to the nano-USD; a charge is in it as soon as its answer is out.
  */
+
 import Type, { type Static } from "typebox";
 import { checkOwnWallet } from "../../access/index.ts";
-import type { Statements } from "../../budgets/index.ts";
+import { NANO_PER_USD, type Statements } from "../../budgets/index.ts";
 import type { WalletEntry } from "../../payments/port.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
@@ -14,7 +15,6 @@ export interface TransactionRouteParts {
 	readonly readsPerMinute: () => number;
 }
 
-const NANO_PER_USD = 1e9;
 const DEFAULT_LIMIT = 50;
 
 const TransactionQuerySchema = Type.Object({
