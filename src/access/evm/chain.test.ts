@@ -99,3 +99,12 @@ test("no fault tells the node's address, or a secret of it, even where the node 
 		expect(message).not.toContain("secret-key");
 	}
 });
+
+test("nothing is sent on to another address", async () => {
+	answers.eth_getCode = () => {
+		answers.eth_getCode = { result: "0x60" };
+		return new Response(null, { status: 307, headers: { location: "/elsewhere" } });
+	};
+	await fault(chain().hasCode("0x1", "latest"));
+	expect(asked).toEqual(["eth_chainId", "eth_getCode"]);
+});

@@ -119,7 +119,8 @@ async function connect({ rpcUrl, timeoutMs, headers }: ChainOptions): Promise<Re
 			timeout: timeoutMs,
 			retryCount: RETRIES,
 			retryDelay: RETRY_MS,
-			...(headers === undefined ? {} : { fetchOptions: { headers: { ...headers } } }),
+			// What is sent, tokens among it, is for the configured address alone.
+			fetchOptions: { redirect: "manual", ...(headers === undefined ? {} : { headers: { ...headers } }) },
 		}),
 	});
 	return (method, params) => client.request({ method, params } as never);

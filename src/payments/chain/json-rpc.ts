@@ -1,4 +1,5 @@
 import type { Timers } from "../../telemetry/clock.ts";
+import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 
 /** The chain's node gave no answer that can be used. The message holds neither its address nor a secret of it. */
 export class ChainUnavailable extends Error {
@@ -45,12 +46,15 @@ export class JsonRpc {
 		const cancel = timers.after(timeoutMs, () => aborter.abort());
 		try {
 			const response = await fetch(url, {
+				...NOT_REDIRECTED,
 				method: "POST",
 				headers: { "content-type": "application/json" },
 				body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
 				signal: aborter.signal,
 			});
-			return resultOf(method, response.status, await limitedText(response));
+			const text = await limitedText(response, MAX_ANSWER_BYTES);
+			if (text === null) throw new ChainUnavailable("the chain's node answers too much");
+			return resultOf(method, response.status, text);
 		} catch (error) {
 			if (error instanceof ChainUnavailable) throw error;
 			throw new ChainUnavailable(`${method}: the chain's node does not answer`);
@@ -58,18 +62,6 @@ export class JsonRpc {
 			cancel();
 		}
 	}
-}
-
-/** Text of an answer. Throws where it is longer than anything that is asked for. */
-async function limitedText(response: Response): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of response.body ?? []) {
-		bytes += chunk.byteLength;
-		if (bytes > MAX_ANSWER_BYTES) throw new ChainUnavailable("the chain's node answers too much");
-		chunks.push(chunk);
-	}
-	return Buffer.concat(chunks).toString("utf8");
 }
 
 function resultOf(method: string, status: number, text: string): unknown {

@@ -12,6 +12,7 @@ import {
 	TransactionNotFoundError,
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { NOT_REDIRECTED } from "../exchange.ts";
 import type { BroadcastDesk } from "./broadcast-desk.ts";
 import { PendingSettlements } from "./pending-settlements.ts";
 import { FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
@@ -51,7 +52,7 @@ export class EvmSettler {
 		this.#options = options;
 		this.#account = accountOf(options.key);
 		this.#client = createPublicClient({
-			transport: http(options.rpcUrl, { timeout: options.rpcTimeoutMs, retryCount: 1 }),
+			transport: http(options.rpcUrl, { timeout: options.rpcTimeoutMs, retryCount: 1, fetchOptions: NOT_REDIRECTED }),
 			pollingInterval: POLL_MS,
 		});
 		this.#pending = new PendingSettlements((transaction) => this.#isKnown(transaction as Hex));

@@ -80,10 +80,16 @@ test("what cannot be read is no verdict", async () => {
 		() => Response.json(null),
 		() => new Response("<html>"),
 		() => new Response("x".repeat(70_000)),
+		() => new Response(endless()),
+		...[301, 302, 303, 307, 308].map((status) => () => {
+			answer = () => Response.json({ isValid: true, success: true });
+			return new Response(null, { status, headers: { location: "/elsewhere" } });
+		}),
 	];
 	for (const one of answers) {
 		answer = one;
 		await expect(facilitator().verify(payment)).rejects.toBeInstanceOf(FacilitatorUnavailable);
+		answer = one;
 		await expect(facilitator().settle(payment)).rejects.toBeInstanceOf(FacilitatorUnavailable);
 	}
 	const { promise: ended, resolve: end } = Promise.withResolvers<void>();
@@ -91,6 +97,12 @@ test("what cannot be read is no verdict", async () => {
 	await expect(facilitator(50).settle(payment)).rejects.toBeInstanceOf(FacilitatorUnavailable);
 	end();
 });
+
+/** JSON that goes on for as long as it is read. */
+function endless(): ReadableStream {
+	const piece = new TextEncoder().encode('{"isValid": true, "success": true, "a": 1},'.repeat(1_000));
+	return new ReadableStream({ pull: (controller) => controller.enqueue(piece) });
+}
 
 test("each network has its own facilitator", async () => {
 	const named = (name: string): Facilitator => ({

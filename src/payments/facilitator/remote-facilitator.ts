@@ -1,4 +1,5 @@
 import type { Timers } from "../../telemetry/clock.ts";
+import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 import { type Facilitator, FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
 
 export interface RemoteFacilitatorOptions {
@@ -11,7 +12,7 @@ export interface RemoteFacilitatorOptions {
 	readonly timers: Timers;
 }
 
-const MAX_ANSWER_CHARACTERS = 65_536;
+const MAX_ANSWER_BYTES = 65_536;
 const MAX_REASON = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -49,13 +50,14 @@ export class RemoteFacilitator implements Facilitator {
 		const cancel = timers.after(timeoutMs, () => aborter.abort());
 		try {
 			const response = await fetch(`${url.replace(/\/+$/, "")}/${path}`, {
+				...NOT_REDIRECTED,
 				method: "POST",
 				headers: { ...headers, "content-type": "application/json" },
 				body: JSON.stringify({ x402Version: 2, ...paymentBody(payment) }),
 				signal: aborter.signal,
 			});
-			const text = await response.text();
-			if (response.status >= 500 || response.status === 429 || text.length > MAX_ANSWER_CHARACTERS)
+			const text = await limitedText(response, MAX_ANSWER_BYTES);
+			if (text === null || !mayBeVerdict(response.status))
 				throw new FacilitatorUnavailable(`the facilitator answered ${path} with ${response.status}`);
 			const answer: unknown = JSON.parse(text);
 			if (typeof answer === "object" && answer !== null) return answer as Fields;
@@ -67,6 +69,11 @@ export class RemoteFacilitator implements Facilitator {
 			cancel();
 		}
 	}
+}
+
+/** Redirects, too many requests and faults of the server are none. */
+function mayBeVerdict(status: number): boolean {
+	return status < 500 && status !== 429 && (status < 300 || status >= 400);
 }
 
 /** A transaction as its chain names it: by its hash on EVM chains, by its first signature on Solana. */

@@ -1,6 +1,7 @@
 import { readSolanaAddress } from "../../schema/index.ts";
 import type { Clock, Timers } from "../../telemetry/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 
 export interface FeePayerOptions {
 	/** Of the configuration: then nobody is asked. */
@@ -20,7 +21,7 @@ export interface FeePayerOptions {
 const FRESH_MS = 300_000;
 /** How long nobody is asked again where no answer came. */
 const RETRY_MS = 5_000;
-const MAX_ANSWER_CHARACTERS = 262_144;
+const MAX_ANSWER_BYTES = 262_144;
 
 /**
  * Who pays the fees of payments on Solana: what a payer signs names it. The facilitator says so (`GET /supported` of
@@ -68,9 +69,13 @@ export class FeePayer {
 		const aborter = new AbortController();
 		const cancel = timers.after(timeoutMs, () => aborter.abort());
 		try {
-			const response = await fetch(`${url.replace(/\/+$/, "")}/supported`, { headers, signal: aborter.signal });
-			const text = await response.text();
-			if (!response.ok || text.length > MAX_ANSWER_CHARACTERS) throw new Error(`it answered with ${response.status}`);
+			const response = await fetch(`${url.replace(/\/+$/, "")}/supported`, {
+				...NOT_REDIRECTED,
+				headers,
+				signal: aborter.signal,
+			});
+			const text = await limitedText(response, MAX_ANSWER_BYTES);
+			if (!response.ok || text === null) throw new Error(`it answered with ${response.status}`);
 			const found = feePayerIn(JSON.parse(text), network);
 			if (found === null) throw new Error(`it settles nothing on ${network}`);
 			return found;
