@@ -9,8 +9,8 @@ import { ApiError } from "../errors/index.ts";
 import { nano, pico, ZERO } from "../ledger/nano.ts";
 import { limitNano } from "../store/key-limits.ts";
 import type { LimitPeriod } from "../store/port.ts";
-import { priced, type TestNode, testNode, turns } from "./memory-store.test-support.ts";
 import type { Caller, CeilingRequest, Hold } from "./port.ts";
+import { priced, type TestNode, testNode, turns } from "./test-node.test-support.ts";
 
 const ACCOUNTS = ["rich", "poor", "staker"] as const;
 const KEYS = ["rich1", "rich2", "poor1", "poor2", "staker1", "staker2"] as const;

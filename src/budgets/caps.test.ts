@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { nano } from "../ledger/nano.ts";
 import type { ApiKey } from "../store/port.ts";
-import { priced, refused, testNode, turns } from "./memory-store.test-support.ts";
+import { priced, refused, testNode, turns } from "./test-node.test-support.ts";
 
 /** Limits as decimal text of so many nano-USD. */
 function limits(usd: number | null, diem: number | null): ApiKey["limits"] {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { lineNano, nano, parseNano, pico, picoPerUnit } from "../ledger/nano.ts";
 import { lineOrMore, unitsFor } from "./ceiling.ts";
-import { priced, refused, testNode } from "./memory-store.test-support.ts";
 import type { CeilingRequest } from "./port.ts";
+import { priced, refused, testNode } from "./test-node.test-support.ts";
 
 const usd = (text: string) => parseNano(text) ?? nano(0);
 

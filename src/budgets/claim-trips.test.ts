@@ -4,7 +4,7 @@ import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import { ClaimTrips } from "./claim-trips.ts";
 import { HandTimers } from "./hand-timers.test-support.ts";
-import { turns } from "./memory-store.test-support.ts";
+import { turns } from "./test-node.test-support.ts";
 
 /** A store whose trips end when the test says so. */
 class Store {

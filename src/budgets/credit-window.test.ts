@@ -6,8 +6,8 @@ import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
 import { StoredCredits } from "./credit-window.ts";
 import { HandTimers } from "./hand-timers.test-support.ts";
-import { refused, turns } from "./memory-store.test-support.ts";
 import type { Caller, CreditTake } from "./port.ts";
+import { refused, turns } from "./test-node.test-support.ts";
 
 const START = Date.parse("2026-03-10T12:00:00Z");
 const caller = (id: string) => ({ account: { id } }) as Caller;

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { listSends } from "../store/queries/sends.ts";
 import type { BooksFolder } from "../store/testing/books-folder.ts";
-import { refused } from "./memory-store.test-support.ts";
 import type { Caller, CreditTake } from "./port.ts";
 import { answerOf, newKey, RpcNode, type RpcNodeOptions } from "./rpc-node.test-support.ts";
+import { refused } from "./test-node.test-support.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

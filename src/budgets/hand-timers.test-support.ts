@@ -1,5 +1,5 @@
 import type { Timers } from "../telemetry/clock.ts";
-import { turns } from "./memory-store.test-support.ts";
+import { turns } from "./test-node.test-support.ts";
 
 /** Timers that fire when they are told to. */
 export class HandTimers implements Timers {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { MoneyError, nano, pico } from "../ledger/nano.ts";
-import { priced, refused, testNode, turns } from "./memory-store.test-support.ts";
 import type { Hold } from "./port.ts";
 import { utcDay } from "./spending-window.ts";
+import { priced, refused, testNode, turns } from "./test-node.test-support.ts";
 
 describe("hold", () => {
 	test("waits for one store trip at first and is synchronous afterwards", async () => {

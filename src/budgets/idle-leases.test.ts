@@ -3,7 +3,7 @@ import { nano } from "../ledger/nano.ts";
 import { systemTimers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { IdleLeases } from "./idle-leases.ts";
-import { testNode, turns } from "./memory-store.test-support.ts";
+import { testNode, turns } from "./test-node.test-support.ts";
 
 /** An account that leased 100, and a watcher that only ticks by hand. */
 async function leased() {

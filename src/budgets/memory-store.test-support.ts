@@ -1,11 +1,10 @@
 /**
- * A store and a journal in memory for the tests of this room. The store keeps the promises of its port: each
+ * A store in memory for the tests of this room. It keeps the promises of its port: each
  * call sees exactly the posts up to the sequence written when it was made. It checks what the real one enforces
  * by constraints (no balance and no lease below zero) and lets a test decide when each call is answered.
  */
-import { ApiError } from "../errors/index.ts";
-import type { Journal, JournalRecord, MoneySource, NoRoom, PostRecord } from "../journal/records.ts";
-import { type Nano, nano, pico } from "../ledger/nano.ts";
+import type { MoneySource, PostRecord } from "../journal/records.ts";
+import { type Nano, nano } from "../ledger/nano.ts";
 import { limitNano } from "../store/key-limits.ts";
 import { payOwed } from "../store/owed.ts";
 import type {
@@ -23,50 +22,8 @@ import type {
 } from "../store/port.ts";
 import { bookPost } from "../store/post-lines.ts";
 import { type CapRoom, decideCapped, NO_ROOM } from "../store/postgres/cap-split.ts";
-import { ManualClock } from "../telemetry/clock.ts";
-import { createBudgets, type NodeBudgets } from "./budgets.ts";
-import { IdleLeases } from "./idle-leases.ts";
-import type { Caller, HoldContext, PostInput } from "./port.ts";
+import type { MemoryJournal } from "./memory-journal.test-support.ts";
 import { windowStart } from "./spending-window.ts";
-
-/** Groups the records of one turn, as the real journal does: the group is closed by the next macrotask. */
-class MemoryJournal implements Journal {
-	readonly groups: { readonly seq: number; readonly records: JournalRecord[] }[] = [];
-	writtenSeq = 0;
-	appliedSeq = 0;
-	backlogBytes = 0;
-	full: NoRoom | null = null;
-	#open = false;
-
-	append(record: JournalRecord): Promise<void> {
-		if (!this.#open) {
-			this.#open = true;
-			this.groups.push({ seq: ++this.writtenSeq, records: [] });
-			setImmediate(() => {
-				this.#open = false;
-			});
-		}
-		this.groups.at(-1)?.records.push(record);
-		return Promise.resolve();
-	}
-
-	/** Writes what this turn gathered so far, as a call of the store does. */
-	flush(): void {
-		this.#open = false;
-	}
-
-	room(): NoRoom | null {
-		return this.full;
-	}
-
-	close(): Promise<void> {
-		return Promise.resolve();
-	}
-
-	get posts(): PostRecord[] {
-		return this.groups.flatMap((group) => group.records.filter((record) => record.t === "post"));
-	}
-}
 
 interface Budget {
 	balance: number;
@@ -88,7 +45,7 @@ interface PendingCall {
 	fail(error: Error): void;
 }
 
-class MemoryStore implements StorePort {
+export class MemoryStore implements StorePort {
 	readonly node = { id: "node", epoch: 1 };
 	readonly journal: MemoryJournal;
 	readonly accounts = new Map<string, Account>();
@@ -433,80 +390,4 @@ class MemoryStore implements StorePort {
 		if (this.auto) setImmediate(() => this.auto && this.step());
 		return promise;
 	}
-}
-
-/** A node's budgets over a store in memory, on a clock that stands still. */
-export interface TestNode {
-	readonly clock: ManualClock;
-	readonly journal: MemoryJournal;
-	readonly store: MemoryStore;
-	readonly budgets: NodeBudgets;
-	/** Ticks by hand only. */
-	readonly idleLeases: IdleLeases;
-	/** A hold's context, admitted now. */
-	context(more?: Partial<HoldContext>): HoldContext;
-	/** The cached caller of a hash; fails the test where there is none. */
-	caller(hash: string): Promise<Caller>;
-}
-
-export function testNode(options: { at?: string; failedRequests?: number; maxCallers?: number } = {}): TestNode {
-	const clock = new ManualClock(options.at ?? "2026-03-10T12:00:00Z");
-	const journal = new MemoryJournal();
-	const store = new MemoryStore(journal);
-	const idleLeases = new IdleLeases();
-	idleLeases.stop();
-	const budgets = createBudgets({
-		idleLeases,
-		store,
-		journal,
-		clock,
-		failedRequests: () => options.failedRequests ?? 20,
-		...(options.maxCallers === undefined ? {} : { maxCallers: options.maxCallers }),
-	});
-	let requests = 0;
-	return {
-		clock,
-		journal,
-		store,
-		budgets,
-		idleLeases,
-		context: (more) => ({
-			requestId: `request${++requests}`,
-			route: "chat",
-			model: "model",
-			admittedAtMs: clock.now(),
-			...more,
-		}),
-		caller: async (hash) => {
-			const caller = await budgets.caller(hash);
-			if (caller === null) throw new Error(`no caller ${hash}`);
-			return caller;
-		},
-	};
-}
-
-/** A post of one line with this price in nano-USD. */
-export function priced(nanoUsd: number): PostInput {
-	return {
-		lines: [{ sku: "sku", units: nanoUsd, picoPrice: pico(1000) }],
-		usage: null,
-		status: 200,
-		upstream: "upstream",
-	};
-}
-
-/** The error that something throws or rejects with, which has to be of the table. */
-export async function refused(run: () => unknown): Promise<ApiError> {
-	try {
-		await run();
-	} catch (error) {
-		if (error instanceof ApiError) return error;
-		throw error;
-	}
-	throw new Error("it was not refused");
-}
-
-/** Lets everything that is under way in memory come to its end. */
-export async function turns(count = 10): Promise<void> {
-	for (let turn = 0; turn < count; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

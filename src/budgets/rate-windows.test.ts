@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../telemetry/clock.ts";
-import { refused } from "./memory-store.test-support.ts";
 import { RateWindows } from "./rate-windows.ts";
+import { refused } from "./test-node.test-support.ts";
 
 const limit = { requestsPerMinute: 3, tokensPerMinute: 100 };
 

@@ -7,9 +7,9 @@ import { startBoot } from "../store/postgres/boots.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { PostgresMinutes } from "../store/postgres/minute-desk.ts";
 import { type Clock, ManualClock, systemClock, systemTimers } from "../telemetry/clock.ts";
-import { refused } from "./memory-store.test-support.ts";
 import type { RateLimit, RateState } from "./port.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
+import { refused } from "./test-node.test-support.ts";
 
 let cluster: PostgresCluster;
 let url: string;
