@@ -71,6 +71,35 @@ test.each(BAD)(
 );
 
 test(
+	"each of many callers at once gets the text of its own file",
+	async () => {
+		const runs = Number(process.env.FILES_AT_ONCE ?? 120);
+		const pool = poolOf({ processes: 2 });
+		const names = ["testWORD_various.docx", "testRTFVarious.rtf", "workbook.xls", "slides.ppt", "mail.msg"];
+		const samples = names.map((name) => readFileSync(join(SAMPLES, name)));
+		try {
+			const alone = await Promise.all(samples.map((bytes) => pool.read(bytes, "file", NEVER)));
+			let next = 0;
+			const client = async () => {
+				for (let run = next++; run < runs; run = next++) {
+					const own = `Words of file ${run}`;
+					const [mine, sample] = await Promise.all([
+						pool.read(bytesOf(`${own}\n`), `${run}.txt`, NEVER),
+						pool.read(samples[run % samples.length] ?? new Uint8Array(), "file", NEVER),
+					]);
+					expect(mine.trim()).toBe(own);
+					expect(sample).toBe(alone[run % samples.length] ?? "");
+				}
+			};
+			await Promise.all(Array.from({ length: 8 }, client));
+		} finally {
+			await pool.stop();
+		}
+	},
+	LIMIT,
+);
+
+test(
 	"a caller that leaves ends the reading of its file, and the next file is read",
 	async () => {
 		const pool = poolOf({ entry: childThat("leaves", "await new Promise(() => {});") });
@@ -139,6 +168,10 @@ test(
 			"testRTFVarious.rtf",
 			"testPDFVarious.pdf",
 			"testEXCEL-formats.xlsx",
+			"harmless-clean.doc",
+			"workbook.xls",
+			"slides.ppt",
+			"mail.msg",
 		];
 		const samples = names.map((name) => readFileSync(join(SAMPLES, name)));
 		const runs = Number(process.env.FUZZ_FILES ?? 100);

@@ -95,6 +95,17 @@ test("an old Word document gives its text; with a password it is refused, and so
 		await expect(read(name), name).rejects.toMatchObject({ kind: "encrypted" });
 });
 
+test("an old workbook, an old presentation and Outlook's mail give their texts in order", async () => {
+	expectInOrder(await read("workbook.xls"), [
+		"## Comments",
+		"| Fish & chips | 1,234.50 EUR | 4 Mar 2026 |",
+		"Comment on A2",
+		"deep",
+	]);
+	expectInOrder(await read("slides.ppt"), ["Slide title 0", "> Notes: Sentence 70", "## Slide 4", "| t5r1c0 harbour |"]);
+	expectInOrder(await read("mail.msg"), ["Bob <bob@example.com>", "# Hello", "workbook.xls", "4 Mar 2026", "attached note"]);
+});
+
 test("text is read in its encoding", async () => {
 	expect(await read("latin1.txt")).toBe("Café déjà vu — naïve");
 	expect(await read("utf16.txt")).toBe("Grüße aus Köln 東京");
