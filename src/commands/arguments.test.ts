@@ -5,7 +5,9 @@ import { findMisuse } from "./arguments.ts";
 const show = defineCommand({
 	args: {
 		id: { type: "positional", required: true },
-		limit: { type: "string" },
+		limit: { type: "string", valueHint: "N" },
+		chains: { type: "string", valueHint: "LIST" },
+		description: { type: "string" },
 		"max-tokens": { type: "string" },
 		json: { type: "boolean" },
 	},
@@ -26,6 +28,7 @@ describe("passes", () => {
 		["requests", "show", "-"],
 		["requests", "show", "--", "--limt"],
 		["requests", "show", "--limt", "--help"],
+		["requests", "show", "x", "--chains=", "--description", ""],
 		["--version"],
 		["nosuch", "--help"],
 		["store", "--to=x"],
@@ -45,6 +48,8 @@ describe("refuses", () => {
 		[["requests", "--limit", "3", "show"], "Unknown option: --limit"],
 		[["--json", "requests", "show"], "Unknown option: --json"],
 		[["requests", "show", "x", "--limit"], "Option --limit needs a value"],
+		[["requests", "show", "x", "--limit", ""], "Option --limit needs a value"],
+		[["requests", "show", "--limit=", "x"], "Option --limit needs a value"],
 		[["requests", "show", "x", "y"], "Unexpected argument: y"],
 		[[], "No command was named"],
 		[["requests"], "No command was named"],

@@ -87,8 +87,15 @@ function optionFault(args: ArgsDef, word: string, words: Words): string | null {
 	const [name = "", ...value] = word.split("=");
 	const known = (option: string) => (Object.hasOwn(args, option) ? args[option] : undefined);
 	const arg = name.startsWith("--") ? known(name.slice(2)) : undefined;
-	if (arg?.type === "string" || arg?.type === "enum")
-		return value.length > 0 || words.next() !== undefined ? null : `Option ${name} needs a value`;
+	if (arg?.type === "string" || arg?.type === "enum") {
+		const given = value.length > 0 ? value.join("=") : words.next();
+		return given === undefined || (given === "" && !mayBeEmpty(arg)) ? `Option ${name} needs a value` : null;
+	}
 	if (arg?.type === "boolean" || (name.startsWith("--no-") && known(name.slice(5))?.type === "boolean")) return null;
 	return `Unknown option: ${name}`;
+}
+
+/** Free text and lists may; of all else an empty value is a variable of the shell that was not set. */
+function mayBeEmpty({ valueHint }: { readonly valueHint?: string }): boolean {
+	return valueHint === undefined || valueHint === "LIST";
 }

@@ -29,6 +29,7 @@ export interface RestoreReport {
  */
 export async function restore(from: string, dataDir: string): Promise<RestoreReport> {
 	if (!existsSync(from)) throw new RestoreRefusedError(`there is no file ${from}`);
+	if (!statSync(from).isFile()) throw new RestoreRefusedError(`${from} is no file: name one that turnpike backup made`);
 	refuseLive(from);
 	const lock = lockDataFolder(dataDir);
 	const path = databasePath(dataDir);
