@@ -22,7 +22,8 @@ const isLetter = (byte: number) => (byte >= 97 && byte <= 122) || (byte >= 65 &&
 const isDigit = (byte: number) => byte >= 48 && byte <= 57;
 
 /** Reads a file from its first to its last brace. Throws DocumentFault where it is cut off or nests too deep. */
-export function readRtf(bytes: Uint8Array, visitor: RtfVisitor): void {
+export function readRtf(source: Uint8Array, visitor: RtfVisitor): void {
+	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
 	let depth = 0;
 	let at = 0;
 	while (at < bytes.length) {
@@ -44,7 +45,7 @@ export function readRtf(bytes: Uint8Array, visitor: RtfVisitor): void {
 	throw new DocumentFault("corrupt", "The file is cut off: its last groups are not closed");
 }
 
-function control(bytes: Uint8Array, start: number, visitor: RtfVisitor): number {
+function control(bytes: Buffer, start: number, visitor: RtfVisitor): number {
 	const first = bytes[start] ?? 0;
 	if (first === APOSTROPHE) {
 		const code = Number.parseInt(String.fromCharCode(bytes[start + 1] ?? 0, bytes[start + 2] ?? 0), 16);
@@ -58,13 +59,15 @@ function control(bytes: Uint8Array, start: number, visitor: RtfVisitor): number 
 	}
 	let at = start;
 	while (at - start < 32 && isLetter(bytes[at] ?? 0)) at += 1;
-	const word = String.fromCharCode(...bytes.subarray(start, at));
-	const numberAt = at;
-	if (bytes[at] === 45) at += 1;
-	while (at - numberAt < 11 && isDigit(bytes[at] ?? 0)) at += 1;
-	const number = Number.parseInt(String.fromCharCode(...bytes.subarray(numberAt, at)), 10);
+	const word = bytes.toString("latin1", start, at);
+	const isNegative = bytes[at] === 45;
+	if (isNegative) at += 1;
+	const digitsAt = at;
+	let digits = 0;
+	for (; at - digitsAt < 10 && isDigit(bytes[at] ?? 0); at += 1) digits = digits * 10 + (bytes[at] ?? 0) - 48;
+	const number = at === digitsAt ? null : isNegative ? -digits : digits;
 	if (bytes[at] === 32) at += 1;
-	if (word === "bin" && number > 0) return at + number;
-	visitor.word(word, Number.isFinite(number) ? number : null);
+	if (word === "bin" && number !== null && number > 0) return at + number;
+	visitor.word(word, number);
 	return at;
 }
