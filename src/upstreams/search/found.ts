@@ -4,6 +4,13 @@ import type { SearchResult } from "./port.ts";
 const MAX_TITLE = 500;
 const MAX_CONTENT = 8_000;
 
+/** The results of a provider's answer. Throws where it is no answer with results: a `mayLack` one leaves an empty list out. */
+export function resultList(answer: unknown, value: unknown, mayLack = false): ReturnType<typeof list> {
+	const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
+	if (isObject && (Array.isArray(value) || (mayLack && (value === undefined || value === null)))) return list(value);
+	throw new Error("its answer has no list of results");
+}
+
 /** Objects of an array in a provider's answer; empty where it is left out. */
 export function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
 	if (!Array.isArray(value)) return [];

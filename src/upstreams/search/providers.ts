@@ -1,5 +1,5 @@
 import type { Config } from "../../config/index.ts";
-import { found, list, member } from "./found.ts";
+import { found, list, member, resultList } from "./found.ts";
 import type { PageWanted, SearchProvider } from "./provider.ts";
 
 type SearchConfig = Config["web"]["search"];
@@ -47,7 +47,7 @@ function searxng({ url }: Section<"searxng">): SearchProvider {
 			headers: JSON_ONLY,
 		}),
 		results(answer) {
-			const results = list(member(answer, "results"));
+			const results = resultList(answer, member(answer, "results"));
 			const silent = member(answer, "unresponsive_engines");
 			if (results.length === 0 && Array.isArray(silent) && silent.length > 0) throw new Error("none of its engines answered");
 			return results.flatMap(({ title, url, content, publishedDate }) => found(title, url, content, publishedDate));
@@ -67,7 +67,7 @@ function brave({ url, key }: Section<"brave">): SearchProvider {
 			headers: { ...JSON_ONLY, "x-subscription-token": key },
 		}),
 		results: (answer) =>
-			list(member(member(answer, "web"), "results")).flatMap(({ title, url, description, page_age }) =>
+			resultList(answer, member(member(answer, "web"), "results"), true).flatMap(({ title, url, description, page_age }) =>
 				found(title, url, description, page_age),
 			),
 	};
@@ -92,7 +92,7 @@ function google({ url, key, engine }: Section<"google">): SearchProvider {
 			headers: JSON_ONLY,
 		}),
 		results: (answer) =>
-			list(member(answer, "items")).flatMap(({ title, link, htmlSnippet, snippet, pagemap }) => {
+			resultList(answer, member(answer, "items"), true).flatMap(({ title, link, htmlSnippet, snippet, pagemap }) => {
 				const [tags] = list(member(pagemap, "metatags"));
 				return found(title, link, htmlSnippet ?? snippet, tags?.["article:published_time"]);
 			}),
@@ -112,7 +112,7 @@ function tavily({ url, key }: Section<"tavily">): SearchProvider {
 			body: { query: text, max_results: limit, search_depth: "basic" },
 		}),
 		results: (answer) =>
-			list(member(answer, "results")).flatMap(({ title, url, content, published_date }) =>
+			resultList(answer, member(answer, "results")).flatMap(({ title, url, content, published_date }) =>
 				found(title, url, content, published_date),
 			),
 	};
@@ -137,6 +137,8 @@ function exa({ url, key }: Section<"exa">): SearchProvider {
 			},
 		}),
 		results: (answer) =>
-			list(member(answer, "results")).flatMap(({ title, url, text, publishedDate }) => found(title, url, text, publishedDate)),
+			resultList(answer, member(answer, "results")).flatMap(({ title, url, text, publishedDate }) =>
+				found(title, url, text, publishedDate),
+			),
 	};
 }

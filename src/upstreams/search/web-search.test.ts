@@ -98,6 +98,17 @@ test("a SearXNG whose engines are all silent has not answered", async () => {
 	expect((await ask(over("searxng", "exa"))).provider).toBe("exa");
 });
 
+test.each(["searxng", "brave", "google", "tavily", "exa"] as const)(
+	"an answer without results in it is none: %s",
+	async (name) => {
+		const next = name === "exa" ? "tavily" : "exa";
+		for (const answer of [null, [], 7, "x", { results: {}, items: {}, web: { results: {} } }]) {
+			scripted.broken.set(name, () => Response.json(answer));
+			expect((await ask(over(name, next))).provider).toBe(next);
+		}
+	},
+);
+
 test("a provider that failed is asked last for half a minute, or as long as it says", async () => {
 	const search = over("searxng", "exa");
 	scripted.broken.set("searxng", () => new Response("", { status: 500 }));
