@@ -25,7 +25,8 @@ serveParent({
 function done(id: number, job: WebJob): WebDone {
 	if (job.kind === "robots") {
 		// Undefined is an address that the rules say nothing about.
-		return { id, isAllowed: robotsParser(job.rulesUrl, job.rules).isAllowed(job.url, job.agent) ?? true };
+		const rules = robotsParser(job.rulesUrl, unescaped(job.rules));
+		return { id, isAllowed: rules.isAllowed(unescaped(job.url), job.agent) ?? true };
 	}
 	try {
 		const page = readPage(decodePage(job.bytes, job.charset, job.isHtml), job.url, job.isHtml);
@@ -35,6 +36,10 @@ function done(id: number, job: WebJob): WebDone {
 		throw fault;
 	}
 }
+
+/** With characters that need no escape written as they are: so both are compared (RFC 9309, 2.2.2). */
+const unescaped = (text: string): string =>
+	text.replaceAll(/%(?:3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f|7e)/gi, (written) => decodeURIComponent(written));
 
 function readPage(text: string, url: string, isHtml: boolean): ReadPage {
 	if (isHtml) return readHtml(text, url);

@@ -28,6 +28,18 @@ test("hostile rules and pages end their process and nothing else", async () => {
 	expect((await next).content).toContain("words");
 });
 
+test("rules and addresses are compared without needless escapes", async () => {
+	const rules = "User-agent: *\nDisallow: /%70rivate\nDisallow: /~me/\nDisallow: /a%2Fb\n";
+	const may = (path: string) =>
+		pages.isAllowed(
+			{ rules, rulesUrl: "https://site.example/robots.txt", url: `https://site.example${path}`, agent: "Tea" },
+			signal,
+		);
+	for (const path of ["/private", "/%70rivate", "/%7Eme/", "/~%6De/", "/a%2Fb"])
+		expect([path, await may(path)]).toEqual([path, false]);
+	for (const path of ["/public", "/a/b"]) expect([path, await may(path)]).toEqual([path, true]);
+});
+
 test("a caller that leaves ends its page", async () => {
 	const leave = new AbortController();
 	const reading = pages.page(page("<p>a"), leave.signal);
