@@ -1,3 +1,4 @@
+import { innerJson } from "../wire/index.ts";
 import type { Thought } from "./conversation.ts";
 
 /** Names the form of what stands behind it. */
@@ -24,7 +25,7 @@ function written(thought: object): string {
 export function openThought(sealed: string): Pick<Thought, "details" | "signature"> {
 	if (!sealed.startsWith(PREFIX)) return {};
 	try {
-		const opened: unknown = JSON.parse(Buffer.from(sealed.slice(PREFIX.length), "base64url").toString());
+		const opened: unknown = innerJson(Buffer.from(sealed.slice(PREFIX.length), "base64url"));
 		if (typeof opened !== "object" || opened === null) return {};
 		const { details, signature } = opened as { details?: unknown; signature?: unknown };
 		return {

@@ -14,6 +14,7 @@ export { decimalText } from "./decimal.ts";
 export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
 export { headerText } from "./header-text.ts";
+export { innerJson } from "./inner-json.ts";
 export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
 export {
 	concatBytes,

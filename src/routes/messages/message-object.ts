@@ -1,5 +1,7 @@
 import { type ChatSession, costOf, type Paid, type Segment, sealThought } from "../../completions/index.ts";
 
+import { innerJson } from "../../wire/index.ts";
+
 /** Why the model stopped, in Anthropic's words. */
 export interface Stop {
 	readonly stop_reason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "refusal";
@@ -85,7 +87,7 @@ export function contentBlock(segment: Segment): object {
 /** A call's arguments; of one that was cut off, none. */
 function inputOf(text: string): unknown {
 	try {
-		return text.trim() === "" ? {} : JSON.parse(text);
+		return text.trim() === "" ? {} : innerJson(text);
 	} catch {
 		return {};
 	}

@@ -135,6 +135,33 @@ test("400: nested more deeply than it could be written again", async () => {
 	]);
 });
 
+test("a signature that nests more deeply than it could be written again is one of another origin", async () => {
+	const nest = "[".repeat(100_000) + "]".repeat(100_000);
+	const signature = `t1.${Buffer.from(`{"details":[${nest}],"signature":"x"}`).toString("base64url")}`;
+	const content = [
+		{ type: "thinking", thinking: "a", signature },
+		{ type: "redacted_thinking", data: signature },
+	];
+	const messages = [...HELLO, { role: "assistant", content: [...content, { type: "text", text: "b" }] }, ...HELLO];
+	expect((await gate.call("POST", "/messages", { ...BODY, model: "priced", messages })).status).toBe(200);
+	const input = [
+		{ role: "user", content: "q" },
+		{ type: "reasoning", encrypted_content: signature },
+		{ role: "user", content: "x" },
+	];
+	expect((await gate.call("POST", "/responses", { model: "priced", input })).status).toBe(200);
+});
+
+test("a call whose arguments nest more deeply than they could be written again has none", async () => {
+	const written = JSON.stringify("[".repeat(100_000) + "]".repeat(100_000));
+	const call = `{"id":"a","type":"function","function":{"name":"f","arguments":${written}}}`;
+	const raw = `{"object":"chat.completion","choices":[{"index":0,"message":{"tool_calls":[${call}]},"finish_reason":"tool_calls"}]}`;
+	upstream.next({ raw, headers: { "content-type": "application/json" } });
+	const answer = await gate.call("POST", "/messages", BODY);
+	expect(answer.status).toBe(200);
+	expect(await answer.json()).toMatchObject({ content: [{ type: "tool_use", name: "f", input: {} }], stop_reason: "tool_use" });
+});
+
 test("429 of a minute, 413 of a body, 405 of a method, 404 below", async () => {
 	const typeOf = async (answer: Response) => [answer.status, ((await answer.json()) as Refusal).error.type];
 	const ask = () => gate.call("POST", "/messages", { ...BODY, model: "limited" });

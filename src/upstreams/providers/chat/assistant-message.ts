@@ -2,6 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4ReasoningPart, SharedV4Prov
 import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
+import { innerJson } from "../../../wire/index.ts";
 import { type DetailContent, detailsFor } from "./details.ts";
 import { parts, textOf } from "./fields.ts";
 
@@ -61,7 +62,7 @@ function optionsOf(detail: DetailContent | undefined): { providerOptions?: Share
 function argumentsOf(text: unknown, param: string): unknown {
 	if (typeof text !== "string" || text.trim() === "") return {};
 	try {
-		return JSON.parse(text);
+		return innerJson(text);
 	} catch {
 		throw new ApiError("INVALID_REQUEST", { message: `${param}: must be JSON`, param });
 	}

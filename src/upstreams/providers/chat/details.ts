@@ -6,6 +6,7 @@
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
 import { isRecord } from "../../../schema/is-record.ts";
+import { innerJson } from "../../../wire/index.ts";
 
 /** One entry of `reasoning_details`. */
 export interface Detail {
@@ -46,7 +47,7 @@ export function detailsFor(format: ProviderName, entries: unknown): (Pick<Detail
 
 function contentOf(data: string): DetailContent | null {
 	try {
-		const content: unknown = JSON.parse(Buffer.from(data, "base64url").toString());
+		const content: unknown = innerJson(Buffer.from(data, "base64url"));
 		if (!isRecord(content) || !isRecord(content.metadata)) return null;
 		const { length, metadata } = content;
 		if (typeof length !== "number" || !Number.isSafeInteger(length) || length < 0) return null;

@@ -203,12 +203,15 @@ describe("a turn of tools", () => {
 	test("is refused where arguments are no JSON, or a result has no call", async () => {
 		const talk = talkTo(scripts.google);
 		talk.played.next(playOf(scripts.google, false, TALK));
-		const call = { id: "a", type: "function", function: { name: "lookup", arguments: "{" } };
-		const bad = [
-			{ role: "user", content: "x" },
-			{ role: "assistant", content: null, tool_calls: [call] },
-		];
-		expect(await codeOf(talk.hear({ messages: bad }))).toBe("INVALID_REQUEST");
+		const nested = "[".repeat(100_000) + "]".repeat(100_000);
+		for (const written of ["{", nested]) {
+			const call = { id: "a", type: "function", function: { name: "lookup", arguments: written } };
+			const bad = [
+				{ role: "user", content: "x" },
+				{ role: "assistant", content: null, tool_calls: [call] },
+			];
+			expect(await codeOf(talk.hear({ messages: bad }))).toBe("INVALID_REQUEST");
+		}
 		expect(await codeOf(talk.hear({ messages: [{ role: "tool", tool_call_id: "none", content: "x" }] }))).toBe("INVALID_REQUEST");
 		expect(talk.played.requests).toEqual([]);
 	});
