@@ -1,25 +1,11 @@
 import { AccountDesk, createStaking, KeyDesk, type RuleNames, type Staking, Web3KeyDesk } from "../access/index.ts";
-import type { AssetStore } from "../assets/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
-import {
-	buildCatalog,
-	type Catalog,
-	type CatalogData,
-	Characters,
-	type DiscoveredModel,
-	Discovery,
-	loadCharacterData,
-} from "../catalog/index.ts";
-import type { RpcCatalog } from "../catalog/rpc/index.ts";
+import { buildCatalog, type Catalog, Characters, type DiscoveredModel, Discovery, loadCharacterData } from "../catalog/index.ts";
 import { type ChatParts, Receipts } from "../completions/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
-import type { DocumentReader } from "../engines/documents/port.ts";
-import type { EmbeddingEngine } from "../engines/embeddings/port.ts";
-import type { ImageEngine } from "../engines/images/port.ts";
 import { engineCounts } from "../engines/roster.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
-import type { Journal } from "../journal/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
@@ -35,67 +21,30 @@ import {
 	type App,
 	BodyMemory,
 	createApp,
-	docsPage,
 	type Endpoint,
 	json,
 	openApiDocument,
 	type PipelineParts,
 	plain,
 } from "../server/index.ts";
-import type { StorePort } from "../store/port.ts";
-import { type Clock, systemTimers } from "../telemetry/clock.ts";
-import type { Log } from "../telemetry/log.ts";
+import { systemTimers } from "../telemetry/clock.ts";
 import { Traffic } from "../telemetry/traffic.ts";
 import { type Attestations, createAttestations } from "../upstreams/attestation/index.ts";
 import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
-import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { Alerts } from "./alerts/index.ts";
-import { type AudioEngines, AudioRoutes } from "./audio-routes.ts";
+import { AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { CONSOLE_NAME, Console } from "./console.ts";
-import type { ConsolePages } from "./console-pages.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
+import type { GatewayInputs } from "./gateway-inputs.ts";
 import { createImageRoutes } from "./image-routes.ts";
 import { Observing } from "./observing.ts";
+import { openPages } from "./open-pages.ts";
 import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
 import { WebRoutes } from "./web-routes.ts";
-
-/** What a gateway is put together from. */
-export interface GatewayInputs {
-	readonly config: Config;
-	readonly data: CatalogData;
-	readonly rpcCatalog: RpcCatalog;
-	readonly store: StorePort;
-	readonly journal: Journal;
-	readonly clock: Clock;
-	readonly log: Log;
-	/** The built-in chat engine: starts at first use; throws MODEL_OFFLINE with its progress while its weights come. */
-	readonly embedded: { endpoint(): Promise<{ readonly url: string; readonly key: string }> };
-	/** True where the built-in chat engine can run on this machine. */
-	readonly embeddedAvailable: boolean;
-	/** What speaks and encodes here. */
-	readonly audio: AudioEngines;
-	/** The built-in embedding model; null where it cannot run here. */
-	readonly embeddings: EmbeddingEngine | null;
-	readonly countTokens: (text: string) => Promise<number>;
-	/** What reads, edits and writes pictures; null where it cannot run here. */
-	readonly images: ImageEngine | null;
-	/** Reads addresses that callers name; default: the public ones, and those of `web.allowPrivateHosts`. */
-	readonly fetchPublic?: PublicFetch;
-	/** Reads the text of files. */
-	readonly documents: DocumentReader;
-	/** The address that documents show. */
-	readonly url: () => string;
-	/** The port that is really listened on. */
-	readonly port: () => number;
-	/** What the console shows of weights and programs; left out: nothing. */
-	readonly assets?: AssetStore;
-	/** The console's pages; left out: it has its API alone. */
-	readonly consolePages?: ConsolePages;
-}
 
 /**
  * All parts put together around one store: the application, and what changes at a reload (models, prices,
@@ -450,13 +399,6 @@ export class Gateway {
 	}
 
 	#pages() {
-		const html = (text: string) =>
-			new Response(text, {
-				headers: {
-					"Content-Type": "text/html; charset=utf-8",
-					"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
-				},
-			});
 		const metrics = this.#observing.metricsPage({
 			token: () => this.#config.metrics.token,
 			version: VERSION,
@@ -473,21 +415,12 @@ export class Gateway {
 			alerts: () => this.#alerts.counts(),
 		});
 		return [
-			{ path: "/healthz", answer: () => new Response("ok\n") },
+			...openPages({
+				room: () => this.#inputs.journal.room(),
+				document: () => openApiDocument(this.#endpoints(), { version: VERSION, url: this.#inputs.url() }),
+			}),
 			metrics,
-			{
-				path: "/readyz",
-				answer: () => {
-					const full = this.#inputs.journal.room();
-					return full === null ? new Response("ready\n") : new Response(`not ready: ${full.message}\n`, { status: 503 });
-				},
-			},
-			{
-				path: "/docs",
-				answer: () => html(docsPage(openApiDocument(this.#endpoints(), { version: VERSION, url: this.#inputs.url() }))),
-			},
 			...this.#console.pages,
-			{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
 		];
 	}
 }

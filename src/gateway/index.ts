@@ -2,5 +2,6 @@
 export type { AudioEngines } from "./audio-routes.ts";
 export { builtConsole } from "./console-build.ts";
 export { ConsolePages } from "./console-pages.ts";
-export { Gateway, type GatewayInputs } from "./gateway.ts";
+export { Gateway } from "./gateway.ts";
+export type { GatewayInputs } from "./gateway-inputs.ts";
 export { Housekeeper, type HousekeeperParts } from "./housekeeper.ts";

@@ -1,0 +1,33 @@
+import type { NoRoom } from "../journal/records.ts";
+import { docsPage, type openApiDocument, type SidePage } from "../server/index.ts";
+
+export interface OpenPagesInputs {
+	/** null: requests are taken. */
+	readonly room: () => NoRoom | null;
+	readonly document: () => ReturnType<typeof openApiDocument>;
+}
+
+/** Pages beside the API that every caller may see: whether the node lives and takes requests, and what it answers. */
+export function openPages({ room, document }: OpenPagesInputs): SidePage[] {
+	return [
+		{ path: "/healthz", answer: () => new Response("ok\n") },
+		{
+			path: "/readyz",
+			answer: () => {
+				const full = room();
+				return full === null ? new Response("ready\n") : new Response(`not ready: ${full.message}\n`, { status: 503 });
+			},
+		},
+		{ path: "/docs", answer: () => html(docsPage(document())) },
+		{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
+	];
+}
+
+function html(text: string): Response {
+	return new Response(text, {
+		headers: {
+			"Content-Type": "text/html; charset=utf-8",
+			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+		},
+	});
+}
