@@ -74,9 +74,16 @@ function columnRight(block: PageBlock, blocks: readonly PageBlock[], pageRight: 
 	const before = block.lines.slice(0, -1);
 	const full = before.filter((line) => line.right - block.left >= FULL_LINE * width);
 	if (before.length > 1 && full.length >= before.length / 2 && width > COLUMN_WIDTH * (before[0]?.size ?? 0)) return block.right;
-	let right = block.right;
-	for (const other of blocks) if (Math.abs(other.left - block.left) < 30) right = Math.max(right, other.right);
-	return Math.min(right, pageRight);
+	// Others above and below that reach into what stands beside the block are of no column, or of another.
+	const limit = blocks.reduce(
+		(least, { left, top, bottom }) =>
+			left > block.right && top > block.bottom && bottom < block.top ? Math.min(least, left) : least,
+		pageRight,
+	);
+	return blocks.reduce(
+		(most, other) => (Math.abs(other.left - block.left) < 30 && other.right <= limit ? Math.max(most, other.right) : most),
+		block.right,
+	);
 }
 
 function blockTexts(block: PageBlock, sizes: FontSizes, right: number): string[] {

@@ -34,6 +34,24 @@ test("columns are read one after the other, whichever way the file writes them",
 		expect(await read([{ lines: [title, ...lines] }])).toBe(`# ${title.text}\n\n${LEFT.join(" ")}\n\n${RIGHT.join(" ")}`);
 });
 
+test("paragraphs of two lines in columns stay whole below a text that is wider", async () => {
+	const wide = {
+		x: 50,
+		y: 760,
+		text: "A text over both of the columns, which is much wider than either of them is, and says so.",
+	};
+	const pairs = (x: number, side: string) =>
+		[700, 660].flatMap((y) => column(x, y, [`${side} paragraph at ${y} has a first line`, "and then a second one."]));
+	const text = await read([{ lines: [wide, ...pairs(50, "Left"), ...pairs(320, "Right")] }]);
+	const whole = (side: string) => [700, 660].map((y) => `${side} paragraph at ${y} has a first line and then a second one.`);
+	expect(text).toBe([wide.text, ...whole("Left"), ...whole("Right")].join("\n\n"));
+});
+
+test("what a page prints at its foot comes after its columns", async () => {
+	const lines = [...column(50, 700, LEFT), ...column(320, 700, RIGHT), { x: 50, y: 30, text: "report.html" }];
+	expect(await read([{ lines }])).toBe(`${LEFT.join(" ")}\n\n${RIGHT.join(" ")}\n\nreport.html`);
+});
+
 test("lines that stand below each other in columns are a table", async () => {
 	const rows = [
 		["Item", "Count", "Price"],

@@ -4,6 +4,8 @@ import { type Box, boxAround } from "./page-content.ts";
 const MIN_GUTTER = 7;
 const MIN_SIDE_LINES = 3;
 const MAX_CUTS = 40;
+/** A foot stands so many of its heights below what is above it. */
+const FOOT_GAP = 3;
 /** A page of more pieces is a map or a drawing: it has no columns, and looking for them would take long. */
 const MAX_ITEMS = 300;
 
@@ -18,6 +20,11 @@ export interface Placed extends Box {
  */
 export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): T[] {
 	if (items.length < 2 || items.length > MAX_ITEMS || depth > MAX_CUTS) return byPlace(items);
+	const foot = depth === 0 ? footOf(items) : [];
+	if (foot.length > 0) {
+		const rest = items.filter((item) => !foot.includes(item));
+		return [...readingOrder(rest, depth + 1), ...byPlace(foot)];
+	}
 	const gutter = gutterOf(items);
 	if (gutter !== null) {
 		const left = items.filter((item) => item.right <= gutter + 0.5);
@@ -30,6 +37,18 @@ export function readingOrder<T extends Placed>(items: readonly T[], depth = 0): 
 }
 
 const byPlace = <T extends Placed>(items: readonly T[]): T[] => [...items].sort((a, b) => b.top - a.top || a.left - b.left);
+
+/** A line far below all others, with a page's number or name: it belongs to none of the columns above it. */
+function footOf<T extends Placed>(items: readonly T[]): T[] {
+	const lowest = items.reduce((low, item) => (item.bottom < low.bottom ? item : low));
+	const foot = items.filter((item) => item.bottom < lowest.top);
+	if (foot.length === items.length || foot.some(({ lineCount }) => lineCount > 1)) return [];
+	const top = Math.max(...foot.map((item) => item.top));
+	const above = items
+		.filter((item) => !foot.includes(item))
+		.reduce((low, { bottom }) => Math.min(low, bottom), Number.POSITIVE_INFINITY);
+	return above - top > FOOT_GAP * (top - lowest.bottom) ? foot : [];
+}
 
 /** Bands from top to bottom; those that share a gutter stay together. */
 function bandsOf<T extends Placed>(items: readonly T[]): T[][] {
