@@ -1,5 +1,4 @@
 import { type ChatSession, costOf, type Paid, type Segment, sealThought } from "../../completions/index.ts";
-
 import { innerJson } from "../../wire/index.ts";
 
 /** Why the model stopped, in Anthropic's words. */
