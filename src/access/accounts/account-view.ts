@@ -7,10 +7,7 @@ import type { AccountView } from "../../store/admin/account-view.ts";
 import type { MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce } from "../../store/admin/money-request.ts";
 import type { Refunded } from "../../store/admin/refund.ts";
-
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const instant = () => Type.String({ format: "date-time" });
-const amount = (description?: string) => Type.String({ pattern: "^\\d+\\.\\d{4,9}$", ...(description ? { description } : {}) });
+import { amount, instant, isoTime, nullable } from "../view-parts.ts";
 
 export const TierSchema = Type.Enum(["paid", "partner", "staff"]);
 const CurrencySchema = Type.Enum(["USD", "BUNDLED_CREDITS", "DIEM"]);
@@ -115,8 +112,4 @@ export function moneyEntryView(entry: MoneyEntry) {
 		...(entry.requestId === null ? {} : { requestId: entry.requestId }),
 		createdAt: isoTime(entry.bookedAtMs),
 	};
-}
-
-function isoTime(ms: number): string {
-	return new Date(ms).toISOString();
 }

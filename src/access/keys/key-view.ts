@@ -5,11 +5,9 @@ import { formatNano } from "../../ledger/nano.ts";
 import { closed } from "../../schema/closed.ts";
 import type { KeyUsage, KeyWithUsage } from "../../store/admin/key-usage.ts";
 import type { ApiKey, KeyLimits } from "../../store/port.ts";
+import { amount, instant, isoTime, nullable } from "../view-parts.ts";
 import { KeyTypeSchema, LimitPeriodSchema } from "./key-fields.ts";
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const instant = () => Type.String({ format: "date-time" });
-const amount = () => Type.String({ pattern: "^\\d+\\.\\d{4,9}$" });
 const limits = () => closed({ usd: nullable(Type.Number()), diem: nullable(Type.Number()), vcu: nullable(Type.Number()) });
 const rules = () => nullable(Type.Array(Type.String()));
 const restrictions = () => closed({ models: rules(), endpoints: rules(), networks: rules(), addresses: rules() });
@@ -98,8 +96,4 @@ function numberOf(text: string | null): number | null {
 
 function timeOrNull(ms: number | null): string | null {
 	return ms === null ? null : isoTime(ms);
-}
-
-function isoTime(ms: number): string {
-	return new Date(ms).toISOString();
 }

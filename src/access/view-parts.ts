@@ -1,0 +1,11 @@
+import Type from "typebox";
+
+/** What accounts and keys are shown by: members of their schemas, and instants as the API writes them. */
+export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export const instant = () => Type.String({ format: "date-time" });
+export const amount = (description?: string) =>
+	Type.String({ pattern: "^\\d+\\.\\d{4,9}$", ...(description ? { description } : {}) });
+
+export function isoTime(ms: number): string {
+	return new Date(ms).toISOString();
+}
