@@ -16,7 +16,7 @@ export {
 	TierSchema,
 } from "./accounts/account-view.ts";
 export { bareKey, bearerKey, keyHash } from "./bearer.ts";
-export { ConsoleSessions, type LiveSession, SESSION_MS } from "./console/console-sessions.ts";
+export { ConsoleSessions, type LiveSession } from "./console/console-sessions.ts";
 export { KeyDesk } from "./keys/key-desk.ts";
 export {
 	DescriptionSchema,

@@ -11,7 +11,6 @@ export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerFact
 export {
 	type Config,
 	ConfigSchema,
-	DIALECTS,
 	type ModelEntry,
 	type RpcConfig,
 	type RpcUpstreamConfig,

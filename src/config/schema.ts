@@ -63,7 +63,7 @@ const AttestationSchema = closed(
 	"Of servers in an enclave: where they prove it; left out: it proves nothing",
 );
 
-export const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
+const DIALECTS = ["generic", "openai", "openrouter", "vllm", "llama.cpp", "ollama", "lmstudio"] as const;
 
 const UpstreamSchema = section({
 	url: Type.Optional(

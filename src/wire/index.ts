@@ -42,5 +42,5 @@ export { LongStrings } from "./long-strings.ts";
 export { streamableMp4 } from "./mp4-streamable.ts";
 export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "./multipart.ts";
 export { type Insertion, Splice } from "./splice.ts";
-export { DEFAULT_MAX_EVENT_BYTES, SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
+export { SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 export { StrictJson } from "./strict-json.ts";

@@ -8,7 +8,7 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 const LINE_END = /\r\n|\r/g;
 
-export const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

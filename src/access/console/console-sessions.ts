@@ -14,7 +14,7 @@ import { keyHash } from "../bearer.ts";
 import { checkRules } from "../rules.ts";
 
 /** Without use a session lives so long. */
-export const SESSION_MS = 12 * 3_600_000;
+const SESSION_MS = 12 * 3_600_000;
 /** However much it is used, it ends then. */
 const LONGEST_SESSION_MS = 7 * 24 * 3_600_000;
 /** It is moved on at most this often. */

@@ -13,8 +13,6 @@ import { type ChildInit, type ChildReady, parseChildReady } from "./child-init.t
 /** The embedded model's weights and the name that its server knows it by. */
 export const EMBEDDED_CHAT_ASSET = "smollm2-135m-instruct-q4_1.gguf";
 export const EMBEDDED_CHAT_MODEL = "smollm2-135m-instruct";
-/** Longest answer, in tokens, to a request that names no maximum. */
-export const EMBEDDED_CHAT_MAX_COMPLETION_TOKENS = 2_048;
 /** Of a request that names no maximum: what it has to say, it says in less. */
 const DEFAULT_MAX_TOKENS = 512;
 

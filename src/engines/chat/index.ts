@@ -5,7 +5,6 @@
 export { checkChatEngine } from "./check.ts";
 export {
 	EMBEDDED_CHAT_ASSET,
-	EMBEDDED_CHAT_MAX_COMPLETION_TOKENS,
 	EMBEDDED_CHAT_MODEL,
 	EmbeddedChat,
 	type EmbeddedChatOptions,

@@ -5,7 +5,6 @@
 export { checkEmbeddingEngine } from "./check.ts";
 export {
 	EMBEDDED_EMBEDDING_ASSETS,
-	EMBEDDED_EMBEDDING_MODEL,
 	EmbeddedEmbeddings,
 	type EmbeddedEmbeddingsOptions,
 	nativeEmbeddingEngine,

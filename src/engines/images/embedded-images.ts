@@ -23,9 +23,6 @@ import {
 /** For glibc: blocks of pixels go back to the system when they are freed, and threads share what is kept. */
 const RETURN_MEMORY = { MALLOC_MMAP_THRESHOLD_: "262144", MALLOC_ARENA_MAX: "2" };
 
-/** The catalog's name of local editing. */
-export const LOCAL_EDIT_MODEL = "local-edit";
-
 export interface EmbeddedImagesOptions {
 	readonly log: Log;
 	readonly assets: AssetStore;

@@ -5,11 +5,10 @@
  */
 export { ADULT_SCORER_ASSET } from "./adult-scorer.ts";
 export { checkImages } from "./check.ts";
-export { EmbeddedImages, type EmbeddedImagesOptions, LOCAL_EDIT_MODEL } from "./embedded-images.ts";
+export { EmbeddedImages, type EmbeddedImagesOptions } from "./embedded-images.ts";
 export {
 	type Enlargement,
 	type FinishOptions,
-	IMAGE_FORMATS,
 	IMAGE_MEDIA_TYPES,
 	type ImageEngine,
 	ImageFault,

@@ -12,7 +12,7 @@ export const MAX_UPSCALED_PIXELS = 16_777_216;
 /** The base picture and its layers or masks. */
 export const MAX_EDIT_IMAGES = 3;
 
-export const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
+const IMAGE_FORMATS = ["png", "jpeg", "webp"] as const;
 /** What is written. `jpg` is the routes' to translate. */
 export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
