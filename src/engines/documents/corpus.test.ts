@@ -9,7 +9,7 @@ if (OFFICE_SUITE === null)
 	console.error("skipped: files made by LibreOffice: install libreoffice-writer-nogui, -calc-nogui and -impress-nogui");
 
 /** Their tables are runs of words. */
-const WITHOUT_TABLES = /\.(doc|txt|epub|csv)$/;
+const WITHOUT_TABLES = /\.(txt|csv)$/;
 let folder = "";
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import WordExtractor from "word-extractor";
 import { DocumentFault } from "../document-fault.ts";
-import { blocks, quote } from "../markdown.ts";
+import { blocks, quote, table } from "../markdown.ts";
 import type { ReadAttachment } from "../plain/mail.ts";
 import { OleStreams } from "./ole-streams.ts";
 import { pptToMarkdown } from "./ppt.ts";
@@ -51,13 +51,32 @@ async function docToMarkdown(bytes: Buffer): Promise<string> {
 	const notes = [...lines(document.getFootnotes()), ...lines(document.getEndnotes())];
 	return blocks([
 		document.getHeaders({ includeFooters: false }),
-		// Cells of a table end with a tab; the others are paragraphs.
-		...document.getBody().split(/\r?\n/),
+		...bodyBlocks(document.getBody().split(/\r?\n/)),
 		document.getTextboxes({ includeHeadersAndFooters: false, includeBody: true }),
 		...notes.map((note, index) => `[^${index + 1}]: ${note}`),
 		...lines(document.getAnnotations()).map((text) => quote(`Comment: ${text}`)),
 		document.getFooters(),
 	]);
+}
+
+/** Each cell of a row ends with a tab; the other lines are paragraphs. */
+function bodyBlocks(body: readonly string[]): string[] {
+	const found: string[] = [];
+	let rows: string[][] = [];
+	const endTable = () => {
+		if (rows.length > 0) found.push(table(rows));
+		rows = [];
+	};
+	for (const line of body) {
+		const cells = line.endsWith("\t") ? line.slice(0, -1).split("\t") : [];
+		if (cells.length > 1) rows.push(cells);
+		else {
+			endTable();
+			found.push(line);
+		}
+	}
+	endTable();
+	return found;
 }
 
 const lines = (text: string): string[] => text.split(/\r?\n/).flatMap((line) => (line.trim() === "" ? [] : [line.trim()]));
