@@ -3,6 +3,7 @@ import type { Config } from "../config/index.ts";
 import { complain } from "./print.ts";
 import { notedServer } from "./serve/running-server.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
+import { forTerminal } from "./terminal-text.ts";
 
 export const chat = defineCommand({
 	meta: { name: "chat", description: "Send a prompt to a running server and print the answer as it comes" },
@@ -69,7 +70,8 @@ async function printStream(body: ReadableStream<Uint8Array>): Promise<void> {
 
 function printChunk(chunk: Chunk): void {
 	if (chunk.error) fail(`\n${chunk.error.message}`);
-	process.stdout.write(chunk.choices?.[0]?.delta?.content ?? "");
+	const said = chunk.choices?.[0]?.delta?.content ?? "";
+	process.stdout.write(process.stdout.isTTY ? forTerminal(said, "lines") : said);
 	if (chunk.usage) {
 		const cost = chunk.cost ? `, ${(chunk.cost.usd + chunk.cost.diem).toFixed(9)} USD` : "";
 		process.stdout.write("\n");

@@ -1,5 +1,6 @@
 /** What commands print: aligned tables for people, JSON for scripts. */
 import { once } from "node:events";
+import { forTerminal, forTerminalJson } from "./terminal-text.ts";
 
 type TableRow = readonly string[];
 
@@ -18,8 +19,9 @@ export async function printTableParts(parts: AsyncIterable<readonly TableRow[]>)
 class Table {
 	readonly #widths: number[] = [];
 
-	text(rows: readonly TableRow[]): string {
+	text(given: readonly TableRow[]): string {
 		const widths = this.#widths;
+		const rows = given.map((row) => row.map((cell) => forTerminal(cell)));
 		for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
 		const line = (row: TableRow) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ");
 		return rows.map((row) => `${line(row).trimEnd()}\n`).join("");
@@ -28,14 +30,14 @@ class Table {
 
 /** Writes one JSON document. */
 export function printJson(value: unknown): void {
-	process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+	process.stdout.write(`${forTerminalJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Writes a JSON list of any length part by part, as `printJson` would the whole. */
 export async function printJsonParts(parts: AsyncIterable<readonly unknown[]>): Promise<void> {
 	let before = "[";
 	for await (const items of parts) {
-		const texts = items.map((item) => JSON.stringify(item, null, 2).replaceAll("\n", "\n  "));
+		const texts = items.map((item) => forTerminalJson(JSON.stringify(item, null, 2)).replaceAll("\n", "\n  "));
 		if (texts.length === 0) continue;
 		await writeOut(`${before}\n  ${texts.join(",\n  ")}`);
 		before = ",";
@@ -58,12 +60,12 @@ function leave(error: NodeJS.ErrnoException): never {
 
 /** One line to the person. */
 export function print(text: string): void {
-	process.stdout.write(`${text}\n`);
+	process.stdout.write(`${forTerminal(text, "lines")}\n`);
 }
 
 /** One line about what went wrong, to standard error. */
 export function complain(text: string): void {
-	process.stderr.write(`${text}\n`);
+	process.stderr.write(`${forTerminal(text, "lines")}\n`);
 }
 
 export function isoTime(ms: number | null): string {

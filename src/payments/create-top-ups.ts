@@ -134,6 +134,8 @@ async function checkEvm(config: X402Config): Promise<TopUpsCheck[]> {
 	if (payTo === undefined) return [];
 	if ((await readEvmAddress(payTo)) === null)
 		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong" }];
+	if (/^0x0+$/.test(payTo))
+		return [{ state: "wrong", text: "x402.payTo: is the zero address, to which the token sends nothing" }];
 	if (facilitator.url === undefined && facilitator.key === undefined)
 		return [{ state: "incomplete", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
 	const chains = new Map(evmChainsOf(config, systemTimers).map(({ token }) => [token.network.name, token]));

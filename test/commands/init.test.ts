@@ -86,6 +86,7 @@ describe("without a terminal", () => {
 		["--chains=moon-mainnet=http://localhost:1", "moon-mainnet"],
 		["--upstreams=azure", "azure"],
 		["--pay-to=0x12", "40 hex digits"],
+		["--pay-to=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD", "checksum"],
 	])("refuses %s, says why, and writes nothing", async (option, why) => {
 		const file = join(folder(), "turnpike.yaml");
 		const { code, stderr } = await turnpike(["init", "--config", file, option]);

@@ -53,6 +53,22 @@ test("says that nobody answers, and where to look", async () => {
 	expect([code, stderr]).toEqual([1, expect.stringContaining("No server answers")]);
 });
 
+test("what is no Turnpike is told of, and nothing that a server names drives the terminal", async () => {
+	const build = 'turnpike_build_info{version="1"} 1';
+	let page = "<html>";
+	const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(page) });
+	const look = () => turnpike(["top", "--once", "--url", `http://127.0.0.1:${server.port}`]);
+	try {
+		const html = await look();
+		expect([html.code, html.stderr]).toEqual([1, expect.stringContaining("is no Turnpike")]);
+		page = `${build}\nturnpike_upstream_up{upstream="\x1b[2J\x1b]0;x\x07gpu"} 1\n`;
+		const shown = await look();
+		expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining("\\u001b[2J\\u001b]0;x\\u0007gpu")]);
+	} finally {
+		await server.stop(true);
+	}
+});
+
 test("an interval that is none is refused", async () => {
 	expect((await turnpike(["top", "--interval", "0"])).code).toBe(64);
 });

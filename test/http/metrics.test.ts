@@ -40,6 +40,7 @@ test("with metrics.token only who has it may read", async () => {
 		expect((await read({})).status).toBe(403);
 		expect((await read({ authorization: "Bearer another-token-here" })).status).toBe(403);
 		expect((await read({ authorization: "Bearer a-token-of-this-test" })).status).toBe(200);
+		expect((await read({ authorization: "bearer a-token-of-this-test" })).status).toBe(200);
 	} finally {
 		await guarded.stop();
 	}

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { defineCommand } from "citty";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type ConfigError, loadConfig } from "../../config/index.ts";
+import { readEvmAddress } from "../../schema/index.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { complain, print } from "../print.ts";
@@ -69,7 +70,7 @@ export const init = defineCommand({
 			throw error;
 		}
 		const text = configText(answers);
-		const fault = strangeNetwork(answers) ?? faultOf(text, answers);
+		const fault = strangeNetwork(answers) ?? (await wrongReceiver(answers)) ?? faultOf(text, answers);
 		if (fault !== null) return fail(fault, EXIT_USAGE);
 		mkdirSync(dirname(file), { recursive: true });
 		write(file, text);
@@ -158,6 +159,11 @@ function strangeNetwork({ chains }: Answers): string | null {
 	const known = [...networks.keys(), ...optionalNetworks.keys()];
 	const strange = chains.find(({ network }) => !known.includes(network));
 	return strange === undefined ? null : `--chains: expected one of ${known.join(", ")}, not ${strange.network}`;
+}
+
+async function wrongReceiver({ payTo }: Answers): Promise<string | null> {
+	if (payTo === null || (await readEvmAddress(payTo)) !== null) return null;
+	return `--pay-to: the checksum of ${payTo} is wrong (ERC-55): a letter was mistyped, or changed its case`;
 }
 
 /** What a server would say of this configuration; null where it would start. */

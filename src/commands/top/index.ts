@@ -54,16 +54,19 @@ function addressOf({ data, server }: Config): string {
 /** One look, or what is in its way. */
 async function scrape(address: string, token: string | undefined): Promise<Scrape | string> {
 	let response: Response;
+	let text: string;
 	try {
 		const headers = token === undefined ? undefined : { Authorization: `Bearer ${token}` };
 		response = await fetch(`${address}/metrics`, { ...(headers ? { headers } : {}), signal: AbortSignal.timeout(ANSWER_MS) });
+		text = await response.text();
 	} catch {
 		return `No server answers at ${address}: start it with npm start, or name another with --url`;
 	}
 	if (response.status === 403)
 		return `${address} shows its metrics to who has metrics.token: name its configuration with --config`;
 	if (!response.ok) return `${address}/metrics answers ${response.status}`;
-	return new Scrape(await response.text(), Date.now());
+	const now = new Scrape(text, Date.now());
+	return now.sum("turnpike_build_info") === null ? `${address} is no Turnpike: its /metrics tells nothing of one` : now;
 }
 
 /** Draws until q, Ctrl-C or SIGTERM. */

@@ -1,5 +1,7 @@
 /** What `GET /metrics` says, as numbers. Source: Prometheus' text exposition format. */
 
+import { forTerminal } from "../terminal-text.ts";
+
 export type Labels = Readonly<Record<string, string>>;
 
 interface Sample {
@@ -61,7 +63,7 @@ export class Scrape {
 }
 
 function labelsOf(text: string): Labels {
-	const unescaped = (value: string) => value.replace(/\\(.)/g, (_, mark: string) => (mark === "n" ? "\n" : mark));
+	const unescaped = (value: string) => forTerminal(value.replace(/\\(.)/g, (_, mark: string) => (mark === "n" ? "\n" : mark)));
 	return Object.fromEntries([...text.matchAll(LABEL)].map(([, name = "", value = ""]) => [name, unescaped(value)]));
 }
 

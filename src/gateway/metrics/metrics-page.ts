@@ -42,9 +42,14 @@ export class MetricsPage {
 	#mayRead(request: Request, address: string): boolean {
 		const token = this.#parts.token();
 		if (token === undefined) return isLoopback(address);
-		const [given, wanted] = [Buffer.from(request.headers.get("authorization") ?? ""), Buffer.from(`Bearer ${token}`)];
+		const [given, wanted] = [Buffer.from(credential(request)), Buffer.from(`Bearer ${token}`)];
 		return given.length === wanted.length && timingSafeEqual(given, wanted);
 	}
+}
+
+/** The scheme's word may be in any case (RFC 9110). */
+function credential(request: Request): string {
+	return (request.headers.get("authorization") ?? "").replace(/^bearer(?= )/i, "Bearer");
 }
 
 /** OpenMetrics 1.0 where the reader names it, as Prometheus does. */
