@@ -1,5 +1,6 @@
 import type { Caller, SendRow } from "../../budgets/port.ts";
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
 import type { RpcItem, RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { utf8Text } from "../../wire/index.ts";
 import { rawTransactionOf, type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
@@ -63,8 +64,4 @@ function toldHash(value: Uint8Array, member: string | null): string | null {
 	const result: unknown = JSON.parse(utf8Text(value, 0, value.length));
 	const hash = member === null ? result : isRecord(result) ? result[member] : null;
 	return typeof hash === "string" && HASH.test(hash) ? hash : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null;
 }

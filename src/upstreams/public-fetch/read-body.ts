@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { concatBytes } from "../../wire/index.ts";
 import { PublicFetchFault, type PublicGet } from "./port.ts";
 
 /** The encodings that are asked for. */
@@ -50,10 +51,10 @@ export async function readBody(
 			return reject(fault);
 		}
 		pieces.push(piece);
-		if (length >= maxBytes && cutOff) resolve(joined(pieces, length).slice(0, maxBytes));
+		if (length >= maxBytes && cutOff) resolve(concatBytes(pieces).slice(0, maxBytes));
 		return undefined;
 	});
-	body.on("end", () => resolve(joined(pieces, length)));
+	body.on("end", () => resolve(concatBytes(pieces)));
 	message.on("data", () => told.came());
 	message.on("error", (fault) => reject(brokenOff(fault)));
 	message.on("aborted", () => reject(brokenOff()));
@@ -68,16 +69,6 @@ export async function readBody(
 		message.unpipe();
 		decoder?.destroy();
 	}
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-	const bytes = new Uint8Array(length);
-	let at = 0;
-	for (const piece of pieces) {
-		bytes.set(piece, at);
-		at += piece.length;
-	}
-	return bytes;
 }
 
 const tooLarge = (maxBytes: number) => new PublicFetchFault("too_large", `The answer has more than ${maxBytes} bytes`);

@@ -4,9 +4,11 @@
  * Sources: each provider's API reference (text to speech), and the settings that its package takes. fal: the pages of its
  * models (MiniMax Speech-02, Chatterbox HD, Orpheus, Qwen3 TTS, ElevenLabs).
  */
+
 import type { JSONObject } from "@ai-sdk/provider";
 import type { AudioFormatName } from "../../../catalog/types.ts";
 import type { ProviderName } from "../../../config/providers.ts";
+import { defined } from "../defined.ts";
 
 /** What of a request some providers want under names of their own. Absent: not asked for. */
 export interface SpeechDetails {
@@ -163,8 +165,4 @@ export function speechFacts(provider: ProviderName, model: string): SpeechProvid
 	if (provider !== "fal") return FACTS[provider];
 	if (/\bminimax\b/.test(model)) return FAL_MINIMAX;
 	return /\belevenlabs\b/.test(model) ? FAL_ELEVENLABS : FAL;
-}
-
-function defined(fields: Readonly<Record<string, string | number | undefined>>): JSONObject {
-	return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -3,6 +3,7 @@ import type { TextModel } from "../../../catalog/types.ts";
 import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
+import { defined } from "../defined.ts";
 import { type ChatFacts, mergedOptions } from "./facts.ts";
 import type { Fields } from "./fields.ts";
 import { promptOf } from "./prompt.ts";
@@ -142,11 +143,4 @@ function stopOf(stop: unknown): string[] | undefined {
 
 function numberOf(value: unknown): number | undefined {
 	return typeof value === "number" ? value : undefined;
-}
-
-/** Without the members that are undefined. */
-function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-	return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-		[K in keyof T]?: Exclude<T[K], undefined>;
-	};
 }
