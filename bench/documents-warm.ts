@@ -85,7 +85,7 @@ const table = [
 ];
 const page = [
 	"## Text of files, in a warm process",
-	`Written by \`bun bench/documents-warm.ts\`. LibreOffice made the files of known content; found: how many of its paragraphs and cells stand in the text, in their order. Each reader is one process that reads each file ${options.rounds} times, from memory or disk as it likes; the median, after all code has run.`,
+	`Written by \`bun bench/documents-warm.ts\`. LibreOffice made the files of known content; found: how many of its paragraphs and cells stand in the text, in their order. Each reader is one process that reads each file ${options.rounds} times, from memory or disk as it likes; the median, after all code has run. None reads pictures: Tika is told not to.`,
 	`${date}, commit ${commit}. ${processor}, ${cores} cores, ${memoryGb} GB; ${system}; Bun ${Bun.version}.`,
 	...(isBusy({ cores, loadBefore })
 		? [`**The machine was busy with other work (load average ${loadBefore.toFixed(1)} before the run).**`]
