@@ -1,8 +1,9 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../support/running-gateway.ts";
-import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
+import { freePort, type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
 
 setDefaultTimeout(120_000);
 
@@ -155,6 +156,19 @@ test("a wrong file at a reload is told in the log, whatever is wrong in it, and 
 	}
 	expect(server.stderr()).not.toContain("uncaughtException");
 	expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
+
+test("what asks a server for something does not end it while it waits for its store", async () => {
+	const env = { ...process.env, TURNPIKE_STORE: `postgres://127.0.0.1:${await freePort()}/none`, TURNPIKE_DATA: folder() };
+	const server = spawn(process.execPath, [join(import.meta.dir, "../../src/main.ts"), "serve", "--port", "0"], { env });
+	let said = "";
+	server.stderr.on("data", (bytes) => {
+		said += bytes;
+	});
+	const ended = new Promise((resolve) => server.once("exit", (code, signal) => resolve({ code, signal })));
+	await until(() => said.includes("waiting for the store"), "the wait for the store");
+	for (const signal of ["SIGHUP", "SIGUSR2", "SIGTERM"] as const) server.kill(signal);
+	expect(await ended).toEqual({ code: null, signal: "SIGTERM" });
 });
 
 test("a database that is gone or empty beside its journal is no new beginning, until the journal is moved away", async () => {

@@ -20,6 +20,7 @@ import { complain } from "../print.ts";
 import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
 import { storeFaultText } from "../store-fault.ts";
 import { banner, chatCurl } from "./banner.ts";
+import { EarlySignals } from "./early-signals.ts";
 import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 import { forgetServer, noteServer } from "./running-server.ts";
@@ -28,6 +29,7 @@ import { refuseWrongTopUps } from "./top-ups-chain.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
+	const signals = new EarlySignals();
 	const loaded = configOrExit(flags);
 	const { config } = loaded;
 	const log = createLog(config.log.level);
@@ -116,8 +118,10 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		if (change.kind === "reload") reload();
 		if (change.kind === "log-level") setLevel(change.level, log);
 	});
-	process.on("SIGHUP", reload);
-	process.on("SIGUSR2", () => setLevel(log.level === "debug" ? gateway.config.log.level : "debug", log));
+	signals.answerWith({
+		SIGHUP: reload,
+		SIGUSR2: () => setLevel(log.level === "debug" ? gateway.config.log.level : "debug", log),
+	});
 	let stopping = false;
 	const stop = async (signal: string) => {
 		if (stopping) return;
