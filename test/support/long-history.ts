@@ -34,7 +34,7 @@ export interface TimedPage {
 }
 
 /** GETs a page some times, and says how long it took. */
-export async function timePage({ server, key }: LongHistory, name: string, path: string, times = 9): Promise<TimedPage> {
+async function timePage({ server, key }: LongHistory, name: string, path: string, times = 9): Promise<TimedPage> {
 	const took: number[] = [];
 	let entries = 0;
 	for (let time = 0; time < times; time++) {
