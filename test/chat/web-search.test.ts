@@ -319,6 +319,27 @@ test("/messages tells its sources at its beginning and its end", async () => {
 	expect(await bed.charged()).toBe(2 * (FEE + ANSWER));
 });
 
+test("/messages: a choice of the search means that it has to be searched", async () => {
+	const search = { type: "web_search_20250305", name: "web_search" };
+	const own = { name: "f", input_schema: { type: "object" } };
+	for (const [tools, tool_choice] of [
+		[[search], { type: "tool", name: "web_search" }],
+		[[search], { type: "any" }],
+		[[own, search], { type: "tool", name: "web_search" }],
+	]) {
+		bed.search.asked.length = 0;
+		const answer = await bed.gate.call("POST", "/messages", {
+			model: "priced",
+			max_tokens: 50,
+			messages: QUESTION,
+			tools,
+			tool_choice,
+		});
+		expect([answer.status, bed.search.asked.length, bed.sent().body.tool_choice]).toEqual([200, 1, undefined]);
+		expect(bed.sent().complaints).toEqual([]);
+	}
+});
+
 test("an answer that is asked for twice pays its search once", async () => {
 	bed.upstream.next({ speech: { content: ["no JSON"] } }, { speech: { content: ['{"a":1}'] } });
 	const format = { response_format: { type: "json_object" }, model: "repairing" };

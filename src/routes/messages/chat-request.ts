@@ -36,7 +36,7 @@ export function chatRequest(
 		...toolsOf(request),
 		...thinkingOf(request, model),
 		...formatOf(request),
-		...(request.service_parameters === undefined ? {} : { service_parameters: request.service_parameters }),
+		...serviceOf(request),
 	};
 	return { body, rename: (path) => renamed(path, conversation) };
 }
@@ -54,18 +54,37 @@ function sampling(request: MessagesBody, modelMaxTokens: number | null): Partial
 	};
 }
 
-function toolsOf({ tools = [], tool_choice: choice }: CountTokensBody): Partial<ChatBody> {
+/** A search that has to run is one that is on. */
+function serviceOf(request: CountTokensBody): Partial<ChatBody> {
+	const { service_parameters: given } = request;
+	if (mustSearch(request)) return { service_parameters: { ...given, enable_web_search: given?.enable_web_search ?? "on" } };
+	return given === undefined ? {} : { service_parameters: given };
+}
+
+/** The choice is the hosted search: by its name, or as the only tool that there is. */
+function mustSearch({ tools = [], tool_choice: choice }: CountTokensBody): boolean {
+	if (choice?.type === "any") return tools.length > 0 && tools.every(isSearch);
+	return choice?.type === "tool" && tools.some((tool) => tool.name === choice.name && isSearch(tool));
+}
+
+function isSearch({ type }: MessageTool): boolean {
+	return type?.startsWith("web_search_") === true;
+}
+
+function toolsOf(request: CountTokensBody): Partial<ChatBody> {
+	const { tools = [], tool_choice: choice } = request;
 	const made: Tools = tools.map((tool, index) => toolOf(tool, index));
 	const alone = choice?.disable_parallel_tool_use === true;
 	return {
 		...(made.length > 0 ? { tools: made } : {}),
-		...(choice === undefined ? {} : { tool_choice: choiceOf(choice) }),
+		...(choice === undefined || mustSearch(request) ? {} : { tool_choice: choiceOf(choice) }),
 		...(alone ? { parallel_tool_calls: false } : {}),
 	};
 }
 
-function toolOf({ type, name, description, input_schema, strict }: MessageTool, index: number): Tools[number] {
-	if (type?.startsWith("web_search_")) return { type: "web_search" };
+function toolOf(tool: MessageTool, index: number): Tools[number] {
+	const { type, name, description, input_schema, strict } = tool;
+	if (isSearch(tool)) return { type: "web_search" };
 	if (type !== undefined && type !== null && type !== "custom")
 		throw invalidField(
 			["tools", index, "type"],
@@ -122,6 +141,7 @@ function renamed(path: Issue["path"], conversation: Conversation): Issue["path"]
 		// Blocks stand at other places than the parts that they became.
 		return source === -1 ? ["system"] : ["messages", source, ...rest.slice(0, 1).filter((name) => name === "content")];
 	}
+	if (first === "tool_choice" && second === "function") return [first, ...rest];
 	const name = typeof first === "string" ? RENAMED[first] : undefined;
 	return name === undefined ? path : [...name, ...path.slice(1)];
 }

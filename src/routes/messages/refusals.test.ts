@@ -76,7 +76,7 @@ const BAD: readonly (readonly [string, object, string])[] = [
 		{ tools: [{ type: "bash_20250124", name: "bash" }] },
 		"bash_20250124 is no tool of this service",
 	],
-	["a choice of no tool", { tools: [TOOL], tool_choice: { type: "tool", name: "g" } }, "names no function"],
+	["a choice of no tool", { tools: [TOOL], tool_choice: { type: "tool", name: "g" } }, "tool_choice.name: names no function"],
 	["five stop sequences", { stop_sequences: ["a", "b", "c", "d", "e"] }, "stop_sequences: must not have more than 4 items"],
 	["a temperature out of range", { temperature: 3 }, "temperature: must be <= 2"],
 ];
