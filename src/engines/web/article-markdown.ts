@@ -15,12 +15,12 @@ const service = new TurndownService({
 
 /** The HTML of an article as Markdown of GitHub's form. */
 export function articleMarkdown(html: string): string {
-	return service.turndown(html.replaceAll(LONG_SPACE, shortened)).trim();
+	const short = html.replaceAll(/&(?:nbsp|#160|#xa0);/gi, "\u00a0").replaceAll(LONG_SPACE, (run) => run.slice(0, 100));
+	return service.turndown(short).trim();
 }
 
 /** The library's time grows with the square of such a run. */
-const LONG_SPACE = /(?:\s|&nbsp;|&#160;|&#xa0;){101,}/gi;
-const shortened = (run: string): string => run.replaceAll(/&[^;]*;/g, "\u00a0").slice(0, 100);
+const LONG_SPACE = /\s{101,}/g;
 
 /** Pictures inside the address are bytes, not text. */
 function image(node: TurndownNode): string {

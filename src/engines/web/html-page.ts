@@ -2,7 +2,7 @@ import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import { htmlToMarkdown } from "../documents/markup/html-to-markdown.ts";
 import { articleMarkdown } from "./article-markdown.ts";
-import { isOrdinary } from "./html-shape.ts";
+import { isOrdinary, isOrdinaryTree } from "./html-shape.ts";
 import type { ReadPage } from "./page-work.ts";
 
 /** Larger pages are lists and logs rather than articles: they are taken whole, which takes a tenth of the memory. */
@@ -43,6 +43,7 @@ interface Article {
 function articleOf(html: string, url: string): Article | null {
 	try {
 		const { document } = parseHTML(html);
+		if (!isOrdinaryTree(document.documentElement)) return null;
 		const base = baseOf(document.querySelector("base")?.getAttribute("href"), url);
 		setBase(document, base);
 		const link = document.querySelector('link[rel~="alternate"][type="text/markdown"]')?.getAttribute("href");

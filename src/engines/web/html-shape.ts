@@ -28,3 +28,33 @@ export function isOrdinary(html: string): boolean {
 	for (let at = 0; at < html.length && isFine(); at += 65_536) parser.write(html.slice(at, at + 65_536));
 	return isFine();
 }
+
+interface TreeNode {
+	readonly firstChild: TreeNode | null;
+	readonly nextSibling: TreeNode | null;
+	readonly parentNode: TreeNode | null;
+	readonly nodeName: string;
+}
+
+/** The same of a page that was made a tree: that parser nests tags that browsers, and the reader above, close by themselves. */
+export function isOrdinaryTree(root: TreeNode): boolean {
+	let depth = 0;
+	let forms = 0;
+	let node: TreeNode | null = root;
+	while (node !== null) {
+		if (node.nodeName === "FORM") forms += 1;
+		if (depth > MAX_DEPTH || forms > MAX_FORMS) return false;
+		if (node.firstChild !== null) {
+			node = node.firstChild;
+			depth += 1;
+			continue;
+		}
+		while (node !== null && node !== root && node.nextSibling === null) {
+			node = node.parentNode;
+			depth -= 1;
+		}
+		if (node === root) return true;
+		node = node?.nextSibling ?? null;
+	}
+	return true;
+}
