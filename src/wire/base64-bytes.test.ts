@@ -26,9 +26,19 @@ test("takes line ends, escapes of JSON, and no padding", () => {
 		`${lines.join("\r\n")}\r\n`,
 		lines.join("\\n"),
 		text.replaceAll("/", "\\/"),
+		text.replaceAll("+", "\\u002B").replaceAll("/", "\\u002f").replaceAll("=", "\\u003d"),
 		text.replace(/=+$/, ""),
 	])
 		expect(bytes.equals(decode(form) ?? new Uint8Array(1))).toBe(true);
+});
+
+test("takes escapes and line ends that begin late", () => {
+	for (const size of [1_572_864, 1_572_865, 1_600_000]) {
+		const bytes = Buffer.concat([Buffer.alloc(size), Buffer.from("fb efbf fff0 fb".replaceAll(" ", ""), "hex")]);
+		const text = bytes.toString("base64");
+		for (const form of [text.replaceAll("/", "\\/"), text.replaceAll("+", "\\u002b"), `${text}\r\n`, `${text}\\n`])
+			expect(bytes.equals(decode(form) ?? new Uint8Array(1))).toBe(true);
+	}
 });
 
 test.each(["a", "ab!d", "abcde", "====", "ab=cd", "\u00e4\u00f6", "<svg/>", `${"A".repeat(2_000_000)}!AAA`])(

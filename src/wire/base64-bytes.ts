@@ -5,6 +5,8 @@ const STEP = 1_048_576;
 const EQUALS = 0x3d;
 /** Line ends and blanks, also as JSON writes them. */
 const BLANKS = /\\[nrt]|\s+/g;
+/** Plus, slash and equals sign as some writers of JSON escape them. */
+const ESCAPED = /\\u00(?:2b|2f|3d)/gi;
 const ALPHABET = /^[A-Za-z0-9+/_-]*$/;
 
 /**
@@ -21,8 +23,10 @@ export function decodeBase64Over(text: Uint8Array): Uint8Array | null {
 		const size = decodedLength(piece.length);
 		// What is not of the alphabet is passed over by the decoder: then there is less than there should be.
 		if (size === null || buffer.write(piece, written, size, "base64") !== size) {
-			if (at > 0) return null;
-			return decodeUnclean(piece + latin1Text(buffer, piece.length, end));
+			const rest = decodeUnclean(piece + latin1Text(buffer, at + piece.length, end));
+			if (rest === null || at === 0) return rest;
+			buffer.set(rest, written);
+			return buffer.subarray(0, written + rest.length);
 		}
 		written += size;
 	}
@@ -43,6 +47,7 @@ function withoutPadding(buffer: Buffer): number {
 
 function decodeUnclean(text: string): Uint8Array | null {
 	const clean = text
+		.replace(ESCAPED, (written) => String.fromCharCode(Number.parseInt(written.slice(2), 16)))
 		.replaceAll("\\/", "/")
 		.replace(BLANKS, "")
 		.replace(/={1,2}$/, "");
