@@ -33,6 +33,8 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds);
 /** Pause between two events of the paced streams: long enough that no two arrive in one read. */
 const PACE_MS = 10;
+/** Many conversations at once, each as fast as a person reads. */
+const CROWD = { clients: 1_000, paceMs: 100, requests: 3_000, seconds: 60 };
 
 async function startAll(folder: string, upstream: Target): Promise<Target[]> {
 	const wanted = (name: string) => options.only === undefined || name.toLowerCase().startsWith(options.only.toLowerCase());
@@ -90,6 +92,20 @@ async function run(folder: string, running: Target[]): Promise<Results> {
 	const pacedTargets = await startAll(folder, slow);
 	running.push(...pacedTargets.slice(1));
 	const paced = await measureEach("paced streams, 32 clients", pacedTargets, { clients: 32, seconds, stream: true });
+	for (const target of running.splice(0)) await target.stop();
+
+	const read = await startUpstream(folder, CROWD.paceMs);
+	running.push(read);
+	const crowdTargets = await startAll(folder, read);
+	running.push(...crowdTargets.slice(1));
+	const startMb = Object.fromEntries(crowdTargets.map((target) => [target.name, usageOf(processTree(target.pid)).rssMb]));
+	const { clients, requests } = CROWD;
+	const crowd = await measureEach("1,000 streams at once", crowdTargets, {
+		clients,
+		requests,
+		seconds: CROWD.seconds,
+		stream: true,
+	});
 	return {
 		machine: machine(),
 		targets: pacedTargets.map(({ name, version, startMs }) => ({ name, version, startMs })),
@@ -99,6 +115,7 @@ async function run(folder: string, running: Target[]): Promise<Results> {
 		many,
 		streams,
 		paced,
+		crowd: { ...CROWD, rows: crowd, startMb },
 		serverMb,
 		memory,
 		lag: await measureEventLoopLag(folder, seconds),

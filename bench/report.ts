@@ -16,6 +16,14 @@ export interface Results {
 	readonly many: Rows;
 	readonly streams: Rows;
 	readonly paced: Rows;
+	/** Many slow streams at once. */
+	readonly crowd: {
+		readonly clients: number;
+		readonly paceMs: number;
+		readonly rows: Rows;
+		/** Resident memory before, by target. */
+		readonly startMb: Readonly<Record<string, number>>;
+	};
 	/** Of Turnpike's server process alone, without what starts it. */
 	readonly serverMb: { readonly idle: number; readonly afterLoad: number } | null;
 	readonly memory: MemoryRun | null;
@@ -30,7 +38,7 @@ const CHUNKS = 51;
 
 /** Which targets answered wrong, and how often. */
 function faultLines(results: Results): string {
-	const stages = [results.one, results.many, results.streams, results.paced];
+	const stages = [results.one, results.many, results.streams, results.paced, results.crowd.rows];
 	const lines = stages.flatMap((rows) =>
 		Object.entries(rows)
 			.filter(([, row]) => faultsOf(row) > 0)
@@ -113,6 +121,22 @@ const MEMORY: readonly Column[] = [
 	["MB peak", (row) => whole(row.peakMb)],
 ];
 
+function crowdSection({ clients, paceMs, rows, startMb }: Results["crowd"]): string {
+	const grown = Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row.peakMb - (startMb[name] ?? 0)]));
+	const columns: readonly Column[] = [
+		["CPU us/chunk", (row) => fixed(1)(row.cpuUs / CHUNKS)],
+		["first chunk p50 ms", (row) => fixed(1)(row.firstMs.p50)],
+		["first chunk p99 ms", (row) => fixed(1)(row.firstMs.p99)],
+		...MEMORY,
+	];
+	const each = Object.entries(grown).map(([name, mb]) => `${name} ${whole((mb * 1_000) / clients)} KB`);
+	return `## Chat, ${whole(clients)} streams at once, a chunk each ${paceMs} ms
+
+${table(rows, columns)}
+
+At its peak above its memory before, by the stream: ${each.join(", ")}.`;
+}
+
 /** The whole page. */
 export function report(results: Results): string {
 	const { machine } = results;
@@ -147,6 +171,7 @@ ${faultLines(results)}${isBusy(machine) ? `\n\n**The machine was busy with other
 			...MEMORY,
 		])}`,
 	];
+	parts.push(crowdSection(results.crowd));
 	if (results.serverMb !== null) {
 		const { idle, afterLoad } = results.serverMb;
 		parts.push(`## Memory of the server process\n\nBefore load ${whole(idle)} MB, after it ${whole(afterLoad)} MB.`);

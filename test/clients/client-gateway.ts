@@ -6,6 +6,7 @@
 import { disableAccount } from "../../src/store/admin.ts";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
 import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { startScriptedEmbeddings } from "../support/scripted-embeddings.ts";
 import {
 	type Behaviour,
 	type ReceivedRequest,
@@ -127,6 +128,7 @@ export async function startClientGateway(): Promise<ClientGateway> {
 	upstream.models([SLASHED]);
 	upstream.always(behaviourOf);
 	// Faults are asked for one after the other: none may take the upstream out.
+	const vectors = startScriptedEmbeddings();
 	const patient = { health: { failures: 1_000, probeEveryMs: 60_000 } };
 	const limits = { failedRequests: 0, tiers: { one: { requestsPerMinute: 1, tokensPerMinute: 1_000_000 } } };
 	const gate = await startGateway({
@@ -134,9 +136,10 @@ export async function startClientGateway(): Promise<ClientGateway> {
 			limits,
 			upstreams: {
 				scripted: upstreamEntry(upstream.url, patient),
+				vectors: upstreamEntry(vectors.url, patient),
 				slow: upstreamEntry(upstream.url, { ...patient, discover: false, unaryMs: 200, firstByteMs: 200 }),
 			},
-			models: { entries: entries() },
+			models: { entries: { ...entries(), vectors: { type: "embedding", upstreams: target("vectors", "vectors") } } },
 		},
 	});
 	// A gateway that can carry one request, and carries it.
@@ -170,6 +173,7 @@ export async function startClientGateway(): Promise<ClientGateway> {
 		async stop() {
 			leave.abort();
 			await Promise.all([gate.stop(), crowded.stop()]);
+			vectors.stop();
 			await upstream.stop();
 		},
 	};

@@ -34,6 +34,8 @@ interface Report {
 		readonly answered: string;
 		readonly unknown: PythonSeen;
 	};
+	readonly responses: object & { readonly unknown: PythonSeen };
+	readonly embeddings: object;
 	readonly asynchronous: { readonly streamed: string; readonly together: string[] };
 	readonly faults: readonly PythonSeen[];
 	readonly faultsOfStreams: readonly PythonSeen[];
@@ -116,6 +118,32 @@ describe.skipIf(!hasPython)("the Python client", () => {
 		expect(listed).toContain(SLASHED);
 		expect([retrieved, answered]).toEqual([SLASHED, SLASHED]);
 		expect(unknown).toMatchObject({ status: 404, code: "MODEL_NOT_FOUND", kind: "NotFoundError" });
+	});
+
+	test("responses come whole, in events, parsed by a schema, and as calls", () => {
+		expect(report.responses).toMatchObject({
+			text: "Hello, world!",
+			tokens: 13,
+			deltas: ["Hello", ", ", "world", "!"],
+			final: "Hello, world!",
+			parsed: { city: "Zürich" },
+			calls: [
+				["lookup", { q: "café é" }],
+				["weather", { city: "Zürich" }],
+			],
+			unknown: { status: 404, code: "MODEL_NOT_FOUND", kind: "NotFoundError" },
+		});
+	});
+
+	test("embeddings come packed, as the client asks for by itself, and as numbers", () => {
+		expect(report.embeddings).toEqual({
+			packed: [
+				[1, 0.25, -0.5, 0.125],
+				[2, 0.25, -0.5, 0.125],
+			],
+			plain: [3, 0.25, -0.5, 0.125],
+			tokens: 2,
+		});
 	});
 
 	test("the asynchronous client streams, and asks several times at once", () => {

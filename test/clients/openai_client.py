@@ -109,6 +109,35 @@ def models():
     }
 
 
+def responses():
+    answer = client.responses.create(model="talk", input="hello", store=False)
+    with client.responses.stream(model="talk", input="hello", store=False) as events:
+        deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
+        final_text = events.get_final_response().output_text
+    parsed = client.responses.parse(model="schema", input="where?", text_format=Place, store=False)
+    flat = [{"type": "function", **tool["function"], "strict": False} for tool in tools]
+    calls = client.responses.create(model="tools", input="hello", tools=flat, store=False).output
+    return {
+        "text": answer.output_text,
+        "tokens": answer.usage.total_tokens,
+        "deltas": deltas,
+        "final": final_text,
+        "parsed": parsed.output_parsed.model_dump(),
+        "calls": [[call.name, json.loads(call.arguments)] for call in calls if call.type == "function_call"],
+        "unknown": seen(lambda: client.responses.create(model="nobody", input="x", store=False)),
+    }
+
+
+def embeddings():
+    packed = client.embeddings.create(model="vectors", input=["a", "bb"])
+    plain = client.embeddings.create(model="vectors", input="ccc", encoding_format="float")
+    return {
+        "packed": [item.embedding for item in packed.data],
+        "plain": plain.data[0].embedding,
+        "tokens": packed.usage.total_tokens,
+    }
+
+
 async def asynchronous():
     async with openai.AsyncOpenAI(base_url=task["baseUrl"], api_key=task["key"], max_retries=0) as one:
         text = ""
@@ -164,6 +193,8 @@ report = {
     "logprobs": logprobs(),
     "choices": choices(),
     "models": models(),
+    "responses": responses(),
+    "embeddings": embeddings(),
     "asynchronous": asyncio.run(asynchronous()),
     "faults": [provoke(fault, False) for fault in task["faults"]],
     "faultsOfStreams": [provoke(fault, True) for fault in task["faults"]],

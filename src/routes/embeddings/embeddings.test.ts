@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { startScriptedEmbeddings } from "../../../test/support/scripted-embeddings.ts";
 import { ApiError } from "../../errors/index.ts";
-import { startScriptedEmbeddings } from "./scripted-embeddings.test-support.ts";
 
 let gate: RunningGateway;
 const upstream = startScriptedEmbeddings();
