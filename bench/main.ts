@@ -21,6 +21,7 @@ import {
 } from "./peers.ts";
 import { processTree, usageOf } from "./process-accounting.ts";
 import { type Results, report } from "./report.ts";
+import { measureTokenCount } from "./token-count.ts";
 
 const { values: options } = parseArgs({
 	options: {
@@ -118,6 +119,7 @@ async function run(folder: string, running: Target[]): Promise<Results> {
 		crowd: { ...CROWD, rows: crowd, startMb },
 		serverMb,
 		memory,
+		tokens: await measureTokenCount(seconds),
 		lag: await measureEventLoopLag(folder, seconds),
 	};
 }

@@ -3,6 +3,7 @@ import type { Delay, LagRun } from "./event-loop-lag.ts";
 import { faultsOf, type Measurement } from "./load.ts";
 import { isBusy, type Machine } from "./machine.ts";
 import type { MemoryRun } from "./memory.ts";
+import type { TokenRun } from "./token-count.ts";
 
 export type Rows = Readonly<Record<string, Measurement>>;
 
@@ -27,6 +28,7 @@ export interface Results {
 	/** Of Turnpike's server process alone, without what starts it. */
 	readonly serverMb: { readonly idle: number; readonly afterLoad: number } | null;
 	readonly memory: MemoryRun | null;
+	readonly tokens: TokenRun;
 	readonly lag: LagRun | null;
 }
 
@@ -137,6 +139,12 @@ ${table(rows, columns)}
 At its peak above its memory before, by the stream: ${each.join(", ")}.`;
 }
 
+function tokenSection({ tokensPerSecond, textsPerSecond, characters }: TokenRun): string {
+	return `## Counting tokens
+
+Where an upstream tells no usage: ${whole(tokensPerSecond)} tokens a second of mixed prose (${whole(textsPerSecond)} texts of ${whole(characters)} characters), in the counter's own process.`;
+}
+
 /** The whole page. */
 export function report(results: Results): string {
 	const { machine } = results;
@@ -171,7 +179,7 @@ ${faultLines(results)}${isBusy(machine) ? `\n\n**The machine was busy with other
 			...MEMORY,
 		])}`,
 	];
-	parts.push(crowdSection(results.crowd));
+	parts.push(crowdSection(results.crowd), tokenSection(results.tokens));
 	if (results.serverMb !== null) {
 		const { idle, afterLoad } = results.serverMb;
 		parts.push(`## Memory of the server process\n\nBefore load ${whole(idle)} MB, after it ${whole(afterLoad)} MB.`);
