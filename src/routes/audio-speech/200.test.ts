@@ -170,6 +170,13 @@ test("what a server makes in another format is made into the one that was asked 
 	upstream.next({ raw: wav, type: "audio/wav" });
 	const heard = await speak({ model: "tts-orpheus", input: "A text.", streaming: true });
 	expect(isMp3(await heard.bytes())).toBe(true);
+	// Ones that do not say it.
+	upstream.next({ raw: wav, type: "audio/mpeg" });
+	expect(isMp3(await (await speak({ model: "tts-orpheus", input: "A text." })).bytes())).toBe(true);
+	upstream.next({ raw: wav, type: "application/octet-stream" });
+	const samples = await (await speak({ model: "tts-orpheus", input: "A text.", response_format: "pcm" })).bytes();
+	expect(samples.length).toBeGreaterThan(wav.length / 2);
+	expect(new TextDecoder().decode(samples.subarray(0, 4))).not.toBe("RIFF");
 });
 
 test("OpenAI's models and voices mean the ones that stand for them", async () => {

@@ -124,11 +124,13 @@ test("503 for a model that nothing serves, with the line that brings it", async 
 });
 
 test("another upstream takes over until the first byte", async () => {
-	upstream.next({ status: 500 }, {});
-	const response = await speak({ model: "tts-orpheus", input: "Hi." });
-	expect(response.status).toBe(200);
-	expect(response.headers.get("x-service-model-router")).toBe("second");
-	expect(response.headers.get("x-retry-count")).toBe("1");
+	for (const fault of [{ status: 500 }, { raw: "<html><body>Welcome</body></html>", type: "audio/mpeg" }]) {
+		upstream.next(fault, {});
+		const response = await speak({ model: "tts-orpheus", input: "Hi." });
+		expect(response.status).toBe(200);
+		expect(response.headers.get("x-service-model-router")).toBe("second");
+		expect(response.headers.get("x-retry-count")).toBe("1");
+	}
 });
 
 test.each([
@@ -138,6 +140,15 @@ test.each([
 	["a fault", { status: 500 }, 500, "INFERENCE_FAILED", "failed"],
 	["a page of HTML", { raw: "<html>", type: "text/html" }, 500, "INFERENCE_FAILED", "failed"],
 	["an error in a 200", { raw: '{"error":{"message":"no"}}', type: "application/json" }, 500, "INFERENCE_FAILED", "failed"],
+	["a page of HTML that is called audio", { raw: "\n<!DOCTYPE html>", type: "audio/mpeg" }, 500, "INFERENCE_FAILED", "failed"],
+	[
+		"an error that is called bytes",
+		{ raw: '{"detail":"no"}', type: "application/octet-stream" },
+		500,
+		"INFERENCE_FAILED",
+		"failed",
+	],
+	["null in JSON", { raw: "null", type: "application/json" }, 500, "INFERENCE_FAILED", "failed"],
 	["no byte", { raw: new Uint8Array(0) }, 500, "INFERENCE_FAILED", "failed"],
 	["silence", { hang: true }, 504, "REQUEST_TIMEOUT", "in time"],
 ] as const)("%s of the upstream", async (_, behaviour, status, code, text) => {

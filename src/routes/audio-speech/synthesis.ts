@@ -202,18 +202,10 @@ function isAboutTheRequest(error: unknown): boolean {
 	return error instanceof ApiError && (error.status === 400 || error.status === 413 || error.status === 422);
 }
 
-/** More than any text of 4096 characters makes, in the widest format. */
-const MAX_AUDIO_BYTES = 256 << 20;
-
 async function gathered(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 	const pieces: Uint8Array[] = [];
-	let length = 0;
-	for await (const piece of bytes) {
-		length += piece.length;
-		if (length > MAX_AUDIO_BYTES) throw new ApiError("INFERENCE_FAILED", { cause: new Error("audio without an end") });
-		pieces.push(piece);
-	}
-	return Buffer.concat(pieces, length);
+	for await (const piece of bytes) pieces.push(piece);
+	return Buffer.concat(pieces);
 }
 
 async function* continued(first: Uint8Array, rest: AsyncIterator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array, void> {

@@ -1,12 +1,16 @@
+import { isRecord } from "../../schema/is-record.ts";
 import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
 import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
 import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";
+import { formatOfBytes, readBeginning } from "./beginning.ts";
 import type { SpeechForward, SpokenAnswer } from "./port.ts";
 import { type AskedSpeech, type SpeechTools, sendSpeech } from "./send-speech.ts";
 import { formatOfType, rateOfType } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
+/** More than any text of 4096 characters makes, in the widest format. */
+const MAX_AUDIO_BYTES = 256 << 20;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
 export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number): Promise<SpokenAnswer> {
@@ -33,16 +37,18 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 			const format = formatOfType(type, asked.format);
 			if (format === "none") throw await noAudio(response);
 			const reader = response.body?.getReader();
-			const first = await reader?.read();
-			if (reader === undefined || first === undefined || first.done) throw broken("an answer without a byte", response.status);
+			const first = reader === undefined ? null : await readBeginning(reader);
+			if (reader === undefined || first === null) throw broken("an answer without a byte", response.status);
+			const real = formatOfBytes(first, format);
+			if (real === "none") throw broken(`status ${response.status}: text in the place of audio`, response.status);
 			current.watch.limit(limitMs, "next piece of audio");
 			return {
 				upstream: current.node.name,
 				retries: tries.retries,
-				format,
+				format: real,
 				sampleRate: rateOfType(type),
 				tempo: asked.tempo,
-				bytes: rest(first.value, reader, current, call, tools),
+				bytes: rest(first, reader, current, call, tools),
 				cancel: () => drop(reader, current),
 			};
 		},
@@ -52,13 +58,15 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 
 async function noAudio(response: Response): Promise<UpstreamFailure> {
 	const { status } = response;
-	const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined) as Readonly<Record<string, unknown>>;
-	return isErrorBody(told) ? failureOfAnswer(status, told, null) : broken(`status ${status}: the answer is no audio`, status);
+	const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined);
+	return isRecord(told) && isErrorBody(told)
+		? failureOfAnswer(status, told, null)
+		: broken(`status ${status}: the answer is no audio`, status);
 }
 
 /** The whole body from its first piece on. However it ends, the upstream's place is given back once. */
 async function* rest(
-	first: Uint8Array | undefined,
+	first: Uint8Array,
 	reader: BodyReader,
 	current: Try,
 	call: SpeechForward,
@@ -66,10 +74,13 @@ async function* rest(
 ): AsyncGenerator<Uint8Array, void> {
 	const { watch, node } = current;
 	let isWhole = false;
+	let length = 0;
 	try {
-		let piece = first;
+		let piece: Uint8Array | undefined = first;
 		for (;;) {
 			if (piece !== undefined) {
+				length += piece.length;
+				if (length > MAX_AUDIO_BYTES) throw broken("audio without an end");
 				// A slow reader of ours is no silence of the upstream.
 				watch.pause();
 				yield piece;
