@@ -152,9 +152,15 @@ export class Tries {
 				continue;
 			}
 			const watch = new Watch(this.#call.signal, clock);
+			limit(watch, node);
+			if (watch.isOver && this.#failures.length > 0) {
+				// The time of all tries is gone: one more would only be blamed for it.
+				watch.close();
+				giveBack();
+				break;
+			}
 			const current = new Try(node, watch, pool, giveBack, this.#tools.counts?.of(node.name));
 			this.#current = current;
-			limit(watch, node);
 			try {
 				const endpoint = node.endpoint();
 				const response = await (endpoint instanceof Promise

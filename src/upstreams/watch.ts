@@ -43,6 +43,11 @@ export class Watch {
 		return this.#failure;
 	}
 
+	/** Whether the instant that ends it has come. */
+	get isOver(): boolean {
+		return this.#clock.nowMs() >= this.#hardAtMs;
+	}
+
 	/** From now on: `silenceMs` without activity, or the instant `hardAtMs`, end the try. `label` says in the log what was awaited. */
 	limit(silenceMs: number, label: string, hardAtMs: number = Number.POSITIVE_INFINITY): void {
 		this.#silenceMs = silenceMs;

@@ -160,6 +160,12 @@ test.each([
 	expect((await gate.posts()).length).toBe(before);
 });
 
+test("where one upstream takes all of the time, the next one is neither asked nor blamed", async () => {
+	upstream.always({ hang: true });
+	expect(await told(await speak({ model: "tts-orpheus", input: "Hi." }))).toMatchObject({ status: 504, code: "REQUEST_TIMEOUT" });
+	expect(upstream.requests).toHaveLength(1);
+});
+
 test("an upstream that breaks off in the middle costs nothing, and its part is not taken for the whole", async () => {
 	const before = (await gate.posts()).length;
 	upstream.next({ dieInTheMiddle: true });
