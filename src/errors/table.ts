@@ -64,7 +64,7 @@ export const ERROR_TABLE = {
 	X402_FACILITATOR_UNAVAILABLE: [503, "The payment cannot be checked right now; nothing was sent: retry the same header"],
 	X402_NOT_CONFIGURED: [503, "This service takes no top-ups: its operator has to set TURNPIKE_X402_PAY_TO"],
 	SERVICE_UNAVAILABLE: [503, "The service takes no new requests right now; try again shortly"],
-	REQUEST_TIMEOUT: [504, "The model did not answer in time; use stream: true for long answers"],
+	REQUEST_TIMEOUT: [504, "The model did not answer in time; ask for less, or for a stream where the route has one"],
 } as const satisfies Record<string, readonly [status: number, text: string]>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;
