@@ -64,15 +64,16 @@ function srtCue({ text, start, end }: TimedText, index: number): string {
 	return `${index + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
 }
 
+/** WebVTT has markup in its text: what looks like it is written so that it is read as it was said. */
 function vttCue({ text, start, end }: TimedText): string {
-	return `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text)}\n`;
+	return `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;")}\n`;
 }
 
 /** A blank line, or an arrow, would end the cue. */
 function cueText(text: string): string {
 	return text
 		.trim()
-		.replace(/\s*\n\s*/g, " ")
+		.replace(/\s*[\r\n]\s*/g, " ")
 		.replaceAll("-->", "->");
 }
 

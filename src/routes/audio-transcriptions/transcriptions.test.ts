@@ -133,6 +133,23 @@ describe("200", () => {
 		});
 	});
 
+	test("times and texts that would break a subtitle", async () => {
+		const cues = async (format: string, segments: readonly object[]) => {
+			upstream.transcribes({ text: "All of it.", segments });
+			return (await transcribe({ fields: { model: "whisper-1", response_format: format } })).text();
+		};
+		const odd = [
+			{ text: "R&D <b>\r\rnow", start: -3, end: 1 },
+			{ text: "late", start: 1e300, end: 2 },
+			{ text: "back", start: 2, end: 1 },
+		];
+		expect(await cues("vtt", odd)).toBe(
+			"WEBVTT\n\n00:00:00.000 --> 00:00:01.000\nR&amp;D &lt;b> now\n\n00:00:02.000 --> 00:00:02.000\nback\n",
+		);
+		expect(await cues("srt", odd)).toStartWith("1\n00:00:00,000 --> 00:00:01,000\nR&D <b> now\n");
+		expect(await cues("srt", odd.slice(1, 2))).toBe("1\n00:00:00,000 --> 00:00:02,400\nAll of it.\n");
+	});
+
 	test("a server without times: one cue over the whole", async () => {
 		upstream.transcribes({ text: "All of it." });
 		const response = await transcribe({ fields: { response_format: "srt", language: "EN" } });

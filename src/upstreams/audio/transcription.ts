@@ -85,7 +85,10 @@ function answerOf(bytes: Uint8Array, status: number): Omit<TranscriptionAnswer, 
 	};
 }
 
-/** Entries that lack a text or a time are left out. */
+/** Later than any audio that a request may bring, in seconds. */
+const MAX_SECONDS = 360_000;
+
+/** Entries that lack a text or a time are left out; none begins before the audio, or ends before it begins. */
 function timedTexts(list: unknown, member: "text" | "word"): TimedText[] {
 	if (!Array.isArray(list)) return [];
 	return (list as unknown[]).flatMap((entry) => {
@@ -93,7 +96,9 @@ function timedTexts(list: unknown, member: "text" | "word"): TimedText[] {
 		const { start, end } = entry;
 		const text = entry[member];
 		if (typeof text !== "string" || typeof start !== "number" || typeof end !== "number") return [];
-		return Number.isFinite(start) && Number.isFinite(end) ? [{ text, start, end }] : [];
+		if (!(start <= MAX_SECONDS && end <= MAX_SECONDS)) return [];
+		const from = Math.max(0, start);
+		return [{ text, start: from, end: Math.max(from, end) }];
 	});
 }
 
