@@ -8,13 +8,16 @@ import { ApiError } from "../../errors/index.ts";
 import { childEnvironment } from "../process.ts";
 import { ffmpegArguments } from "./ffmpeg-arguments.ts";
 import { FfmpegProgram, type FfmpegProgramOptions } from "./ffmpeg-program.ts";
+import { everyHour, removeLeftFolders } from "./left-folders.ts";
 import type { AudioEncoder, AudioEncoderState, EncodeRequest } from "./port.ts";
 
 const MAX_WORDS_CHARS = 2_000;
+const FOLDER_PREFIX = "turnpike-audio-";
 
 /** Audio in the callers' formats by ffmpeg, one process for each request. */
 export class FfmpegEncoder implements AudioEncoder {
 	readonly #program: FfmpegProgram;
+	readonly #isSweepDue = everyHour();
 
 	constructor(options: FfmpegProgramOptions) {
 		this.#program = new FfmpegProgram(options);
@@ -48,7 +51,9 @@ export class FfmpegEncoder implements AudioEncoder {
 	async whole(request: EncodeRequest): Promise<Uint8Array> {
 		const path = await this.#program.path();
 		// Into a file: there the program goes back and writes the lengths into the header.
-		const folder = await mkdtemp(join(tmpdir(), "turnpike-audio-"));
+		const nowMs = Date.now();
+		if (this.#isSweepDue(nowMs)) void removeLeftFolders(tmpdir(), FOLDER_PREFIX, nowMs);
+		const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
 		const to = join(folder, "audio");
 		try {
 			const run = new FfmpegRun(path, request, to);
