@@ -143,6 +143,20 @@ describe("an upstream's answer", () => {
 		expect(failureOfAnswer(400, null, null).answer.code).toBe("INVALID_REQUEST");
 	});
 
+	test("of ElevenLabs has its words and its code inside of detail", () => {
+		const of = (status: number, detail: object) => failureOfAnswer(status, { detail }, null);
+		const refused = of(400, { status: "invalid_voice_settings", message: "speed is too high" });
+		expect([refused.kind, refused.answer.message, refused.message]).toEqual([
+			"request",
+			"speed is too high",
+			"status 400, invalid_voice_settings",
+		]);
+		const full = of(400, { status: "voice_limit_reached", message: "You have 10 of 10 voices" });
+		expect([full.kind, full.answer.code, full.isFault]).toEqual(["account", "MODEL_OFFLINE", false]);
+		expect(full.answer.message).not.toContain("10");
+		expect(of(429, { status: "quota_exceeded", message: "x" }).kind).toBe("account");
+	});
+
 	test("about our account never shows its words to the caller", () => {
 		for (const status of [400, 401, 402, 403, 429]) {
 			const { answer } = failureOfAnswer(

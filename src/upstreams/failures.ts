@@ -77,6 +77,7 @@ const ACCOUNT_CODES = new Set([
 	"insufficient_balance",
 	"insufficient_credits",
 	"quota_exceeded",
+	"voice_limit_reached",
 	"billing_hard_limit_reached",
 	"billing_not_active",
 	"account_deactivated",
@@ -111,14 +112,17 @@ export interface UpstreamErrorText {
 	readonly status: number | undefined;
 }
 
-/** Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`. */
+/**
+ * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`, and
+ * ElevenLabs' `{detail: {status, message}}`, whose status is a code in words.
+ */
 export function errorTextOf(body: unknown): UpstreamErrorText {
 	const top = record(body);
-	const nested = record(top.error);
+	const nested = isRecord(top.error) ? top.error : record(top.detail);
 	const pick = (key: string) => nested[key] ?? top[key];
 	const plain = typeof top.error === "string" ? top.error : detailText(top.detail);
 	const message = pick("message");
-	const [code, type, param] = [pick("code"), pick("type"), pick("param")];
+	const [code, type, param] = [pick("code") ?? record(top.detail).status, pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
 	return {
 		message: typeof message === "string" && message !== "" ? message : plain,
