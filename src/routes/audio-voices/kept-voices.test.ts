@@ -125,6 +125,16 @@ test("an upload that is refused costs nothing and is tried anew by the next requ
 	expect((await speak(voice)).status).toBe(200);
 });
 
+test("what is no name of a voice is not kept: the next request makes one", async () => {
+	const id = await newVoice();
+	for (const voice_id of [undefined, "", 5, "x".repeat(300)]) {
+		refuseUpload = Response.json({ voice_id });
+		expect((await speak(id)).status).toBe(500);
+	}
+	refuseUpload = null;
+	expect((await speak(id)).status).toBe(200);
+});
+
 test("a caller that leaves while the sample is on its way pays nothing, and the voice is there for the next", async () => {
 	const voice = await newVoice();
 	const before = await gate.balance();

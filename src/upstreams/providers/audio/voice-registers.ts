@@ -60,6 +60,8 @@ const REGISTERS: Readonly<Partial<Record<ProviderName, VoiceRegister>>> = {
 };
 
 const MAX_ANSWER_BYTES = 1 << 20;
+/** A name stands in the address of every call with it. */
+const MAX_NAME = 256;
 
 export function keepsVoices(provider: ProviderName): boolean {
 	return REGISTERS[provider] !== undefined;
@@ -75,7 +77,7 @@ export async function makeVoice(
 	const register = registerOf(config);
 	const answer = await ask(config, register, register.make(sample), fetch, signal);
 	const name = answer[register.member];
-	if (typeof name !== "string" || name === "") throw broken("the answer has no name of a voice");
+	if (typeof name !== "string" || name === "" || name.length > MAX_NAME) throw broken("the answer has no name of a voice");
 	return name;
 }
 
