@@ -7,6 +7,7 @@ const PAGE = join(import.meta.dir, "..", "docs", "benchmarks.md");
 const KEPT = [
 	"## Settled requests",
 	"## Chain calls",
+	"## Pictures",
 	"## Text of files",
 	"## Text of files, in a warm process",
 	"## Sign-ins of wallets",
