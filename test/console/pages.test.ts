@@ -190,8 +190,10 @@ look("the theme follows the system until one is chosen, and the choice stays", a
 
 look("everything is reached by keyboard: the page past the list, and a dialog and back out of it", async () => {
 	const page = await bed.at("/accounts");
+	/** Focus moves a moment after what moved it. */
+	const focused = (text: string) => page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(text)}`);
 	await page.keyboard.press("Tab");
-	expect(await page.evaluate("document.activeElement.textContent")).toBe("To the page");
+	await focused("To the page");
 	await page.keyboard.press("Enter");
 	await page.keyboard.press("Tab");
 	await page.keyboard.press("Enter");
@@ -200,11 +202,11 @@ look("everything is reached by keyboard: the page past the list, and a dialog an
 	expect(await findings(page)).toEqual([]);
 	for (let step = 0; step < 8; step++) {
 		await page.keyboard.press("Tab");
-		expect(await page.evaluate("document.querySelector('.frame').contains(document.activeElement)")).toBe(false);
+		await page.waitForFunction("!document.querySelector('.frame').contains(document.activeElement)");
 	}
 	await page.keyboard.press("Escape");
 	await dialog.waitFor({ state: "detached" });
-	expect(await page.evaluate("document.activeElement.textContent")).toBe("New account");
+	await focused("New account");
 	await page.close();
 });
 
@@ -215,7 +217,7 @@ look("on a phone a menu leads from page to page", async () => {
 	await page.getByRole("link", { name: "Books" }).click();
 	await page.getByRole("heading", { name: "Books" }).waitFor();
 	await page.getByRole("dialog").waitFor({ state: "detached" });
-	expect(await page.evaluate("document.activeElement.id")).toBe("content");
+	await page.waitForFunction("document.activeElement.id === 'content'");
 	await page.close();
 });
 
