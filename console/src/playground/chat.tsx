@@ -6,6 +6,7 @@ import { eventsOf } from "./events.ts";
 import { ModelField } from "./model-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
+import { RunButtons } from "./run-buttons.tsx";
 import { Turns } from "./turns.tsx";
 
 const SAMPLE_TOOL = JSON.stringify(
@@ -114,18 +115,13 @@ export function ChatPage(): ReactNode {
 							rows={3}
 							note={waiting.length > 0 ? "The model waits for the results of its calls, above" : "Ctrl and Enter sends it"}
 						/>
-						<div className="form-foot">
-							<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
-								Stop
-							</button>
-							<button
-								type="submit"
-								className="button button-main"
-								disabled={run.state === "running" || waiting.length > 0 || (asked.length === 0 && !lastUnanswered)}
-							>
-								{run.state === "running" ? "Answering…" : lastUnanswered && asked.length === 0 ? "Send again" : "Send"}
-							</button>
-						</div>
+						<RunButtons
+							run={run}
+							onStop={stop}
+							ready={waiting.length === 0 && (asked.length > 0 || lastUnanswered)}
+							label={lastUnanswered && asked.length === 0 ? "Send again" : "Send"}
+							runningLabel="Answering…"
+						/>
 					</form>
 				</div>
 				<div className="form">

@@ -5,6 +5,7 @@ import { Page, Section } from "../parts/page.tsx";
 import { DropZone } from "./drop-zone.tsx";
 import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
+import { RunButtons } from "./run-buttons.tsx";
 
 interface Parsed {
 	readonly text: string;
@@ -37,14 +38,7 @@ export function DocumentsPage(): ReactNode {
 						file={file}
 						onFile={choose}
 					/>
-					<div className="form-foot">
-						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
-							Stop
-						</button>
-						<button type="submit" className="button button-main" disabled={run.state === "running" || file === null}>
-							{run.state === "running" ? "Reading…" : "Read"}
-						</button>
-					</div>
+					<RunButtons run={run} onStop={stop} ready={file !== null} label="Read" runningLabel="Reading…" />
 					<Section title="Text" says={parsed === null ? undefined : `${count(parsed.tokens)} tokens`}>
 						{parsed === null ? <p className="quiet">Nothing was read yet.</p> : <CodeBlock text={parsed.text} what="the text" />}
 					</Section>

@@ -5,6 +5,7 @@ import { DropZone } from "./drop-zone.tsx";
 import { ModelField } from "./model-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
+import { RunButtons } from "./run-buttons.tsx";
 
 /** A file's address while it is shown. */
 function useObjectUrl(blob: Blob | null): string | null {
@@ -56,14 +57,7 @@ export function ImagesPage(): ReactNode {
 					<AreaField label="What to do" value={prompt} onChange={setPrompt} rows={3} />
 					<ModelField type="inpaint" value={model} onChange={setModel} />
 					<Check label="Safe mode: blur adult content" value={safe} onChange={setSafe} />
-					<div className="form-foot">
-						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
-							Stop
-						</button>
-						<button type="submit" className="button button-main" disabled={run.state === "running" || file === null}>
-							{run.state === "running" ? "Editing…" : "Edit"}
-						</button>
-					</div>
+					<RunButtons run={run} onStop={stop} ready={file !== null} label="Edit" runningLabel="Editing…" />
 					<Section title="Before and after">
 						<div className="pictures">
 							<Picture src={before} name="Before" none="No picture yet" />

@@ -6,6 +6,7 @@ import { AreaField, TextField } from "../parts/field.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
+import { RunButtons } from "./run-buttons.tsx";
 
 const METHODS = [
 	"eth_blockNumber",
@@ -76,14 +77,7 @@ export function RpcPage(): ReactNode {
 						rows={6}
 						fault={"fault" in read ? read.fault : undefined}
 					/>
-					<div className="form-foot">
-						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
-							Stop
-						</button>
-						<button type="submit" className="button button-main" disabled={run.state === "running" || "fault" in read}>
-							{run.state === "running" ? "Calling…" : "Call"}
-						</button>
-					</div>
+					<RunButtons run={run} onStop={stop} ready={!("fault" in read)} label="Call" runningLabel="Calling…" />
 					<Section title="Result">
 						{answered === null ? (
 							<p className="quiet">Nothing was called yet.</p>

@@ -7,6 +7,7 @@ import { useSettled } from "../parts/use-settled.ts";
 import { ModelField } from "./model-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { useRun } from "./run.ts";
+import { RunButtons } from "./run-buttons.tsx";
 
 const FORMATS = ["mp3", "opus", "aac", "flac", "wav"] as const;
 
@@ -64,14 +65,7 @@ export function SpeechPage(): ReactNode {
 						/>
 						<TextField label="Speed" type="number" value={speed} onChange={setSpeed} range={{ min: 0.25, max: 4, step: 0.05 }} />
 					</div>
-					<div className="form-foot">
-						<button type="button" className="button" onClick={stop} disabled={run.state !== "running"}>
-							Stop
-						</button>
-						<button type="submit" className="button button-main" disabled={run.state === "running" || input === ""}>
-							{run.state === "running" ? "Speaking…" : "Speak"}
-						</button>
-					</div>
+					<RunButtons run={run} onStop={stop} ready={input !== ""} label="Speak" runningLabel="Speaking…" />
 					<Section title="Player">
 						{audio === null ? (
 							<p className="quiet">Nothing was spoken yet.</p>
