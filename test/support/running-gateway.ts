@@ -250,3 +250,12 @@ export async function until(condition: () => boolean | Promise<boolean>, what = 
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 }
+
+/** What one request costs the operator's account by the books, in nano-USD, its last post, and how many posts it made. */
+export async function chargedFor(gate: RunningGateway, run: () => Promise<unknown>) {
+	const [before, count] = [await gate.balance(), (await gate.posts()).length];
+	await run();
+	await until(() => gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
+	const posts = await gate.posts();
+	return { price: before - (await gate.balance()), post: posts.at(-1), posts: posts.length - count };
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { pricedModel, priceOf } from "../../../test/support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { chargedFor, type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
 
 setDefaultTimeout(60_000);
@@ -37,14 +37,7 @@ const ask = (part: object = {}, signal?: AbortSignal) =>
 const COUNTED_PROMPT = Math.ceil("hello".length / 4) + 7;
 const PROMPT_AND_SPEECH = priceOf({ prompt_tokens: 9, completion_tokens: 4 });
 
-/** What a request costs by the books, and its post. */
-async function charged(run: () => Promise<unknown>) {
-	const [before, count] = [await gate.balance(), (await gate.posts()).length];
-	await run();
-	await until(() => gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
-	const posts = await gate.posts();
-	return { price: before - (await gate.balance()), post: posts.at(-1), posts: posts.length - count };
-}
+const charged = (run: () => Promise<unknown>) => chargedFor(gate, run);
 
 interface Told {
 	readonly type: string;
