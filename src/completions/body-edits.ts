@@ -1,5 +1,6 @@
 import type { JsonMember } from "../upstreams/port.ts";
 import { lastMember } from "../wire/index.ts";
+import { NOT_THE_CALLERS } from "./forwarded-members.ts";
 import { withoutImagesBefore } from "./kept-images.ts";
 import type { ChatBody } from "./schema.ts";
 
@@ -24,31 +25,7 @@ export interface EditInputs {
 	readonly searchesX: boolean;
 }
 
-/**
- * Other servers' names of an output maximum, and of answers that are made and thrown away: past the one that is
- * held they would be money. Keys that change what the operator pays for the same tokens.
- */
-const NOT_THE_CALLERS: ReadonlySet<string> = new Set([
-	"best_of",
-	"max_gen_len",
-	"max_length",
-	"max_new_tokens",
-	"max_output_tokens",
-	"min_new_tokens",
-	"min_tokens",
-	"n_predict",
-	"num_predict",
-	"use_beam_search",
-	"models",
-	"plugins",
-	"prediction",
-	"provider",
-	"route",
-	"service_tier",
-	"transforms",
-	"web_search_options",
-	"x_search",
-]);
+const DROPPED: ReadonlySet<string> = new Set(NOT_THE_CALLERS);
 
 /**
  * What changes in the body before the upstream's dialect sees it, as JSON text by top-level member; null takes
@@ -57,7 +34,7 @@ const NOT_THE_CALLERS: ReadonlySet<string> = new Set([
 export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
 	const { body } = inputs;
 	const edits = new Map<string, string | null>();
-	for (const { key } of inputs.members) if (NOT_THE_CALLERS.has(key)) edits.set(key, null);
+	for (const { key } of inputs.members) if (DROPPED.has(key)) edits.set(key, null);
 	if (inputs.systemTexts.length > 0 || inputs.imagesFrom > 0) edits.set("messages", messagesWith(inputs));
 	if (inputs.searchesX) edits.set("x_search", "true");
 	if (inputs.dropFormat) edits.set("response_format", null);

@@ -9,6 +9,7 @@ export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
 export { type ChatInput, chatInput, refuseDeepNesting } from "./chat-input.ts";
 export { Conversation, type TextPart, type Thought, textPart, type UserPart } from "./conversation.ts";
 export { countPrompt } from "./count-prompt.ts";
+export { ForwardedMembersSchema } from "./forwarded-members.ts";
 export { costOf } from "./meter.ts";
 export type { ChatParts } from "./parts.ts";
 export { promptText } from "./prompt-size.ts";

@@ -109,6 +109,8 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly maxBytes: number;
 		/** True: null of a field is told apart from its absence, and the schema says what it means. */
 		readonly keepNulls?: boolean;
+		/** Members beside those of the schema that are known, so that other spellings of them are refused. */
+		readonly alsoKnown?: TSchema;
 		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
 		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */

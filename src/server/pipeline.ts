@@ -19,11 +19,12 @@ import type { Log } from "../telemetry/log.ts";
 import type { RequestCounts } from "../telemetry/request-counts.ts";
 import type { Tracer } from "../telemetry/tracing/port.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
-import { LongStrings } from "../wire/index.ts";
+import { type KnownMembers, LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
+import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
 import {
 	checkInput,
 	parseable,
@@ -80,15 +81,19 @@ export interface Prepared {
 	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;
 	readonly query: Checker<NonNullable<Endpoint["query"]>> | null;
 	readonly required: ReadonlySet<string>;
+	/** The members of a JSON body that have one spelling; null without such a body. */
+	readonly known: KnownMembers | null;
 }
 
 export function prepare(endpoint: Endpoint): Prepared {
-	const schema = endpoint.body?.schema as { required?: string[] } | undefined;
+	const { body } = endpoint;
+	const schema = body?.schema as { required?: string[] } | undefined;
 	return {
 		endpoint,
-		body: endpoint.body ? checker(endpoint.body.schema) : null,
+		body: body ? checker(body.schema) : null,
 		query: endpoint.query ? checker(endpoint.query) : null,
 		required: new Set(schema?.required ?? []),
+		known: body === undefined ? null : knownMembersOf(body.schema, ...(body.alsoKnown === undefined ? [] : [body.alsoKnown])),
 	};
 }
 
@@ -259,6 +264,7 @@ async function readInput(
 		const small = parseable(raw);
 		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
 		const object = parseJsonObject(small.json);
+		if (prepared.known !== null) refuseDoubtfulMembers(prepared.known, small.json);
 		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	}

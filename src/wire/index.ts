@@ -11,6 +11,7 @@ export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
+export { foldedName } from "./folded-name.ts";
 export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
 export { headerText } from "./header-text.ts";
@@ -38,6 +39,7 @@ export {
 } from "./json-scan.ts";
 export { JsonValueEnd, NotJson } from "./json-value-end.ts";
 export { refuseHeavyJson } from "./json-weight.ts";
+export { type DoubtfulMember, KnownMembers } from "./known-members.ts";
 export { LongStrings } from "./long-strings.ts";
 export { streamableMp4 } from "./mp4-streamable.ts";
 export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "./multipart.ts";

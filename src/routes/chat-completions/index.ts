@@ -2,7 +2,14 @@
  * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one
  * call, one charge; a caller that leaves pays what was done, never more and never nothing. Never logs a prompt.
  */
-import { type AnswerForm, admitChat, type ChatBody, ChatBodySchema, type ChatParts } from "../../completions/index.ts";
+import {
+	type AnswerForm,
+	admitChat,
+	type ChatBody,
+	ChatBodySchema,
+	type ChatParts,
+	ForwardedMembersSchema,
+} from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
@@ -21,7 +28,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		description: "OpenAI-compatible. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
 		openAi: true,
 		callers: ["key", "wallet"],
-		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES },
+		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES, alsoKnown: ForwardedMembersSchema },
 		codes: [
 			"CORRUPTED_IMAGE",
 			"IMAGE_TOO_SMALL",

@@ -64,7 +64,7 @@ const member = fc.oneof(
 	fc.tuple(fc.constant("id"), idText),
 	fc.tuple(fc.constant("jsonrpc"), fc.constantFrom('"2.0"', '"\\u0032.0"')),
 	fc.tuple(fc.string({ maxLength: 6 }), anyJson),
-	fc.tuple(fc.constantFrom("Method", "METHOD", "__proto__", "constructor", "ids"), anyJson),
+	fc.tuple(fc.constantFrom("methods", "_method", "__proto__", "constructor", "ids"), anyJson),
 );
 const written = fc.array(fc.tuple(member, spelling, space, space), { maxLength: 8 }).map((members) => ({
 	members: members.map(([one]) => one),
@@ -222,6 +222,13 @@ describe("an envelope", () => {
 		expect(read('{"method":"a","params":[{"x":1,"x":2}],"p":{"method":1,"method":2}}')).toHaveLength(1);
 		const many = Array.from({ length: 40 }, (_, index) => `"k${index}":0`).join(",");
 		expect(paths(refusal(`{"method":"a",${many},"k\\u0037":0}`))).toEqual([["k7"]]);
+	});
+
+	test("refuses a key that some node reads as one that counts", () => {
+		for (const name of ["Method", "METHOD", "PARAMS", "param\u017f", "Id", "ID", "JsonRpc", "method\\u0000", "\\u004dethod"])
+			expect(paths(refusal(`{"method":"eth_call","id":1,"${name}":"eth_sign"}`))).toEqual([[JSON.parse(`"${name}"`)]]);
+		expect(paths(refusal('[{"id":1,"method":"a"},{"id":2,"method":"a","Method":"b"}]'))).toEqual([[1, "Method"]]);
+		expect(paths(refusal(`{"method":"a","method\\u0000${"x".repeat(1_000_000)}":1}`))[0]?.[0]).toHaveLength(64);
 	});
 
 	test("refuses names and members past their bounds", () => {

@@ -1,7 +1,15 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError, type Issue } from "../../errors/index.ts";
 import { invalidRequest } from "../../schema/index.ts";
-import { type ByteRange, bytesAre, decodeString, documentStart, StrictJson, skipWhitespace } from "../../wire/index.ts";
+import {
+	type ByteRange,
+	bytesAre,
+	decodeString,
+	documentStart,
+	foldedName,
+	StrictJson,
+	skipWhitespace,
+} from "../../wire/index.ts";
 
 /** Items of a batch. */
 export const MAX_ITEMS = 100;
@@ -11,6 +19,8 @@ const MAX_METHOD_CHARACTERS = 128;
 const MAX_MEMBERS = 1_000;
 /** Faults that one answer tells. */
 const MAX_ISSUES = 20;
+/** Of a name that is refused; what stands behind a NUL may be long. */
+const MAX_TOLD_NAME = 64;
 const MISSING_ID = "id_required";
 /** Past these, comparing a key with each costs more than a set. */
 const FEW_KEYS = 12;
@@ -128,7 +138,8 @@ class EnvelopeReader {
 			const first = bytes[valueAt] as number;
 			const key = this.#keyAt(keyAt);
 			const bit = key === "method" ? 1 : key === "params" ? 2 : key === "id" ? 4 : key === "jsonrpc" ? 8 : 0;
-			if (bit === 0 ? !others.add(key) : (seen & bit) !== 0) this.#issue(index, key, "repeated_key", "is there twice");
+			if (bit === 0) this.#otherKey(index, key, others);
+			else if ((seen & bit) !== 0) this.#issue(index, key, "repeated_key", "is there twice");
 			seen |= bit;
 			if (bit === 1) method = this.#method(index, first, valueAt, valueEnd);
 			else if (bit === 2) {
@@ -156,6 +167,14 @@ class EnvelopeReader {
 		if (index !== null && (seen & 4) === 0) this.#issue(index, "id", MISSING_ID, "is required in a batch");
 		if (method !== null) items.push({ method, params, id });
 		return at + 1;
+	}
+
+	/** A key that does not count: none comes twice, and none is one that counts for nodes that read names without case. */
+	#otherKey(index: number | null, key: string, others: Keys): void {
+		const folded = foldedName(key);
+		if (folded === "id" || KNOWN_KEYS.some((known) => known === folded))
+			this.#issue(index, key.slice(0, MAX_TOLD_NAME), "misspelled_key", `is '${folded}' in another spelling; write '${folded}'`);
+		else if (!others.add(key)) this.#issue(index, key, "repeated_key", "is there twice");
 	}
 
 	/** The key's text. Of those that count it is the same string each time, made of nothing. */

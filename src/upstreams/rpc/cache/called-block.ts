@@ -1,5 +1,5 @@
 import type { RpcBlockArgument, RpcMethod } from "../../../catalog/rpc/types.ts";
-import { arrayElements, type ByteRange, type JsonMember, objectMembers } from "../../../wire/index.ts";
+import { arrayElements, type ByteRange, foldedName, type JsonMember, objectMembers } from "../../../wire/index.ts";
 import { blockNumberAt } from "./block-number.ts";
 
 const OPEN_BRACKET = 0x5b;
@@ -45,7 +45,7 @@ function blockAt(params: Uint8Array, value: ByteRange): number | null {
 function membersAt(params: Uint8Array, value: ByteRange, names: readonly string[]): (number | null)[] {
 	if (params[value.start] !== OPEN_BRACE) return [null];
 	const members = objectMembers(params, value.start);
-	if (hasTwins(members) || members.some(({ key }) => key.toLowerCase() === BY_HASH)) return [null];
+	if (hasTwins(members) || members.some(({ key }) => foldedName(key) === BY_HASH)) return [null];
 	return names.map((name) => {
 		const found = rangeOf(members, name);
 		return found === null ? null : blockAt(params, found);
@@ -59,5 +59,5 @@ function rangeOf(members: readonly JsonMember[], name: string): ByteRange | null
 
 /** Some nodes take keys in any case, and of two the last. */
 function hasTwins(members: readonly JsonMember[]): boolean {
-	return new Set(members.map(({ key }) => key.toLowerCase())).size < members.length;
+	return new Set(members.map(({ key }) => foldedName(key))).size < members.length;
 }

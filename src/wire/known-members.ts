@@ -1,0 +1,147 @@
+import { foldedName } from "./folded-name.ts";
+import { decodeString, endOfString, endOfValue, skipWhitespace } from "./json-scan.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A member that a reader of the JSON may take for a known one, or for another value of it. */
+export interface DoubtfulMember {
+	readonly path: (string | number)[];
+	/** The known name that it is like; where that is its own name it stands there twice. */
+	readonly known: string;
+}
+
+interface KnownMember {
+	readonly value: KnownMembers;
+	/** The object in which it was seen last, by number. Shared by all checks: none of them waits. */
+	seenIn: number;
+}
+
+/** Of a name that is refused; what stands behind a NUL may be long. */
+const MAX_TOLD_NAME = 64;
+
+/** Objects are numbered as they are met, over all checks. */
+let objects = 0;
+
+/** The names of members that count at one place of a JSON text, and below it. A place without names is free: nothing of it is looked at. */
+export class KnownMembers {
+	readonly #byName = new Map<string, KnownMember>();
+	readonly #nameByFolded = new Map<string, string>();
+	#elements: KnownMembers | null = null;
+	#isFree = false;
+
+	/** The place of the member's value. Adds the name where it is new. */
+	member(name: string): KnownMembers {
+		const known = this.#byName.get(name);
+		if (known !== undefined) return known.value;
+		const value = new KnownMembers();
+		this.#byName.set(name, { value, seenIn: 0 });
+		this.#nameByFolded.set(foldedName(name), name);
+		return value;
+	}
+
+	/** The place of the elements, where the value is an array. */
+	elements(): KnownMembers {
+		this.#elements ??= new KnownMembers();
+		return this.#elements;
+	}
+
+	/** Anything may stand here, under any name. */
+	setFree(): void {
+		this.#isFree = true;
+	}
+
+	/** The known name that this one is, but for its spelling; undefined where it is none, or is known itself. */
+	like(name: string): string | undefined {
+		return this.#byName.has(name) ? undefined : this.#nameByFolded.get(foldedName(name));
+	}
+
+	/**
+	 * The first member that differs from a known one in spelling alone, or that repeats one below the top level; null
+	 * where there is none. At the top level the last of a name counts, and is the only one that goes on.
+	 * `bytes` is valid JSON.
+	 */
+	doubtfulIn(bytes: Uint8Array, start: number): DoubtfulMember | null {
+		const walk = new Walk(bytes);
+		walk.value(this, start, true);
+		return walk.found;
+	}
+
+	/** For the walk. */
+	get elementsOrNull(): KnownMembers | null {
+		return this.#isFree ? null : this.#elements;
+	}
+	get hasNames(): boolean {
+		return !this.#isFree && this.#byName.size > 0;
+	}
+	known(name: string): KnownMember | undefined {
+		return this.#byName.get(name);
+	}
+}
+
+/** One pass over what may hold known names; everything else is skipped. No deeper than the known names are. */
+class Walk {
+	readonly #bytes: Uint8Array;
+	found: DoubtfulMember | null = null;
+
+	constructor(bytes: Uint8Array) {
+		this.#bytes = bytes;
+	}
+
+	/** Returns where the value ends. What was found ends the walk; the position then means nothing. */
+	value(place: KnownMembers, start: number, isTop = false): number {
+		const first = this.#bytes[start];
+		if (first === OPEN_BRACE && place.hasNames) return this.#object(place, start, isTop);
+		const elements = first === OPEN_BRACKET ? place.elementsOrNull : null;
+		return elements === null ? endOfValue(this.#bytes, start) : this.#array(elements, start);
+	}
+
+	#object(place: KnownMembers, open: number, isTop: boolean): number {
+		const bytes = this.#bytes;
+		const object = ++objects;
+		let at = skipWhitespace(bytes, open + 1);
+		while (bytes[at] === QUOTE) {
+			const keyEnd = endOfString(bytes, at);
+			const name = decodeString(bytes, at, keyEnd);
+			const valueStart = skipWhitespace(bytes, skipWhitespace(bytes, keyEnd) + 1);
+			const known = place.known(name);
+			const repeats = known?.seenIn === object && !isTop;
+			const like = known === undefined ? place.like(name) : repeats ? name : undefined;
+			if (like !== undefined) {
+				this.found = { path: [name.slice(0, MAX_TOLD_NAME)], known: like };
+				return valueStart;
+			}
+			if (known !== undefined) known.seenIn = object;
+			const end = known === undefined ? endOfValue(bytes, valueStart) : this.value(known.value, valueStart);
+			if (this.found !== null) {
+				this.found.path.unshift(name);
+				return end;
+			}
+			at = skipWhitespace(bytes, end);
+			if (bytes[at] !== COMMA) break;
+			at = skipWhitespace(bytes, at + 1);
+		}
+		return bytes[at] === CLOSE_BRACE ? at + 1 : bytes.length;
+	}
+
+	#array(elements: KnownMembers, open: number): number {
+		const bytes = this.#bytes;
+		let at = skipWhitespace(bytes, open + 1);
+		if (bytes[at] === CLOSE_BRACKET) return at + 1;
+		for (let index = 0; at < bytes.length; index++) {
+			const end = this.value(elements, at);
+			if (this.found !== null) {
+				this.found.path.unshift(index);
+				return end;
+			}
+			at = skipWhitespace(bytes, end);
+			if (bytes[at] !== COMMA) break;
+			at = skipWhitespace(bytes, at + 1);
+		}
+		return at + 1;
+	}
+}
