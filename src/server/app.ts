@@ -5,6 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
 import { newRequestId } from "./request-id.ts";
+import { pathOf } from "./request-target.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";
 
 export const API_PREFIX = "/api/v1";
@@ -67,7 +68,7 @@ export function createApp(
 		const found = forms.find(({ root }) => path === root || path.startsWith(`${root}/`));
 		return errorResponse(error, found?.form ?? "plain", request, parts);
 	};
-	app.notFound((c) => refuse(c.req.raw, new ApiError("NOT_FOUND", { message: `No such path: ${c.req.path.slice(0, 200)}` })));
+	app.notFound((c) => refuse(c.req.raw, noSuchPath(c.req.raw)));
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
 		return refuse(c.req.raw, asApiError(error));
@@ -89,6 +90,11 @@ export function createApp(
 /** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
+/** The 404 of a path that nothing answers. */
+export function noSuchPath(request: Request): ApiError {
+	return new ApiError("NOT_FOUND", { message: `No such path: ${pathOf(request.url).slice(0, 200)}` });
+}
+
 /** A page or probe with the header that every answer has; the one that the pipeline gave stays. */
 export function withRequestId(response: Response): Response {
 	if (!response.headers.has("X-Request-ID")) response.headers.set("X-Request-ID", newRequestId());
@@ -107,14 +113,6 @@ function routesOf(endpoints: readonly Endpoint[], prefix: string): Map<string, M
 		methods.set(endpoint.method, prepare(endpoint));
 	}
 	return routes;
-}
-
-/** The path of an absolute URL, as it was written. */
-function pathOf(url: string): string {
-	const start = url.indexOf("/", url.indexOf("://") + 3);
-	if (start < 0) return "/";
-	const end = url.indexOf("?", start);
-	return end < 0 ? url.slice(start) : url.slice(start, end);
 }
 
 function allowOf(methods: Iterable<string>): string {

@@ -1,9 +1,10 @@
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { App } from "./app.ts";
+import { type App, noSuchPath } from "./app.ts";
 import type { Connection } from "./call.ts";
 import { addressList, clientAddress } from "./client-address.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
+import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
 import { streamEnd } from "./stream-ends.ts";
 
 /** Above the largest route limit, so that our own 413 comes first (the HTTP layer's is bare). */
@@ -58,8 +59,8 @@ class SocketConnection implements Connection {
 
 /** Probes are answered by a full or stopping server too: being busy is no reason to be killed. */
 function isProbe(request: Request): boolean {
-	const { pathname } = new URL(request.url);
-	return pathname === "/healthz" || pathname === "/readyz";
+	const path = pathOf(request.url);
+	return path === "/healthz" || path === "/readyz";
 }
 
 function refusal(draining: boolean): ApiError {
@@ -86,20 +87,55 @@ function listenError({ host, port }: ListenSettings, { code, message }: NodeJS.E
 	);
 }
 
+/** The list of what a reload may change: made anew only where it did. */
+function currentList(read: () => readonly string[]): () => ReturnType<typeof addressList> {
+	let entries = read();
+	let list = addressList(entries);
+	return () => {
+		const now = read();
+		if (now !== entries) {
+			list = addressList(now);
+			entries = now;
+		}
+		return list;
+	};
+}
+
+/** The host of an address that this machine can call. */
+function urlHost(host: string): string {
+	if (host === "0.0.0.0" || host === "::") return "localhost";
+	return host.includes(":") ? `[${host}]` : host;
+}
+
 /** Serves an application on a socket: counts running requests, refuses above the bound, drains. Throws `ListenError`. */
 export function listen(app: App, settings: ListenSettings, trustedProxies: () => readonly string[], log: Log): Listening {
 	let running = 0;
 	let draining = false;
 	let idle: (() => void) | undefined;
-	let trusted = { entries: trustedProxies(), list: addressList(trustedProxies()) };
-	const trustedNow = () => {
-		const entries = trustedProxies();
-		if (entries !== trusted.entries) trusted = { entries, list: addressList(entries) };
-		return trusted.list;
-	};
+	const trustedNow = currentList(trustedProxies);
 	const leave = () => {
 		running--;
 		if (running === 0) idle?.();
+	};
+	const answer = async (received: Bun.BunRequest, socket: Bun.Server<undefined>): Promise<Response> => {
+		const request = withAbsoluteUrl(received);
+		try {
+			checkTarget(received.url, received.params);
+		} catch (error) {
+			return app.refuse(request, error as ApiError);
+		}
+		if ((draining || running >= settings.maxRunning) && !isProbe(request)) return app.refuse(request, refusal(draining));
+		running++;
+		let handedOver = false;
+		try {
+			const response = await app.fetch(request, new SocketConnection(received, socket, trustedNow));
+			const end = streamEnd(response);
+			handedOver = end !== undefined;
+			end?.then(leave, leave);
+			return response;
+		} finally {
+			if (!handedOver) leave();
+		}
 	};
 	let server: Bun.Server<undefined>;
 	try {
@@ -111,19 +147,11 @@ export function listen(app: App, settings: ListenSettings, trustedProxies: () =>
 			development: false,
 			// Outside of development the runtime shares the port by default: a second server would take half of the requests.
 			reusePort: false,
-			async fetch(request, socket) {
-				if ((draining || running >= settings.maxRunning) && !isProbe(request)) return app.refuse(request, refusal(draining));
-				running++;
-				let handedOver = false;
-				try {
-					const response = await app.fetch(request, new SocketConnection(request, socket, trustedNow));
-					const end = streamEnd(response);
-					handedOver = end !== undefined;
-					end?.then(leave, leave);
-					return response;
-				} finally {
-					if (!handedOver) leave();
-				}
+			routes: Object.fromEntries(TARGET_PATTERNS.map((pattern) => [pattern, answer])),
+			// An empty segment, or more of them than any path has.
+			fetch(received) {
+				const request = withAbsoluteUrl(received);
+				return app.refuse(request, noSuchPath(request));
 			},
 			error(error) {
 				log.error({ cause: error.stack ?? error.message }, "the HTTP layer caught an error");
@@ -133,14 +161,8 @@ export function listen(app: App, settings: ListenSettings, trustedProxies: () =>
 	} catch (error) {
 		throw listenError(settings, error as NodeJS.ErrnoException);
 	}
-	const host =
-		settings.host === "0.0.0.0" || settings.host === "::"
-			? "localhost"
-			: settings.host.includes(":")
-				? `[${settings.host}]`
-				: settings.host;
 	return {
-		url: `http://${host}:${server.port}`,
+		url: `http://${urlHost(settings.host)}:${server.port}`,
 		port: server.port ?? settings.port,
 		get running() {
 			return running;

@@ -1,21 +1,20 @@
 /** The proxies' configurations of deploy/, before a real gateway, by the programs themselves where they are here. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../support/free-port.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { TEST_CERTIFICATE, TEST_CERTIFICATE_KEY } from "../support/tls-certificate.ts";
+import {
+	CADDY,
+	PROXY_HOST as HOST,
+	NGINX,
+	type ShippedProxy,
+	startShippedCaddy,
+	startShippedNginx,
+} from "../support/shipped-proxies.ts";
+import { TEST_CERTIFICATE } from "../support/tls-certificate.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-const HOST = "site.example";
-/** Debian has nginx where the PATH of a plain user does not look. */
-const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const CURL = Bun.which("curl");
-const CADDY = Bun.which("caddy");
 
-const folder = mkdtempSync(join(tmpdir(), "turnpike-proxies-"));
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 let chargedFor: string;
@@ -35,80 +34,21 @@ beforeAll(async () => {
 	const restrictions = { models: null, endpoints: null, networks: null, addresses: ["203.0.113.9"] };
 	const made = await gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: "one address", restrictions });
 	chargedFor = ((await made.json()) as { data: { apiKey: string } }).data.apiKey;
-	mkdirSync(join(folder, "ssl"));
-	writeFileSync(join(folder, "ssl/fullchain.pem"), TEST_CERTIFICATE);
-	writeFileSync(join(folder, "ssl/privkey.pem"), TEST_CERTIFICATE_KEY);
 });
 afterAll(async () => {
 	await gate?.stop();
 	await upstream?.stop();
-	rmSync(folder, { recursive: true, force: true });
 });
 
-interface Proxy {
-	readonly port: number;
-	stop(): Promise<void>;
-}
-
-/** A proxy in a process of its own, once its port takes connections. */
-async function started(command: readonly string[], port: number): Promise<Proxy> {
-	const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-	const child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-	const said = new Response(child.stderr).text();
-	for (;;) {
-		const open = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } }).catch(() => null);
-		open?.end();
-		if (open !== null) break;
-		if (child.exitCode !== null) throw new Error(`${command[0]} ended: ${await said}`);
-		await Bun.sleep(20);
-	}
-	return {
-		port,
-		async stop() {
-			child.kill("SIGTERM");
-			await child.exited;
-		},
-	};
-}
-
-async function startNginx(program: string): Promise<Proxy> {
-	const port = await freePort();
-	const site = readFileSync(join(ROOT, "deploy/proxy/nginx.conf"), "utf8")
-		.replace("127.0.0.1:8787", new URL(gate.url).host)
-		.replace("listen 443", `listen 127.0.0.1:${port}`)
-		.replaceAll("api.example.com", HOST)
-		.replaceAll("/etc/ssl/turnpike", join(folder, "ssl"));
-	const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`);
-	const file = join(folder, "nginx.conf");
-	writeFileSync(
-		file,
-		`${process.getuid?.() === 0 ? "user root; " : ""}daemon off; pid ${folder}/nginx.pid; error_log stderr warn; worker_processes 1; events {} http { access_log off; ${places.join(" ")}\n${site}\n}`,
-	);
-	return started([program, "-p", folder, "-e", "stderr", "-c", file], port);
-}
-
-async function startCaddy(program: string): Promise<Proxy> {
-	const port = await freePort();
-	const site = readFileSync(join(ROOT, "deploy/proxy/Caddyfile"), "utf8")
-		.replace("127.0.0.1:8787", new URL(gate.url).host)
-		.replace(
-			"api.example.com {",
-			`https://${HOST}:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/ssl/fullchain.pem ${folder}/ssl/privkey.pem`,
-		);
-	const file = join(folder, "Caddyfile");
-	writeFileSync(file, `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
-	return started([program, "run", "--adapter", "caddyfile", "--config", file], port);
-}
-
 const PROXIES = [
-	{ name: "nginx", program: NGINX, start: startNginx },
-	{ name: "Caddy", program: CADDY, start: startCaddy },
+	{ name: "nginx", program: NGINX, start: startShippedNginx },
+	{ name: "Caddy", program: CADDY, start: startShippedCaddy },
 ];
 
 describe.each(PROXIES)("$name", ({ program, start }) => {
-	let proxy: Proxy | null = null;
+	let proxy: ShippedProxy | null = null;
 	beforeAll(async () => {
-		if (program !== null) proxy = await start(program);
+		if (program !== null) proxy = await start(program, gate.url);
 	});
 	afterAll(async () => {
 		await proxy?.stop();
@@ -176,7 +116,15 @@ describe.each(PROXIES)("$name", ({ program, start }) => {
 		const payment = Buffer.from("x".repeat(9_216)).toString("base64");
 		const body = JSON.stringify({ model: "small", messages: [{ role: "user", content: "hello" }] });
 		const sent = ["-H", "Content-Type: application/json", "-H", `PAYMENT-SIGNATURE: ${payment}`, "-d", body];
-		const way = ["--http2", "--noproxy", "*", "--cacert", join(folder, "ssl/fullchain.pem"), "--resolve", `${place}:127.0.0.1`];
+		const way = [
+			"--http2",
+			"--noproxy",
+			"*",
+			"--cacert",
+			join(proxy?.folder ?? "", "ssl/fullchain.pem"),
+			"--resolve",
+			`${place}:127.0.0.1`,
+		];
 		const url = `https://${place}/api/v1/chat/completions`;
 		const child = Bun.spawn([CURL ?? "", "-sS", ...way, ...sent, "-w", "\n%{http_version} %{http_code}", url], {
 			stderr: "inherit",

@@ -70,6 +70,11 @@ export class RawConnection {
 		while (!this.#closed) await this.#more();
 	}
 
+	/** What came and was not read as an answer. */
+	received(): string {
+		return this.#received.toString("utf8");
+	}
+
 	destroy(): void {
 		this.#socket.destroy();
 	}
