@@ -124,7 +124,7 @@ beforeAll(async () => {
 	const report = JSON.parse(await new Response(lint.stdout).text()) as Report;
 	const broken = report.diagnostics.filter((diagnostic) => diagnostic.category === "lint/style/noRestrictedImports");
 	refused = new Set(broken.map((diagnostic) => diagnostic.location.path));
-}, 30_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

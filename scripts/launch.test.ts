@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../test/support/until.ts";
 
 const ROOT = join(import.meta.dir, "..");
-const LIMIT_MS = 30_000;
 
 /**
  * A server in place of ours that writes down what reaches it: these tests are about what starts it. It drains
@@ -12,6 +12,7 @@ const LIMIT_MS = 30_000;
  */
 const PROGRAM = `
 import { appendFileSync } from "node:fs";
+import { until } from "../test/support/until.ts";
 const say = (line: string) => appendFileSync(process.env.SEEN ?? "", line + "\\n");
 const [command, value] = process.argv.slice(2);
 say(JSON.stringify({
@@ -76,14 +77,8 @@ function start(command: readonly string[], options: { cwd?: string; env?: Record
 		stderr: "inherit",
 	});
 	const lines = () => readFileSync(log, "utf8").split("\n").slice(0, -1);
-	const until = async (line: string) => {
-		const deadline = performance.now() + LIMIT_MS / 2;
-		while (!lines().includes(line)) {
-			if (performance.now() > deadline) throw new Error(`no "${line}" in ${JSON.stringify(lines())}`);
-			await Bun.sleep(10);
-		}
-	};
-	return { child, lines, until, seen: () => JSON.parse(lines()[0] ?? "null") as Seen, signals: () => lines().slice(2) };
+	const said = (line: string) => until(() => lines().includes(line), line);
+	return { child, lines, said, seen: () => JSON.parse(lines()[0] ?? "null") as Seen, signals: () => lines().slice(2) };
 }
 
 function isAlive(pid: number): boolean {
@@ -96,137 +91,93 @@ function isAlive(pid: number): boolean {
 }
 
 async function untilGone(pid: number): Promise<void> {
-	const deadline = performance.now() + LIMIT_MS / 2;
-	while (isAlive(pid)) {
-		if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
-		await Bun.sleep(10);
-	}
+	await until(() => !isAlive(pid), `the end of process ${pid}`);
 }
 
 const turnpike = (...args: string[]) => ["node", join(checkout, "bin", "turnpike.mjs"), ...args];
 
 describe("running a command", () => {
-	test(
-		"arguments, folder and exit code are those of the command",
-		async () => {
-			const { child, seen } = start(turnpike("exit", "7", "a b", "--flag=ü"), { cwd: join(checkout, "src") });
-			expect(await child.exited).toBe(7);
-			expect(seen().args).toEqual(["exit", "7", "a b", "--flag=ü"]);
-			expect(seen().cwd).toBe(join(checkout, "src"));
-		},
-		LIMIT_MS,
-	);
+	test("arguments, folder and exit code are those of the command", async () => {
+		const { child, seen } = start(turnpike("exit", "7", "a b", "--flag=ü"), { cwd: join(checkout, "src") });
+		expect(await child.exited).toBe(7);
+		expect(seen().args).toEqual(["exit", "7", "a b", "--flag=ü"]);
+		expect(seen().cwd).toBe(join(checkout, "src"));
+	});
 
-	test(
-		"a command that dies of a signal is seen to die of it",
-		async () => {
-			const { child } = start(turnpike("die", "SIGKILL"));
-			await child.exited;
-			expect(child.signalCode).toBe("SIGKILL");
-		},
-		LIMIT_MS,
-	);
+	test("a command that dies of a signal is seen to die of it", async () => {
+		const { child } = start(turnpike("die", "SIGKILL"));
+		await child.exited;
+		expect(child.signalCode).toBe("SIGKILL");
+	});
 
-	test(
-		"Bun gets its pool size and a way past the proxy for loopback, and reads no .env",
-		async () => {
-			const run = start(turnpike("exit", "0"), { env: { NO_PROXY: "intra.example, localhost" } });
-			await run.child.exited;
-			expect(run.seen()).toMatchObject({ pool: "20000", noProxy: "intra.example,localhost,127.0.0.1,::1", dotenv: null });
-		},
-		LIMIT_MS,
-	);
+	test("Bun gets its pool size and a way past the proxy for loopback, and reads no .env", async () => {
+		const run = start(turnpike("exit", "0"), { env: { NO_PROXY: "intra.example, localhost" } });
+		await run.child.exited;
+		expect(run.seen()).toMatchObject({ pool: "20000", noProxy: "intra.example,localhost,127.0.0.1,::1", dotenv: null });
+	});
 
-	test(
-		"npx finds the project's own command in any of its folders",
-		async () => {
-			const { child, seen } = start(["npx", "--no", "turnpike", "exit", "5", "x"], { cwd: join(checkout, "src") });
-			expect(await child.exited).toBe(5);
-			expect(seen()).toMatchObject({ args: ["exit", "5", "x"], cwd: join(checkout, "src") });
-		},
-		LIMIT_MS,
-	);
+	test("npx finds the project's own command in any of its folders", async () => {
+		const { child, seen } = start(["npx", "--no", "turnpike", "exit", "5", "x"], { cwd: join(checkout, "src") });
+		expect(await child.exited).toBe(5);
+		expect(seen()).toMatchObject({ args: ["exit", "5", "x"], cwd: join(checkout, "src") });
+	});
 });
 
 describe.skipIf(process.platform === "win32")("stopping the server", () => {
-	test(
-		"SIGTERM to npm drains it and npm ends with 0",
-		async () => {
-			const run = start(["npm", "start", "--", "--port", "1"]);
-			await run.until("ready");
-			expect(run.seen().args).toEqual(["serve", "--port", "1"]);
-			run.child.kill("SIGTERM");
-			expect(await run.child.exited).toBe(0);
-			expect(run.signals()).toEqual(["SIGTERM", "drained"]);
-		},
-		LIMIT_MS,
-	);
+	test("SIGTERM to npm drains it and npm ends with 0", async () => {
+		const run = start(["npm", "start", "--", "--port", "1"]);
+		await run.said("ready");
+		expect(run.seen().args).toEqual(["serve", "--port", "1"]);
+		run.child.kill("SIGTERM");
+		expect(await run.child.exited).toBe(0);
+		expect(run.signals()).toEqual(["SIGTERM", "drained"]);
+	});
 
-	test(
-		"a signal that comes twice at once is passed on once",
-		async () => {
-			const run = start(["node", join(checkout, "start.mjs")]);
-			await run.until("ready");
-			run.child.kill("SIGINT");
-			// Apart, or the kernel makes one of them.
-			await Bun.sleep(20);
-			run.child.kill("SIGINT");
-			expect(await run.child.exited).toBe(0);
-			expect(run.signals()).toEqual(["SIGINT", "drained"]);
-		},
-		LIMIT_MS,
-	);
+	test("a signal that comes twice at once is passed on once", async () => {
+		const run = start(["node", join(checkout, "start.mjs")]);
+		await run.said("ready");
+		run.child.kill("SIGINT");
+		// Apart, or the kernel makes one of them.
+		await Bun.sleep(20);
+		run.child.kill("SIGINT");
+		expect(await run.child.exited).toBe(0);
+		expect(run.signals()).toEqual(["SIGINT", "drained"]);
+	});
 
-	test(
-		"SIGHUP is passed on and ends nothing",
-		async () => {
-			const run = start(["node", join(checkout, "start.mjs")]);
-			await run.until("ready");
-			run.child.kill("SIGHUP");
-			await run.until("SIGHUP");
-			run.child.kill("SIGTERM");
-			expect(await run.child.exited).toBe(0);
-			expect(run.signals()).toEqual(["SIGHUP", "SIGTERM", "drained"]);
-		},
-		LIMIT_MS,
-	);
+	test("SIGHUP is passed on and ends nothing", async () => {
+		const run = start(["node", join(checkout, "start.mjs")]);
+		await run.said("ready");
+		run.child.kill("SIGHUP");
+		await run.said("SIGHUP");
+		run.child.kill("SIGTERM");
+		expect(await run.child.exited).toBe(0);
+		expect(run.signals()).toEqual(["SIGHUP", "SIGTERM", "drained"]);
+	});
 
-	test(
-		"npm killed outright: the server drains instead of keeping its port for ever",
-		async () => {
-			const run = start(["npm", "start"]);
-			await run.until("ready");
-			run.child.kill("SIGKILL");
-			await run.until("drained");
-			expect(run.signals()).toEqual(["SIGTERM", "drained"]);
-			await untilGone(run.seen().pid);
-		},
-		LIMIT_MS,
-	);
+	test("npm killed outright: the server drains instead of keeping its port for ever", async () => {
+		const run = start(["npm", "start"]);
+		await run.said("ready");
+		run.child.kill("SIGKILL");
+		await run.said("drained");
+		expect(run.signals()).toEqual(["SIGTERM", "drained"]);
+		await untilGone(run.seen().pid);
+	});
 
-	test(
-		"the launcher killed outright: the server ends with it",
-		async () => {
-			const run = start(["node", join(checkout, "start.mjs")]);
-			await run.until("ready");
-			run.child.kill("SIGKILL");
-			await untilGone(run.seen().pid);
-		},
-		LIMIT_MS,
-	);
+	test("the launcher killed outright: the server ends with it", async () => {
+		const run = start(["node", join(checkout, "start.mjs")]);
+		await run.said("ready");
+		run.child.kill("SIGKILL");
+		await untilGone(run.seen().pid);
+	});
 
-	test(
-		"a shell that put the server into the background may go",
-		async () => {
-			const run = start(["sh", "-c", `node ${join(checkout, "start.mjs")} & echo started`]);
-			await run.until("ready");
-			await run.child.exited;
-			// That nothing happens can only be seen by waiting: twice the time in which a missing npm is noticed.
-			await Bun.sleep(1_200);
-			expect(isAlive(run.seen().pid)).toBe(true);
-			process.kill(run.seen().pid, "SIGTERM");
-			await run.until("drained");
-		},
-		LIMIT_MS,
-	);
+	test("a shell that put the server into the background may go", async () => {
+		const run = start(["sh", "-c", `node ${join(checkout, "start.mjs")} & echo started`]);
+		await run.said("ready");
+		await run.child.exited;
+		// That nothing happens can only be seen by waiting: twice the time in which a missing npm is noticed.
+		await Bun.sleep(1_200);
+		expect(isAlive(run.seen().pid)).toBe(true);
+		process.kill(run.seen().pid, "SIGTERM");
+		await run.said("drained");
+	});
 });

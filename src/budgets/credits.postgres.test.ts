@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { until } from "../journal/testing/until.ts";
+import { until } from "../../test/support/until.ts";
 import { BooksFolder } from "../store/testing/books-folder.ts";
 import { asks, testCredits, use } from "./credits-contract.test-support.ts";
 import { newKey, RpcNode } from "./rpc-node.test-support.ts";
@@ -12,7 +12,7 @@ let cluster: PostgresCluster;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../journal/testing/until.ts";
+import { until } from "../../test/support/until.ts";
 import { eraseAccount } from "../store/admin/erase-account.ts";
 import { answersFolder } from "../store/data-folder.ts";
 import type { BooksFolder } from "../store/testing/books-folder.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { until } from "../journal/testing/until.ts";
+import { until } from "../../test/support/until.ts";
 import { reap } from "../store/postgres/boots.ts";
 import { connect } from "../store/postgres/connect.ts";
 import { BooksFolder } from "../store/testing/books-folder.ts";
@@ -14,7 +14,7 @@ let cluster: PostgresCluster;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 

@@ -110,4 +110,4 @@ test("whatever comes in which order, a key gives what was kept under it, and one
 		{ numRuns: 40 },
 	);
 	expect((await books.audit()).findings).toEqual([]);
-}, 120_000);
+});

@@ -1,7 +1,7 @@
 /** Minute windows of several nodes, on a real PostgreSQL. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { until } from "../journal/testing/until.ts";
+import { until } from "../../test/support/until.ts";
 import type { MinuteAnswer, MinuteExchange, SharedMinutes } from "../store/minutes.ts";
 import { startBoot } from "../store/postgres/boots.ts";
 import { migrate } from "../store/postgres/migrate.ts";
@@ -55,7 +55,7 @@ function node(clock: Clock = systemClock): Node {
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 
@@ -175,23 +175,23 @@ test("tokens that one node counts are known to the others soon", async () => {
 	expect(await passes(second, limit, 100)).toBe(true);
 	first.rates.settle("acc", "m", 400, 950, taken);
 	// Each request of the second node hears the sum; it is refused as soon as it is told of 1,000.
-	await until(async () => !(await passes(second, limit)), 20_000);
+	await until(async () => !(await passes(second, limit)));
 	const error = await refused(() => second.rates.take("acc", "m", limit, 1));
 	expect(error.message).toContain("1000 tokens per minute");
 	expect(error.options.limit?.kind).toBe("TPM");
 	// What the second node itself counted is told at its own time.
-	await until(async () => (await tokensInStore()) === 1_050, 20_000);
+	await until(async () => (await tokensInStore()) === 1_050);
 });
 
 test("an estimate that was too high is given back to all nodes", async () => {
 	const [first, second] = [node(), node()];
 	const limit = { requestsPerMinute: 100, tokensPerMinute: 1_000 };
 	const taken = await first.rates.take("acc", "m", limit, 1_000);
-	await until(async () => !(await passes(second, limit)), 20_000);
+	await until(async () => !(await passes(second, limit)));
 	first.rates.settle("acc", "m", 1_000, 10, taken);
-	await until(async () => (await tokensInStore()) === 10, 20_000);
+	await until(async () => (await tokensInStore()) === 10);
 	// The second node asked for no tokens since: its next request hears the sum and passes.
-	await until(() => passes(second, limit, 1), 20_000);
+	await until(() => passes(second, limit, 1));
 });
 
 test("without the store each node counts alone, at once, and tells it afterwards what it let through", async () => {
@@ -206,7 +206,7 @@ test("without the store each node counts alone, at once, and tells it afterwards
 	for (const { way } of nodes) way.cut = false;
 	// What it took alone counts over all nodes once it is back.
 	const taken = () => once(url, (sql) => sql.unsafe("SELECT taken FROM minute_windows WHERE subject = 'm'"));
-	await until(async () => Number((await taken())[0].taken) >= 10, 20_000);
+	await until(async () => Number((await taken())[0].taken) >= 10);
 	expect(await passes(nodes[1], limit)).toBe(false);
 });
 
@@ -221,7 +221,7 @@ test("no request waits longer for a silent store than a second, and what it gran
 	await until(async () => {
 		const rows = await once(url, (sql) => sql.unsafe("SELECT taken FROM minute_windows"));
 		return Number(rows[0]?.taken ?? 0) === 5;
-	}, 20_000);
+	});
 	expect(await passed([one], 10, limit)).toBe(5);
 });
 
@@ -232,6 +232,6 @@ test("a crash of the database forgets a minute's counts and nothing else", async
 	await cluster.crash();
 	await cluster.start();
 	// This node knows what it took itself.
-	await until(async () => !(await passes(one, limit)), 20_000);
+	await until(async () => !(await passes(one, limit)));
 	expect(await passed([one], 3, limit)).toBe(0);
-}, 60_000);
+});

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { until } from "../../test/support/until.ts";
 import { configOf } from "./config-for-tests.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 
@@ -34,14 +35,6 @@ function discoveryOf(upstreams: Record<string, unknown>, more: Partial<Discovery
 	});
 	stops.push(() => discovery.stop());
 	return { discovery, events };
-}
-
-async function until(condition: () => boolean): Promise<void> {
-	const limit = Date.now() + 4_000;
-	while (!condition()) {
-		if (Date.now() > limit) throw new Error("it did not happen within 4 s");
-		await Bun.sleep(5);
-	}
 }
 
 const lists = (discovery: Discovery) =>

@@ -107,4 +107,4 @@ test("the application is built, packed and obeys its policy: nothing inline, not
 	} finally {
 		rmSync(dataDir, { recursive: true, force: true });
 	}
-}, 60_000);
+});

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ConsoleClient, signIn } from "../../test/support/console-gateway.ts";
 import { verdict } from "../../test/support/keys-gateway.ts";
-import { type RunningGateway, startGateway, type TestKey, until, upstreamEntry } from "../../test/support/running-gateway.ts";
+import { type RunningGateway, startGateway, type TestKey, upstreamEntry } from "../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../test/support/scripted-upstream.ts";
+import { until } from "../../test/support/until.ts";
 import type {
 	Account,
 	BooksState,

@@ -45,7 +45,7 @@ let timers: HandTimers;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../test/support/until.ts";
 import { type JournalOptions, JournalReader, JournalRecordTooLargeError, type JournalWriter, openJournal } from "./index.ts";
 import type { JournalRecord, PostRecord } from "./records.ts";
 import { requestId, samplePost } from "./testing/sample-records.ts";
-import { until } from "./testing/until.ts";
 
 const NODE = "node_test";
 const SMALL = 64 * 1024;

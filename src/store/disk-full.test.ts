@@ -2,8 +2,8 @@ import { afterEach, expect, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../journal/testing/sample-records.ts";
-import { until } from "../journal/testing/until.ts";
 import { audit, NANO_PER_USD, nano } from "../ledger/index.ts";
 import { createAccount, openAdmin } from "./admin.ts";
 import { openStore } from "./index.ts";
@@ -94,5 +94,4 @@ test.skipIf(trial === null)(
 		await store.close();
 		await admin.close();
 	},
-	30_000,
 );

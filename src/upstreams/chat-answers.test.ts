@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { PLAIN_SPEECH, TOOL_SPEECH } from "../../test/support/chat-answers.ts";
 import type { ForwardOptions } from "../../test/support/chat-forward.ts";
 import type { Behaviour } from "../../test/support/scripted-upstream.ts";
+import { until } from "../../test/support/until.ts";
 import {
 	codeOf,
 	upstreamConfig as config,
@@ -11,7 +12,6 @@ import {
 	TIMEOUTS,
 	TWO,
 	UpstreamPair,
-	until,
 } from "../../test/support/upstream-pair.ts";
 import type { ChatUpstreamsOptions } from "./chat.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { type ForwardOptions, textModel } from "../../test/support/chat-forward.ts";
 import type { Behaviour } from "../../test/support/scripted-upstream.ts";
+import { until } from "../../test/support/until.ts";
 import {
 	codeOf,
 	upstreamConfig as config,
@@ -11,7 +12,6 @@ import {
 	TIMEOUTS,
 	TWO,
 	UpstreamPair,
-	until,
 } from "../../test/support/upstream-pair.ts";
 import type { ApiError, ErrorCode } from "../errors/index.ts";
 import { type Log, silentLog } from "../telemetry/log.ts";

@@ -1,15 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { chatForward, type ForwardOptions, HELLO, textModel } from "../../test/support/chat-forward.ts";
-import {
-	codeOf,
-	upstreamConfig as config,
-	drain,
-	ONE,
-	TIMEOUTS,
-	TWO,
-	UpstreamPair,
-	until,
-} from "../../test/support/upstream-pair.ts";
+import { until } from "../../test/support/until.ts";
+import { codeOf, upstreamConfig as config, drain, ONE, TIMEOUTS, TWO, UpstreamPair } from "../../test/support/upstream-pair.ts";
 import { ApiError } from "../errors/index.ts";
 import type { ChatUpstreamsOptions } from "./chat.ts";
 

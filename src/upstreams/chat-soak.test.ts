@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { chatForward, HELLO, textModel } from "../../test/support/chat-forward.ts";
 import { type Behaviour, startScriptedUpstream } from "../../test/support/scripted-upstream.ts";
+import { until } from "../../test/support/until.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import { silentLog } from "../telemetry/log.ts";
 import { createChatUpstreams } from "./chat.ts";
@@ -97,11 +98,10 @@ test("100 streams at once, left at random moments or broken upstream, leave noth
 	await Promise.all(Array.from({ length: 100 }, worker));
 	expect(outcomes).toBe(500);
 	const quiet = () => servers.every((server) => server.open === 0);
-	for (let i = 0; i < 1_000 && !quiet(); i++) await Bun.sleep(5);
+	await until(quiet);
 	expect(servers.map((server) => server.open)).toEqual([0, 0]);
 	expect(upstreams.snapshot().map((status) => status.running)).toEqual([0, 0]);
 	upstreams.close();
 	// What drains a body after its [DONE] may still wait for the last byte of it.
-	for (let i = 0; i < 400 && clock.pending > 0; i++) await Bun.sleep(5);
-	expect(clock.pending).toBe(0);
-}, 30_000);
+	await until(() => clock.pending === 0);
+});

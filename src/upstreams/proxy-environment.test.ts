@@ -35,4 +35,4 @@ test("a proxy of the environment does not capture calls to loopback", async () =
 	const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
 	expect(errors).toBe("");
 	expect(output.trim()).toBe("main");
-}, 20_000);
+});

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { audit } from "../../src/ledger/index.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { writeLongStatement } from "../../src/store/testing/long-statement.ts";
 import { type LongHistory, serveLongHistory, timeHistory } from "../support/long-history.ts";
 import { temporaryFolder } from "../support/served.ts";
-
-setDefaultTimeout(300_000);
 
 /** `bench/long-history.ts` does the same with five million. */
 const ENTRIES = 1_000_000;

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { topLevelMembers } from "../../src/wire/index.ts";
 import { chunksOf, completionOf, type Speech, TOOL_SPEECH } from "../support/chat-answers.ts";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

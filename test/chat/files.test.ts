@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { pricedModel } from "../support/chat-bodies.ts";
 import { pdfFile } from "../support/pdf-file.ts";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 import { ANSWER, filePart, startWebBed, user, type WebBed } from "./web-bed.ts";
 
 let bed: WebBed;

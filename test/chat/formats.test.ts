@@ -2,8 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
 import { type ChatCompletion, type ErrorBody, eventsOf, HELLO, pricedModel, priceOf, spoken } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { until } from "../support/until.ts";
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ErrorBody, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

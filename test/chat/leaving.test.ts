@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "../support/until.ts";
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

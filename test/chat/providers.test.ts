@@ -1,13 +1,12 @@
 /** Providers in their own protocols behind a whole gateway: what callers get, and what is posted for it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChatCompletion, type ErrorBody, eventsOf, HELLO } from "../support/chat-bodies.ts";
 import { CALLS, CUT, type ProviderScript, SCRIPTS, type Scene, SIGNATURE, TALK } from "../support/providers/index.ts";
 import { type ProviderServer, startProviderServer } from "../support/providers/server.ts";
 import { errorPlay, playOf } from "../support/providers/upstream.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "../support/until.ts";
 
 let providers: ProviderServer;
 let native: ScriptedUpstream;

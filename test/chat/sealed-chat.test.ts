@@ -2,10 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type AttestingUpstream, PIECES, USAGE } from "../support/attesting-upstream.ts";
 import { priceOf } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import type { SealedClient } from "../support/sealed-client.ts";
 import { seal } from "../support/sealed-crypto.ts";
 import { type SealedGateway, startSealedGateway, user } from "../support/sealed-gateway.ts";
+import { until } from "../support/until.ts";
 
 const SECRET = "the plans of the submarine";
 

@@ -1,10 +1,11 @@
 /** Sealed conversations with the built-in model, over the whole gateway and the real engine: docs/sealed-chat.md */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { FETCH_LIMIT_MS, LIMIT_MS, TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
+import { TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
 import { pricedModel, priceOf } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { isSignatureOf, type Message, SealedClient } from "../support/sealed-client.ts";
 import { newKeys, seal } from "../support/sealed-crypto.ts";
+import { until } from "../support/until.ts";
 
 type Signed = Parameters<typeof isSignatureOf>[0];
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
 		},
 	});
 	client = await SealedClient.of(`${gate.url}/api/v1`, gate.key, MODEL);
-}, FETCH_LIMIT_MS);
+});
 afterAll(async () => {
 	expect((await gate.audit()).findings).toEqual([]);
 	await gate.stop();
@@ -52,71 +53,55 @@ test("the attestation says that nothing is verified, and why", () => {
 	expect(attestation.signing_address).toMatch(/^0x[0-9a-f]{40}$/);
 });
 
-test(
-	"a sealed conversation says what a plain one does, sealed for the client alone, at the same price",
-	async () => {
-		const body = { ...REPEATABLE, stream_options: { include_usage: true } };
-		const told = await client.ask(HELLO, body);
-		const plain = (await (await gate.chat({ model: MODEL, messages: HELLO, ...REPEATABLE })).json()) as {
-			choices: [{ message: { content: string } }];
-			usage: { prompt_tokens: number; completion_tokens: number };
-		};
-		expect(told.text).toBe(plain.choices[0].message.content);
-		expect(told.text).not.toBe("");
-		expect(told.isDone).toBe(true);
-		expect(told.packets.length).toBeGreaterThan(0);
-		expect(told.responseBody).not.toContain(told.text);
-		expect(new Set(told.packets.map((packet) => packet.slice(130, 154))).size).toBe(told.packets.length);
-		expect(told.chunks.at(-1)?.usage).toMatchObject(plain.usage);
-		const prices = (await gate.posts()).slice(-2).map(({ price }) => price);
-		expect(prices).toEqual([priceOf(plain.usage), priceOf(plain.usage)]);
-	},
-	LIMIT_MS,
-);
+test("a sealed conversation says what a plain one does, sealed for the client alone, at the same price", async () => {
+	const body = { ...REPEATABLE, stream_options: { include_usage: true } };
+	const told = await client.ask(HELLO, body);
+	const plain = (await (await gate.chat({ model: MODEL, messages: HELLO, ...REPEATABLE })).json()) as {
+		choices: [{ message: { content: string } }];
+		usage: { prompt_tokens: number; completion_tokens: number };
+	};
+	expect(told.text).toBe(plain.choices[0].message.content);
+	expect(told.text).not.toBe("");
+	expect(told.isDone).toBe(true);
+	expect(told.packets.length).toBeGreaterThan(0);
+	expect(told.responseBody).not.toContain(told.text);
+	expect(new Set(told.packets.map((packet) => packet.slice(130, 154))).size).toBe(told.packets.length);
+	expect(told.chunks.at(-1)?.usage).toMatchObject(plain.usage);
+	const prices = (await gate.posts()).slice(-2).map(({ price }) => price);
+	expect(prices).toEqual([priceOf(plain.usage), priceOf(plain.usage)]);
+});
 
-test(
-	"the signature is of the bytes that the client sent and got, in a stream and in a whole answer",
-	async () => {
-		const told = await client.ask(HELLO, REPEATABLE);
-		const signed = (await (await client.signature(told.id)).json()) as Signed;
-		expect(signed.signing_address).toBe(client.attestation.signing_address);
-		expect(await isSignatureOf(signed, told.requestBody, told.responseBody)).toBe(true);
-		expect(await isSignatureOf(signed, `${told.requestBody} `, told.responseBody)).toBe(false);
+test("the signature is of the bytes that the client sent and got, in a stream and in a whole answer", async () => {
+	const told = await client.ask(HELLO, REPEATABLE);
+	const signed = (await (await client.signature(told.id)).json()) as Signed;
+	expect(signed.signing_address).toBe(client.attestation.signing_address);
+	expect(await isSignatureOf(signed, told.requestBody, told.responseBody)).toBe(true);
+	expect(await isSignatureOf(signed, `${told.requestBody} `, told.responseBody)).toBe(false);
 
-		const body = { model: MODEL, messages: HELLO, ...REPEATABLE };
-		const whole = await (await gate.chat(body)).text();
-		const { id } = JSON.parse(whole) as { id: string };
-		expect(await isSignatureOf((await (await client.signature(id)).json()) as Signed, JSON.stringify(body), whole)).toBe(true);
-	},
-	LIMIT_MS,
-);
+	const body = { model: MODEL, messages: HELLO, ...REPEATABLE };
+	const whole = await (await gate.chat(body)).text();
+	const { id } = JSON.parse(whole) as { id: string };
+	expect(await isSignatureOf((await (await client.signature(id)).json()) as Signed, JSON.stringify(body), whole)).toBe(true);
+});
 
-test(
-	"the signature of a plain chat is of its body as it came, also where a long file in it was read",
-	async () => {
-		const rtf = `{\\rtf1 {\\*\\unknown ${"a".repeat(300_000)}}Tea.}`;
-		const file_data = `data:text/rtf;base64,${Buffer.from(rtf).toString("base64")}`;
-		const messages = [{ role: "user", content: [{ type: "file", file: { file_data } }] }];
-		const body = { model: MODEL, messages, ...REPEATABLE, max_completion_tokens: 2 };
-		const whole = await (await gate.chat(body)).text();
-		const { id } = JSON.parse(whole) as { id: string };
-		expect(await isSignatureOf((await (await client.signature(id)).json()) as Signed, JSON.stringify(body), whole)).toBe(true);
-	},
-	LIMIT_MS,
-);
+test("the signature of a plain chat is of its body as it came, also where a long file in it was read", async () => {
+	const rtf = `{\\rtf1 {\\*\\unknown ${"a".repeat(300_000)}}Tea.}`;
+	const file_data = `data:text/rtf;base64,${Buffer.from(rtf).toString("base64")}`;
+	const messages = [{ role: "user", content: [{ type: "file", file: { file_data } }] }];
+	const body = { model: MODEL, messages, ...REPEATABLE, max_completion_tokens: 2 };
+	const whole = await (await gate.chat(body)).text();
+	const { id } = JSON.parse(whole) as { id: string };
+	expect(await isSignatureOf((await (await client.signature(id)).json()) as Signed, JSON.stringify(body), whole)).toBe(true);
+});
 
-test(
-	"a signature is for the account that asked, and for what was answered",
-	async () => {
-		const { id } = await client.ask(user("hi"), REPEATABLE);
-		const other = await gate.newKey({ creditUsd: "1", key: { type: "INFERENCE" } });
-		const query = `/tee/signature?model=${MODEL}&request_id=${id}`;
-		const asked = (key: string) => statusOf(gate.call("GET", query, undefined, { authorization: `Bearer ${key}` }));
-		expect([await asked(gate.key), await asked(other.secret)]).toEqual([200, 404]);
-		expect(await statusOf(client.signature("chatcmpl-nobody"))).toBe(404);
-	},
-	LIMIT_MS,
-);
+test("a signature is for the account that asked, and for what was answered", async () => {
+	const { id } = await client.ask(user("hi"), REPEATABLE);
+	const other = await gate.newKey({ creditUsd: "1", key: { type: "INFERENCE" } });
+	const query = `/tee/signature?model=${MODEL}&request_id=${id}`;
+	const asked = (key: string) => statusOf(gate.call("GET", query, undefined, { authorization: `Bearer ${key}` }));
+	expect([await asked(gate.key), await asked(other.secret)]).toEqual([200, 404]);
+	expect(await statusOf(client.signature("chatcmpl-nobody"))).toBe(404);
+});
 
 test("what does not open is refused, and costs nothing", async () => {
 	const posts = (await gate.posts()).length;
@@ -141,46 +126,38 @@ test("a developer's message goes sealed or in plain", async () => {
 	}
 });
 
-test(
-	"a client that leaves stops the engine, and pays for what was said",
-	async () => {
-		const before = (await gate.posts()).length;
-		const leaving = new AbortController();
-		const messages = client.sealed(user("Count from one to five hundred."));
-		const response = await client.post({ messages, max_completion_tokens: 500 }, { signal: leaving.signal });
-		await response.body?.getReader().read();
-		leaving.abort();
-		await until(async () => (await gate.posts()).length > before, "the post");
-		const post = await lastPost();
-		expect(post).toMatchObject({ status: 499, tokens_counted: 1 });
-		expect(post?.completion_tokens ?? 500).toBeLessThan(500);
-		// The lane is free again: the next one is answered.
-		expect((await client.ask(user("hi"), REPEATABLE)).isDone).toBe(true);
-	},
-	LIMIT_MS,
-);
+test("a client that leaves stops the engine, and pays for what was said", async () => {
+	const before = (await gate.posts()).length;
+	const leaving = new AbortController();
+	const messages = client.sealed(user("Count from one to five hundred."));
+	const response = await client.post({ messages, max_completion_tokens: 500 }, { signal: leaving.signal });
+	await response.body?.getReader().read();
+	leaving.abort();
+	await until(async () => (await gate.posts()).length > before, "the post");
+	const post = await lastPost();
+	expect(post).toMatchObject({ status: 499, tokens_counted: 1 });
+	expect(post?.completion_tokens ?? 500).toBeLessThan(500);
+	// The lane is free again: the next one is answered.
+	expect((await client.ask(user("hi"), REPEATABLE)).isDone).toBe(true);
+});
 
-test(
-	"opening hundreds of messages leaves other requests their turn",
-	async () => {
-		const messages = client.sealed(Array.from({ length: 300 }, () => ({ role: "user", content: "a" })));
-		let isAnswered = false;
-		const long = client.post({ messages, max_completion_tokens: 1 }).then(async (response) => {
-			isAnswered = true;
-			await response.body?.cancel();
-			return response.status;
-		});
-		let answers = 0;
-		while (!isAnswered && answers < 3) {
-			await client.signature((await client.ask(user("hi"), { temperature: 0, max_completion_tokens: 1 })).id);
-			answers++;
-		}
-		// Too long for the context: it is told after all were opened.
-		expect([200, 400]).toContain(await long);
-		expect(answers).toBeGreaterThan(0);
-	},
-	LIMIT_MS,
-);
+test("opening hundreds of messages leaves other requests their turn", async () => {
+	const messages = client.sealed(Array.from({ length: 300 }, () => ({ role: "user", content: "a" })));
+	let isAnswered = false;
+	const long = client.post({ messages, max_completion_tokens: 1 }).then(async (response) => {
+		isAnswered = true;
+		await response.body?.cancel();
+		return response.status;
+	});
+	let answers = 0;
+	while (!isAnswered && answers < 3) {
+		await client.signature((await client.ask(user("hi"), { temperature: 0, max_completion_tokens: 1 })).id);
+		answers++;
+	}
+	// Too long for the context: it is told after all were opened.
+	expect([200, 400]).toContain(await long);
+	expect(answers).toBeGreaterThan(0);
+});
 
 test("the key stays when the engine starts anew", async () => {
 	await until(async () => (await engine.engine.rssBytes()) !== null, "the engine");
@@ -189,4 +166,4 @@ test("the key stays when the engine starts anew", async () => {
 	const again = await SealedClient.of(`${gate.url}/api/v1`, gate.key, MODEL);
 	expect(again.attestation.signing_key).toBe(client.attestation.signing_key);
 	expect((await client.ask(user("hi"), REPEATABLE)).isDone).toBe(true);
-}, 120_000);
+});

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ErrorBody, HELLO, pricedModel } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "../support/until.ts";
 
 const KEY = "sk-upstream-SECRET-0001";
 const HEADER = "organisation-secret-0002";

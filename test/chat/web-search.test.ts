@@ -1,7 +1,7 @@
 /** Searches in conversations: when they run, what the model is told, what the answer tells, what is paid. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type ChatChunk, type ChatCompletion, eventsOf, pricedModel } from "../support/chat-bodies.ts";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 import { ANSWER, FEE, startWebBed, user, type WebBed } from "./web-bed.ts";
 
 let bed: WebBed;

@@ -203,7 +203,7 @@ for (const [kind, ask] of [
 ] as const)
 	test(`every error reaches the user with its status, code and text${kind}`, async () => {
 		for (const fault of bed.faults) expect(comparable(fault, await ask(fault))).toEqual(expectedOf(fault));
-	}, 30_000);
+	});
 
 test("a gateway that is full says so with its code and text", async () => {
 	expect(comparable(bed.crowded, await provoke(bed.crowded))).toEqual(expectedOf(bed.crowded));

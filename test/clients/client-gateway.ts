@@ -5,7 +5,7 @@
  */
 import { disableAccount } from "../../src/store/admin.ts";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedEmbeddings } from "../support/scripted-embeddings.ts";
 import {
 	type Behaviour,
@@ -13,6 +13,7 @@ import {
 	type ScriptedUpstream,
 	startScriptedUpstream,
 } from "../support/scripted-upstream.ts";
+import { until } from "../support/until.ts";
 
 /** An id as open model servers have them: discovered, not configured. */
 export const SLASHED = "org/some-model:8b-q4";

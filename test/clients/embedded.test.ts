@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { FETCH_LIMIT_MS, TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
-import { type RunningGateway, startGateway, until } from "../support/running-gateway.ts";
+import { TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
+import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
-
-setDefaultTimeout(120_000);
+import { until } from "../support/until.ts";
 
 const bed = new TestEngine();
 let gate: RunningGateway;
@@ -19,7 +18,7 @@ beforeAll(async () => {
 	const web = { search: search.section(["brave"]) };
 	gate = await startGateway({ embedded: bed.engine, config: { web } });
 	client = new OpenAI({ baseURL: `${gate.url}/api/v1`, apiKey: gate.key, maxRetries: 0 });
-}, FETCH_LIMIT_MS);
+});
 afterAll(async () => {
 	await gate.stop();
 	await bed.engine.stop();

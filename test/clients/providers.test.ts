@@ -1,5 +1,5 @@
 /** The `openai` package and the Vercel AI SDK, as they are published, with models of providers behind the gateway. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
 import OpenAI, { APIError } from "openai";
@@ -7,8 +7,6 @@ import { CALLS, SCRIPTS, TALK } from "../support/providers/index.ts";
 import { type ProviderServer, startProviderServer } from "../support/providers/server.ts";
 import { errorPlay } from "../support/providers/upstream.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 let providers: ProviderServer;
 let gate: RunningGateway;

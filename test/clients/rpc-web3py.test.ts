@@ -7,7 +7,6 @@ import { ALLOWED, COUNTER_ABI, COUNTER_BYTECODE } from "../support/counter-contr
 import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const LIMIT_MS = 240_000;
 const hasPython = ["python3", "python", "py"].some((name) => spawnSync(name, ["-c", "import venv, ensurepip"]).status === 0);
 
 /** What rpc_web3_client.py writes. */
@@ -48,7 +47,7 @@ describe.skipIf(!hasPython)("web3.py", () => {
 		const [output, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
 		if ((await child.exited) !== 0) throw new Error(complaint);
 		report = JSON.parse(output) as Report;
-	}, LIMIT_MS);
+	});
 	afterAll(() => bed.stop());
 
 	test("reads, alone and in a batch", () => {

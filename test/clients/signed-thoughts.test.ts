@@ -1,12 +1,10 @@
 /** Thoughts that a provider signed go through responses and messages, and come back to it as they were. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CALLS, SIGNATURE, TALK } from "../support/providers/index.ts";
 import { type ProviderServer, startProviderServer } from "../support/providers/server.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
-
-setDefaultTimeout(60_000);
 
 let providers: ProviderServer;
 let gate: RunningGateway;

@@ -10,7 +10,6 @@ import { CHAIN_FOLDER, type Fixture, fixtures, isAsExpected } from "./fixtures.t
 
 /** No chain id is known of this network, so any chain may serve it. */
 const NETWORK = "robinhood-mainnet";
-const LIMIT_MS = 240_000;
 /** Those that the newest geth was seen to fail are two. */
 const MOST_FAILED = 8;
 
@@ -98,53 +97,41 @@ describe.skipIf(program === null)("the execution API through the proxy", () => {
 			},
 		});
 		direct = await runAll(all, (body) => ask(plain.url, body));
-	}, LIMIT_MS);
+	});
 	afterAll(async () => {
 		await gate.stop();
 		await recorder.stop(true);
 		await Promise.all(nodes.map((node) => node.stop()));
 	});
 
-	test(
-		"every fixture is answered as the node answers it: the same pass, the same fail",
-		async () => {
-			expect(all.length).toBeGreaterThan(150);
-			const failed = (answers: ReadonlyMap<string, Answer>) =>
-				[...answers].filter(([, { passes }]) => !passes).map(([name]) => name);
-			const proxied = await runAll(all, throughProxy);
-			expect(failed(proxied)).toEqual(failed(direct));
-			expect(failed(direct).length).toBeLessThanOrEqual(MOST_FAILED);
-			expect(Object.fromEntries(proxied)).toEqual(Object.fromEntries(direct));
-		},
-		LIMIT_MS,
-	);
+	test("every fixture is answered as the node answers it: the same pass, the same fail", async () => {
+		expect(all.length).toBeGreaterThan(150);
+		const failed = (answers: ReadonlyMap<string, Answer>) =>
+			[...answers].filter(([, { passes }]) => !passes).map(([name]) => name);
+		const proxied = await runAll(all, throughProxy);
+		expect(failed(proxied)).toEqual(failed(direct));
+		expect(failed(direct).length).toBeLessThanOrEqual(MOST_FAILED);
+		expect(Object.fromEntries(proxied)).toEqual(Object.fromEntries(direct));
+	});
 
-	test(
-		"asked once more, from memory where that is allowed, they are the same",
-		async () => {
-			const reads = all.filter(({ method }) => method !== "eth_sendRawTransaction");
-			const before = reached.length;
-			const again = await runAll(reads, throughProxy);
-			for (const [name, answer] of again) expect([name, answer]).toEqual([name, direct.get(name) as Answer]);
-			expect(reached.length - before).toBeLessThan(reads.length);
-		},
-		LIMIT_MS,
-	);
+	test("asked once more, from memory where that is allowed, they are the same", async () => {
+		const reads = all.filter(({ method }) => method !== "eth_sendRawTransaction");
+		const before = reached.length;
+		const again = await runAll(reads, throughProxy);
+		for (const [name, answer] of again) expect([name, answer]).toEqual([name, direct.get(name) as Answer]);
+		expect(reached.length - before).toBeLessThan(reads.length);
+	});
 
-	test(
-		"in batches of a hundred they are the same",
-		async () => {
-			const reads = all.filter(({ method, exchanges }) => method !== "eth_sendRawTransaction" && exchanges.length === 1);
-			for (let at = 0; at < reads.length; at += 100) {
-				const batch = reads.slice(at, at + 100);
-				const { text } = await throughProxy(`[${batch.map(({ exchanges }) => exchanges[0]?.request).join(",")}]`);
-				const values = (JSON.parse(text) as Record<string, unknown>[]).map(({ id: _, ...value }) => value);
-				const wanted = batch.map(({ name }) => direct.get(name)?.values[0]);
-				expect(values as unknown[]).toEqual(wanted);
-			}
-		},
-		LIMIT_MS,
-	);
+	test("in batches of a hundred they are the same", async () => {
+		const reads = all.filter(({ method, exchanges }) => method !== "eth_sendRawTransaction" && exchanges.length === 1);
+		for (let at = 0; at < reads.length; at += 100) {
+			const batch = reads.slice(at, at + 100);
+			const { text } = await throughProxy(`[${batch.map(({ exchanges }) => exchanges[0]?.request).join(",")}]`);
+			const values = (JSON.parse(text) as Record<string, unknown>[]).map(({ id: _, ...value }) => value);
+			const wanted = batch.map(({ name }) => direct.get(name)?.values[0]);
+			expect(values as unknown[]).toEqual(wanted);
+		}
+	});
 
 	test("methods that are not allowed are refused and do not reach the node, alone or in a batch", async () => {
 		const before = reached.length;

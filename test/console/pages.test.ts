@@ -12,7 +12,7 @@ import {
 	startConsoleBed,
 	UPSTREAM_KEY,
 } from "../support/console-bed.ts";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 
 if (CHROMIUM === null) console.log("No Chromium here: the tests of the console's pages are skipped.");
 const look = test.skipIf(CHROMIUM === null);

@@ -6,14 +6,12 @@ import { join } from "node:path";
 import { endpointPages, type OpenApi } from "../../scripts/docs/endpoint-pages.ts";
 import { BASE, curl, python, typescript } from "../../scripts/docs/example-code.ts";
 import { EXAMPLES } from "../../scripts/docs/examples.ts";
-import { ENCODER_LIMIT_MS } from "../support/audio-engines.ts";
 import { plainPicture } from "../support/image-gateway.ts";
 import { type ScriptedChain, startScriptedChain } from "../support/scripted-chain.ts";
 import { toneFile } from "../support/tone-file.ts";
 import { type ExamplesBed, startExamplesBed } from "./examples-bed.ts";
 import { hasPython, pythonForExamples } from "./python.ts";
 
-const LIMIT_MS = ENCODER_LIMIT_MS;
 const hasCurl = Bun.which("curl") !== null && Bun.which("bash") !== null;
 /** Endpoints whose request is made of what a wallet signs, ends something, or needs hardware: their guides show them. */
 const SHOWN_ELSEWHERE = [
@@ -68,7 +66,7 @@ beforeAll(async () => {
 		"/page": () =>
 			new Response("<h1>A page</h1><p>With a text that is long enough.</p>", { headers: { "content-type": "text/html" } }),
 	};
-}, LIMIT_MS);
+});
 afterAll(async () => {
 	await bed?.stop();
 	await chain?.stop();
@@ -111,59 +109,47 @@ describe("every endpoint", () => {
 });
 
 describe("the examples run", () => {
-	test.skipIf(!hasCurl)(
-		"in curl",
-		async () => {
-			const faults: string[] = [];
-			for (const { id, code } of pieces(curl)) {
-				const fault = await run(["bash", "-c", code.replaceAll("curl ", "curl -sS ")], folder, `curl-${id}`);
-				if (fault !== null) faults.push(`${id}: ${code}\n${fault}`);
-			}
-			expect(faults).toEqual([]);
-		},
-		LIMIT_MS,
-	);
+	test.skipIf(!hasCurl)("in curl", async () => {
+		const faults: string[] = [];
+		for (const { id, code } of pieces(curl)) {
+			const fault = await run(["bash", "-c", code.replaceAll("curl ", "curl -sS ")], folder, `curl-${id}`);
+			if (fault !== null) faults.push(`${id}: ${code}\n${fault}`);
+		}
+		expect(faults).toEqual([]);
+	});
 
-	test.skipIf(!hasPython)(
-		"in Python",
-		async () => {
-			const program = pythonForExamples();
-			// One process for all: an example is a cell, as in a notebook.
-			const cells = pieces(python).map(({ id, code }) => ({ id, code }));
-			writeFileSync(join(folder, "cells.json"), JSON.stringify(cells));
-			writeFileSync(
-				join(folder, "run.py"),
-				[
-					"import json, sys, contextlib, io",
-					"faults = []",
-					"for cell in json.load(open('cells.json')):",
-					"    try:",
-					"        with contextlib.redirect_stdout(io.StringIO()):",
-					"            exec(compile(cell['code'], cell['id'], 'exec'), {})",
-					"    except Exception as fault:",
-					"        faults.append(cell['id'] + ': ' + repr(fault) + ' ' + getattr(getattr(fault, 'response', None), 'text', ''))",
-					"if faults: sys.exit('\\n'.join(faults))",
-				].join("\n"),
-			);
-			expect(await run([program, "run.py"], folder, "python")).toBeNull();
-		},
-		LIMIT_MS,
-	);
+	test.skipIf(!hasPython)("in Python", async () => {
+		const program = pythonForExamples();
+		// One process for all: an example is a cell, as in a notebook.
+		const cells = pieces(python).map(({ id, code }) => ({ id, code }));
+		writeFileSync(join(folder, "cells.json"), JSON.stringify(cells));
+		writeFileSync(
+			join(folder, "run.py"),
+			[
+				"import json, sys, contextlib, io",
+				"faults = []",
+				"for cell in json.load(open('cells.json')):",
+				"    try:",
+				"        with contextlib.redirect_stdout(io.StringIO()):",
+				"            exec(compile(cell['code'], cell['id'], 'exec'), {})",
+				"    except Exception as fault:",
+				"        faults.append(cell['id'] + ': ' + repr(fault) + ' ' + getattr(getattr(fault, 'response', None), 'text', ''))",
+				"if faults: sys.exit('\\n'.join(faults))",
+			].join("\n"),
+		);
+		expect(await run([program, "run.py"], folder, "python")).toBeNull();
+	});
 
-	test(
-		"in TypeScript",
-		async () => {
-			const all = pieces(typescript);
-			const modules = join(folder, "modules");
-			mkdirSync(modules);
-			for (const { id, code } of all) writeFileSync(join(modules, `${id}.ts`), `${code}\nexport {};\n`);
-			const main = `const faults: string[] = [];
+	test("in TypeScript", async () => {
+		const all = pieces(typescript);
+		const modules = join(folder, "modules");
+		mkdirSync(modules);
+		for (const { id, code } of all) writeFileSync(join(modules, `${id}.ts`), `${code}\nexport {};\n`);
+		const main = `const faults: string[] = [];
 for (const id of ${JSON.stringify(all.map(({ id }) => id))}) await import("./modules/" + id + ".ts").catch((fault) => faults.push(id + ": " + fault));
 if (faults.length > 0) { console.error(faults.join("\\n")); process.exit(1); }
 `;
-			writeFileSync(join(folder, "main.ts"), main);
-			expect(await run([process.execPath, "main.ts"], folder, "typescript")).toBeNull();
-		},
-		LIMIT_MS,
-	);
+		writeFileSync(join(folder, "main.ts"), main);
+		expect(await run([process.execPath, "main.ts"], folder, "typescript")).toBeNull();
+	});
 });

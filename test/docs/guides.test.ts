@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { ENCODER_LIMIT_MS } from "../support/audio-engines.ts";
 import { startUsdcChain, type UsdcChain, units } from "../support/usdc-chain.ts";
 import { type ExamplesBed, startExamplesBed } from "./examples-bed.ts";
 import { hasPython, pythonForExamples } from "./python.ts";
@@ -48,7 +47,7 @@ beforeAll(async () => {
 	// In a checkout `npx --no -- turnpike` finds the command beside package.json.
 	writeFileSync(join(folder, "package.json"), readFileSync(join(ROOT, "package.json")));
 	env = { PATH: process.env.PATH ?? "", HOME: folder, TURNPIKE_KEY: bed.gate.key, WALLET_KEY: walletKey };
-}, ENCODER_LIMIT_MS);
+});
 afterAll(async () => {
 	await bed?.stop();
 	await usdc?.stop();

@@ -1,12 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/store/sqlite/open-database.ts";
 import { type LongStatement, writeLongStatement } from "../../src/store/testing/long-statement.ts";
 import { temporaryFolder, turnpike } from "../support/served.ts";
-
-setDefaultTimeout(120_000);
 
 const ENTRIES = 300_000;
 const dataDir = temporaryFolder();

@@ -1,6 +1,6 @@
 /** A gateway that is full, and one that is stopping: who is refused, how, and who may finish. */
 import { expect, test } from "bun:test";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 import { type ChatGateway, type ErrorAnswer, HELLO, startChatGateway, verdict } from "./chat-gateway.ts";
 import { chatHead, RawConnection } from "./raw-connection.ts";
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { disableAccount, enableAccount, revokeKey } from "../../src/store/admin.ts";
 import { ManualClock } from "../../src/telemetry/clock.ts";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 import { type ChatGateway, errorOf, HELLO, MODEL, PRICED_MODEL, startChatGateway, verdict } from "./chat-gateway.ts";
 import { rawExchange } from "./raw-connection.ts";
 

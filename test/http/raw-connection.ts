@@ -1,5 +1,6 @@
 /** HTTP/1.1 by hand over a socket: for requests that no client library would send. */
 import { connect, type Socket } from "node:net";
+import { WAIT_LIMIT_MS } from "../support/until.ts";
 
 export interface RawAnswer {
 	readonly status: number;
@@ -7,8 +8,6 @@ export interface RawAnswer {
 	readonly headers: ReadonlyMap<string, string>;
 	readonly body: string;
 }
-
-const LIMIT_MS = 15_000;
 
 export class RawConnection {
 	readonly #socket: Socket;
@@ -81,7 +80,7 @@ export class RawConnection {
 
 	#more(): Promise<void> {
 		return new Promise((resolve, reject) => {
-			const timer = setTimeout(() => reject(new Error(`no answer within ${LIMIT_MS} ms`)), LIMIT_MS);
+			const timer = setTimeout(() => reject(new Error(`no answer within ${WAIT_LIMIT_MS} ms`)), WAIT_LIMIT_MS);
 			this.#wake = () => {
 				clearTimeout(timer);
 				resolve();

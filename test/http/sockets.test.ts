@@ -1,6 +1,6 @@
 /** Requests that no client library would send, over raw sockets: sizes, slow and broken uploads, odd framing. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "../support/running-gateway.ts";
+import { until } from "../support/until.ts";
 import { type ChatGateway, HELLO, MODEL, PRICED_MODEL, startChatGateway } from "./chat-gateway.ts";
 import { chatHead, RawConnection, rawExchange } from "./raw-connection.ts";
 
@@ -77,7 +77,7 @@ test("a chunked body is refused when it passes the limit by a byte", async () =>
 	await sending;
 	connection.destroy();
 	await expectSound();
-}, 20_000);
+});
 
 test("a body of exactly the limit is taken", async () => {
 	const frame = JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "" }] });
@@ -88,7 +88,7 @@ test("a body of exactly the limit is taken", async () => {
 	await answer.body?.cancel();
 	expect(bed.lastSent().bytes.length).toBeGreaterThan(MAX_BODY - 100);
 	expect(bed.lastSent().complaints).toEqual([]);
-}, 20_000);
+});
 
 test("an upload that falls silent is a 408", async () => {
 	const connection = await RawConnection.open(impatient.gate.listening.port);

@@ -1,8 +1,8 @@
 /** Three servers on one PostgreSQL: what is changed on one holds on all, and limits per minute hold over all together. */
 import { expect, test } from "bun:test";
-import { until } from "../../src/journal/testing/until.ts";
 import { answered, BODY, hammer, NodeFleet, newTally } from "../support/node-fleet.ts";
 import { ADMIN_KEY, type Served } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const fleet = NodeFleet.forTests();
 const ROUNDS = 5;
@@ -23,38 +23,23 @@ async function newKey(node: Served | undefined): Promise<{ id: string; apiKey: s
 	return (made as { data: { id: string; apiKey: string } }).data;
 }
 
-/** Milliseconds until each node answers a key's requests with a status. */
-function reached(nodes: readonly Served[], key: string, status: number): Promise<number[]> {
-	const since = performance.now();
-	return Promise.all(
-		nodes.map(async (node) => {
-			await until(async () => (await node.chat(BODY, { key })).status === status, 20_000);
-			return performance.now() - since;
-		}),
-	);
+/** Waits until each node answers a key's requests with a status. */
+async function reached(nodes: readonly Served[], key: string, status: number): Promise<void> {
+	await Promise.all(nodes.map((node) => until(async () => (await node.chat(BODY, { key })).status === status)));
 }
 
-/** The middle of several tries: a machine that is busy for a moment says nothing. */
-const middle = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
-
-test("a revoked key is refused, and a changed limit holds, on every node within a second", async () => {
+test("a revoked key is refused, and a changed limit holds, on every node", async () => {
 	const started = await fleet.start(3, 1_000);
 	for (const node of started) await answered(node);
-	const revoked: number[] = [];
-	const limited: number[] = [];
 	for (let round = 0; round < ROUNDS; round++) {
 		const key = await newKey(started[0]);
 		for (const node of started) await answered(node, key.apiKey);
 		await keys(started[1], "PATCH", "", { id: key.id, consumptionLimit: { usd: 0 } });
-		limited.push(Math.max(...(await reached(started, key.apiKey, 402))));
+		await reached(started, key.apiKey, 402);
 		await keys(started[2], "DELETE", `?id=${key.id}`);
-		revoked.push(Math.max(...(await reached(started, key.apiKey, 401))));
+		await reached(started, key.apiKey, 401);
 	}
-	expect({ revoked: middle(revoked) < 1_000, limited: middle(limited) < 1_000, times: { revoked, limited } }).toMatchObject({
-		revoked: true,
-		limited: true,
-	});
-}, 60_000);
+});
 
 test("a limit of requests per minute lets exactly so many through over all nodes", async () => {
 	const limit = 60;
@@ -72,11 +57,11 @@ test("a limit of requests per minute lets exactly so many through over all nodes
 	const tally = newTally();
 	let running = true;
 	const load = hammer(started, 3, tally, () => running);
-	await until(() => tally.failed >= 6, 20_000);
+	await until(() => tally.failed >= 6);
 	running = false;
 	await load;
 	expect(tally.served.length).toBe(0);
-}, 60_000);
+});
 
 test("tokens per minute that one node used up are used up for the others", async () => {
 	const [first, second] = await fleet.start(2, 1_000, {
@@ -84,7 +69,7 @@ test("tokens per minute that one node used up are used up for the others", async
 	});
 	if (first === undefined || second === undefined) throw new Error("no nodes");
 	// Each uses 15 tokens; together they pass 200 soon.
-	await until(async () => (await first.chat(BODY)).status === 429, 20_000);
-	await until(async () => (await second.chat(BODY)).status === 429, 20_000);
+	await until(async () => (await first.chat(BODY)).status === 429);
+	await until(async () => (await second.chat(BODY)).status === 429);
 	expect(await fleet.posts()).toBeLessThan(40);
-}, 60_000);
+});

@@ -5,9 +5,10 @@ import { HELLO } from "../support/chat-bodies.ts";
 import { type ConsoleClient, clientOf, signIn } from "../support/console-gateway.ts";
 import { taken, verdict } from "../support/keys-gateway.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { ADMIN_KEY, type Served, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 let cluster: PostgresCluster;
 let upstream: ScriptedUpstream;
@@ -32,7 +33,7 @@ beforeAll(async () => {
 	nodes = await Promise.all([serve({ config }), serve({ config })]);
 	first = await signIn(nodes[0].url, ADMIN_KEY);
 	second = clientOf(nodes[1].url, first.cookie, first.session);
-}, 120_000);
+});
 
 afterAll(async () => {
 	for (const node of nodes ?? []) node.remove();

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import type { AudioFormatName } from "../../src/catalog/types.ts";
 import { audit } from "../../src/ledger/index.ts";
 import { type AdminStore, openAdmin } from "../../src/store/admin.ts";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../support/audio-engines.ts";
+import { readyEncoder } from "../support/audio-engines.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { type SpeechServer, startSpeechServer } from "../support/providers/speech-server.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { audioOf, type ScriptedAudioUpstream, startScriptedAudioUpstream } from "../support/scripted-audio-upstream.ts";
 import { ADMIN_KEY, type Served, serve, temporaryFolder } from "../support/served.ts";
 import { toneFile } from "../support/tone-file.ts";
+import { until } from "../support/until.ts";
 
 const ASSETS = join(import.meta.dir, "../../.cache/assets");
 const SENT_WITH = "tts-chatterbox-hd";
@@ -65,7 +66,7 @@ beforeAll(async () => {
 	};
 	nodes = await Promise.all([start(), start()]);
 	store = openAdmin(url);
-}, ENCODER_LIMIT_MS);
+});
 
 afterAll(async () => {
 	for (const node of nodes ?? []) node.remove();

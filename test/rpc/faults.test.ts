@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { until } from "../support/rpc-calls.ts";
 import { type RpcGateway, startRpcGateway } from "../support/rpc-gateway.ts";
 import { type ChainBehaviour, type ChainItem, type ScriptedChain, startScriptedChain } from "../support/scripted-chain.ts";
+import { until } from "../support/until.ts";
 
 /** A request that waits for the time limit takes far longer, one that a second try saves far less. */
 const SLOW_MS = 5_000;
@@ -146,15 +146,9 @@ test("a final block that goes back takes back what was kept above it", async () 
 		await read();
 		return asked() === before;
 	};
-	for (let turn = 0; turn < 600 && !(await isKept()); turn++) await Bun.sleep(20);
-	expect(await isKept()).toBe(true);
+	await until(isKept);
 	final = "0x50";
-	let told = await read();
-	for (let turn = 0; turn < 1_000 && told !== "0x50"; turn++) {
-		await Bun.sleep(20);
-		told = await read();
-	}
-	expect(told).toBe("0x50");
+	await until(async () => (await read()) === "0x50");
 	expect(await isKept()).toBe(false);
 });
 

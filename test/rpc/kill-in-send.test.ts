@@ -60,4 +60,4 @@ test("a send under way at a kill -9 is looked for on the chain before it is sent
 	expect(sends()).toBe(1);
 	const replay = await send();
 	expect(replay.headers.get("idempotent-replayed")).toBe("true");
-}, 120_000);
+});

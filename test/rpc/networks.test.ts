@@ -10,7 +10,6 @@ import { type ScriptedChain, startScriptedChain } from "../support/scripted-chai
 
 const CHAIN_IDS = { "arbitrum-mainnet": 42_161, "linea-sepolia": 59_141, "optimism-mainnet": 10, "polygon-amoy": 80_002 };
 const ETH = "0x049d36570d4e46f48e99674bd3fcc84644ddd6b96f7c741b1562b82f9e004dc7";
-const LIMIT_MS = 120_000;
 
 /** A block with its transactions' hashes, as starknet_getBlockWithTxHashes answers (starknet_api_openrpc.json). */
 const STARKNET_BLOCK = {
@@ -60,7 +59,7 @@ describe("networks", () => {
 			all.map(([slug = "", url = ""]) => [slug, { enabled: true, upstreams: [rpcUpstream(url)] }]),
 		);
 		gate = await startGateway({ config: { rpc: { networks } } });
-	}, LIMIT_MS);
+	});
 	afterAll(async () => {
 		await gate.stop();
 		await Promise.all([...anvils.map((anvil) => anvil.kill()), starknet.stop(), zksync.stop()]);

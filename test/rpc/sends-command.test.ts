@@ -63,7 +63,7 @@ beforeAll(async () => {
 		atMs: at("2026-03-01T10:00:01Z"),
 	});
 	await store.close();
-}, 60_000);
+});
 
 afterAll(() => books.remove());
 
@@ -76,7 +76,7 @@ test("sends are found by hash, network, key and time, newest first", async () =>
 	expect(await found("--since", "2026-03-02")).toEqual(["r2/0"]);
 	expect(await found("--limit", "2")).toEqual(["r2/0", "r1/1"]);
 	expect(await found("--network", "base-mainnet", "--key", "key-2")).toEqual([]);
-}, 60_000);
+});
 
 test("a send is told with its hashes, its time and what came of it", async () => {
 	const { out } = await sends("--json", "--hash", HASH("a"));
@@ -98,7 +98,7 @@ test("a send is told with its hashes, its time and what came of it", async () =>
 	const table = (await sends()).out.split("\n");
 	expect(table[0]).toMatch(/^SENT +NETWORK +METHOD +TX HASH +OUTCOME +KEY +REQUEST$/);
 	expect(table[2]).toContain("unknown");
-}, 60_000);
+});
 
 test("what is no hash, instant or number is refused with a sentence", async () => {
 	for (const [flag, value] of [
@@ -112,4 +112,4 @@ test("what is no hash, instant or number is refused with a sentence", async () =
 		expect([code, out]).toEqual([1, ""]);
 		expect(err).toContain(flag);
 	}
-}, 60_000);
+});

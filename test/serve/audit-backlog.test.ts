@@ -32,4 +32,4 @@ test("the audit tells what the journal holds and the store does not have yet", a
 		await store.close();
 		await books.remove();
 	}
-}, 30_000);
+});

@@ -2,9 +2,10 @@ import { afterAll, expect, test } from "bun:test";
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { serve, temporaryFolder, turnpike } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const folder = temporaryFolder();
 const mounted =
@@ -75,5 +76,4 @@ test.skipIf(!mounted)(
 		for (const id of acknowledged) expect((await turnpike(["requests", "show", id, "--json", ...data])).code).toBe(0);
 		await upstream.stop();
 	},
-	180_000,
 );

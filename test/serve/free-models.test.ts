@@ -1,10 +1,9 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { pricedModel } from "../support/chat-bodies.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type Served, serve, turnpike } from "../support/served.ts";
-
-setDefaultTimeout(120_000);
+import { until } from "../support/until.ts";
 
 const upstream = startScriptedUpstream();
 upstream.models(["gratis", "gratis-too", "priced"]);

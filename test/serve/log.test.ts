@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ADMIN_KEY, type Served, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 let server: Served;
 beforeAll(async () => {
 	server = await serve({ config: { log: { level: "info", requests: true }, chat: { embedded: { enabled: false } } } });
-}, 60_000);
+});
 afterAll(() => server.remove());
 
 /** The first line of the log with this message, behind what was there before; waited for. */
 async function logged(message: string, from = 0): Promise<Record<string, unknown>> {
-	for (;;) {
-		const line = server
+	const find = () =>
+		server
 			.stderr()
 			.slice(from)
 			.split("\n")
 			.find((each) => each.includes(`"msg":"${message}"`) && each.endsWith("}"));
-		if (line !== undefined) return JSON.parse(line);
-		await Bun.sleep(20);
-	}
+	await until(() => find() !== undefined, message);
+	return JSON.parse(find() ?? "");
 }
 
 function command(...args: string[]) {

@@ -39,4 +39,4 @@ test("an upstream that thinks for 90 s before its first byte is waited for, unar
 	expect(done).toBe(true);
 	server.remove();
 	await upstream.stop();
-}, 200_000);
+});

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openAdmin, showAccount } from "../../src/store/admin.ts";
-import { until } from "../support/running-gateway.ts";
 import { ADMIN_KEY, type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
 import { type StakingChain, startStakingChain, TOKEN } from "../support/staking-chain/index.ts";
-
-setDefaultTimeout(120_000);
+import { until } from "../support/until.ts";
 
 const DAY_SECONDS = 86_400;
 const today = Math.floor(Date.now() / 1000 / DAY_SECONDS) * DAY_SECONDS;
@@ -23,7 +21,7 @@ beforeAll(async () => {
 	await chain.setStake(WALLET, 5n * TOKEN);
 	await chain.mineAt(today + 2);
 	await chain.mine(2);
-}, 60_000);
+});
 afterAll(async () => {
 	for (const server of started) server.remove();
 	for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -1,11 +1,9 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "../support/running-gateway.ts";
 import { freePort, type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
-
-setDefaultTimeout(120_000);
+import { until } from "../support/until.ts";
 
 const folders: string[] = [];
 const started: Served[] = [];

@@ -1,12 +1,11 @@
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { ADMIN_KEY, type Served, serve, turnpike } from "../support/served.ts";
-
-setDefaultTimeout(120_000);
+import { until } from "../support/until.ts";
 
 const upstream = startScriptedUpstream();
 upstream.models(["gratis"]);

@@ -81,7 +81,7 @@ test("is taken back from a busy account", async () => {
 	expect(balances.bundled).toBeLessThanOrEqual(nano(0.5 * NANO_PER_USD));
 	expect((await audit(admin.db)).findings).toEqual([]);
 	expect(budgets.holdsOpen).toBe(0);
-}, 30_000);
+});
 
 test("stays where a request holds it, and the operator is told so", async () => {
 	const held = await hold(15 * NANO_PER_USD);
@@ -94,4 +94,4 @@ test("stays where a request holds it, and the operator is told so", async () => 
 	expect(later).toBe(0);
 	expect((await showAccount(admin, accountId)).balances.bundled).toBe(nano(NANO_PER_USD));
 	expect((await audit(admin.db)).findings).toEqual([]);
-}, 60_000);
+});

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { freePort } from "./free-port.ts";
+import { WAIT_LIMIT_MS } from "./until.ts";
 
 export interface Anvil {
 	readonly url: string;
@@ -11,8 +12,6 @@ export interface Anvil {
 	kill(): Promise<void>;
 	start(): Promise<void>;
 }
-
-const READY_MS = 60_000;
 
 export interface AnvilOptions {
 	readonly chainId?: number;
@@ -58,7 +57,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 		const args = ["--chain-id", `${chainId}`, "--port", `${port}`, "--host", "127.0.0.1", "--silent", ...more];
 		const running = spawn(program, args, { stdio: "ignore" });
 		child = running;
-		const deadline = performance.now() + READY_MS;
+		const deadline = performance.now() + WAIT_LIMIT_MS;
 		for (;;) {
 			try {
 				await rpc("eth_chainId");

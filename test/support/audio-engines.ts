@@ -4,10 +4,9 @@ import { FfmpegEncoder } from "../../src/engines/audio/index.ts";
 import type { PcmPiece, SpeechEngine, SpeechRequest } from "../../src/engines/speech/port.ts";
 import { SPEECH_SAMPLE_RATE, SpeechInputError } from "../../src/engines/speech/port.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
+import { until } from "./until.ts";
 
 const CHECKOUT = join(import.meta.dir, "../..");
-/** For the first use: ffmpeg comes from a registry, once for each machine. */
-export const ENCODER_LIMIT_MS = 600_000;
 
 /** ffmpeg as the server has it, ready; what is fetched is kept between runs. */
 export async function readyEncoder(): Promise<FfmpegEncoder> {
@@ -15,11 +14,7 @@ export async function readyEncoder(): Promise<FfmpegEncoder> {
 	const assets = new AssetStore({ dir: join(CHECKOUT, ".cache/assets"), manifest, log: silentLog });
 	const encoder = new FfmpegEncoder({ assets, log: silentLog });
 	encoder.prefetch();
-	const end = performance.now() + ENCODER_LIMIT_MS;
-	for (let state = await encoder.state(); state.state !== "ready"; state = await encoder.state()) {
-		if (performance.now() > end) throw new Error(state.text);
-		await Bun.sleep(50);
-	}
+	await until(async () => (await encoder.state()).state === "ready", "ffmpeg is fetched");
 	return encoder;
 }
 

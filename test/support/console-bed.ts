@@ -7,10 +7,10 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { keyHash } from "../../src/access/index.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
-import { until } from "./running-gateway.ts";
 import { type ScriptedAudioUpstream, startScriptedAudioUpstream } from "./scripted-audio-upstream.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { ADMIN_KEY, type Served, serve, temporaryFolder } from "./served.ts";
+import { until } from "./until.ts";
 
 /** Where a browser is; null: the tests of the console are skipped. */
 export const CHROMIUM = Bun.which("chromium") ?? Bun.which("google-chrome") ?? Bun.which("chrome");

@@ -5,8 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { freePort } from "./free-port.ts";
-
-const READY_MS = 60_000;
+import { WAIT_LIMIT_MS } from "./until.ts";
 
 export interface Geth {
 	readonly url: string;
@@ -39,7 +38,7 @@ export async function startGeth(program: string, chainFolder: string): Promise<G
 	const store = ["--datadir", folder, "--state.scheme", "hash"];
 	const archive = ["--gcmode", "archive", "--syncmode", "full"];
 	const run = (args: readonly string[]) => {
-		const done = spawnSync(program, [...store, ...args], { encoding: "utf8", timeout: READY_MS });
+		const done = spawnSync(program, [...store, ...args], { encoding: "utf8", timeout: WAIT_LIMIT_MS });
 		if (done.status !== 0) throw new Error(`geth ${args.join(" ")}: ${done.stderr.slice(-2_000)}`);
 	};
 	let child: ChildProcess | null = null;
@@ -64,7 +63,7 @@ export async function startGeth(program: string, chainFolder: string): Promise<G
 		child = running;
 		const url = `http://127.0.0.1:${port}`;
 		const head = readFileSync(join(chainFolder, "headfcu.json"), "utf8");
-		const deadline = performance.now() + READY_MS;
+		const deadline = performance.now() + WAIT_LIMIT_MS;
 		for (;;) {
 			try {
 				const headers = { authorization: `Bearer ${token(secret)}` };

@@ -40,19 +40,19 @@ export class NodeFleet {
 		const fleet = new NodeFleet();
 		beforeAll(async () => {
 			fleet.#cluster = await startPostgres();
-		}, 60_000);
+		});
 		afterAll(() => fleet.#cluster?.stop());
 		beforeEach(async () => {
 			fleet.#upstream = startScriptedUpstream();
 			fleet.#upstream.always(ANSWER);
 			fleet.url = (await fleet.#cluster?.newDatabase()) ?? "";
 			fleet.#admin = openAdmin(fleet.url);
-		}, 30_000);
+		});
 		afterEach(async () => {
 			for (const node of fleet.nodes.splice(0)) node.remove();
 			await fleet.#admin?.close();
 			await fleet.#upstream?.stop();
-		}, 30_000);
+		});
 		return fleet;
 	}
 

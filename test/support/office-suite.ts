@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { WAIT_LIMIT_MS } from "./until.ts";
 
 /** LibreOffice's program; null where it is not installed. */
 export const OFFICE_SUITE = Bun.which("soffice");
-const LIMIT_MS = 120_000;
 
 export interface Conversion {
 	/** Flat OpenDocument: the file's name with its extension, and its XML. */
@@ -39,7 +39,7 @@ export async function convert(program: string, conversions: readonly Conversion[
 				folder,
 				...sources,
 			],
-			{ stdout: "ignore", stderr: "pipe", timeout: LIMIT_MS },
+			{ stdout: "ignore", stderr: "pipe", timeout: WAIT_LIMIT_MS },
 		);
 		const said = await new Response(suite.stderr).text();
 		await suite.exited;

@@ -10,6 +10,7 @@ import { platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { SQL } from "bun";
 import { freePort } from "./free-port.ts";
+import { WAIT_LIMIT_MS } from "./until.ts";
 
 export interface PostgresCluster {
 	readonly port: number;
@@ -28,7 +29,6 @@ export interface PostgresCluster {
 
 /** A user without rights that every Unix has; only where this process is root. */
 const NOBODY = 65_534;
-const READY_MS = 30_000;
 
 const asUser = () => (process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {});
 
@@ -148,7 +148,7 @@ function run(program: string, args: string[]): void {
 }
 
 async function answering(url: string, alive: () => boolean): Promise<void> {
-	const deadline = performance.now() + READY_MS;
+	const deadline = performance.now() + WAIT_LIMIT_MS;
 	for (;;) {
 		try {
 			await once(url, (sql) => sql.unsafe("SELECT 1"));

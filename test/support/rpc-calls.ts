@@ -95,11 +95,3 @@ export function fastClock(factor: number): Clock & { jump(ms: number): void } {
 		},
 	};
 }
-
-/** Waits until it is so; fails after ten seconds. */
-export async function until(isSo: () => boolean): Promise<void> {
-	for (let turn = 0; !isSo(); turn++) {
-		if (turn > 5_000) throw new Error("it did not come");
-		await Bun.sleep(2);
-	}
-}

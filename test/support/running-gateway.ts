@@ -29,6 +29,7 @@ import { type OpenedStore, openStore } from "../../src/store/index.ts";
 import { type Clock, systemClock } from "../../src/telemetry/clock.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
 import type { PublicFetch } from "../../src/upstreams/public-fetch/port.ts";
+import { until } from "./until.ts";
 
 const CATALOG_DIR = join(import.meta.dir, "../../catalog");
 
@@ -240,15 +241,6 @@ function lazyEncoder(dataDir: string): FfmpegEncoder {
 		log: silentLog,
 	});
 	return new FfmpegEncoder({ assets, log: silentLog });
-}
-
-/** Polls until a condition holds; fails after 30 s. */
-export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
-	const end = performance.now() + 30_000;
-	while (!(await condition())) {
-		if (performance.now() > end) throw new Error(`${what} did not come within 30 s`);
-		await new Promise((resolve) => setTimeout(resolve, 5));
-	}
 }
 
 /** What one request costs the operator's account by the books, in nano-USD, its last post, and how many posts it made. */

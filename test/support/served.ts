@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
+import { until } from "./until.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** A key that a test gives its server: TURNPIKE_ADMIN_KEY. */
@@ -79,11 +80,9 @@ export async function serve(options: ServeOptions = {}): Promise<Served> {
 		return code;
 	});
 	if (options.waitFor !== "nothing") {
-		const end = performance.now() + 60_000;
-		while (!exited && !(await isReady(url))) {
-			if (performance.now() > end) throw new Error(`the server is not ready after 60 s: ${err.text()}`);
-			await new Promise((resolve) => setTimeout(resolve, 10));
-		}
+		await until(async () => exited || (await isReady(url)), "the server is ready").catch((error) => {
+			throw new Error(`${error.message}: ${err.text()}`);
+		});
 	}
 	return {
 		url,

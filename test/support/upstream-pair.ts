@@ -1,5 +1,4 @@
 /** Chat upstreams between a test and two scripted servers, `main` and `spare`. */
-import { expect } from "bun:test";
 import type { UpstreamConfig } from "../../src/config/schema.ts";
 import { ApiError, type ErrorCode } from "../../src/errors/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
@@ -95,10 +94,4 @@ export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | str
 	} catch (error) {
 		return error instanceof ApiError ? error.code : `not an ApiError: ${String(error)}`;
 	}
-}
-
-/** Waits for what must come, for at most some seconds. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-	for (let i = 0; i < 2_000 && !condition(); i++) await Bun.sleep(2);
-	expect(condition(), what).toBe(true);
 }

@@ -7,6 +7,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { domainSeparator } from "../../src/payments/chain/typed-data.ts";
 import { networkNamed } from "../../src/payments/networks.ts";
 import { type Anvil, startAnvil } from "./anvil.ts";
+import { until } from "./until.ts";
 
 interface Artifact {
 	readonly abi: Abi;
@@ -260,17 +261,14 @@ function send(anvil: Anvil, transaction: object): Promise<Hex> {
 	return anvil.rpc<Hex>("eth_sendTransaction", [{ gas: "0x989680", ...transaction }]);
 }
 
-const MINED_WITHIN_MS = 30_000;
-
 /** Anvil mines a moment after it took a transaction. */
 async function mined(anvil: Anvil, hash: Hex): Promise<{ readonly contractAddress: string }> {
-	const deadline = performance.now() + MINED_WITHIN_MS;
-	for (;;) {
-		type Receipt = { readonly status: string; readonly contractAddress: string };
-		const receipt = await anvil.rpc<Receipt | null>("eth_getTransactionReceipt", [hash]);
-		if (receipt?.status === "0x1") return receipt;
-		if (receipt !== null) throw new Error(`the chain refused ${hash}`);
-		if (performance.now() > deadline) throw new Error(`${hash} was not mined`);
-		await Bun.sleep(5);
-	}
+	type Receipt = { readonly status: string; readonly contractAddress: string };
+	let receipt: Receipt | null = null;
+	await until(async () => {
+		receipt = await anvil.rpc<Receipt | null>("eth_getTransactionReceipt", [hash]);
+		return receipt !== null;
+	}, `${hash} is mined`);
+	if ((receipt as Receipt | null)?.status !== "0x1") throw new Error(`the chain refused ${hash}`);
+	return receipt as unknown as Receipt;
 }

@@ -22,7 +22,7 @@ beforeEach(async () => {
 	chain = await startUsdcChain();
 	books = new BooksFolder();
 	desks = [];
-}, 60_000);
+});
 
 afterEach(async () => {
 	for (const desk of desks) await desk.stop();

@@ -12,7 +12,7 @@ let chain: UsdcChain;
 beforeAll(async () => {
 	cluster = await startPostgres();
 	chain = await startUsdcChain();
-}, 120_000);
+});
 afterAll(async () => {
 	await chain.stop();
 	await cluster.stop();
@@ -48,4 +48,4 @@ test("servers that share a key send one after the other, and a header that comes
 		for (const desk of desks) await desk.stop();
 		await books.remove();
 	}
-}, 120_000);
+});

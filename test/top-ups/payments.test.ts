@@ -21,7 +21,7 @@ let chain: UsdcChain;
 
 beforeAll(async () => {
 	chain = await startUsdcChain();
-}, 60_000);
+});
 afterAll(() => chain.stop());
 
 const brief = (outcome: TopUpOutcome) =>

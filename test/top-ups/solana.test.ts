@@ -44,7 +44,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	afterAll(() => silenced.mockRestore());
 	beforeAll(async () => {
 		packages = await loadSolanaPackages(folder ?? "");
-	}, 60_000);
+	});
 	beforeEach(async () => {
 		cluster = await SolanaCluster.start(packages);
 		facilitator = await SolanaFacilitator.start(packages, cluster);

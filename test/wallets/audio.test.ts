@@ -1,9 +1,10 @@
 /** Wallets on the audio routes: what they pay, what they are told, whose voices are theirs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../support/audio-engines.ts";
-import { until, upstreamEntry } from "../support/running-gateway.ts";
+import { readyEncoder } from "../support/audio-engines.ts";
+import { upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedAudioUpstream, startScriptedAudioUpstream } from "../support/scripted-audio-upstream.ts";
 import { toneFile } from "../support/tone-file.ts";
+import { until } from "../support/until.ts";
 import { startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
 import { testWallet } from "../support/wallets.ts";
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
 			},
 		},
 	});
-}, ENCODER_LIMIT_MS);
+});
 
 afterAll(async () => {
 	await bed.stop();

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import { audit } from "../../src/ledger/index.ts";
 import { openAdmin } from "../../src/store/admin.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
-import { until } from "../support/running-gateway.ts";
 import { type Served, serve } from "../support/served.ts";
+import { until } from "../support/until.ts";
 import { headerOf, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
 import { testWallet, walletOf } from "../support/wallets.ts";
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 		TURNPIKE_RPC_BASE_MAINNET: usdc.url,
 	};
 	nodes = [await serve({ env }), await serve({ env })];
-}, 120_000);
+});
 afterAll(async () => {
 	for (const node of nodes) node.kill("SIGTERM");
 	await Promise.all(nodes.map(({ exited }) => exited));

@@ -17,7 +17,7 @@ describe.skipIf(folder === null)("payments on Solana by variables alone", () => 
 		packages = await loadSolanaPackages(folder ?? "");
 		cluster = await SolanaCluster.start(packages);
 		facilitator = await SolanaFacilitator.start(packages, cluster);
-	}, 60_000);
+	});
 	afterAll(async () => {
 		await Promise.all([cluster.stop(), facilitator.stop()]);
 	});

@@ -5,6 +5,7 @@ import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
 import { solanaPayment } from "../support/solana-desk.ts";
 import { SolanaFacilitator } from "../support/solana-facilitator.ts";
 import { loadSolanaPackages, type SolanaPackages, solanaFolder } from "../support/solana-packages.ts";
+import { until } from "../support/until.ts";
 import { CHAT_MODEL, RPC_CALL_NANO, startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
 import type { TestSolanaWallet } from "../support/wallets.ts";
 
@@ -26,8 +27,8 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 		const solana = { payTo, rpcUrl: cluster.url, facilitator: { url: facilitator.url } };
 		const limits = { failedRequests: 0, topUpsPerMinute: 10_000 };
 		bed = await startWalletGateway({ config: { limits, x402: { solana, sweepEveryMs: 3_600_000 } } });
-		while (offered(await bed.post("/x402/top-up"))?.extra.feePayer === undefined) await Bun.sleep(5);
-	}, 60_000);
+		await until(async () => offered(await bed.post("/x402/top-up"))?.extra.feePayer !== undefined);
+	});
 	afterAll(async () => {
 		await bed.stop();
 		await Promise.all([cluster.stop(), facilitator.stop()]);

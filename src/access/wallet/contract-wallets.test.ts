@@ -11,7 +11,7 @@ const owner = newWallet();
 
 beforeAll(async () => {
 	chain = await startStakingChain({ genesisSeconds: Math.floor(NOW / 1000) });
-}, 60_000);
+});
 beforeEach(() => {
 	chain.answer = null;
 	chain.calls.clear();

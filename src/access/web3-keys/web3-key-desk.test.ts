@@ -15,7 +15,7 @@ let books: BooksFolder;
 beforeAll(async () => {
 	cluster = await startPostgres();
 	books = new BooksFolder(await cluster.newDatabase());
-}, 60_000);
+});
 afterAll(async () => {
 	await books.remove();
 	await cluster.stop();

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { ffmpegPath, probeAudio } from "../../../test/support/audio-probe.ts";
+import { until } from "../../../test/support/until.ts";
 import { AssetStore, parseManifest } from "../../assets/index.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { tempoFilters } from "./ffmpeg-arguments.ts";
@@ -16,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), "turnpike-encoder-"));
 let encoder: FfmpegEncoder;
 beforeAll(async () => {
 	encoder = await readyEncoder();
-}, ENCODER_LIMIT_MS);
+});
 afterAll(async () => {
 	await encoder.stop();
 	rmSync(folder, { recursive: true, force: true });
@@ -125,8 +126,7 @@ describe("a stream", () => {
 			}
 		}
 		for await (const _ of encoder.stream({ input: pcm(endless()), format: "wav", signal: never })) break;
-		for (let tries = 0; tries < 500 && !ended; tries += 1) await Bun.sleep(10);
-		expect(ended).toBe(true);
+		await until(() => ended);
 	});
 
 	test("ends with the signal's reason", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
 import { AssetStore, loadManifest } from "../../assets/index.ts";
 import { silentLog } from "../../telemetry/log.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 	const manifest = loadManifest(join(CHECKOUT, "catalog/assets.json"));
 	const assets = new AssetStore({ dir: join(CHECKOUT, ".cache/assets"), manifest, log: silentLog });
 	ffmpeg = await new FfmpegProgram({ assets, log: silentLog }).path();
-}, ENCODER_LIMIT_MS);
+});
 afterAll(() => rmSync(dir, { recursive: true }));
 
 const measure = (file: Uint8Array) => measureAudio(encoder, file, new AbortController().signal);

@@ -8,11 +8,6 @@ import { EMBEDDED_CHAT_ASSET, EmbeddedChat, type Endpoint } from "./embedded-cha
 const CHECKOUT = join(import.meta.dir, "../../..");
 const CONFIG = { enabled: true, threads: 1, contextTokens: 1024, parallel: 2, queue: 3, maxMemoryMb: 2048, idleStopMs: 600_000 };
 
-/** For a test that has the model write something. */
-export const LIMIT_MS = 60_000;
-/** For the first start: 98 MB come from a registry, once for each machine. */
-export const FETCH_LIMIT_MS = 600_000;
-
 export interface Refusal {
 	readonly code: string;
 	readonly error: { readonly message: string; readonly code: string };

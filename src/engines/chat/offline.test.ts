@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../../test/support/until.ts";
 import { AssetStore, parseManifest } from "../../assets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { silentLog } from "../../telemetry/log.ts";
@@ -61,13 +62,14 @@ async function refusal(engine: EmbeddedChat): Promise<ApiError> {
 	throw new Error(`not an ApiError: ${fault}`);
 }
 
+/** Waits for a part of the text that tells how far the download is, and returns the text. */
 async function eventually(engine: EmbeddedChat, part: string): Promise<string> {
-	for (let tries = 0; tries < 300; tries += 1) {
-		const { text } = await engine.state();
-		if (text.includes(part)) return text;
-		await Bun.sleep(10);
-	}
-	return (await engine.state()).text;
+	let text = "";
+	await until(async () => {
+		text = (await engine.state()).text;
+		return text.includes(part);
+	}, part);
+	return text;
 }
 
 describe("before its weights are there, the embedded model", () => {

@@ -14,7 +14,7 @@ let folder = "";
 
 beforeAll(async () => {
 	if (OFFICE_SUITE !== null) folder = await convert(OFFICE_SUITE, officeCorpus);
-}, 300_000);
+});
 afterAll(() => {
 	if (folder !== "") rmSync(folder, { recursive: true, force: true });
 });

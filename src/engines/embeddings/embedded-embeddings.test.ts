@@ -5,8 +5,6 @@ import { silentLog } from "../../telemetry/log.ts";
 import { checkEmbeddingEngine, EMBEDDED_EMBEDDING_ASSETS, EmbeddedEmbeddings } from "./index.ts";
 
 const CHECKOUT = join(import.meta.dir, "../../..");
-/** For the first start: 16 MB come from a registry, once for each machine. */
-const FETCH_LIMIT_MS = 600_000;
 
 // Kept between runs.
 const assets = new AssetStore({
@@ -19,7 +17,7 @@ const engine = new EmbeddedEmbeddings({ config, assets, log: silentLog });
 
 beforeAll(async () => {
 	for (const name of Object.values(EMBEDDED_EMBEDDING_ASSETS)) await assets.ensure(name);
-}, FETCH_LIMIT_MS);
+});
 afterAll(() => engine.stop());
 
 const never = () => new AbortController().signal;

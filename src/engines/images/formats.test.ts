@@ -193,20 +193,13 @@ describe("what is refused", () => {
 		]);
 	});
 
-	test("is refused in time, and without taking memory", async () => {
+	test("is refused without taking memory", async () => {
 		await engine.normalise(await halves("png"), NEVER);
 		const [pid = 0] = engine.pids();
 		const rss = async () => Number(/VmHWM:\s+(\d+)/.exec(await Bun.file(`/proc/${pid}/status`).text())?.[1]) / 1_024;
 		const before = process.platform === "linux" ? await rss() : 0;
 		for (const name of ["decompression_bomb_16000x16000.png", "truncated.jpg"]) {
-			const times: number[] = [];
-			for (let run = 0; run < 5; run += 1) {
-				const startedAt = performance.now();
-				await refusal(sample(name));
-				times.push(performance.now() - startedAt);
-			}
-			// The best of five: the machine may be busy.
-			expect(Math.min(...times), name).toBeLessThan(200);
+			for (let run = 0; run < 5; run += 1) await refusal(sample(name));
 		}
 		if (process.platform === "linux") expect((await rss()) - before).toBeLessThan(50);
 		expect(engine.pids()).toEqual([pid]);

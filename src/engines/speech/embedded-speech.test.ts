@@ -4,15 +4,14 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { probeAudio } from "../../../test/support/audio-probe.ts";
 import { ApiError } from "../../errors/index.ts";
 import { AUDIO_FORMATS, type AudioEncoder, type AudioFormat } from "../audio/port.ts";
-import { FETCH_LIMIT_MS, SpeakingEngine, type Spoken } from "./engine-for-tests.ts";
+import { SpeakingEngine, type Spoken } from "./engine-for-tests.ts";
 import { paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "./port.ts";
 
 const QUEUE = 3;
-const LIMIT_MS = 240_000;
 const CHECKOUT = join(import.meta.dir, "../../..");
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), "turnpike-speech-"));
@@ -23,7 +22,7 @@ let encoder: AudioEncoder;
 beforeAll(async () => {
 	await bed.fetchAssets();
 	encoder = await readyEncoder();
-}, FETCH_LIMIT_MS + ENCODER_LIMIT_MS);
+});
 afterAll(async () => {
 	await bed.engine.stop();
 	await encoder.stop();
@@ -80,7 +79,7 @@ describe("a sentence", () => {
 	let spoken: Spoken;
 	beforeAll(async () => {
 		spoken = await bed.say(text);
-	}, LIMIT_MS);
+	});
 
 	test("is audio in each of the six formats: not silent, nothing clipped, the right length", async () => {
 		for (const format of AUDIO_FORMATS) {
@@ -99,37 +98,25 @@ describe("a sentence", () => {
 			expect(Math.max(...edge.map(Math.abs))).toBeLessThan(400);
 	});
 
-	test(
-		"said twice has the same length, and all its characters are done",
-		async () => {
-			const again = await bed.say(text);
-			expect(again.samples.length).toBe(spoken.samples.length);
-			expect(again.done).toEqual([text.length]);
-		},
-		LIMIT_MS,
-	);
+	test("said twice has the same length, and all its characters are done", async () => {
+		const again = await bed.say(text);
+		expect(again.samples.length).toBe(spoken.samples.length);
+		expect(again.done).toEqual([text.length]);
+	});
 
-	test(
-		"at twice the speed takes half the time",
-		async () => {
-			const { speed, tempo } = paceOf(2);
-			const fast = await probeAudio(await encoded(await bed.say(text, { speed }), "wav", tempo));
-			expect(Math.abs(fast.seconds / (spoken.seconds / 2) - 1)).toBeLessThan(0.05);
-		},
-		LIMIT_MS,
-	);
+	test("at twice the speed takes half the time", async () => {
+		const { speed, tempo } = paceOf(2);
+		const fast = await probeAudio(await encoded(await bed.say(text, { speed }), "wav", tempo));
+		expect(Math.abs(fast.seconds / (spoken.seconds / 2) - 1)).toBeLessThan(0.05);
+	});
 
-	test(
-		"a bit faster is said faster by the engine itself",
-		async () => {
-			const { speed, tempo } = paceOf(1.2);
-			expect(tempo).toBe(1);
-			const faster = await bed.say(text, { speed });
-			expect(faster.seconds).toBeLessThan(spoken.seconds * 0.95);
-			expect(faster.seconds).toBeGreaterThan(spoken.seconds * 0.75);
-		},
-		LIMIT_MS,
-	);
+	test("a bit faster is said faster by the engine itself", async () => {
+		const { speed, tempo } = paceOf(1.2);
+		expect(tempo).toBe(1);
+		const faster = await bed.say(text, { speed });
+		expect(faster.seconds).toBeLessThan(spoken.seconds * 0.95);
+		expect(faster.seconds).toBeGreaterThan(spoken.seconds * 0.75);
+	});
 });
 
 const SENTENCES: readonly (readonly [voice: string, text: string])[] = [
@@ -146,121 +133,101 @@ const SENTENCES: readonly (readonly [voice: string, text: string])[] = [
 ];
 
 describe.skipIf(!hasPython)("English", () => {
-	test(
-		"is understood: at most one word in ten of ten sentences is heard otherwise",
-		async () => {
-			const python = spawnSync("node", ["scripts/python-whisper.mjs"], { cwd: CHECKOUT, encoding: "utf8" });
-			if (python.status !== 0) throw new Error(python.stderr);
-			const files: string[] = [];
-			for (const [index, [voice, text]] of SENTENCES.entries()) {
-				const file = join(folder, `${index}.wav`);
-				writeFileSync(file, await encoded(await bed.say(text, { voice }), "wav"));
-				files.push(file);
-			}
-			const child = Bun.spawn([python.stdout.trim(), join(import.meta.dir, "write_down.py"), ...files], {
-				stdout: "pipe",
-				stderr: "pipe",
-			});
-			const [output, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-			if ((await child.exited) !== 0) throw new Error(complaint);
-			const heard = output
-				.trim()
-				.split("\n")
-				.map((line) => String(JSON.parse(line)));
-			expect(heard).toHaveLength(SENTENCES.length);
-			const counts = SENTENCES.map(([, text], index) =>
-				wordErrors(
-					text,
-					(heard[index] ?? "")
-						.replace(/\b27\b/, "twenty seven")
-						.replace(/\bDr\b/, "doctor")
-						.replace(/\b9\b/, "nine"),
-				),
-			);
-			const errors = counts.reduce((sum, count) => sum + count.errors, 0);
-			const words = counts.reduce((sum, count) => sum + count.words, 0);
-			if (errors / words > 0.1) throw new Error(`${errors} of ${words} words: ${heard.join(" / ")}`);
-		},
-		FETCH_LIMIT_MS,
-	);
+	test("is understood: at most one word in ten of ten sentences is heard otherwise", async () => {
+		const python = spawnSync("node", ["scripts/python-whisper.mjs"], { cwd: CHECKOUT, encoding: "utf8" });
+		if (python.status !== 0) throw new Error(python.stderr);
+		const files: string[] = [];
+		for (const [index, [voice, text]] of SENTENCES.entries()) {
+			const file = join(folder, `${index}.wav`);
+			writeFileSync(file, await encoded(await bed.say(text, { voice }), "wav"));
+			files.push(file);
+		}
+		const child = Bun.spawn([python.stdout.trim(), join(import.meta.dir, "write_down.py"), ...files], {
+			stdout: "pipe",
+			stderr: "pipe",
+		});
+		const [output, complaint] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+		if ((await child.exited) !== 0) throw new Error(complaint);
+		const heard = output
+			.trim()
+			.split("\n")
+			.map((line) => String(JSON.parse(line)));
+		expect(heard).toHaveLength(SENTENCES.length);
+		const counts = SENTENCES.map(([, text], index) =>
+			wordErrors(
+				text,
+				(heard[index] ?? "")
+					.replace(/\b27\b/, "twenty seven")
+					.replace(/\bDr\b/, "doctor")
+					.replace(/\b9\b/, "nine"),
+			),
+		);
+		const errors = counts.reduce((sum, count) => sum + count.errors, 0);
+		const words = counts.reduce((sum, count) => sum + count.words, 0);
+		if (errors / words > 0.1) throw new Error(`${errors} of ${words} words: ${heard.join(" / ")}`);
+	});
 });
 
-test(
-	"the other languages are spoken at a plausible pace",
-	async () => {
-		const lines: readonly (readonly [voice: string, text: string])[] = [
-			["ff_siwis", "Bonjour, j'habite à Paris."],
-			["ef_dora", "Tengo veinticinco años."],
-			["if_sara", "Oggi andiamo al mare."],
-			["pf_dora", "Eu gosto muito de café."],
-			["hf_alpha", "मैं दिल्ली में रहती हूँ।"],
-			["jf_alpha", "明日は東京へ行きます。"],
-			["zf_xiaobei", "我们去北京的银行。"],
-			["af_jadzia", "This is a mixture of two."],
-		];
-		for (const [voice, text] of lines) {
-			const { seconds, samples } = await bed.say(text, { voice });
-			// Kanji and Chinese characters are about three letters each.
-			const letters = [...text].length * (/^[jz]/.test(voice) ? 2.6 : 1);
-			expect(`${voice} ${letters / seconds > 8 && letters / seconds < 26}`).toBe(`${voice} true`);
-			expect(Math.max(...samples.map(Math.abs))).toBeGreaterThan(3_000);
-		}
-	},
-	LIMIT_MS,
-);
+test("the other languages are spoken at a plausible pace", async () => {
+	const lines: readonly (readonly [voice: string, text: string])[] = [
+		["ff_siwis", "Bonjour, j'habite à Paris."],
+		["ef_dora", "Tengo veinticinco años."],
+		["if_sara", "Oggi andiamo al mare."],
+		["pf_dora", "Eu gosto muito de café."],
+		["hf_alpha", "मैं दिल्ली में रहती हूँ।"],
+		["jf_alpha", "明日は東京へ行きます。"],
+		["zf_xiaobei", "我们去北京的银行。"],
+		["af_jadzia", "This is a mixture of two."],
+	];
+	for (const [voice, text] of lines) {
+		const { seconds, samples } = await bed.say(text, { voice });
+		// Kanji and Chinese characters are about three letters each.
+		const letters = [...text].length * (/^[jz]/.test(voice) ? 2.6 : 1);
+		expect(`${voice} ${letters / seconds > 8 && letters / seconds < 26}`).toBe(`${voice} true`);
+		expect(Math.max(...samples.map(Math.abs))).toBeGreaterThan(3_000);
+	}
+});
 
 describe("a longer text", () => {
 	const text = "This is the first of them. Here the second follows. And this one ends it.";
 
-	test(
-		"comes piece by piece, each with the characters done so far, with pauses between",
-		async () => {
-			const { done, samples } = await bed.say(text);
-			expect(done).toEqual([27, 52, text.length]);
-			// A pause of 320 ms, and the rests of silence around it.
-			let quiet = 0;
-			let pauses = 0;
-			for (const sample of samples) {
-				quiet = Math.abs(sample) < 200 ? quiet + 1 : 0;
-				if (quiet === 0.3 * SPEECH_SAMPLE_RATE) pauses += 1;
+	test("comes piece by piece, each with the characters done so far, with pauses between", async () => {
+		const { done, samples } = await bed.say(text);
+		expect(done).toEqual([27, 52, text.length]);
+		// A pause of 320 ms, and the rests of silence around it.
+		let quiet = 0;
+		let pauses = 0;
+		for (const sample of samples) {
+			quiet = Math.abs(sample) < 200 ? quiet + 1 : 0;
+			if (quiet === 0.3 * SPEECH_SAMPLE_RATE) pauses += 1;
+		}
+		expect(pauses).toBe(2);
+	});
+
+	test("stops when its caller leaves: at once for the caller, after the sentence in hand for the engine", async () => {
+		const leaving = new AbortController();
+		const read = async () => {
+			for await (const _ of bed.pieces(text, { signal: leaving.signal })) leaving.abort(new Error("left"));
+		};
+		await expect(read()).rejects.toThrow("left");
+		// The engine is free for others: nothing of the rest is spoken.
+		const [next] = (await bed.say("And now this.")).done;
+		expect(next).toBe(13);
+	});
+
+	test("fails alone when the engine is killed in its middle; who waited is served by the next one", async () => {
+		const others: Promise<Spoken>[] = [];
+		const victim = async () => {
+			for await (const _ of bed.pieces(text)) {
+				// Its second sentence is being computed; the other request waits behind it.
+				others.push(bed.say("Another request waits."));
+				if (bed.engine.pid !== null) process.kill(bed.engine.pid, "SIGKILL");
 			}
-			expect(pauses).toBe(2);
-		},
-		LIMIT_MS,
-	);
-
-	test(
-		"stops when its caller leaves: at once for the caller, after the sentence in hand for the engine",
-		async () => {
-			const leaving = new AbortController();
-			const read = async () => {
-				for await (const _ of bed.pieces(text, { signal: leaving.signal })) leaving.abort(new Error("left"));
-			};
-			await expect(read()).rejects.toThrow("left");
-			// The engine is free for others: nothing of the rest is spoken.
-			const [next] = (await bed.say("And now this.")).done;
-			expect(next).toBe(13);
-		},
-		LIMIT_MS,
-	);
-
-	test(
-		"fails alone when the engine is killed in its middle; who waited is served by the next one",
-		async () => {
-			const others: Promise<Spoken>[] = [];
-			const victim = async () => {
-				for await (const _ of bed.pieces(text)) {
-					// Its second sentence is being computed; the other request waits behind it.
-					others.push(bed.say("Another request waits."));
-					if (bed.engine.pid !== null) process.kill(bed.engine.pid, "SIGKILL");
-				}
-			};
-			expect(await faultOf(victim())).toMatchObject({ code: "INFERENCE_FAILED" });
-			expect((await Promise.all(others)).map(({ seconds }) => seconds > 0.5)).toEqual([true]);
-			expect((await bed.say("And the next one works.")).seconds).toBeGreaterThan(0.5);
-		},
-		LIMIT_MS,
-	);
+		};
+		expect(await faultOf(victim())).toMatchObject({ code: "INFERENCE_FAILED" });
+		expect((await Promise.all(others)).map(({ seconds }) => seconds > 0.5)).toEqual([true]);
+		expect((await bed.say("And the next one works.")).seconds).toBeGreaterThan(0.5);
+	});
 });
 
 describe("what cannot be spoken", () => {
@@ -270,36 +237,24 @@ describe("what cannot be spoken", () => {
 		expect(await faultOf(bed.say("Hello", { voice: "vv_none" }))).toBeInstanceOf(SpeechInputError);
 	});
 
-	test(
-		"is told too where only the voice has no sound for it",
-		async () => {
-			expect(await faultOf(bed.say("\u16a0", { voice: "jf_alpha" }))).toMatchObject({ code: "nothing-to-say" });
-		},
-		LIMIT_MS,
-	);
+	test("is told too where only the voice has no sound for it", async () => {
+		expect(await faultOf(bed.say("\u16a0", { voice: "jf_alpha" }))).toMatchObject({ code: "nothing-to-say" });
+	});
 
-	test(
-		"is passed over within a text: markup, pictures, broken characters",
-		async () => {
-			const odd = '<speak>Hi <break time="1s"/>\u0000 \ud800 🙂 you</speak>';
-			const { seconds, done } = await bed.say(odd);
-			expect(seconds).toBeGreaterThan(1);
-			expect(done.at(-1)).toBe([...odd].length);
-		},
-		LIMIT_MS,
-	);
+	test("is passed over within a text: markup, pictures, broken characters", async () => {
+		const odd = '<speak>Hi <break time="1s"/>\u0000 \ud800 🙂 you</speak>';
+		const { seconds, done } = await bed.say(odd);
+		expect(seconds).toBeGreaterThan(1);
+		expect(done.at(-1)).toBe([...odd].length);
+	});
 });
 
-test(
-	"sixty requests at once: a bounded queue, 429 beyond it, none lost, memory in bounds",
-	async () => {
-		const answers = await Promise.all(Array.from({ length: 60 }, () => faultOf(bed.say("Yes, sir."))));
-		const refused = answers.filter((fault) => fault instanceof ApiError && fault.code === "MODEL_OVERLOADED");
-		expect(answers.filter((fault) => fault === null).length).toBe(QUEUE + 1);
-		expect(refused.length).toBe(60 - QUEUE - 1);
-		for (const fault of refused) expect((fault as ApiError).options.retryAfterSeconds).toBeGreaterThan(0);
-		expect(await bed.engine.rssBytes()).toBeLessThan(1e9);
-		expect((await bed.say("Yes, sir.")).seconds).toBeGreaterThan(0.3);
-	},
-	LIMIT_MS,
-);
+test("sixty requests at once: a bounded queue, 429 beyond it, none lost, memory in bounds", async () => {
+	const answers = await Promise.all(Array.from({ length: 60 }, () => faultOf(bed.say("Yes, sir."))));
+	const refused = answers.filter((fault) => fault instanceof ApiError && fault.code === "MODEL_OVERLOADED");
+	expect(answers.filter((fault) => fault === null).length).toBe(QUEUE + 1);
+	expect(refused.length).toBe(60 - QUEUE - 1);
+	for (const fault of refused) expect((fault as ApiError).options.retryAfterSeconds).toBeGreaterThan(0);
+	expect(await bed.engine.rssBytes()).toBeLessThan(1e9);
+	expect((await bed.say("Yes, sir.")).seconds).toBeGreaterThan(0.3);
+});

@@ -7,9 +7,6 @@ import { SPEECH_SAMPLE_RATE } from "./port.ts";
 
 const CHECKOUT = join(import.meta.dir, "../../..");
 
-/** For the first start: 120 MB come from registries, once for each machine. */
-export const FETCH_LIMIT_MS = 600_000;
-
 export interface Spoken {
 	readonly samples: Int16Array;
 	readonly seconds: number;

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../../../test/support/until.ts";
 import { AssetStore, parseManifest } from "../../assets/index.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { EMBEDDED_SPEECH_ASSETS, EmbeddedSpeech } from "./embedded-speech.ts";
@@ -56,9 +57,14 @@ async function refusal(engine: EmbeddedSpeech): Promise<unknown> {
 	);
 }
 
+/** Waits for a part of the text that tells how far the download is, and returns the text. */
 async function eventually(engine: EmbeddedSpeech, part: string): Promise<string> {
-	for (let tries = 0; tries < 500 && !(await engine.state()).text.includes(part); tries += 1) await Bun.sleep(10);
-	return (await engine.state()).text;
+	let text = "";
+	await until(async () => {
+		text = (await engine.state()).text;
+		return text.includes(part);
+	}, part);
+	return text;
 }
 
 describe("before its files are there, the embedded voice", () => {

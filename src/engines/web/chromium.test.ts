@@ -32,36 +32,28 @@ beforeAll(() => {
 });
 afterAll(() => Promise.all([site.stop(), inside.stop(true)]));
 
-test.skipIf(program === null)(
-	"runs a page's scripts, and lets them reach the public internet alone",
-	async () => {
-		site.paths["/data"] = (request) => Response.json({ agent: request.headers.get("user-agent") });
-		site.paths["/app"] = () =>
-			page(`(async () => {
+test.skipIf(program === null)("runs a page's scripts, and lets them reach the public internet alone", async () => {
+	site.paths["/data"] = (request) => Response.json({ agent: request.headers.get("user-agent") });
+	site.paths["/app"] = () =>
+		page(`(async () => {
 			const { agent } = await (await fetch("/data")).json();
 			const tries = ["http://127.0.0.1:${inside.port}/", "http://localhost:${inside.port}/", "http://inside.example/"];
 			const texts = await Promise.all(tries.map(async (url) => fetch(url).then((r) => r.text()).catch(() => "closed")));
 			document.getElementById("app").textContent = agent + ": " + texts.join();
 		})()`);
-		const { html } = await chromium.html("http://site.example/app", new AbortController().signal);
-		expect(html).toContain('<p id="app">Turnpike/test: closed,closed,closed</p>');
-		expect(insideAsked).toBe(0);
-	},
-	60_000,
-);
+	const { html } = await chromium.html("http://site.example/app", new AbortController().signal);
+	expect(html).toContain('<p id="app">Turnpike/test: closed,closed,closed</p>');
+	expect(insideAsked).toBe(0);
+});
 
-test.skipIf(program === null)(
-	"a page that never ends is ended with its caller",
-	async () => {
-		const leave = new AbortController();
-		site.paths["/endless"] = () => {
-			leave.abort(new RangeError("left"));
-			return page("for (;;);");
-		};
-		await expect(chromium.html("http://site.example/endless", leave.signal)).rejects.toThrow("left");
-	},
-	60_000,
-);
+test.skipIf(program === null)("a page that never ends is ended with its caller", async () => {
+	const leave = new AbortController();
+	site.paths["/endless"] = () => {
+		leave.abort(new RangeError("left"));
+		return page("for (;;);");
+	};
+	await expect(chromium.html("http://site.example/endless", leave.signal)).rejects.toThrow("left");
+});
 
 test("a program that is not there is said so", async () => {
 	const none = new Chromium({ program: "/no/such/browser", proxyPort: async () => 9, userAgent: () => "a", maxBytes: 1 });

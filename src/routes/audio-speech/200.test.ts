@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder, ScriptedSpeechEngine } from "../../../test/support/audio-engines.ts";
+import { readyEncoder, ScriptedSpeechEngine } from "../../../test/support/audio-engines.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import {
 	audioOf,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 			},
 		},
 	});
-}, ENCODER_LIMIT_MS);
+});
 
 afterEach(() => {
 	upstream.reset();

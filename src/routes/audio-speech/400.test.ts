@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder, ScriptedSpeechEngine } from "../../../test/support/audio-engines.ts";
+import { readyEncoder, ScriptedSpeechEngine } from "../../../test/support/audio-engines.ts";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 
 let gate: RunningGateway;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 		audio: { speech: engine, encoder: await readyEncoder() },
 		config: { limits: { failedRequests: 0, audioRequestsPerMinute: 1_000 } },
 	});
-}, ENCODER_LIMIT_MS);
+});
 afterAll(() => gate.stop());
 
 interface Refusal {

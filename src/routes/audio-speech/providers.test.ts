@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { PROVIDER_KEY, SPEECH_SCRIPTS } from "../../../test/support/providers/speech-scripts.ts";
 import { type SpeechServer, startSpeechServer } from "../../../test/support/providers/speech-server.ts";
-import { type RunningGateway, startGateway, until } from "../../../test/support/running-gateway.ts";
+import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
+import { until } from "../../../test/support/until.ts";
 import type { AudioFormatName } from "../../catalog/types.ts";
 
 let gate: RunningGateway;
@@ -70,7 +71,7 @@ beforeAll(async () => {
 			},
 		},
 	});
-}, ENCODER_LIMIT_MS);
+});
 afterEach(() => server.reset());
 afterAll(async () => {
 	await gate.stop();

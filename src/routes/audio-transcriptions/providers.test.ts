@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { PROVIDER_KEY } from "../../../test/support/providers/speech-scripts.ts";
 import {
 	SAID,
@@ -7,8 +7,9 @@ import {
 	TRANSCRIPTION_PROVIDERS,
 	type TranscriptionServer,
 } from "../../../test/support/providers/transcription-server.ts";
-import { type RunningGateway, startGateway, until } from "../../../test/support/running-gateway.ts";
+import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
+import { until } from "../../../test/support/until.ts";
 
 let gate: RunningGateway;
 let server: TranscriptionServer;
@@ -38,7 +39,7 @@ beforeAll(async () => {
 			models: { entries: Object.fromEntries(entries) },
 		},
 	});
-}, ENCODER_LIMIT_MS);
+});
 afterEach(() => server.reset());
 afterAll(async () => {
 	await gate.stop();

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedAudioUpstream, startScriptedAudioUpstream } from "../../../test/support/scripted-audio-upstream.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
+import { until } from "../../../test/support/until.ts";
 import type { FfmpegEncoder } from "../../engines/audio/index.ts";
 import type { AudioFormat } from "../../engines/audio/port.ts";
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
 			},
 		},
 	});
-}, ENCODER_LIMIT_MS);
+});
 
 afterEach(() => upstream.reset());
 

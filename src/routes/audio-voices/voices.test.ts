@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { ENCODER_LIMIT_MS, readyEncoder } from "../../../test/support/audio-engines.ts";
+import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { type RunningGateway, startGateway, type TestKey, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedAudioUpstream, startScriptedAudioUpstream } from "../../../test/support/scripted-audio-upstream.ts";
 import { toneFile } from "../../../test/support/tone-file.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
 		},
 	});
 	other = await gate.newKey({ creditUsd: "1" });
-}, ENCODER_LIMIT_MS);
+});
 
 afterEach(async () => {
 	upstream.reset();

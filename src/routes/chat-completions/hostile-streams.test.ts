@@ -84,7 +84,7 @@ describe("a stream of an upstream", () => {
 		expect(await relayed([bytes])).toEqual(expected);
 		expect(await relayed([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(expected);
 		for (let cut = 1; cut < bytes.length; cut++) expect(await relayed([bytes.slice(0, cut), bytes.slice(cut)])).toEqual(expected);
-	}, 30_000);
+	});
 
 	test("is the same with any line ends, comments, fields, lines of data and sizes", async () => {
 		const piece = fc.oneof(
@@ -118,5 +118,5 @@ describe("a stream of an upstream", () => {
 			),
 			{ numRuns: 150 },
 		);
-	}, 30_000);
+	});
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { until } from "../../../test/support/rpc-calls.ts";
 import { type RpcGateway, request, startRpcGateway } from "../../../test/support/rpc-gateway.ts";
 import type { ChainRequest } from "../../../test/support/scripted-chain.ts";
+import { until } from "../../../test/support/until.ts";
 
 let bed: RpcGateway;
 beforeEach(async () => {

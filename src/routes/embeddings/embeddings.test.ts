@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { startScriptedEmbeddings } from "../../../test/support/scripted-embeddings.ts";
+import { until } from "../../../test/support/until.ts";
 import { ApiError } from "../../errors/index.ts";
 
 let gate: RunningGateway;

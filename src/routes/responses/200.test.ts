@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pricedModel, priceOf } from "../../../test/support/chat-bodies.ts";
-import { chargedFor, type RunningGateway, startGateway, until, upstreamEntry } from "../../../test/support/running-gateway.ts";
+import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
-
-setDefaultTimeout(60_000);
+import { until } from "../../../test/support/until.ts";
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

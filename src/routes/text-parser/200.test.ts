@@ -72,4 +72,4 @@ test("answers each of many files at once with its own text, and charges each onc
 	await Promise.all(Array.from({ length: 8 }, client));
 	expect(before - (await gate.balance())).toBe(200 * PRICE);
 	expect((await gate.posts()).length - posts).toBe(200);
-}, 120_000);
+});

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { disableAccount } from "../../../src/store/admin.ts";
-import { until } from "../../../test/support/running-gateway.ts";
+import { until } from "../../../test/support/until.ts";
 import { startWalletGateway, type WalletGateway } from "../../../test/support/wallet-gateway.ts";
 import { testSolanaWallet, testWallet } from "../../../test/support/wallets.ts";
 

@@ -22,7 +22,7 @@ let applier: BatchApplier;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 
@@ -227,4 +227,4 @@ test("nodes that book for the same accounts at once number each statement withou
 		expect(rows.map((row) => Number(row.entries))).toEqual(Array.from({ length: 30 }, (_, index) => 2 * (index + 1)));
 	}
 	expect(await findings()).toEqual([]);
-}, 20_000);
+});

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import { until } from "../../journal/testing/until.ts";
+import { until } from "../../../test/support/until.ts";
 import { systemClock, type Timers } from "../../telemetry/clock.ts";
 import { createKey, requestReload, revokeKey } from "../admin.ts";
 import type { StoreChange } from "../port.ts";
@@ -44,7 +44,7 @@ const heard: StoreChange[] = [];
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 
@@ -95,7 +95,7 @@ test("a change is heard by its notice: nobody looks for it", async () => {
 	const timers = new HandTimers();
 	await watching(new PostgresEar(books.place), timers);
 	const change = await revokeOne();
-	await until(() => heard.some((one) => one.kind === "key"), 20_000);
+	await until(() => heard.some((one) => one.kind === "key"));
 	expect(heard).toContainEqual(change);
 });
 
@@ -106,7 +106,7 @@ test("where the notice is lost it is found by the next look, which comes each se
 		await requestReload(books.admin());
 		expect(heard.length).toBe(round - 1);
 		timers.within(1_000);
-		await until(() => heard.length === round, 20_000);
+		await until(() => heard.length === round);
 	}
 	expect(heard).toEqual(Array(3).fill({ kind: "reload" }));
 });
@@ -124,5 +124,5 @@ test("an ear that was cut off hears again by itself", async () => {
 	await until(async () => {
 		await requestReload(books.admin());
 		return heard.length > 0;
-	}, 30_000);
-}, 40_000);
+	});
+});

@@ -10,7 +10,7 @@ let sql: SQL;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 

@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
+import { until } from "../../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { type OpenedStore, openStore } from "../index.ts";
 import { BooksFolder } from "../testing/books-folder.ts";
-
-const PATIENCE_MS = 40_000;
 
 let cluster: PostgresCluster;
 const open: OpenedStore[] = [];
@@ -13,7 +12,7 @@ const folders: BooksFolder[] = [];
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-}, 60_000);
+});
 
 afterAll(() => cluster.stop());
 
@@ -62,15 +61,20 @@ test("nodes on a restored older store book again what their journals have and it
 		for (let index = 0; index < count; index++) await node.journal.append(samplePost(requestId(++posted), accountId));
 	};
 	const settled = async (node: OpenedStore) => {
-		const deadline = performance.now() + PATIENCE_MS;
-		for (;;) {
-			try {
-				return await node.store.settled();
-			} catch (error) {
-				if (performance.now() > deadline) throw error;
-			}
-			await Bun.sleep(50);
-		}
+		let fault: unknown;
+		await until(
+			() =>
+				node.store.settled().then(
+					() => true,
+					(error: unknown) => {
+						fault = error;
+						return false;
+					},
+				),
+			"the store has all posts",
+		).catch((error: Error) => {
+			throw new Error(error.message, { cause: fault });
+		});
 	};
 	await post(a, 5);
 	await post(b, 5);
@@ -97,12 +101,11 @@ test("nodes on a restored older store book again what their journals have and it
 	await a.journal.append(samplePost(requestId(++posted), accountId));
 	await settled(a);
 	const admin = first.admin();
-	const deadline = performance.now() + PATIENCE_MS;
 	const booked = async () =>
 		(await admin.db.selectFrom("posts").select("request_id").execute()).map((row) => row.request_id).sort();
-	while ((await booked()).length < posted && performance.now() < deadline) await Bun.sleep(50);
+	await until(async () => (await booked()).length >= posted);
 	expect(await booked()).toEqual(Array.from({ length: posted }, (_, index) => requestId(index + 1)).sort());
 	expect((await first.audit()).findings).toEqual([]);
 	const budget = await admin.db.selectFrom("budgets").select("balance").where("source", "=", "usd").executeTakeFirstOrThrow();
 	expect(Number(budget.balance)).toBe(100 * NANO_PER_USD - posted * SAMPLE_PRICE);
-}, 120_000);
+});

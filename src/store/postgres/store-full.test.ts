@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
 import { once, type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { canMountSmallDisk, mountSmallDisk, type SmallDisk } from "../../../test/support/small-disk.ts";
+import { until } from "../../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
-import { until } from "../../journal/testing/until.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { type OpenedStore, openStore } from "../index.ts";
 import { BooksFolder } from "../testing/books-folder.ts";
@@ -40,7 +40,7 @@ afterEach(async () => {
 	await cluster?.stop();
 	cluster = null;
 	disk.unmount();
-}, 60_000);
+});
 
 afterAll(() => cluster?.stop());
 
@@ -62,14 +62,14 @@ async function passes(trouble: () => Promise<void>, end: () => Promise<void>): P
 	await until(async () => {
 		await post(500);
 		return node.journal.room()?.reason === "grace";
-	}, 60_000);
+	});
 	expect(node.journal.appliedSeq).toBeLessThan(node.journal.writtenSeq);
 	expect((await fault(node.store.settled()))?.name).toBe("StoreUnavailableError");
 	// Running requests post all the same.
 	await post(5);
 	await end();
-	await until(() => node.journal.room() === null, 30_000);
-	await until(() => node.journal.appliedSeq === node.journal.writtenSeq, 60_000);
+	await until(() => node.journal.room() === null);
+	await until(() => node.journal.appliedSeq === node.journal.writtenSeq);
 	const rows = await books.admin().db.selectFrom("posts").select("request_id").execute();
 	expect(rows.length).toBe(posted);
 	expect(new Set(rows.map((row) => row.request_id)).size).toBe(posted);
@@ -78,18 +78,14 @@ async function passes(trouble: () => Promise<void>, end: () => Promise<void>): P
 	expect((await books.audit()).findings).toEqual([]);
 }
 
-test.skipIf(!mountable)(
-	"a store whose disk is full",
-	async () => {
-		disk = mountSmallDisk(160);
-		await begin(disk?.dir);
-		await passes(
-			async () => disk?.fill(),
-			async () => disk?.empty(),
-		);
-	},
-	180_000,
-);
+test.skipIf(!mountable)("a store whose disk is full", async () => {
+	disk = mountSmallDisk(160);
+	await begin(disk?.dir);
+	await passes(
+		async () => disk?.fill(),
+		async () => disk?.empty(),
+	);
+});
 
 test("a store that lets nobody in", async () => {
 	await begin();
@@ -103,7 +99,7 @@ test("a store that lets nobody in", async () => {
 		() => let_(false),
 		() => let_(true),
 	);
-}, 120_000);
+});
 
 test("a store that may only be read, as the old primary of a failover", async () => {
 	await begin();
@@ -123,4 +119,4 @@ test("a store that may only be read, as the old primary of a failover", async ()
 		() => readOnly("off"),
 	);
 	expect(await node.store.admin("sharedSecret", { name: "usage-cursor" })).toBeString();
-}, 120_000);
+});

@@ -86,5 +86,5 @@ export function testCrashes(newBooks: () => BooksFolder | Promise<BooksFolder>):
 			expect(leased).toEqual([]);
 		}
 		expect(acknowledged.size).toBeGreaterThan(ROUNDS);
-	}, 60_000);
+	});
 }

@@ -259,7 +259,7 @@ export function testRetention(newBooks: () => BooksFolder | Promise<BooksFolder>
 				expect(linesOf(month).map((line) => line.post.request_id)).toEqual([...(old.requests[month] ?? [])]);
 			}
 			expect((await checkArchives(admin.db, folder)).findings).toEqual([]);
-		}, 120_000);
+		});
 	});
 
 	test("two that archive into one folder at once do it once", async () => {

@@ -1,6 +1,7 @@
 /** What an open store promises, on SQLite and on PostgreSQL alike. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { until } from "../../../test/support/until.ts";
 import {
 	requestId,
 	SAMPLE_DAY,
@@ -9,7 +10,6 @@ import {
 	samplePost,
 	sampleTouch,
 } from "../../journal/testing/sample-records.ts";
-import { until } from "../../journal/testing/until.ts";
 import { findRequest, NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { createAccount, createKey, credit, requestReload, revokeKey, setAccount } from "../admin.ts";
 import { type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "../index.ts";
@@ -154,12 +154,12 @@ export function testStore(newBooks: () => BooksFolder | Promise<BooksFolder>): v
 			const stop = store.onChange((change) => heard.push(change));
 			const credited = await adminProcess("credit", { accountId, amount: "5", reference: "r1" });
 			expect(credited).toMatchObject({ replayed: false, balance: 105 * NANO_PER_USD });
-			await until(() => heard.length === 1, 1_000);
+			await until(() => heard.length === 1);
 			expect(heard).toEqual([{ kind: "account", accountId }]);
 			const { grants } = await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(5 * NANO_PER_USD) });
 			expect(grants[0]?.granted).toBeGreaterThanOrEqual(5 * NANO_PER_USD);
 			await adminProcess("reload", {});
-			await until(() => heard.length === 2, 1_000);
+			await until(() => heard.length === 2);
 			expect(heard[1]).toEqual({ kind: "reload" });
 			stop();
 			await requestReload(books.admin());

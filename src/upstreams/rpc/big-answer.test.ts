@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { callOf, itemOf, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, itemOf, rpcUpstreams, textOf } from "../../../test/support/rpc-calls.ts";
 import { type ChainRequest, type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import { until } from "../../../test/support/until.ts";
 import type { RpcStream } from "./port.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { until } from "../../../test/support/rpc-calls.ts";
+import { until } from "../../../test/support/until.ts";
 import type { Body } from "./body.ts";
 import { RpcFault } from "./faults.ts";
 import { gather, gatheredInMemory } from "./gather.ts";

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { callOf, fastClock, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, fastClock, itemOf, rpcUpstreams } from "../../../test/support/rpc-calls.ts";
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import { until } from "../../../test/support/until.ts";
 import type { RpcFinality } from "./head-port.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
 

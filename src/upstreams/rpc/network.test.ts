@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
-import { callOf, fastClock, itemOf, rpcConfig, rpcUpstreams, textOf, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, fastClock, itemOf, rpcConfig, rpcUpstreams, textOf } from "../../../test/support/rpc-calls.ts";
 import { type ScriptedChain, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import { until } from "../../../test/support/until.ts";
 import { ConfigError } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { systemClock } from "../clock.ts";
@@ -68,22 +69,13 @@ test("an upstream that hangs makes few requests slow, is learned, and comes back
 	hanging.always({ hang: true });
 	hanging.probesGet({ status: 503, raw: "" });
 	let [slow, failed] = [0, 0];
-	const startedMs = performance.now();
-	let learnedMs = 0;
 	for (let count = 0; count < 200; count++) {
-		const beforeMs = performance.now();
 		const { outcome } = await upstreams.single(call()).catch(() => ({ outcome: null }));
 		if (outcome === null) failed++;
-		if (hanging.requests.length > slow) {
-			slow = hanging.requests.length;
-			learnedMs = performance.now() - startedMs;
-		}
-		if (performance.now() - beforeMs > 10_000) failed++;
+		slow = Math.max(slow, hanging.requests.length);
 	}
 	expect(failed).toBe(0);
 	expect(slow).toBeLessThanOrEqual(5);
-	// 1.2 s where the machine has time: three waits of 400 ms.
-	expect(learnedMs).toBeLessThan(10_000);
 	expect(upstreams.snapshot()[0]?.upstreams[0]).toMatchObject({ state: "out" });
 	expect(hanging.requests).toHaveLength(slow);
 
@@ -99,10 +91,8 @@ test("requests that wait for an upstream do not wait on when it is taken out", a
 	const [hanging, good] = [await chain(), await chain()];
 	const upstreams = await over([hanging.url, good.url], PATIENT);
 	hanging.always({ hang: true });
-	const startedMs = performance.now();
 	const answers = await Promise.all(Array.from({ length: 64 }, () => upstreams.single(call())));
 	expect(answers.every(({ upstream }) => upstream?.endsWith(`:${good.port}`))).toBe(true);
-	expect(performance.now() - startedMs).toBeLessThan(15_000);
 	// Who lost is aborted.
 	await until(() => hanging.requests.every(({ isAborted }) => isAborted));
 	expect(upstreams.snapshot()[0]?.upstreams.map(({ running }) => running)).toEqual([0, 0]);

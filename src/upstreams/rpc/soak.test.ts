@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { callOf, itemOf, rpcUpstreams, until } from "../../../test/support/rpc-calls.ts";
+import { callOf, itemOf, rpcUpstreams } from "../../../test/support/rpc-calls.ts";
 import { type ChainBehaviour, startScriptedChain } from "../../../test/support/scripted-chain.ts";
+import { until } from "../../../test/support/until.ts";
 import { RpcCallError } from "./port.ts";
 
 const CALLS = 600;

@@ -10,12 +10,10 @@ import { checkImages } from "../check.ts";
 import { assetStore, imagesOf, NEVER, painted, sample } from "../images-for-tests.ts";
 import { MAX_TILES, tilesOf } from "./tiles.ts";
 
-/** The weights come once for each machine: 22 MB. */
-const FETCH_LIMIT_MS = 600_000;
 const engine = imagesOf();
 beforeAll(async () => {
 	await assetStore().ensure(ADULT_SCORER_ASSET);
-}, FETCH_LIMIT_MS);
+});
 afterAll(() => engine.stop());
 
 const SKIN = [224, 172, 138] as const;

@@ -84,7 +84,7 @@ describe("where a chain says stakes", () => {
 	beforeAll(async () => {
 		chain = await startStakingChain({ genesisSeconds: midnight - DAY_SECONDS });
 		web3 = await startWeb3Gateway({ clock, chain });
-	}, 60_000);
+	});
 	afterAll(async () => {
 		await web3.stop();
 		await chain.stop();

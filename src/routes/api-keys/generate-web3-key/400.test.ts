@@ -217,7 +217,7 @@ describe("where a chain says stakes", () => {
 	beforeAll(async () => {
 		chain = await startStakingChain();
 		onChain = await startWeb3Gateway({ chain });
-	}, 60_000);
+	});
 	afterEach(() => {
 		chain.answer = null;
 	});

@@ -9,7 +9,7 @@ let web3: Web3Gateway;
 beforeAll(async () => {
 	chain = await startStakingChain();
 	web3 = await startWeb3Gateway({ chain });
-}, 60_000);
+});
 afterAll(async () => {
 	await web3.stop();
 	await chain.stop();

@@ -7,8 +7,9 @@ import {
 	sampleImage,
 	startImageGateway,
 } from "../../../../test/support/image-gateway.ts";
-import { until, upstreamEntry } from "../../../../test/support/running-gateway.ts";
+import { upstreamEntry } from "../../../../test/support/running-gateway.ts";
 import { type ScriptedImageUpstream, startScriptedImageUpstream } from "../../../../test/support/scripted-image-upstream.ts";
+import { until } from "../../../../test/support/until.ts";
 
 let images: ImageGateway;
 let second: ScriptedImageUpstream;

@@ -3,7 +3,8 @@ import { chatForward, textModel } from "../../../../test/support/chat-forward.ts
 import { CALLS, SCRIPTS, TALK } from "../../../../test/support/providers/index.ts";
 import { talkTo } from "../../../../test/support/providers/talk.ts";
 import { errorPlay, type Play, playOf } from "../../../../test/support/providers/upstream.ts";
-import { codeOf, contentOf, drain, until } from "../../../../test/support/upstream-pair.ts";
+import { until } from "../../../../test/support/until.ts";
+import { codeOf, contentOf, drain } from "../../../../test/support/upstream-pair.ts";
 import { ApiError } from "../../../errors/index.ts";
 
 /** What the caller gets; what of it stands in docs/chat.md. */

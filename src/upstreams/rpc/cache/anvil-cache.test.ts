@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { privateKeyToAccount } from "viem/accounts";
 import { type Anvil, startAnvil } from "../../../../test/support/anvil.ts";
-import { callOf, fastClock, itemOf, rpcUpstreams, textOf, until } from "../../../../test/support/rpc-calls.ts";
+import { callOf, fastClock, itemOf, rpcUpstreams, textOf } from "../../../../test/support/rpc-calls.ts";
+import { until } from "../../../../test/support/until.ts";
 import type { RpcItem } from "../port.ts";
 import type { RunningRpcUpstreams } from "../upstreams.ts";
 import { CachedUpstreams } from "./cached-upstreams.ts";
