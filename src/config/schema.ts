@@ -108,6 +108,12 @@ export const ConfigSchema = closed({
 			Type.String({ pattern: HTTP_ADDRESS, description: "The address that callers use; shown in documents" }),
 		),
 		trustedProxies: Type.Array(Type.String({ minLength: 1 }), { default: [], description: "Addresses or CIDR ranges" }),
+		clientAddressHeader: Type.String({
+			pattern: HEADER_NAME,
+			default: "X-Forwarded-For",
+			description:
+				"The one header in which trusted proxies say who calls; it must be set by each of them, others are ignored. Forwarded is read by RFC 7239",
+		}),
 		corsOrigins: Type.Array(Type.String({ minLength: 1 }), {
 			default: ["*"],
 			description: "Origins that browsers may call from; * is all",

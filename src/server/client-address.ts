@@ -28,35 +28,62 @@ export function isLoopback(address: string): boolean {
 
 const LOOPBACK = addressList(["127.0.0.0/8", "::1"]);
 
+/** Which proxies are believed, and the one header in which they say who calls. */
+export interface ProxyTrust {
+	readonly proxies: ReturnType<typeof addressList>;
+	/** Lower case. `forwarded` is read by RFC 7239, any other one as a list of addresses. */
+	readonly header: string;
+}
+
+/** The address of a caller whose proxy names none that can be read. It is in no list, so nothing is open to it. */
+const UNKNOWN_ADDRESS = "unknown";
+
 /**
- * The client's address: the socket's, unless that is a trusted proxy; then, from Forwarded or X-Forwarded-For,
- * the rightmost address that is not a trusted proxy.
+ * Returns the client's address: the socket's, unless that is a trusted proxy; then the rightmost address of the trusted
+ * header that is no trusted proxy. Other headers are ignored: a proxy that sets one of them passes the rest on as the
+ * caller wrote them.
  */
-export function clientAddress(socket: string, headers: Headers, trusted: ReturnType<typeof addressList>): string {
+export function clientAddress(socket: string, headers: Headers, { proxies, header }: ProxyTrust): string {
 	const direct = plainAddress(socket);
-	if (trusted.empty || !trusted.has(direct)) return direct;
-	const hops = forwardedFor(headers);
+	if (proxies.empty || !proxies.has(direct)) return direct;
+	const text = headers.get(header);
+	if (text === null) return direct;
+	const hops = header === "forwarded" ? forwardedFor(text) : text.split(",");
+	let address = UNKNOWN_ADDRESS;
 	for (let index = hops.length - 1; index >= 0; index--) {
-		const hop = hops[index] ?? "";
-		if (isIP(hop) === 0) return direct;
-		if (!trusted.has(hop)) return hop;
+		const hop = hopAddress(hops[index] ?? "");
+		if (isIP(hop) === 0) return UNKNOWN_ADDRESS;
+		address = hop;
+		if (!proxies.has(hop)) break;
 	}
-	return hops[0] ?? direct;
+	return address;
 }
 
-function forwardedFor(headers: Headers): string[] {
-	const forwarded = headers.get("forwarded");
-	if (forwarded !== null) {
-		const found = [...forwarded.matchAll(/for=("?)([^";,\s]+)\1/gi)].map((match) => match[2] ?? "");
-		return found.map(hopAddress);
+/** An element of Forwarded up to its end: pairs of a token and a token or a quoted string (RFC 7239 4). */
+const PAIR = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~:[\]-]+|"(?:[^"\\]|\\.)*")[ \t]*)?([;,]|$)/y;
+
+/**
+ * The `for` of each element. Nothing where the header breaks the grammar: an open quote of the caller could else take in
+ * what the proxy wrote behind it.
+ */
+function forwardedFor(text: string): string[] {
+	const hops: string[] = [];
+	let hop = "";
+	PAIR.lastIndex = 0;
+	for (;;) {
+		const [, name, value = "", end] = PAIR.exec(text) ?? [];
+		if (end === undefined) return [];
+		if (name?.toLowerCase() === "for") hop = value.startsWith('"') ? value.slice(1, -1) : value;
+		if (end === ";") continue;
+		hops.push(hop);
+		if (end === "") return hops;
+		hop = "";
 	}
-	return (headers.get("x-forwarded-for") ?? "")
-		.split(",")
-		.map((hop) => hopAddress(hop.trim()))
-		.filter((hop) => hop !== "");
 }
 
-function hopAddress(hop: string): string {
+/** An address without its port, brackets and spaces. */
+function hopAddress(text: string): string {
+	const hop = text.trim().toLowerCase();
 	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(hop);
 	if (bracketed) return plainAddress(bracketed[1] ?? "");
 	const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop);

@@ -2,7 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type App, noSuchPath } from "./app.ts";
 import type { Connection } from "./call.ts";
-import { addressList, clientAddress } from "./client-address.ts";
+import { addressList, clientAddress, type ProxyTrust } from "./client-address.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
 import { streamEnd } from "./stream-ends.ts";
@@ -15,6 +15,13 @@ export interface ListenSettings {
 	readonly port: number;
 	readonly maxRunning: number;
 	readonly drainMs: number;
+}
+
+/** Settings that say whose word about a client's address is taken. */
+export interface ForwardingSettings {
+	/** Addresses and CIDR ranges. */
+	readonly trustedProxies: readonly string[];
+	readonly clientAddressHeader: string;
 }
 
 export interface Listening {
@@ -40,16 +47,16 @@ export class PortTakenError extends ListenError {
 class SocketConnection implements Connection {
 	readonly #request: Request;
 	readonly #socket: Bun.Server<undefined>;
-	readonly #trusted: () => ReturnType<typeof addressList>;
+	readonly #trust: () => ProxyTrust;
 
-	constructor(request: Request, socket: Bun.Server<undefined>, trusted: () => ReturnType<typeof addressList>) {
+	constructor(request: Request, socket: Bun.Server<undefined>, trust: () => ProxyTrust) {
 		this.#request = request;
 		this.#socket = socket;
-		this.#trusted = trusted;
+		this.#trust = trust;
 	}
 
 	address(): string {
-		return clientAddress(this.#socket.requestIP(this.#request)?.address ?? "", this.#request.headers, this.#trusted());
+		return clientAddress(this.#socket.requestIP(this.#request)?.address ?? "", this.#request.headers, this.#trust());
 	}
 
 	setIdleTimeout(seconds: number): void {
@@ -87,18 +94,22 @@ function listenError({ host, port }: ListenSettings, { code, message }: NodeJS.E
 	);
 }
 
-/** The list of what a reload may change: made anew only where it did. */
-function currentList(read: () => readonly string[]): () => ReturnType<typeof addressList> {
-	let entries = read();
-	let list = addressList(entries);
+/** What a reload may change, made anew only where it did. */
+function currentTrust(read: () => ForwardingSettings): () => ProxyTrust {
+	let settings = read();
+	let trust = trustOf(settings);
 	return () => {
 		const now = read();
-		if (now !== entries) {
-			list = addressList(now);
-			entries = now;
+		if (now !== settings) {
+			trust = trustOf(now);
+			settings = now;
 		}
-		return list;
+		return trust;
 	};
+}
+
+function trustOf({ trustedProxies, clientAddressHeader }: ForwardingSettings): ProxyTrust {
+	return { proxies: addressList(trustedProxies), header: clientAddressHeader.toLowerCase() };
 }
 
 /** The host of an address that this machine can call. */
@@ -108,11 +119,11 @@ function urlHost(host: string): string {
 }
 
 /** Serves an application on a socket: counts running requests, refuses above the bound, drains. Throws `ListenError`. */
-export function listen(app: App, settings: ListenSettings, trustedProxies: () => readonly string[], log: Log): Listening {
+export function listen(app: App, settings: ListenSettings, forwarding: () => ForwardingSettings, log: Log): Listening {
 	let running = 0;
 	let draining = false;
 	let idle: (() => void) | undefined;
-	const trustedNow = currentList(trustedProxies);
+	const trust = currentTrust(forwarding);
 	const leave = () => {
 		running--;
 		if (running === 0) idle?.();
@@ -128,7 +139,7 @@ export function listen(app: App, settings: ListenSettings, trustedProxies: () =>
 		running++;
 		let handedOver = false;
 		try {
-			const response = await app.fetch(request, new SocketConnection(received, socket, trustedNow));
+			const response = await app.fetch(request, new SocketConnection(received, socket, trust));
 			const end = streamEnd(response);
 			handedOver = end !== undefined;
 			end?.then(leave, leave);

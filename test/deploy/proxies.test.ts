@@ -1,6 +1,7 @@
 /** The proxies' configurations of deploy/, before a real gateway, by the programs themselves where they are here. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { RawConnection } from "../http/raw-connection.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import {
@@ -8,6 +9,7 @@ import {
 	PROXY_HOST as HOST,
 	NGINX,
 	type ShippedProxy,
+	startComposedNginx,
 	startShippedCaddy,
 	startShippedNginx,
 } from "../support/shipped-proxies.ts";
@@ -17,7 +19,38 @@ const CURL = Bun.which("curl");
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
-let chargedFor: string;
+let strangersKey: string;
+let callersKey: string;
+
+const STRANGER = "203.0.113.9";
+
+/** Header lines by which a caller claims to be the stranger, or nobody. */
+const FORGED: readonly (readonly string[])[] = [
+	...["X-Forwarded-For", "x-FORWARDED-for", "X-Real-IP", "x-real-ip", "True-Client-IP", "CF-Connecting-IP", "Client-IP"].map(
+		(name) => [`${name}: ${STRANGER}`],
+	),
+	[`Forwarded: for=${STRANGER}`],
+	[`FORWARDED: FOR="${STRANGER}:4711";proto=https`],
+	[`Forwarded: for=${STRANGER}`, `Forwarded: for=${STRANGER}`],
+	[`X-Forwarded-For: ${STRANGER}`, `X-Forwarded-For: ${STRANGER}`],
+	[`X-Forwarded-For: ${STRANGER}`, `x-forwarded-for: ${STRANGER}`, `Forwarded: for=${STRANGER}`, `X-Real-IP: ${STRANGER}`],
+	[`X-Forwarded-For: ${STRANGER}, 127.0.0.1`],
+	[`X-Forwarded-For: ${STRANGER}:443`],
+	[`X-Forwarded-For: [::ffff:${STRANGER}]:443`],
+	["X-Forwarded-For: 2001:db8::1"],
+	['Forwarded: for="[2001:db8::1]:443"'],
+	[`Forwarded: for="${STRANGER}, for=127.0.0.1`],
+	["X-Forwarded-For:"],
+	['X-Forwarded-For: garbage, , ;;"', 'Forwarded: garbage;;=,"', "X-Real-IP: -"],
+	[`X_Forwarded_For: ${STRANGER}`],
+];
+
+/** An INFERENCE key that one address may use. */
+async function keyOf(address: string): Promise<string> {
+	const restrictions = { models: null, endpoints: null, networks: null, addresses: [address] };
+	const made = await gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: address, restrictions });
+	return ((await made.json()) as { data: { apiKey: string } }).data.apiKey;
+}
 
 beforeAll(async () => {
 	if (NGINX === null && CADDY === null) return;
@@ -31,9 +64,7 @@ beforeAll(async () => {
 			limits: { failedRequests: 0 },
 		},
 	});
-	const restrictions = { models: null, endpoints: null, networks: null, addresses: ["203.0.113.9"] };
-	const made = await gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: "one address", restrictions });
-	chargedFor = ((await made.json()) as { data: { apiKey: string } }).data.apiKey;
+	[strangersKey, callersKey] = [await keyOf(STRANGER), await keyOf("127.0.0.1")];
 });
 afterAll(async () => {
 	await gate?.stop();
@@ -41,11 +72,12 @@ afterAll(async () => {
 });
 
 const PROXIES = [
-	{ name: "nginx", program: NGINX, start: startShippedNginx },
-	{ name: "Caddy", program: CADDY, start: startShippedCaddy },
+	{ name: "nginx", program: NGINX, start: startShippedNginx, tls: true },
+	{ name: "Caddy", program: CADDY, start: startShippedCaddy, tls: true },
+	{ name: "the composition's nginx", program: NGINX, start: startComposedNginx, tls: false },
 ];
 
-describe.each(PROXIES)("$name", ({ program, start }) => {
+describe.each(PROXIES)("$name", ({ program, start, tls }) => {
 	let proxy: ShippedProxy | null = null;
 	beforeAll(async () => {
 		if (program !== null) proxy = await start(program, gate.url);
@@ -58,8 +90,8 @@ describe.each(PROXIES)("$name", ({ program, start }) => {
 		const headers = new Headers(init.headers);
 		headers.set("host", `${HOST}:${proxy?.port}`);
 		if (init.key !== "") headers.set("authorization", `Bearer ${init.key ?? gate.key}`);
-		const tls = { ca: TEST_CERTIFICATE, serverName: HOST };
-		return fetch(`https://127.0.0.1:${proxy?.port}${path}`, { ...init, headers, tls });
+		const secured = { tls: { ca: TEST_CERTIFICATE, serverName: HOST } };
+		return fetch(`${tls ? "https" : "http"}://127.0.0.1:${proxy?.port}${path}`, { ...init, headers, ...(tls ? secured : {}) });
 	}
 
 	test.skipIf(program === null)("passes events on one by one", async () => {
@@ -111,7 +143,7 @@ describe.each(PROXIES)("$name", ({ program, start }) => {
 		});
 	});
 
-	test.skipIf(program === null || CURL === null)("takes the same header over HTTP/2", async () => {
+	test.skipIf(program === null || CURL === null || !tls)("takes the same header over HTTP/2", async () => {
 		const place = `${HOST}:${proxy?.port}`;
 		const payment = Buffer.from("x".repeat(9_216)).toString("base64");
 		const body = JSON.stringify({ model: "small", messages: [{ role: "user", content: "hello" }] });
@@ -134,13 +166,53 @@ describe.each(PROXIES)("$name", ({ program, start }) => {
 		expect(said).toEndWith("2 400");
 	});
 
-	test.skipIf(program === null)("tells the node who calls, and nobody can say to be another", async () => {
-		const forged = { key: chargedFor, headers: { "X-Forwarded-For": "203.0.113.9" } };
+	/** Status of a request with a key of one address and header lines as they stand. */
+	async function byHeaders(at: ShippedProxy | null, key: string, lines: readonly string[]): Promise<number | undefined> {
+		const connection = tls
+			? await RawConnection.openTls(at?.port ?? 0, HOST, TEST_CERTIFICATE)
+			: await RawConnection.open(at?.port ?? 0);
+		const head = ["GET /api/v1/models HTTP/1.1", `Host: ${HOST}`, `Authorization: Bearer ${key}`, ...lines, "Connection: close"];
+		try {
+			await connection.send(`${head.join("\r\n")}\r\n\r\n`);
+			return (await connection.answer())?.status;
+		} finally {
+			connection.destroy();
+		}
+	}
+
+	test.skipIf(program === null)("tells the node who calls, whatever a caller says of itself", async () => {
+		// The node believes the proxy: what this one may say, nobody else may.
 		const direct = await fetch(`${gate.url}/api/v1/models`, {
-			headers: { authorization: `Bearer ${chargedFor}`, ...forged.headers },
+			headers: { authorization: `Bearer ${strangersKey}`, "X-Forwarded-For": STRANGER },
 		});
 		expect(direct.status).toBe(200);
-		expect((await through("/api/v1/models", forged)).status).toBe(403);
+		for (const lines of FORGED) {
+			expect(`${lines.join(" | ")}: ${await byHeaders(proxy, strangersKey, lines)}`).toBe(`${lines.join(" | ")}: 403`);
+			expect(`${lines.join(" | ")}: ${await byHeaders(proxy, callersKey, lines)}`).toBe(`${lines.join(" | ")}: 200`);
+		}
+	});
+
+	test.skipIf(program === null)("sends one header about the caller, its own", async () => {
+		let received = new Headers();
+		const node = Bun.serve({
+			hostname: "127.0.0.1",
+			port: 0,
+			fetch(request) {
+				received = request.headers;
+				return new Response("ok");
+			},
+		});
+		const passing = await start(program ?? "", `http://127.0.0.1:${node.port}`);
+		try {
+			for (const lines of FORGED) {
+				expect(await byHeaders(passing, strangersKey, lines)).toBe(200);
+				const told = ["x-forwarded-for", "forwarded", "x-real-ip"].map((name) => received.get(name));
+				expect(told).toEqual(["127.0.0.1", null, null]);
+			}
+		} finally {
+			await passing.stop();
+			await node.stop(true);
+		}
 	});
 
 	test.skipIf(program === null)("keeps /metrics inside", async () => {

@@ -164,6 +164,22 @@ test("behind a trusted proxy the forwarded address counts, else only the socket'
 	expect(await verdict(open.gate.chat(HELLO, { key: proxied, headers: spoofed }))).toBe("403 UNAUTHORIZED");
 });
 
+test("a header that the configuration does not name says nothing about the caller, beside the one that it names or alone", async () => {
+	const key = await restricted({ addresses: ["203.0.113.7"] }, open);
+	const others = { forwarded: "for=203.0.113.7", "x-real-ip": "203.0.113.7", "true-client-ip": "203.0.113.7" };
+	for (const [name, value] of Object.entries(others))
+		for (const headers of [{ [name]: value }, { [name]: value, "x-forwarded-for": "198.51.100.9" }])
+			expect(await verdict(open.gate.chat(HELLO, { key, headers }))).toBe("403 UNAUTHORIZED");
+});
+
+test("/metrics is not opened by what a caller of a proxy says, nor by a header that cannot be read", async () => {
+	const metrics = async (headers: Record<string, string>) => (await fetch(`${open.gate.url}/metrics`, { headers })).status;
+	expect(await metrics({})).toBe(200);
+	expect(await metrics({ "x-forwarded-for": "198.51.100.9", forwarded: "for=127.0.0.1", "x-real-ip": "127.0.0.1" })).toBe(403);
+	for (const garbage of ["", "unknown", "127.0.0.1;x", "127.0.0.1 x", "_local"])
+		expect(`${garbage}: ${await metrics({ "x-forwarded-for": garbage })}`).toBe(`${garbage}: 403`);
+});
+
 test("model lists need a key, unless the configuration opens them; a wrong key is wrong there too", async () => {
 	for (const path of ["/models", `/models/${MODEL}`, "/models/traits", "/models/compatibility_mapping", "/characters"]) {
 		const outcome = (at: ChatGateway, authorization?: string) =>

@@ -1,5 +1,6 @@
 /** HTTP/1.1 by hand over a socket: for requests that no client library would send. */
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { WAIT_LIMIT_MS } from "../support/until.ts";
 
 export interface RawAnswer {
@@ -37,6 +38,16 @@ export class RawConnection {
 		const connection = new RawConnection(socket);
 		return new Promise((resolve, reject) => {
 			socket.once("connect", () => resolve(connection));
+			socket.once("error", reject);
+		});
+	}
+
+	/** The same inside TLS, with a certificate that `ca` signs for the host. */
+	static openTls(port: number, host: string, ca: string): Promise<RawConnection> {
+		const socket = connectTls({ port, host: "127.0.0.1", servername: host, ca, ALPNProtocols: ["http/1.1"] });
+		const connection = new RawConnection(socket);
+		return new Promise((resolve, reject) => {
+			socket.once("secureConnect", () => resolve(connection));
 			socket.once("error", reject);
 		});
 	}

@@ -147,7 +147,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 		port: () => listening?.port ?? 0,
 	});
 	await gateway.discovered();
-	const open = listen(gateway.app, config.server, () => config.server.trustedProxies, silentLog);
+	const open = listen(gateway.app, config.server, () => config.server, silentLog);
 	listening = open;
 	const url = `http://127.0.0.1:${open.port}`;
 	const call: RunningGateway["call"] = (method, path, body, headers = {}) =>

@@ -29,7 +29,7 @@ function serverLines({ host, port, publicUrl }: Answers): string[] {
 		publicUrl === null
 			? "  # publicUrl: https://api.example.com # the address that callers use"
 			: `  publicUrl: ${quoted(publicUrl)} # the address that callers use`,
-		"  # trustedProxies: [127.0.0.1] # whose X-Forwarded-For is believed",
+		"  # trustedProxies: [127.0.0.1] # whose X-Forwarded-For is believed (clientAddressHeader: another header)",
 	];
 }
 

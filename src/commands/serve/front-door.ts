@@ -32,7 +32,7 @@ export class FrontDoor {
 			fetch: (request, connection) => this.#app.fetch(request, connection),
 			refuse: (request, error) => this.#app.refuse(request, error),
 		};
-		return listen(app, this.#config.server, () => this.#config.server.trustedProxies, this.#log);
+		return listen(app, this.#config.server, () => this.#config.server, this.#log);
 	}
 
 	/** From now on requests go to the gateway. */
