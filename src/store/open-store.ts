@@ -63,6 +63,9 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	const lock = lockDataFolder(options.dataDir);
 	const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, name: "store" });
 	const send = (message: ToThread) => thread.postMessage(message);
+	thread.addEventListener("message", ({ data }: MessageEvent<FromThread>) => {
+		if (data.type === "clock") send({ type: "clock", loopMs: systemClock.monotonic() });
+	});
 	const end = () => {
 		thread.terminate();
 		lock.release();
@@ -118,7 +121,6 @@ function threadOptions(options: OpenStoreOptions, journalDir: string, durability
 						url: options.postgres,
 						term: termTimes(options.termMs),
 						startPatienceMs: options.startPatienceMs ?? 30_000,
-						loopMs: systemClock.monotonic(),
 					},
 	};
 }

@@ -58,13 +58,13 @@ export interface ThreadOptions {
 		readonly url: string;
 		readonly term: TermTimes;
 		readonly startPatienceMs: number;
-		/** The event loop's monotonic clock when it sent this. */
-		readonly loopMs: number;
 	} | null;
 }
 
 export type ToThread =
 	| { readonly type: "open"; readonly options: ThreadOptions }
+	/** Answers `clock`, at once: the event loop's monotonic clock. */
+	| { readonly type: "clock"; readonly loopMs: number }
 	/** Apply up to `seq`: once, without patience. */
 	| { readonly type: "apply"; readonly seq: number }
 	| { readonly type: "call"; readonly id: number; readonly seq: number; readonly call: StoreCall }
@@ -74,7 +74,7 @@ export type ToThread =
 	| { readonly type: "renew"; readonly seq: number };
 
 /** What the thread can be told once it is open. */
-export type AtWork = Exclude<ToThread, { type: "open" }>;
+export type AtWork = Exclude<ToThread, { type: "open" | "clock" }>;
 
 export interface OpenedReport {
 	readonly start: JournalStart;
@@ -98,6 +98,8 @@ export type FromThread =
 	| { readonly type: "answer"; readonly id: number; readonly answer: unknown }
 	| { readonly type: "refusal"; readonly id: number; readonly error: SentError }
 	| { readonly type: "changes"; readonly changes: readonly StoreChange[] }
+	/** Asks for the event loop's monotonic clock. */
+	| { readonly type: "clock" }
 	/** A heartbeat that was sent then was good; the epoch is the node's now. */
 	| { readonly type: "beat"; readonly sentAt: Instant; readonly epoch: number }
 	/** The changes up to then are heard. */

@@ -1,6 +1,8 @@
 /** Entry of the store thread. */
+import { systemClock } from "../telemetry/clock.ts";
 import { refuseLostBooks } from "./books-lost.ts";
 import { databasePath } from "./data-folder.ts";
+import { TermClock } from "./postgres/term-times.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
 import { StoreThread } from "./store-thread.ts";
 import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThread } from "./thread-protocol.ts";
@@ -8,13 +10,15 @@ import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThr
 declare const self: Worker;
 
 let thread: { receive(message: AtWork): void } | null = null;
+const clock = new TermClock(systemClock);
 
 const send = (message: FromThread): void => self.postMessage(message);
 
 self.onmessage = async (event: MessageEvent<ToThread>) => {
 	const message = event.data;
 	try {
-		if (message.type === "open") thread = await open(message.options);
+		if (message.type === "clock") clock.align(message.loopMs);
+		else if (message.type === "open") thread = await open(message.options);
 		else thread?.receive(message);
 	} catch (error) {
 		send({ type: "fatal", error: sentError(error) });
@@ -25,7 +29,7 @@ async function open(options: ThreadOptions): Promise<{ receive(message: AtWork):
 	const { postgres } = options;
 	if (postgres === null) return openSqlite(options);
 	const { openPostgresThread } = await import("./postgres/open-thread.ts");
-	return openPostgresThread({ ...options, postgres }, send);
+	return openPostgresThread({ ...options, postgres }, clock, send);
 }
 
 function openSqlite(options: ThreadOptions): StoreThread {

@@ -1,5 +1,6 @@
 /** Servers that start on one PostgreSQL: together, before their store, behind a migration, on a schema that is newer. */
 import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { MIGRATIONS_LOCK } from "../../src/store/postgres/locks.ts";
 import { POSTGRES_MIGRATIONS } from "../../src/store/postgres/migrate.ts";
 import { answered, NodeFleet } from "../support/node-fleet.ts";
@@ -50,6 +51,30 @@ test("one that is newer than the schema waits for the migration that another mak
 		await answered(node);
 	});
 });
+
+/** Names of a process's threads, where the system tells them. */
+function threadNames(pid: number): string[] {
+	try {
+		return readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, "utf8").trim());
+	} catch {
+		return [];
+	}
+}
+
+test.skipIf(process.platform !== "linux")(
+	"one whose store thread starts slowly becomes ready: the delay does not age its heartbeats",
+	async () => {
+		const termMs = 3_000;
+		const node = await serve({ config: fleet.config(100, { node: { termMs } }), waitFor: "nothing" });
+		fleet.nodes.push(node);
+		await until(() => threadNames(node.pid).includes("store"), "the store thread");
+		node.kill("SIGSTOP");
+		await Bun.sleep(termMs);
+		node.kill("SIGCONT");
+		await until(() => isReady(node), "the node is ready");
+		await answered(node);
+	},
+);
 
 test("one that is older than the schema does not start, and says what to do", async () => {
 	const [first] = await fleet.start(1, 100);

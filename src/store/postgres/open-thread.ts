@@ -1,7 +1,7 @@
 /** Opens the store thread on a real PostgreSQL: connections, schema, the node's id, its journal. */
 import type { SQL } from "bun";
 import { JournalReader } from "../../journal/index.ts";
-import { sleep, systemClock, systemTimers } from "../../telemetry/clock.ts";
+import { sleep, systemTimers } from "../../telemetry/clock.ts";
 import { openAdmin } from "../admin/open-admin.ts";
 import { runOperation } from "../admin/operations.ts";
 import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
@@ -14,7 +14,7 @@ import { PostgresEar, postgresBooks } from "./postgres-books.ts";
 import { PostgresThread } from "./postgres-thread.ts";
 import { StoreConnection } from "./store-connection.ts";
 import { WATCH_STATEMENT_MS } from "./store-watch.ts";
-import { TermClock } from "./term-times.ts";
+import type { TermClock } from "./term-times.ts";
 
 /** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
 const STATEMENT_MS = 4_000;
@@ -25,9 +25,24 @@ const RETRY_MS = 100;
 
 type Options = ThreadOptions & { readonly postgres: NonNullable<ThreadOptions["postgres"]> };
 
-export async function openPostgresThread(options: Options, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {
-	const clock = TermClock.alignedWith(options.postgres.loopMs, systemClock);
-	return reached(options.postgres.startPatienceMs, () => open(options, clock, send));
+/**
+ * Opens the thread once its store can be reached.
+ *
+ * @param clock is aligned by the answers to `clock`. The thread asks before its first heartbeat and after each good one.
+ * @throws where the store cannot be used, or not be reached within `startPatienceMs`
+ */
+export async function openPostgresThread(
+	options: Options,
+	clock: TermClock,
+	send: (message: FromThread) => void,
+): Promise<PostgresThread<SQL>> {
+	const told = (message: FromThread) => {
+		send(message);
+		if (message.type === "beat") send({ type: "clock" });
+	};
+	send({ type: "clock" });
+	await clock.aligned;
+	return reached(options.postgres.startPatienceMs, () => open(options, clock, told));
 }
 
 async function open(options: Options, clock: TermClock, send: (message: FromThread) => void): Promise<PostgresThread<SQL>> {

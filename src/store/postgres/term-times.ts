@@ -33,24 +33,33 @@ export interface Instant {
 /** Tells instants of the event loop's time, on the loop and in the store thread alike. */
 export class TermClock {
 	readonly #clock: Clock;
-	/** By how much this thread's monotonic clock, which begins with the thread, is ahead of the event loop's. */
-	readonly #aheadMs: number;
+	/** By how much this thread's monotonic clock is ahead of the event loop's, at most; null: the two are the same. */
+	#aheadMs: number | null = null;
+	readonly #aligned = Promise.withResolvers<void>();
 
-	constructor(clock: Clock, aheadMs = 0) {
+	constructor(clock: Clock) {
 		this.#clock = clock;
-		this.#aheadMs = aheadMs;
 	}
 
 	/**
-	 * The clock of a thread. `loopMs` is what the loop's monotonic clock showed when it sent its message: the way here
-	 * counts as past, so an instant of the thread is never told too late.
+	 * Aligns the clock of a thread, which begins with the thread, with the event loop's. Call it as soon as a message
+	 * of the loop arrives. Its delay counts as past, so no instant is later than it was. The message with the shortest
+	 * delay stands: one that waited while modules were loaded, or while the process was stopped, does no lasting harm.
+	 *
+	 * @param loopMs the loop's monotonic clock when it sent the message, in milliseconds
 	 */
-	static alignedWith(loopMs: number, clock: Clock): TermClock {
-		return new TermClock(clock, clock.monotonic() - loopMs);
+	align(loopMs: number): void {
+		this.#aheadMs = Math.min(this.#aheadMs ?? Number.POSITIVE_INFINITY, this.#clock.monotonic() - loopMs);
+		this.#aligned.resolve();
+	}
+
+	/** Is fulfilled by the first alignment. */
+	get aligned(): Promise<void> {
+		return this.#aligned.promise;
 	}
 
 	instant(): Instant {
-		return { monotonicMs: this.#clock.monotonic() - this.#aheadMs, wallMs: this.#clock.now() };
+		return { monotonicMs: this.#clock.monotonic() - (this.#aheadMs ?? 0), wallMs: this.#clock.now() };
 	}
 
 	monotonicMs(): number {
