@@ -3,6 +3,9 @@ import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../catalog/types.ts";
 
+/** Each costs some work for every upstream that is tried; no model makes use of as many. */
+export const MAX_TOOLS = 2_048;
+
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Name = Type.Optional(orNull(Type.String()));
 const CacheControl = Type.Optional(Type.Object({ type: Type.Literal("ephemeral"), ttl: Type.Optional(Type.String()) }));
@@ -149,7 +152,7 @@ export const ChatBodySchema = Type.Object({
 	metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
 	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
 	response_format: Type.Optional(ResponseFormat),
-	tools: Type.Optional(Type.Array(Type.Union([FunctionTool, HostedTool]))),
+	tools: Type.Optional(Type.Array(Type.Union([FunctionTool, HostedTool]), { maxItems: MAX_TOOLS })),
 	tool_choice: Type.Optional(
 		Type.Union([Type.String(), Type.Object({ type: Type.String(), function: Type.Object({ name: Type.String() }) })]),
 	),

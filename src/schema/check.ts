@@ -2,6 +2,7 @@ import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { ApiError, type Issue } from "../errors/index.ts";
+import { excerptOf } from "./excerpt.ts";
 import { issuesOf, pathText } from "./issues.ts";
 
 /** The validator stops early by default (8); a union of unions needs all of its faults to tell the one that matters. */
@@ -24,7 +25,11 @@ export function checker<T extends TSchema>(schema: T): Checker<T> {
 	return {
 		schema,
 		check: (value): value is Static<T> => get().Check(value),
-		issues: (value) => issuesOf(get().Errors(value)),
+		issues: (value) => {
+			const excerpt = excerptOf(schema, value);
+			const faults = get().Errors(excerpt.value);
+			return issuesOf(faults.map((fault) => ({ ...fault, instancePath: excerpt.pointerOf(fault.instancePath) })));
+		},
 	};
 }
 

@@ -8,6 +8,7 @@
  * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
  * every answer has its X-Request-ID; every error is one of the table.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
@@ -43,6 +44,9 @@ import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
 import type { WalletGate } from "./wallet-gate.ts";
 import { Witness } from "./witness.ts";
+
+/** Of larger bodies each step has a turn of the event loop for itself. */
+const ONE_TURN_BYTES = 131_072;
 
 /** What the pipeline works with: handed in once. */
 export interface PipelineParts {
@@ -261,15 +265,30 @@ async function readInput(
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
-		const small = parseable(raw);
-		if (small.elided.length > 0) long = new LongStrings(raw, small.elided);
-		const object = parseJsonObject(small.json);
-		if (prepared.known !== null) refuseDoubtfulMembers(prepared.known, small.json);
-		body = endpoint.body.keepNulls === true ? object : withoutNulls(object, prepared.required);
-		checkInput(prepared.body, body, endpoint.body.misnamed);
+		({ body, long } = await readJson(prepared, prepared.body, endpoint.body, raw));
 	}
 	const file = files.find(({ field }) => field === form?.file) ?? null;
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
+}
+
+/** Parses and checks a JSON body. The steps of a large one have turns of the event loop for themselves. */
+async function readJson(
+	{ known, required }: Prepared,
+	schema: NonNullable<Prepared["body"]>,
+	{ keepNulls, misnamed }: NonNullable<Endpoint["body"]>,
+	raw: Uint8Array,
+): Promise<{ readonly body: Record<string, unknown>; readonly long: LongStrings }> {
+	const isLarge = raw.length > ONE_TURN_BYTES;
+	const { json, elided } = parseable(raw);
+	if (isLarge) await nextTurn();
+	const object = parseJsonObject(json);
+	if (isLarge) await nextTurn();
+	if (known !== null) refuseDoubtfulMembers(known, json);
+	const body = keepNulls === true ? object : withoutNulls(object, required);
+	if (isLarge) await nextTurn();
+	checkInput(schema, body, misnamed);
+	if (isLarge) await nextTurn();
+	return { body, long: elided.length > 0 ? new LongStrings(raw, elided) : LongStrings.none };
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

@@ -1,6 +1,7 @@
 /** The body of POST /messages and /messages/count_tokens (docs/messages.md). Keys that it does not name are dropped. */
 import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
+import { MAX_TOOLS } from "../../completions/schema.ts";
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(schema));
@@ -100,7 +101,7 @@ const fields = {
 	}),
 	messages: Type.Array(Message, { minItems: 1 }),
 	system: Type.Optional(Type.Union([Type.String(), Type.Array(TextBlock)])),
-	tools: Type.Optional(Type.Array(Tool)),
+	tools: Type.Optional(Type.Array(Tool, { maxItems: MAX_TOOLS })),
 	tool_choice: Type.Optional(
 		Type.Union([
 			choice("auto"),

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../../catalog/types.ts";
-import { AUDIO_FORMATS } from "../../completions/schema.ts";
+import { AUDIO_FORMATS, MAX_TOOLS } from "../../completions/schema.ts";
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(schema));
@@ -137,7 +137,7 @@ export const ResponsesBodySchema = Type.Object({
 		}),
 	),
 	text: Type.Optional(Type.Object({ format: optional(Format), verbosity: optional(Type.Enum(["low", "medium", "high"])) })),
-	tools: Type.Optional(Type.Array(ToolSchema)),
+	tools: Type.Optional(Type.Array(ToolSchema, { maxItems: MAX_TOOLS })),
 	tool_choice: Type.Optional(
 		Type.Union([
 			Type.Enum(["auto", "none", "required"]),

@@ -1,0 +1,140 @@
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { isRecord } from "./is-record.ts";
+
+/** The keywords that say how a value is made of others. */
+interface SchemaPart {
+	readonly anyOf?: readonly SchemaPart[];
+	readonly properties?: Readonly<Record<string, SchemaPart>>;
+	readonly patternProperties?: Readonly<Record<string, SchemaPart>>;
+	readonly items?: SchemaPart;
+	readonly maxItems?: number;
+	readonly const?: unknown;
+	readonly enum?: readonly unknown[];
+}
+
+/** Elements that are kept of all lists together; of further lists only the first element at fault is. */
+const MAX_ELEMENTS = 256;
+/** Members of one object that its schema does not name. */
+const MAX_UNNAMED = 32;
+
+/** The few parts of a value that its faults are in. */
+export interface Excerpt {
+	readonly value: unknown;
+	/** The place in the value of a place in the excerpt, both as JSON pointers (RFC 6901). */
+	pointerOf(pointer: string): string;
+}
+
+/**
+ * Returns a small copy of a value that does not fit its schema. A long list keeps its first element at fault, a large
+ * object the members that its schema names: to find all faults of 450,000 elements takes a second and 100 MB, and no
+ * answer tells more than the first. Linear: each list is checked once, up to its first fault.
+ */
+export function excerptOf(schema: TSchema, value: unknown): Excerpt {
+	const cutter = new Cutter();
+	return {
+		value: cutter.cut([schema as SchemaPart], [schema as SchemaPart], value, ""),
+		pointerOf: (pointer) => cutter.pointerOf(pointer),
+	};
+}
+
+class Cutter {
+	#elements = 0;
+	/** Pointers of lists that keep one element, each with its index. */
+	readonly #indexes = new Map<string, number>();
+
+	/** `judges`: those of the schemas that the value is meant for; they decide what is at fault. */
+	cut(schemas: readonly SchemaPart[], judges: readonly SchemaPart[], value: unknown, at: string): unknown {
+		if (Array.isArray(value)) return this.#list(branchesOf(schemas), branchesOf(judges), value, at);
+		return isRecord(value) ? this.#object(branchesOf(schemas), meantBy(value, branchesOf(judges)), value, at) : value;
+	}
+
+	pointerOf(pointer: string): string {
+		let from = "";
+		let to = "";
+		for (const part of pointer.split("/").slice(1)) {
+			to += `/${this.#indexes.get(from) ?? part}`;
+			from += `/${part}`;
+		}
+		return to;
+	}
+
+	#list(branches: readonly SchemaPart[], judges: readonly SchemaPart[], list: readonly unknown[], at: string): unknown[] {
+		const schemas = elementsOf(branches);
+		const judging = elementsOf(judges);
+		const bounds = judges.flatMap(({ items, maxItems }) => (items === undefined ? [] : (maxItems ?? Number.POSITIVE_INFINITY)));
+		const most = Math.max(...bounds);
+		const isTooLong = bounds.length > 0 && list.length > most;
+		// One more than the bound tells that it is passed.
+		const told = isTooLong ? list.slice(0, most + 1) : list;
+		if (isTooLong || this.#elements + told.length <= MAX_ELEMENTS) {
+			this.#elements += told.length;
+			return told.map((element, index) => this.cut(schemas, judging, element, `${at}/${index}`));
+		}
+		const atFault = list.findIndex((element) => !judging.some((schema) => fits(schema, element)));
+		const index = Math.max(atFault, 0);
+		this.#indexes.set(at, index);
+		return [this.cut(schemas, judging, list[index], `${at}/0`)];
+	}
+
+	#object(
+		branches: readonly SchemaPart[],
+		judges: readonly SchemaPart[],
+		object: Record<string, unknown>,
+		at: string,
+	): Record<string, unknown> {
+		const kept: [name: string, value: unknown][] = [];
+		const names = new Set(branches.flatMap(({ properties }) => Object.keys(properties ?? {})));
+		for (const name of names) {
+			if (!Object.hasOwn(object, name)) continue;
+			kept.push([name, this.cut(membersOf(name, branches), membersOf(name, judges), object[name], `${at}/${name}`)]);
+		}
+		const patterns = branches.flatMap(({ patternProperties }) => Object.values(patternProperties ?? {}));
+		let unnamed = 0;
+		for (const name in object) {
+			if (names.has(name) || patterns.some((schema) => fits(schema, object[name]))) continue;
+			if (++unnamed > MAX_UNNAMED) break;
+			// Of a member without a schema only the name can be at fault.
+			kept.push([name, patterns.length === 0 ? null : this.cut(patterns, patterns, object[name], `${at}/${name}`)]);
+		}
+		return Object.fromEntries(kept);
+	}
+}
+
+function elementsOf(branches: readonly SchemaPart[]): SchemaPart[] {
+	return branches.flatMap(({ items }) => items ?? []);
+}
+
+function membersOf(name: string, branches: readonly SchemaPart[]): SchemaPart[] {
+	return branches.flatMap(({ properties = {} }) => (Object.hasOwn(properties, name) ? (properties[name] ?? []) : []));
+}
+
+function branchesOf(schemas: readonly SchemaPart[]): readonly SchemaPart[] {
+	return schemas.flatMap((schema) => (schema.anyOf === undefined ? schema : branchesOf(schema.anyOf)));
+}
+
+/** The branches of a union whose constants (`role`, `type`) are the object's; all where none is meant. */
+function meantBy(object: Record<string, unknown>, branches: readonly SchemaPart[]): readonly SchemaPart[] {
+	const meant = branches.filter(({ properties = {} }) =>
+		Object.entries(properties).every(([name, schema]) => !Object.hasOwn(object, name) || allows(schema, object[name])),
+	);
+	return meant.length > 0 ? meant : branches;
+}
+
+/** False where the schema is a constant, or a choice of them, and this is none. */
+function allows(schema: SchemaPart, value: unknown): boolean {
+	if (schema.enum !== undefined) return schema.enum.includes(value);
+	return schema.const === undefined || schema.const === value;
+}
+
+const compiled = new WeakMap<SchemaPart, (value: unknown) => boolean>();
+
+function fits(schema: SchemaPart, value: unknown): boolean {
+	let check = compiled.get(schema);
+	if (check === undefined) {
+		const validator = Compile(schema as TSchema);
+		check = (checked) => validator.Check(checked);
+		compiled.set(schema, check);
+	}
+	return check(value);
+}
