@@ -22,6 +22,7 @@ import type { Tracer } from "../telemetry/tracing/port.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
 import { type KnownMembers, LongStrings } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
+import { CallerLeft, LEFT_ANSWER, requireConnected } from "./client-left.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
@@ -238,6 +239,18 @@ async function readInput(
 	settings: PipelineSettings,
 	parts: PipelineParts,
 ): Promise<Input<never, never>> {
+	const input = await parseInput(prepared, params, call, settings, parts);
+	if (prepared.endpoint.method !== "GET") await requireConnected(call.signal);
+	return input;
+}
+
+async function parseInput(
+	prepared: Prepared,
+	params: Readonly<Record<string, string>>,
+	call: Call,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<Input<never, never>> {
 	const { endpoint } = prepared;
 	call.witness?.step("receive");
 	let query: Record<string, unknown> = {};
@@ -322,6 +335,7 @@ function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {
 const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
 function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
+	if (thrown instanceof CallerLeft) return LEFT_ANSWER;
 	const { wallets } = parts;
 	let error = asApiError(thrown);
 	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)

@@ -75,6 +75,10 @@ export class BodyShare {
 	}
 }
 
+function framingFault(message: string): ApiError {
+	return new ApiError("INVALID_REQUEST", { message, headers: { connection: "close" } });
+}
+
 function tooLarge(maxBytes: number): ApiError {
 	return new ApiError("PAYLOAD_TOO_LARGE", {
 		message: `The request body is over this route's limit of ${maxBytes} bytes`,
@@ -82,11 +86,16 @@ function tooLarge(maxBytes: number): ApiError {
 	});
 }
 
-/** The declared length; undefined for a chunked body. Throws 413 before a byte is read. */
+/**
+ * The declared length; undefined for a chunked body. Throws 413 before a byte is read, and 400 for a length that comes
+ * twice (RFC 9110 8.6) and for trailers, which the runtime refuses once the body is here.
+ */
 function declaredLength(request: Request, maxBytes: number): number | undefined {
 	const text = request.headers.get("content-length");
+	if (text === null && request.headers.has("trailer")) throw framingFault("Trailers are not read; send them as headers");
 	if (text === null) return undefined;
 	const length = Number(text);
+	if (!Number.isSafeInteger(length)) throw framingFault("Content-Length is sent twice; send it once");
 	if (length > maxBytes) throw tooLarge(maxBytes);
 	return length;
 }
