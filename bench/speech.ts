@@ -80,7 +80,7 @@ async function speak(engine: EmbeddedSpeech, voice: string, text: string): Promi
 	const begin = performance.now();
 	let firstMs = 0;
 	let samples = 0;
-	for await (const piece of engine.synthesize({ text, voice, speed: 1, signal: new AbortController().signal })) {
+	for await (const piece of engine.synthesize({ text, voice, speed: 1, tenant: "test", signal: new AbortController().signal })) {
 		firstMs ||= performance.now() - begin;
 		samples += piece.samples.length;
 	}

@@ -18,12 +18,12 @@ export async function measureTokenCount(seconds: number): Promise<TokenRun> {
 	const counter = new TokenCounter({ log: silentLog });
 	try {
 		await counter.warm();
-		await counter.countTokens(TEXT);
+		await counter.countTokens(TEXT, "test");
 		const startedAt = performance.now();
 		let tokens = 0;
 		let texts = 0;
 		while (performance.now() - startedAt < seconds * 1_000) {
-			const counts = await Promise.all(Array.from({ length: 16 }, () => counter.countTokens(TEXT)));
+			const counts = await Promise.all(Array.from({ length: 16 }, () => counter.countTokens(TEXT, "test")));
 			tokens += counts.reduce((sum, count) => sum + count, 0);
 			texts += counts.length;
 		}

@@ -1,3 +1,4 @@
+import { addressNetwork } from "../fairness/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { RateState } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
@@ -5,7 +6,7 @@ import { RateWindows } from "./rate-windows.ts";
 /** Many addresses are cheap to come by: past this number the oldest window is forgotten. */
 const MAX_ADDRESSES = 50_000;
 
-/** The minute windows of callers without a credential, one for each address and subject. */
+/** The minute windows of callers without a credential, one for each network (`addressNetwork`) and subject. */
 export class AddressWindows {
 	readonly #windows: RateWindows;
 
@@ -15,6 +16,6 @@ export class AddressWindows {
 
 	/** Takes one request. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
 	take(address: string, subject: string, requestsPerMinute: number): RateState {
-		return this.#windows.take(address, subject, { requestsPerMinute }, 0);
+		return this.#windows.take(addressNetwork(address), subject, { requestsPerMinute }, 0);
 	}
 }

@@ -1,6 +1,8 @@
 import type { Config } from "../config/index.ts";
+import type { PicoPrice } from "../ledger/nano.ts";
 import type { Catalog } from "./catalog.ts";
 import { isPrivateAddress } from "./private-host.ts";
+import type { ImagePrices, Model, ModelType } from "./types.ts";
 
 /** An upstream whose work is given away. */
 export interface FreeUpstream {
@@ -15,7 +17,7 @@ export interface FreeUpstream {
 export function freeUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
 	const models = new Map<string, number>();
 	for (const model of catalog.list("text")) {
-		if (model.type !== "text" || model.offline || model.prices.input > 0 || model.prices.output > 0) continue;
+		if (model.offline || !isFree(model)) continue;
 		for (const upstream of new Set(model.targets.map((target) => target.upstream)))
 			models.set(upstream, (models.get(upstream) ?? 0) + 1);
 	}
@@ -24,4 +26,34 @@ export function freeUpstreams(catalog: Catalog, config: Config): FreeUpstream[] 
 		const billed = settings !== undefined && (settings.key !== undefined || !isPrivateAddress(settings.url));
 		return { upstream, models: count, billed };
 	});
+}
+
+/** True where a model of the type that can be called now has a request that costs nothing. */
+export function hasFreeModel(catalog: Catalog, type: ModelType): boolean {
+	return catalog.list(type).some((model) => !model.offline && isFree(model));
+}
+
+function isFree(model: Model): boolean {
+	switch (model.type) {
+		case "text":
+			return model.prices.input === 0 && model.prices.output === 0;
+		case "embedding":
+			return model.embedding.tokenPrice === 0;
+		case "tts":
+			return model.speech?.characterPrice === 0;
+		case "asr":
+			return model.transcription.millisecondPrice === 0;
+		case "upscale":
+			return model.upscale.x2 === 0 || model.upscale.x4 === 0;
+		case "inpaint":
+		case "image":
+			return pictureMayBeFree(model.image.prices);
+		default:
+			return false;
+	}
+}
+
+function pictureMayBeFree({ base, byResolution, byQuality }: ImagePrices): boolean {
+	const tiers = [...Object.values(byResolution), ...Object.values(byQuality).flatMap((prices) => Object.values(prices))];
+	return tiers.length === 0 ? base === 0 : tiers.includes(0 as PicoPrice);
 }

@@ -118,7 +118,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
 				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
 				promptTokensAtLeast: real.atLeast,
-				countPromptTokens: async () => (await parts.countTokens(text())) + overhead,
+				countPromptTokens: async () => (await parts.countTokens(text(), call.tenant)) + overhead,
 				callerMaxTokens: callerMaxTokens(body),
 				modelMaxTokens,
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
@@ -136,7 +136,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				model,
 				settlement,
 				choices: body.n ?? 1,
-				countTokens: parts.countTokens,
+				countTokens: (counted) => parts.countTokens(counted, call.tenant),
 				promptText: text,
 				promptOverheadTokens: overhead,
 				ranBefore: prepared?.ran,
@@ -183,6 +183,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 					}),
 					stream: body.stream === true,
 					sealed: sealedForward,
+					tenant: call.tenant,
 					signal: call.signal,
 					onSent: (upstream) => {
 						meter.sentTo = upstream;

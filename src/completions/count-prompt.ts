@@ -1,5 +1,6 @@
 import { markUnsupported } from "../errors/index.ts";
 import { invalidField } from "../schema/index.ts";
+import type { Call } from "../server/call.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
@@ -10,8 +11,12 @@ import { promptOverheadTokens, promptText } from "./prompt-size.ts";
  * Tokens that a request's prompt has by our own count, which its upstream's may differ from. Checks the request
  * as a chat is checked, and throws the same.
  */
-export async function countPrompt({ body, long }: ChatInput, nowMs: number, parts: ChatParts): Promise<number> {
-	const { model } = parts.catalog().resolve(body.model, "text", nowMs);
+export async function countPrompt(
+	{ body, long }: ChatInput,
+	{ admittedAtMs, tenant }: Pick<Call, "admittedAtMs" | "tenant">,
+	parts: ChatParts,
+): Promise<number> {
+	const { model } = parts.catalog().resolve(body.model, "text", admittedAtMs);
 	const facts = markUnsupported(model.id, () => {
 		const found = checkMessages(body, model, long, imagesKeptFrom(body.messages, model));
 		checkCapabilities(body, model);
@@ -25,5 +30,5 @@ export async function countPrompt({ body, long }: ChatInput, nowMs: number, part
 		return found;
 	});
 	const added = body.service_parameters?.include_service_system_prompt === false ? "" : parts.config().chat.systemPrompt;
-	return (await parts.countTokens(promptText(body, added, long))) + promptOverheadTokens(body, facts);
+	return (await parts.countTokens(promptText(body, added, long), tenant)) + promptOverheadTokens(body, facts);
 }

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import type { Requester } from "../fairness/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
@@ -9,7 +10,11 @@ import { withChoices, withThinkingApart } from "./thinking.ts";
 import { wholeBody } from "./whole-body.ts";
 
 /** The faults of a value by a schema; empty where it fits, null where nobody can say. */
-export type CheckSchema = (value: unknown, schema: Readonly<Record<string, unknown>>) => Promise<readonly string[] | null>;
+export type CheckSchema = (
+	value: unknown,
+	schema: Readonly<Record<string, unknown>>,
+	requester: Requester,
+) => Promise<readonly string[] | null>;
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -64,7 +69,8 @@ async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAn
 	const said = typeof message.content === "string" ? message.content : "";
 	const found = jsonIn(said);
 	if (found === null) return { answer: told, faults: ["it is no JSON"], said };
-	const faults = schema === null ? objectFaults(found.value) : ((await session.checkSchema(found.value, schema)) ?? []);
+	const faults =
+		schema === null ? objectFaults(found.value) : ((await session.checkSchema(found.value, schema, session.call)) ?? []);
 	if (faults.length > 0 || found.text === said) return { answer: told, faults, said };
 	const bare = [{ ...choice, message: { ...message, content: found.text } }];
 	return { answer: { ...withChoices(told, told.body, bare), usage }, faults, said };

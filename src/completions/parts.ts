@@ -17,8 +17,8 @@ export interface ChatParts {
 	readonly catalog: () => Catalog;
 	readonly characters: () => Characters;
 	readonly config: () => Config;
-	/** Tokens of a text (o200k_base), within a second whatever the text. */
-	readonly countTokens: (text: string) => Promise<number>;
+	/** Tokens of a text (o200k_base), within a second of the tenant's turn, whatever the text. */
+	readonly countTokens: (text: string, tenant: string) => Promise<number>;
 	/** Within a second, whatever the schema. */
 	readonly checkSchema: CheckSchema;
 	/** Who holds which key, of servers that take sealed conversations. */

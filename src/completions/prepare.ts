@@ -68,7 +68,7 @@ export async function prepare(inputs: PreparationInputs): Promise<Prepared> {
 	const hold = await parts.budgets.hold(caller, context, run.worstNano);
 	call.setIdleTimeout(0);
 	try {
-		const prepared = await run.prepared(call.signal);
+		const prepared = await run.prepared();
 		call.signal.throwIfAborted();
 		return prepared;
 	} catch (fault) {
@@ -95,6 +95,11 @@ class PreparationRun {
 	#usage: TokenUsage | null = null;
 	#lines: readonly ChargeLine[] = [];
 
+	readonly #countTokens = (text: string): Promise<number> => {
+		const { parts, call } = this.#inputs;
+		return parts.countTokens(text, call.tenant);
+	};
+
 	constructor(inputs: PreparationInputs) {
 		this.#inputs = inputs;
 		const { input, model, wanted, prices, size, call } = inputs;
@@ -114,16 +119,16 @@ class PreparationRun {
 		]);
 	}
 
-	async prepared(signal: AbortSignal): Promise<Prepared> {
-		const { input, members, wanted, model, parts, prices } = this.#inputs;
+	async prepared(): Promise<Prepared> {
+		const { input, members, wanted, model, parts, prices, call } = this.#inputs;
 		// Where things stand is found before files are decoded over the body.
 		const rewritten = new RewrittenInput(input, members, new Set([...wanted.files.map(({ message }) => message), this.#latest]));
-		const texts = await readFiles(wanted.files, input.long, parts.web, signal);
-		const query = await this.#query(signal);
+		const texts = await readFiles(wanted.files, input.long, parts.web, call);
+		const query = await this.#query();
 		const isAsked = this.#urls.length > 0 || query !== null;
 		const { contextTokens } = model;
 		const found = isAsked
-			? await gather({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, signal)
+			? await gather({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, call)
 			: NOTHING_FOUND;
 		this.#lines = found.lines;
 		const ran = { lines: found.lines, usage: this.#usage };
@@ -141,20 +146,21 @@ class PreparationRun {
 	/** What was done for a caller that has left. */
 	async untilNow(): Promise<{ usage: TokenUsage | null; lines: readonly ChargeLine[]; sentTo: string | null }> {
 		if (this.#question === null || this.#sentTo === null) return NOT_ASKED;
-		this.#usage ??= await questionUsage(this.#question, this.#inputs.parts);
+		this.#usage ??= await questionUsage(this.#question, { countTokens: this.#countTokens });
 		return { usage: this.#usage, lines: [...this.#askedLines(), ...this.#lines], sentTo: this.#sentTo };
 	}
 
 	/** What is searched for: what the user says, or what the model makes of it; null: nothing. */
-	async #query(signal: AbortSignal): Promise<string | null> {
-		const { wanted, model, parts, context } = this.#inputs;
+	async #query(): Promise<string | null> {
+		const { wanted, model, parts, context, call } = this.#inputs;
 		if (this.#urls.length > 0 || wanted.search === "off" || this.#said.trim() === "") return null;
 		if (this.#question === null) return this.#said;
 		const { query, usage } = await decide(this.#question, model, {
 			upstreams: parts.upstreams,
-			countTokens: parts.countTokens,
+			countTokens: this.#countTokens,
 			requestId: context.requestId,
-			signal,
+			tenant: call.tenant,
+			signal: call.signal,
 			onSent: (upstream) => {
 				this.#sentTo = upstream;
 			},

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { FairGate, type Requester } from "../fairness/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { EngineError } from "./engine-error.ts";
 import { EngineProcess } from "./process.ts";
@@ -18,11 +19,13 @@ export interface JobPoolOptions<Done> {
 	parse(done: unknown): Done & { readonly id: number };
 	/** Jobs that are done at once, each in a process of its own. */
 	readonly processes: number;
+	/** True: while all processes are busy, one more takes a job of a tenant that has none under way. */
+	readonly reserve: boolean;
 	/** For one job, from when its turn comes. */
 	readonly limitMs: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
-	/** Jobs that may wait for their turn; with none, each must find a free process. */
+	/** Jobs that may wait for their turn, of which each tenant has a share; with none, each must find a free process. */
 	readonly maxWaiting: number;
 	readonly idleStopMs: number;
 	/** What a job is refused with that is at fault itself; `overflow` where too much waits. */
@@ -35,58 +38,47 @@ export interface JobPoolOptions<Done> {
 	};
 }
 
-interface Job<Done> {
-	readonly work: object;
-	readonly signal: AbortSignal;
-	resolve(done: Done): void;
-	reject(fault: unknown): void;
-}
-
 const WATCH_EVERY_MS = 100;
 /** A process that holds more than this share of its memory after a job is started anew. */
 const WORN_SHARE = 0.5;
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * Does jobs in a few child processes, one job at a time in each; the others wait in their order. A job that takes too long
- * or too much memory ends its process and nothing else.
+ * Does jobs in a few child processes, one job at a time in each; the others wait in a queue that tenants share. A job that
+ * takes too long or too much memory ends its process and nothing else.
  */
 export class JobPool<Done> {
 	readonly #options: JobPoolOptions<Done>;
-	readonly #waiting: Job<Done>[] = [];
+	readonly #gate: FairGate;
 	readonly #workers: JobWorker<Done>[] = [];
 	readonly #free: JobWorker<Done>[] = [];
 	#closed = false;
 
 	constructor(options: JobPoolOptions<Done>) {
+		const { processes: places, reserve, maxWaiting, faults } = options;
 		this.#options = options;
+		this.#gate = new FairGate({ places, reserve, maxWaiting, overflow: faults.overflow });
 		engineRecord(options.name).queues.add(this);
 	}
 
 	/** Jobs that wait for their turn. */
 	get waiting(): number {
-		return this.#waiting.length;
+		return this.#gate.waiting;
 	}
 
 	/** Jobs that are done now. */
 	get working(): number {
-		return this.#workers.length - this.#free.length;
+		return this.#gate.running;
 	}
 
 	/**
 	 * @param work plain fields and bytes; the bytes are let go of when this settles
 	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE where the process does not start or the pool is stopped; what
-	 * `signal` aborts with
+	 * the requester's signal aborts with
 	 */
-	run(work: object, signal: AbortSignal): Promise<Done> {
-		if (this.#closed) return Promise.reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
-		const { maxWaiting, processes, faults } = this.#options;
-		const allBusy = this.#free.length === 0 && this.#workers.length >= processes;
-		if (allBusy && this.#waiting.length >= maxWaiting) return Promise.reject(faults.overflow());
-		return new Promise((resolve, reject) => {
-			this.#waiting.push({ work, signal, resolve, reject });
-			this.#next();
-		});
+	async run(work: object, requester: Requester): Promise<Done> {
+		if (this.#closed) throw stopped();
+		return this.#gate.run(requester, () => this.#work(work, requester.signal));
 	}
 
 	/** Processes that run now. */
@@ -98,40 +90,31 @@ export class JobPool<Done> {
 	async stop(): Promise<void> {
 		this.#closed = true;
 		engineRecord(this.#options.name).queues.delete(this);
-		for (const { reject } of this.#waiting.splice(0)) reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 }));
+		this.#gate.refuseWaiting(stopped());
 		await Promise.all(this.#workers.map((worker) => worker.stop()));
 	}
 
-	#next(): void {
+	async #work(work: object, signal: AbortSignal): Promise<Done> {
 		const worker = this.#free.pop() ?? this.#newWorker();
-		if (worker === null) return;
-		const job = this.#waiting.shift();
-		if (job === undefined) {
+		try {
+			return await worker.run(work, signal);
+		} catch (fault) {
+			if (!(fault instanceof EngineError)) throw fault;
+			throw new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: fault.retryAfterSeconds ?? 2, cause: fault });
+		} finally {
 			this.#free.push(worker);
-			return;
 		}
-		void this.#work(worker, job).finally(() => {
-			this.#free.push(worker);
-			if (this.#waiting.length > 0) this.#next();
-		});
 	}
 
-	#newWorker(): JobWorker<Done> | null {
-		if (this.#workers.length >= this.#options.processes) return null;
+	#newWorker(): JobWorker<Done> {
 		const worker = new JobWorker(this.#options);
 		this.#workers.push(worker);
 		return worker;
 	}
+}
 
-	async #work(worker: JobWorker<Done>, { work, signal, resolve, reject }: Job<Done>): Promise<void> {
-		try {
-			signal.throwIfAborted();
-			resolve(await worker.run(work, signal));
-		} catch (fault) {
-			if (!(fault instanceof EngineError)) reject(fault);
-			else reject(new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: fault.retryAfterSeconds ?? 2, cause: fault }));
-		}
-	}
+function stopped(): ApiError {
+	return new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 });
 }
 
 /** One process and the job that it does. */

@@ -30,7 +30,7 @@ export interface GatewayInputs {
 	readonly audio: AudioEngines;
 	/** The built-in embedding model; null where it cannot run here. */
 	readonly embeddings: EmbeddingEngine | null;
-	readonly countTokens: (text: string) => Promise<number>;
+	readonly countTokens: (text: string, tenant: string) => Promise<number>;
 	/** What reads, edits and writes pictures; null where it cannot run here. */
 	readonly images: ImageEngine | null;
 	/** Reads addresses that callers name; default: the public ones, and those of `web.allowPrivateHosts`. */

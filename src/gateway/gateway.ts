@@ -6,6 +6,7 @@ import { type ChatParts, Receipts } from "../completions/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
 import { engineCounts } from "../engines/roster.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
+import { SharedCapacity } from "../fairness/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
@@ -144,6 +145,7 @@ export class Gateway {
 			room: () => journal.room(),
 			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
+			places: new SharedCapacity(config.server.maxRunning),
 			exceededLimits: this.#exceededLimits,
 			counts: this.#observing.counts,
 			tracer: this.#observing.tracer,
@@ -331,7 +333,7 @@ export class Gateway {
 			characters,
 			config: () => this.#config,
 			countTokens,
-			checkSchema: (value, schema) => this.#schemas.check(value, schema),
+			checkSchema: (value, schema, requester) => this.#schemas.check(value, schema, requester),
 			attestations: this.#attestations,
 			receipts: this.#receipts,
 			web: { search: this.#web.search, pages: this.#web.pages, fetchPublic: this.#web.fetchPublic, documents },

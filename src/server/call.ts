@@ -1,4 +1,6 @@
 import type { Caller, RateState } from "../budgets/port.ts";
+import { ApiError } from "../errors/index.ts";
+import { addressNetwork, type SharedCapacity } from "../fairness/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { Witness } from "./witness.ts";
@@ -31,6 +33,8 @@ export class Call {
 	witness: Witness | null = null;
 	/** The body's share of the process's memory for bodies: released at the request's end. */
 	bodyShare: BodyShare | null = null;
+	/** Gives the request's place among those under way back; null where it has none. */
+	#leavePlace: (() => void) | null = null;
 	readonly #connection: Connection;
 
 	constructor(requestId: string, endpoint: Endpoint, request: Request, admittedAtMs: number, connection: Connection) {
@@ -47,6 +51,42 @@ export class Call {
 		return this.#connection.address();
 	}
 
+	/** The network of the client's address, as a tenant of its own. */
+	get network(): string {
+		return `address:${addressNetwork(this.address)}`;
+	}
+
+	/** Whose share the request counts in: the account's, or its network's where it has none (see src/fairness). */
+	get tenant(): string {
+		const { caller } = this;
+		// Wallets without an account cost nothing to make.
+		return caller === null || caller.account.id === caller.wallet ? this.network : caller.account.id;
+	}
+
+	/**
+	 * Takes a place among the requests under way.
+	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has its share of them, SERVICE_UNAVAILABLE where none is left
+	 */
+	takePlace(places: SharedCapacity): void {
+		const { tenant } = this;
+		const taken = places.take(tenant, 1);
+		if (taken !== "taken") throw noPlace(taken, places.usedBy(tenant));
+		this.#leavePlace = () => places.giveBack(tenant, 1);
+	}
+
+	/** Gives the place back. Does nothing where there is none. */
+	leavePlace(): void {
+		this.#leavePlace?.();
+		this.#leavePlace = null;
+	}
+
+	/** Gives back what the request has of what all share, and tells that it has ended. */
+	end(): void {
+		this.bodyShare?.release();
+		this.leavePlace();
+		this.witness?.ended();
+	}
+
 	/** See `Connection`. */
 	get sessionKeyHash(): string | undefined {
 		return this.#connection.sessionKeyHash;
@@ -56,4 +96,16 @@ export class Call {
 	setIdleTimeout(seconds: number): void {
 		this.#connection.setIdleTimeout(seconds);
 	}
+}
+
+function noPlace(why: "full" | "share", running: number): ApiError {
+	if (why === "full")
+		return new ApiError("SERVICE_UNAVAILABLE", {
+			message: "Too many requests are under way; try again shortly",
+			retryAfterSeconds: 1,
+		});
+	return new ApiError("RATE_LIMIT_EXCEEDED", {
+		message: `${running} requests of yours are under way, as many as one caller may have now; wait until one has ended`,
+		retryAfterSeconds: 1,
+	});
 }

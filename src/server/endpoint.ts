@@ -145,6 +145,8 @@ export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSc
 export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema>
 	extends Declaration<Body, Query> {
 	readonly kind: "metered";
+	/** True where the request may cost nothing: a caller without money is then not refused before its body is read. */
+	mayBeFree?(call: Call): boolean;
 	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
 }
 

@@ -33,7 +33,7 @@ function signedIn(call: Call, wallets: WalletGate, parts: PipelineParts): Return
 /** A signature that is none is a failure of its address, as an unknown key is: one that failed too often is told to wait. */
 function notSignedIn(call: Call, error: unknown, parts: PipelineParts): never {
 	if (error instanceof ApiError && error.code === "X402_INVALID_SIGN_IN" && call.endpoint.failureGuard !== false)
-		parts.budgets.checkGuard(`address:${call.address}`);
+		parts.budgets.checkGuard(call.network);
 	throw error;
 }
 
@@ -57,7 +57,7 @@ async function acceptWallet(
 /** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
 async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
 	// A payment is dear to look at: an address that failed too often waits, whatever it brings.
-	if (call.endpoint.failureGuard !== false) parts.budgets.checkGuard(`address:${call.address}`);
+	if (call.endpoint.failureGuard !== false) parts.budgets.checkGuard(call.network);
 	const paying = await wallets.paying(call);
 	if (paying !== null) return acceptWallet(call, Promise.resolve(paying), settings, parts);
 	const offer = wallets.offer(call);
@@ -91,7 +91,7 @@ function givenKey({ endpoint, request }: Call): string | null | undefined {
 function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
 	const guarded = call.endpoint.failureGuard !== false;
 	if (caller === null) {
-		if (guarded) parts.budgets.checkGuard(`address:${call.address}`);
+		if (guarded) parts.budgets.checkGuard(call.network);
 		throw new ApiError("AUTHENTICATION_FAILED");
 	}
 	call.caller = caller;

@@ -1,7 +1,7 @@
 /**
  * The road of a request, top to bottom. The order of the checks is that of docs/api.md:
  *
- *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → room
+ *   path, method (app.ts) → what the path names → credential → failure guard → account, key type, endpoint, address rules → place, room, money for anything at all
  *   → headers, rules for what the path names → content type → size, slow upload → JSON → schema → model, capabilities, media (admit) → key's model rule
  *   → rate limits → replay → money (hold) → work → post → answer
  *
@@ -12,7 +12,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
+import type { SharedCapacity } from "../fairness/index.ts";
 import type { NoRoom } from "../journal/records.ts";
+import { type Nano, nano } from "../ledger/nano.ts";
 import { type Checker, checker } from "../schema/index.ts";
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { Clock } from "../telemetry/clock.ts";
@@ -57,6 +59,8 @@ export interface PipelineParts {
 	/** Why no new metered work may be taken; null where it may. */
 	readonly room: () => NoRoom | null;
 	readonly bodyMemory: BodyMemory;
+	/** Requests under way (`server.maxRunning`). */
+	readonly places: SharedCapacity;
 	/** How wallets come in; null where none do. */
 	readonly wallets: WalletGate | null;
 	/** The log of requests that a limit refused. */
@@ -119,7 +123,8 @@ export async function travel(
 		call.witness?.step("identify");
 		endpoint.checkPath?.(params);
 		const reading = identify(call, settings, parts);
-		if (reading !== null) await reading;
+		if (reading !== null) await whileKnown(call, reading, parts.places);
+		call.takePlace(parts.places);
 		if (call.caller !== null) checkCaller(call, call.caller);
 		endpoint.checkRequest?.(call, params);
 		if (endpoint.kind === "metered") {
@@ -144,17 +149,27 @@ export async function travel(
 	);
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
-	if (answer.ended === undefined) {
-		call.bodyShare?.release();
-		witness?.ended();
-	} else {
+	if (answer.ended === undefined) call.end();
+	else {
 		noteStreamEnd(response, answer.ended);
-		void answer.ended.then(() => {
-			call.bodyShare?.release();
-			witness?.ended();
-		});
+		void answer.ended.then(() => call.end());
 	}
 	return response;
+}
+
+/** Until it is known who calls, a request counts in the share of its network. */
+async function whileKnown(call: Call, reading: Promise<void>, places: SharedCapacity): Promise<void> {
+	try {
+		call.takePlace(places);
+	} catch (error) {
+		reading.catch(() => {});
+		throw error;
+	}
+	try {
+		await reading;
+	} finally {
+		call.leavePlace();
+	}
 }
 
 async function runMetered(
@@ -170,6 +185,8 @@ async function runMetered(
 	const full = parts.room();
 	if (full !== null)
 		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
+	const paying = requirePayable(call, endpoint, caller, parts);
+	if (paying !== null) await paying;
 	const input = await readInput(prepared, params, call, settings, parts);
 	const { witness } = call;
 	witness?.step("admit");
@@ -214,6 +231,28 @@ async function runMetered(
 	} finally {
 		if (answer?.ended === undefined) settlement.void();
 	}
+}
+
+/** Bodies up to this size are read from a caller with money before it is known what they cost. */
+const SMALL_BODY_BYTES = 16_384;
+const LEAST: Nano = nano(1);
+
+/**
+ * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. The hold of the smallest amount asks the store where
+ * this node knows of no money. null where there is nothing to wait for.
+ * @throws ApiError 402
+ */
+function requirePayable(call: Call, endpoint: MeteredEndpoint, caller: Caller, parts: PipelineParts): Promise<void> | null {
+	const { headers } = call.request;
+	const { usd, diem } = caller.balances();
+	const isSmall = Number(headers.get("content-length") ?? Number.NaN) <= SMALL_BODY_BYTES;
+	if (isSmall && usd + diem > 0) return null;
+	if (endpoint.mayBeFree?.(call) === true) return null;
+	const { requestId, admittedAtMs } = call;
+	const hold = parts.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, LEAST);
+	if (hold instanceof Promise) return hold.then((held) => held.void());
+	hold.void();
+	return null;
 }
 
 function takeRate(
@@ -268,13 +307,13 @@ async function parseInput(
 	const contentType = call.request.headers.get("content-type");
 	const boundary = form === undefined ? null : form.orJson === true ? formOrJson(contentType) : requireForm(contentType);
 	if (endpoint.body !== undefined && form !== undefined && boundary !== null && prepared.body !== null) {
-		call.bodyShare = parts.bodyMemory.share();
+		call.bodyShare = parts.bodyMemory.share(call.tenant);
 		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare);
 		({ body, files } = readForm(raw, boundary, prepared.body.schema, form));
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(contentType);
-		call.bodyShare = parts.bodyMemory.share();
+		call.bodyShare = parts.bodyMemory.share(call.tenant);
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
@@ -341,7 +380,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)
 		error = wallets.topUpNeeded(call, call.caller, error);
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
-		parts.budgets.countFailure(call.caller === null ? `address:${call.address}` : `key:${call.caller.key.id}`);
+		parts.budgets.countFailure(call.caller === null ? call.network : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
 	call.witness?.failed(error.code);
 	const form = errorForm(call.endpoint);

@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { SharedCapacity } from "../fairness/index.ts";
 import { Deadlines } from "../telemetry/deadlines.ts";
 import type { Connection } from "./call.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
@@ -13,64 +14,65 @@ export interface UploadLimits {
 /** Bodies up to this size are not counted: there are never many of them in memory. */
 const UNCOUNTED_BYTES = 65_536;
 
-/** Counts the bodies that are in memory: a bound for the whole process. */
+/** Counts the bodies that are in memory: a bound for the whole process, of which each tenant has a share. */
 export class BodyMemory {
-	#used = 0;
-	readonly #limit: number;
+	readonly #bytes: SharedCapacity;
 
 	constructor(limit: number) {
-		this.#limit = limit;
+		this.#bytes = new SharedCapacity(limit);
 	}
 
 	/** Bytes of all bodies that are counted now. */
 	get used(): number {
-		return this.#used;
+		return this.#bytes.used;
 	}
 
 	get limit(): number {
-		return this.#limit;
+		return this.#bytes.limit;
 	}
 
-	/** The share of one request: nothing yet. */
-	share(): BodyShare {
-		return new BodyShare(this);
+	/** The share of one request of the tenant: nothing yet. */
+	share(tenant: string): BodyShare {
+		return new BodyShare(this.#bytes, tenant);
 	}
+}
 
-	/** Throws SERVICE_UNAVAILABLE where the bytes would pass the bound. */
-	take(bytes: number): void {
-		if (this.#used + bytes > this.#limit) {
-			throw new ApiError("SERVICE_UNAVAILABLE", {
-				message: "Too many large uploads at once; try again shortly",
-				retryAfterSeconds: 1,
-				headers: { connection: "close" },
-			});
-		}
-		this.#used += bytes;
-	}
-
-	giveBack(bytes: number): void {
-		this.#used -= bytes;
-	}
+function noMemory(why: "full" | "share"): ApiError {
+	const headers = { connection: "close" };
+	if (why === "full")
+		return new ApiError("SERVICE_UNAVAILABLE", {
+			message: "Too many large uploads at once; try again shortly",
+			retryAfterSeconds: 1,
+			headers,
+		});
+	return new ApiError("RATE_LIMIT_EXCEEDED", {
+		message: "Your large requests under way have as many bytes as one caller may have now; wait until one has ended",
+		retryAfterSeconds: 1,
+		headers,
+	});
 }
 
 /** What one request's body takes of the process's memory: grows as its bytes come, ends with the request. */
 export class BodyShare {
-	readonly #memory: BodyMemory;
+	readonly #memory: SharedCapacity;
+	readonly #tenant: string;
 	#bytes = 0;
 
-	constructor(memory: BodyMemory) {
+	constructor(memory: SharedCapacity, tenant: string) {
 		this.#memory = memory;
+		this.#tenant = tenant;
 	}
 
-	/** The body has so many bytes now. Throws SERVICE_UNAVAILABLE. */
+	/** The body has so many bytes now. Throws SERVICE_UNAVAILABLE; RATE_LIMIT_EXCEEDED where the tenant has its share. */
 	growTo(bytes: number): void {
 		if (bytes <= UNCOUNTED_BYTES || bytes <= this.#bytes) return;
-		this.#memory.take(bytes - this.#bytes);
+		const taken = this.#memory.take(this.#tenant, bytes - this.#bytes, this.#bytes);
+		if (taken !== "taken") throw noMemory(taken);
 		this.#bytes = bytes;
 	}
 
 	release(): void {
-		this.#memory.giveBack(this.#bytes);
+		this.#memory.giveBack(this.#tenant, this.#bytes);
 		this.#bytes = 0;
 	}
 }

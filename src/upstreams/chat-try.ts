@@ -1,4 +1,5 @@
 import { ApiError } from "../errors/index.ts";
+import { TENANT_HEADER } from "../fairness/index.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import { type ChatPost, type Fetch, letGo, postChat } from "./connect.ts";
 import type { UpstreamNode } from "./node.ts";
@@ -23,7 +24,7 @@ export function chatTry(
 		send({ model, node }, endpoint, signal) {
 			const body = shapeChatBody(call, model, node.dialect);
 			if (sealed !== undefined) {
-				const headers = sealedHeaders(sealed, node);
+				const headers = { ...sealedHeaders(sealed, node), ...tenantHeaders(call, node) };
 				return postSealed(fetch, { endpoint, body, requestId, stream, headers }, signal);
 			}
 			if (node.provider !== null) {
@@ -42,7 +43,7 @@ export function chatTry(
 				};
 				return askProvider(asked, signal);
 			}
-			return postChat(fetch, { endpoint, body, requestId, stream }, signal);
+			return postChat(fetch, { endpoint, body, requestId, stream, headers: tenantHeaders(call, node) }, signal);
 		},
 	};
 }
@@ -54,6 +55,13 @@ async function postSealed(fetch: Fetch, post: ChatPost, signal: AbortSignal): Pr
 	letGo(response.body);
 	const message = "The key of this conversation is held by no server of the model any more; ask for its attestation anew";
 	throw new ApiError("INVALID_REQUEST", { message });
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The engine of this server shares its lanes between tenants; no other server learns who asks. */
+function tenantHeaders({ tenant }: ChatForward, { ejectable }: UpstreamNode): Readonly<Record<string, string>> {
+	return ejectable ? NO_HEADERS : { [TENANT_HEADER]: tenant };
 }
 
 /** The keys as this server wants them told. */

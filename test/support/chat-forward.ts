@@ -60,6 +60,7 @@ export function chatForward(body: object | string, options: ForwardOptions = {})
 		members: topLevelMembers(raw),
 		edits: options.edits ?? new Map(),
 		stream: JSON.parse(text).stream === true,
+		tenant: "test",
 		signal: options.signal ?? new AbortController().signal,
 		onSent: options.onSent ?? (() => {}),
 	};

@@ -95,7 +95,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				embedded,
 				embeddedAvailable: nativeChatEngine().ok,
 				audio: { speech, encoder },
-				countTokens: (text) => counter.countTokens(text),
+				countTokens: (text, tenant) => counter.countTokens(text, tenant),
 				embeddings,
 				images,
 				documents,

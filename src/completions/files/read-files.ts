@@ -1,5 +1,6 @@
 import type { DocumentReader } from "../../engines/documents/port.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { invalidField, invalidRequest } from "../../schema/index.ts";
 import { type PublicFetch, PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
 import { refusedUrl } from "../../upstreams/public-fetch/refusal.ts";
@@ -34,10 +35,10 @@ export async function readFiles(
 	files: readonly FilePart[],
 	long: LongStrings,
 	tools: FileTools,
-	signal: AbortSignal,
+	{ tenant, signal }: Requester,
 ): Promise<readonly FileText[]> {
 	const stop = new AbortController();
-	const either = AbortSignal.any([signal, stop.signal]);
+	const either = { tenant, signal: AbortSignal.any([signal, stop.signal]) };
 	const texts: FileText[] = [];
 	let next = 0;
 	let chars = 0;
@@ -62,12 +63,12 @@ export async function readFiles(
 	}
 }
 
-async function readFile(file: FilePart, long: LongStrings, tools: FileTools, signal: AbortSignal): Promise<FileText> {
-	signal.throwIfAborted();
+async function readFile(file: FilePart, long: LongStrings, tools: FileTools, requester: Requester): Promise<FileText> {
+	requester.signal.throwIfAborted();
 	const path = pathOf(file);
-	const { bytes, source, name } = await bytesOf(file, path, long, tools, signal);
+	const { bytes, source, name } = await bytesOf(file, path, long, tools, requester);
 	try {
-		return { file, source, text: await tools.documents.read(bytes, name, signal) };
+		return { file, source, text: await tools.documents.read(bytes, name, requester) };
 	} catch (fault) {
 		throw ofPart(fault, path);
 	}
@@ -84,7 +85,7 @@ async function bytesOf(
 	path: readonly (string | number)[],
 	long: LongStrings,
 	{ fetchPublic }: FileTools,
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<FoundFile> {
 	if (/^data:/i.test(source)) {
 		const bytes = base64String(source, long);
@@ -93,7 +94,11 @@ async function bytesOf(
 		return { bytes, name, source: name === "" ? "a file" : name };
 	}
 	try {
-		const { bytes, url } = await fetchPublic.read(source, { signal, maxBytes: MAX_FILE_BYTES });
+		const { bytes, url } = await fetchPublic.read(source, {
+			tenant: requester.tenant,
+			signal: requester.signal,
+			maxBytes: MAX_FILE_BYTES,
+		});
 		const last = decoded(new URL(url).pathname.split("/").at(-1) ?? "");
 		return { bytes, name: name === "" ? last : name, source: name === "" ? url : `${name} <${url}>` };
 	} catch (fault) {

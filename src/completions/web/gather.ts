@@ -1,6 +1,7 @@
 import type { ChargeLine } from "../../budgets/port.ts";
 import { callPrice } from "../../catalog/index.ts";
 import type { Config } from "../../config/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { oneLine, untrustedTexts } from "./untrusted-text.ts";
 import { type PageTried, readPages, searchWeb, type WebSource, type WebTools } from "./web-sources.ts";
 
@@ -47,11 +48,11 @@ const RESULT_CHARS = 2_000;
 const PAGE_CHARS = 40_000;
 const TOTAL_CHARS = 120_000;
 
-/** Reads, or searches. What fails is told to the model, or left out, and costs nothing. @throws what `signal` aborts with */
-export async function gather(wanted: WebWanted, tools: WebTools, prices: Prices, signal: AbortSignal): Promise<WebFound> {
-	if (wanted.urls.length > 0) return fromPages(await readPages(tools, wanted.urls, signal), wanted, prices);
+/** Reads, or searches. What fails is told to the model, or left out, and costs nothing. @throws what the requester's signal aborts with */
+export async function gather(wanted: WebWanted, tools: WebTools, prices: Prices, requester: Requester): Promise<WebFound> {
+	if (wanted.urls.length > 0) return fromPages(await readPages(tools, wanted.urls, requester), wanted, prices);
 	if (wanted.query === null) return NOTHING_FOUND;
-	const sources = await searchWeb(tools, wanted.query, signal);
+	const sources = await searchWeb(tools, wanted.query, requester.signal);
 	if (sources === null) return NOTHING_FOUND;
 	const lines = [searchLine(prices)];
 	if (sources.length === 0) return { sources, text: "A search of the web found nothing.", lines, ran: true };

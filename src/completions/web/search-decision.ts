@@ -27,6 +27,7 @@ export interface DecisionTools {
 	readonly upstreams: ChatUpstreams;
 	readonly countTokens: (text: string) => Promise<number>;
 	readonly requestId: string;
+	readonly tenant: string;
 	readonly signal: AbortSignal;
 	onSent(upstream: string): void;
 }
@@ -93,6 +94,7 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 		members: topLevelMembers(raw),
 		edits: new Map(),
 		stream: false,
+		tenant: tools.tenant,
 		signal: tools.signal,
 		onSent: (upstream) => tools.onSent(upstream),
 	};

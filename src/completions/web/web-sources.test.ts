@@ -52,7 +52,7 @@ test("reads five pages at most, each once, and says what is wrong with those tha
 		"https://a.example/0",
 		...Array.from({ length: 9 }, (_, index) => `https://a.example/${index}`),
 	];
-	const tried = await readPages(tools, urls, signal);
+	const tried = await readPages(tools, urls, { tenant: "test", signal });
 	expect(read).toHaveLength(5);
 	expect(tried.map(({ page, fault }) => [page?.title ?? null, fault])).toEqual([
 		["T", null],

@@ -1,5 +1,6 @@
 import { PageFault, type PageReader } from "../../engines/web/port.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/port.ts";
 
 /** What a conversation takes from the web; in the form of `web_search_citations`. */
@@ -60,15 +61,15 @@ export interface PageTried {
 export async function readPages(
 	{ pages }: WebTools,
 	urls: readonly string[],
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<readonly PageTried[]> {
 	const wanted = [...new Set(urls)].slice(0, MAX_PAGES);
 	return Promise.all(
 		wanted.map(async (url): Promise<PageTried> => {
 			try {
-				return { url, page: await pages.read(url, signal), fault: null };
+				return { url, page: await pages.read(url, requester), fault: null };
 			} catch (fault) {
-				if (signal.aborted || !(fault instanceof PageFault || fault instanceof ApiError)) throw fault;
+				if (requester.signal.aborted || !(fault instanceof PageFault || fault instanceof ApiError)) throw fault;
 				return { url, page: null, fault: fault.message };
 			}
 		}),

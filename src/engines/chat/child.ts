@@ -18,7 +18,8 @@ serveParent({
 			path: init.modelPath,
 			threads: init.threads,
 			contextTokens: init.contextTokens,
-			sequences: init.parallel,
+			// One more for a caller that has none under way, whatever the others ask.
+			sequences: init.parallel + 1,
 		});
 		lanes = new Lanes(model.sequences, init.queue);
 		const port = serveOpenAi({

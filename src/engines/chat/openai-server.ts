@@ -2,9 +2,11 @@
  * The engine as an OpenAI-compatible server on the loopback interface: the gateway talks to it as to any other
  * upstream. Only who knows the secret of this start may ask.
  */
+
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import type { LlamaContextSequence } from "node-llama-cpp";
 import { ApiError } from "../../errors/index.ts";
+import { type Requester, TENANT_HEADER } from "../../fairness/index.ts";
 import { type ChoiceEnd, type PreparedChat, prepareChat, writeChoice } from "./answer.ts";
 import { parseChatRequest } from "./chat-request.ts";
 import type { Lanes } from "./lanes.ts";
@@ -69,14 +71,14 @@ function usageOf(chat: PreparedChat, ends: readonly ChoiceEnd[]): Usage {
 class ChatCall {
 	readonly #options: OpenAiServerOptions;
 	readonly #chat: PreparedChat;
-	readonly #signal: AbortSignal;
+	readonly #requester: Requester;
 	readonly #sealed: SealedConversation | null;
 	readonly #head: { id: string; created: number; model: string };
 
-	constructor(options: OpenAiServerOptions, chat: PreparedChat, signal: AbortSignal, sealed: SealedConversation | null) {
+	constructor(options: OpenAiServerOptions, chat: PreparedChat, requester: Requester, sealed: SealedConversation | null) {
 		this.#options = options;
 		this.#chat = chat;
-		this.#signal = signal;
+		this.#requester = requester;
 		this.#sealed = sealed;
 		this.#head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: options.modelId };
 	}
@@ -87,12 +89,12 @@ class ChatCall {
 		const { prompt } = this.#chat;
 		const knowsMost = (free: readonly LlamaContextSequence[]) =>
 			free.toSorted((one, two) => model.known(two, prompt) - model.known(one, prompt))[0];
-		return lanes.run(this.#signal, knowsMost, work);
+		return lanes.run(this.#requester, knowsMost, work);
 	}
 
 	#write(sequence: LlamaContextSequence, index: number, onText: (text: string) => Promise<void>): Promise<ChoiceEnd> {
 		const { model, onToken } = this.#options;
-		return writeChoice(model, sequence, this.#chat, { index, signal: this.#signal, onText, onToken });
+		return writeChoice(model, sequence, this.#chat, { index, signal: this.#requester.signal, onText, onToken });
 	}
 
 	async unary(sequence: LlamaContextSequence): Promise<Response> {
@@ -188,7 +190,7 @@ async function chatCompletions(request: Request, options: OpenAiServerOptions, s
 	const given = await readJson(request);
 	const body = sealed === null ? given : await sealed.open(given, request.signal);
 	const chat = prepareChat(options.model, parseChatRequest(body), options.defaultMaxTokens);
-	const call = new ChatCall(options, chat, request.signal, sealed);
+	const call = new ChatCall(options, chat, { tenant: request.headers.get(TENANT_HEADER) ?? "", signal: request.signal }, sealed);
 	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
 }
 

@@ -7,7 +7,10 @@ const PROBE = "{\\rtf1 reads}";
 export async function checkDocuments(reader: DocumentReader, tesseract = Bun.which("tesseract")): Promise<EngineCheck> {
 	const name = "document reader";
 	try {
-		const text = await reader.read(new TextEncoder().encode(PROBE), "probe.rtf", AbortSignal.timeout(60_000));
+		const text = await reader.read(new TextEncoder().encode(PROBE), "probe.rtf", {
+			tenant: "doctor",
+			signal: AbortSignal.timeout(60_000),
+		});
 		if (text !== "reads") return { name, ok: false, text: `reads a probe as ${JSON.stringify(text.slice(0, 40))}` };
 	} catch (fault) {
 		return { name, ok: false, text: `does not run: ${fault instanceof Error ? fault.message : fault}` };

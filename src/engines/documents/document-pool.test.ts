@@ -52,7 +52,9 @@ test.each(BAD)(
 		const pool = poolOf({ entry: childThat(how.replace(" ", "-"), does), limitMs: 2_000, maxMemoryMb: 400 });
 		try {
 			const texts = ["one", "bad", "two", "bad", "three"];
-			const read = await Promise.allSettled(texts.map((text) => pool.read(bytesOf(text), "file", NEVER)));
+			const read = await Promise.allSettled(
+				texts.map((text) => pool.read(bytesOf(text), "file", { tenant: "test", signal: NEVER })),
+			);
 			for (const [index, text] of texts.entries()) {
 				const result = read[index];
 				if (text !== "bad") expect(result).toEqual({ status: "fulfilled", value: text });
@@ -78,14 +80,14 @@ test(
 		const names = ["testWORD_various.docx", "testRTFVarious.rtf", "workbook.xls", "slides.ppt", "mail.msg"];
 		const samples = names.map((name) => readFileSync(join(SAMPLES, name)));
 		try {
-			const alone = await Promise.all(samples.map((bytes) => pool.read(bytes, "file", NEVER)));
+			const alone = await Promise.all(samples.map((bytes) => pool.read(bytes, "file", { tenant: "test", signal: NEVER })));
 			let next = 0;
 			const client = async () => {
 				for (let run = next++; run < runs; run = next++) {
 					const own = `Words of file ${run}`;
 					const [mine, sample] = await Promise.all([
-						pool.read(bytesOf(`${own}\n`), `${run}.txt`, NEVER),
-						pool.read(samples[run % samples.length] ?? new Uint8Array(), "file", NEVER),
+						pool.read(bytesOf(`${own}\n`), `${run}.txt`, { tenant: "test", signal: NEVER }),
+						pool.read(samples[run % samples.length] ?? new Uint8Array(), "file", { tenant: "test", signal: NEVER }),
 					]);
 					expect(mine.trim()).toBe(own);
 					expect(sample).toBe(alone[run % samples.length] ?? "");
@@ -105,8 +107,8 @@ test(
 		const pool = poolOf({ entry: childThat("leaves", "await new Promise(() => {});") });
 		try {
 			const leaving = new AbortController();
-			const left = pool.read(bytesOf("bad"), "file", leaving.signal);
-			const next = pool.read(bytesOf("next"), "file", NEVER);
+			const left = pool.read(bytesOf("bad"), "file", { tenant: "test", signal: leaving.signal });
+			const next = pool.read(bytesOf("next"), "file", { tenant: "test", signal: NEVER });
 			leaving.abort(new Error("gone"));
 			await expect(left).rejects.toThrow("gone");
 			expect(await next).toBe("next");
@@ -121,12 +123,16 @@ test(
 	"what cannot wait is told to come again, and nothing is read after the stop",
 	async () => {
 		const pool = poolOf({ maxWaiting: 2 });
-		const read = await Promise.allSettled(["a", "b", "c", "d"].map((text) => pool.read(bytesOf(text), `${text}.txt`, NEVER)));
+		const read = await Promise.allSettled(
+			["a", "b", "c", "d"].map((text) => pool.read(bytesOf(text), `${text}.txt`, { tenant: "test", signal: NEVER })),
+		);
 		expect(
 			read.map((result) => (result.status === "fulfilled" ? result.value : (result.reason as { code: string }).code)),
 		).toEqual(["a", "b", "c", "SERVICE_UNAVAILABLE"]);
 		await pool.stop();
-		await expect(pool.read(bytesOf("a"), "a.txt", NEVER)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+		await expect(pool.read(bytesOf("a"), "a.txt", { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+			code: "SERVICE_UNAVAILABLE",
+		});
 	},
 	LIMIT,
 );
@@ -183,7 +189,7 @@ test(
 				for (let run = next++; run < runs; run = next++) {
 					const random = seeded(seed + run);
 					const bytes = mutated(samples[run % samples.length] ?? new Uint8Array(), random);
-					const told = await pool.read(bytes, "file", NEVER).then(
+					const told = await pool.read(bytes, "file", { tenant: "test", signal: NEVER }).then(
 						() => "text",
 						(fault) => (fault as { options?: { issues?: { code: string }[] } }).options?.issues?.[0]?.code ?? String(fault),
 					);

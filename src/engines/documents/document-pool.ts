@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Static } from "typebox";
 import Value from "typebox/value";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { JobPool } from "../job-pool.ts";
 import { type ChildStart, ReadDone, type ReadJob } from "./child-work.ts";
@@ -38,6 +39,7 @@ export class DocumentPool implements DocumentReader {
 			init: async () => start,
 			parse: (done) => Value.Parse(ReadDone, done),
 			processes: options.processes,
+			reserve: true,
 			limitMs: options.limitMs,
 			maxMemoryMb: options.maxMemoryMb,
 			maxWaiting: options.maxWaiting ?? 256,
@@ -46,10 +48,10 @@ export class DocumentPool implements DocumentReader {
 		});
 	}
 
-	async read(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
+	async read(bytes: Uint8Array, name: string, requester: Requester): Promise<string> {
 		const job: Omit<ReadJob, "id"> = { bytes, name };
 		try {
-			const { text, fault } = await this.#jobs.run(job, signal);
+			const { text, fault } = await this.#jobs.run(job, requester);
 			if (fault !== undefined) throw new DocumentFault(fault.kind, fault.message);
 			return text ?? "";
 		} catch (fault) {

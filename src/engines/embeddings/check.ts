@@ -9,7 +9,7 @@ export async function checkEmbeddingEngine(engine: EmbeddedEmbeddings): Promise<
 	if (missing !== null) return { name, ok: true, text: missing };
 	const startedAt = performance.now();
 	try {
-		await engine.embed(["ready"], AbortSignal.timeout(60_000));
+		await engine.embed(["ready"], { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
 		return { name, ok: true, text: `gives a vector after ${Math.round(performance.now() - startedAt)} ms` };
 	} catch (fault) {
 		return { name, ok: false, text: fault instanceof Error ? fault.message : String(fault) };

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const never = () => new AbortController().signal;
-const embed = (...texts: string[]) => engine.embed(texts, never());
+const embed = (...texts: string[]) => engine.embed(texts, { tenant: "test", signal: never() });
 const cosine = (one: Float32Array | undefined, other: Float32Array | undefined): number =>
 	one?.reduce((sum, value, index) => sum + value * (other?.[index] ?? 0), 0) ?? Number.NaN;
 
@@ -68,10 +68,10 @@ describe("the embedded embedding model", () => {
 	test("stays well when a caller leaves, or its process is ended in the middle", async () => {
 		const many = Array<string>(400).fill("a sentence that takes a while ".repeat(20));
 		const left = new AbortController();
-		const leaving = engine.embed(many, left.signal).catch((error: unknown) => error);
+		const leaving = engine.embed(many, { tenant: "test", signal: left.signal }).catch((error: unknown) => error);
 		left.abort(new Error("left"));
 		expect(String(await leaving)).toContain("left");
-		const broken = engine.embed(many, never()).catch((error: unknown) => error);
+		const broken = engine.embed(many, { tenant: "test", signal: never() }).catch((error: unknown) => error);
 		while (engine.pids().length === 0) await Bun.sleep(5);
 		for (const pid of engine.pids()) process.kill(pid, "SIGKILL");
 		expect(["INFERENCE_FAILED", "SERVICE_UNAVAILABLE"]).toContain(((await broken) as { code?: string }).code ?? "none");
@@ -80,7 +80,9 @@ describe("the embedded embedding model", () => {
 
 	test("refuses what comes while too many wait", async () => {
 		const many = Array<string>(64).fill("a sentence ".repeat(30));
-		const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => engine.embed(many, never())));
+		const outcomes = await Promise.allSettled(
+			Array.from({ length: 8 }, () => engine.embed(many, { tenant: "test", signal: never() })),
+		);
 		const refused = outcomes.filter(({ status }) => status === "rejected");
 		expect(refused).toHaveLength(4);
 		for (const outcome of refused) expect(outcome).toMatchObject({ reason: { code: "MODEL_OVERLOADED", status: 429 } });

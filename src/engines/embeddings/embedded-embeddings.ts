@@ -4,6 +4,7 @@ import Value from "typebox/value";
 import type { AssetStore } from "../../assets/index.ts";
 import type { Config } from "../../config/schema.ts";
 import { ApiError } from "../../errors/index.ts";
+import { type Requester, SharedCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { JobPool } from "../job-pool.ts";
@@ -40,11 +41,11 @@ export function nativeEmbeddingEngine(): NativeEngine {
 export class EmbeddedEmbeddings implements EmbeddingEngine {
 	readonly #download: AssetDownload;
 	readonly #jobs: JobPool<EmbedDone>;
-	readonly #queue: number;
-	#open = 0;
+	/** Requests under way: one that is worked on, and those that wait. */
+	readonly #places: SharedCapacity;
 
 	constructor({ config, assets, log }: EmbeddedEmbeddingsOptions) {
-		this.#queue = config.queue;
+		this.#places = new SharedCapacity(config.queue + 1);
 		this.#download = new AssetDownload({
 			assets,
 			names: Object.values(EMBEDDED_EMBEDDING_ASSETS),
@@ -65,6 +66,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 			init: async () => start,
 			parse: (done) => Value.Parse(EmbedDone, done),
 			processes: 1,
+			reserve: false,
 			limitMs: LIMIT_MS,
 			maxMemoryMb: config.maxMemoryMb,
 			maxWaiting: config.queue + 1,
@@ -84,7 +86,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 		return (await this.#download.missing())?.text ?? null;
 	}
 
-	async embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded> {
+	async embed(texts: readonly string[], requester: Requester): Promise<Embedded> {
 		const missing = await this.missing();
 		if (missing !== null) {
 			this.prefetch();
@@ -92,14 +94,13 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 		}
 		const long = texts.findIndex(({ length }) => length > MOST_CHARS);
 		if (long >= 0) throw tooLong(texts, long, null);
-		if (this.#open > this.#queue) throw this.#overloaded();
-		this.#open++;
+		if (this.#places.take(requester.tenant, 1) !== "taken") throw this.#overloaded();
 		try {
 			const vectors: Float32Array[] = [];
 			let tokens = 0;
 			for (let from = 0; from < texts.length; from += TEXTS_A_JOB) {
 				const job: Omit<EmbedJob, "id"> = { texts: texts.slice(from, from + TEXTS_A_JOB) };
-				const done = await this.#jobs.run(job, signal);
+				const done = await this.#jobs.run(job, requester);
 				if (done.tooLong !== undefined) throw tooLong(texts, from + done.tooLong.index, done.tooLong.tokens);
 				if (done.vectors === undefined) throw failed();
 				vectors.push(...split(done.vectors, job.texts.length));
@@ -107,7 +108,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 			}
 			return { vectors, tokens };
 		} finally {
-			this.#open--;
+			this.#places.giveBack(requester.tenant, 1);
 		}
 	}
 
@@ -124,7 +125,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 	#overloaded(): ApiError {
 		return new ApiError("MODEL_OVERLOADED", {
 			message: "The embedded embedding model is busy and many requests wait; try again shortly",
-			retryAfterSeconds: Math.min(60, 2 + this.#open),
+			retryAfterSeconds: Math.min(60, 2 + this.#places.used),
 		});
 	}
 }

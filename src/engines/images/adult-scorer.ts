@@ -2,6 +2,7 @@ import { join } from "node:path";
 import Value from "typebox/value";
 import type { AssetStore } from "../../assets/index.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { JobPool } from "../job-pool.ts";
@@ -48,6 +49,7 @@ export class AdultScorer {
 			init: async (): Promise<ScoreStart> => ({ modelPath: assets.path(ADULT_SCORER_ASSET) }),
 			parse: (done) => Value.Parse(ScoreDone, done),
 			processes: 1,
+			reserve: false,
 			limitMs,
 			maxMemoryMb: MAX_MEMORY_MB,
 			maxWaiting,
@@ -72,10 +74,10 @@ export class AdultScorer {
 	 * @returns the highest score of them
 	 * @throws ApiError MODEL_OFFLINE, MODEL_OVERLOADED, INFERENCE_FAILED, SERVICE_UNAVAILABLE
 	 */
-	async score(views: Uint8Array, signal: AbortSignal): Promise<number> {
+	async score(views: Uint8Array, requester: Requester): Promise<number> {
 		await this.requireReady();
 		const job: Omit<ScoreJob, "id"> = { views };
-		const { scores } = await this.#jobs.run(job, signal);
+		const { scores } = await this.#jobs.run(job, requester);
 		if (scores.length === 0) throw failed();
 		return Math.max(...scores);
 	}

@@ -10,7 +10,7 @@ export async function checkImages(engine: ImageEngine): Promise<EngineCheck> {
 	const startedAt = performance.now();
 	try {
 		const edit = { prompt: "resize to 100x50", images: [greyPng(PROBE_SIDE)], output: { format: "png" } } as const;
-		const { width, height } = await engine.localEdit(edit, AbortSignal.timeout(60_000));
+		const { width, height } = await engine.localEdit(edit, { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
 		if (width !== 100 || height !== 50) return { name, ok: false, text: `makes ${width}x${height} of a probe` };
 	} catch (fault) {
 		return { name, ok: false, text: `does not run: ${fault instanceof Error ? fault.message : fault}` };

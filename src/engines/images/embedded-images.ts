@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { AssetStore } from "../../assets/index.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { JobPool } from "../job-pool.ts";
 import { AdultScorer } from "./adult-scorer.ts";
@@ -54,6 +55,7 @@ export class EmbeddedImages implements ImageEngine {
 			init: async () => null,
 			parse: parseImageDone,
 			processes: options.processes ?? 2,
+			reserve: true,
 			limitMs,
 			maxMemoryMb: options.maxMemoryMb ?? 1_024,
 			maxWaiting,
@@ -63,21 +65,21 @@ export class EmbeddedImages implements ImageEngine {
 		this.#scorer = new AdultScorer({ assets, log, limitMs, maxWaiting, idleStopMs });
 	}
 
-	async normalise(bytes: Uint8Array, signal: AbortSignal, limits?: { readonly minPixels?: number }): Promise<Picture> {
+	async normalise(bytes: Uint8Array, requester: Requester, limits?: { readonly minPixels?: number }): Promise<Picture> {
 		const minPixels = limits?.minPixels ?? MIN_IMAGE_PIXELS;
 		requireReadable(bytes, minPixels);
-		return this.#picture({ do: "normalise", bytes, minPixels }, signal);
+		return this.#picture({ do: "normalise", bytes, minPixels }, requester);
 	}
 
-	async finish(bytes: Uint8Array, options: FinishOptions, signal: AbortSignal): Promise<Picture> {
-		return this.#picture({ do: "finish", bytes, options }, signal);
+	async finish(bytes: Uint8Array, options: FinishOptions, requester: Requester): Promise<Picture> {
+		return this.#picture({ do: "finish", bytes, options }, requester);
 	}
 
-	async score(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+	async score(bytes: Uint8Array, requester: Requester): Promise<number> {
 		await this.#scorer.requireReady();
-		const { views } = await this.#run({ do: "views", bytes }, signal);
+		const { views } = await this.#run({ do: "views", bytes }, requester);
 		if (views === undefined) throw new Error("no views came");
-		return this.#scorer.score(views, signal);
+		return this.#scorer.score(views, requester);
 	}
 
 	scorerState(): Promise<ScorerState> {
@@ -88,21 +90,21 @@ export class EmbeddedImages implements ImageEngine {
 		this.#scorer.prefetch();
 	}
 
-	async blur(bytes: Uint8Array, output: OutputFormat, signal: AbortSignal): Promise<Picture> {
-		return this.#picture({ do: "blur", bytes, output }, signal);
+	async blur(bytes: Uint8Array, output: OutputFormat, requester: Requester): Promise<Picture> {
+		return this.#picture({ do: "blur", bytes, output }, requester);
 	}
 
-	async localEdit({ prompt, images, output }: LocalEdit, signal: AbortSignal): Promise<Picture> {
+	async localEdit({ prompt, images, output }: LocalEdit, requester: Requester): Promise<Picture> {
 		const operations = parsePrompt(prompt);
 		if (images.length < 1 || images.length > MAX_EDIT_IMAGES)
 			throw new ImageFault("not-possible", `Local editing takes 1 to ${MAX_EDIT_IMAGES} images, not ${images.length}`);
 		for (const [index, bytes] of images.entries()) requireReadableAt(bytes, index);
-		return this.#picture({ do: "edit", images, operations, output }, signal);
+		return this.#picture({ do: "edit", images, operations, output }, requester);
 	}
 
-	async upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, signal: AbortSignal): Promise<Picture> {
+	async upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, requester: Requester): Promise<Picture> {
 		requireReadable(bytes, MIN_IMAGE_PIXELS);
-		return this.#picture({ do: "upscale", bytes, to, output }, signal);
+		return this.#picture({ do: "upscale", bytes, to, output }, requester);
 	}
 
 	/** Processes that run now. */
@@ -114,15 +116,15 @@ export class EmbeddedImages implements ImageEngine {
 		await Promise.all([this.#jobs.stop(), this.#scorer.stop()]);
 	}
 
-	async #picture(work: ImageWork, signal: AbortSignal): Promise<Picture> {
-		const { picture } = await this.#run(work, signal);
+	async #picture(work: ImageWork, requester: Requester): Promise<Picture> {
+		const { picture } = await this.#run(work, requester);
 		if (picture === undefined) throw new Error("no picture came");
 		return picture;
 	}
 
-	/** @throws ImageFault, ApiError, the signal's reason */
-	async #run(work: ImageWork, signal: AbortSignal): Promise<ImageDone> {
-		const done = await this.#jobs.run(work, signal);
+	/** @throws ImageFault, ApiError, what the requester's signal aborts with */
+	async #run(work: ImageWork, requester: Requester): Promise<ImageDone> {
+		const done = await this.#jobs.run(work, requester);
 		if (done.fault !== undefined) throw new ImageFault(done.fault.kind, done.fault.message, done.fault.imageIndex);
 		return done;
 	}

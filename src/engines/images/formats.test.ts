@@ -13,7 +13,7 @@ const halves = (format: Parameters<typeof painted>[3], width = 400, height = 200
 	painted(width, height, (x) => (x < width / 2 ? LEFT : RIGHT), format);
 
 const refusal = (bytes: Uint8Array): Promise<ImageFault> =>
-	engine.normalise(bytes, NEVER).then(
+	engine.normalise(bytes, { tenant: "test", signal: NEVER }).then(
 		() => {
 			throw new Error("it was read");
 		},
@@ -22,7 +22,7 @@ const refusal = (bytes: Uint8Array): Promise<ImageFault> =>
 
 describe("normalising", () => {
 	test.each(["jpeg", "png", "webp", "gif", "avif", "tiff"] as const)("reads %s", async (format) => {
-		const picture = await engine.normalise(await halves(format), NEVER);
+		const picture = await engine.normalise(await halves(format), { tenant: "test", signal: NEVER });
 		expect(picture).toMatchObject({
 			width: 400,
 			height: 200,
@@ -38,14 +38,14 @@ describe("normalising", () => {
 			["jpeg", "jpeg"],
 			["png", "png"],
 		] as const) {
-			const picture = await engine.normalise(await halves(format), NEVER);
+			const picture = await engine.normalise(await halves(format), { tenant: "test", signal: NEVER });
 			expect(picture.mediaType).toBe(`image/${written}`);
 			expect((await sharp(picture.bytes).metadata()).format).toBe(written);
 		}
 	});
 
 	test("sets pictures upright, as their camera says, and leaves its words behind", async () => {
-		const picture = await engine.normalise(sample("exif_orientation6.jpg"), NEVER);
+		const picture = await engine.normalise(sample("exif_orientation6.jpg"), { tenant: "test", signal: NEVER });
 		expect(picture).toMatchObject({ width: 480, height: 640, mediaType: "image/jpeg" });
 		const metadata = await sharp(picture.bytes).metadata();
 		expect([metadata.orientation, metadata.exif]).toEqual([undefined, undefined]);
@@ -69,7 +69,7 @@ describe("normalising", () => {
 				.withMetadata({ orientation })
 				.jpeg({ quality: 95 })
 				.toBuffer();
-			const set = await pixelsOf((await engine.normalise(kept, NEVER)).bytes);
+			const set = await pixelsOf((await engine.normalise(kept, { tenant: "test", signal: NEVER })).bytes);
 			expect([set.width, set.height], `orientation ${orientation}`).toEqual([300, 256]);
 			expect(distance(set.at(20, 20), LEFT), `orientation ${orientation}: ${set.at(20, 20)}`).toBeLessThan(10);
 			expect(distance(set.at(280, 240), RIGHT), `orientation ${orientation}`).toBeLessThan(10);
@@ -77,8 +77,8 @@ describe("normalising", () => {
 	});
 
 	test("keeps the colours of CMYK within a little", async () => {
-		const plain = await pixelsOf((await engine.normalise(sample("plain.jpg"), NEVER)).bytes);
-		const cmyk = await pixelsOf((await engine.normalise(sample("cmyk.jpg"), NEVER)).bytes);
+		const plain = await pixelsOf((await engine.normalise(sample("plain.jpg"), { tenant: "test", signal: NEVER })).bytes);
+		const cmyk = await pixelsOf((await engine.normalise(sample("cmyk.jpg"), { tenant: "test", signal: NEVER })).bytes);
 		expect([cmyk.width, cmyk.height]).toEqual([plain.width, plain.height]);
 		let sum = 0;
 		let spots = 0;
@@ -88,13 +88,13 @@ describe("normalising", () => {
 	});
 
 	test("brings 16 bits to 8, and grey to three channels", async () => {
-		const deep = await engine.normalise(sample("rgb16.png"), NEVER);
+		const deep = await engine.normalise(sample("rgb16.png"), { tenant: "test", signal: NEVER });
 		expect(await sharp(deep.bytes).metadata()).toMatchObject({ depth: "uchar", space: "srgb", width: 320, height: 240 });
 		const grey = await sharp({ create: { width: 300, height: 300, channels: 3, background: "#646464" } })
 			.greyscale()
 			.png()
 			.toBuffer();
-		const colours = await engine.normalise(grey, NEVER);
+		const colours = await engine.normalise(grey, { tenant: "test", signal: NEVER });
 		expect(await sharp(colours.bytes).metadata()).toMatchObject({ space: "srgb", channels: 3 });
 		expect((await pixelsOf(colours.bytes)).at(10, 10)).toEqual([100, 100, 100, 255]);
 		const ramp = new Uint16Array(300 * 300).fill(0x8080);
@@ -104,7 +104,9 @@ describe("normalising", () => {
 			.toColourspace("grey16")
 			.png()
 			.toBuffer();
-		expect((await pixelsOf((await engine.normalise(deepGrey, NEVER)).bytes)).at(10, 10)).toEqual([128, 128, 128, 255]);
+		expect((await pixelsOf((await engine.normalise(deepGrey, { tenant: "test", signal: NEVER })).bytes)).at(10, 10)).toEqual([
+			128, 128, 128, 255,
+		]);
 	});
 
 	test("follows a picture's colour profile to sRGB", async () => {
@@ -114,7 +116,7 @@ describe("normalising", () => {
 			.toBuffer();
 		const kept = await sharp(wide, { ignoreIcc: true }).raw().toBuffer();
 		expect(distance([...kept.subarray(0, 3)], [100, 180, 60])).toBeGreaterThan(8);
-		const picture = await engine.normalise(wide, NEVER);
+		const picture = await engine.normalise(wide, { tenant: "test", signal: NEVER });
 		expect((await sharp(picture.bytes).metadata()).hasProfile).toBe(false);
 		expect(distance((await pixelsOf(picture.bytes)).at(5, 5), [100, 180, 60, 255])).toBeLessThan(4);
 	});
@@ -126,15 +128,18 @@ describe("normalising", () => {
 				.toFormat(format, { quality: 95 })
 				.toBuffer();
 			expect((await sharp(moving).metadata()).pages).toBe(2);
-			const picture = await engine.normalise(moving, NEVER);
+			const picture = await engine.normalise(moving, { tenant: "test", signal: NEVER });
 			expect([picture.width, picture.height]).toEqual([300, 300]);
 			expect(distance((await pixelsOf(picture.bytes)).at(150, 150), LEFT)).toBeLessThan(8);
 		}
-		expect(await engine.normalise(sample("animated.webp"), NEVER, { minPixels: 0 })).toMatchObject({ width: 200, height: 150 });
+		expect(await engine.normalise(sample("animated.webp"), { tenant: "test", signal: NEVER }, { minPixels: 0 })).toMatchObject({
+			width: 200,
+			height: 150,
+		});
 	});
 
 	test("keeps what is transparent", async () => {
-		const picture = await engine.normalise(sample("alpha.png"), NEVER, { minPixels: 0 });
+		const picture = await engine.normalise(sample("alpha.png"), { tenant: "test", signal: NEVER }, { minPixels: 0 });
 		expect(picture).toMatchObject({ width: 64, height: 64, mediaType: "image/png", hasAlpha: true });
 		const [before, after] = await Promise.all([pixelsOf(sample("alpha.png")), pixelsOf(picture.bytes)]);
 		for (let at = 0; at < 64; at += 1) expect(after.at(at, at)).toEqual(before.at(at, at));
@@ -194,7 +199,7 @@ describe("what is refused", () => {
 	});
 
 	test("is refused without taking memory", async () => {
-		await engine.normalise(await halves("png"), NEVER);
+		await engine.normalise(await halves("png"), { tenant: "test", signal: NEVER });
 		const [pid = 0] = engine.pids();
 		const rss = async () => Number(/VmHWM:\s+(\d+)/.exec(await Bun.file(`/proc/${pid}/status`).text())?.[1]) / 1_024;
 		const before = process.platform === "linux" ? await rss() : 0;
@@ -232,16 +237,26 @@ describe("what is refused", () => {
 });
 
 test("256 x 256 and 7680 x 4320 pixels are read", async () => {
-	expect(await engine.normalise(await painted(256, 256, () => LEFT), NEVER)).toMatchObject({ width: 256 });
+	expect(await engine.normalise(await painted(256, 256, () => LEFT), { tenant: "test", signal: NEVER })).toMatchObject({
+		width: 256,
+	});
 	const largest = await sharp({ create: { width: 7_680, height: 4_320, channels: 3, background: "red" } })
 		.jpeg()
 		.toBuffer();
-	expect(await engine.normalise(largest, NEVER)).toMatchObject({ width: 7_680, height: 4_320, mediaType: "image/jpeg" });
+	expect(await engine.normalise(largest, { tenant: "test", signal: NEVER })).toMatchObject({
+		width: 7_680,
+		height: 4_320,
+		mediaType: "image/jpeg",
+	});
 });
 
 describe("finishing", () => {
 	test.each(["png", "jpeg", "webp"] as const)("writes %s in the size that is asked for", async (format) => {
-		const picture = await engine.finish(await halves("png"), { format, size: { width: 160, height: 160 } }, NEVER);
+		const picture = await engine.finish(
+			await halves("png"),
+			{ format, size: { width: 160, height: 160 } },
+			{ tenant: "test", signal: NEVER },
+		);
 		expect(picture).toMatchObject({ width: 160, height: 160, mediaType: `image/${format}` });
 		expect((await sharp(picture.bytes).metadata()).format).toBe(format);
 		const pixels = await pixelsOf(picture.bytes);
@@ -252,7 +267,11 @@ describe("finishing", () => {
 	test("fits as it is told", async () => {
 		const bytes = await halves("png");
 		const finish = async (fit: "cover" | "contain" | "fill" | "inside", format: "png" | "jpeg" = "png") => {
-			const picture = await engine.finish(bytes, { format, size: { width: 300, height: 300 }, fit }, NEVER);
+			const picture = await engine.finish(
+				bytes,
+				{ format, size: { width: 300, height: 300 }, fit },
+				{ tenant: "test", signal: NEVER },
+			);
 			return { ...picture, pixels: await pixelsOf(picture.bytes) };
 		};
 		expect((await finish("cover")).pixels.at(5, 5)).toEqual(LEFT);
@@ -265,10 +284,15 @@ describe("finishing", () => {
 	test("enlarges, or cuts to the ratio only where it shall not", async () => {
 		const bytes = await halves("png");
 		const size = { width: 1_024, height: 1_024 };
-		expect(await engine.finish(bytes, { format: "png", size }, NEVER)).toMatchObject(size);
-		expect(await engine.finish(bytes, { format: "png", size, enlarge: false }, NEVER)).toMatchObject({ width: 200, height: 200 });
+		expect(await engine.finish(bytes, { format: "png", size }, { tenant: "test", signal: NEVER })).toMatchObject(size);
+		expect(await engine.finish(bytes, { format: "png", size, enlarge: false }, { tenant: "test", signal: NEVER })).toMatchObject({
+			width: 200,
+			height: 200,
+		});
 		const smaller = { width: 160, height: 80 };
-		expect(await engine.finish(bytes, { format: "png", size: smaller, enlarge: false }, NEVER)).toMatchObject(smaller);
+		expect(
+			await engine.finish(bytes, { format: "png", size: smaller, enlarge: false }, { tenant: "test", signal: NEVER }),
+		).toMatchObject(smaller);
 	});
 
 	test("keeps transparency in PNG and WebP and makes it white in JPEG", async () => {
@@ -278,7 +302,7 @@ describe("finishing", () => {
 			["webp", 0],
 			["jpeg", 255],
 		] as const) {
-			const pixels = await pixelsOf((await engine.finish(clear, { format }, NEVER)).bytes);
+			const pixels = await pixelsOf((await engine.finish(clear, { format }, { tenant: "test", signal: NEVER })).bytes);
 			expect(pixels.at(20, 20)[3], format).toBe(colour);
 			if (format === "jpeg") expect(distance(pixels.at(20, 20), [255, 255, 255, 255])).toBeLessThan(3);
 			expect(distance(pixels.at(280, 280), LEFT), format).toBeLessThan(8);
@@ -288,7 +312,7 @@ describe("finishing", () => {
 	test("writes smaller files for a lower quality", async () => {
 		const photo = sample("plain.jpg");
 		const bytesAt = async (format: "jpeg" | "webp", quality: number) =>
-			(await engine.finish(photo, { format, quality }, NEVER)).bytes.length;
+			(await engine.finish(photo, { format, quality }, { tenant: "test", signal: NEVER })).bytes.length;
 		for (const format of ["jpeg", "webp"] as const) expect(await bytesAt(format, 40)).toBeLessThan(await bytesAt(format, 95));
 	});
 });
@@ -296,7 +320,7 @@ describe("finishing", () => {
 describe("blurring", () => {
 	test("leaves the size and less than anybody could recognise", async () => {
 		const stripes = await painted(640, 480, (x, y) => (((x >> 4) + (y >> 4)) % 2 === 0 ? [0, 0, 0] : [255, 255, 255]));
-		const picture = await engine.blur(stripes, { format: "webp" }, NEVER);
+		const picture = await engine.blur(stripes, { format: "webp" }, { tenant: "test", signal: NEVER });
 		expect(picture).toMatchObject({ width: 640, height: 480, mediaType: "image/webp", hasAlpha: false });
 		const pixels = await pixelsOf(picture.bytes);
 		for (let x = 0; x < 640; x += 16) expect(distance(pixels.at(x, 240), [127, 127, 127, 255]), `at ${x}`).toBeLessThan(24);
@@ -306,7 +330,7 @@ describe("blurring", () => {
 		const shape = await painted(320, 320, (x, y) =>
 			Math.hypot(x - 160, y - 160) < 60 ? [255, 255, 255, 255] : [255, 255, 255, 0],
 		);
-		const pixels = await pixelsOf((await engine.blur(shape, PNG, NEVER)).bytes);
+		const pixels = await pixelsOf((await engine.blur(shape, PNG, { tenant: "test", signal: NEVER })).bytes);
 		for (const [x, y] of [
 			[5, 5],
 			[160, 160],
@@ -318,11 +342,13 @@ describe("blurring", () => {
 
 describe("upscaling", () => {
 	test("enlarges by Lanczos, what is plain stays so", async () => {
-		const picture = await engine.upscale(await halves("png"), { factor: 2 }, PNG, NEVER);
+		const picture = await engine.upscale(await halves("png"), { factor: 2 }, PNG, { tenant: "test", signal: NEVER });
 		expect(picture).toMatchObject({ width: 800, height: 400 });
 		const pixels = await pixelsOf(picture.bytes);
 		expect([pixels.at(100, 200), pixels.at(700, 200)]).toEqual([LEFT, RIGHT]);
-		expect(await engine.upscale(await halves("png"), { width: 500, height: 400 }, PNG, NEVER)).toMatchObject({
+		expect(
+			await engine.upscale(await halves("png"), { width: 500, height: 400 }, PNG, { tenant: "test", signal: NEVER }),
+		).toMatchObject({
 			width: 500,
 			height: 400,
 		});
@@ -332,7 +358,7 @@ describe("upscaling", () => {
 		const wide = await sharp({ create: { width: 3_000, height: 2_000, channels: 3, background: "red" } })
 			.jpeg()
 			.toBuffer();
-		const { width, height } = await engine.upscale(wide, { factor: 4 }, { format: "jpeg" }, NEVER);
+		const { width, height } = await engine.upscale(wide, { factor: 4 }, { format: "jpeg" }, { tenant: "test", signal: NEVER });
 		expect(width * height).toBeLessThanOrEqual(16_777_216);
 		expect(width).toBe(5_016);
 		expect(height).toBe(3_344);
@@ -343,6 +369,8 @@ describe("upscaling", () => {
 			{ width: 100, height: 100 },
 			{ width: 5_100, height: 3_400 },
 		])
-			await expect(engine.upscale(wide, to, PNG, NEVER)).rejects.toMatchObject({ kind: "not-possible" });
+			await expect(engine.upscale(wide, to, PNG, { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+				kind: "not-possible",
+			});
 	});
 });

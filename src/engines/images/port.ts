@@ -1,5 +1,7 @@
 /** What is done with pictures on this machine: what routes hand in and get. */
+
 import { ApiError, type Issue } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 
 /** 25 MiB: a picture of so many bytes or more is refused with 413. */
 export const MAX_IMAGE_BYTES = 26_214_400;
@@ -130,7 +132,7 @@ export function imageFaultAnswer(fault: ImageFault, param: string): ApiError {
  * content, and throws:
  * - ImageFault: the picture or the prompt is at fault
  * - ApiError MODEL_OVERLOADED (429, with Retry-After): too many pictures wait; SERVICE_UNAVAILABLE: the process does not start
- * - the signal's reason, where the caller left; its work is ended
+ * - the reason of the requester's signal, where the caller left; its work is ended
  *
  * The bytes that are handed in are not changed and are let go of when the promise settles.
  */
@@ -140,27 +142,27 @@ export interface ImageEngine {
 	 * it has transparency or came without loss, else JPEG. Pixels and bytes are within the limits above.
 	 * @param limits default `MIN_IMAGE_PIXELS`; 0 for what an upstream answered
 	 */
-	normalise(bytes: Uint8Array, signal: AbortSignal, limits?: { readonly minPixels?: number }): Promise<Picture>;
+	normalise(bytes: Uint8Array, requester: Requester, limits?: { readonly minPixels?: number }): Promise<Picture>;
 	/** A picture in the size and format that the caller asked for. Transparency becomes white in jpeg. No minimum of pixels. */
-	finish(bytes: Uint8Array, options: FinishOptions, signal: AbortSignal): Promise<Picture>;
+	finish(bytes: Uint8Array, options: FinishOptions, requester: Requester): Promise<Picture>;
 	/**
 	 * How likely a picture is adult content, 0 to 1: of the whole, or of the tile that scores highest where it is large.
 	 * @throws ApiError MODEL_OFFLINE where the weights are not there (yet), with the progress in its text
 	 */
-	score(bytes: Uint8Array, signal: AbortSignal): Promise<number>;
+	score(bytes: Uint8Array, requester: Requester): Promise<number>;
 	/** Whether `score` would answer now, and else why not. */
 	scorerState(): Promise<ScorerState>;
 	/** Begins the download of the scorer's weights where it is needed, without waiting for it. */
 	prefetch(): void;
 	/** The same size, beyond recognition: what is left is a few soft patches of colour. */
-	blur(bytes: Uint8Array, output: OutputFormat, signal: AbortSignal): Promise<Picture>;
+	blur(bytes: Uint8Array, output: OutputFormat, requester: Requester): Promise<Picture>;
 	/** Deterministic edits by prompt: see docs/images.md, Local editing. Its size is what the edits give. */
-	localEdit(edit: LocalEdit, signal: AbortSignal): Promise<Picture>;
+	localEdit(edit: LocalEdit, requester: Requester): Promise<Picture>;
 	/**
 	 * Enlarged by Lanczos resampling, which invents no detail. `factor` is 1 to 4 and is reduced so that the result has at
 	 * most `MAX_UPSCALED_PIXELS`; a size of more is refused. No side becomes shorter.
 	 */
-	upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, signal: AbortSignal): Promise<Picture>;
+	upscale(bytes: Uint8Array, to: Enlargement, output: OutputFormat, requester: Requester): Promise<Picture>;
 	/** Ends the processes and any download, for good. */
 	stop(): Promise<void>;
 }

@@ -54,7 +54,9 @@ test.each([
 ])("a picture whose work %s is refused, and those before, beside and behind it are not", async (how, does, message) => {
 	const engine = imagesOf({ entry: childThat(how, does), limitMs: 1_500, maxMemoryMb: 300 });
 	try {
-		const done = await Promise.allSettled([GOOD, BAD, GOOD, BAD, GOOD].map((bytes) => engine.normalise(bytes, NEVER)));
+		const done = await Promise.allSettled(
+			[GOOD, BAD, GOOD, BAD, GOOD].map((bytes) => engine.normalise(bytes, { tenant: "test", signal: NEVER })),
+		);
 		expect(done.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected", "fulfilled"]);
 		for (const result of done)
 			if (result.status === "rejected")
@@ -68,14 +70,17 @@ test.each([
 test("a process that is killed in the middle fails its own picture only", async () => {
 	const engine = imagesOf({ processes: 2 });
 	try {
-		await Promise.all([engine.normalise(GOOD, NEVER), engine.normalise(GOOD, NEVER)]);
+		await Promise.all([
+			engine.normalise(GOOD, { tenant: "test", signal: NEVER }),
+			engine.normalise(GOOD, { tenant: "test", signal: NEVER }),
+		]);
 		const [first = 0] = engine.pids();
-		const jobs = [PHOTO, PHOTO, GOOD, GOOD, GOOD].map((bytes) => engine.normalise(bytes, NEVER));
+		const jobs = [PHOTO, PHOTO, GOOD, GOOD, GOOD].map((bytes) => engine.normalise(bytes, { tenant: "test", signal: NEVER }));
 		process.kill(first, "SIGKILL");
 		const done = await Promise.allSettled(jobs);
 		expect(done.filter(({ status }) => status === "rejected").length).toBe(1);
 		expect(done.slice(2).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
-		expect(await engine.normalise(GOOD, NEVER)).toMatchObject({ width: 256 });
+		expect(await engine.normalise(GOOD, { tenant: "test", signal: NEVER })).toMatchObject({ width: 256 });
 	} finally {
 		await engine.stop();
 	}
@@ -85,8 +90,8 @@ test("a caller that leaves ends its work, and the next picture is done", async (
 	const engine = imagesOf({ entry: childThat("leaves", "await new Promise(() => {});") });
 	try {
 		const leaving = new AbortController();
-		const left = engine.normalise(BAD, leaving.signal);
-		const next = engine.normalise(GOOD, NEVER);
+		const left = engine.normalise(BAD, { tenant: "test", signal: leaving.signal });
+		const next = engine.normalise(GOOD, { tenant: "test", signal: NEVER });
 		leaving.abort(new Error("gone"));
 		await expect(left).rejects.toThrow("gone");
 		expect(await next).toMatchObject({ width: 1 });
@@ -103,7 +108,7 @@ test("what cannot wait is told to come again, and nothing is done after the stop
 		const engine = imagesOf({ maxWaiting });
 		const done = await Promise.all(
 			Array.from({ length: 5 }, () =>
-				engine.blur(GOOD, PNG, NEVER).then(
+				engine.blur(GOOD, PNG, { tenant: "test", signal: NEVER }).then(
 					() => "done",
 					(fault: { code: string }) => fault.code,
 				),
@@ -111,7 +116,9 @@ test("what cannot wait is told to come again, and nothing is done after the stop
 		);
 		expect(done).toEqual([...codes]);
 		await engine.stop();
-		await expect(engine.blur(GOOD, PNG, NEVER)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+		await expect(engine.blur(GOOD, PNG, { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+			code: "SERVICE_UNAVAILABLE",
+		});
 	}
 });
 
@@ -129,7 +136,7 @@ test("40 pictures of 8 megapixels at once are all done, in bounded memory", asyn
 		const sizes = await Promise.all(
 			Array.from({ length: 40 }, async (_, index) => {
 				// A copy each, as each caller sends one.
-				const { width, height, bytes } = await engine.normalise(Uint8Array.from(PHOTO), NEVER);
+				const { width, height, bytes } = await engine.normalise(Uint8Array.from(PHOTO), { tenant: "test", signal: NEVER });
 				expect(bytes.length, `picture ${index}`).toBeGreaterThan(100_000);
 				return `${width}x${height}`;
 			}),
@@ -172,14 +179,17 @@ describe("damaged pictures", () => {
 		const seed = Number(process.env.FUZZ_SEED ?? 20_260_518);
 		const told = new Map<string, number>();
 		try {
-			await Promise.all([engine.normalise(GOOD, NEVER), engine.normalise(GOOD, NEVER)]);
+			await Promise.all([
+				engine.normalise(GOOD, { tenant: "test", signal: NEVER }),
+				engine.normalise(GOOD, { tenant: "test", signal: NEVER }),
+			]);
 			const pids = engine.pids();
 			let next = 0;
 			const client = async () => {
 				for (let run = next++; run < runs; run = next++) {
 					const random = seeded(seed + run);
 					const bytes = mutated(samples[run % samples.length] ?? GOOD, random);
-					const answer = await engine.normalise(bytes, NEVER, { minPixels: 0 }).then(
+					const answer = await engine.normalise(bytes, { tenant: "test", signal: NEVER }, { minPixels: 0 }).then(
 						() => "read",
 						(fault: ImageFault) => fault.kind ?? String(fault),
 					);

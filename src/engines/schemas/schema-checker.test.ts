@@ -2,6 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { createLog } from "../../telemetry/log.ts";
 import { SchemaChecker } from "./schema-checker.ts";
 
+const TEST = { tenant: "test", signal: new AbortController().signal };
+
 const checker = new SchemaChecker({ log: createLog("silent"), limitMs: 1_500 });
 afterAll(() => checker.stop());
 
@@ -14,10 +16,10 @@ const CITY = {
 };
 
 test("a value that fits has no faults; of another each is named with its place", async () => {
-	expect(await checker.check({ city: "Zürich", size: null }, CITY)).toEqual([]);
-	const faults = await checker.check({ city: "zürich", size: 0, more: true }, CITY);
+	expect(await checker.check({ city: "Zürich", size: null }, CITY, TEST)).toEqual([]);
+	const faults = await checker.check({ city: "zürich", size: 0, more: true }, CITY, TEST);
 	expect(faults?.map((fault) => fault.split(":")[0]).sort()).toEqual(["/city", "/more", "/size", "the whole"]);
-	expect(await checker.check([], CITY)).not.toEqual([]);
+	expect(await checker.check([], CITY, TEST)).not.toEqual([]);
 });
 
 test("what no schema can decide in time has no answer, and the next check has one", async () => {
@@ -28,10 +30,10 @@ test("what no schema can decide in time has no answer, and the next check has on
 	});
 	const hostile = { $ref: "#/$defs/n0", $defs: { ...Object.fromEntries(names), n40: { type: "string" } } };
 	const checks = [
-		checker.check("x", hostile),
-		checker.check("x", { $ref: "#" }),
-		checker.check("x", { type: "string", pattern: "(" }),
-		checker.check({ city: "Bern", size: 1 }, CITY),
+		checker.check("x", hostile, TEST),
+		checker.check("x", { $ref: "#" }, TEST),
+		checker.check("x", { type: "string", pattern: "(" }, TEST),
+		checker.check({ city: "Bern", size: 1 }, CITY, TEST),
 	];
 	expect(await Promise.all(checks)).toEqual([null, null, null, []]);
 });

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Type from "typebox";
 import Value from "typebox/value";
+import { FairGate, type Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 
@@ -8,7 +9,7 @@ export interface SchemaCheckerOptions {
 	readonly log: Log;
 	/** For one check, from when its turn comes. */
 	readonly limitMs?: number;
-	/** Checks that may wait. */
+	/** Checks that may wait; each tenant has a share. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 }
@@ -18,24 +19,25 @@ const MAX_MEMORY_MB = 500;
 
 const Checked = Type.Object({ id: Type.Integer(), faults: Type.Union([Type.Array(Type.String()), Type.Null()]) });
 
+class TooManyChecks extends Error {}
+
 /**
  * Checks JSON values against JSON Schemas (drafts up to 2020-12) that callers give, in a child process, one after
- * the other: a pattern can take a matcher hours, and a schema may call itself without end.
+ * the other, tenants in turns: a pattern can take a matcher hours, and a schema may call itself without end.
  */
 export class SchemaChecker {
 	readonly #process: EngineProcess<null>;
 	readonly #limitMs: number;
-	readonly #maxWaiting: number;
 	readonly #log: Log;
-	#last: Promise<unknown> = Promise.resolve();
-	#waiting = 0;
+	readonly #gate: FairGate;
 	#nextId = 0;
 	#answer: { readonly id: number; resolve(faults: readonly string[] | null): void } | null = null;
 
 	constructor(options: SchemaCheckerOptions) {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
-		this.#maxWaiting = options.maxWaiting ?? 256;
+		const maxWaiting = options.maxWaiting ?? 256;
+		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyChecks() });
 		this.#process = new EngineProcess({
 			name: "schemas",
 			entry: join(import.meta.dir, "child.ts"),
@@ -55,14 +57,19 @@ export class SchemaChecker {
 
 	/**
 	 * What is wrong with the value, as texts; empty where it fits. null where nobody can say: the schema is none, its
-	 * check takes longer than the limit, or too many wait. Never throws.
+	 * check takes longer than the limit, too many wait, or the requester has left.
 	 */
-	check(value: unknown, schema: Readonly<Record<string, unknown>>): Promise<readonly string[] | null> {
-		if (this.#waiting >= this.#maxWaiting) return Promise.resolve(null);
-		this.#waiting++;
-		const checked = this.#last.then(() => this.#check(value, schema));
-		this.#last = checked.finally(() => this.#waiting--);
-		return checked;
+	async check(
+		value: unknown,
+		schema: Readonly<Record<string, unknown>>,
+		requester: Requester,
+	): Promise<readonly string[] | null> {
+		try {
+			return await this.#gate.run(requester, () => this.#check(value, schema));
+		} catch (fault) {
+			if (fault instanceof TooManyChecks || requester.signal.aborted) return null;
+			throw fault;
+		}
 	}
 
 	/** Ends the child for good. */

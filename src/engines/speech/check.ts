@@ -9,7 +9,13 @@ export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<EngineC
 	if (state.state === "offline") return { name, ok: true, text: state.text };
 	const startedAt = performance.now();
 	try {
-		for await (const _ of engine.synthesize({ text: "Ready.", voice: "af_sky", speed: 1, signal: AbortSignal.timeout(60_000) }))
+		for await (const _ of engine.synthesize({
+			text: "Ready.",
+			voice: "af_sky",
+			speed: 1,
+			tenant: "doctor",
+			signal: AbortSignal.timeout(60_000),
+		}))
 			break;
 		const rssMb = Math.round(((await engine.rssBytes()) ?? 0) / 1e6);
 		return { name, ok: true, text: `speaks after ${Math.round(performance.now() - startedAt)} ms, ${rssMb} MB of memory` };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { AssetError, type AssetStore } from "../../assets/index.ts";
 import type { Config } from "../../config/schema.ts";
 import { ApiError } from "../../errors/index.ts";
+import { SharedCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { EngineError } from "../engine-error.ts";
@@ -49,7 +50,8 @@ export class EmbeddedSpeech implements SpeechEngine {
 	readonly #download: AssetDownload;
 	readonly #process: EngineProcess<null>;
 	readonly #line: PieceLine;
-	#open = 0;
+	/** Requests under way: one that is spoken, and those that wait. */
+	readonly #places: SharedCapacity;
 	#nextTicket = 1;
 
 	constructor({ config, assets, log }: EmbeddedSpeechOptions) {
@@ -64,6 +66,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 			pullName: EMBEDDED_SPEECH_MODEL,
 			log,
 		});
+		this.#places = new SharedCapacity(config.queue + 1);
 		this.#line = new PieceLine((work) => this.#give(work));
 		this.#process = new EngineProcess({
 			name: "speech",
@@ -100,15 +103,14 @@ export class EmbeddedSpeech implements SpeechEngine {
 	}
 
 	async *synthesize(request: SpeechRequest): AsyncGenerator<PcmPiece, void> {
-		const { text, voice: voiceId, speed, signal } = request;
+		const { text, voice: voiceId, speed, tenant, signal } = request;
 		const voice = voiceOf(voiceId);
 		if (!voice) throw new SpeechInputError("unknown-voice", `The embedded model has no voice ${voiceId}`);
 		if (!hasWords(text)) throw nothingToSay();
 		const pieces = splitText(text, voice.language).filter(({ text: part }) => hasWords(part));
 		signal.throwIfAborted();
 		await this.#requireReady();
-		if (this.#open > this.#config.queue) throw overloaded(this.#open);
-		this.#open += 1;
+		if (this.#places.take(tenant, 1) !== "taken") throw overloaded(this.#places.used);
 		const left = new AbortController();
 		const leave = () => left.abort(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
@@ -117,7 +119,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 		const speak = (piece: TextPiece, index: number) => {
 			const pauseMs = index === pieces.length - 1 ? 0 : PAUSES[piece.ends] / speed;
 			const work = { text: piece.text, language: voice.language, voice: voiceId, speed, pauseMs };
-			const samples = this.#line.speak(ticket, work, left.signal);
+			const samples = this.#line.speak({ tenant, ticket }, work, left.signal);
 			// Its reader may never come for it.
 			samples.catch(() => {});
 			return samples;
@@ -128,7 +130,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 		} finally {
 			signal.removeEventListener("abort", leave);
 			left.abort(new Error("nobody reads on"));
-			this.#open -= 1;
+			this.#places.giveBack(tenant, 1);
 		}
 	}
 

@@ -42,7 +42,7 @@ export class SpeakingEngine {
 	}
 
 	pieces(text: string, { voice = "af_heart", speed = 1, signal = new AbortController().signal }: SayOptions = {}) {
-		return this.engine.synthesize({ text, voice, speed, signal });
+		return this.engine.synthesize({ text, voice, speed, tenant: "test", signal });
 	}
 
 	async say(text: string, options: SayOptions = {}): Promise<Spoken> {

@@ -50,7 +50,13 @@ function engineWith(url: string): EmbeddedSpeech {
 }
 
 async function refusal(engine: EmbeddedSpeech): Promise<unknown> {
-	const pieces = engine.synthesize({ text: "Hello.", voice: "af_sky", speed: 1, signal: new AbortController().signal });
+	const pieces = engine.synthesize({
+		text: "Hello.",
+		voice: "af_sky",
+		speed: 1,
+		tenant: "test",
+		signal: new AbortController().signal,
+	});
 	return pieces.next().then(
 		() => null,
 		(thrown: unknown) => thrown,

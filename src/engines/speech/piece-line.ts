@@ -3,23 +3,34 @@ import type { SpeechDone, SpeechWork } from "./child-messages.ts";
 
 export type PieceWork = Omit<SpeechWork, "id">;
 
-interface Waiting {
-	/** Of the request: the oldest is served first. */
+/** The request of a piece. */
+export interface PieceOwner {
+	readonly tenant: string;
+	/** Grows with each request: of one tenant the oldest is served first. */
 	readonly ticket: number;
+}
+
+interface Waiting extends PieceOwner {
 	readonly work: PieceWork;
 	readonly signal: AbortSignal;
 	resolve(samples: Int16Array): void;
 	reject(fault: unknown): void;
 }
 
+/** Tenants whose last turn is known. */
+const MAX_TENANTS = 1_000;
+
 /**
- * The pieces that requests wait for, one at a time given to the engine. The oldest request that waits is served
- * first: so the first of many is done soon, and a request whose reader is slow keeps nobody waiting.
+ * The pieces that requests wait for, one at a time given to the engine. Tenants take turns. Of one tenant's requests the
+ * oldest that waits is served first: so the first of many is done soon, and a request whose reader is slow keeps nobody
+ * waiting.
  */
 export class PieceLine {
 	readonly #waiting: Waiting[] = [];
 	/** Gives a piece to the engine; rejects where there is none. */
 	readonly #send: (work: SpeechWork) => Promise<void>;
+	/** Tenant -> the id of its last piece; the one whose turn was longest ago first. */
+	readonly #lastTurns = new Map<string, number>();
 	#running: { readonly id: number; readonly piece: Waiting } | null = null;
 	#nextId = 1;
 
@@ -32,10 +43,10 @@ export class PieceLine {
 	 * @throws ApiError INFERENCE_FAILED; what `send` throws; the signal's reason, at once: a piece that is being
 	 * computed then goes on to its end, for nobody
 	 */
-	speak(ticket: number, work: PieceWork, signal: AbortSignal): Promise<Int16Array> {
+	speak({ tenant, ticket }: PieceOwner, work: PieceWork, signal: AbortSignal): Promise<Int16Array> {
 		const { promise, resolve, reject } = Promise.withResolvers<Int16Array>();
 		if (signal.aborted) return Promise.reject(signal.reason);
-		const piece: Waiting = { ticket, work, signal, resolve, reject };
+		const piece: Waiting = { tenant, ticket, work, signal, resolve, reject };
 		const leave = () => {
 			const at = this.#waiting.indexOf(piece);
 			if (at >= 0) this.#waiting.splice(at, 1);
@@ -69,17 +80,30 @@ export class PieceLine {
 
 	#next(): void {
 		if (this.#running !== null || this.#waiting.length === 0) return;
-		const oldest = this.#waiting.reduce((first, each) => (each.ticket < first.ticket ? each : first));
-		this.#waiting.splice(this.#waiting.indexOf(oldest), 1);
+		const piece = this.#waiting.reduce((first, each) => (this.#isBefore(each, first) ? each : first));
+		this.#waiting.splice(this.#waiting.indexOf(piece), 1);
 		const id = this.#nextId;
 		this.#nextId += 1;
-		this.#running = { id, piece: oldest };
-		this.#send({ ...oldest.work, id }).catch((fault: unknown) => {
+		this.#hadTurn(piece.tenant, id);
+		this.#running = { id, piece };
+		this.#send({ ...piece.work, id }).catch((fault: unknown) => {
 			if (this.#running?.id !== id) return;
 			this.#running = null;
-			oldest.reject(fault);
+			piece.reject(fault);
 			this.#next();
 		});
+	}
+
+	#isBefore(one: Waiting, other: Waiting): boolean {
+		const turns = (this.#lastTurns.get(one.tenant) ?? 0) - (this.#lastTurns.get(other.tenant) ?? 0);
+		return turns === 0 ? one.ticket < other.ticket : turns < 0;
+	}
+
+	#hadTurn(tenant: string, id: number): void {
+		this.#lastTurns.delete(tenant);
+		this.#lastTurns.set(tenant, id);
+		const [longestAgo] = this.#lastTurns.keys();
+		if (this.#lastTurns.size > MAX_TENANTS && longestAgo !== undefined) this.#lastTurns.delete(longestAgo);
 	}
 }
 

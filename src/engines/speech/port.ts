@@ -1,3 +1,5 @@
+import type { Requester } from "../../fairness/index.ts";
+
 /** What speaks: the embedded engine as routes see it. Audio is mono, 16 bits, at `SPEECH_SAMPLE_RATE`. */
 
 /** Samples a second of everything that the engine says. */
@@ -12,7 +14,7 @@ export interface SpeechVoice {
 	readonly language: SpeechLanguage;
 }
 
-export interface SpeechRequest {
+export interface SpeechRequest extends Requester {
 	/** As the caller wrote it. Markup, control characters and emoji are plain text: what cannot be said is passed over. */
 	readonly text: string;
 	/** One of `voices()`. */
@@ -20,7 +22,6 @@ export interface SpeechRequest {
 	/** The engine's own, `MIN_ENGINE_SPEED` to `MAX_ENGINE_SPEED`; see `paceOf` for what lies beyond. */
 	readonly speed: number;
 	/** Ends the synthesis: the sentence that is being computed is the last. */
-	readonly signal: AbortSignal;
 }
 
 /** One spoken sentence, or a part of a long one, with its pause. Pieces join without a click. */

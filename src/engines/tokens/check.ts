@@ -8,7 +8,7 @@ const PROBE_TOKENS = 2;
 /** The token counter for `turnpike doctor`: starts it and counts. */
 export async function checkTokenCounter(counter: TokenCounter): Promise<EngineCheck> {
 	const startedAt = performance.now();
-	const tokens = await counter.countTokens(PROBE);
+	const tokens = await counter.countTokens(PROBE, "doctor");
 	const ok = tokens === PROBE_TOKENS;
 	const rssMb = Math.round(((await counter.rssBytes()) ?? 0) / 1e6);
 	const text = ok

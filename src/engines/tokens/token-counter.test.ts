@@ -18,20 +18,20 @@ const prose =
 describe("a count", () => {
 	test("is that of o200k_base", async () => {
 		for (const text of ["hello world", " ", "\n\n", prose, "x", "émigré 🙂 family: 👨‍👩‍👧‍👦", '{"a": [1, 2, {"b": null}]}'])
-			expect(await counter.countTokens(text)).toBe(exact(text));
-		expect(await counter.countTokens("")).toBe(0);
+			expect(await counter.countTokens(text, "test")).toBe(exact(text));
+		expect(await counter.countTokens("", "test")).toBe(0);
 	});
 
 	test("is the same for a long text that has to be cut", async () => {
 		const text = prose.repeat(2_000);
 		expect([...textPieces(text)].length).toBeGreaterThan(10);
-		expect(await counter.countTokens(text)).toBe(exact(text));
+		expect(await counter.countTokens(text, "test")).toBe(exact(text));
 	});
 
 	test("takes names of control tokens as the text that they are", async () => {
 		const text = "<|endoftext|> and <|endofprompt|><|im_start|>";
-		expect(await counter.countTokens(text)).toBe(exact(text));
-		expect(await counter.countTokens("<|endoftext|>")).toBeGreaterThan(1);
+		expect(await counter.countTokens(text, "test")).toBe(exact(text));
+		expect(await counter.countTokens("<|endoftext|>", "test")).toBeGreaterThan(1);
 	});
 
 	test("of hostile text comes in time", async () => {
@@ -49,7 +49,7 @@ describe("a count", () => {
 			nul: "\0".repeat(100_000),
 		};
 		for (const [name, text] of Object.entries(hostile)) {
-			const tokens = await counter.countTokens(text);
+			const tokens = await counter.countTokens(text, "test");
 			expect(tokens, name).toBeGreaterThan(0);
 			expect(tokens, name).toBeLessThanOrEqual(Buffer.byteLength(text));
 		}
@@ -57,7 +57,7 @@ describe("a count", () => {
 
 	test("of many texts at once is right for each", async () => {
 		const texts = Array.from({ length: 100 }, (_, index) => `number ${index} `.repeat(index + 1));
-		expect(await Promise.all(texts.map((text) => counter.countTokens(text)))).toEqual(texts.map(exact));
+		expect(await Promise.all(texts.map((text) => counter.countTokens(text, "test")))).toEqual(texts.map(exact));
 	});
 });
 
@@ -67,8 +67,8 @@ describe("the estimate of a third of the bytes is given", () => {
 		try {
 			await hurried.warm();
 			const text = prose.repeat(50_000);
-			expect(await hurried.countTokens(text)).toBe(estimateTokens(text));
-			await until(async () => (await hurried.countTokens("hello world")) === 2);
+			expect(await hurried.countTokens(text, "test")).toBe(estimateTokens(text));
+			await until(async () => (await hurried.countTokens("hello world", "test")) === 2);
 		} finally {
 			await hurried.stop();
 		}
@@ -77,10 +77,20 @@ describe("the estimate of a third of the bytes is given", () => {
 	test("where too much waits", async () => {
 		const narrow = new TokenCounter({ log: silentLog, maxWaiting: 2, maxWaitingChars: 1_000 });
 		try {
-			const counts = [1, 2, 3, 4, 5].map(() => narrow.countTokens("hello world"));
-			const long = narrow.countTokens("b ".repeat(600));
+			const counts = [1, 2, 3, 4, 5].map((number) => narrow.countTokens("hello world", `tenant ${number}`));
+			const long = narrow.countTokens("b ".repeat(600), "test");
 			expect(await long).toBe(estimateTokens("b ".repeat(600)));
 			expect(await Promise.all(counts)).toEqual([2, 2, 2, 4, 4]);
+		} finally {
+			await narrow.stop();
+		}
+	});
+
+	test("where a tenant has its share of the queue, and to nobody else", async () => {
+		const narrow = new TokenCounter({ log: silentLog, maxWaiting: 4 });
+		try {
+			const counts = ["a", "a", "a", "a", "b"].map((tenant) => narrow.countTokens("hello world", tenant));
+			expect(await Promise.all(counts)).toEqual([2, 2, 2, 4, 2]);
 		} finally {
 			await narrow.stop();
 		}
@@ -99,8 +109,8 @@ describe("the estimate of a third of the bytes is given", () => {
 				const entry = join(folder, `${name}.ts`);
 				writeFileSync(entry, code);
 				const sick = new TokenCounter({ log: silentLog, limitMs: 200, entry });
-				expect(await sick.countTokens("hello world"), name).toBe(4);
-				expect(await sick.countTokens("hello world"), name).toBe(4);
+				expect(await sick.countTokens("hello world", "test"), name).toBe(4);
+				expect(await sick.countTokens("hello world", "test"), name).toBe(4);
 				await sick.stop();
 				expect(sick.pid, name).toBeNull();
 			}
@@ -112,7 +122,7 @@ describe("the estimate of a third of the bytes is given", () => {
 	test("after the stop", async () => {
 		const stopped = new TokenCounter({ log: silentLog });
 		await stopped.stop();
-		expect(await stopped.countTokens("hello world")).toBe(4);
+		expect(await stopped.countTokens("hello world", "test")).toBe(4);
 	});
 });
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Type from "typebox";
 import Value from "typebox/value";
+import { FairGate, SharedCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 
@@ -8,7 +9,7 @@ export interface TokenCounterOptions {
 	readonly log: Log;
 	/** For one count, from when its turn comes. */
 	readonly limitMs?: number;
-	/** Texts that may wait, and their characters together. */
+	/** Texts that may wait, and their characters together; each tenant has a share of both. */
 	readonly maxWaiting?: number;
 	readonly maxWaitingChars?: number;
 	readonly idleStopMs?: number;
@@ -24,10 +25,10 @@ const MAX_MEMORY_MB = 700;
 
 const Counted = Type.Object({ id: Type.Integer(), tokens: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) });
 
-interface Job {
-	readonly text: string;
-	resolve(tokens: number): void;
-}
+/** A count is short: nobody stops it. */
+const NEVER = new AbortController().signal;
+
+class TooManyTexts extends Error {}
 
 /** About how many tokens a text has, from its bytes of UTF-8: used wherever no count is to be had. */
 export function estimateTokens(text: string): number {
@@ -35,26 +36,24 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Counts o200k_base tokens in a child process, one text after the other. Always gives a number: the estimate
+ * Counts o200k_base tokens in a child process, one text after the other; tenants take turns. Always gives a number: the estimate
  * where the text takes too long, too much waits, or the child cannot run. Never throws.
  */
 export class TokenCounter {
 	readonly #process: EngineProcess<null>;
 	readonly #limitMs: number;
-	readonly #maxWaiting: number;
-	readonly #maxWaitingChars: number;
 	readonly #log: Log;
-	readonly #waiting: Job[] = [];
-	#waitingChars = 0;
-	#working = false;
+	readonly #gate: FairGate;
+	readonly #chars: SharedCapacity;
 	#nextId = 0;
 	#answer: { readonly id: number; resolve(tokens: number | null): void } | null = null;
 
 	constructor(options: TokenCounterOptions) {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
-		this.#maxWaiting = options.maxWaiting ?? 256;
-		this.#maxWaitingChars = options.maxWaitingChars ?? 64 * 2 ** 20;
+		const maxWaiting = options.maxWaiting ?? 256;
+		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyTexts() });
+		this.#chars = new SharedCapacity(options.maxWaitingChars ?? 64 * 2 ** 20);
 		this.#process = new EngineProcess({
 			name: "tokens",
 			entry: options.entry ?? join(import.meta.dir, "child.ts"),
@@ -69,16 +68,22 @@ export class TokenCounter {
 		});
 	}
 
-	/** Tokens of a text: exact, or bytes / 3. */
-	countTokens(text: string): Promise<number> {
-		if (text === "") return Promise.resolve(0);
-		if (this.#waiting.length >= this.#maxWaiting || this.#waitingChars + text.length > this.#maxWaitingChars)
-			return Promise.resolve(estimateTokens(text));
-		return new Promise((resolve) => {
-			this.#waiting.push({ text, resolve });
-			this.#waitingChars += text.length;
-			if (!this.#working) void this.#workOff();
-		});
+	/**
+	 * Tokens of a text: exact, or bytes / 3.
+	 * @param tenant whose turn it is counted in
+	 */
+	async countTokens(text: string, tenant: string): Promise<number> {
+		if (text === "") return 0;
+		if (this.#chars.take(tenant, text.length) !== "taken") return estimateTokens(text);
+		try {
+			const tokens = await this.#gate.run({ tenant, signal: NEVER }, () => this.#count(text));
+			return tokens ?? estimateTokens(text);
+		} catch (fault) {
+			if (!(fault instanceof TooManyTexts)) this.#log.warn({ err: fault }, "a count failed");
+			return estimateTokens(text);
+		} finally {
+			this.#chars.giveBack(tenant, text.length);
+		}
 	}
 
 	/** Starts the child ahead of the first count. */
@@ -98,15 +103,6 @@ export class TokenCounter {
 	/** Ends the child for good; counts that come later are estimates. */
 	stop(): Promise<void> {
 		return this.#process.close();
-	}
-
-	async #workOff(): Promise<void> {
-		this.#working = true;
-		for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
-			this.#waitingChars -= job.text.length;
-			job.resolve((await this.#count(job.text)) ?? estimateTokens(job.text));
-		}
-		this.#working = false;
 	}
 
 	/** null: no count is to be had. */

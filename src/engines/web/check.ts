@@ -9,7 +9,7 @@ export async function checkPages(pages: PagePool, chromium: string | undefined):
 	const name = "page reader";
 	const page = { bytes: new TextEncoder().encode(PROBE), url: "https://probe.example/", charset: null, isHtml: true };
 	try {
-		const { content } = await pages.page(page, AbortSignal.timeout(60_000));
+		const { content } = await pages.page(page, { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
 		if (content !== "# Probe\n\nreads")
 			return { name, ok: false, text: `reads a probe as ${JSON.stringify(content.slice(0, 40))}` };
 	} catch (fault) {

@@ -41,7 +41,7 @@ test.skipIf(program === null)("runs a page's scripts, and lets them reach the pu
 			const texts = await Promise.all(tries.map(async (url) => fetch(url).then((r) => r.text()).catch(() => "closed")));
 			document.getElementById("app").textContent = agent + ": " + texts.join();
 		})()`);
-	const { html } = await chromium.html("http://site.example/app", new AbortController().signal);
+	const { html } = await chromium.html("http://site.example/app", { tenant: "test", signal: new AbortController().signal });
 	expect(html).toContain('<p id="app">Turnpike/test: closed,closed,closed</p>');
 	expect(insideAsked).toBe(0);
 });
@@ -52,10 +52,12 @@ test.skipIf(program === null)("a page that never ends is ended with its caller",
 		leave.abort(new RangeError("left"));
 		return page("for (;;);");
 	};
-	await expect(chromium.html("http://site.example/endless", leave.signal)).rejects.toThrow("left");
+	await expect(chromium.html("http://site.example/endless", { tenant: "test", signal: leave.signal })).rejects.toThrow("left");
 });
 
 test("a program that is not there is said so", async () => {
 	const none = new Chromium({ program: "/no/such/browser", proxyPort: async () => 9, userAgent: () => "a", maxBytes: 1 });
-	await expect(none.html("http://site.example/", new AbortController().signal)).rejects.toMatchObject({ name: "PageFault" });
+	await expect(none.html("http://site.example/", { tenant: "test", signal: new AbortController().signal })).rejects.toMatchObject(
+		{ name: "PageFault" },
+	);
 });

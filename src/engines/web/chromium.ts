@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { FairGate, type Requester } from "../../fairness/index.ts";
 import { childEnvironment } from "../process.ts";
 import type { ScriptedPages } from "./page-reader.ts";
 import { PageFault } from "./port.ts";
@@ -33,32 +34,16 @@ const LOAD_MS = 12_000;
  */
 export class Chromium implements ScriptedPages {
 	readonly #options: ChromiumOptions;
-	readonly #waiting: (() => void)[] = [];
-	#running = 0;
+	readonly #gate: FairGate;
 
 	constructor(options: ChromiumOptions) {
 		this.#options = options;
+		const { pages: places = 2, maxWaiting = 32 } = options;
+		this.#gate = new FairGate({ places, reserve: true, maxWaiting, overflow });
 	}
 
-	async html(url: string, signal: AbortSignal): Promise<{ url: string; html: string }> {
-		await this.#turn();
-		try {
-			signal.throwIfAborted();
-			return { url, html: await this.#run(url, signal) };
-		} finally {
-			this.#running -= 1;
-			this.#waiting.shift()?.();
-		}
-	}
-
-	async #turn(): Promise<void> {
-		const { pages = 2, maxWaiting = 32 } = this.#options;
-		if (this.#running >= pages) {
-			if (this.#waiting.length >= maxWaiting)
-				throw new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
-			await new Promise<void>((resolve) => this.#waiting.push(resolve));
-		}
-		this.#running += 1;
+	html(url: string, requester: Requester): Promise<{ url: string; html: string }> {
+		return this.#gate.run(requester, async () => ({ url, html: await this.#run(url, requester.signal) }));
 	}
 
 	async #run(url: string, signal: AbortSignal): Promise<string> {
@@ -97,6 +82,8 @@ export class Chromium implements ScriptedPages {
 		});
 	}
 }
+
+const overflow = () => new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
 
 interface Run {
 	readonly profile: string;

@@ -22,8 +22,8 @@ test("hostile rules and pages end their process and nothing else", async () => {
 		url: `https://site.example/${"a".repeat(4_000)}`,
 		agent: "a1",
 	};
-	const hostile = pages.isAllowed(asked, signal);
-	const next = pages.page(page("<title>Tea</title><p>words</p>"), signal);
+	const hostile = pages.isAllowed(asked, { tenant: "test", signal });
+	const next = pages.page(page("<title>Tea</title><p>words</p>"), { tenant: "test", signal });
 	await expect(hostile).rejects.toMatchObject({ name: "PageFault", code: "page_too_costly" });
 	expect((await next).content).toContain("words");
 });
@@ -33,7 +33,7 @@ test("rules and addresses are compared without needless escapes", async () => {
 	const may = (path: string) =>
 		pages.isAllowed(
 			{ rules, rulesUrl: "https://site.example/robots.txt", url: `https://site.example${path}`, agent: "Tea" },
-			signal,
+			{ tenant: "test", signal },
 		);
 	for (const path of ["/private", "/%70rivate", "/%7Eme/", "/~%6De/", "/a%2Fb"])
 		expect([path, await may(path)]).toEqual([path, false]);
@@ -42,8 +42,8 @@ test("rules and addresses are compared without needless escapes", async () => {
 
 test("a caller that leaves ends its page", async () => {
 	const leave = new AbortController();
-	const reading = pages.page(page("<p>a"), leave.signal);
+	const reading = pages.page(page("<p>a"), { tenant: "test", signal: leave.signal });
 	leave.abort(new RangeError("left"));
 	await expect(reading).rejects.toThrow("left");
-	expect((await pages.page(page("<p>b"), signal)).content).toBe("b");
+	expect((await pages.page(page("<p>b"), { tenant: "test", signal })).content).toBe("b");
 });

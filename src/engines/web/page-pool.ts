@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Value from "typebox/value";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { JobPool } from "../job-pool.ts";
 import { type ReadPage, WebDone, type WebJob } from "./page-work.ts";
@@ -33,6 +34,7 @@ export class PagePool {
 			init: async () => null,
 			parse: (done) => Value.Parse(WebDone, done),
 			processes: options.processes,
+			reserve: true,
 			limitMs: options.limitMs ?? 10_000,
 			maxMemoryMb: options.maxMemoryMb,
 			maxWaiting: options.maxWaiting ?? 256,
@@ -42,15 +44,15 @@ export class PagePool {
 	}
 
 	/** @throws PageFault, ApiError SERVICE_UNAVAILABLE */
-	async page(page: Omit<WebJob & { kind: "page" }, "kind">, signal: AbortSignal): Promise<ReadPage> {
-		const { page: read, fault } = await this.#run({ kind: "page", ...page }, signal);
+	async page(page: Omit<WebJob & { kind: "page" }, "kind">, requester: Requester): Promise<ReadPage> {
+		const { page: read, fault } = await this.#run({ kind: "page", ...page }, requester);
 		if (read !== undefined) return read;
 		throw new PageFault("page_unsupported", fault ?? "The page could not be read");
 	}
 
 	/** Whether a robots.txt lets `agent` read an address. @throws PageFault, ApiError SERVICE_UNAVAILABLE */
-	async isAllowed(asked: Omit<WebJob & { kind: "robots" }, "kind">, signal: AbortSignal): Promise<boolean> {
-		const { isAllowed } = await this.#run({ kind: "robots", ...asked }, signal);
+	async isAllowed(asked: Omit<WebJob & { kind: "robots" }, "kind">, requester: Requester): Promise<boolean> {
+		const { isAllowed } = await this.#run({ kind: "robots", ...asked }, requester);
 		return isAllowed ?? false;
 	}
 
@@ -64,8 +66,8 @@ export class PagePool {
 		return this.#jobs.stop();
 	}
 
-	#run(job: WebJob, signal: AbortSignal): Promise<WebDone> {
-		return this.#jobs.run(job, signal);
+	#run(job: WebJob, requester: Requester): Promise<WebDone> {
+		return this.#jobs.run(job, requester);
 	}
 }
 

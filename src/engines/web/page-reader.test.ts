@@ -42,7 +42,8 @@ afterAll(async () => {
 
 const readerWith = (scripted: ScriptedPages | null) =>
 	new WebPageReader({ fetch: site.fetch, pages, documents, scripted, clock, settings: () => settings });
-const read = (path: string) => reader.read(path.startsWith("/") ? SITE + path : path, new AbortController().signal);
+const read = (path: string) =>
+	reader.read(path.startsWith("/") ? SITE + path : path, { tenant: "test", signal: new AbortController().signal });
 async function codeOf(reading: Promise<unknown>): Promise<string> {
 	try {
 		await reading;
@@ -199,7 +200,7 @@ test("a page that takes too long, and a caller that leaves, end the reading", as
 		settings.pageMs = pageMs;
 	}
 	const leave = new AbortController();
-	const reading = reader.read(`${SITE}/slow`, leave.signal);
+	const reading = reader.read(`${SITE}/slow`, { tenant: "test", signal: leave.signal });
 	leave.abort(new RangeError("left"));
 	await expect(reading).rejects.toThrow("left");
 });

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 import { type PublicAnswer, type PublicFetch, PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
 import { plainDate } from "../../wire/plain-date.ts";
@@ -10,7 +11,7 @@ import { Robots } from "./robots.ts";
 
 /** Runs a page's scripts; what comes is the HTML that they leave. */
 export interface ScriptedPages {
-	html(url: string, signal: AbortSignal): Promise<{ readonly url: string; readonly html: string }>;
+	html(url: string, requester: Requester): Promise<{ readonly url: string; readonly html: string }>;
 }
 
 export interface WebPageReaderOptions {
@@ -48,7 +49,7 @@ export class WebPageReader implements PageReader {
 		this.#robots = new Robots({ fetch, pages, clock, agent: () => options.settings().agentName });
 	}
 
-	async read(url: string, signal: AbortSignal): Promise<WebPage> {
+	async read(url: string, { tenant, signal }: Requester): Promise<WebPage> {
 		const { pageMs } = this.#options.settings();
 		const end = new AbortController();
 		const leave = () => end.abort(signal.reason);
@@ -57,7 +58,7 @@ export class WebPageReader implements PageReader {
 		const late = new PageFault("url_timeout", `The page could not be read within ${pageMs / 1_000} s`);
 		const timer = setTimeout(() => end.abort(late), pageMs);
 		try {
-			return await this.#read(url, end.signal);
+			return await this.#read(url, { tenant, signal: end.signal });
 		} catch (fault) {
 			throw asPageFault(end.signal.aborted ? end.signal.reason : fault);
 		} finally {
@@ -66,44 +67,44 @@ export class WebPageReader implements PageReader {
 		}
 	}
 
-	async #read(url: string, signal: AbortSignal): Promise<WebPage> {
-		const answer = await this.#get(url, ACCEPT, signal);
+	async #read(url: string, requester: Requester): Promise<WebPage> {
+		const answer = await this.#get(url, ACCEPT, requester);
 		const { type, charset } = contentType(answer.headers.get("content-type"));
 		const kind = pageKind(answer.bytes, type);
 		if (kind === "media") throw new PageFault("page_unsupported", `The address leads to ${type}, not to text`);
 		if (kind === "document") {
-			const content = await this.#options.documents.read(answer.bytes, fileName(answer.url), signal);
+			const content = await this.#options.documents.read(answer.bytes, fileName(answer.url), requester);
 			return { url: answer.url, title: "", content, date: "" };
 		}
 		if (kind === "text") {
-			const page = await this.#options.pages.page({ bytes: answer.bytes, url: answer.url, charset, isHtml: false }, signal);
+			const page = await this.#options.pages.page({ bytes: answer.bytes, url: answer.url, charset, isHtml: false }, requester);
 			return withText({ url: answer.url, title: page.title, content: page.content, date: "" });
 		}
-		return (await this.#siteOverview(answer.url, signal)) ?? (await this.#html(answer, charset, signal));
+		return (await this.#siteOverview(answer.url, requester)) ?? (await this.#html(answer, charset, requester));
 	}
 
 	/** What the site says of itself to programs, where the address is the site itself (llmstxt.org). */
-	async #siteOverview(url: string, signal: AbortSignal): Promise<WebPage | null> {
+	async #siteOverview(url: string, requester: Requester): Promise<WebPage | null> {
 		const { pathname, search, origin } = new URL(url);
 		if (pathname !== "/" || search !== "") return null;
-		return this.#markdown(`${origin}/llms.txt`, signal);
+		return this.#markdown(`${origin}/llms.txt`, requester);
 	}
 
-	async #html(answer: PublicAnswer, charset: string | null, signal: AbortSignal): Promise<WebPage> {
+	async #html(answer: PublicAnswer, charset: string | null, requester: Requester): Promise<WebPage> {
 		const { pages, scripted } = this.#options;
 		const linked = markdownLink(answer.headers.get("link"));
 		if (linked !== null) {
-			const own = await this.#markdown(URL.parse(linked, answer.url)?.href ?? "", signal);
+			const own = await this.#markdown(URL.parse(linked, answer.url)?.href ?? "", requester);
 			if (own !== null) return own;
 		}
 		let { url } = answer;
-		let page = await pages.page({ bytes: answer.bytes, url, charset, isHtml: true }, signal);
-		const own = page.markdownUrl === null ? null : await this.#markdown(page.markdownUrl, signal);
+		let page = await pages.page({ bytes: answer.bytes, url, charset, isHtml: true }, requester);
+		const own = page.markdownUrl === null ? null : await this.#markdown(page.markdownUrl, requester);
 		if (own !== null) return { ...own, title: own.title || page.title, date: plainDate(page.date) };
 		if (page.needsScripts && scripted !== null) {
-			const run = await scripted.html(url, signal);
+			const run = await scripted.html(url, requester);
 			({ url } = run);
-			page = await pages.page({ bytes: new TextEncoder().encode(run.html), url, charset: "utf-8", isHtml: true }, signal);
+			page = await pages.page({ bytes: new TextEncoder().encode(run.html), url, charset: "utf-8", isHtml: true }, requester);
 		}
 		if (page.content.trim() === "" && page.needsScripts)
 			throw new PageFault("page_empty", "The page has no text until its scripts run, and they are not run here");
@@ -111,31 +112,32 @@ export class WebPageReader implements PageReader {
 	}
 
 	/** A text that a site offers beside a page; null where there is none of use. */
-	async #markdown(url: string, signal: AbortSignal): Promise<WebPage | null> {
+	async #markdown(url: string, requester: Requester): Promise<WebPage | null> {
 		try {
-			const answer = await this.#get(url, ACCEPT_MARKDOWN, signal);
+			const answer = await this.#get(url, ACCEPT_MARKDOWN, requester);
 			const { type, charset } = contentType(answer.headers.get("content-type"));
 			if (!isMarkdown(type) && type !== "text/plain") return null;
 			if (pageKind(answer.bytes, type) !== "text") return null;
-			const page = await this.#options.pages.page({ bytes: answer.bytes, url: answer.url, charset, isHtml: false }, signal);
+			const page = await this.#options.pages.page({ bytes: answer.bytes, url: answer.url, charset, isHtml: false }, requester);
 			return page.content.trim() === "" ? null : { url: answer.url, title: page.title, content: page.content, date: "" };
 		} catch (fault) {
-			signal.throwIfAborted();
+			requester.signal.throwIfAborted();
 			if (fault instanceof PublicFetchFault || fault instanceof PageFault) return null;
 			throw fault;
 		}
 	}
 
-	#get(url: string, accept: string, signal: AbortSignal): Promise<PublicAnswer> {
+	#get(url: string, accept: string, requester: Requester): Promise<PublicAnswer> {
 		const { pageMs, maxPageMb, robots } = this.#options.settings();
 		return this.#options.fetch.read(url, {
-			signal,
+			tenant: requester.tenant,
+			signal: requester.signal,
 			accept,
 			totalMs: pageMs,
 			maxBytes: maxPageMb * 2 ** 20,
 			allow: async (address) => {
 				this.#refuseSite(address);
-				if (robots) await this.#robots.check(address, signal);
+				if (robots) await this.#robots.check(address, requester);
 			},
 		});
 	}

@@ -1,12 +1,14 @@
+import type { Requester } from "../../fairness/index.ts";
+
 /** Reading pages of the web: what routes and conversations hand in and get. */
 export interface PageReader {
 	/**
 	 * A page, or a document behind an address, as Markdown.
 	 * @param url what a caller gave: only hosts of the public internet are read
-	 * @throws PageFault where the address gives no text; ApiError SERVICE_UNAVAILABLE where too much waits; what `signal`
-	 * aborts with
+	 * @throws PageFault where the address gives no text; ApiError SERVICE_UNAVAILABLE where too much waits; what the
+	 * requester's signal aborts with
 	 */
-	read(url: string, signal: AbortSignal): Promise<WebPage>;
+	read(url: string, requester: Requester): Promise<WebPage>;
 }
 
 export interface WebPage {

@@ -1,3 +1,4 @@
+import type { Requester } from "../../fairness/index.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 import { type PublicFetch, PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
 import type { PagePool } from "./page-pool.ts";
@@ -40,18 +41,18 @@ export class Robots {
 	}
 
 	/** @throws PageFault `page_robots`; PublicFetchFault where the host itself cannot be read */
-	async check(url: URL, signal: AbortSignal): Promise<void> {
-		const rules = await this.#rulesOf(url.origin, signal);
+	async check(url: URL, requester: Requester): Promise<void> {
+		const rules = await this.#rulesOf(url.origin, requester);
 		if (rules.kind === "none") return;
 		if (rules.kind === "unreachable")
 			throw new PageFault("page_robots", `The robots.txt of ${url.host} cannot be reached: nothing is read there until it can`);
 		const { pages, agent } = this.#options;
 		const asked = { rules: rules.text, rulesUrl: `${url.origin}/robots.txt`, url: url.href, agent: agent() };
-		if (!(await pages.isAllowed(asked, signal)))
+		if (!(await pages.isAllowed(asked, requester)))
 			throw new PageFault("page_robots", `The robots.txt of ${url.host} forbids that this page is read by programs`);
 	}
 
-	async #rulesOf(origin: string, signal: AbortSignal): Promise<Rules> {
+	async #rulesOf(origin: string, requester: Requester): Promise<Rules> {
 		const { clock } = this.#options;
 		const known = this.#known.get(origin);
 		if (known !== undefined && known.until > clock.monotonic()) {
@@ -59,15 +60,16 @@ export class Robots {
 			this.#known.set(origin, known);
 			return known.rules;
 		}
-		const rules = await this.#fetch(origin, signal);
+		const rules = await this.#fetch(origin, requester);
 		const keptMs = rules.kind === "unreachable" ? UNREACHABLE_KEPT_MS : KEPT_MS;
 		this.#keep(origin, { rules, until: clock.monotonic() + keptMs });
 		return rules;
 	}
 
-	async #fetch(origin: string, signal: AbortSignal): Promise<Rules> {
+	async #fetch(origin: string, { tenant, signal }: Requester): Promise<Rules> {
 		try {
 			const { status, bytes } = await this.#options.fetch.get(`${origin}/robots.txt`, {
+				tenant,
 				signal,
 				maxBytes: MAX_BYTES,
 				cutOff: true,

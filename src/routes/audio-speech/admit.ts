@@ -107,6 +107,7 @@ function orderOf({ body, raw, call, model, facts, targets, voice, characters }: 
 		language: accepts.language ? body.language : undefined,
 		targets: others,
 		engine: own === undefined ? "never" : others.every(({ order }) => own.order < order) ? "first" : "last",
+		tenant: call.tenant,
 		signal: call.signal,
 	};
 }

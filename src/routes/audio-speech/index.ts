@@ -2,6 +2,7 @@
  * POST /audio/speech. Promises: the format that was asked for, whatever speaks; a price by the characters of the text;
  * a failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitSpeech } from "./admit.ts";
 import type { SpeechParts } from "./parts.ts";
@@ -22,6 +23,7 @@ export function audioSpeech(parts: SpeechParts): Endpoint {
 		callers: ["key", "wallet"],
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
 		answer: { type: "audio/mpeg", description: "The audio, with the Content-Type of its format" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
 		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
 	});
 }

@@ -26,6 +26,7 @@ export interface SynthesisOrder {
 	readonly targets: readonly ModelTarget[];
 	/** Whether the built-in voices speak it, before or after the servers. */
 	readonly engine: "first" | "last" | "never";
+	readonly tenant: string;
 	readonly signal: AbortSignal;
 }
 
@@ -149,7 +150,7 @@ export class Synthesis {
 
 	async #byEngine(): Promise<Source> {
 		const { engine } = this.#parts;
-		const { voice, text, speed, signal, format, modelId } = this.#order;
+		const { voice, text, speed, tenant, signal, format, modelId } = this.#order;
 		if (engine === null || voice.kind !== "own")
 			throw new ApiError("MODEL_OFFLINE", {
 				message: `The built-in voices cannot speak "${modelId}" on this machine`,
@@ -157,7 +158,7 @@ export class Synthesis {
 			});
 		const pace = paceOf(speed);
 		const stop = new AbortController();
-		const request = { text, voice: voice.name, speed: pace.speed, signal: AbortSignal.any([signal, stop.signal]) };
+		const request = { text, voice: voice.name, speed: pace.speed, tenant, signal: AbortSignal.any([signal, stop.signal]) };
 		const spoken = engine.synthesize(request)[Symbol.asyncIterator]();
 		let first: IteratorResult<PcmPiece>;
 		try {

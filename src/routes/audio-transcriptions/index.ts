@@ -2,6 +2,7 @@
  * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before anything is asked; a
  * failure costs nothing. Never logs what was said.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitTranscription, type TranscriptionParts } from "./admit.ts";
 import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
@@ -27,6 +28,7 @@ export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
 		},
 		codes: ["INVALID_AUDIO_FORMAT", "ASR_UPSTREAM_VALIDATION_FAILED", "ASR_UPSTREAM_FAILED"],
 		answer: { type: "application/json", description: "The text; srt, vtt and text as text/plain" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "asr"),
 		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),
 	});
 }

@@ -2,6 +2,7 @@
  * POST /chat/completions. Promises: OpenAI's form in and out; the bytes of `choices` are the upstream's; one
  * call, one charge; a caller that leaves pays what was done, never more and never nothing. Never logs a prompt.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import {
 	type AnswerForm,
 	admitChat,
@@ -40,6 +41,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 			"CHARACTER_NOT_FOUND",
 		],
 		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
 	});
 }

@@ -59,6 +59,8 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, parts).slug);
 				idempotencyKey(call.request);
 			},
+			// A repeated request gets the answer that its first one paid for.
+			mayBeFree: ({ request }) => parts.config().rpc.pricePerCreditUsd === 0 || request.headers.has("idempotency-key"),
 			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, parts), call, parts),
 		}),
 	];

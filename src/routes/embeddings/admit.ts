@@ -20,7 +20,7 @@ export interface EmbeddingsParts {
 	readonly engine: EmbeddingEngine | null;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
-	readonly countTokens: (text: string) => Promise<number>;
+	readonly countTokens: (text: string, tenant: string) => Promise<number>;
 }
 
 /** Marks that a model puts around each text count as its tokens. */

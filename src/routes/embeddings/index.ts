@@ -2,6 +2,7 @@
  * POST /embeddings. Promises: a vector for each text in its order, or an error and no charge; a text that is too long for
  * the model is refused, never cut. Never logs or keeps a text.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitEmbeddings, type EmbeddingsParts } from "./admit.ts";
 import { EmbeddingsAnswerSchema, type EmbeddingsBody, EmbeddingsBodySchema } from "./schema.ts";
@@ -21,6 +22,7 @@ export function embeddings(parts: EmbeddingsParts): Endpoint {
 		body: { schema: EmbeddingsBodySchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["INVALID_MODEL", "MODEL_NOT_FOUND", "TOO_MANY_TOKENS", "INFERENCE_FAILED", "MODEL_OFFLINE"],
 		answer: { type: "application/json", schema: EmbeddingsAnswerSchema, description: "The vectors, in the order of the texts" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "embedding"),
 		admit: (input, call) => admitEmbeddings({ ...input, body: input.body as EmbeddingsBody }, call, parts),
 	});
 }

@@ -108,7 +108,7 @@ export class EmbeddingRun {
 		const { engine } = this.#parts;
 		if (engine === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
 		this.#sentTo = EMBEDDED;
-		const { vectors, tokens } = await engine.embed(texts, call.signal);
+		const { vectors, tokens } = await engine.embed(texts, call);
 		call.headers["x-service-model-router"] = EMBEDDED;
 		const format = body.encoding_format ?? "float";
 		return { data: concatBytes(vectorList(vectors.map((vector) => writtenVector(vector, format)))), tokens };
@@ -118,7 +118,7 @@ export class EmbeddingRun {
 	async #post(tokens: number | null, status: number): Promise<number> {
 		const { settlement, model, texts, mostTokens } = this.#of;
 		const told = tokens !== null && tokens <= mostTokens ? tokens : null;
-		const promptTokens = told ?? (await this.#parts.countTokens(texts.join("\n")));
+		const promptTokens = told ?? (await this.#parts.countTokens(texts.join("\n"), this.#of.call.tenant));
 		const posted = settlement.post({
 			lines: [{ sku: `${model.id}-llm-input-mtoken`, units: promptTokens, picoPrice: model.embedding.tokenPrice }],
 			usage: {

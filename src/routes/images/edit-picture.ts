@@ -97,32 +97,31 @@ class Edit {
 	async made(looked: boolean): Promise<Made> {
 		const { sources, model, answer } = this.#order;
 		const { signal } = this.#call;
-		const bytes = await gather(sources, this.#parts, signal);
+		const bytes = await gather(sources, this.#parts, this.#call);
 		const { picture, ...by } = await byMakers(
 			makersOf(model.targets),
 			signal,
 			() => this.#here(bytes),
 			() => this.#there(bytes),
 		);
-		const safe = await safePicture(picture, looked, this.#parts, signal);
+		const safe = await safePicture(picture, looked, this.#parts, this.#call);
 		Object.assign(this.#call.headers, safetyHeaders(safe.isBlurred));
 		return { answer: await answer(safe.picture), ...by };
 	}
 
 	async #here(images: readonly Uint8Array[]): Promise<Edited> {
 		const { prompt, choices, exactSize } = this.#order;
-		const { signal } = this.#call;
 		const engine = engineOf(this.#parts);
 		const { format } = choices;
-		const edited = await engine.localEdit({ prompt, images, output: { format } }, signal);
-		const picture = exactSize === null ? edited : await engine.finish(edited.bytes, { format, size: exactSize }, signal);
+		const edited = await engine.localEdit({ prompt, images, output: { format } }, this.#call);
+		const picture = exactSize === null ? edited : await engine.finish(edited.bytes, { format, size: exactSize }, this.#call);
 		return { picture, upstream: EMBEDDED, retries: 0 };
 	}
 
 	async #there(bytes: readonly Uint8Array[]): Promise<Edited> {
 		const { model, prompt, sources, choices, exactSize } = this.#order;
 		const { signal, requestId } = this.#call;
-		const pictures = await readPictures(sources, bytes, this.#parts, signal);
+		const pictures = await readPictures(sources, bytes, this.#parts, this.#call);
 		const [base] = pictures;
 		if (base === undefined) throw invalidField([this.#order.param], "is required");
 		const facts = model.image;
@@ -143,7 +142,7 @@ class Edit {
 			signal,
 			onSent: this.#work.sent,
 		});
-		const picture = await finished(answer.pictures[0], finish, this.#parts, signal);
+		const picture = await finished(answer.pictures[0], finish, this.#parts, this.#call);
 		return { picture, upstream: answer.upstream, retries: answer.retries };
 	}
 }

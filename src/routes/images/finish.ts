@@ -1,5 +1,6 @@
 import type { FinishOptions, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { ImageParts } from "./parts.ts";
 import { engineOf } from "./safe-picture.ts";
 
@@ -8,13 +9,13 @@ export async function finished(
 	bytes: Uint8Array | undefined,
 	options: FinishOptions,
 	parts: ImageParts,
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<Picture> {
 	try {
 		if (bytes === undefined) throw new Error("the upstream made no picture");
-		return await engineOf(parts).finish(bytes, options, signal);
+		return await engineOf(parts).finish(bytes, options, requester);
 	} catch (error) {
-		if (error instanceof ApiError || signal.aborted) throw error;
+		if (error instanceof ApiError || requester.signal.aborted) throw error;
 		throw new ApiError("INFERENCE_FAILED", { cause: error });
 	}
 }

@@ -88,7 +88,7 @@ async function generated(
 	const pictures: Picture[] = [];
 	let isBlurred = false;
 	for (const bytes of made.pictures) {
-		const safe = await safePicture(await finished(bytes, finish, parts, signal), looked, parts, signal);
+		const safe = await safePicture(await finished(bytes, finish, parts, call), looked, parts, call);
 		pictures.push(safe.picture);
 		isBlurred ||= safe.isBlurred;
 	}

@@ -1,4 +1,5 @@
 import { type ImageEngine, ImageFault, type Picture } from "../../engines/images/port.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { InputPicture } from "../../upstreams/images/port.ts";
 import type { ImageParts } from "./parts.ts";
@@ -11,8 +12,8 @@ export interface ReadPicture extends InputPicture {
 }
 
 /** The bytes of all pictures as they came, in their order; addresses are read at once. */
-export function gather(sources: readonly PictureSource[], parts: ImageParts, signal: AbortSignal): Promise<Uint8Array[]> {
-	return Promise.all(sources.map((source) => bytesOf(source, parts, signal)));
+export function gather(sources: readonly PictureSource[], parts: ImageParts, requester: Requester): Promise<Uint8Array[]> {
+	return Promise.all(sources.map((source) => bytesOf(source, parts, requester)));
 }
 
 /** The pictures as a server can take them, one after the other. Throws ImageFault that says which one is at fault. */
@@ -20,12 +21,12 @@ export async function readPictures(
 	sources: readonly PictureSource[],
 	bytes: readonly Uint8Array[],
 	parts: ImageParts,
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<ReadPicture[]> {
 	const engine = engineOf(parts);
 	const pictures: ReadPicture[] = [];
 	for (const [index, { role }] of sources.entries()) {
-		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), signal));
+		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), requester));
 		const { width, height, mediaType } = picture;
 		const [base] = pictures;
 		const isMask = role === "mask" && base !== undefined;
@@ -35,7 +36,7 @@ export async function readPictures(
 			role,
 			width,
 			height,
-			...(isMask && { inTwoColours: (changed) => twoColours(engine, [base.bytes, picture.bytes], changed, signal) }),
+			...(isMask && { inTwoColours: (changed) => twoColours(engine, [base.bytes, picture.bytes], changed, requester) }),
 		});
 	}
 	return pictures;
@@ -46,12 +47,12 @@ async function twoColours(
 	engine: ImageEngine,
 	images: readonly Uint8Array[],
 	changed: "white" | "black",
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<Uint8Array> {
 	const white = "brightness -100%, flatten on black, fill the mask with white";
 	const prompt = changed === "white" ? white : `${white}, invert`;
 	try {
-		const { bytes } = await engine.localEdit({ prompt, images, output: { format: "png" } }, signal);
+		const { bytes } = await engine.localEdit({ prompt, images, output: { format: "png" } }, requester);
 		return bytes;
 	} catch (error) {
 		throw error instanceof ImageFault

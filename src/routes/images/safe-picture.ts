@@ -1,5 +1,6 @@
 import type { ImageEngine, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import type { ImageParts } from "./parts.ts";
 
 /** The engine that every image route needs. Throws MODEL_OFFLINE where it cannot run here. */
@@ -35,14 +36,14 @@ export async function safePicture(
 	picture: Picture,
 	looked: boolean,
 	parts: ImageParts,
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<SafePicture> {
 	if (!looked) return { picture, isBlurred: false };
 	const engine = engineOf(parts);
-	const score = await engine.score(picture.bytes, signal);
+	const score = await engine.score(picture.bytes, requester);
 	if (score <= parts.config().images.safeMode.threshold) return { picture, isBlurred: false };
 	const format = picture.mediaType === "image/png" ? "png" : picture.mediaType === "image/webp" ? "webp" : "jpeg";
-	return { picture: await engine.blur(picture.bytes, { format }, signal), isBlurred: true };
+	return { picture: await engine.blur(picture.bytes, { format }, requester), isBlurred: true };
 }
 
 /** The headers of docs/images.md, Safe mode. */

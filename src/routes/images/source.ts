@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import { refusedUrl } from "../../upstreams/public-fetch/index.ts";
 import { PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
@@ -43,12 +44,19 @@ export function inlineSource(text: string, long: LongStrings, path: Path): Pictu
 
 /**
  * The bytes of a picture. An address is read now: it has to be public, at the connection and at each redirect.
- * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; the signal's reason
+ * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; what the requester's signal aborts with
  */
-export async function bytesOf({ from, path }: PictureSource, parts: ImageParts, signal: AbortSignal): Promise<Uint8Array> {
+export async function bytesOf({ from, path }: PictureSource, parts: ImageParts, requester: Requester): Promise<Uint8Array> {
 	if ("bytes" in from) return from.bytes;
 	try {
-		return (await parts.fetchPublic.read(from.url, { signal, maxBytes: MAX_FILE_BYTES, accept: "image/*,*/*;q=0.5" })).bytes;
+		return (
+			await parts.fetchPublic.read(from.url, {
+				tenant: requester.tenant,
+				signal: requester.signal,
+				maxBytes: MAX_FILE_BYTES,
+				accept: "image/*,*/*;q=0.5",
+			})
+		).bytes;
 	} catch (fault) {
 		if (fault instanceof PublicFetchFault && fault.kind === "too_large") throw tooLarge(path);
 		throw refusedUrl(fault, path);

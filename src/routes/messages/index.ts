@@ -3,6 +3,7 @@
  * Claude clients run on every model, with the same checks, holds, upstreams and charges. Errors, events and
  * headers are Anthropic's; model names go through the compatibility map.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import {
 	type AnswerForm,
 	admitChat,
@@ -45,6 +46,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			body: { schema: MessagesBodySchema, maxBytes: MAX_BODY_BYTES },
 			codes: MEDIA_CODES,
 			answer: { type: "application/json", description: "The message, or a stream of events as text/event-stream" },
+			mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
 				const { chat, asked } = read({ ...input, body }, call, parts);
@@ -68,7 +70,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			answer: { type: "application/json", description: "input_tokens" },
 			async run(input, call) {
 				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, parts);
-				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call.admittedAtMs, parts));
+				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call, parts));
 				return json({ input_tokens: tokens });
 			},
 		}),

@@ -2,6 +2,7 @@
  * POST /responses. Promises: OpenAI's Responses API in and out on the road of chat, so every model has it: the same
  * checks, holds, upstreams and charges. Stateless: keeps nothing between requests, and refuses what would need that.
  */
+import { hasFreeModel } from "../../catalog/index.ts";
 import {
 	type AnswerForm,
 	admitChat,
@@ -36,6 +37,7 @@ export function responses(parts: ChatParts): Endpoint {
 		body: { schema: ResponsesBodySchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"],
 		answer: { type: "application/json", description: "The response, or a stream of events as text/event-stream" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
 	});
 }

@@ -21,6 +21,7 @@ export function scrape(parts: ScrapeParts): Endpoint {
 		body: { schema: ScrapeSchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["SERVICE_UNAVAILABLE"],
 		answer: { type: "application/json", schema: ScrapeAnswerSchema, description: "The page" },
+		mayBeFree: () => parts.config().web.pricePerPageUsd === 0,
 		admit: (input, call) => admitPage(input.body as ScrapeBody, call, parts),
 	});
 }

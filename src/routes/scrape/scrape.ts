@@ -29,7 +29,7 @@ export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeParts): 
 		priceNano: unitsNano(1, picoPrice),
 		async work() {
 			try {
-				const { content } = await parts.pages.read(url, call.signal);
+				const { content } = await parts.pages.read(url, call);
 				return json({ url, content, format: "markdown" });
 			} catch (fault) {
 				throw fault instanceof PageFault ? refused(fault) : fault;

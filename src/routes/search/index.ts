@@ -21,6 +21,7 @@ export function search(parts: SearchParts): Endpoint {
 		body: { schema: SearchSchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["SERVICE_UNAVAILABLE", "MODEL_OVERLOADED", "INFERENCE_FAILED"],
 		answer: { type: "application/json", schema: SearchAnswerSchema, description: "The results" },
+		mayBeFree: () => parts.config().web.pricePerSearchUsd === 0,
 		admit: (input, call) => admitSearch(input.body as SearchBody, call, parts),
 	});
 }

@@ -28,6 +28,7 @@ export function textParser(parts: TextParserParts): Endpoint {
 		},
 		codes: ["SERVICE_UNAVAILABLE"],
 		answer: { type: "application/json", schema: TextParserAnswerSchema, description: "The text; with `text` as text/plain" },
+		mayBeFree: () => parts.config().documents.pricePerFileUsd === 0,
 		admit: (input, call) => admitFile({ ...input, body: input.body as TextParserBody }, call, parts),
 	});
 }

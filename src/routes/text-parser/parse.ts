@@ -12,7 +12,7 @@ import type { TextParserBody } from "./schema.ts";
 export interface TextParserParts {
 	readonly budgets: Budgets;
 	readonly documents: DocumentReader;
-	readonly countTokens: (text: string) => Promise<number>;
+	readonly countTokens: (text: string, tenant: string) => Promise<number>;
 	readonly config: () => Config;
 }
 
@@ -30,13 +30,17 @@ export function admitFile({ body, file }: Input<TextParserBody, unknown>, call: 
 		line: { sku: "text-parser-file", units: 1, picoPrice },
 		priceNano: unitsNano(1, picoPrice),
 		async work() {
-			const text = await parts.documents.read(file.bytes, file.name, call.signal);
-			return answerWith(text, body.response_format ?? "json", parts);
+			const text = await parts.documents.read(file.bytes, file.name, call);
+			return answerWith(text, body.response_format ?? "json", (counted) => parts.countTokens(counted, call.tenant));
 		},
 	});
 }
 
-async function answerWith(text: string, format: "json" | "text", { countTokens }: TextParserParts): Promise<Answer> {
+async function answerWith(
+	text: string,
+	format: "json" | "text",
+	countTokens: (text: string) => Promise<number>,
+): Promise<Answer> {
 	if (format === "text") return { status: 200, type: "text/plain; charset=utf-8", body: text };
 	return json({ text, tokens: await countTokens(text) });
 }

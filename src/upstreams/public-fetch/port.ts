@@ -1,3 +1,5 @@
+import type { Requester } from "../../fairness/index.ts";
+
 /** Reading public addresses that callers name: what routes and engines hand in and get. */
 export interface PublicFetch {
 	/**
@@ -10,8 +12,7 @@ export interface PublicFetch {
 	read(url: string, options: PublicGet): Promise<PublicAnswer>;
 }
 
-export interface PublicGet {
-	readonly signal: AbortSignal;
+export interface PublicGet extends Requester {
 	/** Of the body as it is after decompression, and of what the header declares. */
 	readonly maxBytes: number;
 	/** True: of a longer body the first `maxBytes` are the answer. Default false: it is a fault. */

@@ -51,6 +51,7 @@ function at(port: number) {
 		});
 	const get = (path = "/", wanted: Partial<PublicGet> = {}, options: Partial<PublicFetchOptions> = {}) =>
 		reader(options).get(path.startsWith("/") ? `http://${GOOD_NAME}${path}` : path, {
+			tenant: "test",
 			signal: new AbortController().signal,
 			maxBytes: 100_000,
 			...wanted,
@@ -162,7 +163,7 @@ test("the operator's private hosts are read", async () => {
 test("an answer that is no 2xx comes without its body, and is a fault where only a good one will do", async () => {
 	const { get, reader } = site(() => new Response("nothing here", { status: 404 }));
 	expect(await get()).toMatchObject({ status: 404, bytes: new Uint8Array() });
-	const reading = reader().read(`http://${GOOD_NAME}/`, { signal: new AbortController().signal, maxBytes: 10 });
+	const reading = reader().read(`http://${GOOD_NAME}/`, { tenant: "test", signal: new AbortController().signal, maxBytes: 10 });
 	expect(await kindOf(reading)).toBe("status");
 });
 
@@ -224,13 +225,16 @@ test("a bomb is refused while it inflates", async () => {
 test("all readings together hold no more than they may, and let go of it when they end", async () => {
 	const { reader } = site(() => new Response("x".repeat(60_000)));
 	const shared = reader({ maxBytesInFlight: 100_000 });
-	const read = () => shared.get(`http://${GOOD_NAME}/`, { signal: new AbortController().signal, maxBytes: 60_000 });
+	const read = () =>
+		shared.get(`http://${GOOD_NAME}/`, { tenant: "test", signal: new AbortController().signal, maxBytes: 60_000 });
 	for (let time = 0; time < 4; time += 1) expect((await read()).bytes).toHaveLength(60_000);
 	const narrow = reader({ maxBytesInFlight: 50_000 });
 	for (let time = 0; time < 2; time += 1)
-		expect(await kindOf(narrow.get(`http://${GOOD_NAME}/`, { signal: new AbortController().signal, maxBytes: 60_000 }))).toBe(
-			"busy",
-		);
+		expect(
+			await kindOf(
+				narrow.get(`http://${GOOD_NAME}/`, { tenant: "test", signal: new AbortController().signal, maxBytes: 60_000 }),
+			),
+		).toBe("busy");
 });
 
 test("a body shorter than declared is no answer", async () => {

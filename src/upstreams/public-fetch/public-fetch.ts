@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { SharedCapacity } from "../../fairness/index.ts";
 import { type Dial, exchange } from "./exchange.ts";
 import { type PublicAnswer, type PublicFetch, PublicFetchFault, type PublicGet } from "./port.ts";
 import { publicTarget, type Target } from "./public-url.ts";
@@ -16,7 +17,7 @@ export interface PublicFetchOptions {
 	readonly dial?: Dial;
 	/** Default: the system's certificates. */
 	readonly ca?: string;
-	/** Bytes of all readings together, while they are under way. Default 256 MiB. */
+	/** Bytes of all readings together, while they are under way; each tenant has a share. Default 256 MiB. */
 	readonly maxBytesInFlight?: number;
 }
 
@@ -33,7 +34,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * addresses checked, and the connection goes to exactly the checked one, so a name that changes its address wins nothing.
  */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
-	const memory: Memory = { held: 0, max: options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT };
+	const memory = new SharedCapacity(options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT);
 	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted, memory).run(url);
 	return {
 		get,
@@ -45,22 +46,16 @@ export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
 	};
 }
 
-/** What all readings hold together. */
-interface Memory {
-	held: number;
-	readonly max: number;
-}
-
 /** One reading: its redirects, and its time. */
 class Reading implements BodyListener {
 	readonly #options: PublicFetchOptions;
 	readonly #wanted: PublicGet;
 	readonly #end = new AbortController();
-	readonly #memory: Memory;
+	readonly #memory: SharedCapacity;
 	#idle: ReturnType<typeof setTimeout> | undefined;
 	#held = 0;
 
-	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: Memory) {
+	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: SharedCapacity) {
 		this.#options = options;
 		this.#wanted = wanted;
 		this.#memory = memory;
@@ -79,7 +74,7 @@ class Reading implements BodyListener {
 			clearTimeout(total);
 			clearTimeout(this.#idle);
 			signal.removeEventListener("abort", leave);
-			this.#memory.held -= this.#held;
+			this.#memory.giveBack(this.#wanted.tenant, this.#held);
 		}
 	}
 
@@ -151,9 +146,9 @@ class Reading implements BodyListener {
 	}
 
 	held(bytes: number): void {
+		if (this.#memory.take(this.#wanted.tenant, bytes, this.#held) !== "taken")
+			throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
 		this.#held += bytes;
-		this.#memory.held += bytes;
-		if (this.#memory.held > this.#memory.max) throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
 	}
 
 	/** Something came: the silence begins anew. */

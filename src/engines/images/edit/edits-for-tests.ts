@@ -35,7 +35,7 @@ export class Edits {
 		prompt: string,
 		{ images = [QUARTERS], output = PNG }: { images?: Uint8Array[]; output?: OutputFormat } = {},
 	): Promise<Pixels> {
-		return pixelsOf((await this.#engine.localEdit({ prompt, images, output }, NEVER)).bytes);
+		return pixelsOf((await this.#engine.localEdit({ prompt, images, output }, { tenant: "test", signal: NEVER })).bytes);
 	}
 
 	async expectPixels(

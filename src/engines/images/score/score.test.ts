@@ -43,13 +43,13 @@ describe("the score of adult content", () => {
 		["all skin", 0.0685],
 	] as const)("of %s is the model's makers' own", async (name, reference) => {
 		const bytes = (await PICTURES[name]?.()) ?? new Uint8Array();
-		expect(Math.abs((await engine.score(bytes, NEVER)) - reference)).toBeLessThan(0.02);
+		expect(Math.abs((await engine.score(bytes, { tenant: "test", signal: NEVER })) - reference)).toBeLessThan(0.02);
 	});
 
 	test.each(["plain.jpg", "cmyk.jpg", "exif_orientation6.jpg", "alpha.png", "rgb16.png", "animated.webp"])(
 		"of %s is next to nothing",
 		async (name) => {
-			expect(await engine.score(sample(name), NEVER)).toBeWithin(0, 0.01);
+			expect(await engine.score(sample(name), { tenant: "test", signal: NEVER })).toBeWithin(0, 0.01);
 		},
 	);
 
@@ -64,14 +64,22 @@ describe("the score of adult content", () => {
 			.toBuffer();
 		// Small enough to be seen as a whole only.
 		const glance = await sharp(picture).resize(512).jpeg({ quality: 95 }).toBuffer();
-		const [large, small] = await Promise.all([engine.score(picture, NEVER), engine.score(glance, NEVER)]);
+		const [large, small] = await Promise.all([
+			engine.score(picture, { tenant: "test", signal: NEVER }),
+			engine.score(glance, { tenant: "test", signal: NEVER }),
+		]);
 		expect(small).toBeLessThan(0.05);
 		expect(large).toBeGreaterThan(0.3);
 	});
 
 	test("fails for a picture that is none as for other work", async () => {
-		await expect(engine.score(sample("truncated.jpg"), NEVER)).rejects.toMatchObject({ name: "ImageFault", kind: "corrupt" });
-		await expect(engine.score(new Uint8Array(9), NEVER)).rejects.toMatchObject({ kind: "unsupported" });
+		await expect(engine.score(sample("truncated.jpg"), { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+			name: "ImageFault",
+			kind: "corrupt",
+		});
+		await expect(engine.score(new Uint8Array(9), { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+			kind: "unsupported",
+		});
 	});
 
 	test("is told from what doctor sees", async () => {
@@ -95,7 +103,9 @@ test("without its weights the score is offline with a reason, and doctor says so
 			state: "offline",
 			text: "The model that safe mode needs is not downloaded yet: 0 of 24 MB",
 		});
-		await expect(offline.score(sample("plain.jpg"), NEVER)).rejects.toMatchObject({ code: "MODEL_OFFLINE" });
+		await expect(offline.score(sample("plain.jpg"), { tenant: "test", signal: NEVER })).rejects.toMatchObject({
+			code: "MODEL_OFFLINE",
+		});
 		expect(await checkImages(offline)).toMatchObject({
 			ok: true,
 			text: expect.stringContaining("The model that safe mode needs"),

@@ -1,7 +1,7 @@
 /** POST /image/background-remove. Promises: a PNG with transparency of the size that came; needs a server that does it. */
 
 import type { HoldContext } from "../../../budgets/port.ts";
-import { imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
+import { hasFreeModel, imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
@@ -36,6 +36,7 @@ export function imageBackgroundRemove(parts: ImageParts): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "IMAGE_EDIT_ERROR"],
 		answer: { type: "image/png", description: "The picture" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, parts),
 	});
 }
@@ -58,7 +59,7 @@ function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: I
 			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", places: [source.path] });
 			return work.answer(async (): Promise<Made> => {
 				const { signal, requestId } = call;
-				const pictures = await readPictures([source], await gather([source], parts, signal), parts, signal);
+				const pictures = await readPictures([source], await gather([source], parts, call), parts, call);
 				const [picture] = pictures;
 				if (picture === undefined) throw new ApiError("UNKNOWN_ERROR");
 				const size = { width: picture.width, height: picture.height };
@@ -76,7 +77,7 @@ function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: I
 					signal,
 					onSent: work.sent,
 				});
-				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, signal);
+				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, call);
 				return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
 			});
 		},

@@ -2,6 +2,7 @@
  * POST /image/edit. Promises: a picture in the format and size that was asked for, whatever edited it; a price that is known
  * before; a failure costs nothing. Never logs a prompt or a picture.
  */
+import { hasFreeModel } from "../../../catalog/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
@@ -32,6 +33,7 @@ export function imageEdit(parts: ImageParts): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
 		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, parts),
 	});
 }

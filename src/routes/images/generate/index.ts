@@ -2,7 +2,7 @@
  * POST /image/generate. Promises: the size and format that were asked for; a price by the pictures that are asked for, known
  * before; a failure costs nothing.
  */
-import { type ImageSize, ratioOf, tierSize } from "../../../catalog/index.ts";
+import { hasFreeModel, type ImageSize, ratioOf, tierSize } from "../../../catalog/index.ts";
 import type { ImageFacts } from "../../../catalog/types.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
@@ -33,6 +33,7 @@ export function imageGenerate(parts: ImageParts): Endpoint {
 		body: { schema: GenerateBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { n: "variants", size: "width and height" } },
 		codes: ["CONTENT_POLICY_VIOLATION"],
 		answer: { type: "application/json", schema: GenerateAnswerSchema, description: "The pictures" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, parts),
 	});
 }

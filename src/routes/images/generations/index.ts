@@ -1,5 +1,5 @@
 /** POST /images/generations, the form of OpenAI's clients. Promises what /image/generate does; a model's base price. */
-import { nearestRatio } from "../../../catalog/index.ts";
+import { hasFreeModel, nearestRatio } from "../../../catalog/index.ts";
 import type { PictureModel } from "../../../catalog/types.ts";
 import { ApiError } from "../../../errors/index.ts";
 import type { Call } from "../../../server/call.ts";
@@ -32,6 +32,7 @@ export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
 				body: { schema: GenerationsBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { safe_mode: "moderation" } },
 				codes: ["CONTENT_POLICY_VIOLATION"],
 				answer: { type: "application/json", description: "`{created, data: [{b64_json}]}`" },
+				mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, parts),
 			}),
 	);

@@ -1,6 +1,7 @@
 /**
  * POST /image/multi-edit. Promises what /image/edit does; base, layers and masks go on in the order in which they came.
  */
+import { hasFreeModel } from "../../../catalog/index.ts";
 import { invalidRequest } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
@@ -31,6 +32,7 @@ export function imageMultiEdit(parts: ImageParts): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
 		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, parts),
 	});
 }

@@ -4,9 +4,10 @@
  */
 
 import type { HoldContext } from "../../../budgets/port.ts";
-import { EMBEDDED, imageRateLimit, linesNano } from "../../../catalog/index.ts";
+import { EMBEDDED, hasFreeModel, imageRateLimit, linesNano } from "../../../catalog/index.ts";
 import { type ImageEngine, ImageFault, MAX_UPSCALED_PIXELS, type Picture } from "../../../engines/images/port.ts";
 import { ApiError } from "../../../errors/index.ts";
+import type { Requester } from "../../../fairness/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
@@ -41,6 +42,7 @@ export function imageUpscale(parts: ImageParts): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "UPSCALE_FAILED"],
 		answer: { type: "image/png", description: "The picture" },
+		mayBeFree: () => hasFreeModel(parts.catalog(), "upscale"),
 		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, parts),
 	});
 }
@@ -66,15 +68,15 @@ function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, pa
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "UPSCALE_FAILED", places: [["image"]] });
 			const makers = makersOf(model.targets);
-			const here = () => upscaledHere(engine, bytes, scale, call.signal);
+			const here = () => upscaledHere(engine, bytes, scale, call);
 			const there = () => upscaledThere(bytes, scale, { call, parts, work, servers: makers.servers });
 			return work.answer(() => byMakers(makers, call.signal, here, there));
 		},
 	};
 }
 
-async function upscaledHere(engine: ImageEngine, bytes: Uint8Array, scale: number, signal: AbortSignal): Promise<Made> {
-	const picture = await engine.upscale(bytes, { factor: scale }, { format: "png" }, signal);
+async function upscaledHere(engine: ImageEngine, bytes: Uint8Array, scale: number, requester: Requester): Promise<Made> {
+	const picture = await engine.upscale(bytes, { factor: scale }, { format: "png" }, requester);
 	return { answer: bareAnswer(picture), upstream: EMBEDDED, retries: 0 };
 }
 
@@ -87,7 +89,7 @@ interface There {
 
 async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<Made> {
 	const { signal, requestId } = call;
-	const picture = await engineOf(parts).normalise(bytes, signal);
+	const picture = await engineOf(parts).normalise(bytes, call);
 	const size = enlarged(picture, scale);
 	const made = await parts.upstreams.make({
 		requestId,
@@ -104,7 +106,7 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, wo
 		signal,
 		onSent: work.sent,
 	});
-	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, signal);
+	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, call);
 	return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
 }
 

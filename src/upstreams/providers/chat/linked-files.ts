@@ -72,7 +72,7 @@ function reads(supported: LinkedFilesInputs["supported"], mediaType: string, { h
 async function fileOf(part: Linked, { fetchPublic, signal }: LinkedFilesInputs): Promise<LanguageModelV4FilePart> {
 	const { href } = part.data.url;
 	try {
-		const { bytes, headers } = await fetchPublic.read(href, { signal, maxBytes: MAX_BYTES });
+		const { bytes, headers } = await fetchPublic.read(href, { tenant: "upstreams", signal, maxBytes: MAX_BYTES });
 		const mediaType = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 		const [kind = ""] = part.mediaType.split("/");
 		if (!mediaType.startsWith(`${kind}/`)) throw refused(`${part.data.url.hostname} answered with no ${kind}`);

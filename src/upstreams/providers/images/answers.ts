@@ -106,7 +106,12 @@ function again({ status, headers }: Response, bytes: Uint8Array): Response {
 async function elsewhere(url: string, fetchPublic: PublicFetch | undefined, signal: AbortSignal): Promise<Response> {
 	if (fetchPublic === undefined) throw broken("an answer with the address of another server");
 	try {
-		const { bytes, headers } = await fetchPublic.read(url, { signal, maxBytes: MAX_PICTURE_BYTES, totalMs: ELSEWHERE_MS });
+		const { bytes, headers } = await fetchPublic.read(url, {
+			tenant: "upstreams",
+			signal,
+			maxBytes: MAX_PICTURE_BYTES,
+			totalMs: ELSEWHERE_MS,
+		});
 		return new Response(bytes, { headers: { "content-type": headers.get("content-type") ?? "application/octet-stream" } });
 	} catch (error) {
 		if (error instanceof PublicFetchFault) throw broken(`its picture cannot be read: ${error.kind}`);

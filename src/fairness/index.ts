@@ -1,0 +1,8 @@
+/**
+ * Shares of what callers use together. Promises: no tenant takes all of a bounded resource, so that another one finds
+ * room; a tenant that is alone may use most of it. A tenant is an account, or the network of a caller without one.
+ */
+export { addressNetwork } from "./address-network.ts";
+export { FairGate, type FairGateOptions } from "./fair-gate.ts";
+export { type Requester, TENANT_HEADER } from "./requester.ts";
+export { SharedCapacity } from "./shared-capacity.ts";
