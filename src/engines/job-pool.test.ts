@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "../../test/support/until.ts";
+import { silentLog } from "../telemetry/log.ts";
+import { JobPool, type JobPoolOptions } from "./job-pool.ts";
+
+/** Answers a job at once, unless its name says that it never ends. */
+const CHILD = `
+import { serveParent } from ${JSON.stringify(join(import.meta.dir, "child-side.ts"))};
+serveParent({
+	start: async () => null,
+	work: ({ id, name }) => (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
+});`;
+
+class Overflow extends Error {}
+
+let folder: string;
+beforeAll(() => {
+	folder = mkdtempSync(join(tmpdir(), "turnpike-jobs-"));
+	writeFileSync(join(folder, "child.ts"), CHILD);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function poolOf(options: Partial<JobPoolOptions<{ name: string }>> = {}): JobPool<{ name: string }> {
+	const fault = () => new Error("ended");
+	return new JobPool({
+		name: "test-jobs",
+		log: silentLog,
+		entry: join(folder, "child.ts"),
+		init: async () => null,
+		parse: (done) => done as { id: number; name: string },
+		processes: 2,
+		reserve: true,
+		limitMs: 600_000,
+		maxMemoryMb: 500,
+		maxWaiting: 16,
+		idleStopMs: 600_000,
+		faults: { tooSlow: fault, tooHungry: fault, ended: fault, overflow: () => new Overflow() },
+		...options,
+	});
+}
+
+test("jobs of one tenant that fill all processes do not hold up those of another", async () => {
+	const pool = poolOf();
+	const leave = new AbortController();
+	const endless = Array.from({ length: 20 }, () => pool.run({ name: "endless" }, { tenant: "flood", signal: leave.signal }));
+	const ends = Promise.allSettled(endless);
+	const other = { tenant: "other", signal: new AbortController().signal };
+	try {
+		for (const name of ["first", "second", "third"]) expect((await pool.run({ name }, other)).name).toBe(name);
+		expect([pool.working, pool.waiting]).toEqual([2, 8]);
+	} finally {
+		leave.abort(new RangeError("left"));
+	}
+	const reasons = (await ends).map((end) => (end.status === "rejected" ? end.reason : null));
+	expect(reasons.filter((reason) => reason instanceof Overflow)).toHaveLength(10);
+	expect(reasons.filter((reason) => reason instanceof RangeError)).toHaveLength(10);
+	await until(() => pool.working === 0 && pool.waiting === 0, "the end of all jobs");
+	expect((await pool.run({ name: "after" }, other)).name).toBe("after");
+	await pool.stop();
+});
+
+test("a pool without a reserve gives the next turn to the tenant that waits longest", async () => {
+	const pool = poolOf({ processes: 1, reserve: false });
+	const signal = new AbortController().signal;
+	const order: string[] = [];
+	const jobs = ["a1", "a2", "a3", "b1"].map(async (name) => {
+		await pool.run({ name }, { tenant: name.slice(0, 1), signal });
+		order.push(name);
+	});
+	await Promise.all(jobs);
+	expect(order).toEqual(["a1", "a2", "b1", "a3"]);
+	await pool.stop();
+});

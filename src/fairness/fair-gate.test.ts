@@ -1,0 +1,102 @@
+import { expect, test } from "bun:test";
+import { FairGate, type FairGateOptions } from "./index.ts";
+
+class Full extends Error {}
+
+/** Work that ends when the test says so, by name. */
+class Bench {
+	readonly gate: FairGate;
+	readonly started: string[] = [];
+	readonly #ends = new Map<string, () => void>();
+
+	constructor(options: Partial<FairGateOptions> = {}) {
+		this.gate = new FairGate({ places: 1, reserve: false, maxWaiting: 100, overflow: () => new Full(), ...options });
+	}
+
+	run(name: string, signal = new AbortController().signal): Promise<void> {
+		const [tenant = ""] = name;
+		return this.gate.run({ tenant, signal }, () => {
+			this.started.push(name);
+			return new Promise((resolve) => this.#ends.set(name, resolve));
+		});
+	}
+
+	/** Ends a piece of work, and waits until what follows it has begun. */
+	async end(name: string): Promise<void> {
+		this.#ends.get(name)?.();
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+}
+
+test("tenants take turns, each in its own order", async () => {
+	const bench = new Bench();
+	const all = ["a1", "a2", "a3", "a4", "b1", "b2", "c1"].map((name) => bench.run(name));
+	for (let index = 0; index < all.length; index++) await bench.end(bench.started[index] ?? "");
+	await Promise.all(all);
+	expect(bench.started).toEqual(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+	expect([bench.gate.running, bench.gate.waiting]).toEqual([0, 0]);
+});
+
+test("of several places the next goes to the tenant with the least under way", async () => {
+	const bench = new Bench({ places: 2 });
+	const all = ["a1", "a2", "a3", "a4", "b1"].map((name) => bench.run(name));
+	await bench.end("a1");
+	expect(bench.started).toEqual(["a1", "a2", "b1"]);
+	for (const name of ["a2", "b1", "a3", "a4"]) await bench.end(name);
+	await Promise.all(all);
+});
+
+test("with a reserve a tenant that has nothing under way does not wait for those that fill all places", async () => {
+	const bench = new Bench({ places: 2, reserve: true });
+	const all = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => bench.run(name));
+	await bench.end("");
+	expect(bench.started).toEqual(["a1", "a2", "b1"]);
+	await bench.end("b1");
+	expect(bench.started).toEqual(["a1", "a2", "b1", "b2"]);
+	await bench.end("b2");
+	expect(bench.started).toEqual(["a1", "a2", "b1", "b2", "c1"]);
+	for (const name of ["c1", "a1", "a2", "a3"]) await bench.end(name);
+	await Promise.all(all);
+});
+
+test("a tenant cannot fill the queue", async () => {
+	const bench = new Bench({ maxWaiting: 8 });
+	const flood = Array.from({ length: 20 }, (_, index) => bench.run(`a${index}`));
+	const outcomes = Promise.allSettled(flood);
+	const other = bench.run("b");
+	expect(bench.gate.waiting).toBe(5);
+	for (let index = 0; index < 6; index++) await bench.end(bench.started[index] ?? "");
+	await other;
+	const refused = (await outcomes).filter((each) => each.status === "rejected" && each.reason instanceof Full);
+	expect(refused).toHaveLength(15);
+});
+
+test("who leaves the queue is gone from it at once, and holds nobody up", async () => {
+	const bench = new Bench();
+	const leave = new AbortController();
+	const first = bench.run("a1");
+	const gone = bench.run("b1", leave.signal);
+	const last = bench.run("c1");
+	leave.abort(new RangeError("left"));
+	await expect(gone).rejects.toThrow("left");
+	expect(bench.gate.waiting).toBe(1);
+	await bench.end("a1");
+	await bench.end("c1");
+	await Promise.all([first, last]);
+	expect(bench.started).toEqual(["a1", "c1"]);
+	await expect(bench.run("d1", leave.signal)).rejects.toThrow("left");
+});
+
+test("work that fails makes room, and a gate that is closed refuses what waits", async () => {
+	const { gate } = new Bench();
+	const requester = { tenant: "a", signal: new AbortController().signal };
+	await expect(gate.run(requester, () => Promise.reject(new TypeError("broken")))).rejects.toThrow("broken");
+	const held = Promise.withResolvers<void>();
+	const running = gate.run(requester, () => held.promise);
+	const waiting = gate.run(requester, async () => {});
+	gate.refuseWaiting(new RangeError("closed"));
+	await expect(waiting).rejects.toThrow("closed");
+	held.resolve();
+	await running;
+	expect([gate.running, gate.waiting]).toEqual([0, 0]);
+});
