@@ -6,7 +6,7 @@ import { silentLog } from "../../telemetry/log.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, type Endpoint } from "./embedded-chat.ts";
 
 const CHECKOUT = join(import.meta.dir, "../../..");
-const CONFIG = { enabled: true, threads: 1, contextTokens: 1024, parallel: 2, queue: 3, maxMemoryMb: 2048, idleStopMs: 600_000 };
+const CONFIG = { enabled: true, threads: 1, contextTokens: 1024, parallel: 2, queue: 6, maxMemoryMb: 2048, idleStopMs: 600_000 };
 
 export interface Refusal {
 	readonly code: string;

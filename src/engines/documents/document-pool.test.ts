@@ -122,7 +122,7 @@ test(
 test(
 	"what cannot wait is told to come again, and nothing is read after the stop",
 	async () => {
-		const pool = poolOf({ maxWaiting: 2 });
+		const pool = poolOf({ maxWaiting: 4 });
 		const read = await Promise.allSettled(
 			["a", "b", "c", "d"].map((text) => pool.read(bytesOf(text), `${text}.txt`, { tenant: "test", signal: NEVER })),
 		);

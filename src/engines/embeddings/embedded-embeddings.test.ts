@@ -12,7 +12,7 @@ const assets = new AssetStore({
 	manifest: loadManifest(join(CHECKOUT, "catalog/assets.json")),
 	log: silentLog,
 });
-const config = { enabled: true, threads: 1, queue: 3, maxMemoryMb: 512, idleStopMs: 600_000 };
+const config = { enabled: true, threads: 1, queue: 7, maxMemoryMb: 512, idleStopMs: 600_000 };
 const engine = new EmbeddedEmbeddings({ config, assets, log: silentLog });
 
 beforeAll(async () => {

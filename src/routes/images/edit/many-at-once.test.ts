@@ -6,14 +6,14 @@ let images: ImageGateway;
 let picture: string;
 
 beforeAll(async () => {
-	images = await startImageGateway({}, { processes: 1, maxWaiting: 5 });
+	images = await startImageGateway({}, { processes: 1, maxWaiting: 10 });
 	// 8 megapixels.
 	const large = sharp({ create: { width: 3266, height: 2450, channels: 3, background: { r: 90, g: 120, b: 30 } } });
 	picture = base64(await large.jpeg().toBuffer());
 });
 afterAll(() => images.stop());
 
-test("many edits of 8 megapixels at once: what the queue holds is answered, the rest is told to come again, none is lost", async () => {
+test("many edits of 8 megapixels at once: what the account has of the queue is answered, the rest is told to come again, none is lost", async () => {
 	const answers = await Promise.all(
 		Array.from({ length: 10 }, () =>
 			images.post("/image/edit", { image: picture, model: "local-edit", prompt: "shrink by 90%", safe_mode: false }),
@@ -22,7 +22,7 @@ test("many edits of 8 megapixels at once: what the queue holds is answered, the 
 	const good = answers.filter(({ status }) => status === 200);
 	const refused = answers.filter(({ status }) => status === 429);
 	expect(good.length + refused.length).toBe(10);
-	// One in work and five that wait; more where one is done before the last comes.
+	// One in work and half of the queue; more where one is done before the last comes.
 	expect(good.length).toBeGreaterThanOrEqual(6);
 	for (const answer of good) expect(await decoded(answer)).toMatchObject({ width: 327, height: 245 });
 	for (const answer of refused) {
