@@ -14,6 +14,9 @@ const OUTPUT: Readonly<Record<AudioFormat, readonly string[]>> = {
 	pcm: ["-c:a", "pcm_s16le", "-f", "s16le"],
 };
 
+/** Raw samples need no probing: ffmpeg 5 reads seconds of them first, so that a stream would begin late or never. */
+const RAW_INPUT = ["-probesize", "32", "-analyzeduration", "0", "-f", "s16le"];
+
 /** One filter changes the tempo by 0.5 to 2 in every version of the program. */
 export function tempoFilters(tempo: number): string[] {
 	const filters: string[] = [];
@@ -33,7 +36,7 @@ export function ffmpegArguments(request: EncodeRequest, to: string | null): stri
 		...["-hide_banner", "-loglevel", "error", "-nostdin", "-y"],
 		// A file that names other files or addresses must not make the program open them.
 		...["-protocol_whitelist", "pipe"],
-		...(input.kind === "pcm" ? ["-f", "s16le", "-ar", String(input.sampleRate), "-ac", "1"] : []),
+		...(input.kind === "pcm" ? [...RAW_INPUT, "-ar", String(input.sampleRate), "-ac", "1"] : []),
 		...["-i", "pipe:0"],
 		...["-vn", "-sn", "-dn", "-map_metadata", "-1", "-map_chapters", "-1"],
 		...(filters.length > 0 ? ["-af", filters.join(",")] : []),
