@@ -196,7 +196,7 @@ describe("by dialect the context is asked for", () => {
 			const hang = () => new Promise<Response>(() => {});
 			const paths = { "/v1/models": list([{ id: "x" }, ...(dialect === "llama.cpp" ? [] : [{ id: "y" }])]) };
 			const config = upstream({ ...paths, "/props": hang, "/api/v0/models": hang, "/api/show": hang }, { dialect });
-			expect((await discoverModels(config, { timeoutMs: 200 })).map(({ id }) => id)).toContain("x");
+			expect((await discoverModels(config, { timeoutMs: 2_000 })).map(({ id }) => id)).toContain("x");
 		},
 	);
 });

@@ -184,12 +184,12 @@ describe("the failure table, streams before the first event:", () => {
 
 	test("no first byte in time lets the next try; all tries together have a limit of their own", async () => {
 		main.always({ hang: true });
-		const upstreams = connect({ timeouts: { ...TIMEOUTS, chatFirstByteMs: 60 } });
+		const upstreams = connect({ timeouts: { ...TIMEOUTS, chatFirstByteMs: 2_000 } });
 		const stream = open({ model: TWO }, upstreams);
 		expect((await drain(stream)).error).toBeNull();
 		expect(stream.retries).toBe(1);
 		spare.always({ hang: true });
-		const limited = connect({ timeouts: { ...TIMEOUTS, chatFirstByteMs: 5_000, chatStreamTriesMs: 80 } });
+		const limited = connect({ timeouts: { ...TIMEOUTS, chatFirstByteMs: 60_000, chatStreamTriesMs: 80 } });
 		expect((await drain(open({ model: TWO }, limited))).error).toMatchObject({ code: "REQUEST_TIMEOUT" });
 		await until(() => main.open + spare.open === 0, "both were let go");
 	});

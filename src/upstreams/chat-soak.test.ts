@@ -1,39 +1,14 @@
 import { afterAll, expect, test } from "bun:test";
 import { chatForward, HELLO, textModel } from "../../test/support/chat-forward.ts";
+import { countingClock } from "../../test/support/counting-clock.ts";
 import { type Behaviour, startScriptedUpstream } from "../../test/support/scripted-upstream.ts";
 import { until } from "../../test/support/until.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import { silentLog } from "../telemetry/log.ts";
 import { createChatUpstreams } from "./chat.ts";
-import { type Clock, systemClock } from "./clock.ts";
 
 const servers = [startScriptedUpstream(), startScriptedUpstream()] as const;
 afterAll(() => Promise.all(servers.map((server) => server.stop())));
-
-/** The real clock, counting the timers that are set. */
-function countingClock(): Clock & { pending: number } {
-	const clock = {
-		pending: 0,
-		nowMs: systemClock.nowMs,
-		after(delayMs: number, action: () => void) {
-			clock.pending++;
-			let counted = true;
-			const uncount = () => {
-				if (counted) clock.pending--;
-				counted = false;
-			};
-			const cancel = systemClock.after(delayMs, () => {
-				uncount();
-				action();
-			});
-			return () => {
-				uncount();
-				cancel();
-			};
-		},
-	};
-	return clock;
-}
 
 function seeded(seed: number): () => number {
 	let state = seed;

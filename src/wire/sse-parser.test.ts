@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { growthByEight, LINEAR_BOUND } from "../../test/support/growth.ts";
+import { growth, LINEAR_BOUND } from "../../test/support/growth.ts";
 import { SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -159,6 +159,6 @@ describe("server-sent events", () => {
 			for (let i = 0; i < pieces; i++) read(parser, piece);
 			expect(read(parser, bytesOf("\n\n"))[0]?.length).toBe(pieces * piece.length);
 		};
-		expect(growthByEight(run, 16_000)).toBeLessThan(LINEAR_BOUND);
+		expect(growth(run, 16_000)).toBeLessThan(LINEAR_BOUND);
 	});
 });

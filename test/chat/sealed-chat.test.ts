@@ -90,9 +90,16 @@ describe("a sealed conversation", () => {
 	});
 
 	test("that its server breaks costs what was said so far", async () => {
-		one.behave({ cutAfter: 3 });
+		const received = Promise.withResolvers<void>();
+		one.behave({ cutAfter: 3, beforeCut: received.promise });
 		const response = await client.post({ messages: client.sealed(user("x".repeat(30))) });
-		expect(await response.text()).toContain('"error"');
+		let text = "";
+		for await (const bytes of response.body ?? []) {
+			text += new TextDecoder().decode(bytes);
+			// The role and three pieces.
+			if (text.split("data:").length > 4) received.resolve();
+		}
+		expect(text).toContain('"error"');
 		const said = Buffer.byteLength(PIECES.slice(0, 3).join(""));
 		expect(await lastPost()).toMatchObject({ prompt_tokens: 10 + 7, completion_tokens: Math.ceil(said / 3), tokens_counted: 1 });
 	});

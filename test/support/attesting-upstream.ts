@@ -14,6 +14,8 @@ export interface AttestingBehaviour {
 	/** Pieces after which the stream is held open until the other side leaves, or cut. */
 	readonly hangAfter?: number;
 	readonly cutAfter?: number;
+	/** A cut waits for it. */
+	readonly beforeCut?: Promise<unknown>;
 }
 
 export interface Heard {
@@ -122,7 +124,7 @@ export function startAttestingUpstream(): AttestingUpstream {
 					for (const [index, piece] of PIECES.entries()) {
 						if (index === hangAfter) await left.promise;
 						if (index === cutAfter) {
-							await new Promise((resolve) => setTimeout(resolve, 5));
+							await behaviour.beforeCut;
 							controller.error(new Error("scripted cut"));
 							return;
 						}

@@ -6,18 +6,18 @@ function cpuMicros(run: () => unknown): number {
 	return user + system;
 }
 
-const FACTOR = 8;
+const FACTOR = 16;
 const RUNS = 3;
 
 /**
- * Tells how the work of `run` grows when its input grows by 8: about 8 where it is linear, about 64 where it is
+ * Tells how the work of `run` grows when its input grows by 16: about 16 where it is linear, about 256 where it is
  * quadratic. Each size is run three times, and the cheapest run counts. No speed of a machine is in the result.
  */
-export function growthByEight(run: (size: number) => unknown, size: number): number {
+export function growth(run: (size: number) => unknown, size: number): number {
 	run(size / FACTOR);
 	const cheapest = (of: number) => Math.min(...Array.from({ length: RUNS }, () => cpuMicros(() => run(of))));
 	return cheapest(size) / Math.max(cheapest(size / FACTOR), 1);
 }
 
-/** Between linear and quadratic, with room for caches that a larger input no longer fits. */
-export const LINEAR_BOUND = 24;
+/** Between linear and quadratic, with room for memory that a larger input no longer finds in a cache. */
+export const LINEAR_BOUND = 100;

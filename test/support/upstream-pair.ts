@@ -7,7 +7,7 @@ import type { ChatStream, EventBatch } from "../../src/upstreams/port.ts";
 import { chatForward, type ForwardOptions, HELLO, textModel } from "./chat-forward.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
-export const TIMEOUTS = { chatFirstByteMs: 5_000, chatIdleMs: 5_000, chatUnaryMs: 5_000, chatStreamTriesMs: 8_000 };
+export const TIMEOUTS = { chatFirstByteMs: 60_000, chatIdleMs: 60_000, chatUnaryMs: 60_000, chatStreamTriesMs: 90_000 };
 export const KEY = "upstream-secret-key";
 
 /** A model that only `main` serves, and one that `spare` serves too, after it and under another name. */

@@ -44,7 +44,7 @@ const PHOTO = await sharp({
 const BAD = Buffer.concat([GOOD, Buffer.from([66])]);
 
 test.each([
-	["hangs", "for (;;);", /takes longer than 1.5 s/],
+	["hangs", "for (;;);", /takes longer than 5 s/],
 	["dies", "process.exit(9);", /ended in the middle/],
 	[
 		"eats",
@@ -52,7 +52,7 @@ test.each([
 		/more memory/,
 	],
 ])("a picture whose work %s is refused, and those before, beside and behind it are not", async (how, does, message) => {
-	const engine = imagesOf({ entry: childThat(how, does), limitMs: 1_500, maxMemoryMb: 300 });
+	const engine = imagesOf({ entry: childThat(how, does), limitMs: 5_000, maxMemoryMb: 300 });
 	try {
 		const done = await Promise.allSettled(
 			[GOOD, BAD, GOOD, BAD, GOOD].map((bytes) => engine.normalise(bytes, { tenant: "test", signal: NEVER })),

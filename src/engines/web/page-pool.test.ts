@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { silentLog } from "../../telemetry/log.ts";
 import { PagePool } from "./page-pool.ts";
 
-const pages = new PagePool({ log: silentLog, processes: 1, maxMemoryMb: 256, limitMs: 1_500 });
+const pages = new PagePool({ log: silentLog, processes: 1, maxMemoryMb: 256, limitMs: 5_000 });
 afterAll(() => pages.stop());
 
 const signal = new AbortController().signal;

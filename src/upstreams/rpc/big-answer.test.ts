@@ -102,7 +102,7 @@ test("an upstream that breaks off fails the stream and counts as faulty; a reade
 
 test("an upstream that falls silent in the middle fails the stream", async () => {
 	const node = await startScriptedChain();
-	const upstreams = await rpcUpstreams([node.url], { timeouts: { rpcMs: 200, rpcSlowMs: 200 } });
+	const upstreams = await rpcUpstreams([node.url], { timeouts: { rpcMs: 3_000, rpcSlowMs: 3_000 } });
 	open.push(node, upstreams);
 	const wait = Promise.withResolvers<void>();
 	node.always({

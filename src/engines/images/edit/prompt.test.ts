@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { growthByEight, LINEAR_BOUND } from "../../../../test/support/growth.ts";
+import { growth, LINEAR_BOUND } from "../../../../test/support/growth.ts";
 import { ImageFault } from "../port.ts";
 import { type Colour, TRANSPARENT } from "./colours.ts";
 import { ANCHORS, type Operation, RESIZE_WAYS, SIDES } from "./operation.ts";
@@ -155,7 +155,7 @@ describe("what is not understood", () => {
 			for (const piece of ['"', "'", "“", '"\\', "((", "1x", "1:", "#", "9", " ", "\n", "and ", "blur ", "mask ", "a ", "\ud800"])
 				refusalOf(piece.repeat(Math.floor(size / piece.length)));
 		};
-		expect(growthByEight(read, MAX_PROMPT_CHARS)).toBeLessThan(LINEAR_BOUND);
+		expect(growth(read, MAX_PROMPT_CHARS)).toBeLessThan(LINEAR_BOUND);
 	});
 });
 

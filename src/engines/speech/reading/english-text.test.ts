@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { growthByEight, LINEAR_BOUND } from "../../../../test/support/growth.ts";
+import { growth, LINEAR_BOUND } from "../../../../test/support/growth.ts";
 import { englishInWords } from "./english-text.ts";
 
 const american = (text: string) => englishInWords(text, false);
@@ -99,6 +99,6 @@ describe("English is read aloud as people read", () => {
 			for (const unit of ["1", "a.", "1,", "a-", "$1 ", " ", "/1", "1:", "a@", "@a.", "1.1", "http://a"])
 				american(unit.repeat(size).slice(0, size));
 		};
-		expect(growthByEight(read, 4096)).toBeLessThan(LINEAR_BOUND);
+		expect(growth(read, 4096)).toBeLessThan(LINEAR_BOUND);
 	});
 });
