@@ -112,27 +112,6 @@ function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>)
 	return { ...issue, message: `${issue.message}; the field is named '${misnamed[name]}' here` };
 }
 
-/**
- * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
- * repeated or comma-separated values where it wants an array. An empty value and `null` of anything but text are
- * the same as absent.
- */
-export function queryObject(search: URLSearchParams, schema: TSchema): Record<string, unknown> {
-	const properties = (schema as { properties?: Record<string, Record<string, unknown>> }).properties ?? {};
-	const result: Record<string, unknown> = Object.create(null);
-	for (const key of new Set(search.keys())) {
-		const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-		const values = search.getAll(key);
-		if (property?.type === "array") result[key] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
-		else {
-			const last = values.at(-1) ?? "";
-			const absent = property?.type !== "string" && property !== undefined && (last === "" || last === "null");
-			if (!absent) result[key] = readScalar(last, property?.type);
-		}
-	}
-	return { ...result };
-}
-
 /** A text as the schema's type wants it: a number, a boolean, or the text where it is none. */
 export function readScalar(text: string, type: unknown): unknown {
 	if (type === "integer" || type === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;

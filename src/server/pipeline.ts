@@ -29,17 +29,9 @@ import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndp
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
-import {
-	checkInput,
-	parseable,
-	parseJsonObject,
-	queryObject,
-	requireJson,
-	requireUnpacked,
-	withoutMark,
-	withoutNulls,
-} from "./parse-body.ts";
+import { checkInput, parseable, parseJsonObject, requireJson, requireUnpacked, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
+import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
@@ -88,7 +80,7 @@ export interface PipelineSettings extends RespondSettings {
 export interface Prepared {
 	readonly endpoint: Endpoint;
 	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;
-	readonly query: Checker<NonNullable<Endpoint["query"]>> | null;
+	readonly query: QueryRules;
 	readonly required: ReadonlySet<string>;
 	/** The members of a JSON body that have one spelling; null without such a body. */
 	readonly known: KnownMembers | null;
@@ -100,7 +92,7 @@ export function prepare(endpoint: Endpoint): Prepared {
 	return {
 		endpoint,
 		body: body ? checker(body.schema) : null,
-		query: endpoint.query ? checker(endpoint.query) : null,
+		query: queryRules(endpoint, endpoint.query ? checker(endpoint.query) : null),
 		required: new Set(schema?.required ?? []),
 		known: body === undefined ? null : knownMembersOf(body.schema, ...(body.alsoKnown === undefined ? [] : [body.alsoKnown])),
 	};
@@ -292,12 +284,7 @@ async function parseInput(
 ): Promise<Input<never, never>> {
 	const { endpoint } = prepared;
 	call.witness?.step("receive");
-	let query: Record<string, unknown> = {};
-	if (prepared.query !== null) {
-		const start = call.request.url.indexOf("?");
-		query = queryObject(new URLSearchParams(start < 0 ? "" : call.request.url.slice(start + 1)), prepared.query.schema);
-		checkInput(prepared.query, query);
-	}
+	const query = readQuery(call.request.url, prepared.query);
 	let raw: Uint8Array = new Uint8Array(0);
 	let body: Record<string, unknown> = {};
 	let long = LongStrings.none;

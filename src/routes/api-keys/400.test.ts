@@ -125,9 +125,14 @@ test.each([
 	expect([refusal.status, at(refusal.body)]).toEqual([400, fields]);
 });
 
-test.each(["", "?id=", "?Id=x", "?ids=x"])("DELETE /api_keys%s names the missing id", async (query) => {
+test.each(["", "?id="])("DELETE /api_keys%s names the missing id", async (query) => {
 	const refusal = await refused("DELETE", `/api_keys${query}`);
 	expect([refusal.status, at(refusal.body)]).toEqual([400, "id"]);
+});
+
+test.each(["Id", "ids"])("DELETE /api_keys?%s=x names the parameter that there is not", async (name) => {
+	const refusal = await refused("DELETE", `/api_keys?${name}=x`);
+	expect([refusal.status, at(refusal.body)]).toEqual([400, name]);
 });
 
 test.each([

@@ -19,6 +19,14 @@ test("400 for a limit or an offset that is none", async () => {
 	}
 });
 
+test("400 for a parameter that there is not, on the balance too", async () => {
+	const signedIn = await wallet.signIn(bed.gate.url);
+	for (const route of ["transactions", "balance"]) {
+		const answer = await bed.get(`/x402/${route}/${wallet.address}?wallet=${testWallet().address}`, signedIn);
+		expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("wallet: is not a query parameter here")]);
+	}
+});
+
 test("400 where the path names no wallet, 403 for the wallet of another", async () => {
 	const signedIn = await wallet.signIn(bed.gate.url);
 	expect((await bed.get("/x402/transactions/nobody", signedIn)).status).toBe(400);

@@ -1,0 +1,84 @@
+import type { TSchema } from "typebox";
+import { type Checker, invalidRequest } from "../schema/index.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { checkInput, readScalar } from "./parse-body.ts";
+
+interface PropertySchema {
+	readonly type?: string;
+}
+
+/** What an endpoint takes behind the `?`. */
+export interface QueryRules {
+	readonly checker: Checker<TSchema> | null;
+	readonly properties: Readonly<Record<string, PropertySchema>>;
+	/** Taken, but no part of the endpoint's input. */
+	readonly beside: readonly string[];
+}
+
+/** Returns the rules for an endpoint's query from its declaration. */
+export function queryRules(endpoint: Endpoint, query: Checker<TSchema> | null): QueryRules {
+	const { properties = {} } = (query?.schema ?? {}) as { readonly properties?: QueryRules["properties"] };
+	return { checker: query, properties, beside: besideOf(endpoint) };
+}
+
+function besideOf({ kind, callers, openAi, anthropic }: Endpoint): string[] {
+	const beside: string[] = [];
+	// The version of the offer in a 402 (docs/wallets.md).
+	if (kind === "metered" && callers.includes("wallet")) beside.push("x402Version");
+	// Clients of other servers add these to each request; nothing depends on them.
+	if (openAi) beside.push("api-version");
+	if (anthropic === true) beside.push("beta");
+	return beside;
+}
+
+/**
+ * Reads the query parameters of a URL. Throws INVALID_REQUEST that names each parameter which the endpoint does not have:
+ * a filter that is not applied would answer for more than was asked for.
+ */
+export function readQuery(url: string, rules: QueryRules): Record<string, unknown> {
+	const start = url.indexOf("?");
+	if (start < 0 && rules.checker === null) return {};
+	const search = new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+	for (const name of rules.beside) search.delete(name);
+	requireKnown(search, rules);
+	const query = queryObject(search, rules.properties);
+	if (rules.checker !== null) checkInput(rules.checker, query);
+	return query;
+}
+
+/** Unknown parameters that an answer names at most. */
+const MAX_NAMED = 20;
+
+function requireKnown(search: URLSearchParams, { properties, beside }: QueryRules): void {
+	const unknown = [...new Set(search.keys())].filter((name) => !Object.hasOwn(properties, name));
+	if (unknown.length === 0) return;
+	const known = [...Object.keys(properties), ...beside];
+	const taken = known.length === 0 ? "this route takes none" : `this route takes ${known.join(", ")}`;
+	throw invalidRequest(
+		unknown.slice(0, MAX_NAMED).map((name) => ({
+			path: [name.slice(0, 100)],
+			code: "unrecognized_key",
+			message: `is not a query parameter here; ${taken}`,
+		})),
+	);
+}
+
+/**
+ * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
+ * repeated or comma-separated values where it wants an array. An empty value and `null` of anything but text are
+ * the same as absent.
+ */
+function queryObject(search: URLSearchParams, properties: QueryRules["properties"]): Record<string, unknown> {
+	const result: Record<string, unknown> = {};
+	for (const name of new Set(search.keys())) {
+		const type = properties[name]?.type;
+		const values = search.getAll(name);
+		if (type === "array") result[name] = values.flatMap((value) => value.split(",")).filter((value) => value !== "");
+		else {
+			const last = values.at(-1) ?? "";
+			const absent = type !== "string" && (last === "" || last === "null");
+			if (!absent) result[name] = readScalar(last, type);
+		}
+	}
+	return result;
+}
