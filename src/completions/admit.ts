@@ -10,6 +10,7 @@ import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { dearestRates } from "./charge.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
+import { requireCountedRoom, requireRoom } from "./context-limit.ts";
 import { formatInstruction, formatToKeep } from "./kept-format.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import { ChatMeter } from "./meter.ts";
@@ -79,6 +80,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	};
 	let plan = planOf(input, facts);
 	const { size } = plan;
+	requireRoom(model, size.atLeast);
 	const wanted = preparationOf(facts, options);
 	// Of the body as it came: reading its files writes over it.
 	const receipt =
@@ -113,12 +115,15 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				plan = planOf(prepared.input, { ...facts, files: [], fileDataBytes: 0 });
 			}
 			const { size: real, overhead, text } = plan;
+			const count = lazily(() => parts.countTokens(text(), call.tenant));
+			// What is sealed cannot be counted here.
+			if (sealed === null) await requireCountedRoom(model, real, count);
 			const rates = dearestRates(model.prices, real.atMost + again);
 			const beside = besideNano();
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
 				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
 				promptTokensAtLeast: real.atLeast,
-				countPromptTokens: async () => (await parts.countTokens(text(), call.tenant)) + overhead,
+				countPromptTokens: async () => (await count()) + overhead,
 				callerMaxTokens: callerMaxTokens(body),
 				modelMaxTokens,
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
@@ -193,6 +198,15 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			if (body.stream !== true) return answerUnary(session, parts.upstreams, form);
 			return answerStream(session, parts.upstreams, settlement, config.stream, form);
 		},
+	};
+}
+
+/** Does the work at the first call, and gives its result at each. */
+function lazily<T>(work: () => Promise<T>): () => Promise<T> {
+	let result: Promise<T> | undefined;
+	return () => {
+		result ??= work();
+		return result;
 	};
 }
 

@@ -6,6 +6,7 @@ import type { Call } from "../server/call.ts";
 import { CLIENT_LEFT } from "../server/client-left.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { JsonMember } from "../upstreams/port.ts";
+import { sliceBySlice } from "../wire/index.ts";
 import { chatLines, dearestRates } from "./charge.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { type FileText, readFiles } from "./files/read-files.ts";
@@ -13,7 +14,7 @@ import type { RanBefore } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
 import type { Preparation } from "./preparation.ts";
 import type { PromptSize } from "./prompt-size.ts";
-import { RewrittenInput } from "./rewritten-input.ts";
+import { type ChangedText, changedText, RewrittenInput } from "./rewritten-input.ts";
 import {
 	type DecisionRequest,
 	decide,
@@ -22,6 +23,7 @@ import {
 	MAX_PAGES,
 	NOTHING_FOUND,
 	pagesLine,
+	plainTextInTurns,
 	questionUsage,
 	searchLine,
 	untrustedTexts,
@@ -134,7 +136,7 @@ class PreparationRun {
 		const ran = { lines: found.lines, usage: this.#usage };
 		return {
 			input: rewritten.with({
-				texts: textsByMessage(texts),
+				texts: await textsByMessage(texts),
 				before: found.text === null ? null : { message: this.#latest, text: found.text },
 			}),
 			ran,
@@ -188,17 +190,20 @@ function textOf({ body, long }: ChatInput, index: number): string {
 const SECRET = randomBytes(32);
 
 /** A file's text as the model gets it: whole. The same file has the same mark each time, so that prompts can be cached. */
-function markedText({ source, text }: FileText): string {
-	const mark = createHmac("sha256", SECRET).update(`${source}\0${text}`).digest("hex").slice(0, 32);
-	return untrustedTexts([{ source, text }], { mark, maxChars: text.length, maxTotalChars: text.length });
+async function markedText({ source, text }: FileText): Promise<string> {
+	const hash = createHmac("sha256", SECRET).update(`${source}\0`);
+	await sliceBySlice(text, (slice) => hash.update(slice));
+	const mark = hash.digest("hex").slice(0, 32);
+	const plain = await plainTextInTurns(text);
+	return untrustedTexts([{ source, text: plain, isPlain: true }], { mark, maxChars: plain.length, maxTotalChars: plain.length });
 }
 
-function textsByMessage(texts: readonly FileText[]): Map<number, Map<number, string>> {
-	const byMessage = new Map<number, Map<number, string>>();
+async function textsByMessage(texts: readonly FileText[]): Promise<Map<number, Map<number, ChangedText>>> {
+	const byMessage = new Map<number, Map<number, ChangedText>>();
 	for (const found of texts) {
 		const { message, part } = found.file;
-		const parts = byMessage.get(message) ?? new Map<number, string>();
-		byMessage.set(message, parts.set(part, markedText(found)));
+		const parts = byMessage.get(message) ?? new Map<number, ChangedText>();
+		byMessage.set(message, parts.set(part, await changedText(await markedText(found))));
 	}
 	return byMessage;
 }

@@ -21,6 +21,8 @@ const SILENT_FIELDS: ReadonlySet<string> = new Set(
 export interface PromptSize {
 	/** An upper bound of prompt tokens: no token is shorter than a byte (docs/money.md). */
 	readonly atMost: number;
+	/** The same of the text alone, without what media are taken for. */
+	readonly textAtMost: number;
 	readonly atLeast: number;
 }
 
@@ -32,7 +34,8 @@ export function promptSize(body: ChatBody, members: readonly JsonMember[], facts
 	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
 	const files = Math.min(Math.ceil(facts.nativeFileBytes / 2), FILE_TOKENS);
 	const media = facts.images * IMAGE_TOKENS + facts.audios * AUDIO_TOKENS + facts.videos * VIDEO_TOKENS + files;
-	return { atMost: text + OVERHEAD_PER_ITEM * items + media, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
+	const textAtMost = text + OVERHEAD_PER_ITEM * items;
+	return { atMost: textAtMost + media, textAtMost, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
 }
 
 /** The prompt's text, for counting its tokens. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { elideLongStrings, LongStrings, topLevelMembers } from "../wire/index.ts";
-import { RewrittenInput } from "./rewritten-input.ts";
+import { type ChangedText, changedText, RewrittenInput } from "./rewritten-input.ts";
 import type { ChatBody } from "./schema.ts";
 
 /** A body as it comes over the wire, its long strings cut in the parsed copy; `pad` stands between its tokens. */
@@ -22,6 +22,8 @@ const message = fc.record({
 });
 const text = fc.string({ unit: "grapheme", maxLength: 40 });
 
+const written = (text: string): ChangedText => ({ text, json: [Buffer.from(JSON.stringify(text).slice(1, -1))] });
+
 interface Written {
 	readonly model: string;
 	readonly messages: { readonly role: string; readonly content: string | object[] }[];
@@ -39,12 +41,12 @@ describe("messages that are changed", () => {
 					const value = { model: "m", messages, other: "x".repeat(100), messages2: [1.0] };
 					const input = inputOf(value, pad);
 					const latest = messages.findLastIndex(({ role }) => role === "user");
-					const texts = new Map<number, Map<number, string>>();
+					const texts = new Map<number, Map<number, ChangedText>>();
 					for (const [index, { role, content }] of messages.entries())
 						if (role === "user" && Array.isArray(content))
 							for (const [place, { type }] of content.entries())
 								if (type === "file")
-									texts.set(index, (texts.get(index) ?? new Map<number, string>()).set(place, `${said}${place}`));
+									texts.set(index, (texts.get(index) ?? new Map<number, ChangedText>()).set(place, written(`${said}${place}`)));
 					const before = isBefore && latest >= 0 ? { message: latest, text: said } : null;
 					const changed = new RewrittenInput(input, topLevelMembers(input.raw), [...texts.keys(), latest]).with({
 						texts,
@@ -56,12 +58,12 @@ describe("messages that are changed", () => {
 						if (typeof content === "string") return { role, content: first === null ? content : `${first}\n\n${content}` };
 						const parts: object[] = content.map((one, place) => {
 							const replaced = texts.get(index)?.get(place);
-							return replaced === undefined ? one : { type: "text", text: replaced };
+							return replaced === undefined ? one : { type: "text", text: replaced.text };
 						});
 						return { role, content: first === null ? parts : [{ type: "text", text: first }, ...parts] };
 					});
-					const written = JSON.parse(new TextDecoder().decode(changed.raw)) as Written;
-					expect(written).toEqual({ ...value, messages: expected } as object as Written);
+					const sent = JSON.parse(new TextDecoder().decode(changed.raw)) as Written;
+					expect(sent).toEqual({ ...value, messages: expected } as object as Written);
 					// The parsed copy has the same text, where a cut one may stand in a part of its own.
 					const readable = changed.body.messages.map(({ content }) =>
 						(typeof content === "string" ? [content] : (content ?? []).map((one) => (one.type === "text" ? one.text : "")))
@@ -79,10 +81,18 @@ describe("messages that are changed", () => {
 		);
 	});
 
+	test("a text of several slices is written as a short one is", async () => {
+		const long = `😀é"\\\n${"\ud800"}`.repeat(100_000);
+		const { text, json } = await changedText(long);
+		expect(text).toBe(long);
+		expect(json.length).toBeGreaterThan(1);
+		expect(Buffer.concat(json).equals(written(long).json[0] as Buffer)).toBe(true);
+	});
+
 	test("a hint of what to cache stays with a file's text, and the last of two contents counts", () => {
 		const cache_control = { type: "ephemeral" };
 		const input = inputOf({ messages: [{ role: "user", content: [{ type: "file", file: { file_data: "d" }, cache_control }] }] });
-		const texts = new Map([[0, new Map([[0, "said"]])]]);
+		const texts = new Map([[0, new Map([[0, written("said")]])]]);
 		const changed = new RewrittenInput(input, topLevelMembers(input.raw), [0]).with({ texts, before: null });
 		expect(JSON.parse(new TextDecoder().decode(changed.raw))).toEqual({
 			messages: [{ role: "user", content: [{ type: "text", text: "said", cache_control }] }],

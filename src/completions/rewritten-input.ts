@@ -6,15 +6,27 @@ import {
 	memberSplice,
 	objectMembers,
 	Splice,
+	sliceBySlice,
 	spliceMembers,
 } from "../wire/index.ts";
 import type { ChatInput } from "./chat-input.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
 
+/** A text with its JSON, in pieces and without the quotes. */
+export interface ChangedText {
+	readonly text: string;
+	readonly json: readonly Uint8Array[];
+}
+
+/** Writes a text of any length as JSON, slice by slice between other work. */
+export async function changedText(text: string): Promise<ChangedText> {
+	return { text, json: await sliceBySlice(text, (slice) => Buffer.from(JSON.stringify(slice).slice(1, -1))) };
+}
+
 /** What changes in the messages: parts that become texts, and a text before what a message of the user says. */
 export interface MessageChanges {
 	/** Message -> part of its content -> its text. */
-	readonly texts: ReadonlyMap<number, ReadonlyMap<number, string>>;
+	readonly texts: ReadonlyMap<number, ReadonlyMap<number, ChangedText>>;
 	readonly before: { readonly message: number; readonly text: string } | null;
 }
 
@@ -63,7 +75,7 @@ export class RewrittenInput {
 		let keptTo = this.#messages.start;
 		const messages: ChatMessage[] = [...body.messages];
 		for (const [index, place] of [...this.#places].sort(([a], [b]) => a - b)) {
-			const texts = changes.texts.get(index) ?? new Map<number, string>();
+			const texts = changes.texts.get(index) ?? new Map<number, ChangedText>();
 			const before = changes.before?.message === index ? changes.before.text : null;
 			const message = body.messages[index];
 			if ((texts.size === 0 && before === null) || message?.role !== "user") continue;
@@ -78,7 +90,7 @@ export class RewrittenInput {
 		return { body: changed, raw: spliceMembers(raw, this.#members, new Map([["messages", list]])), long };
 	}
 
-	#content(place: Place, message: UserMessage, texts: ReadonlyMap<number, string>, before: string | null): Splice {
+	#content(place: Place, message: UserMessage, texts: ReadonlyMap<number, ChangedText>, before: string | null): Splice {
 		const { raw } = this.#input;
 		const content = new Splice(raw);
 		if (place.parts === null) {
@@ -94,7 +106,7 @@ export class RewrittenInput {
 			if (index > 0) content.insert(",");
 			const text = texts.get(index);
 			if (text === undefined) content.keep(part.start, part.end);
-			else content.insert(JSON.stringify(textInPlaceOf(given[index], text)));
+			else insertText(content, given[index], text);
 		}
 		content.insert("]");
 		return content;
@@ -102,6 +114,15 @@ export class RewrittenInput {
 }
 
 type Part = Exclude<UserMessage["content"], string>[number];
+
+/** The JSON of `textInPlaceOf`, without joining it. */
+function insertText(content: Splice, part: Part | undefined, { json }: ChangedText): void {
+	const empty = JSON.stringify(textInPlaceOf(part, ""));
+	const inside = empty.indexOf('"text":""') + '"text":"'.length;
+	content.insert(empty.slice(0, inside));
+	for (const piece of json) content.insert(piece);
+	content.insert(empty.slice(inside));
+}
 
 /** Keeps the part's hint of what to cache. */
 function textInPlaceOf(part: Part | undefined, text: string): Extract<Part, { type: "text" }> {
@@ -111,7 +132,7 @@ function textInPlaceOf(part: Part | undefined, text: string): Extract<Part, { ty
 /** The parsed copy of the same. A text that is cut in the copy stays a string of its own, so that it can be found whole. */
 function changedContent(
 	{ content }: UserMessage,
-	texts: ReadonlyMap<number, string>,
+	texts: ReadonlyMap<number, ChangedText>,
 	before: string | null,
 	isCut: (text: string) => boolean,
 ): UserMessage["content"] {
@@ -120,7 +141,7 @@ function changedContent(
 	const given: Part[] = typeof content === "string" ? [{ type: "text", text: content }] : content;
 	const changed = given.map((part, index) => {
 		const text = texts.get(index);
-		return text === undefined ? part : textInPlaceOf(part, text);
+		return text === undefined ? part : textInPlaceOf(part, text.text);
 	});
 	return before === null ? changed : [{ type: "text", text: before }, ...changed];
 }

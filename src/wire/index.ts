@@ -46,3 +46,4 @@ export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "
 export { type Insertion, Splice } from "./splice.ts";
 export { SseEventTooLarge, SseNotUtf8, SseParser } from "./sse-parser.ts";
 export { StrictJson } from "./strict-json.ts";
+export { sliceBySlice } from "./text-slices.ts";

@@ -10,6 +10,7 @@ let bed: WebBed;
 beforeAll(async () => {
 	bed = await startWebBed({
 		reader: pricedModel(["scripted"], { contextTokens: 200_000, files: "native" }),
+		wide: pricedModel(["scripted"], { contextTokens: 2_000_000 }),
 	});
 });
 afterAll(async () => {
@@ -71,7 +72,7 @@ test("a file of many megabytes beside another, and a hint of what to cache, arri
 	const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index} of the long file`).join("\n");
 	const cached = { ...filePart("short", "s.txt"), cache_control: { type: "ephemeral" } };
 	const long = "x".repeat(300_000);
-	expect((await chat([filePart(lines, "long.txt"), cached, text(long)])).status).toBe(200);
+	expect((await chat([filePart(lines, "long.txt"), cached, text(long)], { model: "wide" })).status).toBe(200);
 	const parts = (bed.sent().body.messages as { content: { text: string; cache_control?: object }[] }[])[0]?.content;
 	expect(parts?.[0]?.text).toContain(`\n${lines}\n`);
 	expect(parts?.[1]).toMatchObject({ type: "text", cache_control: { type: "ephemeral" } });

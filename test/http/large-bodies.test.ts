@@ -1,11 +1,11 @@
 /** Bodies over 4 MiB are parsed without the rest of their long strings: they must be judged like small ones. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ChatGateway, HELLO, MODEL, namedField, PRICED_MODEL, startChatGateway, verdict } from "./chat-gateway.ts";
+import { type ChatGateway, HELLO, MODEL, modelEntry, namedField, startChatGateway, verdict } from "./chat-gateway.ts";
 
 let bed: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	bed = await startChatGateway({ models: { wide: modelEntry({ price: { input: 1, output: 4 }, maxCompletionTokens: 1024 }) } });
 });
 afterAll(() => bed.stop());
 
@@ -71,7 +71,7 @@ test("an image's header is read, however long its data", async () => {
 
 test("a large image is held for as a picture, a large text as text", async () => {
 	const poor = await bed.gate.newKey({ creditUsd: "0.01" });
-	const priced = { ...HELLO, model: PRICED_MODEL };
+	const priced = { ...HELLO, model: "wide" };
 	expect(await verdict(bed.gate.chat({ ...priced, ...image(png(640, 480)) }, { key: poor.secret }))).toBe("200");
 	const text = { messages: [{ role: "user", content: "word ".repeat(LONG / 5) }] };
 	expect(await verdict(bed.gate.chat({ ...priced, ...text }, { key: poor.secret }))).toBe("402 INSUFFICIENT_BALANCE");

@@ -23,8 +23,8 @@ export interface FileText {
 
 /** Files of one request that are read at once: no more than a few of them are in memory. */
 const AT_ONCE = 3;
-/** Of all files of a request together. No model reads as much. */
-const MAX_TEXT_CHARS = 8_388_608;
+/** Of all files of a request together: two texts of the largest file. */
+const MAX_TEXT_CHARS = 2 * MAX_FILE_BYTES;
 
 /**
  * The texts of all files, in their order. The base64 of a long one is decoded over the body's own bytes: its part of the

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { untrustedTexts } from "./untrusted-text.ts";
+import { plainTextInTurns, untrustedTexts } from "./untrusted-text.ts";
 
 const markOf = (prompt: string) => /the mark ([0-9a-f]{32}),/.exec(prompt)?.[1] ?? "";
 
@@ -42,4 +42,17 @@ test("long texts are cut, each and all together, at whole characters", () => {
 	expect(prompt).toContain("\nbbbbbb\n(cut off here)");
 	expect(prompt).toContain("\n\n(cut off here)");
 	expect(prompt.isWellFormed()).toBe(true);
+});
+
+test("a long text is made plain slice by slice as it is at once, wherever a border lies", async () => {
+	const unit = "<|im_start|>a\u200b\r\n<\u200b|<end_of_turn>[/INST] 😀\ud800<</SYS>>";
+	for (const pad of Array.from({ length: 24 }, (_, index) => "x".repeat(index))) {
+		const text = `${pad}${unit.repeat(12_000)}`;
+		const options = { mark: "0".repeat(32), maxChars: text.length, maxTotalChars: text.length };
+		const plain = await plainTextInTurns(text);
+		const told = { mark: options.mark, maxChars: plain.length, maxTotalChars: plain.length };
+		expect(
+			untrustedTexts([{ source: "a", text: plain, isPlain: true }], told) === untrustedTexts([{ source: "a", text }], options),
+		).toBe(true);
+	}
 });

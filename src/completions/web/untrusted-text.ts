@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { sliceBySlice } from "../../wire/index.ts";
 
 /** A text of others that goes into a prompt. */
 export interface UntrustedText {
 	/** Where it came from: an address or a file's name, and its title. */
 	readonly source: string;
 	readonly text: string;
+	/** True: the text went through `plainTextInTurns` already. */
+	readonly isPlain?: boolean;
 }
 
 export interface UntrustedOptions {
@@ -28,11 +31,11 @@ const MAX_TOTAL_CHARS = 120_000;
 export function untrustedTexts(texts: readonly UntrustedText[], options: UntrustedOptions = {}): string {
 	const { maxChars = MAX_CHARS, maxTotalChars = MAX_TOTAL_CHARS, mark = randomBytes(16).toString("hex") } = options;
 	let left = maxTotalChars;
-	const parts = texts.map(({ source, text }, index) => {
+	const parts = texts.map(({ source, text, isPlain }, index) => {
 		const shown = cut(text, Math.min(maxChars, left));
 		left = Math.max(0, left - shown.length);
 		const clipped = shown.length < text.length ? "\n(cut off here)" : "";
-		const said = withoutMark(plainText(shown), mark);
+		const said = withoutMark(isPlain === true ? shown : plainText(shown), mark);
 		return `[${mark} begin ${index + 1}: ${withoutMark(oneLine(source), mark)}]\n${said}${clipped}\n[${mark} end ${index + 1}]`;
 	});
 	return [
@@ -69,6 +72,22 @@ const BORDERS =
 
 function plainText(text: string): string {
 	return text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, "").replaceAll(BORDERS, "$& ");
+}
+
+/** More than a border has behind its first sign. */
+const BORDER_CHARS = 64;
+
+/** The same of a text of any length, slice by slice between other work. */
+export async function plainTextInTurns(text: string): Promise<string> {
+	const seen = await sliceBySlice(text.toWellFormed().replaceAll("\r\n", "\n"), (slice) => slice.replaceAll(UNSEEN, ""));
+	const whole = seen.join("");
+	const parted = await sliceBySlice(whole, (slice, start) => {
+		// A border may go on in the next slice.
+		const beyond = whole.slice(start + slice.length, start + slice.length + BORDER_CHARS);
+		const text = `${slice}${beyond}`.replaceAll(BORDERS, (sign, at: number) => (at < slice.length ? `${sign} ` : sign));
+		return text.slice(0, text.length - beyond.length);
+	});
+	return parted.join("");
 }
 
 const withoutMark = (text: string, mark: string): string => text.replaceAll(mark, "-");

@@ -9,6 +9,7 @@ import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
 import { tellModel } from "../../server/tell-model.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
+import { requireShortTexts } from "./input-limit.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
@@ -46,7 +47,10 @@ export function admitEmbeddings(input: Input<EmbeddingsBody, unknown>, call: Cal
 			limit: { requestsPerMinute: parts.config().limits.embeddingRequestsPerMinute },
 			promptTokens: 0,
 		},
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice)),
+		async hold(context: HoldContext) {
+			await requireShortTexts(texts, model, (text) => parts.countTokens(text, call.tenant));
+			return parts.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice));
+		},
 		work: (settlement) => new EmbeddingRun({ body, raw, texts, call, settlement, model, mostTokens }, parts).answer(),
 	};
 }

@@ -65,6 +65,31 @@ const read = (response: Response) => response.json() as Promise<Answer>;
 const lastPost = async () => (await gate.posts()).at(-1);
 const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 
+describe("a text of more tokens than the model takes", () => {
+	const words = (count: number) => Array.from({ length: count }, () => "word").join(" ");
+
+	test("is refused before any upstream is asked, and named", async () => {
+		const before = upstream.received();
+		for (const [input, where] of [
+			[words(101), "The input has 101 tokens"],
+			[["short", words(100), words(150)], "input[2] has 150 tokens"],
+			[["short", "x".repeat(100_000)], "input[1] has at least 6250 tokens"],
+		] as const) {
+			const response = await ask({ model: "priced", input });
+			const { error } = await read(response);
+			expect([response.status, error.code, error.param]).toEqual([400, "TOO_MANY_TOKENS", "input"]);
+			expect(error.message).toContain(where);
+		}
+		expect(upstream.received()).toBe(before);
+		expect(gate.gateway.budgets.holdsOpen).toBe(0);
+	});
+
+	test("is one that has more than the limit: as many are embedded, and where none is declared the upstream decides", async () => {
+		expect((await ask({ model: "priced", input: [words(100), "short"] })).status).toBe(200);
+		expect((await ask({ model: "fixed", input: words(5_000) })).status).toBe(200);
+	});
+});
+
 describe("POST /embeddings answers 200", () => {
 	test("with the vectors of an upstream, priced by the tokens that it counted", async () => {
 		const response = await ask({ model: "priced", input: ["one two", "three"] });

@@ -1,0 +1,34 @@
+import { EMBEDDED } from "../../catalog/index.ts";
+import type { EmbeddingModel } from "../../catalog/types.ts";
+import { ApiError } from "../../errors/index.ts";
+
+/** No tokenizer in use packs more bytes than this into an average token of a whole text. */
+const MOST_BYTES_PER_TOKEN = 16;
+
+/**
+ * Refuses a text that by our own count has more tokens than the model takes of each. Counts only texts whose bytes could
+ * be so many. The built-in model counts by itself.
+ * @throws ApiError TOO_MANY_TOKENS, naming the text
+ */
+export async function requireShortTexts(
+	texts: readonly string[],
+	{ embedding: { maxInputTokens }, targets }: EmbeddingModel,
+	countTokens: (text: string) => Promise<number>,
+): Promise<void> {
+	if (maxInputTokens === null || targets.every(({ upstream }) => upstream === EMBEDDED)) return;
+	const long = texts.flatMap((text, index) => {
+		const bytes = Buffer.byteLength(text);
+		return bytes > maxInputTokens ? [{ text, index, atLeast: Math.floor(bytes / MOST_BYTES_PER_TOKEN) }] : [];
+	});
+	const tooLong = (index: number, tokens: string) => {
+		const where = texts.length === 1 ? "The input" : `input[${index}]`;
+		const message = `${where} has ${tokens} tokens by our count; the model reads at most ${maxInputTokens}. Send it in parts`;
+		return new ApiError("TOO_MANY_TOKENS", { message, param: "input" });
+	};
+	// What bytes alone can tell comes before any text is counted.
+	for (const { index, atLeast } of long) if (atLeast > maxInputTokens) throw tooLong(index, `at least ${atLeast}`);
+	for (const { text, index } of long) {
+		const tokens = await countTokens(text);
+		if (tokens > maxInputTokens) throw tooLong(index, String(tokens));
+	}
+}
