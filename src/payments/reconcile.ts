@@ -87,8 +87,8 @@ async function findingOf(row: TopUp, chain: PaymentChain | undefined): Promise<s
 	const use = await chain.use(signedOf(row.proof), row.transaction, row.fromBlock);
 	if (row.state === "credited") {
 		if (use.kind !== "transferred") return `the chain shows no transfer for it (${use.kind})`;
-		const same = use.transfer.transaction === row.transaction && use.transfer.logIndex === row.logIndex;
-		return same ? null : `the chain shows its transfer elsewhere: ${use.transfer.transaction}`;
+		// Also by another transaction than the one that was booked: the chain took that back, and it was sent again.
+		return null;
 	}
 	if (use.kind === "transferred") return `the chain shows a transfer that is not credited: ${use.transfer.transaction}`;
 	return isOpen(row) && use.kind !== "unused" ? `its end is known and not booked yet (${use.kind})` : null;

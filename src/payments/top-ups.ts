@@ -6,6 +6,7 @@ import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up
 import type { StorePort } from "../store/port.ts";
 import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
+import { mayBeUsed } from "./behind.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
 import type { PaymentChain } from "./chain/payment-chain.ts";
 import { WrongChain } from "./chain/token-chain.ts";
@@ -170,7 +171,7 @@ export class TopUps implements TopUpDesk {
 		if (fault !== null && !isExpired(fault)) return fault;
 		try {
 			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
-			if (fault !== null && !(await this.#hasArrived(offered))) return fault;
+			if (fault !== null && !(await this.#hasArrived(offered))) return (await this.#isBehindEnd(offered)) ? UNPROVEN : fault;
 			await this.#untilValid(decoded);
 			return await this.#begin(offered);
 		} catch (error) {
@@ -188,6 +189,11 @@ export class TopUps implements TopUpDesk {
 		return (await chain.use(signed, null, null)).kind === "transferred";
 	}
 
+	async #isBehindEnd({ payment: { network, signed } }: Offered): Promise<boolean> {
+		const chain = this.#parts.chains.get(network.id);
+		return (await chain?.isBehindEnd(signed, this.#parts.clock.now())) ?? false;
+	}
+
 	async #begin(offered: Offered): Promise<TopUpOutcome> {
 		const { payment, key, proof } = offered;
 		const { signed } = payment;
@@ -200,19 +206,21 @@ export class TopUps implements TopUpDesk {
 		if (isSigned === false) return this.#notVerified(offered, `invalid_exact_${FAMILY[payment.network.kind]}_signature`);
 		const term = await chain.term(signed);
 		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
+		const units = Number(offered.units);
+		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
 		// Whatever the facilitator says: where the chain has taken what was signed, it knows what for.
-		const seen = verdict.valid || isSigned === null ? null : await chain.use(signed, null, term?.searchFrom ?? null);
+		const isLooked = !verdict.valid && (isSigned !== null || isClaimed);
+		const seen = isLooked ? await chain.use(signed, null, term?.searchFrom ?? null) : null;
 		const use = seen?.kind === "unused" ? null : seen;
 		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere")
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
-		if (!verdict.valid && use === null) return this.#notVerified(offered, verdict.reason);
+		if (!verdict.valid && use === null && !isClaimed) return this.#notVerified(offered, verdict.reason);
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
-		const fresh = use === null && term !== null && !(await chain.wasSent(signed, term));
+		const fresh = use === null && !isClaimed && term !== null && !(await chain.wasSent(signed, term));
 		// What the chain took already is credited, whoever signed it.
 		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
 		const before = (use === null ? term?.fromBlock : term?.earliestBlock) ?? 0;
-		const units = Number(offered.units);
-		const payerUnits = use === null ? { payerUnits: await chain.balanceOf(key.payer) } : {};
+		const payerUnits = use === null && !isClaimed ? { payerUnits: await chain.balanceOf(key.payer) } : {};
 		const begun = store.admin("beginTopUp", {
 			...key,
 			...payerUnits,
@@ -298,6 +306,8 @@ export class TopUps implements TopUpDesk {
 
 const ENDED = "this payment ended without a transfer to the receiver, and was not credited: sign a new one";
 const PENDING = "the payment is not known to be settled yet: retry the same header, and do not pay again";
+/** Our node is behind the end of a payment that nobody has shown us before. */
+const UNPROVEN: TopUpOutcome = { kind: "pending", transaction: null, message: PENDING, retryAfterSeconds: RETRY_SECONDS };
 const UNAVAILABLE = "payments cannot be settled now, and nothing was sent: retry the same header";
 /** Whose calls are refused is not let pay for them. */
 const DISABLED: TopUpOutcome = {

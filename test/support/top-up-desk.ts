@@ -41,6 +41,8 @@ export class TestDesk {
 	readonly admin: AdminStore;
 	/** What the facilitator does wrong from now on. */
 	fault: Fault | null = null;
+	/** Why the facilitator refuses every payment from now on; null: it decides itself. */
+	refusal: string | null = null;
 	/** Settlements that reached the facilitator. */
 	settled = 0;
 	readonly #server: Server | null;
@@ -121,9 +123,13 @@ function faulty(facilitator: Facilitator, desk: TestDesk): Facilitator {
 	};
 	return {
 		name: facilitator.name,
-		verify: (payment) => (desk.fault === "verify" ? fail() : facilitator.verify(payment)),
+		async verify(payment) {
+			if (desk.refusal !== null) return { valid: false, reason: desk.refusal };
+			return desk.fault === "verify" ? fail() : facilitator.verify(payment);
+		},
 		async settle(payment, onBroadcast) {
 			desk.settled++;
+			if (desk.refusal !== null) return { success: false, transaction: null, reason: desk.refusal };
 			if (desk.fault === "before-broadcast") return fail();
 			const settled = await facilitator.settle(payment, onBroadcast);
 			if (desk.fault === "killed-after-broadcast") process.kill(process.pid, "SIGKILL");

@@ -144,6 +144,32 @@ test("a nonce that is cancelled or spent elsewhere under way fails when the bloc
 	expect(desk.settled).toBe(2);
 });
 
+test.each(["nonce_already_used", "invalid_exact_evm_insufficient_balance", "invalid_exact_evm_transaction_simulation_failed"])(
+	"a facilitator that knows of a use (%s) before our node does leaves the payment open, until a block proves either",
+	async (reason) => {
+		const desk = await open();
+		const payer = await chain.payer();
+		const until = () => Math.floor(Date.now() / 1_000) + 60;
+		const [used, never] = [await chain.sign(payer, desk.payTo), await chain.sign(payer, desk.payTo, { validBefore: until() })];
+		desk.refusal = reason;
+		for (const signed of [used, never, used]) expect(brief(await desk.topUp(headerOf(signed)))).toBe("pending");
+		await chain.execute(used);
+		expect(brief(await desk.topUp(headerOf(used)))).toBe("credited before");
+		await chain.anvil.rpc("evm_increaseTime", [400]);
+		await chain.mine(UNTIL_SAFE);
+		await sweep(desk);
+		expect(brief(await desk.topUp(headerOf(never)))).toBe("ended authorization_expired");
+	},
+);
+
+test("a facilitator that finds too few tokens, as our node does, refuses", async () => {
+	const desk = await open();
+	const signed = await chain.sign(await chain.payer(0), desk.payTo);
+	desk.refusal = "insufficient_funds";
+	expect(brief(await desk.topUp(headerOf(signed)))).toBe("refused insufficient_funds");
+	expect(await states(desk)).toEqual([]);
+});
+
 test("a settlement that a reorganisation takes back is sent again, and credited once", async () => {
 	const desk = await open({ facilitatorMs: 1_500, x402: { confirmations: 3 } });
 	const header = headerOf(await chain.sign(await chain.payer(), desk.payTo));
@@ -170,6 +196,8 @@ test("a transfer that is taken back after its credit is sent again, until its bl
 	await desk.topUps.credits.look(true);
 	expect(desk.settled).toBe(2);
 	expect(brief(await desk.topUp(header))).toBe("credited before");
+	const x402 = testConfig({ x402: { payTo: desk.payTo, rpcUrl: chain.url } }, books.dir).x402;
+	expect((await reconcile(x402, topUpRows(desk.admin), systemTimers)).discrepancies).toEqual([]);
 });
 
 test("what was mined while the server was dead is credited when it starts again", async () => {

@@ -64,6 +64,12 @@ export class AuthorizationChain implements PaymentChain {
 		return (await this.token.final()).timestamp >= validBefore ? "authorization_expired" : null;
 	}
 
+	async isBehindEnd(signed: Signed, nowMs: number): Promise<boolean> {
+		const validBefore = BigInt(authorizationOf(signed).validBefore);
+		if (validBefore > BigInt(Math.floor(nowMs / 1_000))) return false;
+		return BigInt((await this.token.head()).timestamp) < validBefore;
+	}
+
 	async isFinal({ block }: SeenTransfer): Promise<boolean> {
 		return block <= (await this.token.final()).number;
 	}

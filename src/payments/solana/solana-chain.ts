@@ -127,6 +127,11 @@ export class SolanaChain implements PaymentChain {
 		return last.kind === "unused" ? "transaction_expired" : null;
 	}
 
+	/** No clock ends a payment there: `term` asks for its block. */
+	async isBehindEnd(): Promise<boolean> {
+		return false;
+	}
+
 	isFinal({ transaction }: SeenTransfer): Promise<boolean> {
 		return this.#isFinal(transaction);
 	}

@@ -1,0 +1,22 @@
+/**
+ * Whether the facilitator has seen more of the chain than our node. Then a refusal proves nothing: the tokens may move,
+ * or may have moved already, and a caller who signs a second payment pays twice.
+ */
+import type { PaymentChain } from "./chain/payment-chain.ts";
+
+/** The payment was used: `nonce_already_used`, `duplicate_settlement`, and what other facilitators call it. */
+const USED = /nonce|already|used|duplicate|replay|processed|settle/i;
+/** The payment would fail now: too few tokens, or a simulated transfer that fails. Both follow from its use, too. */
+const WOULD_FAIL = /insufficient|balance|funds|simulation|transaction_failed|transaction_state/i;
+
+/**
+ * Tells whether a refusal may come from a use of the payment that our node does not show yet.
+ *
+ * @param reason the facilitator's reason, as the x402 specification or the facilitator names it
+ * @param units base units of the token that were signed
+ * @throws {ChainUnavailable} where the node does not answer
+ */
+export async function mayBeUsed(reason: string, chain: PaymentChain, payer: string, units: number): Promise<boolean> {
+	if (USED.test(reason)) return true;
+	return WOULD_FAIL.test(reason) && (await chain.balanceOf(payer)) >= units;
+}
