@@ -1,5 +1,6 @@
 import type { ChargeLine, Posted, PostInput, TokenUsage } from "../budgets/port.ts";
 import type { TextModel } from "../catalog/types.ts";
+import { estimateTokens } from "../engines/tokens/estimate-tokens.ts";
 import type { Settlement } from "../server/endpoint.ts";
 import { chatLines } from "./charge.ts";
 import type { ReceivedOutput } from "./received.ts";
@@ -92,6 +93,9 @@ export class ChatMeter {
 		if (usage === null || end.partial === true) {
 			const counted = await this.#count(output);
 			usage = told === null ? counted : { ...told, completionTokens: Math.max(told.completionTokens, counted.completionTokens) };
+		} else if (this.#parts.choices > 1) {
+			// Some servers tell the tokens of one choice alone.
+			usage = { ...usage, completionTokens: Math.max(usage.completionTokens, await this.#saidTokens(output.text)) };
 		}
 		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
 		const rated = Math.max(usage.promptTokens, this.#before?.promptTokens ?? 0);
@@ -104,6 +108,13 @@ export class ChatMeter {
 		const { model, choices } = this.#parts;
 		const most = model.contextTokens ?? LARGEST_CONTEXT;
 		return usage.promptTokens <= most * COUNTING_SLACK && usage.completionTokens <= most * choices;
+	}
+
+	/** Tokens of what was said; 0 where they can only be estimated. */
+	async #saidTokens(text: string): Promise<number> {
+		if (text === "") return 0;
+		const tokens = await this.#parts.countTokens(text);
+		return tokens < estimateTokens(text) ? tokens : 0;
 	}
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
@@ -159,12 +170,12 @@ function countedUsage(usage: TokenUsage): Record<string, unknown> {
 }
 
 /**
- * The usage object of an answer: the upstream's own where it has OpenAI's three counts, else ours beside what it
- * says. `told` is null where we counted, or where several calls were paid for.
+ * The usage object of an answer: the upstream's own where it has OpenAI's three counts and they are paid as they are,
+ * else ours beside what it says. `told` is null where we counted, or where several calls were paid for.
  */
 export function shownUsage(told: Readonly<Record<string, unknown>> | null, usage: TokenUsage): Record<string, unknown> {
 	if (told === null) return countedUsage(usage);
-	if (COUNTS.every((name) => typeof told[name] === "number")) return publicUsage(told);
+	if (agrees(told, usage)) return publicUsage(told);
 	return {
 		...publicUsage(told),
 		...countedUsage(usage),
@@ -173,7 +184,11 @@ export function shownUsage(told: Readonly<Record<string, unknown>> | null, usage
 	};
 }
 
-const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
+/** True where an upstream's usage has OpenAI's three counts, and they are those that are paid. */
+export function agrees(told: Readonly<Record<string, unknown>>, { promptTokens, completionTokens }: TokenUsage): boolean {
+	const { prompt_tokens, completion_tokens, total_tokens } = told;
+	return prompt_tokens === promptTokens && completion_tokens === completionTokens && typeof total_tokens === "number";
+}
 
 /** An upstream's usage without what it cost the operator (OpenRouter's form). */
 function publicUsage(usage: Readonly<Record<string, unknown>>): Record<string, unknown> {

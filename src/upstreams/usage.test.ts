@@ -90,3 +90,51 @@ test("numbers that are no counts never become money", () => {
 		}),
 	).toEqual([10, 1, 10, 0, 0]);
 });
+
+describe("what is in the total and on neither side counts", () => {
+	const cases: [string, Record<string, unknown>, number[]][] = [
+		[
+			"as output where a server leaves its thinking out of it",
+			{ prompt_tokens: 11, completion_tokens: 3, total_tokens: 114, completion_tokens_details: { reasoning_tokens: 100 } },
+			[11, 103, 0, 0, 100],
+		],
+		[
+			"as output where nobody says what it is",
+			{ prompt_tokens: 11, completion_tokens: 3, total_tokens: 114 },
+			[11, 103, 0, 0, 0],
+		],
+		[
+			"as output, in the names of the Responses API",
+			{ input_tokens: 11, output_tokens: 3, total_tokens: 114 },
+			[11, 103, 0, 0, 0],
+		],
+		[
+			"as the prompt where cached tokens are told beside it",
+			{ input_tokens: 11, output_tokens: 3, total_tokens: 1_014, cache_read_input_tokens: 1_000 },
+			[1_011, 3, 1_000, 0, 0],
+		],
+		[
+			"as both, where thinking is left out too",
+			{ input_tokens: 11, output_tokens: 3, total_tokens: 1_021, cache_read_input_tokens: 1_000, reasoning_tokens: 7 },
+			[1_011, 10, 1_000, 0, 7],
+		],
+		["as the prompt where that is not told", { completion_tokens: 3, total_tokens: 14 }, [11, 3, 0, 0, 0]],
+	];
+	for (const [name, usage, expected] of cases) test(name, () => expect(counts(usage)).toEqual(expected));
+
+	test("and nothing does where the total is the sum, less than it, or no number", () => {
+		for (const total_tokens of [14, 13, 0, -5, "114", Number.NaN])
+			expect(counts({ prompt_tokens: 11, completion_tokens: 3, total_tokens })).toEqual([11, 3, 0, 0, 0]);
+		const cached = { prompt_tokens: 100, completion_tokens: 3, total_tokens: 103, prompt_tokens_details: { cached_tokens: 90 } };
+		expect(counts(cached)).toEqual([100, 3, 90, 0, 0]);
+	});
+
+	test("thinking that is more than the output, without a total, is beside it", () => {
+		expect(counts({ prompt_tokens: 11, completion_tokens: 3, completion_tokens_details: { reasoning_tokens: 100 } })).toEqual([
+			11, 103, 0, 0, 100,
+		]);
+		expect(counts({ prompt_tokens: 11, completion_tokens: 120, completion_tokens_details: { reasoning_tokens: 100 } })).toEqual([
+			11, 120, 0, 0, 100,
+		]);
+	});
+});

@@ -9,7 +9,8 @@ type Fields = Readonly<Record<string, unknown>>;
  * (`input_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`), OpenRouter
  * (`cache_write_tokens`), Groq (`x_groq.usage`), Ollama (`prompt_eval_count`, `eval_count`).
  * null where there is none, or where it counts no tokens at all: a prompt has at least one.
- * Cached and cache-write tokens are parts of the prompt and never pass it.
+ * Cached and cache-write tokens are parts of the prompt and never pass it. Thinking is a part of the output, also where
+ * a server counts it in `total_tokens` alone.
  */
 export function usageOf(body: Fields): TokenUsage | null {
 	const usage = fields(body.usage) ?? fields(fields(body.x_groq)?.usage) ?? ollamaFields(body);
@@ -32,10 +33,13 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 		promptDetails.cache_write_tokens,
 		usage.cache_creation_input_tokens,
 	);
-	const total = count(usage.total_tokens) ?? 0;
-	const promptTokens = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
-	const completion =
-		count(usage.completion_tokens) ?? count(usage.output_tokens) ?? count(usage.eval_count) ?? Math.max(0, total - promptTokens);
+	const reasoning = first(completionDetails.reasoning_tokens, usage.reasoning_tokens);
+	const said = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
+	const read = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
+	const total = count(usage.total_tokens);
+	const { ofPrompt, ofOutput } = unplacedTokens({ read, said, total, reasoning, cached: cached + written, usage });
+	const promptTokens = read + ofPrompt;
+	const completion = said + ofOutput;
 	if (promptTokens + completion === 0) return null;
 	const cachedTokens = Math.min(cached, promptTokens);
 	return {
@@ -43,9 +47,32 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 		completionTokens: completion,
 		cachedTokens,
 		cacheWriteTokens: Math.min(written, promptTokens - cachedTokens),
-		reasoningTokens: Math.min(first(completionDetails.reasoning_tokens, usage.reasoning_tokens), completion),
+		reasoningTokens: Math.min(reasoning, completion),
 		counted: false,
 	};
+}
+
+interface ToldCounts {
+	/** Tokens of the prompt and of the output, as they are told. */
+	readonly read: number;
+	readonly said: number;
+	readonly total: number | undefined;
+	readonly reasoning: number;
+	/** Read from a cache or written to it. */
+	readonly cached: number;
+	readonly usage: Fields;
+}
+
+/** Tokens that a server bills and tells on neither side: those of the total that are left over, and whose they are. */
+function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCounts): { ofPrompt: number; ofOutput: number } {
+	// Thinking is never more than the output that it is a part of: so it is none.
+	if (total === undefined) return { ofPrompt: 0, ofOutput: reasoning > said ? reasoning : 0 };
+	const left = Math.max(0, total - read - said);
+	if (read === 0) return { ofPrompt: left, ofOutput: 0 };
+	// Anthropic's counts of cached tokens are beside that of the prompt.
+	const isBeside = cached > read || "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
+	const isCached = isBeside && (left === cached || left === cached + reasoning);
+	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
 }
 
 function fields(value: unknown): Fields | undefined {

@@ -3,4 +3,5 @@
  * Never runs the encoder on the server's own event loop: hostile text takes it minutes.
  */
 export { checkTokenCounter } from "./check.ts";
-export { estimateTokens, TokenCounter, type TokenCounterOptions } from "./token-counter.ts";
+export { estimateTokens } from "./estimate-tokens.ts";
+export { TokenCounter, type TokenCounterOptions } from "./token-counter.ts";

@@ -4,6 +4,7 @@ import Value from "typebox/value";
 import { FairGate, SharedCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
 
 export interface TokenCounterOptions {
 	readonly log: Log;
@@ -29,11 +30,6 @@ const Counted = Type.Object({ id: Type.Integer(), tokens: Type.Union([Type.Integ
 const NEVER = new AbortController().signal;
 
 class TooManyTexts extends Error {}
-
-/** About how many tokens a text has, from its bytes of UTF-8: used wherever no count is to be had. */
-export function estimateTokens(text: string): number {
-	return Math.ceil(Buffer.byteLength(text) / 3);
-}
 
 /**
  * Counts o200k_base tokens in a child process, one text after the other; tenants take turns. Always gives a number: the estimate

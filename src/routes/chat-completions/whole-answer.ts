@@ -1,5 +1,5 @@
 import type { Paid } from "../../completions/answer-form.ts";
-import { costOf, shownUsage } from "../../completions/meter.ts";
+import { agrees, costOf, shownUsage } from "../../completions/meter.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { isRecord } from "../../schema/is-record.ts";
@@ -25,7 +25,7 @@ export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: P
 		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
 		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
 		const told = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
-		if (told === null || !isPlain(told)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
+		if (told === null || !isPlain(told, usage)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
 		if (documents !== null) edits.set("choices", JSON.stringify(withCall(wholeBody(answer).choices, documents)));
 		return spliceMembers(answer.bytes, members, edits);
 	};
@@ -42,8 +42,6 @@ function withCall(choices: unknown, call: object): unknown {
 }
 
 /** True where the upstream's usage goes through byte for byte. */
-function isPlain(told: Readonly<Record<string, unknown>>): boolean {
-	if ("cost" in told || "cost_details" in told) return false;
-	const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = told;
-	return typeof prompt === "number" && typeof completion === "number" && typeof total === "number";
+function isPlain(told: Readonly<Record<string, unknown>>, usage: Paid["usage"]): boolean {
+	return !("cost" in told || "cost_details" in told) && agrees(told, usage);
 }

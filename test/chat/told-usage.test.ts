@@ -1,0 +1,97 @@
+/** Usage that an upstream tells too low: what is charged and shown is what the upstream's provider bills. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventsOf, HELLO, pricedModel, priceOf } from "../support/chat-bodies.ts";
+import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+
+let upstream: ScriptedUpstream;
+let gate: RunningGateway;
+beforeAll(async () => {
+	upstream = startScriptedUpstream();
+	gate = await startGateway({
+		config: { upstreams: { scripted: upstreamEntry(upstream.url) }, models: { entries: { priced: pricedModel(["scripted"]) } } },
+	});
+});
+afterAll(async () => {
+	expect((await gate.audit()).ok).toBe(true);
+	await gate.stop();
+	await upstream.stop();
+});
+
+interface Usage {
+	readonly prompt_tokens: number;
+	readonly completion_tokens: number;
+	readonly total_tokens: number;
+}
+
+/** Price, shown usage and booked tokens of one chat. */
+async function paid(
+	body: object,
+	stream: boolean,
+): Promise<{ price: number; usage: Usage; booked: (number | null | undefined)[] }> {
+	let usage: Usage | undefined;
+	const { price, post } = await chargedFor(gate, async () => {
+		const answer = await gate.chat({
+			model: "priced",
+			messages: HELLO,
+			stream,
+			stream_options: { include_usage: true },
+			...body,
+		});
+		expect(answer.status).toBe(200);
+		const text = await answer.text();
+		usage = stream ? (eventsOf(text).chunks.at(-1)?.usage as Usage) : (JSON.parse(text) as { usage: Usage }).usage;
+	});
+	if (usage === undefined) throw new Error("no usage came");
+	return { price, usage, booked: [post?.prompt_tokens, post?.completion_tokens] };
+}
+
+const THOUGHT = {
+	prompt_tokens: 11,
+	completion_tokens: 3,
+	total_tokens: 114,
+	completion_tokens_details: { reasoning_tokens: 100 },
+};
+
+test.each([false, true])("thinking that is in the total alone is paid as output, and shown (stream: %p)", async (stream) => {
+	upstream.next({ usage: THOUGHT });
+	const { price, usage, booked } = await paid({}, stream);
+	expect(usage).toMatchObject({ prompt_tokens: 11, completion_tokens: 103, total_tokens: 114 });
+	expect(booked).toEqual([11, 103]);
+	expect(price).toBe(priceOf(usage));
+});
+
+test.each([false, true])("a usage that agrees with its total stays as it was told (stream: %p)", async (stream) => {
+	const told = { prompt_tokens: 11, completion_tokens: 103, total_tokens: 114, own: { field: 1 } };
+	upstream.next({ usage: told });
+	const { price, usage } = await paid({}, stream);
+	expect(usage).toEqual(told);
+	expect(price).toBe(priceOf(told));
+});
+
+test.each([false, true])("of several choices at least what was said is paid (stream: %p)", async (stream) => {
+	const content = Array.from({ length: 40 }, (_, index) => `word${index} `);
+	const ofOne = { prompt_tokens: 9, completion_tokens: 40, total_tokens: 49 };
+	upstream.next({ speech: { content, choices: 2 }, usage: ofOne });
+	const { price, usage, booked } = await paid({ n: 2 }, stream);
+	// The tests' counter takes four characters for a token.
+	const said = Math.ceil((2 * content.join("").length) / 4);
+	expect(said).toBeGreaterThan(ofOne.completion_tokens);
+	expect(usage).toMatchObject({ prompt_tokens: 9, completion_tokens: said, total_tokens: 9 + said });
+	expect(booked).toEqual([9, said]);
+	expect(price).toBe(priceOf(usage));
+});
+
+test("of several choices a usage that tells more than was said is believed", async () => {
+	const told = { prompt_tokens: 9, completion_tokens: 400, total_tokens: 409 };
+	upstream.next({ speech: { content: ["a ", "b"], choices: 2 }, usage: told });
+	const { usage } = await paid({ n: 2 }, false);
+	expect(usage).toEqual(told);
+});
+
+test("a total that no context could hold is not believed: what was said is counted", async () => {
+	upstream.next({ usage: { prompt_tokens: 11, completion_tokens: 3, total_tokens: 9_000_000 } });
+	const { usage, booked } = await paid({}, false);
+	expect(usage.completion_tokens).toBeLessThan(100);
+	expect(booked[1]).toBe(usage.completion_tokens);
+});
