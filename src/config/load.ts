@@ -9,6 +9,9 @@ import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
 import { HTTP_ADDRESS, PATTERN_WORDS } from "./schema-parts.ts";
+import { type Environment, SecretFault, withSecrets } from "./secrets.ts";
+
+export type { Environment } from "./secrets.ts";
 
 /** What stops a start with exit 78: the file, the path in it and what is expected. */
 export class ConfigError extends Error {
@@ -23,14 +26,14 @@ export interface ConfigFlags {
 	readonly data?: string | undefined;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 export interface LoadedConfig {
 	readonly config: Config;
 	/** The file that was read, absolute; null where there is none. */
 	readonly file: string | null;
 	/** TURNPIKE_ADMIN_KEY, checked. */
 	readonly adminKey: string | null;
+	/** Files that secrets were read from, absolute. */
+	readonly secretFiles: readonly string[];
 }
 
 /** Deeper than any setting lies; an alias to what it stands in has no end. */
@@ -45,7 +48,8 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
 	const text = readFile(path, named !== undefined);
 	const place = text === null ? "environment" : path;
-	const tree = text === null ? {} : parseFile(path, text, env);
+	const secretFiles = new Set<string>();
+	const tree = text === null ? {} : parseFile(path, text, { env, onFile: (file) => secretFiles.add(file) });
 	const sources = applyEnvironment(tree, flags, env);
 	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
@@ -55,7 +59,8 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
-	return { config: { ...config, data: resolve(cwd, config.data) }, file: text === null ? null : path, adminKey };
+	const file = text === null ? null : path;
+	return { config: { ...config, data: resolve(cwd, config.data) }, file, adminKey, secretFiles: [...secretFiles] };
 }
 
 function readFile(path: string, required: boolean): string | null {
@@ -79,10 +84,15 @@ function yaml(): typeof import("yaml") {
 	return createRequire(import.meta.url)("yaml");
 }
 
-function parseFile(path: string, text: string, env: Environment): Record<string, unknown> {
+interface SecretSources {
+	readonly env: Environment;
+	readonly onFile: (path: string) => void;
+}
+
+function parseFile(path: string, text: string, sources: SecretSources): Record<string, unknown> {
 	const tree = parseYaml(path, text) ?? {};
 	if (typeof tree !== "object" || Array.isArray(tree)) throw new ConfigError(`${path}: expected a mapping of sections`);
-	return withSecrets(tree, path, [], env) as Record<string, unknown>;
+	return resolved(tree, path, [], sources) as Record<string, unknown>;
 }
 
 function parseYaml(path: string, text: string): unknown {
@@ -101,23 +111,24 @@ function parseYaml(path: string, text: string): unknown {
 	}
 }
 
-/** `${NAME}` in a value is that environment variable; `$${` is a literal `${`. Unset: a ConfigError. */
-function withSecrets(value: unknown, file: string, at: (string | number)[], env: Environment): unknown {
-	if (typeof value === "string")
-		return value.replace(/\$(\$\{|\{([A-Za-z_][A-Za-z0-9_]*)\})/g, (_, form: string, name: string | undefined) => {
-			if (name === undefined) return form;
-			const found = env[name];
-			if (found === undefined) throw new ConfigError(`${file}: ${shownPath(at)}: environment variable ${name} is not set`);
-			return found;
-		});
+/** The tree with all secrets in it. Throws `ConfigError`. */
+function resolved(value: unknown, file: string, at: (string | number)[], sources: SecretSources): unknown {
+	if (typeof value === "string") {
+		try {
+			return withSecrets(value, sources.env, sources.onFile);
+		} catch (error) {
+			if (error instanceof SecretFault) throw new ConfigError(`${file}: ${shownPath(at)}: ${error.message}`);
+			throw error;
+		}
+	}
 	if (typeof value !== "object" || value === null) return value;
 	if (at.length > MAX_DEPTH) throw new ConfigError(`${file}: ${shownPath(at)}: is nested deeper than any setting`);
-	if (Array.isArray(value)) return value.map((item, index) => withSecrets(item, file, [...at, index], env));
+	if (Array.isArray(value)) return value.map((item, index) => resolved(item, file, [...at, index], sources));
 	return Object.fromEntries(
 		Object.entries(value).map(([key, item]) => {
 			// Parts of the runtime take this name for the object's prototype and would drop the setting without a word.
 			if (key === "__proto__") throw new ConfigError(`${file}: ${shownPath([...at, key])}: is not a name that can be used`);
-			return [key, withSecrets(item, file, [...at, key], env)];
+			return [key, resolved(item, file, [...at, key], sources)];
 		}),
 	);
 }

@@ -1,6 +1,6 @@
 /**
  * The one schema of `turnpike.yaml`: every section, its defaults, units in the names. Closed objects: an
- * unknown key stops the start. Secrets are written as `${NAME}` and come from the environment.
+ * unknown key stops the start. Secrets are written as `${NAME}` (environment), `${file:PATH}` or `${credential:NAME}`.
  */
 
 import Type, { type Static } from "typebox";

@@ -206,6 +206,7 @@ export class Gateway {
 		const needRestart = restartSettings(this.#config, config);
 		this.#chains.reload(config);
 		this.#upstreams.reload(config.upstreams, config.timeouts);
+		this.#wallets.reload(config);
 		// From here on nothing throws.
 		for (const name of this.#lists.keys()) if (!lists.has(name)) this.#lists.delete(name);
 		const discovery = this.#newDiscovery(config);

@@ -42,7 +42,12 @@ export function restartSettings(before: Config, after: Config): string[] {
 		"speech.embedded",
 		"embeddings.embedded",
 	];
-	return fixed.filter((path) => JSON.stringify(valueAt(before, path)) !== JSON.stringify(valueAt(after, path)));
+	return fixed.filter((path) => textAt(before, path) !== textAt(after, path));
+}
+
+/** Without facilitators, which a running server replaces wherever they stand. */
+function textAt(config: Config, path: string): string | undefined {
+	return JSON.stringify(valueAt(config, path), (key, value) => (key === "facilitator" ? undefined : value));
 }
 
 function valueAt(config: Config, path: string): unknown {

@@ -1,7 +1,7 @@
 import { contractNode, signInOrigins, WalletSignIn } from "../access/index.ts";
 import { type AddressWindows, Statements } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
-import { createTopUps, type TopUps } from "../payments/index.ts";
+import { type CreatedTopUps, createTopUps } from "../payments/index.ts";
 import type { TopUpDesk } from "../payments/port.ts";
 import { walletBalanceRoute } from "../routes/x402-balance/index.ts";
 import { topUpRoute } from "../routes/x402-top-up/index.ts";
@@ -23,16 +23,16 @@ export interface WalletsInputs {
 	readonly port: () => number;
 }
 
-/** Wallets put together: how they sign in, pay and read what they have. Needs a restart where its configuration changes. */
+/** Wallets put together: how they sign in, pay and read what they have. What `reload` does not take needs a restart. */
 export class Wallets {
 	readonly gate: WalletGate;
 	readonly routes: Endpoint[];
 	/** Takes what wallets pay; null: no receiver is configured. */
-	readonly #topUps: TopUps | null;
+	readonly #created: CreatedTopUps | null;
 
 	constructor({ config, store, clock, log, addresses, port }: WalletsInputs) {
 		const { x402 } = config();
-		this.#topUps = createTopUps({ config: config(), store, clock, timers: systemTimers, log });
+		this.#created = createTopUps({ config: config(), store, clock, timers: systemTimers, log });
 		const signIn = new WalletSignIn({
 			store,
 			clock,
@@ -42,7 +42,7 @@ export class Wallets {
 			chain: contractNode(config()),
 			takeContractCheck: (address) => void addresses.take(address, "siwx-contract", config().siwx.contractsPerMinute),
 		});
-		const desk = this.#topUps === null ? null : answering(this.#topUps);
+		const desk = this.#created === null ? null : answering(this.#created.topUps);
 		const topUpsPerMinute = () => config().limits.topUpsPerMinute;
 		const readsPerMinute = () => config().limits.walletReadsPerMinute;
 		const statements = new Statements(store);
@@ -61,11 +61,16 @@ export class Wallets {
 
 	/** Finishes payments that a server before this one left open. */
 	start(): void {
-		this.#topUps?.start();
+		this.#created?.topUps.start();
+	}
+
+	/** Takes facilitators and their secrets from a new configuration; the rest of it needs a restart. */
+	reload({ x402 }: Config): void {
+		this.#created?.reload(x402);
 	}
 
 	async stop(): Promise<void> {
-		await this.#topUps?.stop();
+		await this.#created?.topUps.stop();
 	}
 }
 

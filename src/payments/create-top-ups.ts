@@ -10,7 +10,7 @@ import { TokenChain, WrongChain } from "./chain/token-chain.ts";
 import { addressOfPrivateKey } from "./chain/typed-data.ts";
 import { BroadcastDesk } from "./facilitator/broadcast-desk.ts";
 import { LocalFacilitator } from "./facilitator/local-facilitator.ts";
-import { type Facilitator, FacilitatorUnavailable, facilitatorByNetwork } from "./facilitator/port.ts";
+import { type Facilitator, FacilitatorUnavailable, facilitatorByNetwork, ReplaceableFacilitator } from "./facilitator/port.ts";
 import { RemoteFacilitator } from "./facilitator/remote-facilitator.ts";
 import { type EvmNetwork, networkNamed, solanaNamed } from "./networks.ts";
 import { FeePayer } from "./solana/fee-payer.ts";
@@ -25,17 +25,29 @@ export interface CreateTopUps {
 	readonly log: Log;
 }
 
+export interface CreatedTopUps {
+	readonly topUps: TopUps;
+	/** Takes facilitators and their secrets from a new configuration. Payments under way end with the one that they began with. */
+	reload(x402: X402Config): void;
+}
+
 /** Top-ups as they are configured; null without a receiver. Nothing is asked, and nothing loaded, before `start`. */
-export function createTopUps({ config, ...parts }: CreateTopUps): TopUps | null {
+export function createTopUps({ config, ...parts }: CreateTopUps): CreatedTopUps | null {
 	const { x402, timeouts } = config;
 	if (x402.payTo === undefined && x402.solana.payTo === undefined) return null;
 	const { facilitatorMs } = timeouts;
-	const facilitator = facilitatorByNetwork(
-		facilitatorOf(x402, facilitatorMs, parts),
-		solanaFacilitatorOf(x402, facilitatorMs, parts.timers),
-	);
+	const configured = (of: X402Config) =>
+		facilitatorByNetwork(facilitatorOf(of, facilitatorMs, parts), solanaFacilitatorOf(of, facilitatorMs, parts.timers));
+	const facilitator = new ReplaceableFacilitator(configured(x402));
+	const feePayer = feePayerOf(x402, parts);
 	const chains = new Map(chainsOf(x402, parts.timers).map((chain) => [chain.network.id, chain]));
-	return new TopUps({ ...parts, config: x402, facilitatorMs, facilitator, feePayer: feePayerOf(x402, parts), chains });
+	return {
+		topUps: new TopUps({ ...parts, config: x402, facilitatorMs, facilitator, feePayer, chains }),
+		reload(next) {
+			facilitator.replace(configured(next));
+			feePayer?.replace(solanaFacilitator(next));
+		},
+	};
 }
 
 /** Who pays the fees on Solana; null where nobody can pay there. */

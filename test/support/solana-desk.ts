@@ -51,9 +51,9 @@ export class SolanaDesk {
 			admin: (<Name extends AdminOperation>(name: Name, input: never) =>
 				runOperation(admin, name, input)) as TopUpsParts["store"]["admin"],
 		};
-		const topUps = createTopUps({ config, store, clock, timers: systemTimers, log: silentLog });
-		if (topUps === null) throw new Error("no receiver is configured");
-		this.topUps = topUps;
+		const created = createTopUps({ config, store, clock, timers: systemTimers, log: silentLog });
+		if (created === null) throw new Error("no receiver is configured");
+		this.topUps = created.topUps;
 	}
 
 	topUp(header: string): Promise<TopUpOutcome> {

@@ -24,6 +24,7 @@ import { EarlySignals } from "./early-signals.ts";
 import { firstAccount } from "./first-account.ts";
 import { FrontDoor } from "./front-door.ts";
 import { forgetServer, noteServer } from "./running-server.ts";
+import { SecretWatch } from "./secret-watch.ts";
 import { refuseWrongChain } from "./staking-chain.ts";
 import { refuseWrongTopUps } from "./top-ups-chain.ts";
 
@@ -113,7 +114,15 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	front.serve(gateway.app);
 	noteServer(config.data, listening.url);
 
-	const reload = () => reloadFrom(flags, gateway, log);
+	const secrets = new SecretWatch(systemTimers, () => {
+		log.info({}, "a file with a secret has changed");
+		reload();
+	});
+	secrets.watch(loaded.secretFiles);
+	const reload = () => {
+		const files = reloadFrom(flags, gateway, log);
+		if (files !== null) secrets.watch(files);
+	};
 	store.onChange((change) => {
 		if (change.kind === "reload") reload();
 		if (change.kind === "log-level") setLevel(change.level, log);
@@ -128,6 +137,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 		stopping = true;
 		log.info({ signal, running: listening.running }, "stopping: no new requests, running ones finish");
 		await listening.drain();
+		secrets.stop();
 		housekeeper.stop();
 		await gateway.stop();
 		await Promise.all([
@@ -214,16 +224,19 @@ function setLevel(level: string, log: Log): void {
 	log.level = level;
 }
 
-function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): void {
+/** Returns the files that secrets were read from; null where the configuration before stays in force. */
+function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): readonly string[] | null {
 	try {
-		const { config }: LoadedConfig = loadConfig(flags, process.env);
+		const { config, secretFiles }: LoadedConfig = loadConfig(flags, process.env);
 		const needRestart = gateway.reload(config);
 		if (needRestart.length > 0) log.warn({ settings: needRestart }, "reloaded, but these settings need a restart");
 		else log.info({}, "reloaded");
+		return secretFiles;
 	} catch (error) {
 		if (error instanceof ConfigError || error instanceof CatalogError)
 			log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
 		else log.error({ cause: (error as Error).stack }, "the reload failed; the configuration before stays in force");
+		return null;
 	}
 }
 

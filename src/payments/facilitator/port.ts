@@ -68,3 +68,28 @@ function payloadOf(signed: Signed) {
 	const { units, feePayer } = readTransfer(transaction);
 	return { amount: units.toString(), payload: { transaction }, feePayer };
 }
+
+/** A facilitator that can be replaced while payments run: those end with the one that they began with. */
+export class ReplaceableFacilitator implements Facilitator {
+	#current: Facilitator;
+
+	constructor(first: Facilitator) {
+		this.#current = first;
+	}
+
+	get name(): string {
+		return this.#current.name;
+	}
+
+	replace(next: Facilitator): void {
+		this.#current = next;
+	}
+
+	verify(payment: SignedPayment): Promise<Verdict> {
+		return this.#current.verify(payment);
+	}
+
+	settle(payment: SignedPayment, onBroadcast: (transaction: string) => Promise<void>): Promise<Settled> {
+		return this.#current.settle(payment, onBroadcast);
+	}
+}

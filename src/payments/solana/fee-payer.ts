@@ -28,7 +28,7 @@ const MAX_ANSWER_BYTES = 262_144;
  * x402); its last answer stands while it is away.
  */
 export class FeePayer {
-	readonly #options: FeePayerOptions;
+	#options: FeePayerOptions;
 	#known: string | null;
 	#askAt = 0;
 	#asking: Promise<void> | null = null;
@@ -36,6 +36,12 @@ export class FeePayer {
 	constructor(options: FeePayerOptions) {
 		this.#options = options;
 		this.#known = options.configured ?? null;
+	}
+
+	/** Asks this facilitator from now on; the last answer stands until it has given its own. */
+	replace(facilitator: Pick<FeePayerOptions, "url" | "headers">): void {
+		this.#options = { ...this.#options, ...facilitator };
+		this.#askAt = 0;
 	}
 
 	/** What is known now; null where nothing was ever heard. Asks in the background where the answer is old. */

@@ -1,0 +1,74 @@
+/**
+ * References to secrets in values of the configuration file: `${NAME}` is an environment variable, `${file:PATH}` the
+ * content of a file, `${credential:NAME}` a credential of systemd or a secret of Docker. `$${` is a literal `${`.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Says what is wrong with a reference; the caller adds where it stands. */
+export class SecretFault extends Error {
+	override readonly name = "SecretFault";
+}
+
+const REFERENCE = /\$(\$\{|\{(?:(file|credential):([^{}]*)|([A-Za-z_][A-Za-z0-9_]*))\})/g;
+/** A name in a folder, not a way out of it. */
+const CREDENTIAL_NAME = /^(?!\.)[A-Za-z0-9._-]{1,255}$/;
+/** Where Docker and Podman mount secrets. */
+const DOCKER_SECRETS = "/run/secrets";
+const MAX_SECRET_BYTES = 65_536;
+
+/**
+ * Replaces every reference in a value.
+ *
+ * @param onFile hears of each file that was read, by its absolute path
+ * @throws {SecretFault} where a variable is not set, or a file cannot be read, is empty, too large, or no text in UTF-8
+ */
+export function withSecrets(value: string, env: Environment, onFile: (path: string) => void): string {
+	return value.replace(REFERENCE, (_, form: string, kind?: "file" | "credential", place?: string, variable?: string) => {
+		if (kind !== undefined) {
+			const path = kind === "file" ? filePath(place ?? "") : credentialPath(place ?? "", env);
+			onFile(path);
+			return readSecret(path);
+		}
+		if (variable === undefined) return form;
+		const found = env[variable];
+		if (found === undefined) throw new SecretFault(`environment variable ${variable} is not set`);
+		return found;
+	});
+}
+
+function filePath(path: string): string {
+	if (!isAbsolute(path)) throw new SecretFault(`\${file:${path}}: write an absolute path`);
+	return path;
+}
+
+/** systemd names the folder of a unit's credentials in CREDENTIALS_DIRECTORY (systemd.exec(5), Credentials). */
+function credentialPath(name: string, env: Environment): string {
+	if (!CREDENTIAL_NAME.test(name)) throw new SecretFault(`\${credential:${name}}: write the name of a credential, not a path`);
+	return join(env.CREDENTIALS_DIRECTORY || DOCKER_SECRETS, name);
+}
+
+/** One line end at the end of the file is not part of the secret: editors and `echo` add it. */
+function readSecret(path: string): string {
+	let bytes: Uint8Array;
+	try {
+		// A device or a pipe could be read for ever.
+		if (!statSync(path).isFile()) throw new SecretFault(`${path} is not a file`);
+		bytes = readFileSync(path);
+	} catch (cause) {
+		if (cause instanceof SecretFault) throw cause;
+		throw new SecretFault(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`);
+	}
+	if (bytes.length > MAX_SECRET_BYTES) throw new SecretFault(`${path} is larger than ${MAX_SECRET_BYTES} bytes`);
+	let text: string;
+	try {
+		text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+	} catch {
+		throw new SecretFault(`${path} is not text in UTF-8`);
+	}
+	const secret = text.replace(/\r?\n$/, "");
+	if (secret === "") throw new SecretFault(`${path} is empty`);
+	return secret;
+}
