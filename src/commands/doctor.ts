@@ -13,6 +13,7 @@ import { checkImages, EmbeddedImages } from "../engines/images/index.ts";
 import { checkSpeechEngine, EmbeddedSpeech, nativeSpeechEngine } from "../engines/speech/index.ts";
 import { checkTokenCounter, TokenCounter } from "../engines/tokens/index.ts";
 import { checkPages, PagePool } from "../engines/web/index.ts";
+import { openMode } from "../journal/owner-only.ts";
 import { audit } from "../ledger/index.ts";
 import { checkTopUps } from "../payments/index.ts";
 import { openAdmin } from "../store/admin.ts";
@@ -64,7 +65,9 @@ function dataFolder(dir: string): Check {
 		return { name, ok: false, text: `${dir} cannot be written by this user` };
 	}
 	const { bavail, bsize } = statfsSync(dir);
-	return { name, ok: true, text: `${dir}, ${Math.round((bavail * bsize) / 1e6)} MB free` };
+	const mode = openMode(dir);
+	const open = mode === null ? "" : `; others can look into it (mode ${mode}): chmod 700 ${dir}`;
+	return { name, ok: true, text: `${dir}, ${Math.round((bavail * bsize) / 1e6)} MB free${open}` };
 }
 
 async function server(config: Config): Promise<Check> {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { makeOwnerFolder } from "./owner-only.ts";
 import type { Durability } from "./records.ts";
 import { JournalWriter } from "./writer.ts";
 
@@ -67,7 +67,7 @@ function endProcess(error: Error): void {
 export async function openJournal(
 	options: Pick<JournalOptions, "dir" | "start"> & Partial<JournalOptions>,
 ): Promise<JournalWriter> {
-	mkdirSync(options.dir, { recursive: true });
+	makeOwnerFolder(options.dir);
 	const writer = new JournalWriter({ ...JOURNAL_DEFAULTS, ...options });
 	await writer.ready();
 	return writer;

@@ -6,6 +6,7 @@ import { closeSync, openSync, renameSync } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTemporaries, syncFolder, syncFolderNow, writeAll } from "./durable-file.ts";
+import { OWNER_FILE_MODE } from "./owner-only.ts";
 import { encodeSegmentHeader, listSegments, type SegmentHeader, segmentPath } from "./segment.ts";
 
 export interface SegmentPoolOptions {
@@ -200,7 +201,7 @@ export class SegmentPool {
 	/** A new file of real zeros, so that a later write needs neither space nor metadata. One slice at a time. */
 	async #fill(): Promise<string> {
 		const path = join(this.#options.dir, FILLING);
-		const file = await open(path, "w");
+		const file = await open(path, "w", OWNER_FILE_MODE);
 		try {
 			await fillWithZeros(file, this.#options.segmentBytes);
 			await file.sync();
@@ -222,7 +223,7 @@ export class SegmentPool {
 
 	#fillNow(): string {
 		const path = join(this.#options.dir, BURST);
-		const fd = openSync(path, "w");
+		const fd = openSync(path, "w", OWNER_FILE_MODE);
 		try {
 			const zeros = Buffer.alloc(SLICE_BYTES);
 			for (let at = 0; at < this.#options.segmentBytes; at += SLICE_BYTES) {

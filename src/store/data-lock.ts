@@ -1,6 +1,7 @@
 /** One server per data folder: an exclusive lock on `lock.db` that the kernel drops when the process ends, however it ends. */
 import { Database, SQLiteError } from "bun:sqlite";
 import { join } from "node:path";
+import { makeOwnerDatabase } from "../journal/owner-only.ts";
 import { makeDataFolder } from "./data-folder.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
 
@@ -45,6 +46,7 @@ export function lockDataFolder(dataDir: string): DataLock {
 
 function openLock(path: string): Database {
 	try {
+		makeOwnerDatabase(path);
 		return new Database(path, { create: true, readwrite: true });
 	} catch (error) {
 		throw asStoreFault(path, error);

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import {
 	type Durability,
 	JOURNAL_DEFAULTS,
@@ -7,6 +6,7 @@ import {
 	type LostTail,
 	openJournal,
 } from "../journal/index.ts";
+import { makeOwnerFolder } from "../journal/owner-only.ts";
 import { systemClock, systemTimers } from "../telemetry/clock.ts";
 import { journalFolder } from "./data-folder.ts";
 import { lockDataFolder } from "./data-lock.ts";
@@ -71,7 +71,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 		lock.release();
 	};
 	try {
-		mkdirSync(dir, { recursive: true });
+		makeOwnerFolder(dir);
 		const report = await openThread(thread, send, threadOptions(options, dir, durability));
 		const journal = await openJournal({ ...options.journal, durability, dir, start: report.start, onFatal });
 		const term =

@@ -11,6 +11,7 @@ import { EmbeddedImages } from "../../engines/images/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
 import { builtConsole, ConsolePages, Gateway, Housekeeper } from "../../gateway/index.ts";
+import { openMode } from "../../journal/owner-only.ts";
 import { ListenError } from "../../server/index.ts";
 import { makeDataFolder, openStore, shownAddress } from "../../store/index.ts";
 import { systemClock, systemTimers } from "../../telemetry/clock.ts";
@@ -38,6 +39,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	const data = orExit(() => loadCatalogData(CATALOG_DIR));
 	const rpcCatalog = orExit(() => loadRpcCatalog(join(CATALOG_DIR, "rpc")));
 	await ofStore(config, () => makeDataFolder(config.data));
+	const mode = openMode(config.data);
+	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
 	await refuseWrongChain(config, log);
 	await refuseWrongTopUps(config, log);
 	const front = new FrontDoor(config, log);
@@ -178,6 +181,9 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	);
 	if (wanted && !embeddedReady) void fetchModel(assets, listening.url, firstKey, loaded.adminKey !== null, log);
 }
+
+/** Its files are the owner's alone all the same: what others see is their names, sizes and times. */
+const OPEN_FOLDER = "others can look into the data folder: chmod 700 it";
 
 /** How long a start waits for the store before it says so. */
 const STORE_SILENCE_MS = 2_000;

@@ -1,6 +1,7 @@
 /** What a server leaves in its data folder while it runs, so that other commands find it: `serve.pid` and `serve.url`. */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OWNER_FILE_MODE } from "../../journal/owner-only.ts";
 
 export interface RunningServer {
 	readonly pid: number;
@@ -15,8 +16,10 @@ const urlFile = (dataDir: string) => join(dataDir, "serve.url");
 
 /** Notes that this process serves the folder at `url`. */
 export function noteServer(dataDir: string, url: string): void {
-	writeFileSync(urlFile(dataDir), `${url}\n`);
-	writeFileSync(pidFile(dataDir), `${process.pid}\n`);
+	// A killed server's files keep their mode when they are written over.
+	forgetServer(dataDir);
+	writeFileSync(urlFile(dataDir), `${url}\n`, { mode: OWNER_FILE_MODE });
+	writeFileSync(pidFile(dataDir), `${process.pid}\n`, { mode: OWNER_FILE_MODE });
 }
 
 export function forgetServer(dataDir: string): void {

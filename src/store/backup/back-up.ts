@@ -3,9 +3,10 @@
  * nothing beside it: a start on it alone begins the journal behind what is booked in it.
  */
 import { Database } from "bun:sqlite";
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
+import { makeOwnerDatabase } from "../../journal/owner-only.ts";
 import { readBacklog } from "../admin/backlog.ts";
 import { openAdmin } from "../admin/open-admin.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
@@ -85,11 +86,12 @@ async function waitForBacklog(dataDir: string, patienceMs: number): Promise<numb
 function copyTo(dataDir: string, file: string): void {
 	const db = openDatabase(dataDir);
 	try {
+		// VACUUM INTO fills an empty file, and keeps its mode.
+		makeOwnerDatabase(file);
 		db.query("VACUUM INTO ?").run(file);
 	} finally {
 		db.close();
 	}
-	chmodSync(file, 0o600);
 }
 
 export function syncFile(path: string): void {

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { syncFolderNow } from "../../journal/durable-file.ts";
+import { makeOwnerDatabase, restrictToOwner } from "../../journal/owner-only.ts";
 import { databasePath, hasDatabase, journalFolder } from "../data-folder.ts";
 import { lockDataFolder } from "../data-lock.ts";
 import { migrate, schemaNumber } from "../sqlite/migrate.ts";
@@ -36,7 +37,9 @@ export async function restore(from: string, dataDir: string): Promise<RestoreRep
 	const temporary = `${path}.tmp`;
 	try {
 		refuseFull(dataDir);
+		makeOwnerDatabase(temporary);
 		copyFileSync(from, temporary, constants.COPYFILE_FICLONE);
+		restrictToOwner(temporary);
 		beginAnew(temporary, from);
 		const counted = await checkCopy(openCopy(temporary), from);
 		syncFile(temporary);

@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { makeOwnerDatabase } from "../../journal/owner-only.ts";
 import { databasePath, makeDataFolder } from "../data-folder.ts";
 import { asStoreFault } from "./damage.ts";
 import { migrate } from "./migrate.ts";
@@ -33,6 +34,7 @@ export function openDatabase(dataDir: string, options: OpenDatabaseOptions = {})
 
 function openFile(path: string): Database {
 	try {
+		makeOwnerDatabase(path);
 		return new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
 	} catch (error) {
 		throw asStoreFault(path, error);
