@@ -166,7 +166,7 @@ export type WalletEntryType = "TOP_UP" | "CHARGE" | "REFUND" | "CREDIT" | "DEBIT
 
 /** One line of a wallet's history, in USD alone: diem of a linked account has its own statement. */
 export interface WalletEntry {
-	/** `ledger_` and what stays the same for good. */
+	/** `ledger_` and a ULID; the same for good. */
 	readonly id: string;
 	readonly type: WalletEntryType;
 	/** Nano-USD; negative where money left. */

@@ -67,11 +67,27 @@ test("charges and refunds stand in it newest first, with the request and the mod
 	for (const entry of transactions) {
 		expect(nano(entry.balanceAfter)).toBe(balance);
 		balance -= nano(entry.amount);
-		expect(entry.id).toMatch(/^ledger_/);
+		expect(entry.id).toMatch(/^ledger_[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
 		expect(new Date(entry.createdAt).toISOString()).toBe(entry.createdAt);
 	}
 	expect(balance).toBe(0);
 	expect(new Set(transactions.map(({ id }) => id)).size).toBe(4);
+});
+
+test("the ids of a wallet's entries tell nothing of what others did in between, and stay the same", async () => {
+	const [watching, other] = [testWallet(), testWallet()];
+	for (const wallet of [watching, other]) await bed.fund(wallet, "5");
+	const signedIn = await watching.signIn(bed.gate.url);
+	const call = async (headers: typeof signedIn) => void (await (await bed.rpc(headers)).arrayBuffer());
+	await call(signedIn);
+	await call(await other.signIn(bed.gate.url));
+	await call(signedIn);
+	const idsOf = async () => (await page(watching.address, signedIn)).transactions.map(({ id }) => id);
+	const ids = await idsOf();
+	expect(ids).toHaveLength(3);
+	expect(await idsOf()).toEqual(ids);
+	// Behind the time stand 80 bits: numbers of movements would be neighbours in the last few of them.
+	expect(new Set(ids.map((id) => id.slice(17, 25))).size).toBe(3);
 });
 
 test("goes on where the page before ended; null and nothing are no offset", async () => {

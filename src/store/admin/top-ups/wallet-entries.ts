@@ -6,6 +6,8 @@ import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
 import type { StoreDb } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
+import { sharedSecret } from "../shared-secret.ts";
+import { entryId } from "./entry-id.ts";
 import { entriesFrom, numberedEntries } from "./wallet-marks.ts";
 
 /** Up to here a page is read from the newest entry on. */
@@ -40,7 +42,8 @@ export interface WalletEntryPage {
  * One page. A deep one costs what the others do: it is found from a mark below it (wallet-marks.ts). The first deep page
  * of a history after a start finds the marks, about a microsecond an entry.
  */
-export function walletEntries(admin: AdminStore, input: ListWalletEntries): Promise<WalletEntryPage> {
+export async function walletEntries(admin: AdminStore, input: ListWalletEntries): Promise<WalletEntryPage> {
+	const secret = await sharedSecret(admin, { name: "wallet-entry" });
 	return admin.db
 		.transaction()
 		.setAccessMode("read only")
@@ -58,7 +61,7 @@ export function walletEntries(admin: AdminStore, input: ListWalletEntries): Prom
 			const rows = deep ? await deepPage(admin, tx, account.id, input) : await newestPage(tx, account.id, input);
 			return {
 				balance: nano(Number(account.balance ?? 0n)),
-				entries: rows.slice(0, input.limit).map(entryOf),
+				entries: rows.slice(0, input.limit).map((row) => entryOf(row, secret)),
 				hasMore: rows.length > input.limit,
 			};
 		});
@@ -74,14 +77,15 @@ interface Row {
 	readonly model: string | null;
 }
 
-function entryOf(row: Row): WalletEntryRow {
+function entryOf(row: Row, secret: string): WalletEntryRow {
 	const out = row.type === "CHARGE" || row.type === "DEBIT";
+	const createdAtMs = Number(row.created_at);
 	return {
-		id: `ledger_${String(row.place).padStart(20, "0")}`,
+		id: entryId(secret, row.place, createdAtMs),
 		type: row.type,
 		amount: out ? -Number(row.amount) : Number(row.amount),
 		balanceAfter: nano(Number(row.balance_after)),
-		createdAtMs: Number(row.created_at),
+		createdAtMs,
 		requestId: row.request_id,
 		modelId: row.model,
 	};
