@@ -139,7 +139,7 @@ const BY_PAYMENT: readonly ErrorCode[] = [
 	"X402_SETTLEMENT_PENDING",
 	"X402_FACILITATOR_UNAVAILABLE",
 ];
-const BY_BODY: readonly ErrorCode[] = ["INVALID_REQUEST", "REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
+const BY_BODY: readonly ErrorCode[] = ["REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
 /** Of the metered road: the model, the money, the work. */
 const BY_METERED: readonly ErrorCode[] = [
 	"INVALID_MODEL",
@@ -159,14 +159,15 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = { 404: "NOT_FOUND", 504: 
 
 /** Errors that an endpoint can answer, from its declaration. */
 function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
-	const codes = new Set<ErrorCode>(["RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE", ...(endpoint.codes ?? [])]);
+	// 400: a query parameter that the route does not have.
+	const always: readonly ErrorCode[] = ["INVALID_REQUEST", "RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE"];
+	const codes = new Set<ErrorCode>([...always, ...(endpoint.codes ?? [])]);
 	const add = (more: readonly ErrorCode[]) => {
 		for (const code of more) codes.add(code);
 	};
 	if (!endpoint.callers.includes("none")) add(BY_KEY);
 	if (endpoint.callers.includes("wallet")) add(BY_WALLET);
 	if (endpoint.callers.includes("wallet") && endpoint.kind === "metered") add(BY_PAYMENT);
-	if (endpoint.query) add(["INVALID_REQUEST"]);
 	if (endpoint.body) add(BY_BODY);
 	if (endpoint.idempotencyKey) add(["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED"]);
 	if (endpoint.kind === "metered") add(BY_METERED);
