@@ -15,7 +15,7 @@ const FLOORS = [
 	["access", "budgets", "catalog", "upstreams", "engines", "payments"],
 	["journal", "ledger", "store"],
 	["assets"],
-	["errors", "schema", "wire", "config", "telemetry"],
+	["errors", "schema", "wire", "config", "telemetry", "fairness"],
 ];
 
 /** [importing file, what it imports]: each must be refused. */

@@ -250,7 +250,9 @@ describe("what cannot be spoken", () => {
 });
 
 test("sixty requests at once: a bounded queue, 429 beyond it, none lost, memory in bounds", async () => {
-	const answers = await Promise.all(Array.from({ length: 60 }, () => faultOf(bed.say("Yes, sir."))));
+	const answers = await Promise.all(
+		Array.from({ length: 60 }, (_, index) => faultOf(bed.say("Yes, sir.", { tenant: `caller ${index}` }))),
+	);
 	const refused = answers.filter((fault) => fault instanceof ApiError && fault.code === "MODEL_OVERLOADED");
 	expect(answers.filter((fault) => fault === null).length).toBe(QUEUE + 1);
 	expect(refused.length).toBe(60 - QUEUE - 1);

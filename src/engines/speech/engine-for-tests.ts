@@ -22,6 +22,7 @@ export interface SayOptions {
 	readonly voice?: string;
 	readonly speed?: number;
 	readonly signal?: AbortSignal;
+	readonly tenant?: string;
 }
 
 export class SpeakingEngine {
@@ -41,8 +42,11 @@ export class SpeakingEngine {
 		for (const name of Object.values(EMBEDDED_SPEECH_ASSETS)) await this.#assets.ensure(name);
 	}
 
-	pieces(text: string, { voice = "af_heart", speed = 1, signal = new AbortController().signal }: SayOptions = {}) {
-		return this.engine.synthesize({ text, voice, speed, tenant: "test", signal });
+	pieces(
+		text: string,
+		{ voice = "af_heart", speed = 1, signal = new AbortController().signal, tenant = "test" }: SayOptions = {},
+	) {
+		return this.engine.synthesize({ text, voice, speed, tenant, signal });
 	}
 
 	async say(text: string, options: SayOptions = {}): Promise<Spoken> {
