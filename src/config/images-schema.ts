@@ -4,7 +4,7 @@ import { ms, section } from "./schema-parts.ts";
 /** Pictures: how they are worked on here, and what is looked for in those that go out. */
 export const ImagesSchema = section({
 	processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Pictures that are worked on at once" }),
-	queue: Type.Integer({ minimum: 0, maximum: 10_000, default: 64, description: "Pictures that may wait; past it 429" }),
+	queue: Type.Integer({ minimum: 0, maximum: 10_000, default: 128, description: "Pictures that may wait; past it 429" }),
 	pictureMs: ms(60_000, "One step of the work on a picture, from its turn on"),
 	maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the work on a picture is ended" }),
 	safeMode: section({

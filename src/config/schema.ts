@@ -326,7 +326,7 @@ export const ConfigSchema = closed({
 				default: 2,
 				description: "Answers at once; one more for an account that has none under way",
 			}),
-			queue: Type.Integer({ minimum: 0, default: 16, description: "Requests that may wait; past it 429" }),
+			queue: Type.Integer({ minimum: 0, default: 32, description: "Requests that may wait; past it 429" }),
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 2048, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
@@ -335,7 +335,7 @@ export const ConfigSchema = closed({
 		embedded: section({
 			enabled: Type.Boolean({ default: true, description: "The built-in voices" }),
 			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
-			queue: Type.Integer({ minimum: 0, default: 64, description: "Requests that may wait; past it 429" }),
+			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; past it 429" }),
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),
@@ -344,7 +344,7 @@ export const ConfigSchema = closed({
 		embedded: section({
 			enabled: Type.Boolean({ default: true, description: "The built-in embedding model" }),
 			threads: Type.Optional(Type.Integer({ minimum: 1, description: "Default: one less than the cores" })),
-			queue: Type.Integer({ minimum: 0, default: 64, description: "Requests that may wait; past it 429" }),
+			queue: Type.Integer({ minimum: 0, default: 128, description: "Requests that may wait; past it 429" }),
 			maxMemoryMb: Type.Integer({ minimum: 256, default: 512, description: "Above it the engine's process is ended" }),
 			idleStopMs: ms(600_000, "The engine's process ends after this long without a request"),
 		}),

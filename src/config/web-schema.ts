@@ -36,7 +36,11 @@ export const WebSchema = section({
 	pageMs: ms(20_000, "Reading one page, all in all"),
 	maxPageMb: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of a page, or a document behind an address" }),
 	processes: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: "Pages that are turned into Markdown at once" }),
-	maxMemoryMb: Type.Integer({ minimum: 256, default: 768, description: "Above it the work on a page is ended" }),
+	maxMemoryMb: Type.Integer({
+		minimum: 256,
+		default: 768,
+		description: "Above it the work on a page is ended; all processes of its browser count together",
+	}),
 	chromium: Type.Optional(
 		Type.String({
 			pattern: PLAIN_TEXT,

@@ -6,12 +6,14 @@ import { until } from "../../test/support/until.ts";
 import { silentLog } from "../telemetry/log.ts";
 import { JobPool, type JobPoolOptions } from "./job-pool.ts";
 
-/** Answers a job at once, unless its name says that it never ends. */
+/** Answers a job at once, unless its name says that it never ends, or starts a program that takes 600 MB. */
 const CHILD = `
+const EATER = "const all = new Uint8Array(600 * 2 ** 20).fill(1); console.log(all.length); setInterval(() => {}, 1e6);";
+const eat = () => (Bun.spawn([process.execPath, "-e", EATER]), new Promise(() => {}));
 import { serveParent } from ${JSON.stringify(join(import.meta.dir, "child-side.ts"))};
 serveParent({
 	start: async () => null,
-	work: ({ id, name }) => (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
+	work: ({ id, name }) => name === "hungry" ? eat() : (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
 });`;
 
 class Overflow extends Error {}
@@ -72,5 +74,16 @@ test("a pool without a reserve gives the next turn to the tenant that waits long
 	});
 	await Promise.all(jobs);
 	expect(order).toEqual(["a1", "a2", "b1", "a3"]);
+	await pool.stop();
+});
+
+test.skipIf(process.platform !== "linux")("a job whose programs take too much memory is ended with them", async () => {
+	const tooHungry = new RangeError("too hungry");
+	const fault = () => new Error("ended");
+	const faults = { tooSlow: fault, tooHungry: () => tooHungry, ended: fault, overflow: fault };
+	const pool = poolOf({ processes: 1, faults });
+	const requester = { tenant: "a", signal: new AbortController().signal };
+	await expect(pool.run({ name: "hungry" }, requester)).rejects.toBe(tooHungry);
+	expect((await pool.run({ name: "after" }, requester)).name).toBe("after");
 	await pool.stop();
 });

@@ -23,7 +23,7 @@ export interface JobPoolOptions<Done> {
 	readonly reserve: boolean;
 	/** For one job, from when its turn comes. */
 	readonly limitMs: number;
-	/** Resident memory of a process. */
+	/** Resident memory of a process and of all that it starts. */
 	readonly maxMemoryMb: number;
 	/** Jobs that may wait for their turn, of which each tenant has a share; with none, each must find a free process. */
 	readonly maxWaiting: number;

@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Subprocess } from "bun";
 import type { Log } from "../telemetry/log.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { drainToLog } from "./output-drain.ts";
+import { endTree, treeResidentBytes } from "./process-tree.ts";
 import { type EngineRecord, engineRecord } from "./roster.ts";
 
 export interface EngineProcessOptions<Ready> {
@@ -24,7 +24,7 @@ export interface EngineProcessOptions<Ready> {
 	onExit?(): void;
 	readonly log: Log;
 	readonly startTimeoutMs?: number;
-	/** Resident memory, in MB, past which the child is killed. */
+	/** Resident memory of the child and of all that it starts, in MB, past which they are killed. */
 	readonly maxMemoryMb: number;
 	/** Without use for this long the child is stopped; null: never. */
 	readonly idleStopMs: number | null;
@@ -62,13 +62,6 @@ const PASSED_ON = [
 /** The environment of a child: what a program needs to run, none of our settings or secrets. */
 export function childEnvironment(): Record<string, string> {
 	return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
-}
-
-/** Resident memory of a process in bytes, from the kernel; null where there is no /proc. */
-export async function residentBytes(pid: number): Promise<number | null> {
-	const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-	const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-	return kilobytes === undefined ? null : Number(kilobytes) * 1024;
 }
 
 interface Running {
@@ -117,11 +110,11 @@ export class EngineProcess<Ready> {
 		return this.#running?.child.pid ?? null;
 	}
 
-	/** Resident memory of the child in bytes; null where none runs. */
+	/** Resident memory of the child and of all that it started, in bytes; null where none runs. */
 	async rssBytes(): Promise<number | null> {
 		const running = this.#running;
 		if (!running) return null;
-		return (await residentBytes(running.child.pid)) ?? running.reportedRssBytes;
+		return treeResidentBytes(running.child.pid) ?? running.reportedRssBytes;
 	}
 
 	/**
@@ -152,7 +145,7 @@ export class EngineProcess<Ready> {
 		running.wanted = true;
 		this.#record.kills++;
 		this.#ready = null;
-		running.child.kill("SIGKILL");
+		endTree(running.child.pid);
 		await running.exited;
 	}
 
@@ -174,8 +167,8 @@ export class EngineProcess<Ready> {
 		running.wanted = true;
 		// Who calls `start` from now on gets a new child, not the address of this one.
 		this.#ready = null;
-		if (!this.#tell({ type: "stop" })) running.child.kill("SIGKILL");
-		const late = setTimeout(() => running.child.kill("SIGKILL"), STOP_PATIENCE_MS);
+		if (!this.#tell({ type: "stop" })) endTree(running.child.pid);
+		const late = setTimeout(() => endTree(running.child.pid), STOP_PATIENCE_MS);
 		await running.exited;
 		clearTimeout(late);
 	}
@@ -207,7 +200,7 @@ export class EngineProcess<Ready> {
 		this.#watch.unref();
 		const late = setTimeout(() => {
 			reject(new EngineError("start-failed", `The ${name} engine was not ready within ${startTimeoutMs / 1000} s`));
-			running.child.kill("SIGKILL");
+			endTree(running.child.pid);
 		}, startTimeoutMs);
 		try {
 			this.#tell({ type: "init", init });
@@ -217,7 +210,7 @@ export class EngineProcess<Ready> {
 			this.#log.info({ engine: name, pid: running.child.pid, tookMs: Math.round(this.#lastUseAt - startedAt) }, "engine ready");
 			return value;
 		} catch (fault) {
-			running.child.kill("SIGKILL");
+			endTree(running.child.pid);
 			await running.exited;
 			if (fault instanceof EngineError) throw fault;
 			throw new EngineError("start-failed", `The ${name} engine: ${fault instanceof Error ? fault.message : fault}`);
@@ -299,11 +292,11 @@ export class EngineProcess<Ready> {
 	/** Memory, life, idleness. */
 	async #look(running: Running): Promise<void> {
 		const { name, maxMemoryMb, idleStopMs, unresponsiveMs = 30_000 } = this.#options;
-		const rssBytes = (await residentBytes(running.child.pid)) ?? running.reportedRssBytes;
+		const rssBytes = treeResidentBytes(running.child.pid) ?? running.reportedRssBytes;
 		if (this.#running !== running || running.wanted) return;
 		if (rssBytes > maxMemoryMb * 2 ** 20) {
 			this.#log.error({ engine: name, rssMb: Math.round(rssBytes / 2 ** 20), maxMemoryMb }, "engine killed: too much memory");
-			running.child.kill("SIGKILL");
+			endTree(running.child.pid);
 			return;
 		}
 		// A child that still loads is watched by its start limit.
@@ -311,7 +304,7 @@ export class EngineProcess<Ready> {
 		const now = performance.now();
 		if (running.pingOpen && now - running.lastPongAt > unresponsiveMs) {
 			this.#log.error({ engine: name, silentMs: Math.round(now - running.lastPongAt) }, "engine killed: no sign of life");
-			running.child.kill("SIGKILL");
+			endTree(running.child.pid);
 			return;
 		}
 		if (idleStopMs !== null && now - this.#lastUseAt > idleStopMs) {

@@ -65,6 +65,7 @@ export class WebRoutes {
 			program,
 			userAgent: () => userAgent(web()),
 			maxBytes: web().maxPageMb * 2 ** 20,
+			maxMemoryMb: () => web().maxMemoryMb,
 			proxyPort: async () => {
 				this.#proxy ??= startGuardProxy({ trustedHosts: () => web().allowPrivateHosts, refusedHosts: BROWSERS_OWN });
 				return (await this.#proxy).port;

@@ -6,12 +6,15 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ApiError } from "../../errors/index.ts";
 import { childEnvironment } from "../process.ts";
+import { watchTree } from "../process-tree.ts";
 import { ffmpegArguments } from "./ffmpeg-arguments.ts";
 import { FfmpegProgram, type FfmpegProgramOptions } from "./ffmpeg-program.ts";
 import { everyHour, removeLeftFolders } from "./left-folders.ts";
 import type { AudioEncoder, AudioEncoderState, EncodeRequest } from "./port.ts";
 
 const MAX_WORDS_CHARS = 2_000;
+/** Resident: encoders in use need a tenth of it. */
+const MAX_MEMORY_BYTES = 512 * 2 ** 20;
 const FOLDER_PREFIX = "turnpike-audio-";
 
 /** Audio in the callers' formats by ffmpeg, one process for each request. */
@@ -77,6 +80,7 @@ class FfmpegRun {
 	readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
 	readonly #signal: AbortSignal;
 	readonly #closed: Promise<number | null>;
+	readonly #unwatch: () => void;
 	readonly #fed: Promise<void>;
 	#words = "";
 	/** What the input threw; null where it gave all it had. */
@@ -93,6 +97,14 @@ class FfmpegRun {
 				resolve(null);
 			});
 		});
+		const { pid } = this.#child;
+		this.#unwatch =
+			pid === undefined
+				? () => {}
+				: watchTree(pid, MAX_MEMORY_BYTES, () => {
+						this.#words = `it has more than ${MAX_MEMORY_BYTES} bytes`;
+						this.kill();
+					});
 		this.#child.stderr.setEncoding("utf8");
 		this.#child.stderr.on("data", (words: string) => {
 			this.#words = (this.#words + words).slice(-MAX_WORDS_CHARS);
@@ -122,6 +134,7 @@ class FfmpegRun {
 	}
 
 	readonly kill = (): void => {
+		this.#unwatch();
 		this.#signal.removeEventListener("abort", this.kill);
 		if (this.#child.exitCode === null) this.#child.kill("SIGKILL");
 	};

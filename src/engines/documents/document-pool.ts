@@ -17,7 +17,7 @@ export interface DocumentPoolOptions {
 	readonly limitMs: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
-	/** Files that may wait for their turn. Default 256. */
+	/** Files that may wait for their turn. Default 512. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 	/** Path of the program that reads scanned pages, null where there is none. Default: looked up on the PATH. */
@@ -42,7 +42,7 @@ export class DocumentPool implements DocumentReader {
 			reserve: true,
 			limitMs: options.limitMs,
 			maxMemoryMb: options.maxMemoryMb,
-			maxWaiting: options.maxWaiting ?? 256,
+			maxWaiting: options.maxWaiting ?? 512,
 			idleStopMs: options.idleStopMs ?? 300_000,
 			faults: { tooSlow, tooHungry, ended, overflow },
 		});

@@ -33,7 +33,7 @@ export interface EmbeddedImagesOptions {
 	readonly limitMs?: number;
 	/** Resident memory of a process. Default 1024. */
 	readonly maxMemoryMb?: number;
-	/** Pictures that may wait for their turn. Default 64. */
+	/** Pictures that may wait for their turn. Default 128. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 	/** The child's entry file. */
@@ -46,7 +46,7 @@ export class EmbeddedImages implements ImageEngine {
 	readonly #scorer: AdultScorer;
 
 	constructor(options: EmbeddedImagesOptions) {
-		const { log, assets, limitMs = 60_000, maxWaiting = 64, idleStopMs = 300_000 } = options;
+		const { log, assets, limitMs = 60_000, maxWaiting = 128, idleStopMs = 300_000 } = options;
 		this.#jobs = new JobPool({
 			name: "images",
 			log,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
-import { residentBytes } from "../process.ts";
+import { treeResidentBytes } from "../process-tree.ts";
 import { seeded } from "../seeded-for-tests.ts";
 import { imagesOf, NEVER, PNG, painted, sample } from "./images-for-tests.ts";
 import type { ImageFault } from "./index.ts";
@@ -127,7 +127,7 @@ test("40 pictures of 8 megapixels at once are all done, in bounded memory", asyn
 	const engine = imagesOf({ processes: 2 });
 	let peak = 0;
 	const watch = setInterval(async () => {
-		const sizes = await Promise.all(engine.pids().map(residentBytes));
+		const sizes = engine.pids().map(treeResidentBytes);
 		peak = Math.max(
 			peak,
 			sizes.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0),

@@ -36,7 +36,7 @@ export class SchemaChecker {
 	constructor(options: SchemaCheckerOptions) {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
-		const maxWaiting = options.maxWaiting ?? 256;
+		const maxWaiting = options.maxWaiting ?? 512;
 		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyChecks() });
 		this.#process = new EngineProcess({
 			name: "schemas",

@@ -47,7 +47,7 @@ export class TokenCounter {
 	constructor(options: TokenCounterOptions) {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
-		const maxWaiting = options.maxWaiting ?? 256;
+		const maxWaiting = options.maxWaiting ?? 512;
 		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyTexts() });
 		this.#chars = new SharedCapacity(options.maxWaitingChars ?? 64 * 2 ** 20);
 		this.#process = new EngineProcess({

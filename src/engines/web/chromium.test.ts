@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { type LocalSite, startLocalSite } from "../../../test/support/local-site.ts";
+import { until } from "../../../test/support/until.ts";
 import { Chromium } from "./chromium.ts";
 
 const program = Bun.which("chromium") ?? Bun.which("google-chrome") ?? Bun.which("chrome");
@@ -26,6 +28,7 @@ beforeAll(() => {
 		proxyPort: async () => (await site.proxy()).port,
 		userAgent: () => "Turnpike/test",
 		maxBytes: 100_000,
+		maxMemoryMb: () => 900,
 		scriptMs: 3_000,
 		loadMs: 50_000,
 	});
@@ -55,8 +58,38 @@ test.skipIf(program === null)("a page that never ends is ended with its caller",
 	await expect(chromium.html("http://site.example/endless", { tenant: "test", signal: leave.signal })).rejects.toThrow("left");
 });
 
+test.skipIf(program === null)("a page that takes more memory than a page may is ended with all its processes", async () => {
+	site.paths["/hungry"] = () =>
+		page("const all = []; for (let at = 0; at < 400; at++) all.push(new Uint8Array(16 * 2 ** 20).fill(1));");
+	const hungry = new Chromium({
+		program: program ?? "",
+		proxyPort: async () => (await site.proxy()).port,
+		userAgent: () => "Turnpike/hungry",
+		maxBytes: 100_000,
+		maxMemoryMb: () => 900,
+	});
+	const reading = hungry.html("http://site.example/hungry", { tenant: "test", signal: new AbortController().signal });
+	await expect(reading).rejects.toMatchObject({ name: "PageFault", code: "page_too_costly" });
+	const left = () => readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes("Turnpike/hungry"));
+	await until(() => left().length === 0, "the end of its processes");
+});
+
+function commandOf(pid: string): string {
+	try {
+		return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+	} catch {
+		return "";
+	}
+}
+
 test("a program that is not there is said so", async () => {
-	const none = new Chromium({ program: "/no/such/browser", proxyPort: async () => 9, userAgent: () => "a", maxBytes: 1 });
+	const none = new Chromium({
+		program: "/no/such/browser",
+		proxyPort: async () => 9,
+		userAgent: () => "a",
+		maxBytes: 1,
+		maxMemoryMb: () => 900,
+	});
 	await expect(none.html("http://site.example/", { tenant: "test", signal: new AbortController().signal })).rejects.toMatchObject(
 		{ name: "PageFault" },
 	);

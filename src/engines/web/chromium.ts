@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FairGate, type Requester } from "../../fairness/index.ts";
 import { childEnvironment } from "../process.ts";
+import { endTree, watchTree } from "../process-tree.ts";
 import type { ScriptedPages } from "./page-reader.ts";
 import { PageFault } from "./port.ts";
 
@@ -17,11 +18,13 @@ export interface ChromiumOptions {
 	readonly maxBytes: number;
 	/** Time of the page's own clock that its scripts get; waiting costs nothing of it. Default 8 s. */
 	readonly scriptMs?: number;
+	/** Resident memory of a page's browser, all its processes together. */
+	readonly maxMemoryMb: () => number;
 	/** After this long a page is taken as it is then. Default 12 s. */
 	readonly loadMs?: number;
 	/** Pages at once. Default 2. */
 	readonly pages?: number;
-	/** Pages that may wait. Default 32. */
+	/** Pages that may wait. Default 64. */
 	readonly maxWaiting?: number;
 }
 
@@ -29,7 +32,8 @@ const SCRIPT_MS = 8_000;
 const LOAD_MS = 12_000;
 
 /**
- * Runs pages in a Chromium of the operator's: a process, and a profile, for each page, ended with it. Names are not
+ * Runs pages in a Chromium of the operator's: a browser, and a profile, for each page, ended with it, and ended at the
+ * limit of its memory. Names are not
  * resolved by it, and nothing goes past the proxy.
  */
 export class Chromium implements ScriptedPages {
@@ -38,7 +42,7 @@ export class Chromium implements ScriptedPages {
 
 	constructor(options: ChromiumOptions) {
 		this.#options = options;
-		const { pages: places = 2, maxWaiting = 32 } = options;
+		const { pages: places = 2, maxWaiting = 64 } = options;
 		this.#gate = new FairGate({ places, reserve: true, maxWaiting, overflow });
 	}
 
@@ -56,7 +60,7 @@ export class Chromium implements ScriptedPages {
 	}
 
 	#dump(url: string, profile: string, proxyPort: number, signal: AbortSignal): Promise<string> {
-		const { program, userAgent, maxBytes, scriptMs = SCRIPT_MS, loadMs = LOAD_MS } = this.#options;
+		const { program, userAgent, maxBytes, maxMemoryMb, scriptMs = SCRIPT_MS, loadMs = LOAD_MS } = this.#options;
 		// A group of its own: its processes end together.
 		const child = spawn(program, flags({ profile, proxyPort, userAgent: userAgent(), scriptMs, loadMs, url }), {
 			detached: true,
@@ -73,16 +77,19 @@ export class Chromium implements ScriptedPages {
 		});
 		child.on("error", (fault) => reject(new PageFault("page_empty", "The browser for pages with scripts does not start", fault)));
 		child.on("close", () => resolve(Buffer.concat(pieces).toString("utf8")));
+		const unwatch = child.pid === undefined ? () => {} : watchTree(child.pid, maxMemoryMb() * 2 ** 20, () => reject(tooHungry()));
 		const leave = () => reject(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
 		if (signal.aborted) leave();
 		return promise.finally(() => {
+			unwatch();
 			signal.removeEventListener("abort", leave);
-			endGroup(child.pid);
+			if (child.pid !== undefined) endTree(child.pid);
 		});
 	}
 }
 
+const tooHungry = () => new PageFault("page_too_costly", "The page takes more memory than a page may");
 const overflow = () => new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
 
 interface Run {
@@ -130,13 +137,4 @@ function flags({ profile, proxyPort, userAgent, scriptMs, loadMs, url }: Run): s
 		...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
 		url,
 	];
-}
-
-function endGroup(pid: number | undefined): void {
-	if (pid === undefined) return;
-	try {
-		process.kill(-pid, "SIGKILL");
-	} catch {
-		// It has ended by itself.
-	}
 }

@@ -15,7 +15,7 @@ export interface PagePoolOptions {
 	readonly maxMemoryMb: number;
 	/** For one page, from when its turn comes. Default 10 s. */
 	readonly limitMs?: number;
-	/** Pages that may wait for their turn. Default 256. */
+	/** Pages that may wait for their turn. Default 512. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 	/** The child's entry file. */
@@ -37,7 +37,7 @@ export class PagePool {
 			reserve: true,
 			limitMs: options.limitMs ?? 10_000,
 			maxMemoryMb: options.maxMemoryMb,
-			maxWaiting: options.maxWaiting ?? 256,
+			maxWaiting: options.maxWaiting ?? 512,
 			idleStopMs: options.idleStopMs ?? 300_000,
 			faults: { tooSlow, tooHungry, ended, overflow },
 		});
