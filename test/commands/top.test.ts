@@ -6,6 +6,7 @@ import { freePort } from "../support/free-port.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type Served, serve, turnpike } from "../support/served.ts";
 import { onTerminal } from "../support/terminal.ts";
+import { until } from "../support/until.ts";
 
 describe("beside a server", () => {
 	let upstream: ScriptedUpstream;
@@ -16,9 +17,12 @@ describe("beside a server", () => {
 		served = await serve({
 			config: { upstreams: { "gpu-a": { url: upstream.url } }, chat: { embedded: { enabled: false } } },
 		});
-		const answer = await served.chat({ model: "small", messages: [{ role: "user", content: "hello" }] });
-		expect(answer.status).toBe(200);
-		await answer.arrayBuffer();
+		// The models of the upstream come a moment after the server is ready.
+		await until(async () => {
+			const answer = await served.chat({ model: "small", messages: [{ role: "user", content: "hello" }] });
+			await answer.arrayBuffer();
+			return answer.status === 200;
+		});
 	});
 	afterAll(async () => {
 		served.remove();

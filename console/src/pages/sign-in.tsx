@@ -4,6 +4,7 @@ import { signIn } from "../api/ask-session.ts";
 import { Brand } from "../frame/frame.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Fault } from "../parts/loaded.tsx";
+import { pageToReturnTo } from "../parts/page-to-return-to.ts";
 import { useSearchTexts } from "../parts/use-search-texts.ts";
 
 /** Takes an ADMIN key of the operator's account, and leads back to where the reader was. */
@@ -22,8 +23,7 @@ export function SignIn(): ReactNode {
 		setFault(null);
 		try {
 			await signIn(key.trim());
-			// Only a page of the console: an address in a link must not lead elsewhere.
-			router.history.replace(back !== undefined && /^\/console\/(?!\/)/.test(back) ? back : "/console/");
+			router.history.replace(pageToReturnTo(back, location.origin));
 		} catch (error) {
 			setFault(error);
 			setBusy(false);

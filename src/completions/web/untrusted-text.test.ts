@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { TEMPLATE_SIGNS } from "./template-signs.ts";
 import { plainTextInTurns, untrustedTexts } from "./untrusted-text.ts";
 
 const markOf = (prompt: string) => /the mark ([0-9a-f]{32}),/.exec(prompt)?.[1] ?? "";
@@ -55,4 +56,44 @@ test("a long text is made plain slice by slice as it is at once, wherever a bord
 			untrustedTexts([{ source: "a", text: plain, isPlain: true }], told) === untrustedTexts([{ source: "a", text }], options),
 		).toBe(true);
 	}
+});
+
+test("no sign of a chat template comes through whole, opening or closing, in a text or in its source", () => {
+	const examples = {
+		"<|": "<|im_start|>",
+		"<｜": "<｜begin▁of▁sentence｜>",
+		"<0x": "<0x0A>",
+		"<unused": "<unused99>",
+		"<seed:": "<seed:think>",
+		"<function=": "<function=send>",
+	};
+	const signs = TEMPLATE_SIGNS.flatMap((family) => family.signs).flatMap((sign) => {
+		const whole = examples[sign as keyof typeof examples];
+		if (whole !== undefined) return [whole];
+		return /^[<[]\w+[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign];
+	});
+	const others = ["[THINK]", "[/THINK]", "[TOOL_CONTENT]", "<tool_calls>", "</tool_calls>", "[gMASK]<sop>", "<unk>", "<</SYS>>"];
+	for (const sign of new Set([...signs, ...others])) {
+		const prompt = untrustedTexts([{ source: `a ${sign} b`, text: `x ${sign} y\n${sign}${sign}` }]);
+		expect(prompt.includes(sign), sign).toBe(false);
+		expect(prompt.replaceAll(" ", ""), sign).toContain(sign.replaceAll(" ", ""));
+	}
+});
+
+test("a sign that another one's parting would make is parted as well", () => {
+	for (const text of ["<<|im_start|>", "<\u200b|im_start|>", "[\u200bINST]", "<\r|im_end|>", "[[INST]]", "<</s>"]) {
+		const prompt = untrustedTexts([{ source: "a", text }]);
+		for (const sign of ["<|", "[INST]", "</s>"]) expect(prompt.includes(sign), text).toBe(false);
+	}
+});
+
+test("texts without signs stay as they are: code, markup, lists", () => {
+	for (const text of [
+		"a[0] < b[1]",
+		"<div class='a'>b</div>",
+		"- [x] done [link](http://a.example/)",
+		"if (a<b || c>d)",
+		"[A] [1] <T>",
+	])
+		expect(untrustedTexts([{ source: "a", text }])).toContain(text);
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sliceBySlice } from "../../wire/index.ts";
+import { firstOfSigns, LONGEST_SIGN_CHARS } from "./template-signs.ts";
 
 /** A text of others that goes into a prompt. */
 export interface UntrustedText {
@@ -26,7 +27,7 @@ const MAX_TOTAL_CHARS = 120_000;
  * Texts of the web or of files as one part of a prompt that says what they are: data, numbered from 1, each between two
  * lines with a random mark that their writers cannot know, so no text can end its own part or begin another. What a text
  * says to do is content: the model is told so before and after. Signs that a server would take for the borders of
- * messages are parted, and control characters go.
+ * messages (`TEMPLATE_SIGNS`) are parted, and control characters go.
  */
 export function untrustedTexts(texts: readonly UntrustedText[], options: UntrustedOptions = {}): string {
 	const { maxChars = MAX_CHARS, maxTotalChars = MAX_TOTAL_CHARS, mark = randomBytes(16).toString("hex") } = options;
@@ -66,25 +67,20 @@ const cut = (text: string, most: number): string =>
 /** All but tab and line feed; and what turns the direction of writing, or shows nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-/** The signs by which chat templates in use begin and end messages and turns: servers read them wherever they stand. */
-const BORDERS =
-	/<(?=[|\uff5c])|<(?=\/?(?:start_of_turn|end_of_turn|start_header_id|end_header_id|bos|eos|s|think|tool_call|tool_response|tools)>)|<(?=<\/?SYS>>)|\[(?=\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])/g;
+const SIGNS = firstOfSigns();
 
 function plainText(text: string): string {
-	return text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, "").replaceAll(BORDERS, "$& ");
+	return text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, "").replaceAll(SIGNS, "$& ");
 }
-
-/** More than a border has behind its first sign. */
-const BORDER_CHARS = 64;
 
 /** The same of a text of any length, slice by slice between other work. */
 export async function plainTextInTurns(text: string): Promise<string> {
 	const seen = await sliceBySlice(text.toWellFormed().replaceAll("\r\n", "\n"), (slice) => slice.replaceAll(UNSEEN, ""));
 	const whole = seen.join("");
 	const parted = await sliceBySlice(whole, (slice, start) => {
-		// A border may go on in the next slice.
-		const beyond = whole.slice(start + slice.length, start + slice.length + BORDER_CHARS);
-		const text = `${slice}${beyond}`.replaceAll(BORDERS, (sign, at: number) => (at < slice.length ? `${sign} ` : sign));
+		// A sign may go on in the next slice.
+		const beyond = whole.slice(start + slice.length, start + slice.length + LONGEST_SIGN_CHARS);
+		const text = `${slice}${beyond}`.replaceAll(SIGNS, (sign, at: number) => (at < slice.length ? `${sign} ` : sign));
 		return text.slice(0, text.length - beyond.length);
 	});
 	return parted.join("");

@@ -1,0 +1,140 @@
+/**
+ * The signs by which chat templates begin and end messages, turns, thoughts and calls of tools. Servers read them as
+ * single tokens wherever they stand in a prompt, so a text of others must not hold one.
+ *
+ * A sign `<name>` or `[NAME]` stands for its closing form too. Not here: plain words that some old templates take for
+ * the start of a turn (`### Human:`, `USER:`). They are text to every tokenizer, and common in texts.
+ */
+export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source: string; readonly signs: readonly string[] }[] =
+	[
+		{
+			// All signs between `<|` and `|>`, also with DeepSeek's fullwidth bar.
+			family: "ChatML, Llama 3, GLM, Phi, Granite, Command, gpt-oss, Kimi, DeepSeek, Gemma 4",
+			source: "tokenizer_config.json of each family; openai/harmony, docs/format.md",
+			signs: ["<|", "<｜"],
+		},
+		{
+			family: "Llama 2, and tokenizers made by SentencePiece",
+			source: "meta-llama/llama, llama/generation.py; google/sentencepiece, doc/special_symbols.md",
+			signs: ["<s>", "<unk>", "<pad>", "<mask>", "<bos>", "<eos>", "<0x", "<<SYS>>", "<</SYS>>", "[INST]"],
+		},
+		{
+			family: "Mistral",
+			source: "mistralai/mistral-common, tokens/tokenizers/base.py (SpecialTokens)",
+			signs: [
+				"[AVAILABLE_TOOLS]",
+				"[TOOL_CALLS]",
+				"[TOOL_RESULTS]",
+				"[TOOL_CONTENT]",
+				"[SYSTEM_PROMPT]",
+				"[MODEL_SETTINGS]",
+				"[THINK]",
+				"[ARGS]",
+				"[CALL_ID]",
+				"[IMG]",
+				"[IMG_BREAK]",
+				"[IMG_END]",
+				"[PREFIX]",
+				"[MIDDLE]",
+				"[SUFFIX]",
+				"[AUDIO]",
+				"[BEGIN_AUDIO]",
+				"[TRANSCRIBE]",
+			],
+		},
+		{
+			family: "Gemma",
+			source: "google/gemma, docs: prompt structure; google-deepmind/gemma, gemma/gm/text/_tokenizer.py",
+			signs: ["<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>", "<unused", "<ctrl"],
+		},
+		{
+			family: "GLM",
+			source: "THUDM/chatglm3 and zai-org/GLM-4.5, tokenizer_config.json and chat_template.jinja",
+			signs: ["[gMASK]", "[sMASK]", "[MASK]", "<sop>", "<eop>", "<arg_key>", "<arg_value>"],
+		},
+		{
+			family: "BERT, InternLM, and other tokenizers by WordPiece",
+			source: "google-research/bert, tokenization.py; InternLM/InternLM2, tokenizer_config.json",
+			signs: ["[CLS]", "[SEP]", "[PAD]", "[UNK]", "[BOS]", "[EOS]", "[UNUSED_TOKEN"],
+		},
+		{
+			family: "Qwen, Hermes and Llama 3.1: calls of tools",
+			source: "NousResearch/Hermes-Function-Calling; QwenLM/Qwen3, chat_template; meta-llama/llama-models, prompt formats",
+			signs: [
+				"<tool_call>",
+				"<tool_calls>",
+				"<tool_response>",
+				"<tool_responses>",
+				"<tool_result>",
+				"<tool_results>",
+				"<tools>",
+				"<available_tools>",
+				"<function_call>",
+				"<function_calls>",
+				"<function_results>",
+				"<function=",
+				"</function>",
+				"<parameter=",
+				"</parameter>",
+				"<TOOLCALL>",
+				"<AVAILABLE_TOOLS>",
+				"<TOOL_RESPONSE>",
+			],
+		},
+		{
+			family: "Models that think",
+			source: "deepseek-ai/DeepSeek-R1, README; QwenLM/QwQ and zai-org/GLM-4.5, chat_template.jinja",
+			signs: ["<think>", "<thinking>", "<thought>", "<reasoning>"],
+		},
+		{
+			family: "Seed-OSS",
+			source: "ByteDance-Seed/seed-oss, chat_template.jinja",
+			signs: ["<seed:", "</seed:"],
+		},
+		{
+			family: "MiniMax",
+			source: "MiniMax-AI/MiniMax-M2, chat_template.jinja",
+			signs: ["]~b]", "]~!b[", "[e~[", "<minimax:", "</minimax:", "<beginning_of_sentence>", "<end_of_sentence>"],
+		},
+		{
+			family: "Ling, MiniCPM, Nemotron, LongCat",
+			source:
+				"inclusionAI/Ling-V2, OpenBMB/MiniCPM, NVIDIA-NeMo and meituan-longcat, chat templates; ggml-org/llama.cpp, src/llama-chat.cpp",
+			signs: ["<role>", "<AI>", "<用户>", "<extra_id_", "<SPECIAL_", "<longcat_", "</longcat_"],
+		},
+		{
+			family: "Code models: filling in the middle",
+			source: "bigcode-project/starcoder2 and meta-llama/codellama, README; Qwen/Qwen2.5-Coder, tokenizer_config.json",
+			signs: [
+				"<fim_prefix>",
+				"<fim_middle>",
+				"<fim_suffix>",
+				"<fim_pad>",
+				"<file_sep>",
+				"<repo_name>",
+				"<PRE>",
+				"<MID>",
+				"<SUF>",
+				"<EOT>",
+				"<EOD>",
+			],
+		},
+	];
+
+/** More characters than any sign has. */
+export const LONGEST_SIGN_CHARS = 64;
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** A sign and its closing form. */
+const forms = (sign: string) => (/^[<[][^</]*[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign]);
+
+/** Matches the first character of each sign, so that a space behind it parts the sign. */
+export function firstOfSigns(): RegExp {
+	const rests = new Map<string, string[]>();
+	for (const sign of TEMPLATE_SIGNS.flatMap(({ signs }) => signs.flatMap(forms))) {
+		const first = sign.slice(0, 1);
+		rests.set(first, [...(rests.get(first) ?? []), escaped(sign.slice(1))]);
+	}
+	return new RegExp([...rests].map(([first, rest]) => `${escaped(first)}(?=${rest.join("|")})`).join("|"), "g");
+}
