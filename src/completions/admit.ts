@@ -17,7 +17,7 @@ import { ChatMeter } from "./meter.ts";
 import type { ChatParts } from "./parts.ts";
 import { hostedOptions, preparationOf, streamEcho, xResultPrice } from "./preparation.ts";
 import type { Prepared } from "./prepare.ts";
-import { promptOverheadTokens, promptSize, promptText } from "./prompt-size.ts";
+import { PromptText, promptOverheadTokens, promptSize } from "./prompt-size.ts";
 import { Receipt } from "./sealed/receipts.ts";
 import { SealedRequest } from "./sealed/sealed-request.ts";
 import type { ChatSession } from "./session.ts";
@@ -72,10 +72,10 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			members,
 			size:
 				sealed === null
-					? promptSize(asked.body, members, found, Buffer.byteLength(added))
-					: promptSize(asked.body, members, sealed.sized(found), sealed.addedBytes),
+					? promptSize(asked, members, found, Buffer.byteLength(added))
+					: promptSize(asked, members, sealed.sized(found), sealed.addedBytes),
 			overhead: promptOverheadTokens(asked.body, found) + (sealed?.tokens ?? 0),
-			text: () => promptText(sealed?.readable ?? asked.body, added, asked.long),
+			text: () => new PromptText(sealed?.readable ?? asked.body, added, asked.long),
 		};
 	};
 	let plan = planOf(input, facts);
@@ -84,9 +84,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	const wanted = preparationOf(facts, options);
 	// Of the body as it came: reading its files writes over it.
 	const receipt =
-		call.caller === null || form.takesSealed !== true
-			? null
-			: Receipt.of(parts.receipts, call.caller.account.id, model, input.raw);
+		call.caller === null || form.takesSealed !== true ? null : Receipt.of(parts.receipts, call.caller.account.id, model, input);
 	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
 	/** What is held beside the tokens; undefined for plain chat. */
 	const besideNano = () =>
@@ -115,7 +113,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				plan = planOf(prepared.input, { ...facts, files: [], fileDataBytes: 0 });
 			}
 			const { size: real, overhead, text } = plan;
-			const count = lazily(() => parts.countTokens(text(), call.tenant));
+			const count = lazily(() => text().tokens((counted) => parts.countTokens(counted, call.tenant)));
 			// What is sealed cannot be counted here.
 			if (sealed === null) await requireCountedRoom(model, real, count);
 			const rates = dearestRates(model.prices, real.atMost + again);
@@ -172,6 +170,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 					requestId: call.requestId,
 					model,
 					raw: asked.raw,
+					long: asked.long,
 					members,
 					edits: bodyEdits({
 						body: asked.body,

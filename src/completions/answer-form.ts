@@ -15,7 +15,7 @@ export interface AnswerForm {
 	 * Reads a whole answer before it is charged, and throws INFERENCE_FAILED where it cannot be passed on. What it
 	 * returns makes the body once the price is known.
 	 */
-	whole(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => string | Uint8Array;
+	whole(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => string | Uint8Array>;
 	stream(session: ChatSession): StreamForm;
 	/** True: it brings sealed text as it came, and its bytes are those that a signature is of. */
 	readonly takesSealed?: boolean;

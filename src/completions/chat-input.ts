@@ -1,5 +1,5 @@
 import type { Input } from "../server/endpoint.ts";
-import { elideLongStrings, LongStrings, topLevelMembers } from "../wire/index.ts";
+import { type LongStrings, topLevelMembers } from "../wire/index.ts";
 import type { ChatBody } from "./schema.ts";
 
 /** A chat request as the route has it: in OpenAI's chat form, parsed and as bytes. */
@@ -7,14 +7,10 @@ export type ChatInput = Pick<Input<ChatBody, unknown>, "body" | "raw" | "long">;
 
 /**
  * A chat request that was made of another form's body, as parsed and as bytes.
- * @param long the strings of that body which its parsed copy has not whole
+ * @param long the strings of that body which its parsed copy, and so this request, has not whole
  */
 export function chatInput(body: ChatBody, long: LongStrings): ChatInput {
-	const raw = long.write(body);
-	if (long === LongStrings.none) return { body, raw, long };
-	const { json, elided } = elideLongStrings(raw);
-	const parsed = JSON.parse(new TextDecoder().decode(json)) as ChatBody;
-	return { body: parsed, raw, long: new LongStrings(raw, elided) };
+	return { body, raw: Buffer.from(JSON.stringify(body)), long };
 }
 
 /** Throws 400 for a body that nests more deeply than it could be written again. */

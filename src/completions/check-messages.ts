@@ -105,6 +105,9 @@ function checkPart(
 	}
 }
 
+/** Characters of base64 that have the size of most pictures in them. */
+const IMAGE_HEADER_CHARS = 87_384;
+
 /** A data URL of the kind or a public http(s) URL. Returns the bytes of data that the message carries. */
 function checkUrl(url: string, at: (string | number)[], kind: string, long: LongStrings): number {
 	if (url.startsWith("data:")) {
@@ -112,7 +115,7 @@ function checkUrl(url: string, at: (string | number)[], kind: string, long: Long
 		const head = comma < 0 ? "" : url.slice(5, comma).toLowerCase();
 		if (!head.startsWith(kind) || !head.endsWith(";base64"))
 			throw invalidField(at, `must be a data:${kind}...;base64, URL or an http(s) URL`);
-		if (kind === "image/") checkImageData(url.slice(comma + 1, comma + 1 + 87_384), at);
+		if (kind === "image/") checkImageData(long.startOf(url, comma + 1 + IMAGE_HEADER_CHARS).slice(comma + 1), at);
 		else checkVideoData(url.slice(comma + 1, comma + 1 + 128), at);
 		return long.bytesOf(url);
 	}

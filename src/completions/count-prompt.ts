@@ -5,7 +5,7 @@ import type { ChatInput } from "./chat-input.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
 import { imagesKeptFrom } from "./kept-images.ts";
 import type { ChatParts } from "./parts.ts";
-import { promptOverheadTokens, promptText } from "./prompt-size.ts";
+import { PromptText, promptOverheadTokens } from "./prompt-size.ts";
 
 /**
  * Tokens that a request's prompt has by our own count, which its upstream's may differ from. Checks the request
@@ -30,5 +30,6 @@ export async function countPrompt(
 		return found;
 	});
 	const added = body.service_parameters?.include_service_system_prompt === false ? "" : parts.config().chat.systemPrompt;
-	return (await parts.countTokens(promptText(body, added, long), tenant)) + promptOverheadTokens(body, facts);
+	const tokens = await new PromptText(body, added, long).tokens((text) => parts.countTokens(text, tenant));
+	return tokens + promptOverheadTokens(body, facts);
 }

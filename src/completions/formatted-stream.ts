@@ -2,6 +2,7 @@ import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent, ChatStream, EventBatch, UnaryAnswer } from "../upstreams/port.ts";
+import { wholeBody } from "./whole-body.ts";
 
 /**
  * A whole answer as a stream: what has to be checked before it goes out can only go out at once. `ask` is aborted
@@ -15,9 +16,10 @@ export class FormattedStream implements ChatStream {
 	#cancelled: ApiError | null = null;
 
 	constructor(ask: (signal: AbortSignal) => Promise<UnaryAnswer>, left: AbortSignal) {
-		this.opened = ask(AbortSignal.any([left, this.#controller.signal])).then((answer) => {
+		this.opened = ask(AbortSignal.any([left, this.#controller.signal])).then(async (answer) => {
+			const events = eventsOf({ ...answer, body: await wholeBody(answer) });
 			this.#answer = answer;
-			return { events: eventsOf(answer), done: true };
+			return { events, done: true };
 		});
 		this.headers = this.opened.then(nothing);
 		// Both are for whoever asks; an unasked failure is no crash.

@@ -55,13 +55,13 @@ export async function askInFormat(
 }
 
 async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAnswer): Promise<Read> {
-	const body = wholeBody(given);
+	const body = await wholeBody(given);
 	const usage = await session.meter.toldOrCounted(given.usage, () => {
 		const output = new ReceivedOutput();
 		output.add(body.choices);
 		return output;
 	});
-	const told = { ...(session.thinking === null ? given : withThinkingApart(given, session.thinking)), usage };
+	const told = { ...(session.thinking === null ? given : await withThinkingApart(given, session.thinking)), usage };
 	const choices = told.body.choices;
 	const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
 	const message = isRecord(choice) && isRecord(choice.message) ? choice.message : null;

@@ -12,7 +12,7 @@ export { countPrompt } from "./count-prompt.ts";
 export { ForwardedMembersSchema } from "./forwarded-members.ts";
 export { costOf } from "./meter.ts";
 export type { ChatParts } from "./parts.ts";
-export { promptText } from "./prompt-size.ts";
+export { PromptText } from "./prompt-size.ts";
 export { admitRenamed, withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
 export { type KeptReceipt, Receipts } from "./sealed/receipts.ts";

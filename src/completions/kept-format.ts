@@ -1,6 +1,7 @@
 import type { TextModel } from "../catalog/types.ts";
 import { invalidField } from "../schema/index.ts";
 import { isRecord } from "../schema/is-record.ts";
+import { atOnce, BODY_BOUNDS, cutJson } from "../wire/index.ts";
 import type { ChatBody } from "./schema.ts";
 
 /** What an answer has to be where this service sees to it: a JSON object, or what a schema allows. */
@@ -39,8 +40,12 @@ export interface JsonFound {
 
 const FENCE = "```";
 
+/** Longer answers are no JSON that somebody asked a model for. */
+const MAX_JSON_CHARS = 1_048_576;
+
 /** The one JSON value of an answer, also within a code fence or words; null where there is none. */
 export function jsonIn(answer: string): JsonFound | null {
+	if (answer.length > MAX_JSON_CHARS) return null;
 	const text = answer.trim();
 	return parsed(text) ?? parsed(inFence(text)) ?? parsed(inBraces(text));
 }
@@ -48,6 +53,7 @@ export function jsonIn(answer: string): JsonFound | null {
 function parsed(text: string): JsonFound | null {
 	if (text === "") return null;
 	try {
+		atOnce(cutJson(Buffer.from(text), BODY_BOUNDS));
 		return { text, value: JSON.parse(text) as unknown };
 	} catch {
 		return null;

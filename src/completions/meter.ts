@@ -3,6 +3,7 @@ import type { TextModel } from "../catalog/types.ts";
 import { estimateTokens } from "../engines/tokens/estimate-tokens.ts";
 import type { Settlement } from "../server/endpoint.ts";
 import { chatLines } from "./charge.ts";
+import type { PromptText } from "./prompt-size.ts";
 import type { ReceivedOutput } from "./received.ts";
 
 /** Of a model whose context nobody has told us. */
@@ -32,7 +33,7 @@ export interface MeterParts {
 	readonly choices: number;
 	readonly countTokens: (text: string) => Promise<number>;
 	/** Text of the prompt, made only when it must be counted, and the tokens that counting it does not see. */
-	readonly promptText: () => string;
+	readonly promptText: () => PromptText;
 	readonly promptOverheadTokens: number;
 	/** Is paid with the answer, and costs nothing without one. */
 	readonly ranBefore?: RanBefore | undefined;
@@ -120,7 +121,7 @@ export class ChatMeter {
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
 		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
 		const [prompt, completion] = await Promise.all([
-			countTokens(promptText() + this.#more),
+			promptText().tokens(countTokens, this.#more),
 			output.empty ? 0 : countTokens(output.text),
 		]);
 		return {

@@ -178,12 +178,12 @@ class PreparationRun {
 	}
 }
 
-/** What a message of the user says, without its files and media. */
+/** What a message of the user says, without its files and media; of a long text the beginning. */
 function textOf({ body, long }: ChatInput, index: number): string {
 	const message = body.messages[index];
 	if (message?.role !== "user") return "";
-	if (typeof message.content === "string") return long.textOf(message.content);
-	return message.content.flatMap((part) => (part.type === "text" ? long.textOf(part.text) : [])).join("\n");
+	if (typeof message.content === "string") return long.startOf(message.content, MAX_URL_TEXT);
+	return message.content.flatMap((part) => (part.type === "text" ? long.startOf(part.text, MAX_URL_TEXT) : [])).join("\n");
 }
 
 /** For marks of files: nobody outside knows it. */

@@ -1,5 +1,7 @@
+import { tokensOfBytes } from "../engines/tokens/estimate-tokens.ts";
 import type { JsonMember } from "../upstreams/port.ts";
-import type { LongStrings } from "../wire/index.ts";
+import { atOnce, inTurns, type LongStrings, utf8Text } from "../wire/index.ts";
+import type { ChatInput } from "./chat-input.ts";
 import type { MessageFacts } from "./check-messages.ts";
 import { type ChatBody, ChatBodySchema } from "./schema.ts";
 
@@ -27,9 +29,15 @@ export interface PromptSize {
 }
 
 /** Bounds of the prompt's tokens, from bytes alone. `addedBytes` is text that we put in (system prompt, character). */
-export function promptSize(body: ChatBody, members: readonly JsonMember[], facts: MessageFacts, addedBytes: number): PromptSize {
+export function promptSize(
+	{ body, raw, long }: ChatInput,
+	members: readonly JsonMember[],
+	facts: MessageFacts,
+	addedBytes: number,
+): PromptSize {
 	let bytes = addedBytes;
-	for (const member of members) if (!SILENT_FIELDS.has(member.key)) bytes += member.valueEnd - member.valueStart;
+	for (const { key, valueStart, valueEnd } of members)
+		if (!SILENT_FIELDS.has(key)) bytes += long.sizeIn(raw, valueStart, valueEnd);
 	const text = Math.max(0, bytes - facts.mediaBytes - facts.fileDataBytes);
 	const items = body.messages.length + (body.tools?.length ?? 0) + (addedBytes > 0 ? 1 : 0);
 	const files = Math.min(Math.ceil(facts.nativeFileBytes / 2), FILE_TOKENS);
@@ -38,19 +46,65 @@ export function promptSize(body: ChatBody, members: readonly JsonMember[], facts
 	return { atMost: textAtMost + media, textAtMost, atLeast: Math.floor(text / MOST_BYTES_PER_TOKEN) };
 }
 
+/** Longer prompts are not counted but estimated: no count of them comes in time, and no model's context holds them. */
+const MAX_COUNTED_BYTES = 4 * 1_048_576;
+
+/** A piece of the prompt: a text, or JSON that goes into it. Long strings in it are cut. */
+type PromptPiece = { readonly text: string } | { readonly json: string };
+
 /** The prompt's text, for counting its tokens. */
-export function promptText(body: ChatBody, added: string, long: LongStrings): string {
-	const pieces: string[] = added === "" ? [] : [added];
+export class PromptText {
+	readonly #pieces: readonly PromptPiece[];
+	readonly #long: LongStrings;
+
+	/** `added` is text that we put in. */
+	constructor(body: ChatBody, added: string, long: LongStrings) {
+		this.#pieces = promptPieces(body, added);
+		this.#long = long;
+	}
+
+	/** As it is written in the body. */
+	get bytes(): number {
+		return this.#pieces.reduce((sum, piece) => sum + this.#sizeOf(piece) + 1, 0);
+	}
+
+	/** Its tokens, and those of what follows it: counted, or of a very long one estimated by its bytes. */
+	async tokens(countTokens: (text: string) => Promise<number>, more = ""): Promise<number> {
+		if (this.#long.isEmpty || this.bytes <= MAX_COUNTED_BYTES)
+			return countTokens(this.#pieces.map((piece) => this.#whole(piece)).join("\n") + more);
+		let bytes = Buffer.byteLength(more);
+		for (const piece of this.#pieces)
+			bytes += "json" in piece ? this.#sizeOf(piece) : await inTurns(this.#long.textBytesOf(piece.text));
+		return tokensOfBytes(bytes);
+	}
+
+	#sizeOf(piece: PromptPiece): number {
+		if ("text" in piece) return this.#long.bytesOf(piece.text);
+		const json = Buffer.from(piece.json);
+		return this.#long.sizeIn(json, 0, json.length);
+	}
+
+	#whole(piece: PromptPiece): string {
+		if ("text" in piece) return this.#long.textOf(piece.text);
+		if (this.#long.isEmpty) return piece.json;
+		const whole = atOnce(this.#long.whole(Buffer.from(piece.json)));
+		return utf8Text(whole, 0, whole.length);
+	}
+}
+
+function promptPieces(body: ChatBody, added: string): PromptPiece[] {
+	const pieces: PromptPiece[] = added === "" ? [] : [{ text: added }];
+	const addJson = (value: unknown): void => void pieces.push({ json: JSON.stringify(value) });
 	for (const message of body.messages) {
 		const { content } = message;
-		if (typeof content === "string") pieces.push(long.textOf(content));
-		else if (Array.isArray(content)) for (const part of content) if (part.type === "text") pieces.push(long.textOf(part.text));
-		if ("tool_calls" in message && message.tool_calls) pieces.push(long.jsonOf(message.tool_calls));
+		if (typeof content === "string") pieces.push({ text: content });
+		else if (Array.isArray(content)) for (const part of content) if (part.type === "text") pieces.push({ text: part.text });
+		if ("tool_calls" in message && message.tool_calls) addJson(message.tool_calls);
 	}
-	if (body.tools !== undefined && body.tools.length > 0) pieces.push(long.jsonOf(body.tools));
-	if (body.response_format !== undefined) pieces.push(long.jsonOf(body.response_format));
-	for (const [key, value] of Object.entries(body)) if (!(key in ChatBodySchema.properties)) pieces.push(long.jsonOf(value));
-	return pieces.join("\n");
+	if (body.tools !== undefined && body.tools.length > 0) addJson(body.tools);
+	if (body.response_format !== undefined) addJson(body.response_format);
+	for (const [key, value] of Object.entries(body)) if (!(key in ChatBodySchema.properties)) addJson(value);
+	return pieces;
 }
 
 /** Tokens of message frames and media, which counting the text does not see. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { elideLongStrings, LongStrings, topLevelMembers } from "../wire/index.ts";
+import { atOnce, BODY_BOUNDS, cutJson, LongStrings, topLevelMembers } from "../wire/index.ts";
 import { type ChangedText, changedText, RewrittenInput } from "./rewritten-input.ts";
 import type { ChatBody } from "./schema.ts";
 
 /** A body as it comes over the wire, its long strings cut in the parsed copy; `pad` stands between its tokens. */
 function inputOf(value: object, pad = "") {
 	const raw = new TextEncoder().encode(JSON.stringify(value, null, pad));
-	const { json, elided } = elideLongStrings(raw, 64, 16);
+	const { json, cuts } = atOnce(cutJson(raw, BODY_BOUNDS, { longerThan: 64, keep: 16 }));
 	const body = JSON.parse(new TextDecoder().decode(json)) as ChatBody;
-	return { body, raw, long: elided.length === 0 ? LongStrings.none : new LongStrings(raw, elided) };
+	return { body, raw: json, long: cuts.length === 0 ? LongStrings.none : new LongStrings(raw, cuts) };
 }
 
 const part = fc.oneof(
@@ -62,7 +62,7 @@ describe("messages that are changed", () => {
 						});
 						return { role, content: first === null ? parts : [{ type: "text", text: first }, ...parts] };
 					});
-					const sent = JSON.parse(new TextDecoder().decode(changed.raw)) as Written;
+					const sent = JSON.parse(new TextDecoder().decode(atOnce(changed.long.whole(changed.raw)))) as Written;
 					expect(sent).toEqual({ ...value, messages: expected } as object as Written);
 					// The parsed copy has the same text, where a cut one may stand in a part of its own.
 					const readable = changed.body.messages.map(({ content }) =>

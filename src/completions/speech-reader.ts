@@ -9,6 +9,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Characters of an answer that is kept whole; an endless one must not fill the memory. */
 const MAX_LENGTH = 16 * 1_048_576;
 
+/** Calls of one answer: no model makes more. */
+const MAX_CALLS = 2_048;
+
 /** Where the piece of a frame belongs: a kind of segment, or the call that its event names. */
 type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
 
@@ -52,9 +55,9 @@ export class SpeechReader {
 	}
 
 	/** The segments of a whole answer's first choice. Throws INFERENCE_FAILED where it has none, or cannot be read. */
-	static answer(answer: UnaryAnswer, callIds: (number: number) => string): SpeechReader {
+	static async answer(answer: UnaryAnswer, callIds: (number: number) => string): Promise<SpeechReader> {
 		membersOf(answer);
-		const body = wholeBody(answer);
+		const body = await wholeBody(answer);
 		if (!Array.isArray(body.choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without choices") });
 		return SpeechReader.whole(body, callIds);
 	}
@@ -161,6 +164,8 @@ export class SpeechReader {
 
 	#newCall(givenId: string | null, name: string, index: number | null): CallUnderWay {
 		const id = givenId ?? this.#callIds(this.#callCount);
+		if (this.#callCount === MAX_CALLS)
+			throw new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with more than ${MAX_CALLS} calls`) });
 		const call = { segment: new Segment("call", { id, name }), givenId };
 		this.#calls.set(index ?? this.#callCount, call);
 		this.#callCount++;

@@ -28,6 +28,8 @@ export class Segment {
 	/** Nothing is added any more. */
 	isClosed = false;
 	#pieces: string[] = [];
+	/** null: not known. */
+	#isCallable: boolean | null = false;
 
 	constructor(kind: SegmentKind, call: { readonly id: string; readonly name: string } = { id: "", name: "" }) {
 		this.kind = kind;
@@ -37,6 +39,8 @@ export class Segment {
 
 	add(piece: string): void {
 		this.#pieces.push(piece);
+		// A parser need not look at a long text for each piece of it: only one that closes an object makes it whole.
+		if (piece.trim() !== "") this.#isCallable = piece.includes("}") ? null : false;
 	}
 
 	get text(): string {
@@ -46,14 +50,21 @@ export class Segment {
 
 	/** Of a call: its arguments are a whole JSON object. */
 	get isCallable(): boolean {
-		const { text } = this;
-		if (!text.trimEnd().endsWith("}")) return false;
-		try {
-			JSON.parse(text);
-			return true;
-		} catch {
-			return false;
-		}
+		this.#isCallable ??= isObject(this.text);
+		return this.#isCallable;
+	}
+}
+
+/** Longer arguments are whole where the answer ends. */
+const MAX_PARSED_CHARS = 262_144;
+
+function isObject(text: string): boolean {
+	if (text.length > MAX_PARSED_CHARS || !text.trimEnd().endsWith("}")) return false;
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
 	}
 }
 

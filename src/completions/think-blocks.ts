@@ -1,5 +1,7 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
+/** No answer has more; the rest of one that has goes through as it is. */
+const MAX_BLOCKS = 10_000;
 
 /** A text, or a piece of one, with its thoughts apart. */
 export interface SplitText {
@@ -13,6 +15,7 @@ export interface SplitText {
  */
 export class ThinkBlockSplitter {
 	#pending = "";
+	#blocks = 0;
 	#inside: boolean;
 	/** The text began inside a block: some servers send the first tag all the same. */
 	#mayOpen: boolean;
@@ -43,7 +46,7 @@ export class ThinkBlockSplitter {
 		}
 		for (;;) {
 			const tag = this.#inside ? CLOSE : OPEN;
-			const at = text.indexOf(tag);
+			const at = this.#blocks < MAX_BLOCKS ? text.indexOf(tag) : -1;
 			if (at < 0) {
 				const held = partialTag(text, tag);
 				this.#add(text.slice(0, text.length - held));
@@ -53,6 +56,7 @@ export class ThinkBlockSplitter {
 			this.#add(text.slice(0, at));
 			text = text.slice(at + tag.length);
 			this.#inside = !this.#inside;
+			this.#blocks++;
 			if (this.#inside) this.#trimThought = true;
 			else this.#trimContent = true;
 		}

@@ -2,15 +2,16 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { EventReader } from "../upstreams/event-reader.ts";
 import type { UnaryAnswer } from "../upstreams/port.ts";
+import { LongStrings } from "../wire/index.ts";
 import { type ThinkingPlan, ThinkingStream, thinkingPlan, withThinkingApart } from "./thinking.ts";
 
 const TELL: ThinkingPlan = { tell: true, opened: false };
 
-function whole(message: object, plan: ThinkingPlan) {
+async function whole(message: object, plan: ThinkingPlan) {
 	const body = { id: "chatcmpl-1", choices: [{ index: 0, message, finish_reason: "stop" }], usage: { total_tokens: 3 } };
 	const bytes = new TextEncoder().encode(JSON.stringify(body));
-	const answer: UnaryAnswer = { upstream: "one", bytes, body, usage: null, retries: 0 };
-	const told = withThinkingApart(answer, plan);
+	const answer: UnaryAnswer = { upstream: "one", bytes, long: LongStrings.none, body, usage: null, retries: 0 };
+	const told = await withThinkingApart(answer, plan);
 	const parsed = JSON.parse(new TextDecoder().decode(told.bytes)) as typeof body;
 	expect(parsed.usage).toEqual(body.usage);
 	expect(told.body.choices).toEqual(parsed.choices);
@@ -42,38 +43,38 @@ function streamed(pieces: readonly (string | null)[], cuts: readonly number[], p
 	return said;
 }
 
-test("thoughts of a whole answer come as reasoning_content, or go", () => {
+test("thoughts of a whole answer come as reasoning_content, or go", async () => {
 	const content = "<think>\n2 and 2</think>\n\n4";
-	expect(whole({ role: "assistant", content }, TELL)).toEqual({
+	expect(await whole({ role: "assistant", content }, TELL)).toEqual({
 		role: "assistant",
 		reasoning_content: "2 and 2",
 		content: "4",
 	});
-	expect(whole({ role: "assistant", content }, { ...TELL, tell: false })).toEqual({ role: "assistant", content: "4" });
-	expect(whole({ content: null, tool_calls: [{ id: "a" }] }, TELL)).toEqual({ content: null, tool_calls: [{ id: "a" }] });
-	expect(whole({ content: "x</think>4", reasoning_content: "before " }, { ...TELL, opened: true })).toEqual({
+	expect(await whole({ role: "assistant", content }, { ...TELL, tell: false })).toEqual({ role: "assistant", content: "4" });
+	expect(await whole({ content: null, tool_calls: [{ id: "a" }] }, TELL)).toEqual({ content: null, tool_calls: [{ id: "a" }] });
+	expect(await whole({ content: "x</think>4", reasoning_content: "before " }, { ...TELL, opened: true })).toEqual({
 		reasoning_content: "before x",
 		content: "4",
 	});
 });
 
-test("a stream says the same as the whole answer, wherever tags, characters and events are cut", () => {
+test("a stream says the same as the whole answer, wherever tags, characters and events are cut", async () => {
 	const token = fc.constantFrom("<think>", "</think>", "<", "th", "ink>", " ", "\n", "word", "é", "😀", '"');
 	const pieces = fc.array(fc.array(token, { maxLength: 3 }), { minLength: 1, maxLength: 8 });
-	fc.assert(
-		fc.property(
+	await fc.assert(
+		fc.asyncProperty(
 			pieces,
 			fc.array(fc.nat(), { maxLength: 6 }),
 			fc.boolean(),
 			fc.boolean(),
 			fc.nat(40),
-			(groups, cuts, tell, opened, at) => {
+			async (groups, cuts, tell, opened, at) => {
 				const plan = { tell, opened };
 				const text = groups.flat().join("");
 				// Pieces of any length, so that a tag is split anywhere.
 				const place = Math.min(at, text.length);
 				const split = [text.slice(0, place), null, ...text.slice(place)];
-				const expected = whole({ content: text }, plan) as { content: string; reasoning_content?: string };
+				const expected = (await whole({ content: text }, plan)) as { content: string; reasoning_content?: string };
 				for (const list of [groups.map((group) => group.join("")), split])
 					expect(streamed(list, cuts, plan)).toEqual({ reasoning_content: "", ...expected });
 			},

@@ -24,8 +24,8 @@ export function thinkingPlan(
 }
 
 /** A whole answer with its think blocks told apart, or gone. */
-export function withThinkingApart(answer: UnaryAnswer, plan: ThinkingPlan): UnaryAnswer {
-	const body = wholeBody(answer);
+export async function withThinkingApart(answer: UnaryAnswer, plan: ThinkingPlan): Promise<UnaryAnswer> {
+	const body = await wholeBody(answer);
 	if (!Array.isArray(body.choices)) return answer;
 	const choices = body.choices.map((choice: unknown) => {
 		if (!isRecord(choice) || !isRecord(choice.message) || typeof choice.message.content !== "string") return choice;

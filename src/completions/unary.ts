@@ -4,6 +4,7 @@ import type { MeteredAnswer } from "../server/endpoint.ts";
 import { asApiError } from "../server/error-body.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
+import { inTurns } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { askInFormat } from "./formatted.ts";
 import { ReceivedOutput } from "./received.ts";
@@ -33,17 +34,16 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;
 	// Before anything is charged: an answer that cannot be passed on is a failed request.
-	const bodyOf = form.whole(
-		session,
-		session.thinking === null || session.format !== null ? answer : withThinkingApart(answer, session.thinking),
-	);
-	output.add((answer.usage === null ? wholeBody(answer) : answer.body).choices);
+	const told = session.thinking === null || session.format !== null ? answer : await withThinkingApart(answer, session.thinking);
+	const bodyOf = await form.whole(session, told);
+	output.add((answer.usage === null ? await wholeBody(answer) : answer.body).choices);
 	meter.usage = answer.usage;
 	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
 	const { usage } = meter;
 	if (posted === null || usage === null)
 		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
-	const body = bodyOf({ posted, usage });
+	const written = bodyOf({ posted, usage });
+	const body = typeof written === "string" || told.long.isEmpty ? written : await inTurns(told.long.whole(written));
 	const { receipt } = session;
 	if (receipt !== null) {
 		const { id } = answer.body;

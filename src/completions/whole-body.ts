@@ -1,12 +1,20 @@
 import { ApiError } from "../errors/index.ts";
-import { PARSED_WHOLE_BYTES } from "../upstreams/index.ts";
 import type { UnaryAnswer } from "../upstreams/port.ts";
-import { type JsonMember, topLevelMembers } from "../wire/index.ts";
+import { inTurns, type JsonMember, topLevelMembers } from "../wire/index.ts";
 
-/** The parsed answer; of a large one, whose parsed copy has its long strings cut, the whole. */
-export function wholeBody(answer: UnaryAnswer): Readonly<Record<string, unknown>> {
-	if (answer.bytes.length <= PARSED_WHOLE_BYTES) return answer.body;
-	return JSON.parse(new TextDecoder().decode(answer.bytes)) as Record<string, unknown>;
+/** A longer answer goes through as it is, and is not read or changed. */
+const MAX_READ_BYTES = 16 * 1_048_576;
+
+/**
+ * The parsed answer with all of its strings whole.
+ * @throws ApiError INFERENCE_FAILED for one of more than 16 MiB
+ */
+export async function wholeBody({ bytes, long, body }: UnaryAnswer): Promise<Readonly<Record<string, unknown>>> {
+	if (long.isEmpty) return body;
+	if (long.sizeIn(bytes, 0, bytes.length) > MAX_READ_BYTES)
+		throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer that is too long to be read") });
+	const whole = await inTurns(long.whole(bytes));
+	return JSON.parse(new TextDecoder().decode(whole)) as Record<string, unknown>;
 }
 
 /** Throws INFERENCE_FAILED for an answer that is no JSON object, or one that nests too deeply to be read. */

@@ -30,9 +30,9 @@ export function json(value: unknown, status = 200, headers?: Readonly<Record<str
 /** The caller's input after its schemas. */
 export interface Input<Body, Query> {
 	readonly body: Body;
-	/** The body's bytes as they came. */
+	/** The body's bytes as they came; of a large JSON body without the rest of its long strings. */
 	readonly raw: Uint8Array;
-	/** Strings of which `body` has only the beginning (large bodies). */
+	/** Strings of which `body` and `raw` have only the beginning (large bodies). */
 	readonly long: LongStrings;
 	readonly query: Query;
 	readonly params: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { ApiError, type Issue } from "../errors/index.ts";
 import { type Checker, invalidRequest } from "../schema/index.ts";
-import { type ElidedJson, elideLongStrings, refuseHeavyJson } from "../wire/index.ts";
+import { BODY_BOUNDS, type CutJson, cutJson, inTurns } from "../wire/index.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -41,17 +41,12 @@ export function requireUnpacked(contentEncoding: string | null): void {
 	});
 }
 
-/** Bodies over this are parsed without the rest of their long strings: whole, they would stop the event loop. */
-const LARGE_BODY_BYTES = 4 * 1_048_576;
-
 /** Smaller bodies are parsed in no time, whatever is in them. */
 const SMALL_BODY_BYTES = 32_768;
 
-/** A body for parsing: itself, or a copy with its long strings cut. Throws 400 where parsing it would take long. */
-export function parseable(raw: Uint8Array): ElidedJson {
-	const small = raw.length > LARGE_BODY_BYTES ? elideLongStrings(raw) : { json: raw, elided: [] };
-	if (raw.length > SMALL_BODY_BYTES) refuseHeavyJson(small.json);
-	return small;
+/** A body for parsing: itself, or of a large one a copy with its long strings cut. Throws 400 where parsing it would take long. */
+export function parseable(raw: Uint8Array): CutJson | Promise<CutJson> {
+	return raw.length > SMALL_BODY_BYTES ? inTurns(cutJson(raw, BODY_BOUNDS)) : { json: raw, cuts: [] };
 }
 
 /** Top-level keys that a body may have; the largest schema has some forty. */

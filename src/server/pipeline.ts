@@ -304,7 +304,7 @@ async function parseInput(
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
-		({ body, long } = await readJson(prepared, prepared.body, endpoint.body, raw));
+		({ body, raw, long } = await readJson(prepared, prepared.body, endpoint.body, raw));
 	}
 	const file = files.find(({ field }) => field === form?.file) ?? null;
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
@@ -316,9 +316,10 @@ async function readJson(
 	schema: NonNullable<Prepared["body"]>,
 	{ keepNulls, misnamed }: NonNullable<Endpoint["body"]>,
 	raw: Uint8Array,
-): Promise<{ readonly body: Record<string, unknown>; readonly long: LongStrings }> {
+): Promise<{ readonly body: Record<string, unknown>; readonly raw: Uint8Array; readonly long: LongStrings }> {
 	const isLarge = raw.length > ONE_TURN_BYTES;
-	const { json, elided } = parseable(raw);
+	const cutting = parseable(raw);
+	const { json, cuts } = cutting instanceof Promise ? await cutting : cutting;
 	if (isLarge) await nextTurn();
 	const object = parseJsonObject(json);
 	if (isLarge) await nextTurn();
@@ -327,7 +328,7 @@ async function readJson(
 	if (isLarge) await nextTurn();
 	checkInput(schema, body, misnamed);
 	if (isLarge) await nextTurn();
-	return { body, long: elided.length > 0 ? new LongStrings(raw, elided) : LongStrings.none };
+	return { body, raw: json, long: cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none };
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import { TENANT_HEADER } from "../fairness/index.ts";
-import { lastMember, utf8Text } from "../wire/index.ts";
+import { inTurns, lastMember, utf8Text } from "../wire/index.ts";
 import { type ChatPost, type Fetch, letGo, postChat } from "./connect.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { ChatForward, SealedForward } from "./port.ts";
@@ -18,11 +18,12 @@ export function chatTry(
 		requestId,
 		targets: sealed === undefined ? call.model.targets : [sealed.holder],
 		signal: call.signal,
-		raw: call.raw,
+		raw: call.long.isEmpty ? call.raw : call.long.original,
 		stickyKey: () => stickyKey(call),
 		onSent: (upstream) => call.onSent(upstream),
-		send({ model, node }, endpoint, signal) {
-			const body = shapeChatBody(call, model, node.dialect);
+		async send({ model, node }, endpoint, signal) {
+			const shaped = shapeChatBody(call, model, node.dialect);
+			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
 			if (sealed !== undefined) {
 				const headers = { ...sealedHeaders(sealed, node), ...tenantHeaders(call, node) };
 				return postSealed(fetch, { endpoint, body, requestId, stream, headers }, signal);

@@ -15,7 +15,7 @@ import { type ChatTimeouts, type PoolTools, Tries, type TryTools } from "./tries
 import { checkedCompletion, readWhole } from "./unary.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-const MAX_EVENT_BYTES = 16 * 1024 * 1024;
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const PROBE_MS = 5_000;
 
 export interface ChatUpstreamsOptions {
@@ -104,7 +104,7 @@ function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	const tries = new Tries(chatTry(call, tools), tools);
 	return tries.run(
 		async (response, current) => {
-			const checked = checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);
+			const checked = await checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);
 			current.end("good");
 			return { upstream: current.node.name, ...checked, retries: tries.retries };
 		},

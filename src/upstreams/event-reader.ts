@@ -1,5 +1,5 @@
 import type { TokenUsage } from "../journal/records.ts";
-import { SseEventTooLarge, SseNotUtf8, SseParser } from "../wire/index.ts";
+import { ANSWER_BOUNDS, atOnce, CUT_NOTHING, cutJson, SseEventTooLarge, SseNotUtf8, SseParser } from "../wire/index.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
@@ -11,6 +11,9 @@ const MAX_FRAMES = 8;
 const MAX_FRAME_LENGTH = 16 * 1024;
 /** Events without a known frame, one after another, past which no more frames are made. */
 const MAX_MISSES = 32;
+
+/** Smaller events are parsed in no time, whatever is in them. */
+const SMALL_EVENT_CHARS = 32 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,6 +93,7 @@ export class EventReader {
 	#parsed(text: string): ChatEvent {
 		let parsed: unknown;
 		try {
+			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), ANSWER_BOUNDS, CUT_NOTHING));
 			parsed = JSON.parse(text);
 		} catch {
 			throw broken("an event of the stream is no JSON");

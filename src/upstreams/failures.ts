@@ -58,6 +58,10 @@ export class UpstreamFailure extends Error {
 }
 
 const MAX_MESSAGE = 2_000;
+/** Of a server's text: what it means stands at its beginning. */
+const MAX_READ_CHARS = 8_192;
+/** Of its codes, and of the field that it names. */
+const MAX_NAME_CHARS = 256;
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 300;
 
@@ -125,10 +129,10 @@ export function errorTextOf(body: unknown): UpstreamErrorText {
 	const [code, type, param] = [pick("code") ?? record(top.detail).status, pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
 	return {
-		message: typeof message === "string" && message !== "" ? message : plain,
-		code: typeof code === "string" ? code : "",
-		type: typeof type === "string" ? type : "",
-		param: typeof param === "string" ? param : undefined,
+		message: (typeof message === "string" && message !== "" ? message : plain).slice(0, MAX_READ_CHARS),
+		code: typeof code === "string" ? code.slice(0, MAX_NAME_CHARS) : "",
+		type: typeof type === "string" ? type.slice(0, MAX_NAME_CHARS) : "",
+		param: typeof param === "string" ? param.slice(0, MAX_NAME_CHARS) : undefined,
 		status,
 	};
 }

@@ -21,5 +21,4 @@ export type {
 } from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
 export type { ChatTimeouts, PoolTools } from "./tries.ts";
-export { PARSED_WHOLE_BYTES } from "./unary.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

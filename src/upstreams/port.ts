@@ -5,7 +5,7 @@
 
 import type { ModelTarget, TextModel } from "../catalog/types.ts";
 import type { TokenUsage } from "../journal/records.ts";
-import type { JsonMember } from "../wire/index.ts";
+import type { JsonMember, LongStrings } from "../wire/index.ts";
 import type { EventFrame } from "./event-frame.ts";
 
 export type { EventFrame, JsonMember };
@@ -13,8 +13,10 @@ export type { EventFrame, JsonMember };
 export interface ChatForward {
 	readonly requestId: string;
 	readonly model: TextModel;
-	/** The caller's body as it came, and its top-level members. */
+	/** The caller's body, and its top-level members. */
 	readonly raw: Uint8Array;
+	/** The strings of it that are cut, and go to the upstream whole. */
+	readonly long: LongStrings;
 	readonly members: readonly JsonMember[];
 	/**
 	 * Top-level members to change before the dialect sees them: JSON text replaces or adds, null removes.
@@ -42,8 +44,10 @@ export interface SealedForward {
 /** A whole answer of an upstream: checked to be a chat completion, bytes untouched. */
 export interface UnaryAnswer {
 	readonly upstream: string;
+	/** Of an answer over 4 MiB, long strings are cut here, and in `body`. */
 	readonly bytes: Uint8Array;
-	/** Parsed. Of an answer over 4 MiB, strings over 256 KiB are cut to their beginning here. */
+	readonly long: LongStrings;
+	/** Parsed. */
 	readonly body: Readonly<Record<string, unknown>>;
 	/** null where the upstream gave none. */
 	readonly usage: TokenUsage | null;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
 import { chatTry } from "./chat-try.ts";
@@ -9,6 +10,9 @@ import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
 import { readWhole } from "./unary.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
+
+/** What is read of a stream in one turn: more would be thousands of events. */
+const ONE_TURN_BYTES = 16 * 1024;
 
 const NOTHING: EventBatch = { events: [], done: false };
 
@@ -31,6 +35,8 @@ export class UpstreamStream implements ChatStream {
 	readonly #tries: Tries;
 	#headersCame: () => void = nothing;
 	#answer: OpenAnswer | null = null;
+	/** What came with the first event and is not read yet. */
+	#rest: Uint8Array[] = [];
 	/** Nothing more will come; the reason where that is no proper end. */
 	#ended = false;
 	#endReason: unknown = null;
@@ -66,6 +72,8 @@ export class UpstreamStream implements ChatStream {
 		if (this.#endReason !== null || answer === null) throw this.#endReason;
 		const { reader, events, current } = answer;
 		let paused = true;
+		/** What came in one piece and is too much for one turn of the event loop. */
+		let rest: Uint8Array[] | null = this.#rest;
 		for (;;) {
 			const waiting = take(batch);
 			// At its proper end, or cancelled by `take` itself.
@@ -81,9 +89,18 @@ export class UpstreamStream implements ChatStream {
 			try {
 				if (events.fault !== null) throw events.fault;
 				// Here and not in a function of its own: this is run for each piece of every stream.
-				const { value } = await reader.read();
+				let bytes = rest?.shift();
+				if (bytes === undefined) {
+					const { value } = await reader.read();
+					bytes = value;
+					rest = null;
+					if (bytes !== undefined && bytes.length > ONE_TURN_BYTES) {
+						rest = slicesOf(bytes);
+						bytes = rest.shift();
+					}
+				} else await nextTurn();
 				if (this.#endReason !== null) throw this.#endReason;
-				batch = this.#taken(answer, value);
+				batch = this.#taken(answer, bytes);
 			} catch (error) {
 				throw this.#broke(answer, error);
 			}
@@ -139,8 +156,13 @@ export class UpstreamStream implements ChatStream {
 			if (value === undefined) throw broken("the stream ended before its first event");
 			if (silent) onFirstBytes();
 			else current.watch.touch();
-			const found = events.take(value);
-			if (found.length > 0) return { events: found, done: events.done };
+			this.#rest = slicesOf(value);
+			for (let bytes = this.#rest.shift(); bytes !== undefined; bytes = this.#rest.shift()) {
+				const found = events.take(bytes);
+				if (found.length > 0) return { events: found, done: events.done };
+				if (events.done) break;
+				if (this.#rest.length > 0) await nextTurn();
+			}
 			if (events.done) throw broken("the stream ended before its first event");
 		}
 	}
@@ -206,6 +228,14 @@ async function refuseOtherTypes(response: Response, maxBytes: number): Promise<v
 	if (type !== "text/html") return;
 	letGo(response.body);
 	throw broken("a stream request was answered with a page of HTML", 200);
+}
+
+/** The bytes in pieces that are read in a turn each. */
+function slicesOf(bytes: Uint8Array): Uint8Array[] {
+	if (bytes.length <= ONE_TURN_BYTES) return [bytes];
+	const slices: Uint8Array[] = [];
+	for (let at = 0; at < bytes.length; at += ONE_TURN_BYTES) slices.push(bytes.subarray(at, at + ONE_TURN_BYTES));
+	return slices;
 }
 
 function nothing(): void {}

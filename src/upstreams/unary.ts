@@ -1,13 +1,9 @@
-import { elideLongStrings } from "../wire/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import { letGo } from "./connect.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
+import { parsedAnswer } from "./parsed-answer.ts";
 import type { UnaryAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
-
-/** Past this, strings are cut out before parsing: parsing 35 MB stops the event loop for 0.3 s. */
-export const PARSED_WHOLE_BYTES = 4 * 1024 * 1024;
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** The whole body, at most `maxBytes`. Throws UpstreamFailure past that, and what the connection throws. */
 export async function readWhole(response: Response, maxBytes: number): Promise<Uint8Array> {
@@ -34,25 +30,24 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 	return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, length);
 }
 
+/** More choices than a request may ask for. */
+const MAX_CHOICES = 8;
+
 /**
  * The body as an answer: a JSON object that is a chat completion and no error. `choices` may be absent for
  * some models (docs/chat.md); then `object` must say what it is. Throws UpstreamFailure for anything else.
  */
-export function checkedCompletion(bytes: Uint8Array, status: number): Pick<UnaryAnswer, "bytes" | "body" | "usage"> {
-	let parsed: unknown;
-	try {
-		const json = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes).json : bytes;
-		parsed = JSON.parse(decoder.decode(json));
-	} catch {
-		throw broken(`status ${status}: the body is no JSON`, status);
-	}
-	if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
-		throw broken(`status ${status}: the body is no JSON object`, status);
-	}
-	const body = parsed as Readonly<Record<string, unknown>>;
-	if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
-	if (!Array.isArray(body.choices) && body.object !== "chat.completion") {
+export async function checkedCompletion(
+	bytes: Uint8Array,
+	status: number,
+): Promise<Pick<UnaryAnswer, "bytes" | "long" | "body" | "usage">> {
+	const { value, json, long } = await parsedAnswer(bytes, status);
+	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
+	if (!Array.isArray(value.choices) && value.object !== "chat.completion") {
 		throw broken(`status ${status}: the body is no chat completion`, status);
 	}
-	return { bytes, body, usage: usageOf(body) };
+	if (Array.isArray(value.choices) && value.choices.length > MAX_CHOICES)
+		throw broken(`status ${status}: ${value.choices.length} choices`, status);
+	return { bytes: json, long, body: value, usage: usageOf(value) };
 }

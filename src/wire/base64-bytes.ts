@@ -1,36 +1,43 @@
 import { latin1Text } from "./byte-text.ts";
 
-/** Characters that are decoded at a time: a multiple of four. */
+/** Characters that are decoded in a step: a multiple of four. */
 const STEP = 1_048_576;
 const EQUALS = 0x3d;
 /** Line ends and blanks, also as JSON writes them. */
 const BLANKS = /\\[nrt]|\s+/g;
 /** Plus, slash and equals sign as some writers of JSON escape them. */
 const ESCAPED = /\\u00(?:2b|2f|3d)/gi;
+/** An escape that goes on behind the end. */
+const OPEN_ESCAPE = /\\(?:u[0-9a-f]{0,3})?$/i;
 const ALPHABET = /^[A-Za-z0-9+/_-]*$/;
 
 /**
  * The bytes that base64 text stands for (RFC 4648, either alphabet, with or without padding and line ends), written over the
  * text itself: 33 MB of a body become 25 MB of the same memory. The text may be the content of a JSON string as it is
- * written. It is lost, also where the answer is null: it is no base64 then.
+ * written. It is lost, also where the answer is null: it is no base64 then. Runs in steps.
  */
-export function decodeBase64Over(text: Uint8Array): Uint8Array | null {
+export function* decodeBase64Over(text: Uint8Array): Generator<undefined, Uint8Array | null> {
 	const buffer = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
 	const end = withoutPadding(buffer);
 	let written = 0;
-	for (let at = 0; at < end; at += STEP) {
-		const piece = latin1Text(buffer, at, Math.min(at + STEP, end));
-		const size = decodedLength(piece.length);
-		// What is not of the alphabet is passed over by the decoder: then there is less than there should be.
-		if (size === null || buffer.write(piece, written, size, "base64") !== size) {
-			const rest = decodeUnclean(piece + latin1Text(buffer, at + piece.length, end));
-			if (rest === null || at === 0) return rest;
-			buffer.set(rest, written);
-			return buffer.subarray(0, written + rest.length);
-		}
+	/** What the piece before left over: less than four characters, or the beginning of an escape. */
+	let carry = "";
+	for (let at = 0; at < end || carry !== ""; at += STEP) {
+		const isLast = at + STEP >= end;
+		const piece = carry + latin1Text(buffer, Math.min(at, end), Math.min(at + STEP, end));
+		const clean = ALPHABET.test(piece) ? { text: piece, open: "" } : cleaned(piece, isLast);
+		if (clean === null) return null;
+		const characters = isLast ? clean.text.length : clean.text.length - (clean.text.length % 4);
+		const size = decodedLength(characters);
+		if (size === null) return null;
+		// The text is that long at least: what is written lies behind what is read.
+		if (size > 0) buffer.write(clean.text.slice(0, characters), written, size, "base64");
 		written += size;
+		carry = clean.text.slice(characters) + clean.open;
+		if (isLast) break;
+		yield;
 	}
-	return buffer.subarray(0, written);
+	return written === 0 && end > 0 ? null : buffer.subarray(0, written);
 }
 
 /** How many bytes so many characters of unpadded base64 stand for; null where no bytes end there. */
@@ -45,12 +52,14 @@ function withoutPadding(buffer: Buffer): number {
 	return end;
 }
 
-function decodeUnclean(text: string): Uint8Array | null {
-	const clean = text
+/** The piece without blanks and escapes, and the escape that it ends in; null where it is no base64. */
+function cleaned(piece: string, isLast: boolean): { readonly text: string; readonly open: string } | null {
+	const open = isLast ? "" : (OPEN_ESCAPE.exec(piece)?.[0] ?? "");
+	const unescaped = piece
+		.slice(0, piece.length - open.length)
 		.replace(ESCAPED, (written) => String.fromCharCode(Number.parseInt(written.slice(2), 16)))
 		.replaceAll("\\/", "/")
-		.replace(BLANKS, "")
-		.replace(/={1,2}$/, "");
-	if (clean === "" || !ALPHABET.test(clean) || decodedLength(clean.length) === null) return null;
-	return Buffer.from(clean, "base64");
+		.replace(BLANKS, "");
+	const text = isLast ? unescaped.replace(/={1,2}$/, "") : unescaped;
+	return ALPHABET.test(text) ? { text, open } : null;
 }

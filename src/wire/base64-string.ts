@@ -1,4 +1,5 @@
 import { decodeBase64Over } from "./base64-bytes.ts";
+import { inTurns } from "./in-turns.ts";
 import type { LongStrings } from "./long-strings.ts";
 
 const COMMA = 0x2c;
@@ -10,10 +11,12 @@ const encoder = new TextEncoder();
  * The bytes that a string of a body stands for: base64, or a `data:` URL with it (RFC 2397). null where it is neither.
  * Of a string that was cut in the parsed copy the body itself is written over: it is lost, and the bytes are in its place.
  */
-export function base64String(text: string, long: LongStrings): Uint8Array | null {
-	const bytes = long.viewOf(text) ?? encoder.encode(text);
-	if (!/^data:/i.test(text)) return decodeBase64Over(bytes);
+export async function base64String(text: string, long: LongStrings): Promise<Uint8Array | null> {
+	const { before, bytes } = long.viewOf(text) ?? { before: "", bytes: encoder.encode(text) };
+	if (!/^data:/i.test(text)) return before === "" ? inTurns(decodeBase64Over(bytes)) : null;
 	const head = text.slice(0, MAX_HEAD).split(",", 1)[0] ?? "";
+	if (!/;base64$/i.test(head)) return null;
+	if (head.length < before.length) return before.length === head.length + 1 ? inTurns(decodeBase64Over(bytes)) : null;
 	const comma = bytes.subarray(0, MAX_HEAD).indexOf(COMMA);
-	return comma < 0 || !/;base64$/i.test(head) ? null : decodeBase64Over(bytes.subarray(comma + 1));
+	return comma < 0 ? null : inTurns(decodeBase64Over(bytes.subarray(comma + 1)));
 }

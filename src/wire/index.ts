@@ -15,8 +15,9 @@ export { foldedName } from "./folded-name.ts";
 export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
 export { headerText } from "./header-text.ts";
+export { atOnce, inTurns } from "./in-turns.ts";
 export { innerJson } from "./inner-json.ts";
-export { type ElidedJson, type ElidedString, elideLongStrings } from "./json-elide.ts";
+export { ANSWER_BOUNDS, BODY_BOUNDS, CUT_NOTHING, type CutJson, cutJson } from "./json-cut.ts";
 export {
 	concatBytes,
 	documentStart,
@@ -35,10 +36,10 @@ export {
 	type JsonMember,
 	MAX_JSON_DEPTH,
 	objectMembers,
+	objectMembersInSteps,
 	skipWhitespace,
 } from "./json-scan.ts";
 export { JsonValueEnd, NotJson } from "./json-value-end.ts";
-export { refuseHeavyJson } from "./json-weight.ts";
 export { type DoubtfulMember, KnownMembers } from "./known-members.ts";
 export { LongStrings } from "./long-strings.ts";
 export { streamableMp4 } from "./mp4-streamable.ts";

@@ -126,6 +126,51 @@ export function objectMembers(bytes: Uint8Array, start: number): JsonMember[] {
 	}
 }
 
+/** What one step reads. */
+const STEP_BYTES = 2 * 1_048_576;
+
+/** `objectMembers` of a text that may be very large. Runs in steps. */
+export function* objectMembersInSteps(bytes: Uint8Array, start: number): Generator<undefined, JsonMember[]> {
+	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
+	const members: JsonMember[] = [];
+	let at = skipWhitespace(bytes, start + 1);
+	while (bytes[at] === QUOTE) {
+		const keyEnd = endOfString(bytes, at);
+		const valueStart = skipWhitespace(bytes, skipWhitespace(bytes, keyEnd) + 1);
+		const valueEnd = yield* endOfValueInSteps(bytes, valueStart);
+		if (keyEnd < 0 || valueEnd < 0) throw notAnObject();
+		members.push({ key: decodeString(bytes, at, keyEnd), start: at, valueStart, valueEnd });
+		at = skipWhitespace(bytes, valueEnd);
+		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
+		yield;
+	}
+	if (bytes[at] !== CLOSE_BRACE) throw notAnObject();
+	return members;
+}
+
+function* endOfValueInSteps(bytes: Uint8Array, start: number): Generator<undefined, number> {
+	if (bytes[start] !== OPEN_BRACE && bytes[start] !== OPEN_BRACKET) return endOfValue(bytes, start);
+	let depth = 0;
+	let stepEnd = start + STEP_BYTES;
+	for (let at = start; at < bytes.length; ) {
+		if (at > stepEnd) {
+			yield;
+			stepEnd = at + STEP_BYTES;
+		}
+		const byte = bytes[at];
+		if (byte === QUOTE) {
+			at = endOfString(bytes, at);
+			if (at < 0) return -1;
+			continue;
+		}
+		at++;
+		if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+			if (++depth > MAX_JSON_DEPTH) throw tooDeep();
+		} else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
+	}
+	return -1;
+}
+
 /** The elements of the array that starts at `start` (its `[`). Throws as `objectMembers` does. */
 export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
 	if (bytes[start] !== OPEN_BRACKET) throw notAnObject();

@@ -1,4 +1,4 @@
-import { latin1Text } from "./byte-text.ts";
+import { latin1Text, utf8Text } from "./byte-text.ts";
 
 const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
@@ -10,11 +10,17 @@ const SHORT_ESCAPES = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt
 /** How much of a string is searched at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * True where the range, which begins between two characters, is what JSON takes inside of quotes; UTF-8 is checked
- * elsewhere. Base64 and the like are only searched, natively; text with escapes is read byte by byte.
- */
+/** True where the range, which begins between two characters, is what JSON takes inside of quotes. See `stringContentEnd`. */
 export function isStringContent(bytes: Uint8Array, start: number, end: number): boolean {
+	return stringContentEnd(bytes, start, end) === end;
+}
+
+/**
+ * Reads what JSON takes inside of quotes, from `start`, which is between two characters, to `end`. Returns `end`, or the
+ * end of the escape that reaches past it; -1 for what JSON does not take. UTF-8 is checked elsewhere. Base64 and the
+ * like are only searched, natively; text with escapes is read byte by byte.
+ */
+export function stringContentEnd(bytes: Uint8Array, start: number, end: number): number {
 	let at = start;
 	while (at < end) {
 		const pieceEnd = Math.min(at + PIECE_BYTES, end);
@@ -24,11 +30,16 @@ export function isStringContent(bytes: Uint8Array, start: number, end: number): 
 		}
 		while (at < pieceEnd) {
 			const length = characterLength(bytes, at);
-			if (length === 0) return false;
+			if (length === 0) return -1;
 			at += length;
 		}
 	}
-	return at === end;
+	return at;
+}
+
+/** The text of what stands inside of quotes. */
+export function stringText(content: Uint8Array): string {
+	return JSON.parse(`"${utf8Text(content, 0, content.length)}"`) as string;
 }
 
 /** Bytes of the escape, or of the plain byte, that stands here; 0 for what JSON refuses. A quote counts as plain. */

@@ -1,74 +1,188 @@
 import { randomBytes } from "node:crypto";
-import type { ElidedString } from "./json-elide.ts";
+import { ApiError } from "../errors/index.ts";
+import { latin1Text } from "./byte-text.ts";
+import { cutBefore } from "./cut-before.ts";
+import type { CutJson, CutString } from "./json-cut.ts";
+import { stringText } from "./json-string.ts";
 
 /** Stands at the end of each cut string, with its number. Random in each process: no caller can write one. */
 const MARK = `[cut ${randomBytes(16).toString("hex")} `;
 const MARK_END = "]";
+const MARK_BYTES = Buffer.from(MARK);
+
+/** What is copied, or read, in one step: some milliseconds of work. */
+const STEP_BYTES = 4 * 1_048_576;
+/** Strings of one body that become parts of others, all together, as they are written. */
+const MAX_PART_BYTES = 16 * 1_048_576;
 
 /** What the copy has in place of the rest of the string with this number: ASCII that needs no escape. */
 export function cutMark(index: number): string {
 	return `${MARK}${index}${MARK_END}`;
 }
 
-/** The strings of a body of which its parsed copy has only the beginning. */
+/** A cut string, and what was put before it since. */
+interface FoundCut {
+	readonly cut: CutString;
+	readonly before: string;
+}
+
+/**
+ * The strings of which the parsed copy of a body has only the beginning. A string of the copy may have grown at its
+ * beginning since. What is written of it as JSON has its mark, and is made whole at the end (`whole`).
+ */
 export class LongStrings {
 	static readonly none = new LongStrings(new Uint8Array(0), []);
-	readonly #raw: Uint8Array;
-	readonly #elided: readonly ElidedString[];
+	/** The body as it came. */
+	readonly original: Uint8Array;
+	readonly #cuts: readonly CutString[];
+	#partBytes = 0;
 
-	constructor(raw: Uint8Array, elided: readonly ElidedString[]) {
-		this.#raw = raw;
-		this.#elided = elided;
+	constructor(original: Uint8Array, cuts: CutJson["cuts"]) {
+		this.original = original;
+		this.#cuts = cuts;
+	}
+
+	get isEmpty(): boolean {
+		return this.#cuts.length === 0;
 	}
 
 	/** Bytes of a string of the parsed copy as its body has it; of one that was not cut, its characters. */
 	bytesOf(text: string): number {
-		return this.#find(text)?.bytes ?? text.length;
+		const found = this.#find(text);
+		return found === null ? text.length : Buffer.byteLength(found.before) + found.cut.bytes;
 	}
 
-	/** A cut string as its body writes it, escapes and all: a view of the body. null: the string was not cut. */
-	viewOf(text: string): Uint8Array | null {
-		const cut = this.#find(text);
-		return cut === undefined ? null : this.#raw.subarray(cut.start, cut.start + cut.bytes);
+	/**
+	 * A cut string as its body writes it, escapes and all: a view of the body, with what stands before it now. null: the
+	 * string was not cut.
+	 */
+	viewOf(text: string): { readonly before: string; readonly bytes: Uint8Array } | null {
+		const found = this.#find(text);
+		return found === null ? null : { before: found.before, bytes: this.#content(found.cut) };
 	}
 
 	/** A string of the parsed copy as its body has it, whole. */
 	textOf(text: string): string {
-		const cut = this.#find(text);
-		if (cut === undefined) return text;
-		const bytes = this.#raw.subarray(cut.start, cut.start + cut.bytes);
-		return JSON.parse(`"${new TextDecoder().decode(bytes)}"`) as string;
+		const found = this.#find(text);
+		return found === null ? text : found.before + stringText(this.#content(found.cut));
+	}
+
+	/**
+	 * The same for a string that becomes a part of another one.
+	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 16 MiB
+	 */
+	partTextOf(text: string): string {
+		const found = this.#find(text);
+		if (found === null) return text;
+		this.#partBytes += found.cut.bytes;
+		if (this.#partBytes > MAX_PART_BYTES)
+			throw new ApiError("INVALID_REQUEST", {
+				message: `Arguments, thoughts and results of tools have more than ${MAX_PART_BYTES} bytes together`,
+			});
+		return this.textOf(text);
+	}
+
+	/** A value of the parsed copy as JSON that becomes a part of a string. Throws as `partTextOf` does. */
+	partJsonOf(value: unknown): string {
+		if (this.isEmpty) return JSON.stringify(value);
+		return JSON.stringify(value, (_, item: unknown) => (typeof item === "string" ? this.partTextOf(item) : item));
+	}
+
+	/** The first characters of the string, or a few less. */
+	startOf(text: string, characters: number): string {
+		const found = this.#find(text);
+		if (found === null) return text.slice(0, characters);
+		const { start, bytes } = found.cut;
+		const end = cutBefore(this.original, start, start + Math.min(bytes, characters));
+		return (found.before + stringText(this.original.subarray(start, end))).slice(0, characters);
+	}
+
+	/** The last characters of the string, or a few less. */
+	endOf(text: string, characters: number): string {
+		const found = this.#find(text);
+		if (found === null) return text.slice(-characters);
+		const { start, bytes } = found.cut;
+		const from = cutBefore(this.original, start, start + Math.max(0, bytes - characters));
+		return stringText(this.original.subarray(from, start + bytes)).slice(-characters);
+	}
+
+	/** Bytes of UTF-8 of the string's text: without its escapes. Runs in steps. */
+	*textBytesOf(text: string): Generator<undefined, number> {
+		const found = this.#find(text);
+		if (found === null) return Buffer.byteLength(text);
+		const { start, bytes } = found.cut;
+		let size = Buffer.byteLength(found.before);
+		for (let at = start; at < start + bytes; ) {
+			const end = Math.min(at + STEP_BYTES, start + bytes);
+			const pieceEnd = end === start + bytes ? end : cutBefore(this.original, at, end);
+			size += Buffer.byteLength(stringText(this.original.subarray(at, pieceEnd)));
+			at = pieceEnd;
+			yield;
+		}
+		return size;
 	}
 
 	/** A value of the parsed copy as JSON text, its cut strings whole. */
 	jsonOf(value: unknown): string {
-		if (this.#elided.length === 0) return JSON.stringify(value);
+		if (this.isEmpty) return JSON.stringify(value);
 		return JSON.stringify(value, (_, item: unknown) => (typeof item === "string" ? this.textOf(item) : item));
 	}
 
-	/**
-	 * A value made of strings of the parsed copy as JSON, its cut strings whole: their bytes are those of the body.
-	 * A string may have grown at its beginning, and at its end only where it was not cut.
-	 */
-	write(value: unknown): Uint8Array {
-		const json = JSON.stringify(value);
-		if (this.#elided.length === 0) return Buffer.from(json);
-		const pieces: Uint8Array[] = [];
-		let writtenTo = 0;
-		for (let at = json.indexOf(MARK); at >= 0; at = json.indexOf(MARK, writtenTo)) {
-			const end = json.indexOf(MARK_END, at + MARK.length);
-			const cut = this.#elided[Number(json.slice(at + MARK.length, end))];
-			pieces.push(Buffer.from(json.slice(writtenTo, at)));
-			if (cut !== undefined) pieces.push(this.#raw.subarray(cut.start + cut.keptBytes, cut.start + cut.bytes));
-			writtenTo = end + MARK_END.length;
-		}
-		pieces.push(Buffer.from(json.slice(writtenTo)));
-		return Buffer.concat(pieces);
+	/** Bytes that a part of such JSON has when it is whole. */
+	sizeIn(json: Uint8Array, start: number, end: number): number {
+		let size = end - start;
+		for (const { cut, from, to } of this.#marksIn(json, start, end)) size += cut.bytes - cut.keptBytes - (to - from);
+		return size;
 	}
 
-	#find(text: string): ElidedString | undefined {
-		if (this.#elided.length === 0 || !text.endsWith(MARK_END)) return undefined;
+	/** JSON made of strings of the parsed copy, its cut strings whole: their bytes are those of the body. Runs in steps. */
+	*whole(json: Uint8Array): Generator<undefined, Uint8Array> {
+		const pieces: Uint8Array[] = [];
+		let size = 0;
+		let keptTo = 0;
+		const keep = (piece: Uint8Array): void => {
+			pieces.push(piece);
+			size += piece.length;
+		};
+		for (const { cut, from, to } of this.#marksIn(json, 0, json.length)) {
+			keep(json.subarray(keptTo, from));
+			keep(this.#content(cut).subarray(cut.keptBytes));
+			keptTo = to;
+		}
+		if (keptTo === 0) return json;
+		keep(json.subarray(keptTo));
+		const whole = Buffer.allocUnsafe(size);
+		let written = 0;
+		for (const piece of pieces) {
+			for (let at = 0; at < piece.length; at += STEP_BYTES) {
+				const part = piece.subarray(at, at + STEP_BYTES);
+				whole.set(part, written);
+				written += part.length;
+				if (piece.length > STEP_BYTES) yield;
+			}
+		}
+		return whole;
+	}
+
+	*#marksIn(json: Uint8Array, start: number, end: number): Generator<{ cut: CutString; from: number; to: number }, void> {
+		if (this.isEmpty) return;
+		const bytes = Buffer.from(json.buffer, json.byteOffset, end);
+		for (let from = bytes.indexOf(MARK_BYTES, start); from >= 0; from = bytes.indexOf(MARK_BYTES, from + MARK_BYTES.length)) {
+			const to = bytes.indexOf(MARK_END, from + MARK_BYTES.length) + MARK_END.length;
+			const cut = this.#cuts[Number(latin1Text(bytes, from + MARK_BYTES.length, to - MARK_END.length))];
+			if (cut !== undefined) yield { cut, from, to };
+		}
+	}
+
+	#content({ start, bytes }: CutString): Uint8Array {
+		return this.original.subarray(start, start + bytes);
+	}
+
+	#find(text: string): FoundCut | null {
+		if (this.#cuts.length === 0 || !text.endsWith(MARK_END)) return null;
 		const at = text.lastIndexOf(MARK);
-		return at < 0 ? undefined : this.#elided[Number(text.slice(at + MARK.length, -MARK_END.length))];
+		const cut = at < 0 ? undefined : this.#cuts[Number(text.slice(at + MARK.length, -MARK_END.length))];
+		if (cut === undefined) return null;
+		return { cut, before: text.slice(0, at - cut.keptChars) };
 	}
 }

@@ -2,7 +2,7 @@
 import type { ModelTarget, TextCapabilities, TextModel } from "../../src/catalog/types.ts";
 import type { PicoPrice } from "../../src/ledger/nano.ts";
 import type { ChatForward } from "../../src/upstreams/port.ts";
-import { topLevelMembers } from "../../src/wire/index.ts";
+import { LongStrings, topLevelMembers } from "../../src/wire/index.ts";
 
 const CAPABILITIES: TextCapabilities = {
 	optimizedForCode: false,
@@ -57,6 +57,7 @@ export function chatForward(body: object | string, options: ForwardOptions = {})
 		requestId: options.requestId ?? "0123456789abcdef0123456789abcdef",
 		model: options.model ?? textModel([{}]),
 		raw,
+		long: LongStrings.none,
 		members: topLevelMembers(raw),
 		edits: options.edits ?? new Map(),
 		stream: JSON.parse(text).stream === true,

@@ -88,7 +88,7 @@ async function bytesOf(
 	requester: Requester,
 ): Promise<FoundFile> {
 	if (/^data:/i.test(source)) {
-		const bytes = base64String(source, long);
+		const bytes = await base64String(source, long);
 		if (bytes === null) throw invalidField(path, "is no base64", "file_corrupt");
 		if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path);
 		return { bytes, name, source: name === "" ? "a file" : name };

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { TextModel } from "../../catalog/types.ts";
+import type { ChatInput } from "../chat-input.ts";
 
 /** Answers that are remembered at most; the oldest goes first. */
 const MAX_KEPT = 10_000;
@@ -35,6 +36,13 @@ export class Receipts {
 	}
 }
 
+/** SHA-256 of the caller's body as it came. */
+function hashOf({ raw, long }: ChatInput): string {
+	return createHash("sha256")
+		.update(long.isEmpty ? raw : long.original)
+		.digest("hex");
+}
+
 /** The receipt of an answer that is under way. */
 export class Receipt {
 	readonly #receipts: Receipts;
@@ -44,11 +52,11 @@ export class Receipt {
 	readonly #response: Hash = createHash("sha256");
 	#ids: { readonly ours: string; readonly theirs: string } | null = null;
 
-	/** null where no server of the model attests. `raw`: the caller's body as it came. */
-	static of(receipts: Receipts, accountId: string, model: TextModel, raw: Uint8Array): Receipt | null {
+	/** null where no server of the model attests. */
+	static of(receipts: Receipts, accountId: string, model: TextModel, input: ChatInput): Receipt | null {
 		if (!model.capabilities.supportsTeeAttestation) return null;
 		const isOwn = model.targets.some(({ upstream }) => upstream === EMBEDDED);
-		return new Receipt(receipts, accountId, model.id, isOwn ? createHash("sha256").update(raw).digest("hex") : null);
+		return new Receipt(receipts, accountId, model.id, isOwn ? hashOf(input) : null);
 	}
 
 	private constructor(receipts: Receipts, accountId: string, modelId: string, request: string | null) {

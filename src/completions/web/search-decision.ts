@@ -3,7 +3,7 @@ import type { TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { ChatForward, ChatUpstreams } from "../../upstreams/port.ts";
-import { type LongStrings, topLevelMembers } from "../../wire/index.ts";
+import { LongStrings, topLevelMembers } from "../../wire/index.ts";
 import { ReceivedOutput } from "../received.ts";
 import type { ChatBody } from "../schema.ts";
 import { wholeBody } from "../whole-body.ts";
@@ -34,6 +34,8 @@ export interface DecisionTools {
 
 const MAX_MESSAGES = 6;
 const MAX_MESSAGE_CHARS = 2_000;
+/** Of an answer: what was asked for stands at its beginning. */
+const MAX_SAID_CHARS = 10_000;
 const MAX_TOKENS = 200;
 /** Of models that think first. */
 const MAX_THINKING_TOKENS = 1_000;
@@ -91,6 +93,7 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 		requestId: tools.requestId,
 		model,
 		raw,
+		long: LongStrings.none,
 		members: topLevelMembers(raw),
 		edits: new Map(),
 		stream: false,
@@ -100,7 +103,7 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 	};
 	try {
 		const answer = await tools.upstreams.unary(forward);
-		const { choices } = wholeBody(answer);
+		const { choices } = await wholeBody(answer);
 		return { query: queryOf(choices), usage: answer.usage ?? (await counted(request, choices, tools)) };
 	} catch (fault) {
 		tools.signal.throwIfAborted();
@@ -140,7 +143,7 @@ function conversationText(body: ChatBody, long: LongStrings): string {
 			const parts =
 				typeof content === "string" ? [content] : (content ?? []).flatMap((part) => (part.type === "text" ? part.text : []));
 			return `${role}: ${parts
-				.map((part) => long.textOf(part))
+				.map((part) => long.endOf(part, MAX_MESSAGE_CHARS))
 				.join("\n")
 				.slice(-MAX_MESSAGE_CHARS)
 				.toWellFormed()}`;
@@ -156,13 +159,14 @@ function queryOf(choices: unknown): string | null {
 		const called = isRecord(call) && isRecord(call.function) ? call.function : {};
 		if (called.name === TOOL) return queryIn(called.arguments);
 	}
-	const line = typeof message.content === "string" ? /^[\s*_`"]*search:(.+)$/im.exec(message.content)?.[1] : undefined;
+	const said = typeof message.content === "string" ? message.content.slice(0, MAX_SAID_CHARS) : "";
+	const line = /^[ \t*_`"]*search:(.+)$/im.exec(said)?.[1];
 	return nonEmpty(line);
 }
 
 function queryIn(written: unknown): string | null {
 	try {
-		const given: unknown = typeof written === "string" ? JSON.parse(written) : written;
+		const given: unknown = typeof written === "string" ? JSON.parse(written.slice(0, MAX_SAID_CHARS)) : written;
 		return isRecord(given) ? nonEmpty(given.query) : null;
 	} catch {
 		return null;

@@ -1,4 +1,9 @@
-/** About how many tokens a text has, from its bytes of UTF-8: used wherever no count is to be had. */
+/** About how many tokens so many bytes of UTF-8 have: used wherever no count is to be had. */
+export function tokensOfBytes(bytes: number): number {
+	return Math.ceil(bytes / 3);
+}
+
+/** The same of a text. */
 export function estimateTokens(text: string): number {
-	return Math.ceil(Buffer.byteLength(text) / 3);
+	return tokensOfBytes(Buffer.byteLength(text));
 }

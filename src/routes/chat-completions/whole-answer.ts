@@ -10,10 +10,11 @@ import { documentsCall } from "./search-documents.ts";
 const OBJECT = "chat.completion";
 
 /** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` go through byte for byte. */
-export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
+export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
 	const members = membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
+	const choices = documents === null ? null : JSON.stringify(withCall((await wholeBody(answer)).choices, documents));
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
@@ -26,7 +27,7 @@ export function wholeAnswer(session: ChatSession, answer: UnaryAnswer): (paid: P
 		if (typeof body.created !== "number") edits.set("created", String(Math.floor(session.call.admittedAtMs / 1000)));
 		const told = usage.counted || session.meter.isSum ? null : isRecord(body.usage) ? body.usage : {};
 		if (told === null || !isPlain(told, usage)) edits.set("usage", JSON.stringify(shownUsage(told, usage)));
-		if (documents !== null) edits.set("choices", JSON.stringify(withCall(wholeBody(answer).choices, documents)));
+		if (choices !== null) edits.set("choices", choices);
 		return spliceMembers(answer.bytes, members, edits);
 	};
 }

@@ -19,11 +19,11 @@ export interface PictureSource {
 type Path = PictureSource["path"];
 
 /** A picture out of a text: an address, base64, or a data: URL. Throws CORRUPTED_IMAGE, PAYLOAD_TOO_LARGE, INVALID_REQUEST. */
-export function sourceOfText(text: string, long: LongStrings, path: Path): PictureSource {
+export async function sourceOfText(text: string, long: LongStrings, path: Path): Promise<PictureSource> {
 	if (/^https?:\/\//i.test(text)) return { from: { url: text }, path, role: "picture" };
 	// The head of a data: URL is short: it does not matter here.
 	if ((decodedLength(long.bytesOf(text)) ?? 0) > MAX_FILE_BYTES + 1_024) throw tooLarge(path);
-	const bytes = base64String(text, long);
+	const bytes = await base64String(text, long);
 	if (bytes === null)
 		throw refusal("CORRUPTED_IMAGE", path, "is no base64, no data: URL with base64, and no http:// or https:// address");
 	return sourceOfBytes(bytes, path);
@@ -37,7 +37,7 @@ export function sourceOfBytes(bytes: Uint8Array, path: Path, role: PictureSource
 }
 
 /** Base64 where no address is taken. */
-export function inlineSource(text: string, long: LongStrings, path: Path): PictureSource {
+export async function inlineSource(text: string, long: LongStrings, path: Path): Promise<PictureSource> {
 	if (/^https?:\/\//i.test(text)) throw invalidField(path, "takes no address here: send the picture as base64, or as a file");
 	return sourceOfText(text, long, path);
 }

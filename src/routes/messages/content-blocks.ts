@@ -37,13 +37,13 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 				conversation.said(plain([textBlock(block)]));
 				break;
 			case "thinking":
-				conversation.thought({ text: long.textOf(block.thinking), ...openThought(long.textOf(block.signature ?? "")) });
+				conversation.thought({ text: long.partTextOf(block.thinking), ...openThought(long.partTextOf(block.signature ?? "")) });
 				break;
 			case "redacted_thinking":
-				conversation.thought({ text: "", ...openThought(long.textOf(block.data)) });
+				conversation.thought({ text: "", ...openThought(long.partTextOf(block.data)) });
 				break;
 			case "tool_use":
-				conversation.called({ id: block.id, name: block.name, arguments: long.jsonOf(block.input ?? {}) });
+				conversation.called({ id: block.id, name: block.name, arguments: long.partJsonOf(block.input ?? {}) });
 				break;
 			case "server_tool_use":
 			case "web_search_tool_result":

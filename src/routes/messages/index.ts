@@ -12,7 +12,7 @@ import {
 	type ChatParts,
 	chatInput,
 	countPrompt,
-	promptText,
+	PromptText,
 	refuseDeepNesting,
 	SpeechReader,
 	withRenamedFields,
@@ -25,8 +25,8 @@ import { MessageStream } from "./message-stream.ts";
 import { type CountTokensBody, CountTokensBodySchema, type MessagesBody, MessagesBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
-/** About so many characters are a token of English. */
-const CHARACTERS_PER_TOKEN = 4;
+/** About so many bytes are a token of English. */
+const BYTES_PER_TOKEN = 4;
 
 const MEDIA_CODES = ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"] as const;
 
@@ -89,10 +89,10 @@ function read(
 }
 
 function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: ChatInput): AnswerForm {
-	const promptTokens = () => Math.ceil(promptText(asked.body, "", asked.long).length / CHARACTERS_PER_TOKEN);
+	const promptTokens = () => Math.ceil(new PromptText(asked.body, "", asked.long).bytes / BYTES_PER_TOKEN);
 	return {
-		whole(session, answer) {
-			const { segments, finishReason, stopReason } = SpeechReader.answer(
+		async whole(session, answer) {
+			const { segments, finishReason, stopReason } = await SpeechReader.answer(
 				answer,
 				(number) => `toolu_${session.call.requestId}${number}`,
 			);

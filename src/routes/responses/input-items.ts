@@ -17,8 +17,7 @@ export function addItems(conversation: Conversation, input: readonly ResponseIte
 function addItem(conversation: Conversation, item: ResponseItem, at: Path, long: LongStrings): void {
 	if (item.type === undefined || item.type === "message") addMessage(conversation, item, at);
 	else if (item.type === "reasoning") conversation.thought(thoughtOf(item, long));
-	else if (item.type === "function_call")
-		conversation.called({ id: item.call_id, name: item.name, arguments: long.textOf(item.arguments) });
+	else if (item.type === "function_call") conversation.called({ id: item.call_id, name: item.name, arguments: item.arguments });
 	else if (item.type === "function_call_output") addOutput(conversation, item, at, long);
 	else if (item.type === "item_reference")
 		throw invalidField(
@@ -81,8 +80,8 @@ function needsBytes(at: Path, field: string, fileId: unknown) {
 
 function thoughtOf(item: Extract<ResponseItem, { type: "reasoning" }>, long: LongStrings): Thought {
 	const pieces = item.summary?.length ? item.summary : (item.content ?? []);
-	const text = pieces.map((piece) => long.textOf(typeof piece === "string" ? piece : piece.text)).join("\n\n");
-	return { text, ...openThought(long.textOf(item.encrypted_content ?? "")) };
+	const text = pieces.map((piece) => long.partTextOf(typeof piece === "string" ? piece : piece.text)).join("\n\n");
+	return { text, ...openThought(long.partTextOf(item.encrypted_content ?? "")) };
 }
 
 /** Text as it is; content parts as text, and their media in a message behind; any other value as JSON. */
@@ -97,7 +96,7 @@ function addOutput(
 		const texts = parts.filter((part): part is TextPart => part.type === "text");
 		const media = parts.filter((part) => part.type !== "text");
 		conversation.result(call_id, texts, media);
-	} else conversation.result(call_id, typeof output === "string" ? output : long.jsonOf(output ?? null));
+	} else conversation.result(call_id, typeof output === "string" ? output : long.partJsonOf(output ?? null));
 }
 
 /** True for content parts; other arrays are values like any. */

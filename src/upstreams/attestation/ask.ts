@@ -1,5 +1,7 @@
+import { isRecord } from "../../schema/is-record.ts";
 import { letGo } from "../connect.ts";
 import type { UpstreamNode } from "../node.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
 import type { PoolTools } from "../tries.ts";
 import { readWhole } from "../unary.ts";
 import { Watch } from "../watch.ts";
@@ -41,16 +43,16 @@ export async function ask(node: UpstreamNode, question: Question, tools: PoolToo
 			return { status: response.status, bytes: new Uint8Array(0), body: null };
 		}
 		const bytes = await readWhole(response, MAX_ANSWER_BYTES);
-		return { status: response.status, bytes, body: objectOf(bytes) };
+		return { status: response.status, bytes, body: await objectOf(bytes, response.status) };
 	} finally {
 		watch.close();
 	}
 }
 
-function objectOf(bytes: Uint8Array): Told["body"] {
+async function objectOf(bytes: Uint8Array, status: number): Promise<Told["body"]> {
 	try {
-		const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-		return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Told["body"]) : null;
+		const { value } = await parsedAnswer(bytes, status);
+		return isRecord(value) ? value : null;
 	} catch {
 		return null;
 	}

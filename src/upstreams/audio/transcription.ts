@@ -1,5 +1,6 @@
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
 import type { Candidate } from "../pool.ts";
 import { requestHeaders } from "../request-headers.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
@@ -28,7 +29,7 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 	const endMs = tools.clock.nowMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
-			const answer = answerOf(await readWhole(response, MAX_ANSWER_BYTES), response.status);
+			const answer = await answerOf(await readWhole(response, MAX_ANSWER_BYTES), response.status);
 			current.end("good");
 			return { upstream: current.node.name, retries: tries.retries, ...answer };
 		},
@@ -67,18 +68,13 @@ function formOf({ file, language, timings }: TranscriptionForward, model: string
 }
 
 /** @throws UpstreamFailure for what is no transcription */
-function answerOf(bytes: Uint8Array, status: number): Omit<TranscriptionAnswer, "upstream" | "retries"> {
-	let parsed: unknown;
-	try {
-		parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-	} catch {
-		throw broken(`status ${status}: the body is no JSON`, status);
-	}
+async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<TranscriptionAnswer, "upstream" | "retries">> {
+	const { value: parsed, long } = await parsedAnswer(bytes, status);
 	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
 	if (typeof parsed.text !== "string") throw broken(`status ${status}: the body is no transcription`, status);
 	return {
-		text: parsed.text,
+		text: long.textOf(parsed.text),
 		language: typeof parsed.language === "string" ? parsed.language : null,
 		segments: timedTexts(parsed.segments, "text"),
 		words: timedTexts(parsed.words, "word"),

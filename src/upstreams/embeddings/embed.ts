@@ -1,5 +1,5 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { concatBytes, lastMember, topLevelMembers } from "../../wire/index.ts";
+import { concatBytes, documentStart, inTurns, type JsonMember, lastMember, objectMembersInSteps } from "../../wire/index.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { requestHeaders } from "../request-headers.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
@@ -10,6 +10,10 @@ import { vectorsIn } from "./vectors.ts";
 
 /** 2,048 vectors of 4,096 numbers, written out. */
 const MAX_ANSWER_BYTES = 192 * 1024 * 1024;
+/** Numbers of a vector, where nobody says how many it has: more than any model's. */
+const MOST_NUMBERS = 16_384;
+/** A number, written out. */
+const NUMBER_BYTES = 32;
 /** Members beside the vectors are small: an error, the usage. */
 const MAX_SMALL_BYTES = 64 * 1024;
 
@@ -44,12 +48,26 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 	const endMs = tools.clock.nowMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
-			const answer = await answerOf(await readWhole(response, MAX_ANSWER_BYTES), response.status, call);
+			const answer = await answerOf(await readWhole(response, mostBytes(call)), response.status, call);
 			current.end("good");
 			return { upstream: current.node.name, retries: tries.retries, ...answer };
 		},
 		(watch) => watch.limit(Number.POSITIVE_INFINITY, "embeddings", endMs),
 	);
+}
+
+/** What an answer with a vector for each text may have. */
+function mostBytes(call: EmbeddingForward): number {
+	return Math.min(MAX_ANSWER_BYTES, MAX_SMALL_BYTES + textsOf(call) * mostVectorBytes(call));
+}
+
+/** With what stands around it. */
+function mostVectorBytes({ dimensions = MOST_NUMBERS }: EmbeddingForward): number {
+	return 1_024 + dimensions * NUMBER_BYTES;
+}
+
+function textsOf({ input }: EmbeddingForward): number {
+	return typeof input === "string" ? 1 : input.length;
 }
 
 /** @throws UpstreamFailure for what is no list of as many vectors as texts */
@@ -58,17 +76,20 @@ async function answerOf(
 	status: number,
 	call: EmbeddingForward,
 ): Promise<Pick<EmbeddingAnswer, "data" | "tokens">> {
-	let members: ReturnType<typeof topLevelMembers>;
+	let members: readonly JsonMember[];
 	try {
-		members = topLevelMembers(bytes);
+		members = await inTurns(objectMembersInSteps(bytes, documentStart(bytes)));
 	} catch {
 		throw broken(`status ${status}: the body is no JSON object`, status);
 	}
 	const data = lastMember(members, "data");
 	if (data === undefined) throw withoutData(bytes, status);
 	const usage = lastMember(members, "usage");
-	const texts = typeof call.input === "string" ? 1 : call.input.length;
-	const vectors = await vectorsIn(bytes.subarray(data.valueStart, data.valueEnd), call.format);
+	const texts = textsOf(call);
+	const vectors = await vectorsIn(bytes.subarray(data.valueStart, data.valueEnd), call.format, {
+		count: texts,
+		bytes: mostVectorBytes(call),
+	});
 	if (vectors.count !== texts)
 		throw broken(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);
 	return { data: concatBytes(vectors.pieces), tokens: usage === undefined ? null : tokensOf(bytes, usage) };

@@ -1,4 +1,5 @@
-import { arrayElements, decodeString, lastMember, objectMembers, StrictJson } from "../../wire/index.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { decodeString, endOfValue, lastMember, objectMembers, StrictJson, skipWhitespace } from "../../wire/index.ts";
 import type { VectorFormat } from "./port.ts";
 
 /** A list of vectors in OpenAI's form. */
@@ -11,6 +12,8 @@ export interface Vectors {
 
 const NONE: Vectors = { pieces: [], count: null };
 const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 /** Past so many bytes between two turns of the event loop others have theirs. */
 const TURN_BYTES = 2 * 1024 * 1024;
@@ -18,37 +21,56 @@ const TURN_BYTES = 2 * 1024 * 1024;
 const NUMBERS = /^\[\s*-?\d[\d\s,.eE+-]*\]$/;
 const encoder = new TextEncoder();
 
+/** What there may be at most. */
+export interface VectorBounds {
+	readonly count: number;
+	/** Of one vector, with what stands around it. */
+	readonly bytes: number;
+}
+
 /**
  * Reads the `data` of an answer, a JSON array of `{index, embedding}`: in the order of `index`, each vector in the form
  * that is wanted. A vector in that form goes through byte for byte.
  */
-export async function vectorsIn(bytes: Uint8Array, format: VectorFormat): Promise<Vectors> {
+export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: VectorBounds): Promise<Vectors> {
 	if (bytes[0] !== OPEN_BRACKET) return NONE;
 	const found: Uint8Array[] = [];
+	let count = 0;
 	let sinceTurn = 0;
 	try {
-		const elements = arrayElements(bytes, 0);
-		for (const [place, { start, end }] of elements.entries()) {
-			const element = bytes.subarray(start, end);
-			const members = objectMembers(element, 0);
-			const vector = lastMember(members, "embedding");
-			const told = lastMember(members, "index");
-			const index = told === undefined ? place : Number(text(element.subarray(told.valueStart, told.valueEnd)));
-			const own = vector && inForm(element.subarray(vector.valueStart, vector.valueEnd), format);
-			if (own === undefined || own === null) return NONE;
+		for (let at = skipWhitespace(bytes, 1); bytes[at] !== CLOSE_BRACKET; count++) {
+			if (count === most.count) return NONE;
+			const end = endOfValue(bytes.subarray(0, at + most.bytes), at);
+			if (end < 0) return NONE;
+			const read = vectorOf(bytes.subarray(at, end), count, format);
 			// An index past the list would make one with a hole of up to 2^32 places, and nobody waits for that.
-			if (!Number.isInteger(index) || index < 0 || index >= elements.length || found[index] !== undefined) return NONE;
-			found[index] = own;
-			sinceTurn += element.length;
+			if (read === null || read.index >= most.count || found[read.index] !== undefined) return NONE;
+			found[read.index] = read.vector;
+			sinceTurn += end - at;
 			if (sinceTurn > TURN_BYTES) {
 				sinceTurn = 0;
-				await new Promise(setImmediate);
+				await nextTurn();
 			}
+			at = skipWhitespace(bytes, end);
+			const isLast = bytes[at] === CLOSE_BRACKET;
+			if (!isLast && bytes[at] !== COMMA) return NONE;
+			if (!isLast) at = skipWhitespace(bytes, at + 1);
+			if (!isLast && bytes[at] === CLOSE_BRACKET) return NONE;
 		}
 	} catch {
 		return NONE;
 	}
-	return { pieces: vectorList(found), count: found.length };
+	return found.length > count ? NONE : { pieces: vectorList(found), count };
+}
+
+/** null: it is none. `place`: its index where it does not tell one. */
+function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { index: number; vector: Uint8Array } | null {
+	const members = objectMembers(element, 0);
+	const vector = lastMember(members, "embedding");
+	const told = lastMember(members, "index");
+	const index = told === undefined ? place : Number(text(element.subarray(told.valueStart, told.valueEnd)));
+	const own = vector && inForm(element.subarray(vector.valueStart, vector.valueEnd), format);
+	return own && Number.isInteger(index) && index >= 0 ? { index, vector: own } : null;
 }
 
 /** The JSON list around vectors that are written out already. */

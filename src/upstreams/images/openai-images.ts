@@ -5,12 +5,13 @@
  * page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
  */
 import { isRecord } from "../../schema/is-record.ts";
-import { base64String, elideLongStrings, type FormField, formBody, LongStrings } from "../../wire/index.ts";
+import { base64String, type FormField, formBody, type LongStrings } from "../../wire/index.ts";
 import { errorBody, isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
 import { requestHeaders } from "../request-headers.ts";
-import { PARSED_WHOLE_BYTES, readWhole } from "../unary.ts";
+import { readWhole } from "../unary.ts";
 import { promptOf } from "./fixed-prompts.ts";
 import { isPicture } from "./is-picture.ts";
 import { toldSize } from "./nearest-size.ts";
@@ -18,7 +19,6 @@ import { type ImageAttempt, type ImageForward, MAX_ANSWER_BYTES, MAX_PICTURE_BYT
 import { checkPictures } from "./too-many-pictures.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** Asks until there are as many pictures as are wanted: some servers make one at a time, whatever `n` says. */
 export async function openAiImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
@@ -47,7 +47,7 @@ async function ask(call: ImageForward, attempt: ImageAttempt, count: number): Pr
 		const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), endpoint.key);
 		throw failureOfAnswer(response.status, told, response.headers.get("retry-after"));
 	}
-	return picturesOf(await readWhole(response, MAX_ANSWER_BYTES), response.status, attempt);
+	return picturesOf(await readWhole(response, MAX_ANSWER_BYTES), response, attempt, count);
 }
 
 type Fields = Readonly<Record<string, string | number>>;
@@ -94,20 +94,21 @@ function fileFields({ pictures }: ImageForward): FormField[] {
 	}));
 }
 
-/** @throws UpstreamFailure for what is no picture */
-async function picturesOf(bytes: Uint8Array, status: number, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
-	const { json, elided } = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes) : { json: bytes, elided: [] };
-	let parsed: unknown;
-	try {
-		parsed = JSON.parse(decoder.decode(json));
-	} catch {
-		throw broken(`status ${status}: the body is no JSON`, status);
-	}
-	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
-	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
-	const entries = Array.isArray(parsed.data) ? (parsed.data as unknown[]) : [];
+/**
+ * The pictures of an answer, no more than were asked for.
+ * @throws UpstreamFailure for what is no picture
+ */
+async function picturesOf(
+	bytes: Uint8Array,
+	{ status }: Response,
+	attempt: ImageAttempt,
+	count: number,
+): Promise<readonly Uint8Array[]> {
+	const { value, long } = await parsedAnswer(bytes, status);
+	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
+	const entries = Array.isArray(value.data) ? (value.data as unknown[]).slice(0, count) : [];
 	if (entries.length === 0) throw broken(`status ${status}: an answer without a picture`, status);
-	const long = new LongStrings(bytes, elided);
 	return Promise.all(entries.map((entry) => pictureOf(entry, long, attempt)));
 }
 
@@ -115,7 +116,7 @@ async function pictureOf(entry: unknown, long: LongStrings, attempt: ImageAttemp
 	const { b64_json: base64, url } = isRecord(entry) ? entry : {};
 	const text = typeof base64 === "string" && base64 !== "" ? base64 : url;
 	if (typeof text !== "string") throw broken("an answer without a picture");
-	const picture = /^https?:/i.test(text) ? await fetchOwn(text, attempt) : base64String(text, long);
+	const picture = /^https?:/i.test(text) ? await fetchOwn(text, attempt) : await base64String(text, long);
 	if (picture === null || !isPicture(picture)) throw broken("an answer that is no picture");
 	return picture;
 }

@@ -1,5 +1,6 @@
 import type { Fetch } from "../connect.ts";
 import { initFor } from "../node.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
 import type { ProviderRequest, SearchProvider } from "./provider.ts";
 
 /** More than any page of results has. */
@@ -45,10 +46,10 @@ export async function askProvider(
 		await response.body?.cancel();
 		throw new ProviderStatus(response.status, response.headers.get("retry-after"));
 	}
-	return JSON.parse(await textOf(response));
+	return (await parsedAnswer(await bytesOf(response), response.status)).value;
 }
 
-async function textOf(response: Response): Promise<string> {
+async function bytesOf(response: Response): Promise<Uint8Array> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;
 	for await (const piece of response.body ?? []) {
@@ -56,7 +57,7 @@ async function textOf(response: Response): Promise<string> {
 		if (length > MAX_ANSWER_BYTES) throw new Error("its answer is too large");
 		pieces.push(piece);
 	}
-	return Buffer.concat(pieces).toString("utf8");
+	return Buffer.concat(pieces);
 }
 
 const withoutKey = (text: string, secret: string | null): string =>

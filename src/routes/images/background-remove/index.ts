@@ -41,10 +41,10 @@ export function imageBackgroundRemove(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageParts): Admission {
+async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	const source = sourceOf(input);
+	const source = await sourceOf(input);
 	const model = parts.catalog().own(MODEL, "image", call.admittedAtMs);
 	engineOf(parts);
 	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
@@ -84,7 +84,7 @@ function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: I
 	};
 }
 
-function sourceOf({ body, file, long }: Input<BackgroundRemoveBody, unknown>): PictureSource {
+async function sourceOf({ body, file, long }: Input<BackgroundRemoveBody, unknown>): Promise<PictureSource> {
 	const { image, image_url: url } = body;
 	if (file !== null) return sourceOfBytes(file.bytes, ["image"]);
 	if (image !== undefined) return inlineSource(image, long, ["image"]);

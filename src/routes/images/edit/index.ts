@@ -38,12 +38,16 @@ export function imageEdit(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
 	const { model: ref, modelId, image, prompt, safe_mode: safeMode } = body;
 	const model = ref === undefined && modelId !== undefined ? listedEditModel(modelId, call, parts) : editModel(ref, call, parts);
 	const choices = chooseTiers(body, model.image);
 	const source =
-		file !== null ? sourceOfBytes(file.bytes, ["image"]) : image !== undefined ? sourceOfText(image, long, ["image"]) : null;
+		file !== null
+			? sourceOfBytes(file.bytes, ["image"])
+			: image !== undefined
+				? await sourceOfText(image, long, ["image"])
+				: null;
 	if (source === null) throw invalidField(["image"], "is required", "required");
 	const order = { model, prompt, sources: [source], choices, exactSize: null, safeMode, param: "image", answer: bareAnswer };
 	return admitEdit(order, call, parts);

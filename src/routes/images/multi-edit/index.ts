@@ -37,12 +37,12 @@ export function imageMultiEdit(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
 	const { body } = input;
 	const model = listedEditModel(body.modelId, call, parts);
 	const choices = chooseTiers(body, model.image);
 	const { prompt, safe_mode: safeMode } = body;
-	const sources = sourcesOf(input);
+	const sources = await sourcesOf(input);
 	return admitEdit(
 		{ model, prompt, sources, choices, exactSize: null, safeMode, param: "images", answer: bareAnswer },
 		call,
@@ -50,7 +50,7 @@ function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImagePar
 	);
 }
 
-function sourcesOf({ body, files, long }: Input<MultiEditBody, unknown>): PictureSource[] {
+async function sourcesOf({ body, files, long }: Input<MultiEditBody, unknown>): Promise<PictureSource[]> {
 	const texts = body.images ?? [];
 	const count = files.length + texts.length;
 	if (count === 0) throw invalidRequest([{ path: ["images"], code: "too_small", message: "must have at least 1 picture" }]);
@@ -58,8 +58,7 @@ function sourcesOf({ body, files, long }: Input<MultiEditBody, unknown>): Pictur
 		const message = `must have at most ${MAX_PICTURES} pictures`;
 		throw invalidRequest([{ path: ["images"], code: "too_big", message, maximum: MAX_PICTURES }]);
 	}
-	return [
-		...files.map(({ bytes }, index) => sourceOfBytes(bytes, ["images", index])),
-		...texts.map((text, index) => sourceOfText(text, long, ["images", index])),
-	];
+	const sources = files.map(({ bytes }, index) => sourceOfBytes(bytes, ["images", index]));
+	for (const [index, text] of texts.entries()) sources.push(await sourceOfText(text, long, ["images", index]));
+	return sources;
 }

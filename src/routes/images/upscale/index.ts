@@ -47,14 +47,18 @@ export function imageUpscale(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageParts): Admission {
+async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = parts.catalog().own(MODEL, "upscale", call.admittedAtMs);
 	const { image } = body;
 	const scale = Number(body.scale ?? 2);
 	const source =
-		file !== null ? sourceOfBytes(file.bytes, ["image"]) : image !== undefined ? inlineSource(image, long, ["image"]) : null;
+		file !== null
+			? sourceOfBytes(file.bytes, ["image"])
+			: image !== undefined
+				? await inlineSource(image, long, ["image"])
+				: null;
 	if (source === null || !("bytes" in source.from)) throw invalidField(["image"], "is required", "required");
 	const { bytes } = source.from;
 	const engine = engineOf(parts);

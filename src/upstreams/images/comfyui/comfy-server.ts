@@ -3,6 +3,7 @@ import { isRecord } from "../../../schema/is-record.ts";
 import { formBody } from "../../../wire/index.ts";
 import { errorBody, isGood, letGo } from "../../connect.ts";
 import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
+import { parsedAnswer } from "../../parsed-answer.ts";
 import { readWhole } from "../../unary.ts";
 import { isPicture } from "../is-picture.ts";
 import { type ImageAttempt, type InputPicture, MAX_PICTURE_BYTES } from "../port.ts";
@@ -121,11 +122,7 @@ export class ComfyServer {
 			const told = errorBody(bytes, this.#inputs.endpoint.key);
 			throw own(response.status, told) ?? failureOfAnswer(response.status, told, response.headers.get("retry-after"));
 		}
-		try {
-			return record(JSON.parse(new TextDecoder().decode(bytes)));
-		} catch {
-			throw broken(`status ${response.status}: the body is no JSON`, response.status);
-		}
+		return record((await parsedAnswer(bytes, response.status)).value);
 	}
 
 	#ask(path: string, sent?: Sent): Promise<Response> {

@@ -1,10 +1,11 @@
 import type { ProviderName } from "../../../config/providers.ts";
-import { base64String, elideLongStrings, LongStrings } from "../../../wire/index.ts";
+import { base64String, decodeBase64Over, inTurns, LongStrings } from "../../../wire/index.ts";
 import { errorBody, type Fetch, isGood, letGo } from "../../connect.ts";
 import { broken } from "../../failures.ts";
 import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
+import { parsedAnswer } from "../../parsed-answer.ts";
 import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
-import { PARSED_WHOLE_BYTES, readWhole } from "../../unary.ts";
+import { readWhole } from "../../unary.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -15,7 +16,6 @@ const ELSEWHERE_MS = 60_000;
 const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "accept-encoding", "user-agent", "x-request-id"]);
 const EMPTY_STATUSES: ReadonlySet<number> = new Set([204, 205, 304]);
 const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-encoding"];
-const decoder = new TextDecoder("utf-8", { fatal: true });
 const MARKED = /;base64,/;
 const MAX_HEAD = 512;
 
@@ -54,13 +54,13 @@ export class PackageAnswers {
 	};
 
 	/** The bytes of a picture as the package hands it over; null where they are none. */
-	bytesOf(picture: string | Uint8Array): Uint8Array | null {
+	async bytesOf(picture: string | Uint8Array): Promise<Uint8Array | null> {
 		if (typeof picture !== "string") return picture;
 		const view = this.#long.viewOf(picture);
 		if (view === null || picture.startsWith("data:")) return base64String(picture, this.#long);
 		// A package that takes off the head of a data URL took it off the cut text only.
-		const head = MARKED.exec(Buffer.from(view.subarray(0, MAX_HEAD)).toString("latin1"));
-		return base64String(`${head === null ? "" : "data:image/png;base64,"}${picture}`, this.#long);
+		const head = MARKED.exec(Buffer.from(view.bytes.subarray(0, MAX_HEAD)).toString("latin1"));
+		return inTurns(decodeBase64Over(view.bytes.subarray(head === null ? 0 : head.index + head[0].length)));
 	}
 
 	/** A GET of another server without a credential: a picture that the answer names. */
@@ -74,9 +74,9 @@ export class PackageAnswers {
 		const isJson = /json/i.test(response.headers.get("content-type") ?? "");
 		const bytes = await readWhole(response, isJson ? MAX_ANSWER_BYTES : MAX_PICTURE_BYTES);
 		if (!isJson) return again(response, bytes);
-		const { json, elided } = bytes.length > PARSED_WHOLE_BYTES ? elideLongStrings(bytes) : { json: bytes, elided: [] };
-		if (elided.length > 0) this.#long = new LongStrings(bytes, elided);
-		const refusal = refusalOf(this.#provider, response.status, parsed(json, response.status));
+		const { value, json, long } = await parsedAnswer(bytes, response.status);
+		if (!long.isEmpty) this.#long = long;
+		const refusal = refusalOf(this.#provider, response.status, value);
 		if (refusal !== null) throw refusal;
 		return again(response, json);
 	}
@@ -86,14 +86,6 @@ export class PackageAnswers {
 		const refusal = refusalOf(this.#provider, response.status, errorBody(bytes, this.#inputs.config.key));
 		if (refusal !== null) throw refusal;
 		return again(response, bytes);
-	}
-}
-
-function parsed(json: Uint8Array, status: number): unknown {
-	try {
-		return JSON.parse(decoder.decode(json));
-	} catch {
-		throw broken(`status ${status}: the body is no JSON`, status);
 	}
 }
 

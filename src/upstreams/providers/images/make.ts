@@ -44,7 +44,7 @@ async function made(call: ImageForward, attempt: ImageAttempt): Promise<readonly
 		// The same seed twice would make the same picture twice.
 		const seed = call.seed === undefined ? undefined : call.seed + pictures.length;
 		const result = await untilAborted(image(model).doGenerate(optionsOf(call, attempt, { facts, given, count, seed })), signal);
-		pictures.push(...result.images.slice(0, count).map((one) => checked(answers.bytesOf(one))));
+		for (const one of result.images.slice(0, count)) pictures.push(checked(await answers.bytesOf(one)));
 		if (result.images.length === 0) throw broken("an answer without a picture");
 	}
 	return pictures;

@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ANSWER_BOUNDS, cutJson, inTurns, LongStrings } from "../wire/index.ts";
+import { broken } from "./failures.ts";
+
+/** Smaller answers are parsed in no time, whatever is in them. */
+const SMALL_BYTES = 32 * 1024;
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** JSON that an upstream answered. */
+export interface ParsedAnswer {
+	readonly value: unknown;
+	/** What was parsed: of an answer over 4 MiB a copy with its long strings cut. */
+	readonly json: Uint8Array;
+	/** The strings that are cut in both. */
+	readonly long: LongStrings;
+}
+
+/**
+ * Parses an answer without stopping the event loop, however large it is and whatever it is made of.
+ * @throws UpstreamFailure for what is no JSON, or is made of more than an answer is (see ANSWER_BOUNDS)
+ */
+export async function parsedAnswer(bytes: Uint8Array, status: number): Promise<ParsedAnswer> {
+	try {
+		if (bytes.length <= SMALL_BYTES) return { value: JSON.parse(decoder.decode(bytes)), json: bytes, long: LongStrings.none };
+		const { json, cuts } = await inTurns(cutJson(bytes, ANSWER_BOUNDS));
+		await nextTurn();
+		const text = decoder.decode(json);
+		await nextTurn();
+		const value: unknown = JSON.parse(text);
+		await nextTurn();
+		return { value, json, long: cuts.length === 0 ? LongStrings.none : new LongStrings(bytes, cuts) };
+	} catch {
+		throw broken(`status ${status}: the body is no JSON of an answer`, status);
+	}
+}

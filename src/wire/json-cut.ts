@@ -1,0 +1,266 @@
+import { isUtf8 } from "node:buffer";
+import { ApiError } from "../errors/index.ts";
+import { cutBefore, isContinuation } from "./cut-before.ts";
+import { concatBytes } from "./json-members.ts";
+import { MAX_JSON_DEPTH, tooDeep } from "./json-scan.ts";
+import { stringContentEnd, stringText } from "./json-string.ts";
+import { cutMark } from "./long-strings.ts";
+
+const encoder = new TextEncoder();
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+const KIB = 1024;
+
+/** What one step reads: some milliseconds of work for any input. */
+const STEP_BYTES = 2 * 1024 * KIB;
+/** How far a string is read byte by byte before the native search takes over: most strings are short. */
+const NEAR = 64;
+/** No number, and no word, is longer: parsers take 10 ms for a megabyte of digits. */
+const MAX_SCALAR_BYTES = 1_024;
+
+/** What JSON may be made of. Other JSON stops a parser, and with it the event loop, for long. */
+export interface JsonBounds {
+	/** Bytes beside what is cut out of long strings. */
+	readonly bytes: number;
+	/** Names of members. */
+	readonly keys: number;
+	/** Different ones among them: each is a new string, and ten times the work. */
+	readonly differentKeys: number;
+	/** Values of lists and objects, and lists and objects themselves. */
+	readonly values: number;
+}
+
+/** Of a caller's body. No request needs more. */
+export const BODY_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 64_000, differentKeys: 64_000, values: 256_000 };
+/** Of an upstream's answer: log probabilities of 20 candidates for each of some 13,000 tokens are in it. */
+export const ANSWER_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 1_000_000, differentKeys: 64_000, values: 1_000_000 };
+
+/** Which strings are cut, and how much of them stays. */
+export interface CutLimits {
+	readonly longerThan: number;
+	readonly keep: number;
+}
+
+/** JSON up to this size is parsed whole. */
+const WHOLE_BYTES = 4_096 * KIB;
+/** Only to see what JSON is made of. */
+export const CUT_NOTHING: CutLimits = { longerThan: Number.POSITIVE_INFINITY, keep: 0 };
+const CUT_LONG: CutLimits = { longerThan: 32 * KIB, keep: 4 * KIB };
+
+/** A string that was cut short in the copy. */
+export interface CutString {
+	/** Where its content starts in the original. */
+	readonly start: number;
+	/** Bytes of its content in the original, as written (escapes count as they stand). */
+	readonly bytes: number;
+	/** Bytes of it that the copy has. */
+	readonly keptBytes: number;
+	/** The same in characters of the text. */
+	readonly keptChars: number;
+}
+
+export interface CutJson {
+	/** The original itself where no string is cut. */
+	readonly json: Uint8Array;
+	/** In the order of their appearance. */
+	readonly cuts: readonly CutString[];
+}
+
+/**
+ * Cuts the long strings of large JSON text to their beginnings and a mark (see LongStrings), so that JSON with media in
+ * it can be parsed and checked without stopping the event loop, and refuses what would stop it all the same. Runs in
+ * steps: see `inTurns`. Cuts never fall inside an escape or a UTF-8 sequence: what was valid JSON stays valid. What
+ * is broken in the copy is for its parser to find.
+ * @throws ApiError INVALID_REQUEST past the bounds; for a string without an end; for what is broken in the rest of a
+ * cut string, and bytes that are no UTF-8 where one is cut
+ */
+export function cutJson(
+	bytes: Uint8Array,
+	bounds: JsonBounds,
+	limits: CutLimits = bytes.length > WHOLE_BYTES ? CUT_LONG : CUT_NOTHING,
+): Generator<undefined, CutJson> {
+	return new Cutter(bytes, bounds, limits).steps();
+}
+
+class Cutter {
+	readonly #bytes: Uint8Array;
+	readonly #bounds: JsonBounds;
+	readonly #limits: CutLimits;
+	readonly #cuts: CutString[] = [];
+	readonly #pieces: Uint8Array[] = [];
+	/** How much of the original is in the pieces, or cut; and how long the pieces are. */
+	#copiedTo = 0;
+	#copyBytes = 0;
+	#depth = 0;
+	#keys = 0;
+	readonly #keyHashes = new Set<number>();
+	#values = 0;
+	/** The string that ended last: a colon behind it makes it a key. */
+	#stringStart = 0;
+	#stringEnd = 0;
+
+	constructor(bytes: Uint8Array, bounds: JsonBounds, limits: CutLimits) {
+		this.#bytes = bytes;
+		this.#bounds = bounds;
+		this.#limits = limits;
+	}
+
+	*steps(): Generator<undefined, CutJson> {
+		const bytes = this.#bytes;
+		const { length } = bytes;
+		for (let at = 0, stepEnd = STEP_BYTES; at < length; ) {
+			if (at >= stepEnd) {
+				yield;
+				stepEnd = at + STEP_BYTES;
+			}
+			at = this.#structure(at, Math.min(stepEnd, length));
+			if (bytes[at] !== QUOTE) continue;
+			const open = at;
+			let read = endOfStringIn(bytes, open + 1, Math.min(open + 1 + STEP_BYTES, length));
+			while (read < 0 && ~read < length) {
+				yield;
+				read = endOfStringIn(bytes, ~read, Math.min(~read + STEP_BYTES, length));
+			}
+			if (read < 0) throw broken("a string has no end");
+			at = read;
+			this.#stringStart = open + 1;
+			this.#stringEnd = at - 1;
+			if (at - open - 2 > this.#limits.longerThan) yield* this.#cut(open + 1, at - 1);
+			this.#checkSize(at);
+		}
+		if (this.#cuts.length === 0) return { json: bytes, cuts: this.#cuts };
+		yield* this.#checkUtf8();
+		this.#pieces.push(bytes.subarray(this.#copiedTo));
+		return { json: concatBytes(this.#pieces), cuts: this.#cuts };
+	}
+
+	/** Reads what stands between strings, up to the next quote or to `end`. Returns where it stopped. */
+	#structure(start: number, end: number): number {
+		const bytes = this.#bytes;
+		let scalar = 0;
+		for (let at = start; at < end; at++) {
+			const byte = bytes[at] as number;
+			switch (byte) {
+				case QUOTE:
+					this.#checkSize(at);
+					return at;
+				case OPEN_BRACE:
+				case OPEN_BRACKET:
+					if (++this.#depth > MAX_JSON_DEPTH) throw tooDeep();
+					if (++this.#values > this.#bounds.values) throw tooMany(this.#bounds.values, "values");
+					scalar = 0;
+					break;
+				case CLOSE_BRACE:
+				case CLOSE_BRACKET:
+					this.#depth--;
+					scalar = 0;
+					break;
+				case COLON:
+					this.#key();
+					scalar = 0;
+					break;
+				case COMMA:
+					if (++this.#values > this.#bounds.values) throw tooMany(this.#bounds.values, "values");
+					scalar = 0;
+					break;
+				default:
+					scalar = byte <= SPACE ? 0 : scalar + 1;
+					if (scalar > MAX_SCALAR_BYTES) throw broken(`a number or a word has more than ${MAX_SCALAR_BYTES} characters`);
+			}
+		}
+		this.#checkSize(end);
+		return end;
+	}
+
+	#key(): void {
+		const { keys, differentKeys } = this.#bounds;
+		if (++this.#keys > keys) throw tooMany(keys, "keys");
+		if (keys === differentKeys) return;
+		this.#keyHashes.add(hashOf(this.#bytes, this.#stringStart, Math.min(this.#stringEnd, this.#stringStart + KIB)));
+		if (this.#keyHashes.size > differentKeys) throw tooMany(differentKeys, "different keys");
+	}
+
+	#checkSize(at: number): void {
+		if (this.#copyBytes + at - this.#copiedTo <= this.#bounds.bytes) return;
+		const { longerThan } = this.#limits;
+		throw new ApiError("INVALID_REQUEST", {
+			message: `The body has more than ${this.#bounds.bytes} bytes beside its strings of over ${longerThan} bytes`,
+		});
+	}
+
+	*#cut(start: number, end: number): Generator<undefined, void> {
+		const bytes = this.#bytes;
+		const cut = cutBefore(bytes, start, start + this.#limits.keep);
+		for (let at = start; at < end; ) {
+			at = stringContentEnd(bytes, at, Math.min(at + STEP_BYTES, end));
+			if (at < 0 || at > end) throw broken("a string has a control character or a bad escape in it");
+			if (at < end) yield;
+		}
+		const mark = encoder.encode(cutMark(this.#cuts.length));
+		const keptChars = stringText(bytes.subarray(start, cut)).length;
+		this.#cuts.push({ start, bytes: end - start, keptBytes: cut - start, keptChars });
+		this.#pieces.push(bytes.subarray(this.#copiedTo, cut), mark);
+		this.#copyBytes += cut - this.#copiedTo + mark.length;
+		this.#copiedTo = end;
+	}
+
+	*#checkUtf8(): Generator<undefined, void> {
+		const bytes = this.#bytes;
+		for (let at = 0; at < bytes.length; ) {
+			let end = Math.min(at + STEP_BYTES, bytes.length);
+			while (end > at && end < bytes.length && isContinuation(bytes[end])) end--;
+			if (end === at || !isUtf8(bytes.subarray(at, end))) throw broken("it is not valid UTF-8");
+			at = end;
+			yield;
+		}
+	}
+}
+
+/**
+ * The index after the closing quote of a string whose inside is read from `from`; where there is none before `end`, the
+ * complement (`~`) of the place to read on from, which is never inside an escape.
+ */
+function endOfStringIn(bytes: Uint8Array, from: number, end: number): number {
+	let at = from;
+	while (at < end) {
+		const near = Math.min(at + NEAR, end);
+		while (at < near) {
+			const byte = bytes[at];
+			if (byte === QUOTE) return at + 1;
+			at += byte === BACKSLASH ? 2 : 1;
+		}
+		if (at >= end) break;
+		const found = bytes.subarray(at, end).indexOf(QUOTE);
+		const stop = found < 0 ? end : at + found;
+		let run = stop;
+		while (run > at && bytes[run - 1] === BACKSLASH) run--;
+		const isEscaped = (stop - run) % 2 === 1;
+		if (found >= 0 && !isEscaped) return stop + 1;
+		at = isEscaped ? stop + 1 : stop;
+	}
+	return ~at;
+}
+
+/** Not the same in two processes, so that nobody can write keys that look alike. */
+const SEED = crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+	let hash = SEED;
+	for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x0100_0193) + (hash >>> 15);
+	return hash;
+}
+
+function tooMany(most: number, what: string): ApiError {
+	return new ApiError("INVALID_REQUEST", { message: `The body has more than ${most} ${what}` });
+}
+
+function broken(reason: string): ApiError {
+	return new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
+}
