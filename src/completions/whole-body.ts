@@ -3,11 +3,11 @@ import type { UnaryAnswer } from "../upstreams/port.ts";
 import { inTurns, type JsonMember, topLevelMembers } from "../wire/index.ts";
 
 /** A longer answer goes through as it is, and is not read or changed. */
-const MAX_READ_BYTES = 16 * 1_048_576;
+const MAX_READ_BYTES = 8 * 1_048_576;
 
 /**
  * The parsed answer with all of its strings whole.
- * @throws ApiError INFERENCE_FAILED for one of more than 16 MiB
+ * @throws ApiError INFERENCE_FAILED for one of more than 8 MiB
  */
 export async function wholeBody({ bytes, long, body }: UnaryAnswer): Promise<Readonly<Record<string, unknown>>> {
 	if (long.isEmpty) return body;

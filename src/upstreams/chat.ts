@@ -15,7 +15,7 @@ import { type ChatTimeouts, type PoolTools, Tries, type TryTools } from "./tries
 import { checkedCompletion, readWhole } from "./unary.ts";
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+const MAX_EVENT_BYTES = 4 * 1024 * 1024;
 const PROBE_MS = 5_000;
 
 export interface ChatUpstreamsOptions {

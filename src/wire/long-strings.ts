@@ -153,12 +153,15 @@ export class LongStrings {
 		keep(json.subarray(keptTo));
 		const whole = Buffer.allocUnsafe(size);
 		let written = 0;
+		let stepEnd = STEP_BYTES;
 		for (const piece of pieces) {
 			for (let at = 0; at < piece.length; at += STEP_BYTES) {
 				const part = piece.subarray(at, at + STEP_BYTES);
 				whole.set(part, written);
 				written += part.length;
-				if (piece.length > STEP_BYTES) yield;
+				if (written < stepEnd) continue;
+				stepEnd = written + STEP_BYTES;
+				yield;
 			}
 		}
 		return whole;

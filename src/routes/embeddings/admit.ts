@@ -10,6 +10,7 @@ import type { Admission, Input } from "../../server/endpoint.ts";
 import { tellModel } from "../../server/tell-model.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
 import { requireShortTexts } from "./input-limit.ts";
+import { inTurns } from "../../wire/index.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
@@ -28,16 +29,23 @@ export interface EmbeddingsParts {
 const MARKS_A_TEXT = 4;
 
 /** A request's checks and what follows them; nothing is sent anywhere yet. */
-export function admitEmbeddings(input: Input<EmbeddingsBody, unknown>, call: Call, parts: EmbeddingsParts): Admission {
+export async function admitEmbeddings(
+	input: Input<EmbeddingsBody, unknown>,
+	call: Call,
+	parts: EmbeddingsParts,
+): Promise<Admission> {
 	const { body, long, raw } = input;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const catalog = parts.catalog();
 	const { model } = catalog.resolve(body.model, "embedding", call.admittedAtMs);
 	checkDimensions(body.dimensions, model);
-	const texts = (typeof body.input === "string" ? [body.input] : body.input).map((text) => long.textOf(text));
+	const texts = typeof body.input === "string" ? [body.input] : body.input;
+	const sizes: number[] = [];
+	for (const text of texts) sizes.push(await inTurns(long.textBytesOf(text)));
+	const bytes = sizes.reduce((sum, size) => sum + size, 0);
 	// No tokenizer makes more tokens of a text than it has bytes.
-	const mostTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + MARKS_A_TEXT, 0);
+	const mostTokens = bytes + texts.length * MARKS_A_TEXT;
 	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	const { tokenPrice } = model.embedding;
 	return {
@@ -48,10 +56,12 @@ export function admitEmbeddings(input: Input<EmbeddingsBody, unknown>, call: Cal
 			promptTokens: 0,
 		},
 		async hold(context: HoldContext) {
-			await requireShortTexts(texts, model, (text) => parts.countTokens(text, call.tenant));
+			const count = (text: string) => parts.countTokens(long.textOf(text), call.tenant);
+			await requireShortTexts(texts, sizes, model, count);
 			return parts.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice));
 		},
-		work: (settlement) => new EmbeddingRun({ body, raw, texts, call, settlement, model, mostTokens }, parts).answer(),
+		work: (settlement) =>
+			new EmbeddingRun({ body, raw, long, texts, bytes, call, settlement, model, mostTokens }, parts).answer(),
 	};
 }
 

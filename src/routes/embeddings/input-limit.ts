@@ -8,16 +8,18 @@ const MOST_BYTES_PER_TOKEN = 16;
 /**
  * Refuses a text that by our own count has more tokens than the model takes of each. Counts only texts whose bytes could
  * be so many. The built-in model counts by itself.
+ * @param sizes bytes of each text, whole
  * @throws ApiError TOO_MANY_TOKENS, naming the text
  */
 export async function requireShortTexts(
 	texts: readonly string[],
+	sizes: readonly number[],
 	{ embedding: { maxInputTokens }, targets }: EmbeddingModel,
 	countTokens: (text: string) => Promise<number>,
 ): Promise<void> {
 	if (maxInputTokens === null || targets.every(({ upstream }) => upstream === EMBEDDED)) return;
 	const long = texts.flatMap((text, index) => {
-		const bytes = Buffer.byteLength(text);
+		const bytes = sizes[index] ?? 0;
 		return bytes > maxInputTokens ? [{ text, index, atLeast: Math.floor(bytes / MOST_BYTES_PER_TOKEN) }] : [];
 	});
 	const tooLong = (index: number, tokens: string) => {

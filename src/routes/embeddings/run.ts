@@ -1,20 +1,27 @@
 import { EMBEDDED } from "../../catalog/index.ts";
 import type { EmbeddingModel, ModelTarget } from "../../catalog/types.ts";
+import { tokensOfBytes } from "../../engines/tokens/estimate.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
-import { concatBytes, headerText } from "../../wire/index.ts";
+import { concatBytes, headerText, type LongStrings } from "../../wire/index.ts";
 import type { EmbeddingsParts } from "./admit.ts";
 import type { EmbeddingsBody } from "./schema.ts";
+
+/** Longer texts are not counted: no count of them comes in time. */
+const MAX_COUNTED_BYTES = 4 * 1_048_576;
 
 export interface EmbeddingOrder {
 	readonly body: EmbeddingsBody;
 	readonly raw: Uint8Array;
-	/** Whole, whatever `body` has of them. */
+	readonly long: LongStrings;
+	/** As `body` has them: of a large body without the rest of long ones. */
 	readonly texts: readonly string[];
+	/** Of all texts, whole. */
+	readonly bytes: number;
 	/** More than the texts can have: who counts more is not believed. */
 	readonly mostTokens: number;
 	readonly call: Call;
@@ -85,13 +92,15 @@ export class EmbeddingRun {
 	}
 
 	async #forward(targets: readonly ModelTarget[]): Promise<Vectors> {
-		const { body, raw, texts, call } = this.#of;
+		const { body, raw, long, texts, call, model } = this.#of;
 		const answer = await this.#parts.upstreams.embed({
 			requestId: call.requestId,
 			targets,
 			raw,
 			input: typeof body.input === "string" ? (texts[0] ?? "") : texts,
+			long,
 			dimensions: body.dimensions,
+			modelDimensions: model.embedding.dimensions,
 			format: body.encoding_format ?? "float",
 			signal: call.signal,
 			onSent: (upstream) => {
@@ -104,21 +113,29 @@ export class EmbeddingRun {
 	}
 
 	async #embed(): Promise<Vectors> {
-		const { body, texts, call } = this.#of;
+		const { body, long, texts, call } = this.#of;
 		const { engine } = this.#parts;
 		if (engine === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
 		this.#sentTo = EMBEDDED;
-		const { vectors, tokens } = await engine.embed(texts, call);
+		const whole = texts.map((text) => long.textOf(text));
+		const { vectors, tokens } = await engine.embed(whole, call);
 		call.headers["x-service-model-router"] = EMBEDDED;
 		const format = body.encoding_format ?? "float";
 		return { data: concatBytes(vectorList(vectors.map((vector) => writtenVector(vector, format)))), tokens };
 	}
 
+	/** Very long texts are estimated by their bytes. */
+	async #counted(): Promise<number> {
+		const { texts, long, bytes, call } = this.#of;
+		if (bytes > MAX_COUNTED_BYTES) return tokensOfBytes(bytes);
+		return this.#parts.countTokens(texts.map((text) => long.textOf(text)).join("\n"), call.tenant);
+	}
+
 	/** `tokens` null, or more than there can be: they are counted here. */
 	async #post(tokens: number | null, status: number): Promise<number> {
-		const { settlement, model, texts, mostTokens } = this.#of;
+		const { settlement, model, mostTokens } = this.#of;
 		const told = tokens !== null && tokens <= mostTokens ? tokens : null;
-		const promptTokens = told ?? (await this.#parts.countTokens(texts.join("\n"), this.#of.call.tenant));
+		const promptTokens = told ?? (await this.#counted());
 		const posted = settlement.post({
 			lines: [{ sku: `${model.id}-llm-input-mtoken`, units: promptTokens, picoPrice: model.embedding.tokenPrice }],
 			usage: {

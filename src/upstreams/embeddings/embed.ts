@@ -30,17 +30,12 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 		raw: call.raw,
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
-		send: ({ model }, endpoint, signal) =>
+		send: async ({ model }, endpoint, signal) =>
 			tools.fetch(`${endpoint.url}/embeddings`, {
 				...endpoint.init,
 				method: "POST",
 				headers: requestHeaders(endpoint, call.requestId, "application/json", "application/json"),
-				body: JSON.stringify({
-					model,
-					input: call.input,
-					encoding_format: call.format,
-					...(call.dimensions !== undefined && { dimensions: call.dimensions }),
-				}),
+				body: (await bodyOf(call, model)) as Uint8Array<ArrayBuffer>,
 				signal,
 			}),
 	};
@@ -56,14 +51,19 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 	);
 }
 
+function bodyOf({ input, long, format, dimensions }: EmbeddingForward, model: string): Promise<Uint8Array> {
+	const body = { model, input, encoding_format: format, ...(dimensions !== undefined && { dimensions }) };
+	return inTurns(long.whole(Buffer.from(JSON.stringify(body))));
+}
+
 /** What an answer with a vector for each text may have. */
 function mostBytes(call: EmbeddingForward): number {
 	return Math.min(MAX_ANSWER_BYTES, MAX_SMALL_BYTES + textsOf(call) * mostVectorBytes(call));
 }
 
 /** With what stands around it. */
-function mostVectorBytes({ dimensions = MOST_NUMBERS }: EmbeddingForward): number {
-	return 1_024 + dimensions * NUMBER_BYTES;
+function mostVectorBytes({ dimensions, modelDimensions }: EmbeddingForward): number {
+	return 1_024 + (dimensions ?? modelDimensions ?? MOST_NUMBERS) * NUMBER_BYTES;
 }
 
 function textsOf({ input }: EmbeddingForward): number {

@@ -1,5 +1,6 @@
 /** Embeddings as the route sees them, over servers that speak OpenAI's protocol. */
 import type { ModelTarget } from "../../catalog/types.ts";
+import type { LongStrings } from "../../wire/index.ts";
 
 export type VectorFormat = "float" | "base64";
 
@@ -10,6 +11,10 @@ export interface EmbeddingForward {
 	readonly raw: Uint8Array;
 	/** What goes to the upstream, but for the model's name. */
 	readonly input: string | readonly string[];
+	/** The strings of it that are cut, and go to the upstream whole. */
+	readonly long: LongStrings;
+	/** Numbers that a vector of the model has; null: not known. */
+	readonly modelDimensions: number | null;
 	readonly dimensions: number | undefined;
 	readonly format: VectorFormat;
 	/** Aborts when the caller leaves. */
