@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { LONGEST_TURN_MS, startWatchedServer, type WatchedServer } from "../support/watched-server.ts";
 
+const JSON_TYPE = { "content-type": "application/json" };
+/** Faulty answers do not take it out. */
+const LENIENT = { failures: 1_000_000, probeEveryMs: 60_000 };
 let upstream: ScriptedUpstream;
+/** Answers pictures and vectors by this text. */
+let told = "";
+const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(told, { headers: JSON_TYPE }) });
 let server: WatchedServer;
 
 beforeAll(async () => {
@@ -11,11 +17,27 @@ beforeAll(async () => {
 	server = await startWatchedServer({
 		config: {
 			limits: { failedRequests: 0 },
-			upstreams: { scripted: { url: upstream.url, discover: false } },
+			upstreams: {
+				scripted: { url: upstream.url, discover: false, health: LENIENT },
+				other: { url: `http://127.0.0.1:${other.port}/v1`, discover: false, health: LENIENT },
+			},
 			models: {
 				entries: {
+					thinking: {
+						type: "text",
+						price: { input: 0, output: 0 },
+						thinkBlocks: "inline",
+						upstreams: [{ upstream: "scripted", model: "m" }],
+					},
+					repaired: {
+						type: "text",
+						price: { input: 0, output: 0 },
+						responseFormat: "repair",
+						upstreams: [{ upstream: "scripted", model: "m" }],
+					},
+					i: { type: "image", upstreams: [{ upstream: "other", model: "i" }] },
 					m: { type: "text", price: { input: 0, output: 0 }, upstreams: [{ upstream: "scripted", model: "m" }] },
-					e: { type: "embedding", upstreams: [{ upstream: "scripted", model: "e" }], embedding: { dimensions: 4 } },
+					e: { type: "embedding", upstreams: [{ upstream: "other", model: "e" }], embedding: { dimensions: 4 } },
 				},
 			},
 		},
@@ -24,6 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
 	server.remove();
 	await upstream.stop();
+	await other.stop(true);
 });
 
 const USER = '{"role":"user","content":"x"}';
@@ -95,4 +118,116 @@ describe("other routes stay short of a turn", () => {
 	])("%s: %s of another type", async (path, name, text) => {
 		expect([400, 404, 503]).toContain(await send(path, name, text));
 	});
+});
+
+const MB = 1_000_000;
+
+describe.each(Object.entries(BODIES))("%s stays short of a turn with", (path, body) => {
+	const said = (text: string) => body(`[{"role":"user","content":"${text}"}]`);
+	test.each([
+		["a text of 60 MB", 200, said("a".repeat(60 * MB))],
+		["texts of 200 KB", 200, body(list(`{"role":"user","content":"${"a".repeat(200_000)}"}`, 300))],
+		["line ends of 60 MB", 200, said("\\n".repeat(30 * MB))],
+		["escaped quotes of 60 MB", 200, said('\\"'.repeat(30 * MB))],
+		["backslashes of 60 MB", 200, said("\\\\".repeat(30 * MB))],
+		["characters of 60 MB", 200, said("é".repeat(30 * MB))],
+		["a key of 60 MB", 200, body(`[${USER}]`, `,"${"k".repeat(60 * MB)}":1`)],
+		["short texts of 60 MB", 400, body(list(`{"role":"user","content":"${"a".repeat(10_000)}"}`, 6_000))],
+		["white space of 60 MB", 400, body(`[${USER}]`, " ".repeat(60 * MB))],
+		["a number of 60 MB", 400, body(`[${USER}]`, `,"z":${"1".repeat(60 * MB)}`)],
+		["a text of 60 MB without an end", 400, said("a".repeat(60 * MB)).slice(0, -10)],
+	])("%s", async (name, status, text) => {
+		expect(await send(path, name, text)).toBe(status);
+	});
+});
+
+test("large bodies of other routes stay short of a turn", async () => {
+	for (const [path, name, text] of [
+		["/embeddings", "a text of 16 MB", `{"model":"e","input":"${"a".repeat(16 * MB)}"}`],
+		["/embeddings", "line ends of 16 MB", `{"model":"e","input":"${"\\n".repeat(8 * MB)}"}`],
+		["/image/upscale", "bad base64 of 33 MB", `{"image":"${"!".repeat(33 * MB)}"}`],
+		["/image/upscale", "base64 with a bad end", `{"image":"${"A".repeat(33 * MB)}!"}`],
+		["/image/upscale", "line ends of 33 MB", `{"image":"${"\\n".repeat(16 * MB)}"}`],
+	] as const)
+		expect([400, 500, 503]).toContain(await send(path, name, text));
+});
+
+/** What conversations make of an answer, each in its way. */
+const READERS = [
+	["/chat/completions", `{"model":"m","messages":[${USER}]}`],
+	["/chat/completions", `{"model":"m","messages":[${USER}],"service_parameters":{"enable_web_search":"auto"}}`],
+	["/chat/completions", `{"model":"thinking","messages":[${USER}]}`],
+	["/chat/completions", `{"model":"repaired","messages":[${USER}],"response_format":{"type":"json_object"}}`],
+	["/responses", '{"model":"m","input":"x","include":["message.output_text.logprobs"]}'],
+	["/messages", `{"model":"m","max_tokens":5,"messages":[${USER}]}`],
+] as const;
+const message = (members: string) =>
+	`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",${members}},"finish_reason":"stop"}]}`;
+
+describe("answers of an upstream stay short of a turn:", () => {
+	test.each([
+		["a text of 60 MB", message(`"content":"${"a".repeat(60 * MB)}"`)],
+		["a text of 7 MB", message(`"content":"${"a ".repeat(3.5 * MB)}"`)],
+		["line ends", message(`"content":"${"\\n".repeat(200_000)}"`)],
+		["line ends of 7 MB", message(`"content":"${"\\n".repeat(3.5 * MB)}"`)],
+		["think tags", message(`"content":"${"<think></think>".repeat(450_000)}"`)],
+		["beginnings of tags", message(`"content":"${"<".repeat(7 * MB)}"`)],
+		["choices", `{"object":"chat.completion","choices":${list("{}", 300_000)}}`],
+		["calls", message(`"content":null,"tool_calls":${list('{"function":{}}', 150_000)}`)],
+		["parts", message(`"content":${list('{"type":"text","text":"a"}', 150_000)}`)],
+		["lists in lists", `{"object":"chat.completion","choices":${"[".repeat(5 * MB)}${"]".repeat(5 * MB)}}`],
+		["keys", message(`"content":"a","z":${members(500_000, "1")}`)],
+		["JSON of a megabyte", message(`"content":${JSON.stringify(list("[1]", 200_000))}`)],
+		["an error of 7 MB", `{"error":{"message":"${"exceeds ".repeat(900_000)}"}}`],
+	])("%s", async (name, raw) => {
+		upstream.always({ raw, headers: JSON_TYPE });
+		for (const [path, body] of READERS) expect([200, 500]).toContain(await send(path, name, body));
+	});
+});
+
+const event = (data: string) => `data: ${data}\n\n`;
+const delta = (members: string) => event(`{"id":"x","choices":[{"index":0,"delta":${members}}]}`);
+
+describe("streams of an upstream stay short of a turn:", () => {
+	test.each([
+		["many events", event("{}").repeat(200_000)],
+		["many pieces", delta('{"content":"a"}').repeat(50_000)],
+		["a piece of 3 MB", delta(`{"content":"${"a".repeat(3 * MB)}"}`)],
+		["think tags in one piece", delta(`{"content":"${"<think></think>".repeat(200_000)}"}`)],
+		["line ends in one piece", delta(`{"content":"${"\\n".repeat(1.5 * MB)}"}`)],
+		["a piece of 15 MB", delta(`{"content":"${"a".repeat(15 * MB)}"}`)],
+		["keys", event(members(200_000, "1"))],
+		["choices", event(`{"choices":${list("{}", 600_000)}}`)],
+		["lists in lists", event(`{"choices":${"[".repeat(MB)}${"]".repeat(MB)}}`)],
+		["calls in one piece", delta(`{"tool_calls":${list('{"id":"a","function":{"name":"f","arguments":"{}"}}', 30_000)}}`)],
+		["blank lines", "\n".repeat(10 * MB)],
+		["comments", ":\n".repeat(5 * MB)],
+		["lines of one event", `data:{"choices":[]\n${"data:\n".repeat(500_000)}data:}\n\n`],
+		["a line without an end", `data: ${"a".repeat(15 * MB)}`],
+	])("%s", async (name, raw) => {
+		upstream.always({ raw: `${raw}data: [DONE]\n\n`, headers: { "content-type": "text/event-stream" } });
+		for (const [path, body] of READERS.filter(([, body]) => !body.includes("repaired") && !body.includes("auto")))
+			expect([200, 500]).toContain(await send(path, name, `${body.slice(0, -1)},"stream":true}`));
+	});
+});
+
+test.each([
+	["entries", `{"data":${list("{}", 300_000)}}`],
+	["bad base64", `{"data":[{"b64_json":"${"!".repeat(40 * MB)}"}]}`],
+	["base64 with a bad end", `{"data":[{"b64_json":"${"A".repeat(40 * MB)}!"}]}`],
+	["line ends", `{"data":[{"b64_json":"${"\\n".repeat(20 * MB)}"}]}`],
+	["lists in lists", `{"data":${"[".repeat(5 * MB)}`],
+])("pictures of an upstream stay short of a turn: %s", async (name, raw) => {
+	told = raw;
+	expect([500, 503]).toContain(await send("/images/generations", name, '{"model":"i","prompt":"x"}'));
+});
+
+test.each([
+	["numbers", `{"data":[{"embedding":${list("0.123", 3 * MB)}}]}`],
+	["entries", `{"data":${list('{"embedding":[1,2,3,4]}', 300_000)}}`],
+	["lists in lists", `{"data":${"[".repeat(5 * MB)}`],
+])("vectors of an upstream stay short of a turn: %s", async (name, raw) => {
+	told = raw;
+	for (const format of ["float", "base64"])
+		expect(await send("/embeddings", name, `{"model":"e","input":"x","encoding_format":"${format}"}`)).toBe(500);
 });

@@ -9,8 +9,8 @@ import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
 import { tellModel } from "../../server/tell-model.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
-import { requireShortTexts } from "./input-limit.ts";
 import { inTurns } from "../../wire/index.ts";
+import { requireShortTexts } from "./input-limit.ts";
 import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { EMBEDDED } from "../../catalog/index.ts";
 import type { EmbeddingModel, ModelTarget } from "../../catalog/types.ts";
-import { tokensOfBytes } from "../../engines/tokens/estimate.ts";
+import { tokensOfBytes } from "../../engines/tokens/estimate-tokens.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
