@@ -9,6 +9,9 @@ const MIN_COMPRESSED_BYTES = 1024;
 /** Media, which is packed already; and players ask for its length. */
 const PACKED = /^(?:audio|image|video)\//;
 
+/** JSON and events, which browsers never take for anything else. */
+const OWN_TYPES = /^(?:application\/json|text\/event-stream)\b/;
+
 const EXPOSED = [
 	"X-Request-ID",
 	"request-id",
@@ -116,6 +119,8 @@ export function preflight(request: Request, requestId: string, allow: string, se
 /** Builds the Response: headers, and gzip or br for whole answers of a useful size. */
 export function respond(answer: Answer, headers: Record<string, string>, request: Request, settings: RespondSettings): Response {
 	headers["Content-Type"] = answer.type;
+	// What others made must not be taken for a page or a script (https://fetch.spec.whatwg.org/#x-content-type-options-header).
+	if (!OWN_TYPES.test(answer.type)) headers["X-Content-Type-Options"] = "nosniff";
 	if (answer.headers) Object.assign(headers, answer.headers);
 	let { body } = answer;
 	if (body !== null && !(body instanceof ReadableStream)) {

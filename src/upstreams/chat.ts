@@ -104,7 +104,10 @@ function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	const tries = new Tries(chatTry(call, tools), tools);
 	return tries.run(
 		async (response, current) => {
-			const checked = await checkedCompletion(await readWhole(response, maxAnswerBytes), response.status);
+			const checked = await checkedCompletion(
+				current.node.mask.answerBytes(await readWhole(response, maxAnswerBytes)),
+				response.status,
+			);
 			current.end("good");
 			return { upstream: current.node.name, ...checked, retries: tries.retries };
 		},

@@ -3,6 +3,7 @@ import { ANSWER_BOUNDS, atOnce, CUT_NOTHING, cutJson, SseEventTooLarge, SseNotUt
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
+import { NO_SECRETS, type SecretMask } from "./secret-mask.ts";
 import { usageOf } from "./usage.ts";
 
 /** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
@@ -20,14 +21,17 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What the bytes of one upstream stream say. */
 export class EventReader {
 	readonly #parser: SseParser;
+	readonly #mask: SecretMask;
 	readonly #frames: EventFrame[] = [];
 	#misses = 0;
 	#finishReasonSeen = false;
 	#usage: TokenUsage | null = null;
 	#fault: unknown = null;
 
-	constructor(maxEventBytes: number) {
+	/** @param mask takes the upstream's secrets out of each event */
+	constructor(maxEventBytes: number, mask = NO_SECRETS) {
 		this.#parser = new SseParser(maxEventBytes);
+		this.#mask = mask;
 	}
 
 	/** The last usage wins, wherever it stood. */
@@ -73,10 +77,13 @@ export class EventReader {
 	#next(): ChatEvent | null {
 		for (const frame of this.#frames) {
 			const written = this.#parser.nextBetween(frame.lineHead, frame.lineTail);
-			if (written !== null) return this.#hit(new FramedEvent(frame, written, written));
+			if (written === null) continue;
+			const clean = this.#mask.answer(written);
+			return this.#hit(new FramedEvent(frame, clean, clean));
 		}
-		const text = this.#parser.next();
-		if (text === null) return null;
+		const said = this.#parser.next();
+		if (said === null) return null;
+		const text = this.#mask.answer(said);
 		if (text.includes("\n")) return this.#parsed(text);
 		for (const frame of this.#frames) {
 			const event = frame.match(text);

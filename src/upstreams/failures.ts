@@ -1,6 +1,7 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
+import type { SecretMask } from "./secret-mask.ts";
 
 /**
  * What went wrong at an upstream (docs/chat.md):
@@ -296,12 +297,11 @@ export function retryAfterSeconds(header: string | null, nowMs: number = Date.no
 }
 
 /** The failure without the operator's secrets, where an upstream quotes what it was sent. */
-export function withoutSecrets(failure: UpstreamFailure, secrets: readonly string[]): UpstreamFailure {
+export function withoutSecrets(failure: UpstreamFailure, mask: SecretMask): UpstreamFailure {
 	const { answer } = failure;
-	const clean = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
-	const message = clean(answer.message);
-	const detail = clean(failure.message);
-	const param = answer.options.param === undefined ? undefined : clean(answer.options.param);
+	const message = mask.error(answer.message);
+	const detail = mask.log(failure.message);
+	const param = answer.options.param === undefined ? undefined : mask.error(answer.options.param);
 	if (message === answer.message && detail === failure.message && param === answer.options.param) return failure;
 	const cleaned = new ApiError(answer.code, { ...answer.options, message, ...(param === undefined ? {} : { param }) });
 	return new UpstreamFailure(failure.kind, cleaned, detail, failure.status, failure.retryAfterSeconds);

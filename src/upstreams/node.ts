@@ -7,6 +7,7 @@ import { Health, type HealthState } from "./health.ts";
 import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";
 import { isProviderUpstream, type ProviderUpstream } from "./providers/provider-upstream.ts";
 import { providerSecrets } from "./providers/secrets.ts";
+import { NO_SECRETS, SecretMask } from "./secret-mask.ts";
 
 /** Where requests of one upstream go at this moment, and what all of them have in common. */
 export interface Endpoint {
@@ -75,8 +76,8 @@ export interface UpstreamNode extends Member {
 	readonly attestation: Attestation | null;
 	/** Probes and ejection need an address that stands still: the embedded engine has none. */
 	readonly ejectable: boolean;
-	/** What never stands in an error or a log: the key, values of configured headers. */
-	readonly secrets: readonly string[];
+	/** What never stands in an error, a log or an answer: the key, values of configured headers, passwords in addresses. */
+	readonly mask: SecretMask;
 	/** May wait (the embedded engine starts at first use), and may throw an ApiError of its own. */
 	endpoint(): Endpoint | Promise<Endpoint>;
 }
@@ -95,8 +96,16 @@ export interface UpstreamStatus {
 	readonly busy: boolean;
 }
 
-/** `before`: the node of the same server under the settings of before: its health and load go on. */
-export function configuredNode(name: string, config: UpstreamConfig, before?: UpstreamNode): UpstreamNode {
+/**
+ * @param all secrets of every upstream (`secretsOf`)
+ * @param before the node of the same server under the settings of before: its health and load go on
+ */
+export function configuredNode(
+	name: string,
+	config: UpstreamConfig,
+	all: readonly string[] = [],
+	before?: UpstreamNode,
+): UpstreamNode {
 	const provider = isProviderUpstream(config) ? config : null;
 	// A provider's key goes through its package alone, in the header that it wants.
 	const endpoint = provider
@@ -115,7 +124,7 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 		load: before?.load ?? { running: 0 },
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
-		secrets: secretsOf(config),
+		mask: new SecretMask(secretsOf(config), all),
 		endpoint: () => endpoint,
 	};
 }
@@ -123,11 +132,21 @@ export function configuredNode(name: string, config: UpstreamConfig, before?: Up
 /** Shorter values of headers are words that anybody may say. */
 const LEAST_SECRET = 8;
 
-function secretsOf(config: UpstreamConfig): string[] {
+/** What an upstream is sent, and nobody else may know. */
+export function secretsOf(config: UpstreamConfig): string[] {
 	const { key, headers } = config;
 	const values = Object.values(headers ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
 	const long = values.filter((value) => value.length >= LEAST_SECRET);
-	return [...(key === undefined ? [] : [key]), ...providerSecrets(config), ...long];
+	return [...(key === undefined ? [] : [key]), ...providerSecrets(config), ...long, ...credentialsIn(config.url)];
+}
+
+/** The password of an address, alone and as basic authentication sends it (RFC 7617). */
+function credentialsIn(address: string): string[] {
+	if (!URL.canParse(address)) return [];
+	const { username, password } = new URL(address);
+	if (password === "") return [];
+	const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+	return [password, decodeURIComponent(password), pair, Buffer.from(pair).toString("base64")];
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */
@@ -153,7 +172,7 @@ export function embeddedNode(
 		load: { running: 0 },
 		ejectable: false,
 		probeEveryMs: 0,
-		secrets: [],
+		mask: NO_SECRETS,
 		endpoint: async () => {
 			const { url, key } = await endpoint();
 			return endpointAt(url, key, {});

@@ -3,7 +3,7 @@ import type { UpstreamConfig } from "../config/schema.ts";
 import { Care } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
-import { configuredNode, statusOf, type UpstreamNode, type UpstreamStatus } from "./node.ts";
+import { configuredNode, secretsOf, statusOf, type UpstreamNode, type UpstreamStatus } from "./node.ts";
 
 /** One way to run a call: an upstream and its own name for the model. */
 export interface Candidate {
@@ -49,11 +49,13 @@ export class Pool {
 	 */
 	replace(upstreams: Readonly<Record<string, UpstreamConfig>>): void {
 		const nodes = new Map<string, UpstreamNode>();
+		const secrets = Object.values(upstreams).flatMap(secretsOf);
+		const sameSecrets = Bun.deepEquals(secrets, Object.values(this.#configs).flatMap(secretsOf));
 		for (const [name, config] of Object.entries(upstreams)) {
 			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
-			const same = before && old && JSON.stringify(before) === JSON.stringify(config);
+			const same = before && old && sameSecrets && JSON.stringify(before) === JSON.stringify(config);
 			const sameServer = before && old && serverOf(before) === serverOf(config);
-			nodes.set(name, same ? old : configuredNode(name, config, sameServer ? old : undefined));
+			nodes.set(name, same ? old : configuredNode(name, config, secrets, sameServer ? old : undefined));
 		}
 		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
 		this.#nodes = nodes;

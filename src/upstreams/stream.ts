@@ -130,7 +130,7 @@ export class UpstreamStream implements ChatStream {
 		if (!body) throw broken("a stream without a body", response.status);
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
-		const answer = { reader: body.getReader(), events: new EventReader(this.#tools.maxEventBytes), current };
+		const answer = { reader: body.getReader(), events: new EventReader(this.#tools.maxEventBytes, node.mask), current };
 		this.#answer = answer;
 		try {
 			const first = await this.#readFirst(answer, () => watch.limit(idleMs, "event", triesEndMs));
@@ -206,7 +206,7 @@ export class UpstreamStream implements ChatStream {
 			this.#free(signal.reason);
 			return signal.reason;
 		}
-		const failure = withoutSecrets(asFailure(error, current.watch), current.node.secrets);
+		const failure = withoutSecrets(asFailure(error, current.watch), current.node.mask);
 		this.#ended = true;
 		this.#endReason = failure.answer;
 		letGo(reader);

@@ -195,7 +195,7 @@ export class Tries {
 		const failure =
 			error instanceof ApiError
 				? given(error)
-				: asQuoted(withoutSecrets(asFailure(error, current.watch), current.node.secrets), this.#call.raw);
+				: asQuoted(withoutSecrets(asFailure(error, current.watch), current.node.mask), this.#call.raw);
 		current.watch.abort(failure);
 		current.end(failure);
 		logFailure(this.#tools.log, requestId, current.node.name, failure);

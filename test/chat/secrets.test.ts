@@ -44,6 +44,17 @@ test.each<[string, Behaviour]>([
 	}
 });
 
+test.each([false, true])("an answer that repeats our key comes without it, streamed: %p", async (stream) => {
+	const content = ["Your header was ", `Bearer ${KEY}`, ` and Token ${HEADER}`, " at last"];
+	upstream.next({ speech: { content } });
+	const text = await (await gate.chat({ model: "priced", messages: HELLO, stream })).text();
+	expect(text).toContain("Your header was ");
+	expect(text).toContain("at last");
+	expect(text).toContain("Bearer [secret]");
+	expect(text).not.toContain("SECRET-0001");
+	expect(text).not.toContain(HEADER);
+});
+
 test("words about money in a refusal that quotes the prompt stay a refusal, and do not put the upstream out", async () => {
 	const messages = [{ role: "user", content: "What does 'insufficient funds' mean? Is my api key invalid?" }];
 	for (let count = 0; count < 6; count++) {

@@ -52,9 +52,21 @@ const TYPES: Readonly<Record<string, string>> = {
 	pcm: "audio/pcm",
 };
 
-/** What the server says for a text: bytes that tell it apart from any other, 64 a character. */
+/** How a file of each format begins. */
+const BEGINNINGS: Readonly<Record<string, string>> = {
+	mp3: "ID3\x04\0\0\0\0\0\0",
+	opus: "OggS\0\x02",
+	aac: "\xff\xf1\x50\x80",
+	flac: "fLaC\0\0\0\x22",
+	wav: "RIFF\x24\0\0\0WAVE",
+	pcm: "\0\0\x01\0",
+};
+
+/** What the server says for a text: the beginning of its format, then bytes that tell it apart from any other; 64 a character. */
 export function audioOf(text: string, format = "mp3"): Uint8Array {
-	return new TextEncoder().encode(`${format}:${text}`.padEnd(64 * Math.max(1, text.length), "."));
+	const said = Buffer.from(`${format}:${text}`.padEnd(64 * Math.max(1, text.length), "."));
+	const beginning = Buffer.from(BEGINNINGS[format] ?? "", "latin1");
+	return Buffer.concat([beginning, said]).subarray(0, Math.max(said.length, beginning.length));
 }
 
 export function startScriptedAudioUpstream(): ScriptedAudioUpstream {

@@ -149,6 +149,25 @@ test.each([
 		"INFERENCE_FAILED",
 		"failed",
 	],
+	...[
+		"<script>alert(1)</script>",
+		"<svg xmlns='http://www.w3.org/2000/svg'/>",
+		"<!-- --><html>",
+		"Internal Server Error: key sk-up at http://10.1.2.3:8000",
+		"\ufeff{}",
+		"é".repeat(400),
+	].map(
+		(raw) =>
+			[`text that is called audio: ${raw.slice(0, 20)}`, { raw, type: "audio/mpeg" }, 500, "INFERENCE_FAILED", "failed"] as const,
+	),
+	[
+		"bytes of no format that are called audio",
+		{ raw: Uint8Array.from({ length: 600 }, (_, index) => (index * 37) % 256), type: "audio/mpeg" },
+		500,
+		"INFERENCE_FAILED",
+		"failed",
+	],
+	["text that is called samples", { raw: "no ".repeat(300), type: "audio/pcm" }, 500, "INFERENCE_FAILED", "failed"],
 	["null in JSON", { raw: "null", type: "application/json" }, 500, "INFERENCE_FAILED", "failed"],
 	["no byte", { raw: new Uint8Array(0) }, 500, "INFERENCE_FAILED", "failed"],
 	["silence", { hang: true }, 504, "REQUEST_TIMEOUT", "in time"],

@@ -2,10 +2,10 @@ import type { AudioFormatName } from "../../catalog/types.ts";
 import { audioContainer } from "../../wire/index.ts";
 import type { BodyReader } from "../connect.ts";
 
-/** As many bytes as tell what an answer is. */
-const TELLING_BYTES = 32;
-/** A page, or an error in JSON, whatever its Content-Type says. */
-const TEXT = /^\s*(<(!doctype|html|\?xml)|\{\s*"[a-z_]{3,}"\s*:)/i;
+/** As many bytes as tell a container. */
+const CONTAINER_BYTES = 16;
+/** As many as tell what has none: raw samples have no sign of their own, but are never so much plain text. */
+const TELLING_BYTES = 256;
 const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 	mp3: "mp3",
 	opus: "ogg",
@@ -20,7 +20,7 @@ const UNLIKE_SAMPLES: ReadonlySet<string> = new Set(["wav", "flac", "ogg"]);
 /** The first bytes of an answer: enough to tell what it is, or all where it is shorter; null where there are none. */
 export async function readBeginning(reader: BodyReader): Promise<Uint8Array | null> {
 	let beginning = new Uint8Array(0);
-	while (beginning.length < TELLING_BYTES) {
+	while (beginning.length < CONTAINER_BYTES || (beginning.length < TELLING_BYTES && audioContainer(beginning) === null)) {
 		const read = await reader.read();
 		if (read.done) break;
 		const piece = read.value ?? new Uint8Array(0);
@@ -30,12 +30,26 @@ export async function readBeginning(reader: BodyReader): Promise<Uint8Array | nu
 }
 
 /**
- * What an answer is by its first bytes, where they say other than its Content-Type: null for audio of another kind,
- * `none` for text. What is not known is left as it was told.
+ * What an answer is by its first bytes. null: audio of another kind than its Content-Type says. `none`: no audio, as
+ * text is none, and what does not begin like the container that it is said to be.
  */
 export function formatOfBytes(beginning: Uint8Array, told: AudioFormatName | null): AudioFormatName | null | "none" {
-	if (TEXT.test(new TextDecoder().decode(beginning.subarray(0, 64)))) return "none";
+	if (isText(beginning)) return "none";
 	const container = audioContainer(beginning);
-	if (told === null || container === null || container === CONTAINER_OF[told]) return told;
-	return told !== "pcm" || UNLIKE_SAMPLES.has(container) ? null : told;
+	if (told === "pcm") return container !== null && UNLIKE_SAMPLES.has(container) ? null : told;
+	if (told === null) return null;
+	if (container === null) return "none";
+	return container === CONTAINER_OF[told] ? told : null;
+}
+
+/** Whole UTF-8 without control characters: errors, pages and drawings, in whatever syntax. */
+function isText(bytes: Uint8Array): boolean {
+	for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return false;
+	try {
+		// The last character may be cut.
+		new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+		return true;
+	} catch {
+		return false;
+	}
 }

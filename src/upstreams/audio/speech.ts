@@ -95,7 +95,7 @@ async function* rest(
 		current.end("good");
 	} catch (error) {
 		if (call.signal.aborted) throw call.signal.reason;
-		const failure = withoutSecrets(asFailure(error, watch), node.secrets);
+		const failure = withoutSecrets(asFailure(error, watch), node.mask);
 		current.end(failure);
 		logFailure(tools.log, call.requestId, node.name, failure);
 		throw failure.answer;

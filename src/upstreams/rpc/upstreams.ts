@@ -6,11 +6,13 @@ import type { CallCounts } from "../call-counts.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
+import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
 import { batch } from "./batch.ts";
 import { checkChain, tellHeads } from "./chain-check.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { RpcHeads } from "./head-port.ts";
 import { lookUp } from "./look-up.ts";
+import { maskedAnswer, maskedBatch, rpcMask } from "./masked.ts";
 import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts";
 import { type FinalityListener, NetworkPool, type NetworkTools } from "./network.ts";
 import type { RpcUpstreams } from "./port.ts";
@@ -85,6 +87,7 @@ class Upstreams implements RunningRpcUpstreams {
 	/** Their names in order: asked for with every call. */
 	#slugs: readonly string[] = [];
 	#tools: CallTools;
+	#mask: SecretMask = NO_SECRETS;
 	#publicFound: Promise<unknown> = Promise.resolve();
 	#config: RpcConfig;
 	#closed = false;
@@ -126,9 +129,11 @@ class Upstreams implements RunningRpcUpstreams {
 		},
 	};
 
-	single: RpcUpstreams["single"] = (call) => single(call, this.#pools.get(call.network.slug), this.#tools);
+	single: RpcUpstreams["single"] = async (call) =>
+		maskedAnswer(await single(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
 
-	batch: RpcUpstreams["batch"] = (call) => batch(call, this.#pools.get(call.network.slug), this.#tools);
+	batch: RpcUpstreams["batch"] = async (call) =>
+		maskedBatch(await batch(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
 
 	lookUp: RpcUpstreams["lookUp"] = (network, txHash, requestId, signal) =>
 		lookUp(this.#pools.get(network.slug), this.#tools, { network, txHash, requestId, signal });
@@ -163,6 +168,7 @@ class Upstreams implements RunningRpcUpstreams {
 	#apply(config: RpcConfig): void {
 		const networks = switchedOn(config, this.#options.catalog);
 		// From here on nothing throws.
+		this.#mask = rpcMask(config);
 		this.#networks = networks;
 		this.#slugs = [...networks.keys()].sort();
 		for (const [slug, pool] of this.#pools) {

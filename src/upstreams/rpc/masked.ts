@@ -1,0 +1,39 @@
+/** Nodes quote the address that they were asked at in their errors, and keys of node providers stand in it. */
+import type { RpcConfig } from "../../config/schema.ts";
+import { SecretMask } from "../secret-mask.ts";
+import type { RpcAnswer, RpcOutcome, RpcStream } from "./port.ts";
+
+/** Shorter parts of a path are names of versions and networks. */
+const LEAST_PATH_KEY = 16;
+
+/** The secrets of all chain upstreams: keys in addresses, and values of headers. */
+export function rpcMask({ networks }: RpcConfig): SecretMask {
+	const upstreams = Object.values(networks).flatMap((network) => network.upstreams);
+	const secrets = upstreams.flatMap(({ url, headers = {} }) => [
+		...keysIn(url),
+		...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
+	]);
+	return new SecretMask(secrets, []);
+}
+
+function keysIn(address: string): string[] {
+	if (!URL.canParse(address)) return [];
+	const { username, password, pathname, searchParams } = new URL(address);
+	const path = pathname.split("/").filter(({ length }) => length >= LEAST_PATH_KEY);
+	return [username, password, ...path, ...searchParams.values()].filter((value) => value !== "");
+}
+
+/** The answer with the errors in it masked. Results are the chain's own and stay as they are. */
+export function maskedAnswer(answer: RpcAnswer<RpcOutcome | RpcStream>, mask: SecretMask): RpcAnswer<RpcOutcome | RpcStream> {
+	const outcome = answer.outcome.kind === "error" ? maskedOutcome(answer.outcome, mask) : answer.outcome;
+	return outcome === answer.outcome ? answer : { ...answer, outcome };
+}
+
+export function maskedBatch(answer: RpcAnswer<readonly RpcOutcome[]>, mask: SecretMask): RpcAnswer<readonly RpcOutcome[]> {
+	if (!answer.outcome.some(({ kind }) => kind === "error")) return answer;
+	return { ...answer, outcome: answer.outcome.map((outcome) => maskedOutcome(outcome, mask)) };
+}
+
+function maskedOutcome(outcome: RpcOutcome, mask: SecretMask): RpcOutcome {
+	return outcome.kind === "error" ? { ...outcome, value: mask.answerBytes(outcome.value) } : outcome;
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { SecretMask } from "./secret-mask.ts";
+
+const KEY = "sk-upstream/SECRET+0001";
+const mask = new SecretMask([KEY, "short", "no"], ["sk-of-another-upstream"]);
+
+test("an error has no secret of any upstream, no credentials and no inner address in it", () => {
+	for (const [said, shown] of [
+		[`bad key ${KEY} or sk-of-another-upstream`, "bad key [secret] or [secret]"],
+		["say short or no", "say [secret] or no"],
+		["http://user:pass%20word@gpu.example/v1 failed", "http://[secret]@gpu.example/v1 failed"],
+		["connect ECONNREFUSED 10.1.2.3:8000", "connect ECONNREFUSED [address]"],
+		["from 172.16.0.1, 172.31.9.9:1 and 192.168.4.5", "from [address], [address] and [address]"],
+		["[fd00::1]:9 [fe80::1%25eth0] [::1]:80", "[address] [address] [address]"],
+		["gpu-1.cluster.local:8000, redis.default.svc, db.internal, localhost:11434", "[address], [address], [address], [address]"],
+		// Of the public internet, and no addresses at all.
+		["see https://platform.example/docs, 8.8.8.8 or 172.32.0.1", "see https://platform.example/docs, 8.8.8.8 or 172.32.0.1"],
+		["version 10.1.2 of 127 tokens, internal error, a@b.example", "version 10.1.2 of 127 tokens, internal error, a@b.example"],
+	] as const)
+		expect(mask.error(said)).toBe(shown);
+});
+
+test("an answer has no secret of its upstream in it, in either spelling of JSON, and is else untouched", () => {
+	for (const secret of [KEY, KEY.replace("/", "\\/")]) {
+		const said = JSON.stringify({ content: "é" }).replace("é", `é ${secret} é`);
+		expect(mask.answer(said)).toBe('{"content":"é [secret] é"}');
+		expect(Buffer.from(mask.answerBytes(Buffer.from(said))).toString()).toBe('{"content":"é [secret] é"}');
+	}
+	const plain = Buffer.from("short, no, 10.0.0.1 and sk-of-another-upstream may be words of a model");
+	expect(mask.answerBytes(plain)).toBe(plain);
+	expect(mask.answer(plain.toString())).toBe(plain.toString());
+});
