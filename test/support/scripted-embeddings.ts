@@ -15,7 +15,12 @@ export interface EmbeddingBehaviour {
 interface Received {
 	readonly path: string;
 	readonly key: string | null;
-	readonly body: { readonly model: string; readonly input: string | string[]; readonly encoding_format: string };
+	readonly body: {
+		readonly model: string;
+		readonly input: string | string[];
+		readonly encoding_format: string;
+		readonly dimensions?: number;
+	};
 }
 
 /** Vectors of four numbers, the first of them the length of the text. */
@@ -36,7 +41,7 @@ export function startScriptedEmbeddings() {
 			if (raw !== undefined) return new Response(raw, { status, headers: { "content-type": "application/json" } });
 			const texts = [body.input].flat();
 			const data = texts.map((text, index) => {
-				const numbers = [text.length, 0.25, -0.5, 0.125];
+				const numbers = [text.length, 0.25, -0.5, 0.125].slice(0, body.dimensions);
 				const packed = Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
 				return { object: "embedding", index, embedding: sends === "base64" ? packed : numbers };
 			});

@@ -273,6 +273,17 @@ describe("POST /embeddings answers", () => {
 			'{"data":[{"embedding":[1.2.3]}]}',
 			'{"data":[{"embedding":[01]}]}',
 			'{"data":[{"embedding":[1-2]}]}',
+			// Of four numbers, as the model has them, but for one thing.
+			'{"data":[{"embedding":[1,2,3]}]}',
+			'{"data":[{"embedding":[1,2,3,4,5]}]}',
+			'{"data":[{"embedding":[1,2,3,1e400]}]}',
+			'{"data":[{"embedding":[1,2,3,-1e39]}]}',
+			`{"data":[{"embedding":[1,2,3,1${"0".repeat(40)}]}]}`,
+			'{"data":[{"embedding":[1,2,,4]}]}',
+			'{"data":[{"embedding":[1,2,3,04]}]}',
+			`{"data":[{"embedding":"${base64(1, 2, 3)}"}]}`,
+			`{"data":[{"embedding":"${base64(1, 2, 3, Number.NaN)}"}]}`,
+			`{"data":[{"embedding":"${base64(1, 2, 3, Number.POSITIVE_INFINITY)}"}]}`,
 		]) {
 			upstream.always({ raw });
 			const response = await ask({ model: "priced", input: "x" });

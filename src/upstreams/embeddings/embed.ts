@@ -89,6 +89,7 @@ async function answerOf(
 	const vectors = await vectorsIn(bytes.subarray(data.valueStart, data.valueEnd), call.format, {
 		count: texts,
 		bytes: mostVectorBytes(call),
+		dimensions: call.dimensions ?? call.modelDimensions,
 	});
 	if (vectors.count !== texts)
 		throw broken(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);

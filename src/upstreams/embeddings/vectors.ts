@@ -19,13 +19,18 @@ const QUOTE = 0x22;
 const TURN_BYTES = 2 * 1024 * 1024;
 
 const NUMBERS = /^\[\s*-?\d[\d\s,.eE+-]*\]$/;
+/** Numbers that may be larger than a float32 holds: with an exponent, or of many digits. */
+const MAY_BE_LARGE = /[eE]|\d{39}/;
 const encoder = new TextEncoder();
 
-/** What there may be at most. */
+/** What there may be. */
 export interface VectorBounds {
+	/** Vectors at most. */
 	readonly count: number;
-	/** Of one vector, with what stands around it. */
+	/** Bytes of one vector at most, with what stands around it. */
 	readonly bytes: number;
+	/** Numbers of each vector; null: not known, but the same of all. */
+	readonly dimensions: number | null;
 }
 
 /**
@@ -37,6 +42,7 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: V
 	const found: Uint8Array[] = [];
 	let count = 0;
 	let sinceTurn = 0;
+	let { dimensions } = most;
 	try {
 		for (let at = skipWhitespace(bytes, 1); bytes[at] !== CLOSE_BRACKET; count++) {
 			if (count === most.count) return NONE;
@@ -45,7 +51,9 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: V
 			const read = vectorOf(bytes.subarray(at, end), count, format);
 			// An index past the list would make one with a hole of up to 2^32 places, and nobody waits for that.
 			if (read === null || read.index >= most.count || found[read.index] !== undefined) return NONE;
-			found[read.index] = read.vector;
+			dimensions ??= read.vector.dimensions;
+			if (read.vector.dimensions !== dimensions) return NONE;
+			found[read.index] = read.vector.written;
 			sinceTurn += end - at;
 			if (sinceTurn > TURN_BYTES) {
 				sinceTurn = 0;
@@ -64,7 +72,7 @@ export async function vectorsIn(bytes: Uint8Array, format: VectorFormat, most: V
 }
 
 /** null: it is none. `place`: its index where it does not tell one. */
-function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { index: number; vector: Uint8Array } | null {
+function vectorOf(element: Uint8Array, place: number, format: VectorFormat): { index: number; vector: Vector } | null {
 	const members = objectMembers(element, 0);
 	const vector = lastMember(members, "embedding");
 	const told = lastMember(members, "index");
@@ -89,18 +97,34 @@ export function writtenVector(numbers: Float32Array, format: VectorFormat): Uint
 	return encoder.encode(`"${Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength).toString("base64")}"`);
 }
 
-/** null: no vector. */
-function inForm(json: Uint8Array, format: VectorFormat): Uint8Array | null {
+interface Vector {
+	readonly written: Uint8Array;
+	readonly dimensions: number;
+}
+
+/** null: no vector, or one with a number that no float32 is. */
+function inForm(json: Uint8Array, format: VectorFormat): Vector | null {
 	if (json[0] === OPEN_BRACKET) {
 		const written = text(json);
 		if (!NUMBERS.test(written) || new StrictJson(json).endOfValue(0) !== json.length) return null;
-		return format === "float" ? json : writtenVector(Float32Array.from(JSON.parse(written) as number[]), format);
+		if (format === "float" && !MAY_BE_LARGE.test(written)) return { written: json, dimensions: commasIn(json) + 1 };
+		const numbers = Float32Array.from(JSON.parse(written) as number[]);
+		if (!numbers.every(Number.isFinite)) return null;
+		return { written: format === "float" ? json : writtenVector(numbers, format), dimensions: numbers.length };
 	}
 	if (json[0] !== QUOTE) return null;
 	const packed = decodeString(json, 0, json.length);
 	const bytes = Buffer.from(packed, "base64");
 	if (bytes.length === 0 || bytes.length % 4 !== 0 || bytes.toString("base64") !== packed) return null;
-	return format === "base64" ? json : writtenVector(new Float32Array(new Uint8Array(bytes).buffer), format);
+	const numbers = new Float32Array(new Uint8Array(bytes).buffer);
+	if (!numbers.every(Number.isFinite)) return null;
+	return { written: format === "base64" ? json : writtenVector(numbers, format), dimensions: numbers.length };
+}
+
+function commasIn(json: Uint8Array): number {
+	let count = 0;
+	for (const byte of json) if (byte === COMMA) count++;
+	return count;
 }
 
 function text(bytes: Uint8Array): string {
