@@ -8,11 +8,11 @@
  * Promises: a hold ends with its request, whatever happens; no success goes out before its post is durable;
  * every answer has its X-Request-ID; every error is one of the table.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { SharedCapacity } from "../fairness/index.ts";
+import { FairGate } from "../fairness/index.ts";
 import type { NoRoom } from "../journal/records.ts";
 import { type Nano, nano } from "../ledger/nano.ts";
 import { type Checker, checker } from "../schema/index.ts";
@@ -22,7 +22,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { RequestCounts } from "../telemetry/request-counts.ts";
 import type { Tracer } from "../telemetry/tracing/port.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
-import { type KnownMembers, LongStrings } from "../wire/index.ts";
+import { type KnownMembers, LongStrings, nextTurn } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import { CallerLeft, LEFT_ANSWER, requireConnected } from "./client-left.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
@@ -42,6 +42,15 @@ import { Witness } from "./witness.ts";
 
 /** Of larger bodies each step has a turn of the event loop for itself. */
 const ONE_TURN_BYTES = 131_072;
+
+/** Reads such bodies: one at a time, and one more of a caller that has none under way. */
+const LARGE_BODIES = new FairGate({
+	places: 1,
+	reserve: true,
+	maxWaiting: 1_024,
+	overflow: () =>
+		new ApiError("SERVICE_UNAVAILABLE", { message: "Too many large bodies at once; try again shortly", retryAfterSeconds: 1 }),
+});
 
 /** What the pipeline works with: handed in once. */
 export interface PipelineParts {
@@ -304,19 +313,30 @@ async function parseInput(
 		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
-		({ body, raw, long } = await readJson(prepared, prepared.body, endpoint.body, raw));
+		({ body, raw, long } = await readJsonInTurn(prepared, raw, call, parts));
 	}
 	const file = files.find(({ field }) => field === form?.file) ?? null;
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
 }
 
+interface JsonInput {
+	readonly body: Record<string, unknown>;
+	readonly raw: Uint8Array;
+	readonly long: LongStrings;
+}
+
+/** Large bodies are read one after the other; callers take turns. Who is blocked by then has none read. */
+function readJsonInTurn(prepared: Prepared, raw: Uint8Array, call: Call, parts: PipelineParts): Promise<JsonInput> {
+	if (raw.length <= ONE_TURN_BYTES) return readJson(prepared, raw);
+	return LARGE_BODIES.run(call, async () => {
+		const guarded = prepared.endpoint.failureGuard !== false;
+		if (guarded && call.caller !== null) parts.budgets.checkGuard(`key:${call.caller.key.id}`);
+		return readJson(prepared, raw);
+	});
+}
+
 /** Parses and checks a JSON body. The steps of a large one have turns of the event loop for themselves. */
-async function readJson(
-	{ known, required }: Prepared,
-	schema: NonNullable<Prepared["body"]>,
-	{ keepNulls, misnamed }: NonNullable<Endpoint["body"]>,
-	raw: Uint8Array,
-): Promise<{ readonly body: Record<string, unknown>; readonly raw: Uint8Array; readonly long: LongStrings }> {
+async function readJson({ endpoint, body: schema, known, required }: Prepared, raw: Uint8Array): Promise<JsonInput> {
 	const isLarge = raw.length > ONE_TURN_BYTES;
 	const cutting = parseable(raw);
 	const { json, cuts } = cutting instanceof Promise ? await cutting : cutting;
@@ -324,9 +344,9 @@ async function readJson(
 	const object = parseJsonObject(json);
 	if (isLarge) await nextTurn();
 	if (known !== null) refuseDoubtfulMembers(known, json);
-	const body = keepNulls === true ? object : withoutNulls(object, required);
+	const body = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
 	if (isLarge) await nextTurn();
-	checkInput(schema, body, misnamed);
+	if (schema !== null) checkInput(schema, body, endpoint.body?.misnamed);
 	if (isLarge) await nextTurn();
 	return { body, raw: json, long: cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none };
 }

@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { ANSWER_BOUNDS, cutJson, inTurns, LongStrings } from "../wire/index.ts";
+import { ANSWER_BOUNDS, cutJson, inTurns, LongStrings, nextTurn } from "../wire/index.ts";
 import { broken } from "./failures.ts";
 
 /** Smaller answers are parsed in no time, whatever is in them. */

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
+import { nextTurn } from "../wire/index.ts";
 import { chatTry } from "./chat-try.ts";
 import { asFailure, type BodyReader, drain, errorBody, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";

@@ -1,4 +1,19 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves in a turn of the event loop that no other caller of this function gets: many pieces of work at once take
+ * turns, and between any two steps of them the loop serves everything else.
+ */
+export function nextTurn(): Promise<void> {
+	return new Promise((resolve) => {
+		if (waiting.push(resolve) === 1) setImmediate(release);
+	});
+}
+
+function release(): void {
+	waiting.shift()?.();
+	if (waiting.length > 0) setImmediate(release);
+}
 
 /** Runs work that is cut into steps to its end. */
 export function atOnce<T>(steps: Generator<undefined, T>): T {
@@ -8,7 +23,7 @@ export function atOnce<T>(steps: Generator<undefined, T>): T {
 	}
 }
 
-/** The same with a turn of the event loop for each step, so that others have theirs in between. */
+/** The same with a turn of the event loop for each step. */
 export async function inTurns<T>(steps: Generator<undefined, T>): Promise<T> {
 	for (;;) {
 		const step = steps.next();

@@ -15,7 +15,7 @@ export { foldedName } from "./folded-name.ts";
 export { type FormBody, type FormField, formBody } from "./form-body.ts";
 export { freeBytes } from "./free-bytes.ts";
 export { headerText } from "./header-text.ts";
-export { atOnce, inTurns } from "./in-turns.ts";
+export { atOnce, inTurns, nextTurn } from "./in-turns.ts";
 export { innerJson } from "./inner-json.ts";
 export { ANSWER_BOUNDS, BODY_BOUNDS, CUT_NOTHING, type CutJson, cutJson } from "./json-cut.ts";
 export {

@@ -19,6 +19,8 @@ export interface WatchedServer {
 	readonly served: Served;
 	/** Sends a body to a path below /api/v1 and reads the answer whole. */
 	post(path: string, body: string | Uint8Array | FormData, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+	/** The longest turn since it was asked before, and the memory now. */
+	look(): Promise<Pick<Answered, "longestTurnMs" | "rssBytes">>;
 	remove(): void;
 }
 
@@ -42,6 +44,7 @@ export async function startWatchedServer(options: Omit<ServeOptions, "env"> = {}
 			const text = await answer.text();
 			return { status: answer.status, text, ...(await look()) };
 		},
+		look,
 		remove: () => served.remove(),
 	};
 }

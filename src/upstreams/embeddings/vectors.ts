@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { decodeString, endOfValue, lastMember, objectMembers, StrictJson, skipWhitespace } from "../../wire/index.ts";
+import { decodeString, endOfValue, lastMember, nextTurn, objectMembers, StrictJson, skipWhitespace } from "../../wire/index.ts";
 import type { VectorFormat } from "./port.ts";
 
 /** A list of vectors in OpenAI's form. */
