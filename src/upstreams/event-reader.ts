@@ -1,5 +1,15 @@
 import type { TokenUsage } from "../journal/records.ts";
-import { ANSWER_BOUNDS, atOnce, CUT_NOTHING, cutJson, SseEventTooLarge, SseNotUtf8, SseParser } from "../wire/index.ts";
+import {
+	ANSWER_BOUNDS,
+	atOnce,
+	CUT_NOTHING,
+	cutJson,
+	endOfValue,
+	MAX_JSON_DEPTH,
+	SseEventTooLarge,
+	SseNotUtf8,
+	SseParser,
+} from "../wire/index.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
@@ -101,6 +111,8 @@ export class EventReader {
 		let parsed: unknown;
 		try {
 			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), ANSWER_BOUNDS, CUT_NOTHING));
+			// Our own readers take no deeper JSON: the event would fail there, as if the caller had sent it.
+			else if (text.length > 2 * MAX_JSON_DEPTH) endOfValue(Buffer.from(text.trimStart()), 0);
 			parsed = JSON.parse(text);
 		} catch {
 			throw broken("an event of the stream is no JSON");
