@@ -206,6 +206,6 @@ describe("a string that was cut", () => {
 		const cut = cutLong(huge, 1_000, 100);
 		const strings = new LongStrings(huge, cut.cuts);
 		const texts = JSON.parse(textOf(cut.json)) as string[];
-		expect(() => texts.map((text) => strings.partTextOf(text))).toThrow("16777216 bytes together");
+		expect(() => texts.map((text) => strings.partTextOf(text))).toThrow("4194304 bytes together");
 	});
 });

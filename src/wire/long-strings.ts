@@ -13,7 +13,7 @@ const MARK_BYTES = Buffer.from(MARK);
 /** What is copied, or read, in one step: some milliseconds of work. */
 const STEP_BYTES = 4 * 1_048_576;
 /** Strings of one body that become parts of others, all together, as they are written. */
-const MAX_PART_BYTES = 16 * 1_048_576;
+const MAX_PART_BYTES = 4 * 1_048_576;
 
 /** What the copy has in place of the rest of the string with this number: ASCII that needs no escape. */
 export function cutMark(index: number): string {
@@ -69,7 +69,7 @@ export class LongStrings {
 
 	/**
 	 * The same for a string that becomes a part of another one.
-	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 16 MiB
+	 * @throws ApiError INVALID_REQUEST where all such strings of a body pass 4 MiB
 	 */
 	partTextOf(text: string): string {
 		const found = this.#find(text);

@@ -142,7 +142,16 @@ describe.each(Object.entries(BODIES))("%s stays short of a turn with", (path, bo
 });
 
 test("large bodies of other routes stay short of a turn", async () => {
+	const call = (input: string) =>
+		`{"model":"m","max_tokens":5,"messages":[${USER},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"a":"${input}"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]}`;
 	for (const [path, name, text] of [
+		["/responses", "instructions of 60 MB", `{"model":"m","input":"x","instructions":"${"a".repeat(60 * MB)}"}`],
+		[
+			"/responses",
+			"thoughts of 15 MB",
+			`{"model":"m","input":[{"type":"reasoning","summary":${list(`"${"\\n".repeat(500_000)}"`, 15)}},${USER}]}`,
+		],
+		["/messages", "arguments of 15 MB", call("\\n".repeat(7 * MB))],
 		["/embeddings", "a text of 16 MB", `{"model":"e","input":"${"a".repeat(16 * MB)}"}`],
 		["/embeddings", "line ends of 16 MB", `{"model":"e","input":"${"\\n".repeat(8 * MB)}"}`],
 		["/image/upscale", "bad base64 of 33 MB", `{"image":"${"!".repeat(33 * MB)}"}`],

@@ -16,7 +16,7 @@ import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { chatRequest } from "./chat-request.ts";
-import { ResponseObject } from "./response-object.ts";
+import { ResponseObject, refuseLongEcho } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { type ResponsesBody, ResponsesBodySchema } from "./schema.ts";
 import { wholeResponse } from "./whole-response.ts";
@@ -48,6 +48,7 @@ async function admitResponse(
 	parts: ChatParts,
 ): Promise<Admission> {
 	refuseDeepNesting(raw);
+	refuseLongEcho(body, long, raw.length);
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(

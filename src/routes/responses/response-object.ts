@@ -1,5 +1,6 @@
 import { type ChatSession, costOf, type Paid, type Segment } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { type ItemView, outputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./schema.ts";
@@ -91,6 +92,25 @@ function usageOf({ usage }: Paid) {
 		output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
 		total_tokens: usage.promptTokens + usage.completionTokens,
 	};
+}
+
+/** What an answer echoes; it stands in several events of a stream. */
+const MAX_ECHO_BYTES = 4 * 1_048_576;
+
+/** Throws INVALID_REQUEST where a response would echo more than 4 MiB. */
+export function refuseLongEcho(
+	{ instructions, metadata, text, tools, tool_choice, prompt_cache_key }: ResponsesBody,
+	long: LongStrings,
+	bodyBytes: number,
+): void {
+	if (long.isEmpty && bodyBytes <= MAX_ECHO_BYTES) return;
+	const echoed = Buffer.from(JSON.stringify({ instructions, metadata, text, tools, tool_choice, prompt_cache_key }));
+	if (long.sizeIn(echoed, 0, echoed.length) > MAX_ECHO_BYTES)
+		throw invalidField(
+			["instructions"],
+			`has, with tools and the other fields that a response repeats, more than ${MAX_ECHO_BYTES} bytes; send long texts as input`,
+			"too_big",
+		);
 }
 
 function echoOf(request: ResponsesBody, long: LongStrings): Record<string, unknown> {
