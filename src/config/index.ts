@@ -19,6 +19,7 @@ export {
 	type UpstreamConfig,
 	type X402Config,
 } from "./schema.ts";
+export { fileState } from "./secrets.ts";
 export { HIDDEN, shownConfig, shownUrl } from "./shown-config.ts";
 export { BUILD, VERSION } from "./version.ts";
 export { SOLANA_NETWORKS, X402_NETWORKS } from "./x402-schema.ts";

@@ -9,7 +9,7 @@ import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
 import { HTTP_ADDRESS, PATTERN_WORDS } from "./schema-parts.ts";
-import { type Environment, SecretFault, withSecrets } from "./secrets.ts";
+import { type Environment, fileState, SecretFault, withSecrets } from "./secrets.ts";
 
 export type { Environment } from "./secrets.ts";
 
@@ -32,8 +32,8 @@ export interface LoadedConfig {
 	readonly file: string | null;
 	/** TURNPIKE_ADMIN_KEY, checked. */
 	readonly adminKey: string | null;
-	/** Files that secrets were read from, absolute. */
-	readonly secretFiles: readonly string[];
+	/** Files that secrets were read from, absolute, each with the state (`fileState`) that it had before it was read. */
+	readonly secretFiles: ReadonlyMap<string, string>;
 }
 
 /** Deeper than any setting lies; an alias to what it stands in has no end. */
@@ -48,8 +48,12 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const path = resolve(cwd, named ?? DEFAULT_FILE);
 	const text = readFile(path, named !== undefined);
 	const place = text === null ? "environment" : path;
-	const secretFiles = new Set<string>();
-	const tree = text === null ? {} : parseFile(path, text, { env, onFile: (file) => secretFiles.add(file) });
+	const secretFiles = new Map<string, string>();
+	const onFile = (file: string) => {
+		// Where it is read for several settings and changes meanwhile, the first state has it read again.
+		if (!secretFiles.has(file)) secretFiles.set(file, fileState(file));
+	};
+	const tree = text === null ? {} : parseFile(path, text, { env, onFile });
 	const sources = applyEnvironment(tree, flags, env);
 	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
@@ -60,7 +64,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
 		throw new ConfigError("TURNPIKE_ADMIN_KEY: expected 20 to 200 characters of [A-Za-z0-9._~+/=-]");
 	const file = text === null ? null : path;
-	return { config: { ...config, data: resolve(cwd, config.data) }, file, adminKey, secretFiles: [...secretFiles] };
+	return { config: { ...config, data: resolve(cwd, config.data) }, file, adminKey, secretFiles };
 }
 
 function readFile(path: string, required: boolean): string | null {

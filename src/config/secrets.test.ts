@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError, loadConfig } from "./index.ts";
-import { SecretFault, withSecrets } from "./secrets.ts";
+import { fileState, SecretFault, withSecrets } from "./secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-secrets-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -51,6 +51,10 @@ test("a reference that brings no secret says why", () => {
 	expect(fault("${file:/dev/zero}")).toContain("is not a file");
 	expect(fault(`\${file:${fileWith("empty", "\n")}}`)).toContain("is empty");
 	expect(fault(`\${file:${fileWith("large", "x".repeat(65_537))}}`)).toContain("is larger than 65536 bytes");
+	// A terabyte, without a block on the disk.
+	const endless = fileWith("endless", "x");
+	truncateSync(endless, 2 ** 40);
+	expect(fault(`\${file:${endless}}`)).toContain("is larger than 65536 bytes");
 	expect(fault(`\${file:${fileWith("binary", Uint8Array.of(0xff, 0xfe))}}`)).toContain("is not text in UTF-8");
 	for (const name of ["../key", "a/b", ".", "..", ""])
 		expect(fault(`\${credential:${name}}`)).toContain("write the name of a credential");
@@ -63,7 +67,7 @@ test("the configuration names the setting of a bad reference, and the files that
 	config(`\${file:${key}}`);
 	const loaded = loadConfig({}, {}, folder);
 	expect(loaded.config.upstreams.a?.key).toBe("sk-1");
-	expect(loaded.secretFiles).toEqual([key]);
+	expect([...loaded.secretFiles]).toEqual([[key, fileState(key)]]);
 	config("${file:/nowhere/key}");
 	expect(() => loadConfig({}, {}, folder)).toThrow(ConfigError);
 	expect(() => loadConfig({}, {}, folder)).toThrow(/upstreams\.a\.key: \/nowhere\/key cannot be read \(ENOENT\)/);

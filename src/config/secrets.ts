@@ -22,7 +22,7 @@ const MAX_SECRET_BYTES = 65_536;
 /**
  * Replaces every reference in a value.
  *
- * @param onFile hears of each file that was read, by its absolute path
+ * @param onFile hears of each file before it is read, by its absolute path
  * @throws {SecretFault} where a variable is not set, or a file cannot be read, is empty, too large, or no text in UTF-8
  */
 export function withSecrets(value: string, env: Environment, onFile: (path: string) => void): string {
@@ -54,14 +54,18 @@ function credentialPath(name: string, env: Environment): string {
 function readSecret(path: string): string {
 	let bytes: Uint8Array;
 	try {
+		const found = statSync(path);
 		// A device or a pipe could be read for ever.
-		if (!statSync(path).isFile()) throw new SecretFault(`${path} is not a file`);
+		if (!found.isFile()) throw new SecretFault(`${path} is not a file`);
+		// Reading gigabytes would stop a running server: its size is looked at first.
+		if (found.size > MAX_SECRET_BYTES) throw tooLarge(path);
 		bytes = readFileSync(path);
 	} catch (cause) {
 		if (cause instanceof SecretFault) throw cause;
 		throw new SecretFault(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? String(cause)})`);
 	}
-	if (bytes.length > MAX_SECRET_BYTES) throw new SecretFault(`${path} is larger than ${MAX_SECRET_BYTES} bytes`);
+	// Some files, those of /proc among them, do not tell their size.
+	if (bytes.length > MAX_SECRET_BYTES) throw tooLarge(path);
 	let text: string;
 	try {
 		text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -71,4 +75,18 @@ function readSecret(path: string): string {
 	const secret = text.replace(/\r?\n$/, "");
 	if (secret === "") throw new SecretFault(`${path} is empty`);
 	return secret;
+}
+
+function tooLarge(path: string): SecretFault {
+	return new SecretFault(`${path} is larger than ${MAX_SECRET_BYTES} bytes`);
+}
+
+/** What tells one state of a file from another: a file that is replaced, written, or made readable has another one. */
+export function fileState(path: string): string {
+	try {
+		const { ino, mtimeMs, ctimeMs, size } = statSync(path);
+		return `${ino} ${mtimeMs} ${ctimeMs} ${size}`;
+	} catch {
+		return "missing";
+	}
 }

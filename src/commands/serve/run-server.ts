@@ -231,7 +231,7 @@ function setLevel(level: string, log: Log): void {
 }
 
 /** Returns the files that secrets were read from; null where the configuration before stays in force. */
-function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): readonly string[] | null {
+function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): LoadedConfig["secretFiles"] | null {
 	try {
 		const { config, secretFiles }: LoadedConfig = loadConfig(flags, process.env);
 		const needRestart = gateway.reload(config);

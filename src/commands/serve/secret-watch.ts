@@ -1,5 +1,5 @@
 /** Watches the files that secrets are read from. It looks at them again and again: mounts of containers give no notice. */
-import { statSync } from "node:fs";
+import { fileState } from "../../config/index.ts";
 import { every, type Timers } from "../../telemetry/clock.ts";
 
 const LOOK_EVERY_MS = 2_000;
@@ -19,10 +19,10 @@ export class SecretWatch {
 		this.#end = every(timers, LOOK_EVERY_MS, () => this.#look());
 	}
 
-	/** Watches these files from now on, as they are now. */
-	watch(files: readonly string[]): void {
-		this.#files = files;
-		this.#read = this.#seen = this.#signature();
+	/** Watches these files from now on. `files` has the state in which each was read. */
+	watch(files: ReadonlyMap<string, string>): void {
+		this.#files = [...files.keys()];
+		this.#read = this.#seen = [...files.values()].join("\n");
 	}
 
 	stop(): void {
@@ -31,24 +31,11 @@ export class SecretWatch {
 
 	#look(): void {
 		if (this.#files.length === 0) return;
-		const now = this.#signature();
+		const now = this.#files.map(fileState).join("\n");
 		const isSettled = now === this.#seen;
 		this.#seen = now;
 		if (!isSettled || now === this.#read) return;
 		this.#read = now;
 		this.#onChange();
-	}
-
-	#signature(): string {
-		return this.#files.map(signatureOf).join("\n");
-	}
-}
-
-function signatureOf(path: string): string {
-	try {
-		const { ino, mtimeMs, size } = statSync(path);
-		return `${ino} ${mtimeMs} ${size}`;
-	} catch {
-		return "missing";
 	}
 }
