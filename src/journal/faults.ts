@@ -36,3 +36,9 @@ export class JournalRecordTooLargeError extends Error {
 		super(`a journal record of ${bytes} bytes passes the ${maxBytes} that one group can hold`);
 	}
 }
+
+/** True where the process, or the machine, has no file descriptor left to open a file with: it may pass. */
+export function isOutOfDescriptors(error: unknown): boolean {
+	const { code } = error as NodeJS.ErrnoException;
+	return code === "EMFILE" || code === "ENFILE";
+}

@@ -9,7 +9,7 @@
  * Never: waits for a database, skips a damaged group, answers over a failed write (the process ends), or uses
  * a segment again before the store holds all of it durably.
  */
-export { JournalCorruptError, JournalRecordTooLargeError } from "./faults.ts";
+export { isOutOfDescriptors, JournalCorruptError, JournalRecordTooLargeError } from "./faults.ts";
 export { JOURNAL_DEFAULTS, type JournalOptions, type JournalStart, openJournal } from "./open-journal.ts";
 export { JournalReader, type LostTail, type ReadGroup } from "./reader.ts";
 export * from "./records.ts";

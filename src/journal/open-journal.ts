@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { makeOwnerFolder } from "./owner-only.ts";
 import type { Durability } from "./records.ts";
 import { JournalWriter } from "./writer.ts";
@@ -56,7 +57,8 @@ export const JOURNAL_DEFAULTS = {
 const EXIT_IO_ERROR = 74;
 
 function endProcess(error: Error): void {
-	process.stderr.write(`turnpike: the journal failed, so this process ends: ${error.message}\n`);
+	// process.stderr opens a file at its first use, and there may be no descriptor left.
+	writeSync(2, `turnpike: the journal failed, so this process ends: ${error.message}\n`);
 	process.exit(EXIT_IO_ERROR);
 }
 

@@ -2,7 +2,7 @@
  * The segment files of a running writer: spares are made ahead, full ones are kept for a while and then used again. A
  * file is used again only after a checkpoint of the store covers its last group.
  */
-import { closeSync, openSync, renameSync } from "node:fs";
+import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { removeTemporaries, syncFolder, syncFolderNow, writeAll } from "./durable-file.ts";
@@ -48,17 +48,12 @@ const KEEP_AGED = 2;
 const FILLING = "spare.tmp";
 const BURST = "burst.tmp";
 
-interface NamedSegment {
-	readonly number: number;
-	readonly path: string;
-}
-
 export class SegmentPool {
 	readonly #options: SegmentPoolOptions;
 	readonly #wantedSpares: number;
 	#lastNumber = 0;
-	/** In the order of their use. */
-	#spares: NamedSegment[] = [];
+	/** In the order of their use. They are open: the process may have no file descriptor left when one is needed. */
+	#spares: ActiveSegment[] = [];
 	#preparing: Promise<void> | null = null;
 	#prepareError: Error | null = null;
 	#retry: Timer | null = null;
@@ -89,10 +84,11 @@ export class SegmentPool {
 	 */
 	take(header: Omit<SegmentHeader, "number">): ActiveSegment {
 		const next = this.#spares.shift() ?? this.#makeNow();
-		const fd = openSync(next.path, "r+");
-		writeAll(fd, encodeSegmentHeader({ ...header, number: next.number }), 0);
+		// A file that was removed or moved away takes what is written, and no reader finds it.
+		statSync(next.path);
+		writeAll(next.fd, encodeSegmentHeader({ ...header, number: next.number }), 0);
 		void this.prepare();
-		return { ...next, fd };
+		return next;
 	}
 
 	/** Makes the spares that are missing, off the event loop. Resolves when the next one is there or has failed. */
@@ -133,6 +129,7 @@ export class SegmentPool {
 		this.#stopped = true;
 		if (this.#retry !== null) clearTimeout(this.#retry);
 		await this.#preparing;
+		for (const spare of this.#spares.splice(0)) closeSync(spare.fd);
 		await Promise.all(this.#unlinking);
 	}
 
@@ -154,15 +151,14 @@ export class SegmentPool {
 		}
 		const ready = this.#full.filter((file) => file.lastSeq === 0 && file.bytes === segmentBytes).slice(0, this.#wantedSpares);
 		this.#full = this.#full.filter((file) => !ready.includes(file));
-		for (const file of ready) this.#spares.push(this.#rename(file.path));
+		for (const file of ready) this.#spares.push(this.#number(file));
 		if (ready.length > 0) syncFolderNow(dir);
 		this.#trim();
 	}
 
 	async #prepare(): Promise<void> {
 		try {
-			const reused = this.#takeReusable(false);
-			this.#spares.push(await this.#name(reused?.path ?? (await this.#fill())));
+			this.#spares.push(await this.#name(this.#takeReusable(false) ?? (await this.#fill())));
 			this.#prepareError = null;
 		} catch (error) {
 			await this.#prepareFromKept(error as Error);
@@ -174,7 +170,7 @@ export class SegmentPool {
 		try {
 			const kept = this.#takeReusable(true);
 			if (kept === null) throw cause;
-			this.#spares.push(await this.#name(kept.path));
+			this.#spares.push(await this.#name(kept));
 			this.#prepareError = null;
 		} catch (error) {
 			this.#failed(error as Error);
@@ -188,18 +184,26 @@ export class SegmentPool {
 		this.#retry.unref();
 	}
 
-	/** Gives a file the next number, durably. Again, where a burst took a higher number meanwhile. */
-	async #name(from: string): Promise<NamedSegment> {
-		for (let path = from; ; ) {
-			const named = this.#rename(path);
-			await syncFolder(this.#options.dir);
-			if (named.number === this.#lastNumber) return named;
-			path = named.path;
+	/**
+	 * Opens a file and gives it the next number, durably. Again, where a burst took a higher number meanwhile. Where that
+	 * fails, the file stays with the kept ones.
+	 */
+	async #name(file: FullSegment): Promise<ActiveSegment> {
+		let segment = this.#number(file);
+		try {
+			for (;;) {
+				await syncFolder(this.#options.dir);
+				if (segment.number === this.#lastNumber) return segment;
+				segment = { ...segment, ...this.#rename(segment.path) };
+			}
+		} catch (error) {
+			this.#putBack(segment, file);
+			throw error;
 		}
 	}
 
 	/** A new file of real zeros, so that a later write needs neither space nor metadata. One slice at a time. */
-	async #fill(): Promise<string> {
+	async #fill(): Promise<FullSegment> {
 		const path = join(this.#options.dir, FILLING);
 		const file = await open(path, "w", OWNER_FILE_MODE);
 		try {
@@ -211,17 +215,22 @@ export class SegmentPool {
 			throw error;
 		}
 		await file.close();
-		return path;
+		return this.#unused(path);
 	}
 
-	#makeNow(): NamedSegment {
-		const kept = this.#takeReusable(true);
-		const named = this.#rename(kept?.path ?? this.#fillNow());
-		syncFolderNow(this.#options.dir);
-		return named;
+	#makeNow(): ActiveSegment {
+		const file = this.#takeReusable(true) ?? this.#fillNow();
+		const segment = this.#number(file);
+		try {
+			syncFolderNow(this.#options.dir);
+		} catch (error) {
+			this.#putBack(segment, file);
+			throw error;
+		}
+		return segment;
 	}
 
-	#fillNow(): string {
+	#fillNow(): FullSegment {
 		const path = join(this.#options.dir, BURST);
 		const fd = openSync(path, "w", OWNER_FILE_MODE);
 		try {
@@ -232,10 +241,31 @@ export class SegmentPool {
 		} finally {
 			closeSync(fd);
 		}
-		return path;
+		return this.#unused(path);
 	}
 
-	#rename(from: string): NamedSegment {
+	/** A file that held no group yet. */
+	#unused(path: string): FullSegment {
+		return { path, lastSeq: 0, fullAtMs: Number.NEGATIVE_INFINITY, bytes: this.#options.segmentBytes };
+	}
+
+	#putBack({ fd, path }: ActiveSegment, file: FullSegment): void {
+		closeSync(fd);
+		this.#full.unshift({ ...file, path });
+	}
+
+	#number(file: FullSegment): ActiveSegment {
+		let fd: number;
+		try {
+			fd = openSync(file.path, "r+");
+		} catch (error) {
+			this.#full.unshift(file);
+			throw error;
+		}
+		return { ...this.#rename(file.path), fd };
+	}
+
+	#rename(from: string): Omit<ActiveSegment, "fd"> {
 		const number = ++this.#lastNumber;
 		const path = segmentPath(this.#options.dir, number);
 		renameSync(from, path);

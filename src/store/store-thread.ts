@@ -4,7 +4,13 @@
  * names, so an answer holds those posts and no later one.
  */
 import { type Database, SQLiteError } from "bun:sqlite";
-import { JournalCorruptError, type JournalPosition, JournalReader, type ReadGroup } from "../journal/index.ts";
+import {
+	isOutOfDescriptors,
+	JournalCorruptError,
+	type JournalPosition,
+	JournalReader,
+	type ReadGroup,
+} from "../journal/index.ts";
 import type { AdminDesk } from "./admin-desk.ts";
 import { BatchApplier, SequenceError } from "./apply.ts";
 import { CallerReader } from "./callers.ts";
@@ -253,9 +259,14 @@ export class StoreThread {
 
 	#readBatch(seq: number): ReadGroup[] {
 		const batch = new Batch();
-		for (const group of this.#reader.readTo(seq)) {
-			batch.add(group);
-			if (batch.full) break;
+		try {
+			for (const group of this.#reader.readTo(seq)) {
+				batch.add(group);
+				if (batch.full) break;
+			}
+		} catch (error) {
+			// What was read is booked; what stopped the reading stops the next one, too.
+			if (batch.groups.length === 0) throw error;
 		}
 		return batch.groups;
 	}
@@ -325,7 +336,8 @@ function isFatal(error: unknown): boolean {
 	return error instanceof JournalCorruptError || error instanceof SequenceError;
 }
 
-/** The disk is full, the database locked or failing: it may pass. */
+/** The disk is full, the database locked or failing, no file can be opened: it may pass. */
 function isStoreTrouble(error: unknown): boolean {
-	return error instanceof StoreTroubleError || (error instanceof SQLiteError && !isRecordFault(error));
+	if (error instanceof StoreTroubleError || isOutOfDescriptors(error)) return true;
+	return error instanceof SQLiteError && !isRecordFault(error);
 }
