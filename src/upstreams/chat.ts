@@ -105,7 +105,7 @@ function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	return tries.run(
 		async (response, current) => {
 			const checked = await checkedCompletion(
-				current.node.mask.answerBytes(await readWhole(response, maxAnswerBytes)),
+				await current.node.mask.answerBytes(await readWhole(response, maxAnswerBytes)),
 				response.status,
 			);
 			current.end("good");

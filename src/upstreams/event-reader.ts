@@ -14,6 +14,7 @@ import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
 import { NO_SECRETS, type SecretMask } from "./secret-mask.ts";
+import { SplitSecrets } from "./split-secrets.ts";
 import { usageOf } from "./usage.ts";
 
 /** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
@@ -32,6 +33,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export class EventReader {
 	readonly #parser: SseParser;
 	readonly #mask: SecretMask;
+	/** null where the upstream is sent no secret. */
+	readonly #split: SplitSecrets | null;
 	readonly #frames: EventFrame[] = [];
 	#misses = 0;
 	#finishReasonSeen = false;
@@ -42,6 +45,7 @@ export class EventReader {
 	constructor(maxEventBytes: number, mask = NO_SECRETS) {
 		this.#parser = new SseParser(maxEventBytes);
 		this.#mask = mask;
+		this.#split = mask.spoken.length === 0 ? null : new SplitSecrets(mask);
 	}
 
 	/** The last usage wins, wherever it stood. */
@@ -67,7 +71,12 @@ export class EventReader {
 		const events: ChatEvent[] = [];
 		try {
 			this.#parser.push(bytes);
-			for (let event = this.#next(); event !== null; event = this.#next()) events.push(event);
+			for (let event = this.#next(); event !== null; event = this.#next()) {
+				if (this.#split === null) events.push(event);
+				else this.#pass(event, this.#split, events);
+			}
+			const last = this.#parser.done ? this.#split?.release(null) : null;
+			if (last) events.push(last);
 		} catch (error) {
 			this.#fault = isStreamFault(error) ? broken(error.message) : error;
 			if (events.length === 0) throw this.#fault;
@@ -100,6 +109,15 @@ export class EventReader {
 			if (event !== null) return this.#hit(event);
 		}
 		return this.#parsed(text);
+	}
+
+	#pass(event: ChatEvent, split: SplitSecrets, events: ChatEvent[]): void {
+		// The first of a frame was parsed.
+		const framed = event instanceof FramedEvent ? event : (this.#frames[0]?.match(event.text) ?? null);
+		const waited = split.release(framed);
+		if (waited !== null) events.push(waited);
+		const next = framed === null ? event : split.take(framed);
+		if (next !== null) events.push(next === framed ? event : next);
 	}
 
 	#hit(event: FramedEvent): FramedEvent {

@@ -20,13 +20,38 @@ test("an error has no secret of any upstream, no credentials and no inner addres
 		expect(mask.error(said)).toBe(shown);
 });
 
-test("an answer has no secret of its upstream in it, in either spelling of JSON, and is else untouched", () => {
-	for (const secret of [KEY, KEY.replace("/", "\\/")]) {
+test("an answer has no secret of its upstream in it, in any spelling of JSON, and is else untouched", async () => {
+	const escaped = (text: string, digits: (hex: string) => string) =>
+		[...text].map((character) => `\\u${digits(character.charCodeAt(0).toString(16).padStart(4, "0"))}`).join("");
+	for (const secret of [
+		KEY,
+		KEY.replace("/", "\\/"),
+		KEY.replace("S", "\\u0053"),
+		KEY.replace("+", "\\u002B").replace("/", "\\u002f"),
+		escaped(KEY, (hex) => hex),
+		escaped(KEY, (hex) => hex.toUpperCase()),
+	]) {
 		const said = JSON.stringify({ content: "é" }).replace("é", `é ${secret} é`);
 		expect(mask.answer(said)).toBe('{"content":"é [secret] é"}');
-		expect(Buffer.from(mask.answerBytes(Buffer.from(said))).toString()).toBe('{"content":"é [secret] é"}');
+		expect(Buffer.from(await mask.answerBytes(Buffer.from(said))).toString()).toBe('{"content":"é [secret] é"}');
 	}
 	const plain = Buffer.from("short, no, 10.0.0.1 and sk-of-another-upstream may be words of a model");
-	expect(mask.answerBytes(plain)).toBe(plain);
+	expect(await mask.answerBytes(plain)).toBe(plain);
 	expect(mask.answer(plain.toString())).toBe(plain.toString());
+});
+
+test("an error that is read as it comes is masked across its pieces", async () => {
+	const said = `${"é ".repeat(3_000)}"${KEY} http:\\/\\/user:pass@10.0.0.1:8000/${KEY.replace("S", "\\u0053")}" é`;
+	const shown = `${"é ".repeat(3_000)}"[secret] http:\\//[secret]@[address]/[secret]" é`;
+	expect(Buffer.from(await mask.errorBytes(Buffer.from(said))).toString()).toBe(shown);
+	for (const size of [1, 7, 1_000]) {
+		const bytes = Buffer.from(said);
+		const pieces = new ReadableStream<Uint8Array>({
+			start(controller) {
+				for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.subarray(at, at + size));
+				controller.close();
+			},
+		});
+		expect(await new Response(pieces.pipeThrough(mask.errorPieces())).text()).toBe(shown);
+	}
 });

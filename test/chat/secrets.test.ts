@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ErrorBody, HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { type ErrorBody, eventsOf, HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type Behaviour, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { until } from "../support/until.ts";
@@ -53,6 +53,45 @@ test.each([false, true])("an answer that repeats our key comes without it, strea
 	expect(text).toContain("Bearer [secret]");
 	expect(text).not.toContain("SECRET-0001");
 	expect(text).not.toContain(HEADER);
+});
+
+test.each([
+	["in two pieces", [`Bearer ${KEY.slice(0, 15)}`, KEY.slice(15)]],
+	["letter by letter", ["Bearer ", ...KEY]],
+	["with another one behind it", ["Bearer ", KEY.slice(0, 9), `${KEY.slice(9)} ${KEY.slice(0, 8)}`, KEY.slice(8)]],
+])("a stream that says our key %s does not tell it", async (_, content) => {
+	upstream.next({ speech: { content: [...content, " at last"] } });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+	const said = eventsOf(await answer.text()).chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "");
+	expect(said.join("")).toMatch(/^Bearer (sk-up)?\[secret\]( \[secret\])? at last$/);
+});
+
+test("a stream whose words begin like our key says all of them", async () => {
+	for (const content of [
+		["sk-upstream", "-SECRET"],
+		["sk-upstream-S", "ECOND", " word"],
+		["sk-up", "stream-SEC"],
+	]) {
+		upstream.next({ speech: { content } });
+		const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+		const { chunks, done } = eventsOf(await answer.text());
+		expect(chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "").join("")).toBe(content.join(""));
+		expect(done).toBe(true);
+	}
+});
+
+test("an answer that repeats our key in escapes comes without it", async () => {
+	const written = KEY.replaceAll("S", "\\u0053");
+	for (const stream of [false, true]) {
+		const choice = `{"index":0,"finish_reason":"stop","${stream ? "delta" : "message"}":{"role":"assistant","content":"${written}"}}`;
+		const body = `{"id":"x","object":"chat.completion","created":1,"model":"scripted","choices":[${choice}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`;
+		upstream.next(
+			stream ? { raw: `data: ${body}\n\ndata: [DONE]\n\n`, headers: { "content-type": "text/event-stream" } } : { raw: body },
+		);
+		const text = await (await gate.chat({ model: "priced", messages: HELLO, stream })).text();
+		expect(text).toContain("[secret]");
+		expect(text).not.toContain("u0053");
+	}
 });
 
 test("words about money in a refusal that quotes the prompt stay a refusal, and do not put the upstream out", async () => {

@@ -42,7 +42,7 @@ export async function ask(node: UpstreamNode, question: Question, tools: PoolToo
 			letGo(response.body);
 			return { status: response.status, bytes: new Uint8Array(0), body: null };
 		}
-		const bytes = node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+		const bytes = await node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
 		return { status: response.status, bytes, body: await objectOf(bytes, response.status) };
 	} finally {
 		watch.close();

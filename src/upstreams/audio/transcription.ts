@@ -29,7 +29,8 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 	const endMs = tools.clock.nowMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
-			const answer = await answerOf(current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES)), response.status);
+			const said = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+			const answer = await answerOf(said, response.status);
 			current.end("good");
 			return { upstream: current.node.name, retries: tries.retries, ...answer };
 		},

@@ -24,16 +24,24 @@ function keysIn(address: string): string[] {
 }
 
 /** The answer with the errors in it masked. Results are the chain's own and stay as they are. */
-export function maskedAnswer(answer: RpcAnswer<RpcOutcome | RpcStream>, mask: SecretMask): RpcAnswer<RpcOutcome | RpcStream> {
-	const outcome = answer.outcome.kind === "error" ? maskedOutcome(answer.outcome, mask) : answer.outcome;
-	return outcome === answer.outcome ? answer : { ...answer, outcome };
+export async function maskedAnswer(
+	answer: RpcAnswer<RpcOutcome | RpcStream>,
+	mask: SecretMask,
+): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
+	const { outcome } = answer;
+	if (outcome.kind === "error") return { ...answer, outcome: await maskedOutcome(outcome, mask) };
+	if (outcome.kind !== "error-stream") return answer;
+	return { ...answer, outcome: { ...outcome, value: outcome.value.pipeThrough(mask.errorPieces()) } };
 }
 
-export function maskedBatch(answer: RpcAnswer<readonly RpcOutcome[]>, mask: SecretMask): RpcAnswer<readonly RpcOutcome[]> {
+export async function maskedBatch(
+	answer: RpcAnswer<readonly RpcOutcome[]>,
+	mask: SecretMask,
+): Promise<RpcAnswer<readonly RpcOutcome[]>> {
 	if (!answer.outcome.some(({ kind }) => kind === "error")) return answer;
-	return { ...answer, outcome: answer.outcome.map((outcome) => maskedOutcome(outcome, mask)) };
+	return { ...answer, outcome: await Promise.all(answer.outcome.map((outcome) => maskedOutcome(outcome, mask))) };
 }
 
-function maskedOutcome(outcome: RpcOutcome, mask: SecretMask): RpcOutcome {
-	return outcome.kind === "error" ? { ...outcome, value: mask.answerBytes(outcome.value) } : outcome;
+async function maskedOutcome(outcome: RpcOutcome, mask: SecretMask): Promise<RpcOutcome> {
+	return outcome.kind === "error" ? { ...outcome, value: await mask.errorBytes(outcome.value) } : outcome;
 }
