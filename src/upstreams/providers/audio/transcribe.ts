@@ -2,9 +2,9 @@ import type { TranscriptionModelV4Result } from "@ai-sdk/provider";
 import type { Fetch } from "../../connect.ts";
 import { broken, offline, timedOut } from "../../failures.ts";
 import { faultOf } from "../chat/faults.ts";
+import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
-import { boundedAnswer } from "./bounded-answer.ts";
 import { type SpokenPart, segmentsOfWords } from "./segments-of-words.ts";
 import { type TranscriptionProviderFacts, type TranscriptionWish, transcriptionFacts } from "./transcription-facts.ts";
 
@@ -17,7 +17,8 @@ export interface ProviderTranscription extends TranscriptionWish {
 	readonly fetch: Fetch;
 }
 
-const MAX_JSON_BYTES = 16 << 20;
+/** Five values for each of 40,000 words: five hours of fast speech. */
+const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 200_000, differentKeys: 2_000, values: 200_000 };
 
 /**
  * Transcribes by a provider's package. The answer is the one of OpenAI's protocol with all its times. Throws what a
@@ -26,7 +27,7 @@ const MAX_JSON_BYTES = 16 << 20;
 export async function transcribeByProvider(asked: ProviderTranscription, signal: AbortSignal): Promise<Response> {
 	const { config, model, file, requestId } = asked;
 	const facts = transcriptionFacts(config.provider);
-	const fetch: Fetch = async (url, init) => boundedAnswer(await asked.fetch(url, init), MAX_JSON_BYTES);
+	const fetch = checkedAnswers(asked.fetch, ANSWER_BOUNDS);
 	try {
 		const { transcription } = await loadProvider(config, { fetch });
 		if (facts === undefined || transcription === undefined) throw offline(`${config.provider} offers no transcription`);

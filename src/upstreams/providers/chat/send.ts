@@ -6,6 +6,7 @@ import type { Log } from "../../../telemetry/log.ts";
 import type { Fetch } from "../../connect.ts";
 import { offline } from "../../failures.ts";
 import type { PublicFetch } from "../../public-fetch/port.ts";
+import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { streamResponse } from "./answers.ts";
@@ -14,6 +15,9 @@ import { type AnswerHead, completionOf } from "./completion.ts";
 import { CHAT_FACTS } from "./facts.ts";
 import { faultOf } from "./faults.ts";
 import { withLinkedFiles } from "./linked-files.ts";
+
+/** Packages take 20 us for each value, and answers of providers have no log probabilities. */
+const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 16_000, differentKeys: 2_000, values: 16_000 };
 
 /** A chat request to a provider, shaped in the words of PROVIDER_DIALECT. */
 export interface ProviderRequest {
@@ -51,7 +55,8 @@ async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: 
 	const { config, upstreamModel, requestId, model } = request;
 	const { provider } = config;
 	const facts = CHAT_FACTS[provider];
-	const fetch = facts?.asksNoUsage && request.stream ? askingForUsage(request.fetch) : request.fetch;
+	const checked = checkedAnswers(request.fetch, ANSWER_BOUNDS);
+	const fetch = facts?.asksNoUsage && request.stream ? askingForUsage(checked) : checked;
 	const { chat } = await loadProvider(config, { fetch });
 	if (facts === undefined || chat === undefined) throw offline(`${provider} offers no chat`);
 	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));

@@ -1,0 +1,185 @@
+import { atOnce, CUT_NOTHING, cutJson, inTurns, type JsonBounds, nextTurn } from "../../wire/index.ts";
+import { type BodyReader, type Fetch, isGood, letGo } from "../connect.ts";
+import { broken } from "../failures.ts";
+import { readWhole } from "../unary.ts";
+
+const KIB = 1024;
+const MAX_ERROR_BYTES = 64 * KIB;
+/** Smaller JSON stops nothing, whatever it is made of. */
+const SMALL_BYTES = 32 * KIB;
+/** What a package is given to read in one turn of the event loop. */
+const ONE_TURN_BYTES = 16 * KIB;
+/** Events have one line of data, and few beside it. */
+const MAX_LINES = 256;
+const EVENT_STREAM_FRAMES = "application/vnd.amazon.eventstream";
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Our fetch for packages that read an answer at once and hold each value in it against a schema, which takes far longer
+ * than parsing: what they are given is no larger, and made of no more, than an answer is.
+ */
+export function checkedAnswers(send: Fetch, bounds: JsonBounds): Fetch {
+	return async (url, init) => {
+		const response = await send(url, init);
+		if (response.body === null) return response;
+		if (!isGood(response)) return again(response, await readWhole(response, MAX_ERROR_BYTES));
+		const type = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+		if (type === "text/event-stream") return again(response, checkedEvents(response.body.getReader(), new EventEnds(), bounds));
+		if (type === EVENT_STREAM_FRAMES)
+			return again(response, checkedEvents(response.body.getReader(), new FrameEnds(bounds.bytes), bounds));
+		const bytes = await readWhole(response, bounds.bytes);
+		if (bytes.length > SMALL_BYTES) await refusing(() => inTurns(cutJson(bytes, bounds, CUT_NOTHING)));
+		return again(response, bytes);
+	};
+}
+
+const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-encoding"];
+
+function again({ status, headers }: Response, body: Uint8Array | ReadableStream<Uint8Array>): Response {
+	const kept = new Headers(headers);
+	for (const name of HEADERS_OF_THE_BODY) kept.delete(name);
+	return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: kept });
+}
+
+async function refusing(check: () => unknown): Promise<void> {
+	try {
+		await check();
+	} catch {
+		throw broken("an answer that is made of more than an answer is");
+	}
+}
+
+/** Where events end in bytes that come in pieces. */
+interface Ends {
+	/** The index behind the last event that ends in this piece; 0 where none does. */
+	lastIn(piece: Uint8Array): number;
+	/** The JSON in these whole events. */
+	jsonOf(events: Uint8Array): Uint8Array;
+}
+
+/** The bytes of a stream, event by event: an event that is large is checked before the package has it. */
+function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): ReadableStream<Uint8Array> {
+	const begun: Uint8Array[] = [];
+	let begunBytes = 0;
+	let unread: Uint8Array = new Uint8Array(0);
+	const next = async (): Promise<Uint8Array | null> => {
+		if (unread.length === 0) {
+			const { value, done } = await reader.read();
+			if (done || value === undefined) return null;
+			unread = value;
+		} else await nextTurn();
+		const piece = unread.subarray(0, ONE_TURN_BYTES);
+		unread = unread.subarray(piece.length);
+		return piece;
+	};
+	const whole = (piece: Uint8Array): Uint8Array => {
+		const events = begun.length === 0 ? piece : Buffer.concat([...begun, piece]);
+		begun.length = 0;
+		begunBytes = 0;
+		return events;
+	};
+	return new ReadableStream<Uint8Array>(
+		{
+			async pull(controller) {
+				for (;;) {
+					const piece = await next();
+					if (piece === null) {
+						if (begunBytes > 0) controller.enqueue(whole(new Uint8Array(0)));
+						controller.close();
+						return;
+					}
+					const end = ends.lastIn(piece);
+					const events = end === 0 ? null : whole(piece.subarray(0, end));
+					if (end < piece.length) begun.push(piece.subarray(end));
+					begunBytes += piece.length - end;
+					if (begunBytes > bounds.bytes) throw broken("an event without an end");
+					if (events === null) continue;
+					if (events.length > SMALL_BYTES) await refusing(() => atOnce(cutJson(ends.jsonOf(events), bounds, CUT_NOTHING)));
+					controller.enqueue(events);
+					return;
+				}
+			},
+			cancel: () => letGo(reader),
+		},
+		{ highWaterMark: 0 },
+	);
+}
+
+/** Server-sent events end with an empty line (WHATWG HTML, "Server-sent events"). */
+class EventEnds implements Ends {
+	#lineBytes = 0;
+	#lines = 0;
+	#wasCr = false;
+
+	lastIn(piece: Uint8Array): number {
+		let end = 0;
+		for (let at = 0; at < piece.length; at++) {
+			const byte = piece[at];
+			const isPair = byte === LF && this.#wasCr;
+			this.#wasCr = byte === CR;
+			if (byte !== LF && byte !== CR) this.#lineBytes++;
+			else if (isPair) {
+				if (this.#lines === 0) end = at + 1;
+			} else if (this.#lineBytes === 0) {
+				this.#lines = 0;
+				end = at + 1;
+			} else {
+				this.#lineBytes = 0;
+				if (++this.#lines > MAX_LINES) throw broken("an event of too many lines");
+			}
+		}
+		return end;
+	}
+
+	/** What stands around the JSON is counted too: names of fields, and no quotes. */
+	jsonOf(events: Uint8Array): Uint8Array {
+		return events;
+	}
+}
+
+/** Amazon's binary events (event stream encoding): lengths of the whole and of its head, head, body, checksum. */
+class FrameEnds implements Ends {
+	readonly #maxBytes: number;
+	/** The first bytes of a frame whose length is not known yet. */
+	#prelude: number[] = [];
+	/** What is missing of the frame under way. */
+	#left = 0;
+
+	constructor(maxBytes: number) {
+		this.#maxBytes = maxBytes;
+	}
+
+	lastIn(piece: Uint8Array): number {
+		let end = 0;
+		for (let at = 0; at < piece.length; ) {
+			if (this.#left === 0) {
+				this.#prelude.push(piece[at++] as number);
+				if (this.#prelude.length < 4) continue;
+				const length = Buffer.from(this.#prelude).readUInt32BE();
+				if (length < LEAST_FRAME || length > this.#maxBytes) throw broken("an event of no length");
+				this.#prelude = [];
+				this.#left = length - 4;
+			}
+			const taken = Math.min(this.#left, piece.length - at);
+			this.#left -= taken;
+			at += taken;
+			if (this.#left === 0) end = at;
+		}
+		return end;
+	}
+
+	jsonOf(events: Uint8Array): Uint8Array {
+		const view = new DataView(events.buffer, events.byteOffset, events.byteLength);
+		const bodies: Uint8Array[] = [];
+		for (let at = 0; at < events.length; at += view.getUint32(at)) {
+			const start = at + HEAD_BYTES + view.getUint32(at + 4);
+			bodies.push(events.subarray(start, Math.max(start, at + view.getUint32(at) - CHECKSUM_BYTES)));
+		}
+		return Buffer.concat(bodies);
+	}
+}
+
+const HEAD_BYTES = 12;
+const CHECKSUM_BYTES = 4;
+const LEAST_FRAME = HEAD_BYTES + CHECKSUM_BYTES;
