@@ -18,16 +18,7 @@ import { modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
 import { teeRoutes } from "../routes/tee/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
-import {
-	type App,
-	BodyMemory,
-	createApp,
-	type Endpoint,
-	json,
-	openApiDocument,
-	type PipelineParts,
-	plain,
-} from "../server/index.ts";
+import { type App, BodyMemory, createApp, type Endpoint, type PipelineParts } from "../server/index.ts";
 import { systemTimers } from "../telemetry/clock.ts";
 import { Traffic } from "../telemetry/traffic.ts";
 import { type Attestations, createAttestations } from "../upstreams/attestation/index.ts";
@@ -35,6 +26,7 @@ import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { Alerts } from "./alerts/index.ts";
+import { apiDocument, apiDocumentRoute } from "./api-document.ts";
 import { AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { CONSOLE_NAME, Console } from "./console.ts";
@@ -156,7 +148,8 @@ export class Gateway {
 		const names = { token: config.staking.token, chain: config.staking.chain.name };
 		this.#web3Keys = new Web3KeyDesk({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
 		this.#console = this.#newConsole();
-		this.app = createApp(this.#endpoints(), this.#pages(), this.pipeline);
+		const endpoints = this.#endpoints();
+		this.app = createApp(endpoints, this.#pages(endpoints), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
 		this.#alerts = new Alerts({
@@ -319,13 +312,7 @@ export class Gateway {
 		const characters = () => this.#characters;
 		const addresses = this.#addresses;
 		const keys = new KeyDesk(this.#inputs.store);
-		const { networks, optionalNetworks } = this.#inputs.rpcCatalog;
-		const ruleNames: RuleNames = {
-			get endpoints() {
-				return new Set([...endpoints.map((endpoint) => endpoint.name), CONSOLE_NAME]);
-			},
-			networks: new Set([...networks.keys(), ...optionalNetworks.keys()]),
-		};
+		const ruleNames = this.#ruleNames(() => endpoints);
 		const chat: ChatParts = {
 			budgets: this.budgets,
 			upstreams: this.#upstreams,
@@ -384,24 +371,23 @@ export class Gateway {
 			...this.#wallets.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
-		endpoints.push(
-			plain({
-				method: "GET",
-				path: "/openapi.json",
-				name: "openapi",
-				tag: "About",
-				summary: "This document",
-				openAi: false,
-				callers: ["none"],
-				listLimit: false,
-				answer: { type: "application/json", description: "OpenAPI 3.1" },
-				run: () => json(openApiDocument(endpoints, { version: VERSION, url: url() })),
-			}),
-		);
+		endpoints.push(apiDocumentRoute({ endpoints: () => endpoints, ruleNames, url }));
 		return endpoints;
 	}
 
-	#pages() {
+	/** What a key may be restricted to. */
+	#ruleNames(endpoints: () => readonly Endpoint[]): RuleNames {
+		const { networks, optionalNetworks } = this.#inputs.rpcCatalog;
+		return {
+			get endpoints() {
+				return new Set([...endpoints().map((endpoint) => endpoint.name), CONSOLE_NAME]);
+			},
+			networks: new Set([...networks.keys(), ...optionalNetworks.keys()]),
+		};
+	}
+
+	#pages(endpoints: readonly Endpoint[]) {
+		const document = { endpoints: () => endpoints, ruleNames: this.#ruleNames(() => endpoints), url: this.#inputs.url };
 		const metrics = this.#observing.metricsPage({
 			token: () => this.#config.metrics.token,
 			version: VERSION,
@@ -420,7 +406,7 @@ export class Gateway {
 		return [
 			...openPages({
 				room: () => this.#inputs.journal.room(),
-				document: () => openApiDocument(this.#endpoints(), { version: VERSION, url: this.#inputs.url() }),
+				document: () => apiDocument(document),
 			}),
 			metrics,
 			...this.#console.pages,

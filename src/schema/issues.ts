@@ -1,4 +1,5 @@
 import type { Issue } from "../errors/index.ts";
+import { ruleOf } from "./patterned-text.ts";
 
 /** What a compiled TypeBox schema reports (JSON Schema keywords). */
 export interface SchemaFault {
@@ -27,7 +28,8 @@ function param<T>(fault: SchemaFault, name: string): T | undefined {
 function describe(fault: SchemaFault): string {
 	if (fault.keyword === "enum") return `must be one of ${(param<unknown[]>(fault, "allowedValues") ?? []).join(", ")}`;
 	if (fault.keyword === "const") return `must be ${JSON.stringify(param(fault, "allowedValue"))}`;
-	if (fault.keyword === "pattern") return `must match ${param<string>(fault, "pattern")}`;
+	if (fault.keyword === "pattern")
+		return ruleOf(param<string>(fault, "pattern") ?? "") ?? `must match ${param<string>(fault, "pattern")}`;
 	return fault.message;
 }
 

@@ -84,6 +84,15 @@ export interface MeteredAnswer extends Answer {
 	readonly ended?: Promise<void>;
 }
 
+/** The 200 answer, for the API document. */
+export interface DeclaredAnswer {
+	readonly type: string;
+	readonly schema?: TSchema;
+	readonly description: string;
+	/** Its other media types: another format, or a stream, whose schema is that of the data of one event. */
+	readonly others?: Readonly<Record<string, TSchema>>;
+}
+
 interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 	/** Below /api/v1 (or what else its application is for), in Hono's syntax. */
@@ -129,8 +138,7 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	readonly codes?: readonly ErrorCode[];
 	/** The same by status, where 404 is NOT_FOUND and 504 is REQUEST_TIMEOUT. */
 	readonly errors?: readonly number[];
-	/** Schema of the 200 answer, for the API document. */
-	readonly answer?: { readonly type: string; readonly schema?: TSchema; readonly description: string };
+	readonly answer?: DeclaredAnswer;
 }
 
 export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema> extends Declaration<Body, Query> {

@@ -18,16 +18,29 @@ export interface QueryRules {
 /** Returns the rules for an endpoint's query from its declaration. */
 export function queryRules(endpoint: Endpoint, query: Checker<TSchema> | null): QueryRules {
 	const { properties = {} } = (query?.schema ?? {}) as { readonly properties?: QueryRules["properties"] };
-	return { checker: query, properties, beside: besideOf(endpoint) };
+	return { checker: query, properties, beside: besideParameters(endpoint).map(({ name }) => name) };
 }
 
-function besideOf({ kind, callers, openAi, anthropic }: Endpoint): string[] {
-	const beside: string[] = [];
+/** A query parameter that is taken but is no part of the endpoint's input. */
+interface BesideParameter {
+	readonly name: string;
+	readonly description: string;
+	readonly schema: { readonly type: "string" };
+}
+
+const text = { type: "string" } as const;
+const OFFER_VERSION = { name: "x402Version", description: "1: a 402 has the offer in the form of x402 version 1", schema: text };
+const API_VERSION = { name: "api-version", description: "Of clients of other servers; no effect", schema: text };
+const BETA = { name: "beta", description: "Of Anthropic's clients; no effect", schema: text };
+
+/** Returns the parameters that an endpoint takes beside those of its query's schema. */
+export function besideParameters({ kind, callers, openAi, anthropic }: Endpoint): BesideParameter[] {
+	const beside: BesideParameter[] = [];
 	// The version of the offer in a 402 (docs/wallets.md).
-	if (kind === "metered" && callers.includes("wallet")) beside.push("x402Version");
+	if (kind === "metered" && callers.includes("wallet")) beside.push(OFFER_VERSION);
 	// Clients of other servers add these to each request; nothing depends on them.
-	if (openAi) beside.push("api-version");
-	if (anthropic === true) beside.push("beta");
+	if (openAi) beside.push(API_VERSION);
+	if (anthropic === true) beside.push(BETA);
 	return beside;
 }
 

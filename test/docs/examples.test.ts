@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { endpointPages, type OpenApi } from "../../scripts/docs/endpoint-pages.ts";
 import { BASE, curl, python, typescript } from "../../scripts/docs/example-code.ts";
 import { EXAMPLES } from "../../scripts/docs/examples.ts";
+import { type FullGateway, startFullGateway } from "../support/full-gateway.ts";
 import { plainPicture } from "../support/image-gateway.ts";
 import { type ScriptedChain, startScriptedChain } from "../support/scripted-chain.ts";
 import { toneFile } from "../support/tone-file.ts";
-import { type ExamplesBed, startExamplesBed } from "./examples-bed.ts";
 import { hasPython, pythonForExamples } from "./python.ts";
 
 const hasCurl = Bun.which("curl") !== null && Bun.which("bash") !== null;
@@ -38,13 +38,13 @@ const SHOWN_ELSEWHERE = [
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-examples-"));
 let chain: ScriptedChain;
-let bed: ExamplesBed;
+let bed: FullGateway;
 let document: OpenApi;
 let env: Record<string, string>;
 
 beforeAll(async () => {
 	chain = await startScriptedChain();
-	bed = await startExamplesBed(chain.url);
+	bed = await startFullGateway(chain.url);
 	const { gate, site } = bed;
 	document = (await (await fetch(`${gate.url}/api/v1/openapi.json`)).json()) as OpenApi;
 	const key = await gate.newKey({ creditUsd: "1" });

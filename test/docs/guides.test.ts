@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { type FullGateway, startFullGateway } from "../support/full-gateway.ts";
 import { startUsdcChain, type UsdcChain, units } from "../support/usdc-chain.ts";
-import { type ExamplesBed, startExamplesBed } from "./examples-bed.ts";
 import { hasPython, pythonForExamples } from "./python.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -32,14 +32,14 @@ const blocks = pages.flatMap(blocksOf);
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-guides-"));
 let usdc: UsdcChain;
-let bed: ExamplesBed;
+let bed: FullGateway;
 let env: Record<string, string>;
 
 beforeAll(async () => {
 	usdc = await startUsdcChain();
 	const { key } = await usdc.feePayer();
 	const payTo = privateKeyToAccount(generatePrivateKey()).address;
-	bed = await startExamplesBed(usdc.url, { payTo, rpcUrl: usdc.url, facilitator: { key }, sweepEveryMs: 3_600_000 });
+	bed = await startFullGateway(usdc.url, { x402: { payTo, rpcUrl: usdc.url, facilitator: { key }, sweepEveryMs: 3_600_000 } });
 	const walletKey = generatePrivateKey();
 	await usdc.write("mint", [privateKeyToAccount(walletKey).address, units(100)]);
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));

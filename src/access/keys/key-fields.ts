@@ -1,6 +1,8 @@
 /** What a caller may enter of a key, the same wherever keys are made and changed (docs/api.md, API keys). */
 import Type, { type Static } from "typebox";
 import { invalidField } from "../../schema/index.ts";
+import { listedText } from "../../schema/listed-text.ts";
+import { patternedText } from "../../schema/patterned-text.ts";
 import type { KeyLimits, KeyRestrictions } from "../../store/port.ts";
 import { readExpiry } from "./expiry.ts";
 import { limitText } from "./limit-text.ts";
@@ -12,10 +14,9 @@ const MAX_RULES = 100;
 
 const limit = (unit: string) =>
 	Type.Optional(Type.Union([Type.Number({ minimum: 0, maximum: MAX_LIMIT }), Type.Null()], { description: unit }));
-const rule = (pattern: string, description: string) =>
-	Type.Optional(
-		Type.Union([Type.Array(Type.String({ pattern }), { minItems: 1, maxItems: MAX_RULES }), Type.Null()], { description }),
-	);
+const rule = (entry: Type.TString, description: string) =>
+	Type.Optional(Type.Union([Type.Array(entry, { minItems: 1, maxItems: MAX_RULES }), Type.Null()], { description }));
+const SLUG = "^[a-z0-9-]{1,64}$";
 
 export const KeyTypeSchema = Type.Enum(["INFERENCE", "ADMIN"]);
 export const LimitPeriodSchema = Type.Enum(["EPOCH", "MONTH", "LIFETIME"]);
@@ -27,12 +28,17 @@ const ConsumptionLimitSchema = Type.Object(
 
 const RestrictionsSchema = Type.Object(
 	{
-		models: rule("^[^\\u0000-\\u001f]{1,200}$", "Ids of models"),
-		endpoints: rule("^[a-z0-9-]{1,64}$", "Names of endpoints: the operationId of a GET, chat, ..."),
-		networks: rule("^[a-z0-9-]{1,64}$", "Slugs of networks"),
-		addresses: rule("^[0-9A-Fa-f:./]{2,64}$", "Source addresses: IP or CIDR"),
+		models: rule(Type.String({ pattern: "^[^\\u0000-\\u001f]{1,200}$" }), "Ids of models"),
+		endpoints: rule(listedText("EndpointName", SLUG), "Names of endpoints"),
+		networks: rule(listedText("NetworkName", SLUG), "Slugs of networks"),
+		addresses: rule(Type.String({ pattern: "^[0-9A-Fa-f:./]{2,64}$" }), "Source addresses: IP or CIDR"),
 	},
 	{ additionalProperties: false },
+);
+
+const ExpirySchema = patternedText(
+	"^([0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,3})?Z)?)?$",
+	"must be a date (2030-01-31), an instant in UTC (2030-01-31T12:00:00Z), or empty for never",
 );
 
 /** The members of a request that are read by `readKeyFields`. */
@@ -42,12 +48,14 @@ export const KEY_FIELDS = {
 	),
 	limitPeriod: Type.Optional(Type.Union([LimitPeriodSchema, Type.Null()], { description: "Default EPOCH: the UTC day" })),
 	expiresAt: Type.Optional(
-		Type.Union([Type.String(), Type.Null()], { description: "2030-01-31, 2030-01-31T12:00:00Z, or empty for never" }),
+		Type.Union([ExpirySchema, Type.Null()], { description: "2030-01-31, 2030-01-31T12:00:00Z, or empty for never" }),
 	),
 	restrictions: Type.Optional(Type.Union([RestrictionsSchema, Type.Null()], { description: "null: none" })),
 } as const;
 
-export const DescriptionSchema = Type.String({ description: `At most ${MAX_DESCRIPTION_CHARACTERS} characters` });
+export const DescriptionSchema = patternedText("^[^\\u0000]*$", "must not contain the character NUL", {
+	maxLength: MAX_DESCRIPTION_CHARACTERS,
+});
 
 /** Names that callers mistake for a field's: told in the message. */
 export const MISNAMED_KEY_FIELDS = { consumptionLimits: "consumptionLimit" } as const;
@@ -96,6 +104,5 @@ function limitsOf(entered: Static<typeof ConsumptionLimitSchema> | null): Partia
 function checkedDescription(text: string): string {
 	if ([...text].length > MAX_DESCRIPTION_CHARACTERS)
 		throw invalidField(["description"], `must not have more than ${MAX_DESCRIPTION_CHARACTERS} characters`);
-	if (text.includes("\u0000")) throw invalidField(["description"], "must not contain the character NUL");
 	return text.toWellFormed();
 }

@@ -3,7 +3,6 @@ import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { readIdempotencyKey } from "../../server/index.ts";
-import { checkAmount } from "./amount.ts";
 import { accountCursor, readAccountCursor } from "./cursor.ts";
 import { type AdminAccountParts, REPLAYED_HEADER } from "./parts.ts";
 import { type ChangeAccount, type CreateAccount, DEFAULT_LIMIT, type PageQuery } from "./schema.ts";
@@ -11,7 +10,6 @@ import { type ChangeAccount, type CreateAccount, DEFAULT_LIMIT, type PageQuery }
 /** POST /admin/accounts */
 export async function createAccount(body: CreateAccount, call: Call, { accounts }: AdminAccountParts): Promise<Answer> {
 	const { name, tier, creditUsd } = body;
-	if (creditUsd !== undefined) checkAmount(["creditUsd"], creditUsd);
 	const entered = { name, ...(tier ? { tier } : {}), ...(creditUsd === undefined ? {} : { startingCreditUsd: creditUsd }) };
 	const { account, replayed } = await accounts.create(entered, readIdempotencyKey(call.request));
 	return json({ data: accountView(account), success: true }, 200, replayed ? REPLAYED_HEADER : {});
@@ -35,7 +33,5 @@ export async function changeAccount(
 ): Promise<Answer> {
 	if (body.disabled === true && call.caller?.account.id === id)
 		throw invalidField(["disabled"], "your own account: nobody could enable it over HTTP again; use the command line");
-	if (body.bundledUsd !== undefined) checkAmount(["bundledUsd"], body.bundledUsd);
-	if (body.stakeDiem !== undefined && body.stakeDiem !== "chain") checkAmount(["stakeDiem"], body.stakeDiem);
 	return json({ data: accountView(await accounts.change(id, body)), success: true });
 }

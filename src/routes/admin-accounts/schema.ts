@@ -1,11 +1,16 @@
 import Type, { type Static } from "typebox";
 import { DescriptionSchema, KEY_FIELDS, KeyTypeSchema, TierSchema } from "../../access/index.ts";
 import { closed } from "../../schema/closed.ts";
+import { patternedText } from "../../schema/patterned-text.ts";
 
 const name = () => Type.String({ description: "For people; 1 to 200 characters" });
+const DECIMAL = "[0-9]{1,10}(\\.[0-9]{1,9})?";
+const AMOUNT_RULE = 'must be digits with at most 9 places, like "12.50"';
 /** Text, not a number: a number of JSON is a float in most programs, and 0.1 is none. */
 const amount = (description: string) =>
-	Type.String({ description: `${description}: decimal text with at most 9 places, like "12.50"` });
+	patternedText(`^${DECIMAL}$`, AMOUNT_RULE, {
+		description: `${description}: decimal text with at most 9 places, like "12.50"`,
+	});
 
 export const CreateAccountSchema = closed({
 	name: name(),
@@ -17,7 +22,11 @@ export type CreateAccount = Static<typeof CreateAccountSchema>;
 export const ChangeAccountSchema = closed({
 	name: Type.Optional(name()),
 	tier: Type.Optional(TierSchema),
-	stakeDiem: Type.Optional(amount('Staked diem from the next UTC day on, or "chain" to have it read there')),
+	stakeDiem: Type.Optional(
+		patternedText(`^(chain|${DECIMAL})$`, `${AMOUNT_RULE}, or "chain"`, {
+			description: 'Staked diem from the next UTC day on, or "chain" to have it read there',
+		}),
+	),
 	bundledUsd: Type.Optional(amount("What the bundled credit shall be")),
 	wallet: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "0x and 40 hex digits, or null for none" })),
 	disabled: Type.Optional(Type.Boolean({ description: "True: requests of the account are refused" })),
@@ -35,7 +44,11 @@ export type Refund = Static<typeof RefundSchema>;
 
 export const PageSchema = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Entries on a page, default 100" })),
-	cursor: Type.Optional(Type.String({ description: "nextCursor of the page before" })),
+	cursor: Type.Optional(
+		patternedText("^[A-Za-z0-9_-]{1,512}$", "is not a cursor of this list; begin again without one", {
+			description: "nextCursor of the page before",
+		}),
+	),
 });
 export type PageQuery = Static<typeof PageSchema>;
 export const DEFAULT_LIMIT = 100;

@@ -3,12 +3,16 @@
  * a failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
  */
 import { hasFreeModel } from "../../catalog/index.ts";
+import { AUDIO_CONTENT_TYPES } from "../../engines/audio/port.ts";
+import { binaryAnswer } from "../../server/binary-answer.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitSpeech } from "./admit.ts";
 import type { SpeechParts } from "./parts.ts";
 import { MISNAMED_SPEECH_FIELDS, type SpeechBody, SpeechBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
+
+const { mp3, ...otherTypes } = AUDIO_CONTENT_TYPES;
 
 export function audioSpeech(parts: SpeechParts): Endpoint {
 	return metered({
@@ -22,7 +26,7 @@ export function audioSpeech(parts: SpeechParts): Endpoint {
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
-		answer: { type: "audio/mpeg", description: "The audio, with the Content-Type of its format" },
+		answer: binaryAnswer("The audio, with the Content-Type of its format", mp3, ...Object.values(otherTypes)),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
 		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
 	});

@@ -2,9 +2,11 @@
  * POST /audio/transcriptions. Promises: a price by the length of the audio, measured here before anything is asked; a
  * failure costs nothing. Never logs what was said.
  */
+import Type from "typebox";
 import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitTranscription, type TranscriptionParts } from "./admit.ts";
+import { TranscriptionSchema } from "./answer-schema.ts";
 import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
 
 const MAX_FILE_BYTES = 26_214_400;
@@ -27,7 +29,12 @@ export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
 			form: { file: "file", maxFileBytes: MAX_FILE_BYTES },
 		},
 		codes: ["INVALID_AUDIO_FORMAT", "ASR_UPSTREAM_VALIDATION_FAILED", "ASR_UPSTREAM_FAILED"],
-		answer: { type: "application/json", description: "The text; srt, vtt and text as text/plain" },
+		answer: {
+			type: "application/json",
+			schema: TranscriptionSchema,
+			description: "The text; srt, vtt and text as text/plain",
+			others: { "text/plain": Type.String() },
+		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "asr"),
 		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),
 	});

@@ -3,6 +3,7 @@
  * whose answer went out before; it costs the same at any depth and at any length of the journal; a charge stands in
  * it as it is in the books, to the nano-USD. Never shows another account's, or a charge at price 0.
  */
+import Type from "typebox";
 import { type Endpoint, plain } from "../../server/endpoint.ts";
 import { AnalyticsCache } from "./analytics-cache.ts";
 import { BalanceSchema, balance } from "./balance.ts";
@@ -16,6 +17,7 @@ export type { BillingParts } from "./parts.ts";
 
 const common = { method: "GET", tag: "Billing", openAi: false, callers: ["key"], listLimit: true } as const;
 const json = "application/json";
+const csv = { "text/csv": Type.String() };
 const CSV = "; with Accept: text/csv as CSV";
 
 export function billingRoutes(parts: BillingParts): Endpoint[] {
@@ -36,7 +38,7 @@ export function billingRoutes(parts: BillingParts): Endpoint[] {
 			right: "ADMIN",
 			summary: "Charges, page by page",
 			query: UsageQuerySchema,
-			answer: { type: json, schema: UsageSchema, description: `A page with x-pagination-* headers${CSV}` },
+			answer: { type: json, schema: UsageSchema, description: `A page with x-pagination-* headers${CSV}`, others: csv },
 			run: ({ query }, call) => usage(query, call, parts),
 		}),
 		plain({
@@ -46,7 +48,12 @@ export function billingRoutes(parts: BillingParts): Endpoint[] {
 			right: "ADMIN",
 			summary: "Charges in the order of booking, each page after the one before",
 			query: UsageHistoryQuerySchema,
-			answer: { type: json, schema: UsageHistorySchema, description: `Entries, and the cursor of the next page${CSV}` },
+			answer: {
+				type: json,
+				schema: UsageHistorySchema,
+				description: `Entries, and the cursor of the next page${CSV}`,
+				others: csv,
+			},
 			run: ({ query }, call) => usageHistory(query, call, parts),
 		}),
 		plain({

@@ -1,17 +1,26 @@
 import Type, { type Static } from "typebox";
 import type { StatementEntry } from "../../budgets/index.ts";
 import { invalidField } from "../../schema/index.ts";
+import { patternedText } from "../../schema/patterned-text.ts";
 
-const INSTANT = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$";
-const UTC_INSTANT = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?Z$";
-const DATE = "^\\d{4}-\\d{2}-\\d{2}$";
-const instant = (pattern: string, description: string) => Type.Optional(Type.String({ pattern, description }));
+const DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
+const HOURS_AND_MINUTES = "([01][0-9]|2[0-3]):[0-5][0-9]";
+const LOCAL_INSTANT = `${DAY}T${HOURS_AND_MINUTES}(:[0-5][0-9](\\.[0-9]{1,9})?)?`;
+const date = (description: string) => Type.Optional(patternedText(`^${DAY}$`, "must be a date like 2030-01-31", { description }));
+const instant = (description: string) =>
+	Type.Optional(
+		patternedText(`^${LOCAL_INSTANT}(Z|[+-]${HOURS_AND_MINUTES})$`, "must be an instant like 2030-01-31T12:00:00Z", {
+			description,
+		}),
+	);
+const utcInstant = (description: string) =>
+	Type.Optional(patternedText(`^${LOCAL_INSTANT}Z$`, "must be an instant in UTC like 2030-01-31T12:00:00Z", { description }));
 
 /** `VCU` is a name of old: nothing is ever charged in it. */
 export const UsageQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"])),
-	startDate: instant(INSTANT, "First instant, ISO 8601"),
-	endDate: instant(INSTANT, "Last instant, ISO 8601"),
+	startDate: instant("First instant, ISO 8601"),
+	endDate: instant("Last instant, ISO 8601"),
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Default 200" })),
 	page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "Default 1" })),
 	sortOrder: Type.Optional(Type.Enum(["asc", "desc"], { description: "By time, default desc" })),
@@ -20,8 +29,8 @@ export type UsageQuery = Static<typeof UsageQuerySchema>;
 
 export const UsageHistoryQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"])),
-	startTimestamp: instant(UTC_INSTANT, "First instant, ISO 8601 with Z"),
-	endTimestamp: instant(UTC_INSTANT, "Instant before which it ends, ISO 8601 with Z"),
+	startTimestamp: utcInstant("First instant, ISO 8601 with Z"),
+	endTimestamp: utcInstant("Instant before which it ends, ISO 8601 with Z"),
 	pageSize: Type.Optional(Type.Integer({ minimum: 10, maximum: 1000, description: "Default 1000" })),
 	cursor: Type.Optional(
 		Type.String({ maxLength: 512, pattern: "^[A-Za-z0-9_-]+$", description: "nextCursor of the page before, alone" }),
@@ -30,9 +39,11 @@ export const UsageHistoryQuerySchema = Type.Object({
 export type UsageHistoryQuery = Static<typeof UsageHistoryQuerySchema>;
 
 export const UsageAnalyticsQuerySchema = Type.Object({
-	lookback: Type.Optional(Type.String({ pattern: "^[1-9]\\d*d$", description: "Days up to today, default 7d, at most 90d" })),
-	startDate: Type.Optional(Type.String({ pattern: DATE, description: "With endDate; before lookback" })),
-	endDate: Type.Optional(Type.String({ pattern: DATE, description: "With startDate; included" })),
+	lookback: Type.Optional(
+		patternedText("^([1-9]|[1-8][0-9]|90)d$", "must be days from 1d to 90d", { description: "Days up to today, default 7d" }),
+	),
+	startDate: date("With endDate; before lookback"),
+	endDate: date("With startDate; included"),
 });
 export type UsageAnalyticsQuery = Static<typeof UsageAnalyticsQuerySchema>;
 

@@ -12,6 +12,7 @@ import {
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 
@@ -40,7 +41,12 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 			"TOO_MANY_TOKENS",
 			"CHARACTER_NOT_FOUND",
 		],
-		answer: { type: "application/json", description: "The completion, or a stream of chunks as text/event-stream" },
+		answer: {
+			type: "application/json",
+			schema: ChatCompletionSchema,
+			description: "The completion, or a stream of chunks as text/event-stream",
+			others: { "text/event-stream": ChatEventSchema },
+		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
 	});

@@ -10,7 +10,7 @@ import { type Endpoint, json, metered, plain } from "../../server/endpoint.ts";
 import { admitRpc } from "./admit.ts";
 import { idempotencyKey } from "./idempotency.ts";
 import type { RpcParts } from "./parts.ts";
-import { NetworksSchema, RpcBodySchema } from "./schema.ts";
+import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 5 * 1_048_576;
 
@@ -53,7 +53,11 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 				"RPC_UPSTREAM_FAILED",
 				"RPC_NETWORK_OFFLINE",
 			],
-			answer: { type: "application/json", description: "The answer of the chain's node: an object, or an array for a batch" },
+			answer: {
+				type: "application/json",
+				schema: RpcAnswerSchema,
+				description: "The answer of the chain's node: an object, or an array for a batch",
+			},
 			checkPath: (params) => void networkOf(params, parts),
 			checkRequest(call, params) {
 				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, parts).slug);

@@ -12,4 +12,6 @@ export const MAX_PICTURES = MAX_EDIT_IMAGES;
 
 export const RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"] as const;
 export const QUALITIES = ["low", "medium", "high"] as const;
+/** Media types of answers that are a picture. */
+export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 export const OUTPUT_FORMATS = ["jpeg", "png", "webp"] as const;

@@ -1,4 +1,5 @@
 /** What the routes of OpenAI's form share: their sizes, qualities and answers. */
+import Type from "typebox";
 import type { ImageSize } from "../../catalog/index.ts";
 import type { ImageQuality } from "../../catalog/types.ts";
 import type { Picture } from "../../engines/images/port.ts";
@@ -14,6 +15,17 @@ export const OPENAI_SIZES = [
 	"1024x1792",
 ] as const;
 export const OPENAI_QUALITIES = ["auto", "high", "medium", "low", "hd", "standard"] as const;
+
+/** The answer of the routes of OpenAI's form. */
+export const OpenAiPicturesSchema = Type.Object({
+	created: Type.Integer({ description: "Unix seconds" }),
+	data: Type.Array(
+		Type.Object({
+			b64_json: Type.Optional(Type.String({ description: "Base64" })),
+			url: Type.Optional(Type.String({ description: "A data: URL" })),
+		}),
+	),
+});
 
 /** Pixels of a size; null for `auto`. */
 export function pixelsOf(size: (typeof OPENAI_SIZES)[number] | undefined): ImageSize | null {

@@ -19,6 +19,7 @@ import {
 } from "../../completions/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
+import { MessageEventSchema, MessageSchema, TokenCountSchema } from "./answer-schema.ts";
 import { chatRequest, type MessagesChat } from "./chat-request.ts";
 import { contentBlock, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
 import { MessageStream } from "./message-stream.ts";
@@ -45,7 +46,12 @@ export function messages(parts: ChatParts): Endpoint[] {
 			callers: ["key", "wallet"],
 			body: { schema: MessagesBodySchema, maxBytes: MAX_BODY_BYTES },
 			codes: MEDIA_CODES,
-			answer: { type: "application/json", description: "The message, or a stream of events as text/event-stream" },
+			answer: {
+				type: "application/json",
+				schema: MessageSchema,
+				description: "The message, or a stream of events as text/event-stream",
+				others: { "text/event-stream": MessageEventSchema },
+			},
 			mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
@@ -67,7 +73,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 			minuteLimit: { subject: "messages-count-tokens", requests: () => parts.config().limits.listRequestsPerMinute },
 			body: { schema: CountTokensBodySchema, maxBytes: MAX_BODY_BYTES },
 			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
-			answer: { type: "application/json", description: "input_tokens" },
+			answer: { type: "application/json", schema: TokenCountSchema, description: "The count" },
 			async run(input, call) {
 				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, parts);
 				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call, parts));

@@ -15,6 +15,7 @@ import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import { ResponseEventSchema, ResponseSchema } from "./answer-schema.ts";
 import { chatRequest } from "./chat-request.ts";
 import { ResponseObject, refuseLongEcho } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
@@ -36,7 +37,12 @@ export function responses(parts: ChatParts): Endpoint {
 		callers: ["key", "wallet"],
 		body: { schema: ResponsesBodySchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"],
-		answer: { type: "application/json", description: "The response, or a stream of events as text/event-stream" },
+		answer: {
+			type: "application/json",
+			schema: ResponseSchema,
+			description: "The response, or a stream of events as text/event-stream",
+			others: { "text/event-stream": ResponseEventSchema },
+		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
 	});

@@ -21,6 +21,25 @@ const SignatureQuery = Type.Object({
 	request_id: Type.String({ minLength: 1, maxLength: 256, description: "The completion's id, chatcmpl-..." }),
 });
 
+/** Each server has members of its own as well. */
+const ReportSchema = Type.Object(
+	{
+		nonce: Type.Optional(Type.String()),
+		signing_address: Type.Optional(Type.String()),
+		signing_key: Type.Optional(Type.String()),
+	},
+	{ additionalProperties: true },
+);
+const SignatureSchema = Type.Object(
+	{
+		text: Type.Optional(Type.String({ description: "What is signed: the hashes of request and answer" })),
+		signature: Type.Optional(Type.String()),
+		signing_address: Type.Optional(Type.String()),
+		signing_algo: Type.Optional(Type.String()),
+	},
+	{ additionalProperties: true },
+);
+
 export interface TeeParts {
 	readonly catalog: () => Catalog;
 	readonly attestations: Attestations;
@@ -39,7 +58,7 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			summary: "What a model runs in, proven on a nonce",
 			query: AttestationQuery,
 			codes: ["MODEL_NOT_FOUND", "TEE_ATTESTATION_FAILED", "MODEL_OFFLINE"],
-			answer: { type: "application/json", description: "The server's report, as it came" },
+			answer: { type: "application/json", schema: ReportSchema, description: "The server's report, as it came" },
 			async run({ query }, call) {
 				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
 				const model = attesting(name, parts);
@@ -55,7 +74,7 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			summary: "The signature of a completion",
 			query: SignatureQuery,
 			codes: ["MODEL_NOT_FOUND", "NOT_FOUND", "TEE_SIGNATURE_FAILED", "MODEL_OFFLINE"],
-			answer: { type: "application/json", description: "The server's signature, as it came" },
+			answer: { type: "application/json", schema: SignatureSchema, description: "The server's signature, as it came" },
 			async run({ query }, call) {
 				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
 				const model = attesting(name, parts);

@@ -2,6 +2,7 @@
  * POST /augment/text-parser. Promises: a file's text, or a 400 that says what is wrong with the file; a price for a text
  * only. Nothing of a file is written to disk, logged or kept.
  */
+import Type from "typebox";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitFile, type TextParserParts } from "./parse.ts";
 import { TextParserAnswerSchema, type TextParserBody, TextParserSchema } from "./schema.ts";
@@ -27,7 +28,12 @@ export function textParser(parts: TextParserParts): Endpoint {
 			form: { file: "file", maxFileBytes: MAX_FILE_BYTES },
 		},
 		codes: ["SERVICE_UNAVAILABLE"],
-		answer: { type: "application/json", schema: TextParserAnswerSchema, description: "The text; with `text` as text/plain" },
+		answer: {
+			type: "application/json",
+			schema: TextParserAnswerSchema,
+			description: "The text; with `text` as text/plain",
+			others: { "text/plain": Type.String() },
+		},
 		mayBeFree: () => parts.config().documents.pricePerFileUsd === 0,
 		admit: (input, call) => admitFile({ ...input, body: input.body as TextParserBody }, call, parts),
 	});

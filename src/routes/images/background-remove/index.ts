@@ -4,6 +4,7 @@ import type { HoldContext } from "../../../budgets/port.ts";
 import { hasFreeModel, imagePrice, imageRateLimit, linesNano } from "../../../catalog/index.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { invalidField } from "../../../schema/index.ts";
+import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { tellModel } from "../../../server/tell-model.ts";
@@ -35,7 +36,7 @@ export function imageBackgroundRemove(parts: ImageParts): Endpoint {
 			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, optional: true, orText: true, orJson: true },
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "IMAGE_EDIT_ERROR"],
-		answer: { type: "image/png", description: "The picture" },
+		answer: binaryAnswer("The picture", "image/png"),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, parts),
 	});

@@ -4,13 +4,14 @@
  */
 import { hasFreeModel } from "../../../catalog/index.ts";
 import { invalidField } from "../../../schema/index.ts";
+import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { chooseTiers } from "../choices.ts";
 import { editModel, listedEditModel } from "../edit-model.ts";
 import { admitEdit, bareAnswer } from "../edit-picture.ts";
 import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
-import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
+import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES, PICTURE_TYPES } from "../limits.ts";
 import type { ImageParts } from "../parts.ts";
 import { sourceOfBytes, sourceOfText } from "../source.ts";
 import { type EditBody, EditBodySchema } from "./schema.ts";
@@ -32,7 +33,7 @@ export function imageEdit(parts: ImageParts): Endpoint {
 			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, orText: true, orJson: true },
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
-		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
 		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, parts),
 	});

@@ -6,11 +6,13 @@ import { hasFreeModel, type ImageSize, ratioOf, tierSize } from "../../../catalo
 import type { ImageFacts } from "../../../catalog/types.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
+import { filesOf } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Answer, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { chooseTiers, finishOptions, notOffered } from "../choices.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { admitGenerate } from "../generate-picture.ts";
+import { PICTURE_TYPES } from "../limits.ts";
 import { pictureModel } from "../model.ts";
 import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
@@ -32,7 +34,12 @@ export function imageGenerate(parts: ImageParts): Endpoint {
 		callers: ["key", "wallet"],
 		body: { schema: GenerateBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { n: "variants", size: "width and height" } },
 		codes: ["CONTENT_POLICY_VIOLATION"],
-		answer: { type: "application/json", schema: GenerateAnswerSchema, description: "The pictures" },
+		answer: {
+			type: "application/json",
+			schema: GenerateAnswerSchema,
+			description: "The pictures; with return_binary the picture itself",
+			others: filesOf(PICTURE_TYPES),
+		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, parts),
 	});

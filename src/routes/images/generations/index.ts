@@ -6,7 +6,7 @@ import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { admitGenerate } from "../generate-picture.ts";
 import { pictureModel } from "../model.ts";
-import { openAiPicture, pixelsOf } from "../openai-fields.ts";
+import { OpenAiPicturesSchema, openAiPicture, pixelsOf } from "../openai-fields.ts";
 import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
@@ -31,7 +31,7 @@ export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
 				callers: ["key", "wallet"],
 				body: { schema: GenerationsBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { safe_mode: "moderation" } },
 				codes: ["CONTENT_POLICY_VIOLATION"],
-				answer: { type: "application/json", description: "`{created, data: [{b64_json}]}`" },
+				answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
 				mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
 				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, parts),
 			}),

@@ -3,13 +3,14 @@
  */
 import { hasFreeModel } from "../../../catalog/index.ts";
 import { invalidRequest } from "../../../schema/index.ts";
+import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { chooseTiers } from "../choices.ts";
 import { listedEditModel } from "../edit-model.ts";
 import { admitEdit, bareAnswer } from "../edit-picture.ts";
 import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
-import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
+import { MAX_FILE_BYTES, MAX_PICTURES, PICTURE_TYPES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
 import type { ImageParts } from "../parts.ts";
 import { type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
 import { type MultiEditBody, MultiEditBodySchema } from "./schema.ts";
@@ -31,7 +32,7 @@ export function imageMultiEdit(parts: ImageParts): Endpoint {
 			form: { file: "images", maxFileBytes: MAX_FILE_BYTES, most: MAX_PICTURES, orJson: true, lenient: true },
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
-		answer: { type: "image/png", description: "The picture, with the Content-Type of its format" },
+		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
 		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, parts),
 	});

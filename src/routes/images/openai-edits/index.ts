@@ -11,7 +11,7 @@ import { chooseTiers } from "../choices.ts";
 import { editModel } from "../edit-model.ts";
 import { admitEdit } from "../edit-picture.ts";
 import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
-import { openAiPicture, pixelsOf, qualityOf } from "../openai-fields.ts";
+import { OpenAiPicturesSchema, openAiPicture, pixelsOf, qualityOf } from "../openai-fields.ts";
 import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { type PictureSource, sourceOfBytes } from "../source.ts";
@@ -39,7 +39,7 @@ export function openAiImageEdits(parts: ImageParts): Endpoint {
 			},
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
-		answer: { type: "application/json", description: "`{created, data: [{b64_json}]}`" },
+		answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
 		admit: (input, call) => admit({ ...input, body: input.body as OpenAiEditBody }, call, parts),
 	});

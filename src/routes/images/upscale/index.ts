@@ -9,6 +9,7 @@ import { type ImageEngine, ImageFault, MAX_UPSCALED_PIXELS, type Picture } from 
 import { ApiError } from "../../../errors/index.ts";
 import type { Requester } from "../../../fairness/index.ts";
 import { invalidField } from "../../../schema/index.ts";
+import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { tellModel } from "../../../server/tell-model.ts";
@@ -41,7 +42,7 @@ export function imageUpscale(parts: ImageParts): Endpoint {
 			form: { file: "image", maxFileBytes: MAX_FILE_BYTES, orText: true, orJson: true },
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "UPSCALE_FAILED"],
-		answer: { type: "image/png", description: "The picture" },
+		answer: binaryAnswer("The picture", "image/png"),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "upscale"),
 		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, parts),
 	});

@@ -1,0 +1,19 @@
+/** What the answers of all conversations have in common, for the API document. */
+import Type from "typebox";
+
+export const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const CostSchema = Type.Object(
+	{ usd: Type.Number(), diem: Type.Number() },
+	{ description: "What the request was charged, of each currency" },
+);
+
+/** An error in a stream that has begun, in the form of OpenAI's clients. */
+export const OpenAiErrorEventSchema = Type.Object({
+	error: Type.Object({
+		message: Type.String(),
+		type: Type.String(),
+		param: orNull(Type.String()),
+		code: orNull(Type.String()),
+	}),
+});

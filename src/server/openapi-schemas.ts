@@ -1,0 +1,131 @@
+/** The schemas that many answers of the API document share: those of errors, and what a 402 offers. */
+import type { ErrorForm } from "./error-body.ts";
+
+type JsonObject = Record<string, unknown>;
+
+export const ERROR_SCHEMAS = {
+	openai: "OpenAiError",
+	anthropic: "AnthropicError",
+	plain: "Error",
+	x402: "X402Error",
+} as const satisfies Record<ErrorForm, string>;
+
+/** A reference to a schema of the document's components. */
+export const schemaRef = (name: keyof typeof COMPONENT_SCHEMAS): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+const text = { type: "string" };
+const number = { type: "number" };
+const object = (properties: JsonObject, required: readonly string[], more: JsonObject = {}): JsonObject => ({
+	type: "object",
+	properties,
+	required,
+	...more,
+});
+const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const listOf = (items: JsonObject): JsonObject => ({ type: "array", items });
+
+const code = { type: "string", description: "Machine code" };
+/** Of a request that its schema refuses. */
+const faults = { details: ref("FieldFaults"), issues: listOf(ref("Issue")) };
+
+const Issue = object(
+	{
+		path: { type: "array", items: { anyOf: [text, { type: "integer" }] }, description: "Names of members, and places in lists" },
+		code: text,
+		message: text,
+	},
+	["path", "code", "message"],
+);
+
+const FieldFaults = {
+	type: "object",
+	description: "The same, nested by field",
+	properties: { _errors: listOf(text) },
+	additionalProperties: ref("FieldFaults"),
+};
+
+const ErrorObject = object({ error: { type: "string", description: "What is wrong, and what to do" }, code, ...faults }, [
+	"error",
+	"code",
+]);
+
+const OpenAiErrorDetail = object(
+	{ message: text, type: text, param: { type: ["string", "null"] }, code: { type: ["string", "null"] } },
+	["message", "type", "param", "code"],
+);
+
+const OpenAiError = object({ error: ref("OpenAiErrorDetail"), code, ...faults }, ["error", "code"]);
+
+const AnthropicErrorDetail = object({ type: text, message: text, details: object({ error_code: text }, ["error_code"]) }, [
+	"type",
+	"message",
+	"details",
+]);
+
+const AnthropicError = object({ type: { const: "error" }, error: ref("AnthropicErrorDetail"), code, ...faults }, [
+	"type",
+	"error",
+	"code",
+]);
+
+const X402Error = object(
+	{ error: { type: "string", description: "Machine code; text on 429" }, message: text, code, ...faults },
+	["error"],
+);
+
+/** x402, version 2 (network is a CAIP-2 id) and version 1 (network is a name). */
+const PaymentRequirements = object(
+	{
+		scheme: text,
+		network: text,
+		amount: { type: "string", description: "Version 2: the token's base units" },
+		maxAmountRequired: { type: "string", description: "Version 1: the same" },
+		asset: text,
+		payTo: text,
+		maxTimeoutSeconds: { type: "integer" },
+		extra: { type: "object", additionalProperties: true },
+		resource: { type: "string", description: "Version 1" },
+		description: { type: "string", description: "Version 1" },
+		mimeType: { type: "string", description: "Version 1" },
+	},
+	["scheme", "network", "asset", "payTo", "maxTimeoutSeconds"],
+);
+
+/** Without a credential: what can be paid, and how to sign in. To a wallet: what it has, and how to top up. */
+const PaymentRequired = object(
+	{
+		x402Version: { type: "integer" },
+		error: text,
+		resource: object({ url: text, description: text, mimeType: text }, ["url"]),
+		accepts: listOf(ref("PaymentRequirements")),
+		extensions: { type: "object", additionalProperties: true },
+		authOptions: { type: "object", additionalProperties: true },
+		code: text,
+		reason: text,
+		message: text,
+		description: text,
+		currentBalanceUsd: number,
+		minimumBalanceUsd: number,
+		suggestedTopUpUsd: number,
+		minimumTopUpUsd: number,
+		supportedTokens: listOf(text),
+		supportedChains: listOf(text),
+		topUpInstructions: { type: "object", additionalProperties: true },
+		siwxChallenge: { type: "object", additionalProperties: true },
+	},
+	[],
+);
+
+/** The components of the document. */
+export const COMPONENT_SCHEMAS = {
+	Error: ErrorObject,
+	OpenAiError,
+	OpenAiErrorDetail,
+	AnthropicError,
+	AnthropicErrorDetail,
+	X402Error,
+	Issue,
+	FieldFaults,
+	PaymentRequired,
+	PaymentRequirements,
+} as const;
