@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * Prints the folder that has a set of packages for tests, which are no dependencies of ours: `x402-fetch`, the client of
- * x402 version 1, brings 470 packages; those of `solana` want another TypeScript beside them.
+ * x402 version 1, brings 470 packages; those of `solana` and `openapi` want another TypeScript beside them.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +16,11 @@ const SETS = {
 	solana: {
 		folder: "solana-x402-2.27.0-litesvm-1.5.0",
 		packages: ["@x402/svm@2.27.0", "@x402/fetch@2.27.0", "@x402/core@2.27.0", "@solana/kit@5.5.1", "litesvm@1.5.0"],
+	},
+	/** What reads the API document: two linters, and a generator of types with the compiler that it wants. */
+	openapi: {
+		folder: "openapi-spectral-6.16.3-redocly-2.77.0-typescript-7.13.0",
+		packages: ["@stoplight/spectral-cli@6.16.3", "@redocly/cli@2.77.0", "openapi-typescript@7.13.0", "typescript@5.9.3"],
 	},
 };
 const NPM = process.platform === "win32" ? "npm.cmd" : "npm";
