@@ -4,5 +4,6 @@
  */
 export { addressNetwork } from "./address-network.ts";
 export { FairGate, type FairGateOptions } from "./fair-gate.ts";
+export { type CallerKind, Places } from "./places.ts";
 export { type Requester, TENANT_HEADER } from "./requester.ts";
 export { SharedCapacity } from "./shared-capacity.ts";

@@ -6,7 +6,7 @@ import { type ChatParts, Receipts } from "../completions/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
 import { engineCounts } from "../engines/roster.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
-import { SharedCapacity } from "../fairness/index.ts";
+import { Places } from "../fairness/index.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
@@ -137,7 +137,7 @@ export class Gateway {
 			room: () => journal.room(),
 			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
-			places: new SharedCapacity(config.server.maxRunning),
+			places: new Places(config.server.maxRunning),
 			exceededLimits: this.#exceededLimits,
 			counts: this.#observing.counts,
 			tracer: this.#observing.tracer,

@@ -1,6 +1,6 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import { addressNetwork, type SharedCapacity } from "../fairness/index.ts";
+import { addressNetwork, type CallerKind, type Places } from "../fairness/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { Witness } from "./witness.ts";
@@ -59,19 +59,26 @@ export class Call {
 	/** Whose share the request counts in: the account's, or its network's where it has none (see src/fairness). */
 	get tenant(): string {
 		const { caller } = this;
-		// Wallets without an account cost nothing to make.
-		return caller === null || caller.account.id === caller.wallet ? this.network : caller.account.id;
+		return caller === null || this.#isStranger ? this.network : caller.account.id;
+	}
+
+	/** Wallets without an account cost nothing to make. */
+	get #isStranger(): boolean {
+		const { caller } = this;
+		return caller === null || caller.account.id === caller.wallet;
 	}
 
 	/**
-	 * Takes a place among the requests under way.
+	 * Takes a place among the requests under way, in the share of the caller as far as it is known.
+	 * @param isKnown false: its credential is still looked up
 	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has its share of them, SERVICE_UNAVAILABLE where none is left
 	 */
-	takePlace(places: SharedCapacity): void {
+	takePlace(places: Places, isKnown = true): void {
 		const { tenant } = this;
-		const taken = places.take(tenant, 1);
-		if (taken !== "taken") throw noPlace(taken, places.usedBy(tenant));
-		this.#leavePlace = () => places.giveBack(tenant, 1);
+		const kind: CallerKind = !isKnown ? "unidentified" : this.#isStranger ? "stranger" : "account";
+		const taken = places.take(tenant, kind);
+		if (taken !== "taken") throw noPlace(taken, places.usedBy(tenant, kind));
+		this.#leavePlace = () => places.giveBack(tenant, kind);
 	}
 
 	/** Gives the place back. Does nothing where there is none. */

@@ -11,8 +11,7 @@
 import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import type { SharedCapacity } from "../fairness/index.ts";
-import { FairGate } from "../fairness/index.ts";
+import { FairGate, type Places } from "../fairness/index.ts";
 import type { NoRoom } from "../journal/records.ts";
 import { type Nano, nano } from "../ledger/nano.ts";
 import { type Checker, checker } from "../schema/index.ts";
@@ -61,7 +60,7 @@ export interface PipelineParts {
 	readonly room: () => NoRoom | null;
 	readonly bodyMemory: BodyMemory;
 	/** Requests under way (`server.maxRunning`). */
-	readonly places: SharedCapacity;
+	readonly places: Places;
 	/** How wallets come in; null where none do. */
 	readonly wallets: WalletGate | null;
 	/** The log of requests that a limit refused. */
@@ -158,10 +157,15 @@ export async function travel(
 	return response;
 }
 
+/** A payment as the only credential may take a minute to prove: who brings it has no account. */
+const KEY_HEADERS = ["authorization", "x-api-key"] as const;
+
 /** Until it is known who calls, a request counts in the share of its network. */
-async function whileKnown(call: Call, reading: Promise<void>, places: SharedCapacity): Promise<void> {
+async function whileKnown(call: Call, reading: Promise<void>, places: Places): Promise<void> {
 	try {
-		call.takePlace(places);
+		const { headers } = call.request;
+		const mayBeAccount = call.sessionKeyHash !== undefined || KEY_HEADERS.some((name) => headers.has(name));
+		call.takePlace(places, !mayBeAccount);
 	} catch (error) {
 		reading.catch(() => {});
 		throw error;

@@ -36,7 +36,7 @@ beforeAll(async () => {
 	bed = await startChatGateway({
 		documents,
 		config: {
-			server: { maxRunning: MAX_RUNNING, maxBodyBytesInFlight: 8 * 1_048_576 },
+			server: { maxRunning: MAX_RUNNING, maxBodyBytesInFlight: 8 * 1_048_576, trustedProxies: ["127.0.0.1"] },
 			limits: { failedRequests: 20, augmentRequestsPerMinute: 1_000 },
 			chat: { embedded: { enabled: false } },
 		},
@@ -85,11 +85,15 @@ const headOf = (path: string, length: number, key: string | null, type = "applic
 	].join("\r\n");
 
 /** Begins uploads that never end, and waits until each has been taken or refused. */
-async function slowUploads(count: number, head: string, begun: string): Promise<{ refused: () => number; end(): Promise<void> }> {
+async function slowUploads(
+	count: number,
+	head: string | ((index: number) => string),
+	begun: string,
+): Promise<{ refused: () => number; end(): Promise<void> }> {
 	const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(bed.gate.listening.port)));
 	let refused = 0;
-	const answers = connections.map(async (connection) => {
-		await connection.send(head);
+	const answers = connections.map(async (connection, index) => {
+		await connection.send(typeof head === "string" ? head : head(index));
 		await connection.send(begun);
 		const answer = await connection.answer().catch(() => null);
 		if (answer !== null) refused++;
@@ -127,13 +131,27 @@ test("uploads that do not go on count as well, with a key and without one", asyn
 	for (const [path, key] of [
 		["/chat/completions", flooder.secret],
 		["/chat/completions", broke.secret],
-		["/api_keys/generate_web3_key", null],
 	] as const) {
 		const uploads = await slowUploads(FLOOD, headOf(path, 16_000, key), '{"model":');
 		expect(uploads.refused(), path).toBe(FLOOD - MAX_RUNNING / 2);
 		expect(await servedOther(), path).toEqual(SERVED);
 		await uploads.end();
 	}
+});
+
+test("callers without an account have half of the places together, however many networks they come from", async () => {
+	const head = headOf("/api_keys/generate_web3_key", 16_000, null);
+	const one = await slowUploads(FLOOD, head, "{");
+	expect(one.refused()).toBe(FLOOD - MAX_RUNNING / 4);
+	expect(await servedOther()).toEqual(SERVED);
+	await one.end();
+	const many = (index: number) => head.replace("\r\n", `\r\nX-Forwarded-For: 2001:db8:0:${index.toString(16)}::1\r\n`);
+	const crowd = await slowUploads(FLOOD, many, "{");
+	expect(crowd.refused()).toBe(FLOOD - MAX_RUNNING / 2);
+	expect(await servedOther()).toEqual(SERVED);
+	const unseen = await bed.gate.newKey({ creditUsd: "5" });
+	expect(await verdict(bed.gate.chat(HELLO, { key: unseen.secret }))).toBe("200");
+	await crowd.end();
 });
 
 test("large bodies under way hold no more than their account's share of the memory", async () => {
