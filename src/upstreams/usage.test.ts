@@ -118,6 +118,21 @@ describe("what is in the total and on neither side counts", () => {
 			{ input_tokens: 11, output_tokens: 3, total_tokens: 1_021, cache_read_input_tokens: 1_000, reasoning_tokens: 7 },
 			[1_011, 10, 1_000, 0, 7],
 		],
+		[
+			"as the prompt, in Anthropic's form, which has no total",
+			{ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 50 },
+			[160, 5, 100, 50, 0],
+		],
+		[
+			"as the prompt where fewer were cached than read, in that form",
+			{ input_tokens: 110, output_tokens: 5, cache_read_input_tokens: 100 },
+			[210, 5, 100, 0, 0],
+		],
+		[
+			"as the prompt where the total leaves cached tokens out too",
+			{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cache_read_input_tokens: 100 },
+			[110, 5, 100, 0, 0],
+		],
 		["as the prompt where that is not told", { completion_tokens: 3, total_tokens: 14 }, [11, 3, 0, 0, 0]],
 	];
 	for (const [name, usage, expected] of cases) test(name, () => expect(counts(usage)).toEqual(expected));
