@@ -171,8 +171,8 @@ function* endOfValueInSteps(bytes: Uint8Array, start: number): Generator<undefin
 	return -1;
 }
 
-/** The elements of the array that starts at `start` (its `[`). Throws as `objectMembers` does. */
-export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
+/** The elements of the array that starts at `start` (its `[`), or its first ones. Throws as `objectMembers` does. */
+export function arrayElements(bytes: Uint8Array, start: number, most = Number.POSITIVE_INFINITY): ByteRange[] {
 	if (bytes[start] !== OPEN_BRACKET) throw notAnObject();
 	const elements: ByteRange[] = [];
 	let at = skipWhitespace(bytes, start + 1);
@@ -181,6 +181,7 @@ export function arrayElements(bytes: Uint8Array, start: number): ByteRange[] {
 		const end = endOfValue(bytes, at);
 		if (end < 0) throw notAnObject();
 		elements.push({ start: at, end });
+		if (elements.length >= most) return elements;
 		const next = skipWhitespace(bytes, end);
 		if (bytes[next] === CLOSE_BRACKET) return elements;
 		if (bytes[next] !== COMMA) throw notAnObject();

@@ -77,14 +77,18 @@ describe("the strict scanner", () => {
 		expect(scan.faultAt).toBe(12);
 	});
 
-	test("refuses nesting past the limit, keys past the limit, and takes what is just within", () => {
+	test("refuses nesting, keys and values past the limit, and takes what is just within", () => {
 		const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 		expect(accepts(nested(MAX_JSON_DEPTH))).toBe(true);
 		expect(() => accepts(nested(MAX_JSON_DEPTH + 1))).toThrow("levels deep");
 		expect(() => accepts("[".repeat(5_000_000))).toThrow("levels deep");
 		const keys = (count: number) => `{${'"":0,'.repeat(count - 1)}"":0}`;
-		expect(accepts(keys(250_000))).toBe(true);
-		expect(() => accepts(keys(250_001))).toThrow("keys");
+		expect(accepts(keys(64_000))).toBe(true);
+		expect(() => accepts(keys(64_001))).toThrow("keys");
+		const values = (count: number) => `[${Array(count).fill("1").join(",")}]`;
+		expect(accepts(values(256_000))).toBe(true);
+		expect(() => accepts(values(256_001))).toThrow("values");
+		expect(() => accepts(`[${Array(128_001).fill("[]").join(",")}]`)).toThrow("values");
 	});
 
 	test("comes to an end at once where the text breaks off", () => {

@@ -2,8 +2,9 @@ import { ApiError } from "../errors/index.ts";
 import { endOfString as endOfLongString, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
 import { characterLength, isStringContent } from "./json-string.ts";
 
-/** A body with more keys than this is refused: whoever makes objects of it stops for seconds. */
-const MAX_KEYS = 250_000;
+/** Bodies made of more are refused (as BODY_BOUNDS has it): whoever reads them value by value stops for long. */
+const MAX_KEYS = 64_000;
+const MAX_VALUES = 256_000;
 
 const QUOTE = 0x22;
 const PLUS = 0x2b;
@@ -33,13 +34,14 @@ const isObject = new Uint8Array(MAX_JSON_DEPTH + 1);
 /**
  * JSON text by byte ranges, checked as strictly as a parser would (RFC 8259), without making a value of it: it takes
  * what JSON.parse takes and refuses what JSON.parse refuses, but for nesting past MAX_JSON_DEPTH and for very many
- * keys, which throw INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are
+ * keys or values, which throw INVALID_REQUEST. That the bytes are UTF-8 is checked elsewhere. All positions that it returns are
  * those after what was read; -1 where it is no JSON, and then `faultAt` says where.
  */
 export class StrictJson {
 	readonly bytes: Uint8Array;
 	faultAt = -1;
 	#keys = 0;
+	#values = 0;
 
 	constructor(bytes: Uint8Array) {
 		this.bytes = bytes;
@@ -54,6 +56,7 @@ export class StrictJson {
 			const first = bytes[at];
 			if (first === OPEN_BRACE || first === OPEN_BRACKET) {
 				if (depth === MAX_JSON_DEPTH) throw tooDeep();
+				this.#countValue();
 				const object = first === OPEN_BRACE;
 				const inside = skipWhitespace(bytes, at + 1);
 				if (bytes[inside] === (object ? CLOSE_BRACE : CLOSE_BRACKET)) at = inside + 1;
@@ -76,6 +79,7 @@ export class StrictJson {
 				at++;
 			}
 			if (depth === 0) return at;
+			this.#countValue();
 			at = skipWhitespace(bytes, at + 1);
 			if (isObject[depth] === 1) {
 				at = this.endOfKey(at);
@@ -84,9 +88,13 @@ export class StrictJson {
 		}
 	}
 
+	#countValue(): void {
+		if (++this.#values > MAX_VALUES) throw tooMany(MAX_VALUES, "values");
+	}
+
 	/** A member's key with its colon and the white space around: where its value begins. */
 	endOfKey(start: number): number {
-		if (++this.#keys > MAX_KEYS) throw new ApiError("INVALID_REQUEST", { message: `The body has more than ${MAX_KEYS} keys` });
+		if (++this.#keys > MAX_KEYS) throw tooMany(MAX_KEYS, "keys");
 		if (this.bytes[start] !== QUOTE) return this.#fault(start);
 		const end = this.endOfString(start);
 		return end < 0 ? -1 : this.endOfColon(end);
@@ -165,4 +173,8 @@ export class StrictJson {
 		this.faultAt = at;
 		return -1;
 	}
+}
+
+function tooMany(most: number, what: string): ApiError {
+	return new ApiError("INVALID_REQUEST", { message: `The body has more than ${most} ${what}` });
 }

@@ -1,5 +1,6 @@
 /** No input makes one turn of the event loop long: whatever a caller sends, other requests go on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ScriptedChain, startScriptedChain } from "../support/scripted-chain.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { LONGEST_TURN_MS, startWatchedServer, type WatchedServer } from "../support/watched-server.ts";
 
@@ -7,6 +8,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 /** Faulty answers do not take it out. */
 const LENIENT = { failures: 1_000_000, probeEveryMs: 60_000 };
 let upstream: ScriptedUpstream;
+let chain: ScriptedChain;
 /** Answers pictures and vectors by this text. */
 let told = "";
 const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(told, { headers: JSON_TYPE }) });
@@ -14,9 +16,11 @@ let server: WatchedServer;
 
 beforeAll(async () => {
 	upstream = startScriptedUpstream();
+	chain = await startScriptedChain();
 	server = await startWatchedServer({
 		config: {
 			limits: { failedRequests: 0 },
+			rpc: { networks: { "ethereum-mainnet": { enabled: true, upstreams: [{ url: chain.url, health: LENIENT }] } } },
 			upstreams: {
 				scripted: { url: upstream.url, discover: false, health: LENIENT },
 				other: { url: `http://127.0.0.1:${other.port}/v1`, discover: false, health: LENIENT },
@@ -46,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
 	server.remove();
 	await upstream.stop();
+	await chain.stop();
 	await other.stop(true);
 });
 
@@ -121,6 +126,24 @@ describe("other routes stay short of a turn", () => {
 });
 
 const MB = 1_000_000;
+const rpcCall = (method: string, params: string, id = 1) => `{"id":${id},"method":"${method}","params":${params}}`;
+const batchOf = (item: (index: number) => string) => `[${Array.from({ length: 100 }, (_, index) => item(index)).join(",")}]`;
+
+test.each([
+	["numbers", rpcCall("eth_call", list("1", 2.5 * MB))],
+	["numbers in a send", rpcCall("eth_sendRawTransaction", list("1", 2.5 * MB))],
+	["keys", rpcCall("eth_call", `[${members(60_000, "1")}]`)],
+	["escaped strings", rpcCall("eth_call", list('"\\u0061"', 500_000))],
+	["filters", batchOf((id) => rpcCall("eth_getLogs", `[{"topics":${list("1", 24_000)}}]`, id))],
+	["small filters", batchOf((id) => rpcCall("eth_getLogs", `[{"topics":${list("1", 2_500)}}]`, id))],
+	["transactions", batchOf((id) => rpcCall("eth_sendRawTransaction", `["0x02f8${"ab".repeat(24_000)}"]`, id))],
+])("calls of a chain stay short of a turn: %s", async (name, text) => {
+	for (const headers of [JSON_TYPE, { ...JSON_TYPE, "idempotency-key": name.replaceAll(" ", "-") }]) {
+		const { status, longestTurnMs } = await server.post("/crypto/rpc/ethereum-mainnet", text, headers);
+		expect({ name, isShort: longestTurnMs < LONGEST_TURN_MS, longestTurnMs }).toMatchObject({ isShort: true });
+		expect([200, 400, 502]).toContain(status);
+	}
+});
 
 describe.each(Object.entries(BODIES))("%s stays short of a turn with", (path, body) => {
 	const said = (text: string) => body(`[{"role":"user","content":"${text}"}]`);

@@ -2,7 +2,7 @@ import type { Caller, SendRow } from "../../budgets/port.ts";
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { RpcItem, RpcOutcome } from "../../upstreams/rpc/port.ts";
-import { utf8Text } from "../../wire/index.ts";
+import { nextTurn, utf8Text } from "../../wire/index.ts";
 import { rawTransactionOf, type TransactionHashes, transactionHashes } from "./transaction-hash.ts";
 
 /** A send among the items of a request: what the audit keeps of it. */
@@ -16,11 +16,20 @@ export interface Send {
 	readonly audited: boolean;
 }
 
+/** Hashing them takes some milliseconds. */
+const MAX_BYTES_IN_TURN = 64 * 1024;
+
 /** The sends among the items, with their hashes. */
 export async function findSends(items: readonly RpcItem[]): Promise<Send[]> {
 	const sends: Send[] = [];
+	let bytesInTurn = 0;
 	for (const [index, { method, params }] of items.entries()) {
 		if (method.send === null) continue;
+		bytesInTurn += params.length;
+		if (bytesInTurn > MAX_BYTES_IN_TURN) {
+			await nextTurn();
+			bytesInTurn = params.length;
+		}
 		const raw = method.send === "raw-transaction" ? rawTransactionOf(params) : null;
 		const hashes = raw === null ? null : await transactionHashes(raw);
 		sends.push({ index, method, hashes, audited: method.send === "other" || hashes !== null });

@@ -21,7 +21,7 @@ export interface TransactionHashes {
 
 /** The first of these parameters (raw JSON text of an array), where it is a string. */
 export function rawTransactionOf(params: Uint8Array): string | null {
-	const first = arrayElements(params, 0)[0];
+	const first = arrayElements(params, 0, 1)[0];
 	if (first === undefined || params[first.start] !== QUOTE) return null;
 	return decodeString(params, first.start, first.end);
 }

@@ -3,8 +3,8 @@ import type { RpcNetwork } from "../../../catalog/rpc/types.ts";
 import { canonicalJson, latin1Text } from "../../../wire/index.ts";
 import type { RpcItem } from "../port.ts";
 
-/** Calls with more parameters are not compared with others. */
-const MAX_PARAMS_BYTES = 64 * 1024;
+/** Calls with more parameters are not compared with others: a batch may have 100 of them. */
+const MAX_PARAMS_BYTES = 16 * 1024;
 /** More are told apart by their hash. */
 const MAX_PLAIN_BYTES = 256;
 

@@ -29,7 +29,7 @@ export function calledBlock(method: RpcMethod, params: Uint8Array): number | nul
 }
 
 function argumentAt(params: Uint8Array, { position, name }: RpcBlockArgument): ByteRange | null {
-	if (params[0] === OPEN_BRACKET) return arrayElements(params, 0)[position] ?? null;
+	if (params[0] === OPEN_BRACKET) return arrayElements(params, 0, position + 1)[position] ?? null;
 	if (params[0] !== OPEN_BRACE || name === null) return null;
 	const members = objectMembers(params, 0);
 	return hasTwins(members) ? null : rangeOf(members, name);

@@ -9,7 +9,7 @@ const OPEN_BRACKET = 0x5b;
  */
 export function foundBlock(result: Uint8Array, member: string): number | null {
 	try {
-		const at = result[0] === OPEN_BRACKET ? arrayElements(result, 0)[0]?.start : 0;
+		const at = result[0] === OPEN_BRACKET ? arrayElements(result, 0, 1)[0]?.start : 0;
 		if (at === undefined) return null;
 		const found = lastMember(objectMembers(result, at), member);
 		return found === undefined ? null : blockNumberAt(result, { start: found.valueStart, end: found.valueEnd });
