@@ -8,6 +8,13 @@ import type { PaymentChain } from "./chain/payment-chain.ts";
 const USED = /nonce|already|used|duplicate|replay|processed|settle/i;
 /** The payment would fail now: too few tokens, or a simulated transfer that fails. Both follow from its use, too. */
 const WOULD_FAIL = /insufficient|balance|funds|simulation|transaction_failed|transaction_state/i;
+/** `unexpected_verify_error` and the like: faults of the facilitator itself (x402, error codes). */
+const OWN_FAULT = /^unexpected_|internal.*error/i;
+
+/** Tells whether a refusal says nothing of the payment: the facilitator could not look at it. */
+export function isOwnFault(reason: string): boolean {
+	return OWN_FAULT.test(reason);
+}
 
 /**
  * Tells whether a refusal may come from a use of the payment that our node does not show yet.

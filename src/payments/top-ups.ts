@@ -6,7 +6,7 @@ import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up
 import type { StorePort } from "../store/port.ts";
 import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import { mayBeUsed } from "./behind.ts";
+import { isOwnFault, mayBeUsed } from "./behind.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
 import type { PaymentChain } from "./chain/payment-chain.ts";
 import { WrongChain } from "./chain/token-chain.ts";
@@ -214,7 +214,10 @@ export class TopUps implements TopUpDesk {
 		const use = seen?.kind === "unused" ? null : seen;
 		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere")
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
-		if (!verdict.valid && use === null && !isClaimed) return this.#notVerified(offered, verdict.reason);
+		if (!verdict.valid && use === null && !isClaimed) {
+			if (!isOwnFault(verdict.reason)) return this.#notVerified(offered, verdict.reason);
+			return this.#unavailable(new FacilitatorUnavailable(`the facilitator could not verify: ${verdict.reason}`));
+		}
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
 		const fresh = use === null && !isClaimed && term !== null && !(await chain.wasSent(signed, term));
 		// What the chain took already is credited, whoever signed it.

@@ -162,6 +162,16 @@ test.each(["nonce_already_used", "invalid_exact_evm_insufficient_balance", "inva
 	},
 );
 
+test("a facilitator that could not look at a payment refuses nothing, and what the chain shows is credited", async () => {
+	const desk = await open();
+	const signed = await chain.sign(await chain.payer(), desk.payTo);
+	desk.refusal = "unexpected_verify_error";
+	expect(brief(await desk.topUp(headerOf(signed)))).toBe("unavailable");
+	expect(await states(desk)).toEqual([]);
+	await chain.execute(signed);
+	expect(brief(await desk.topUp(headerOf(signed)))).toBe("credited before");
+});
+
 test("a facilitator that finds too few tokens, as our node does, refuses", async () => {
 	const desk = await open();
 	const signed = await chain.sign(await chain.payer(0), desk.payTo);
