@@ -2,10 +2,12 @@ import Type from "typebox";
 
 /**
  * Other servers' names of an output maximum, and of answers that are made and thrown away: past the one that is
- * held they would be money. Keys that change what the operator pays for the same tokens.
+ * held they would be money; and the member whose content a gateway behind us puts in the place of all others
+ * (LiteLLM's extra_body). Keys that change what the operator pays for the same tokens.
  */
 export const NOT_THE_CALLERS = [
 	"best_of",
+	"extra_body",
 	"max_gen_len",
 	"max_length",
 	"max_new_tokens",

@@ -66,6 +66,8 @@ test("is the socket's address where a trusted proxy names nobody: it calls for i
 test("reads IPv4 peers of a dual-stack socket", () => {
 	expect(clientAddress("::ffff:10.0.0.1", headers({ "x-forwarded-for": "::FFFF:1.2.3.4" }), X)).toBe("1.2.3.4");
 	expect(clientAddress("::ffff:203.0.113.9", headers({}), X)).toBe("203.0.113.9");
+	for (const form of ["::ffff:cb00:7109", "::FFFF:CB00:7109", "0:0:0:0:0:ffff:203.0.113.9", "[::ffff:cb00:7109]:80"])
+		expect(clientAddress("10.0.0.1", headers({ "x-forwarded-for": form }), X)).toBe("203.0.113.9");
 });
 
 test("refuses entries that are no address", () => {

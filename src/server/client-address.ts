@@ -16,9 +16,15 @@ export function addressList(entries: readonly string[]): { readonly empty: boole
 	};
 }
 
+/** An IPv4-mapped address (RFC 4291 2.5.5.2) with its last 32 bits in either form. */
+const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d+\.\d+\.\d+\.\d+)|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+
 /** `::ffff:192.0.2.1` is 192.0.2.1: dual-stack sockets write IPv4 peers that way. */
 function plainAddress(address: string): string {
-	return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+	const [, dotted, high, low] = MAPPED.exec(address) ?? [];
+	if (high === undefined || low === undefined) return dotted ?? address;
+	const bits = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16);
+	return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join(".");
 }
 
 /** True for an address of this machine itself. */
