@@ -80,6 +80,7 @@ test("other names of the output's maximum, and keys that change the operator's p
 		min_tokens: 5_000,
 		service_tier: "priority",
 		models: ["dear"],
+		extra_body: { max_tokens: 900_000, model: "dear" },
 	};
 	for (const model of ["priced", "llama"]) {
 		expect((await gate.chat({ model, messages: HELLO, max_tokens: 1, ...extras, other: 1 })).status).toBe(200);
