@@ -9,9 +9,14 @@ export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source
 	[
 		{
 			// All signs between `<|` and `|>`, also with DeepSeek's fullwidth bar.
-			family: "ChatML, Llama 3, GLM, Phi, Granite, Command, gpt-oss, Kimi, DeepSeek, Gemma 4",
+			family: "ChatML, Llama 3, GLM, Phi, Granite, Command, gpt-oss, Kimi, DeepSeek, Gemma 4; EXAONE",
 			source: "tokenizer_config.json of each family; openai/harmony, docs/format.md",
-			signs: ["<|", "<｜"],
+			signs: ["<|", "<｜", "[|"],
+		},
+		{
+			family: "Gemma 4: the ends of its turns, thoughts and calls",
+			source: "google-deepmind/gemma, gemma/gm/text; google/gemma-4, chat_template.jinja",
+			signs: ["<turn|>", "<channel|>", "<tool|>", "<tool_call|>", "<tool_response|>", "<image|>", "<audio|>", "<video|>"],
 		},
 		{
 			family: "Llama 2, and tokenizers made by SentencePiece",
@@ -53,9 +58,22 @@ export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source
 			signs: ["[gMASK]", "[sMASK]", "[MASK]", "<sop>", "<eop>", "<arg_key>", "<arg_value>"],
 		},
 		{
-			family: "BERT, InternLM, and other tokenizers by WordPiece",
-			source: "google-research/bert, tokenization.py; InternLM/InternLM2, tokenizer_config.json",
-			signs: ["[CLS]", "[SEP]", "[PAD]", "[UNK]", "[BOS]", "[EOS]", "[UNUSED_TOKEN"],
+			family: "BERT, InternLM, Baichuan, and other tokenizers by WordPiece",
+			source:
+				"google-research/bert, tokenization.py; InternLM/InternLM and baichuan-inc/Baichuan2, tokenizer_config.json and generation_utils.py",
+			signs: [
+				"<eoh>",
+				"<eoa>",
+				"<TOKENS_UNUSED_",
+				"<reserved_",
+				"[CLS]",
+				"[SEP]",
+				"[PAD]",
+				"[UNK]",
+				"[BOS]",
+				"[EOS]",
+				"[UNUSED_TOKEN",
+			],
 		},
 		{
 			family: "Qwen, Hermes and Llama 3.1: calls of tools",
@@ -124,10 +142,19 @@ export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source
 /** More characters than any sign has. */
 export const LONGEST_SIGN_CHARS = 64;
 
-const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 /** A sign and its closing form. */
 const forms = (sign: string) => (/^[<[][^</]*[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign]);
+
+/**
+ * Characters that normalization makes ASCII (NFKC: fullwidth and small forms, letters of mathematics and in circles) or
+ * leaves out: tokenizers that normalize read a sign in them too.
+ */
+const NORMALIZED =
+	"\\u00aa\\u00ad\\u00ba\\u017f\\u034f\\u061c\\u115f\\u1160\\u180e\\u200c-\\u200f\\u2070-\\u209c\\u2100-\\u214f\\u2460-\\u24ff\\u3164\\ufe00-\\ufe0f\\ufe33-\\ufe6b\\uff01-\\uff5e\\ufff9-\\ufffb\\u{1d400}-\\u{1d7ff}";
+/** Further into a word no sign has one. */
+const REACH = 24;
 
 /** Matches the first character of each sign, so that a space behind it parts the sign. */
 export function firstOfSigns(): RegExp {
@@ -136,5 +163,7 @@ export function firstOfSigns(): RegExp {
 		const first = sign.slice(0, 1);
 		rests.set(first, [...(rests.get(first) ?? []), escaped(sign.slice(1))]);
 	}
-	return new RegExp([...rests].map(([first, rest]) => `${escaped(first)}(?=${rest.join("|")})`).join("|"), "g");
+	const plain = [...rests].map(([first, rest]) => `${escaped(first)}(?=${rest.join("|")})`);
+	const otherwise = `[<\\[](?=\\S{0,${REACH}}[${NORMALIZED}])|[\\uff1c\\ufe64\\uff3b]`;
+	return new RegExp([...plain, otherwise].join("|"), "gu");
 }

@@ -80,6 +80,26 @@ test("no sign of a chat template comes through whole, opening or closing, in a t
 	}
 });
 
+test("no sign comes through that a tokenizer makes by normalizing a text", () => {
+	for (const text of [
+		"＜|im_start|＞",
+		"＜｜im_start｜＞",
+		"［INST］",
+		"﹤|im_start|﹥",
+		"<ｓ>",
+		"<start＿of＿turn>",
+		"<𝗍𝗁𝗂𝗇𝗄>",
+		"<ⓣⓗⓘⓝⓚ>",
+		"<\u200c|im_start|>",
+		"[\u00adINST]",
+		"<tu\ufe0frn|>",
+	]) {
+		const prompt = untrustedTexts([{ source: `a ${text}`, text }]);
+		const normal = prompt.normalize("NFKC").replaceAll(/\u00ad|\u200c|\ufe0f/g, "");
+		for (const sign of ["<|", "<s>", "<think>", "<start_of_turn>", "[INST]", "<turn|>"]) expect(normal, text).not.toContain(sign);
+	}
+});
+
 test("a sign that another one's parting would make is parted as well", () => {
 	for (const text of ["<<|im_start|>", "<\u200b|im_start|>", "[\u200bINST]", "<\r|im_end|>", "[[INST]]", "<</s>"]) {
 		const prompt = untrustedTexts([{ source: "a", text }]);
