@@ -34,16 +34,16 @@ export async function readBeginning(reader: BodyReader): Promise<Uint8Array | nu
  * text is none, and what does not begin like the container that it is said to be.
  */
 export function formatOfBytes(beginning: Uint8Array, told: AudioFormatName | null): AudioFormatName | null | "none" {
-	if (isText(beginning)) return "none";
 	const container = audioContainer(beginning);
+	if (isWholeUtf8(beginning) || (container === null && isMostlyLetters(beginning.subarray(0, TELLING_BYTES)))) return "none";
 	if (told === "pcm") return container !== null && UNLIKE_SAMPLES.has(container) ? null : told;
 	if (told === null) return null;
 	if (container === null) return "none";
 	return container === CONTAINER_OF[told] ? told : null;
 }
 
-/** Whole UTF-8 without control characters: errors, pages and drawings, in whatever syntax. */
-function isText(bytes: Uint8Array): boolean {
+/** Without control characters: errors, pages and drawings, in whatever syntax. */
+function isWholeUtf8(bytes: Uint8Array): boolean {
 	for (const byte of bytes) if (byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return false;
 	try {
 		// The last character may be cut.
@@ -52,4 +52,17 @@ function isText(bytes: Uint8Array): boolean {
 	} catch {
 		return false;
 	}
+}
+
+/** Of samples some 4 bytes in 10 are among ASCII's characters, and silence is one byte over and over. */
+const LEAST_LETTERS = 0.85;
+const LEAST_DIFFERENT = 8;
+const LEAST_BYTES = 32;
+
+/** Text in another charset, or with a control character in it. The zeros of UTF-16 do not count. */
+function isMostlyLetters(bytes: Uint8Array): boolean {
+	if (bytes.length < LEAST_BYTES) return false;
+	const said = bytes.filter((byte) => byte !== 0);
+	const letters = said.filter((byte) => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d));
+	return letters.length >= said.length * LEAST_LETTERS && new Set(letters).size >= LEAST_DIFFERENT;
 }
