@@ -135,10 +135,13 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			const sealedForward = sealed === null ? undefined : await sealed.forward(parts.attestations, call.signal);
 			const isPriced = settlement.heldNano > (besideNano() ?? 0);
 			const { asked, members, overhead, text } = plan;
+			const maxTokens =
+				isPriced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens);
 			const meter = new ChatMeter({
 				model,
 				settlement,
 				choices: body.n ?? 1,
+				maxTokens,
 				countTokens: (counted) => parts.countTokens(counted, call.tenant),
 				promptText: text,
 				promptOverheadTokens: overhead,
@@ -165,7 +168,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				streamEcho: streamEcho(options, web),
 				web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
 				choices: body.n ?? 1,
-				maxTokens: isPriced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens),
+				maxTokens,
 				forward: {
 					requestId: call.requestId,
 					model,

@@ -11,6 +11,10 @@ const LARGEST_CONTEXT = 10_000_000;
 /** A configured context may be a little less than the server's. */
 const COUNTING_SLACK = 1.25;
 
+/** Servers may think beyond the maximum, or not keep to it: by so many tokens for each choice, or so many times. */
+const BEYOND_MAX_TOKENS = 4_096;
+const TIMES_MAX_TOKENS = 4;
+
 /** What ran for a request before its model was asked: searches, pages, a question to the model. */
 export interface RanBefore {
 	readonly lines: readonly ChargeLine[];
@@ -31,6 +35,8 @@ export interface MeterParts {
 	readonly model: TextModel;
 	readonly settlement: Settlement;
 	readonly choices: number;
+	/** Output tokens that a choice may have; null: no maximum. Thoughts that a server tells apart do not count. */
+	readonly maxTokens: number | null;
 	readonly countTokens: (text: string) => Promise<number>;
 	/** Text of the prompt, made only when it must be counted, and the tokens that counting it does not see. */
 	readonly promptText: () => PromptText;
@@ -104,11 +110,17 @@ export class ChatMeter {
 		return this.#postAll(this.#before === null ? usage : sumOf(this.#before, usage), status, rated);
 	}
 
-	/** More tokens than the model's context holds are a fault of the upstream: they would be the caller's money. */
+	/**
+	 * More tokens than the model's context holds, or far more than were asked for, are a fault of the upstream: they would
+	 * be the caller's money.
+	 */
 	#believable(usage: TokenUsage): boolean {
-		const { model, choices } = this.#parts;
+		const { model, choices, maxTokens } = this.#parts;
 		const most = model.contextTokens ?? LARGEST_CONTEXT;
-		return usage.promptTokens <= most * COUNTING_SLACK && usage.completionTokens <= most * choices;
+		if (usage.promptTokens > most * COUNTING_SLACK || usage.completionTokens > most * choices) return false;
+		if (maxTokens === null) return true;
+		const mostSaid = Math.max(maxTokens + BEYOND_MAX_TOKENS, maxTokens * TIMES_MAX_TOKENS) * choices;
+		return usage.completionTokens - usage.reasoningTokens <= mostSaid;
 	}
 
 	/** Tokens of what was said; 0 where they can only be estimated. */

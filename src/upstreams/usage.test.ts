@@ -124,11 +124,6 @@ describe("what is in the total and on neither side counts", () => {
 			[160, 5, 100, 50, 0],
 		],
 		[
-			"as the prompt where fewer were cached than read, in that form",
-			{ input_tokens: 110, output_tokens: 5, cache_read_input_tokens: 100 },
-			[210, 5, 100, 0, 0],
-		],
-		[
 			"as the prompt where the total leaves cached tokens out too",
 			{ prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cache_read_input_tokens: 100 },
 			[110, 5, 100, 0, 0],

@@ -65,16 +65,14 @@ interface ToldCounts {
 
 /** Tokens that a server bills and tells on neither side: those of the total that are left over, and whose they are. */
 function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCounts): { ofPrompt: number; ofOutput: number } {
-	// Anthropic's counts of cached tokens are beside that of the prompt.
+	// Anthropic's counts of cached tokens are beside that of the prompt. No part of the prompt is more than it.
 	const namesCaches = "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
-	const isAnthropic = namesCaches && "input_tokens" in usage && count(usage.prompt_tokens) === undefined;
+	const cachedBeside = namesCaches && cached > read ? cached : 0;
 	// Thinking is never more than the output that it is a part of: so it is none.
-	const beside = reasoning > said ? reasoning : 0;
-	if (total === undefined) return { ofPrompt: isAnthropic ? cached : 0, ofOutput: beside };
+	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: reasoning > said ? reasoning : 0 };
 	const left = Math.max(0, total - read - said);
 	if (read === 0) return { ofPrompt: left, ofOutput: 0 };
-	// A total without them is no total: no part of the prompt is more than it.
-	if (left === 0 && namesCaches && cached > read) return { ofPrompt: cached, ofOutput: 0 };
+	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: 0 };
 	const isCached = (namesCaches || cached > read) && (left === cached || left === cached + reasoning);
 	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
 }

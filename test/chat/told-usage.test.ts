@@ -61,6 +61,22 @@ test.each([false, true])("thinking that is in the total alone is paid as output,
 	expect(price).toBe(priceOf(usage));
 });
 
+test.each([false, true])(
+	"far more output than was asked for is not believed, in the total or by itself (stream: %p)",
+	async (stream) => {
+		for (const told of [
+			{ prompt_tokens: 11, completion_tokens: 3, total_tokens: 100_000 },
+			{ prompt_tokens: 11, completion_tokens: 99_989, total_tokens: 100_000 },
+		]) {
+			upstream.next({ usage: told });
+			const { booked } = await paid({ max_tokens: 5 }, stream);
+			expect(booked[1]).toBeLessThan(100);
+		}
+		upstream.next({ usage: { ...THOUGHT, total_tokens: 5_014, completion_tokens_details: { reasoning_tokens: 5_000 } } });
+		expect((await paid({ max_tokens: 5 }, stream)).booked).toEqual([11, 5_003]);
+	},
+);
+
 test.each([false, true])("a usage that agrees with its total stays as it was told (stream: %p)", async (stream) => {
 	const told = { prompt_tokens: 11, completion_tokens: 103, total_tokens: 114, own: { field: 1 } };
 	upstream.next({ usage: told });
