@@ -47,3 +47,19 @@ export function* textPieces(text: string): Generator<string, void> {
 	}
 	if (start < text.length) yield text.slice(start);
 }
+
+/** Counted in one turn: some tens of milliseconds, so that short texts of others do not wait longer. */
+const TURN_CHARS = 262_144;
+
+/** Parts of a long text that are counted in a turn each, cut where a word ends if one does nearby. */
+export function* textTurns(text: string): Generator<string, void> {
+	let start = 0;
+	while (text.length - start > TURN_CHARS + MAX_RUN_CHARS) {
+		let end = start + TURN_CHARS;
+		while (end < start + TURN_CHARS + MAX_RUN_CHARS && !wordEnds(text, end)) end++;
+		if (isLowSurrogate(text.charCodeAt(end))) end++;
+		yield text.slice(start, end);
+		start = end;
+	}
+	yield text.slice(start);
+}

@@ -28,6 +28,16 @@ describe("a count", () => {
 		expect(await counter.countTokens(text, "test")).toBe(exact(text));
 	});
 
+	test("of a short text does not wait for the end of another tenant's long one, which stays exact", async () => {
+		const patient = new TokenCounter({ log: silentLog, limitMs: 600_000 });
+		const ended: string[] = [];
+		const long = patient.countTokens(" word".repeat(400_000), "one").finally(() => ended.push("long"));
+		const short = patient.countTokens("hello world", "two").finally(() => ended.push("short"));
+		expect(await Promise.all([long, short])).toEqual([400_000, exact("hello world")]);
+		expect(ended).toEqual(["short", "long"]);
+		await patient.stop();
+	});
+
 	test("takes names of control tokens as the text that they are", async () => {
 		const text = "<|endoftext|> and <|endofprompt|><|im_start|>";
 		expect(await counter.countTokens(text, "test")).toBe(exact(text));

@@ -5,6 +5,7 @@ import { FairGate, SharedCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
+import { textTurns } from "./text-pieces.ts";
 
 export interface TokenCounterOptions {
 	readonly log: Log;
@@ -32,7 +33,7 @@ const NEVER = new AbortController().signal;
 class TooManyTexts extends Error {}
 
 /**
- * Counts o200k_base tokens in a child process, one text after the other; tenants take turns. Always gives a number: the estimate
+ * Counts o200k_base tokens in a child process, one text, or part of a long one, after the other; tenants take turns. Always gives a number: the estimate
  * where the text takes too long, too much waits, or the child cannot run. Never throws.
  */
 export class TokenCounter {
@@ -72,8 +73,7 @@ export class TokenCounter {
 		if (text === "") return 0;
 		if (this.#chars.take(tenant, text.length) !== "taken") return estimateTokens(text);
 		try {
-			const tokens = await this.#gate.run({ tenant, signal: NEVER }, () => this.#count(text));
-			return tokens ?? estimateTokens(text);
+			return (await this.#countInTurns(text, tenant)) ?? estimateTokens(text);
 		} catch (fault) {
 			if (!(fault instanceof TooManyTexts)) this.#log.warn({ err: fault }, "a count failed");
 			return estimateTokens(text);
@@ -101,8 +101,26 @@ export class TokenCounter {
 		return this.#process.close();
 	}
 
+	/** A long text waits for a turn with each of its parts. */
+	async #countInTurns(text: string, tenant: string): Promise<number | null> {
+		let sum = 0;
+		let leftMs = this.#limitMs;
+		for (const part of textTurns(text)) {
+			const tokens = await this.#gate.run({ tenant, signal: NEVER }, async () => {
+				await this.warm();
+				const fromMs = performance.now();
+				const counted = await this.#count(part, leftMs);
+				leftMs -= performance.now() - fromMs;
+				return counted;
+			});
+			if (tokens === null) return null;
+			sum += tokens;
+		}
+		return sum;
+	}
+
 	/** null: no count is to be had. */
-	async #count(text: string): Promise<number | null> {
+	async #count(text: string, limitMs: number): Promise<number | null> {
 		try {
 			await this.#process.start();
 		} catch (err) {
@@ -112,8 +130,8 @@ export class TokenCounter {
 		const id = this.#nextId++;
 		const { promise, resolve } = Promise.withResolvers<number | null>();
 		this.#answer = { id, resolve };
-		if (!this.#process.send({ id, text, limitMs: this.#limitMs })) return null;
-		const late = setTimeout(() => void this.#process.kill("a count took too long"), this.#limitMs + GRACE_MS);
+		if (!this.#process.send({ id, text, limitMs })) return null;
+		const late = setTimeout(() => void this.#process.kill("a count took too long"), Math.max(0, limitMs) + GRACE_MS);
 		const tokens = await promise;
 		clearTimeout(late);
 		this.#answer = null;
