@@ -16,6 +16,8 @@ import { ensureInstalled } from "./install.mjs";
 import { systemPython } from "./python-environment.mjs";
 import { pythonWithFrameworks } from "./python-frameworks.mjs";
 import { pythonWithOpenAi } from "./python-openai.mjs";
+import { pythonWithOpenApiClient } from "./python-openapi-client.mjs";
+import { pythonWithSchemathesis } from "./python-schemathesis.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
 import { testOutput } from "./test-output.mjs";
@@ -85,12 +87,14 @@ async function bunTest(paths) {
 
 /** Clients that are no dependencies are fetched before the tests that use them: their time limits are for tests. */
 async function prepareClients() {
-	for (const set of ["x402-fetch", "solana"]) await folderWithClients(set).catch((error) => console.log(error.message));
+	for (const set of ["x402-fetch", "solana", "openapi"])
+		await folderWithClients(set).catch((error) => console.log(error.message));
 	if (systemPython() === null) {
 		console.log("No Python 3 with venv here: the tests of the Python clients cannot run.");
 		return;
 	}
-	for (const prepare of [pythonWithOpenAi, pythonWithFrameworks, pythonWithWeb3, pythonWithWhisper])
+	const pythons = [pythonWithOpenAi, pythonWithFrameworks, pythonWithWeb3, pythonWithWhisper];
+	for (const prepare of [...pythons, pythonWithSchemathesis, pythonWithOpenApiClient])
 		await prepare().catch((error) => console.log(error.message));
 }
 

@@ -109,7 +109,9 @@ const about = (schema: Json) => String(schema.description ?? "");
 
 function typeOf(schema: Json): string {
 	const options = (schema.anyOf ?? schema.oneOf) as readonly Json[] | undefined;
-	if (options !== undefined) return [...new Set(options.map(typeOf))].join(" or ");
+	const fallback = schema.default === undefined ? "" : `; ${JSON.stringify(schema.default)} unless given`;
+	if (options !== undefined) return `${[...new Set(options.map(typeOf))].join(" or ")}${fallback}`;
+	if (typeof schema.$ref === "string") return schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
 	if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(", ");
 	if ("const" in schema) return JSON.stringify(schema.const);
 	const least = schema.minimum ?? schema.exclusiveMinimum;
@@ -117,8 +119,7 @@ function typeOf(schema: Json): string {
 		...(least === undefined ? [] : [`from ${least}`]),
 		...(schema.maximum === undefined ? [] : [`to ${schema.maximum}`]),
 	].join(" ");
-	const fallback = schema.default === undefined ? "" : `; ${JSON.stringify(schema.default)} unless given`;
-	return `${schema.type ?? "any"}${bounds === "" ? "" : ` ${bounds}`}${fallback}`;
+	return `${[schema.type ?? "any"].flat().join(" or ")}${bounds === "" ? "" : ` ${bounds}`}${fallback}`;
 }
 
 /** Text that neither Markdown nor the generator's templates read as their own. */

@@ -60,14 +60,9 @@ export function createApp(
 			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
 		});
 	}
-	const forms = endpoints
-		.filter((endpoint) => endpoint.openAi || endpoint.anthropic === true)
-		.map((endpoint) => ({ root: `${prefix}/${endpoint.path.split("/")[1]}`, form: errorForm(endpoint) }));
-	const refuse = (request: Request, error: ApiError): Response => {
-		const path = pathOf(request.url);
-		const found = forms.find(({ root }) => path === root || path.startsWith(`${root}/`));
-		return errorResponse(error, found?.form ?? "plain", request, parts);
-	};
+	const formOf = errorForms(endpoints, prefix);
+	const refuse = (request: Request, error: ApiError): Response =>
+		errorResponse(error, formOf(pathOf(request.url)), request, parts);
 	app.notFound((c) => refuse(c.req.raw, noSuchPath(c.req.raw)));
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
@@ -85,6 +80,21 @@ export function createApp(
 		},
 		refuse,
 	};
+}
+
+/**
+ * Returns the form of errors by path, for what is refused before a route is found: the form of the route whose path
+ * begins so, else of the clients that call the first segment.
+ */
+function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: string) => ErrorForm {
+	const routes = endpoints.map((endpoint) => [endpoint.path.split("/:")[0], errorForm(endpoint)] as const);
+	const segments = endpoints
+		.filter((endpoint) => endpoint.openAi || endpoint.anthropic === true)
+		.map((endpoint) => [`/${endpoint.path.split("/")[1]}`, errorForm(endpoint)] as const);
+	const forms = [...routes, ...segments]
+		.map(([root, form]) => ({ root: `${prefix}${root}`, form }))
+		.sort((a, b) => b.root.length - a.root.length);
+	return (path) => forms.find(({ root }) => path === root || path.startsWith(`${root}/`))?.form ?? "plain";
 }
 
 /** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */

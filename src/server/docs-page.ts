@@ -97,8 +97,10 @@ function row(name: string, schema: JsonObject, required: boolean, depth = 0): st
 }
 
 function typeText(schema: JsonObject): string {
+	const fallback = schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`];
 	const options = schema.anyOf as JsonObject[] | undefined;
-	if (options) return [...new Set(options.map(typeText))].join(" | ");
+	if (options) return [[...new Set(options.map(typeText))].join(" | "), ...fallback].join(", ");
+	if (typeof schema.$ref === "string") return schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1);
 	if (Array.isArray(schema.enum)) return schema.enum.join(", ");
 	if ("const" in schema) return JSON.stringify(schema.const);
 	const bounds = [
@@ -108,8 +110,7 @@ function typeText(schema: JsonObject): string {
 	]
 		.filter(([key]) => key !== undefined && schema[key] !== undefined)
 		.map(([key, sign]) => `${sign} ${schema[key ?? ""]}`);
-	const fallback = schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`];
-	return [String(schema.type ?? "any"), ...bounds, ...fallback].join(", ");
+	return [[schema.type ?? "any"].flat().join(" | "), ...bounds, ...fallback].join(", ");
 }
 
 function escapeHtml(text: string): string {

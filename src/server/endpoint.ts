@@ -89,8 +89,10 @@ export interface DeclaredAnswer {
 	readonly type: string;
 	readonly schema?: TSchema;
 	readonly description: string;
-	/** Its other media types: another format, or a stream, whose schema is that of the data of one event. */
+	/** Its other media types. */
 	readonly others?: Readonly<Record<string, TSchema>>;
+	/** Present where it can be a stream of events: the JSON that is the data of one, under a name for generated clients. */
+	readonly events?: { readonly name: string; readonly schema: TSchema; readonly lastData?: string };
 }
 
 interface Declaration<Body extends TSchema, Query extends TSchema> {

@@ -40,7 +40,7 @@ const Issue = object(
 const FieldFaults = {
 	type: "object",
 	description: "The same, nested by field",
-	properties: { _errors: listOf(text) },
+	properties: { _errors: listOf(text), reason: { type: "string", description: "Of a sign-in that is refused" } },
 	additionalProperties: ref("FieldFaults"),
 };
 

@@ -1,7 +1,7 @@
 import type { TSchema } from "typebox";
 import { isRecord } from "../schema/is-record.ts";
 import { LIST_KEYWORD, type ListName } from "../schema/listed-text.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { DeclaredAnswer, Endpoint } from "./endpoint.ts";
 import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 import { errorResponses, REQUEST_ID } from "./openapi-errors.ts";
 import { COMPONENT_SCHEMAS } from "./openapi-schemas.ts";
@@ -48,7 +48,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: Describ
 					description: "A message that a wallet signed, base64 of JSON; X-Sign-In-With-X is taken as well",
 				},
 			},
-			schemas: { ...COMPONENT_SCHEMAS, ...listsOf(service.names) },
+			schemas: { ...COMPONENT_SCHEMAS, ...listsOf(service.names), ...eventsOf(endpoints) },
 		},
 	};
 	return JSON.parse(JSON.stringify(document, withLists)) as JsonObject;
@@ -90,13 +90,27 @@ function operation(endpoint: Endpoint): JsonObject {
 	};
 }
 
-function answerContent({ type, schema, others = {} }: NonNullable<Endpoint["answer"]>): JsonObject {
-	const contents = [[type, schema] as const, ...Object.entries(others)];
+function answerContent({ type, schema, others = {}, events }: DeclaredAnswer): JsonObject {
+	const stream = events === undefined ? [] : [["text/event-stream", eventSchema(events)] as const];
+	const contents = [[type, schema] as const, ...Object.entries(others), ...stream];
 	return Object.fromEntries(contents.map(([name, of]) => [name, of === undefined ? {} : { schema: of }]));
 }
 
-function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonObject {
-	if (form === undefined) return { "application/json": { schema } };
+/** One event of a stream, as OpenAPI 3.2 describes it (Media Type Object, Server-Sent Events). */
+function eventSchema({ name, lastData }: NonNullable<DeclaredAnswer["events"]>): JsonObject {
+	const content = { contentMediaType: "application/json", contentSchema: { $ref: `#/components/schemas/${name}` } };
+	const data = { type: "string", description: `JSON: ${name}`, ...content };
+	const all = lastData === undefined ? data : { anyOf: [{ const: lastData }, data] };
+	return { type: "object", properties: { event: { type: "string" }, data: all } };
+}
+
+/** The data of events, by name. */
+const eventsOf = (endpoints: readonly Endpoint[]): JsonObject =>
+	Object.fromEntries(endpoints.flatMap(({ answer }) => (answer?.events ? [[answer.events.name, answer.events.schema]] : [])));
+
+function requestContent({ schema, form, keepNulls, raw }: NonNullable<Endpoint["body"]>): JsonObject {
+	const asJson = keepNulls === true || raw === true ? (given: TSchema) => given : withNulls;
+	if (form === undefined) return { "application/json": { schema: asJson(schema) } };
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
 	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
 	const filesOf = (most: number): JsonObject => (most === 1 ? file : { type: "array", items: file, minItems: 1, maxItems: most });
@@ -104,9 +118,27 @@ function requestContent({ schema, form }: NonNullable<Endpoint["body"]>): JsonOb
 	const needed = form.optional === true ? required : [form.file, ...required];
 	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
 	return {
-		...(form.orJson === true ? { "application/json": { schema: { ...schema, required: needed } } } : {}),
+		...(form.orJson === true ? { "application/json": { schema: asJson({ ...schema, required: needed }) } } : {}),
 		"multipart/form-data": { schema: { ...schema, properties: shown, required: needed } },
 	};
+}
+
+/** A body's schema that says of members which may be left out that null is the same. */
+function withNulls(schema: TSchema): JsonObject {
+	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
+	const shown = Object.entries(properties).map(([name, of]) => [name, required.includes(name) ? of : orNull(of)] as const);
+	return { ...schema, properties: Object.fromEntries(shown) };
+}
+
+/** The schema of a value or null; what is said of it stays in front. */
+function orNull(schema: JsonObject): JsonObject {
+	const { description, deprecated, default: fallback, ...form } = schema;
+	const said = { description, deprecated, default: fallback };
+	const isOpen = form.type === undefined && form.enum === undefined && form.const === undefined && form.anyOf === undefined;
+	if (isOpen) return schema;
+	if (Array.isArray(form.anyOf)) return { ...said, ...form, anyOf: [...form.anyOf, { type: "null" }] };
+	if (typeof form.type === "string" && form.enum === undefined) return { ...said, ...form, type: [form.type, "null"] };
+	return { ...said, anyOf: [form, { type: "null" }] };
 }
 
 function security({ callers, anthropic }: Endpoint): JsonObject {
@@ -129,7 +161,8 @@ function pathParameters(path: string): JsonObject[] {
 		name: match[1],
 		in: "path",
 		required: true,
-		schema: { type: "string" },
+		// No path has a backslash or a NUL.
+		schema: { type: "string", minLength: 1, pattern: "^[^\\\\\\u0000]*$" },
 	}));
 }
 
@@ -139,7 +172,8 @@ function queryParameters(schema: TSchema | undefined): JsonObject[] {
 		name,
 		in: "query",
 		required: required.includes(name),
-		schema: property,
+		// Of anything but text an empty value and `null` are the same as none.
+		...(property.type === "string" ? { schema: property } : { allowEmptyValue: true, schema: orNull(property) }),
 	}));
 }
 

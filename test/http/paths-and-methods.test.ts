@@ -46,6 +46,13 @@ test("below the paths of OpenAI's clients the error is an object, elsewhere it i
 	expect(other.error).toContain("/api/v1/nothing");
 });
 
+test("a route below a path of OpenAI's clients that is none of theirs tells its refusals in its own form", async () => {
+	for (const path of ["/api/v1/audio/voices/%5Cx", "/api/v1/image/edit"]) {
+		const { error } = (await (await bare("PATCH", path)).json()) as { error: unknown };
+		expect([path, typeof error]).toEqual([path, "string"]);
+	}
+});
+
 test("an odd path is quoted at a bounded length", async () => {
 	const answer = await bare("GET", `/api/v1/${"x".repeat(8_000)}`);
 	expect(answer.status).toBe(404);

@@ -76,6 +76,11 @@ export async function startFullGateway(
 					},
 					"text-vectors": { type: "embedding", embedding: { perMillionTokens: 1 }, ...target("embeddings", "vectors") },
 					"tts-orpheus": target("audio", "orpheus"),
+					"tts-kokoro": target("audio", "kokoro"),
+					"tts-chatterbox-hd": {
+						upstreams: [{ upstream: "audio", model: "chatterbox", weight: 1, order: 0, cloning: "voice_file" }],
+					},
+					"nvidia/parakeet-tdt-0.6b-v3": target("audio", "parakeet"),
 					"openai/whisper-large-v3": target("audio", "whisper-large-v3"),
 				},
 			},

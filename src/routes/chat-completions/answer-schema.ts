@@ -66,5 +66,5 @@ const ChatCompletionChunk = Type.Object({
 	service_parameters: Type.Optional(ServiceParametersEchoSchema),
 });
 
-/** The data of an event of the stream; the last one is the text `[DONE]`. */
+/** The data of an event of the stream. */
 export const ChatEventSchema = Type.Union([ChatCompletionChunk, OpenAiErrorEventSchema]);

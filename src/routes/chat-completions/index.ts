@@ -45,7 +45,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 			type: "application/json",
 			schema: ChatCompletionSchema,
 			description: "The completion, or a stream of chunks as text/event-stream",
-			others: { "text/event-stream": ChatEventSchema },
+			events: { name: "ChatCompletionEvent", schema: ChatEventSchema, lastData: "[DONE]" },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),

@@ -50,7 +50,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 				type: "application/json",
 				schema: MessageSchema,
 				description: "The message, or a stream of events as text/event-stream",
-				others: { "text/event-stream": MessageEventSchema },
+				events: { name: "MessageEvent", schema: MessageEventSchema },
 			},
 			mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 			async admit(input, call) {

@@ -41,7 +41,7 @@ export function responses(parts: ChatParts): Endpoint {
 			type: "application/json",
 			schema: ResponseSchema,
 			description: "The response, or a stream of events as text/event-stream",
-			others: { "text/event-stream": ResponseEventSchema },
+			events: { name: "ResponseEvent", schema: ResponseEventSchema },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
