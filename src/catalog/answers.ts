@@ -2,7 +2,9 @@
  * Query and answer schemas of the catalog's routes (docs/models.md), for the routes to check with and
  * for the API document.
  */
+
 import Type from "typebox";
+import { named } from "../schema/named-schema.ts";
 import { MODEL_TYPES } from "./types.ts";
 
 /** Query of GET /models. */
@@ -27,91 +29,115 @@ const DeprecationSchema = Type.Object({
 });
 
 /** One model. Members of `model_spec` beyond these depend on its type. */
-export const ModelSchema = Type.Object({
-	id: Type.String(),
-	object: Type.Literal("model"),
-	type: Type.Enum([...MODEL_TYPES]),
-	created: Type.Integer({ description: "Unix seconds" }),
-	owned_by: Type.String(),
-	context_length: Type.Optional(Type.Integer({ description: "Text models whose context is known" })),
-	model_spec: Type.Object({
-		name: Type.String(),
-		description: Type.String(),
-		modelSource: Type.String(),
-		offline: Type.Boolean(),
-		privacy: Type.Enum(["private", "anonymized"]),
-		betaModel: Type.Boolean(),
-		traits: Type.Array(Type.String()),
-		deprecation: Type.Optional(DeprecationSchema),
-		availableContextTokens: Type.Optional(Type.Integer()),
-		maxCompletionTokens: Type.Optional(Type.Integer()),
-		voices: Type.Optional(Type.Array(Type.String())),
-		capabilities: Type.Optional(Type.Object({}, { additionalProperties: true })),
-		constraints: Type.Optional(Type.Object({}, { additionalProperties: true })),
-		pricing: Type.Optional(Type.Object({}, { additionalProperties: true })),
+export const ModelSchema = named(
+	"Model",
+	Type.Object({
+		id: Type.String(),
+		object: Type.Literal("model"),
+		type: Type.Enum([...MODEL_TYPES]),
+		created: Type.Integer({ description: "Unix seconds" }),
+		owned_by: Type.String(),
+		context_length: Type.Optional(Type.Integer({ description: "Text models whose context is known" })),
+		model_spec: Type.Object({
+			name: Type.String(),
+			description: Type.String(),
+			modelSource: Type.String(),
+			offline: Type.Boolean(),
+			privacy: Type.Enum(["private", "anonymized"]),
+			betaModel: Type.Boolean(),
+			traits: Type.Array(Type.String()),
+			deprecation: Type.Optional(DeprecationSchema),
+			availableContextTokens: Type.Optional(Type.Integer()),
+			maxCompletionTokens: Type.Optional(Type.Integer()),
+			voices: Type.Optional(Type.Array(Type.String())),
+			capabilities: Type.Optional(Type.Object({}, { additionalProperties: true })),
+			constraints: Type.Optional(Type.Object({}, { additionalProperties: true })),
+			pricing: Type.Optional(Type.Object({}, { additionalProperties: true })),
+		}),
 	}),
-});
+);
 
-export const ModelListSchema = Type.Object({
-	object: Type.Literal("list"),
-	type: Type.String({ description: "As asked for" }),
-	data: Type.Array(ModelSchema),
-});
+export const ModelListSchema = named(
+	"ModelList",
+	Type.Object({
+		object: Type.Literal("list"),
+		type: Type.String({ description: "As asked for" }),
+		data: Type.Array(ModelSchema),
+	}),
+);
 
 /** Answer of GET /models/traits and GET /models/compatibility_mapping. */
-export const NameMapSchema = Type.Object({
-	object: Type.Literal("list"),
-	type: Type.Enum([...MODEL_TYPES]),
-	data: Type.Record(Type.String(), Type.String()),
-});
-
-export const CharacterSchema = Type.Object({
-	id: Type.String(),
-	name: Type.String(),
-	slug: Type.String(),
-	description: Type.String(),
-	author: Type.String(),
-	shareUrl: Type.String(),
-	photoUrl: Type.String(),
-	modelId: Type.String(),
-	adult: Type.Boolean(),
-	featured: Type.Boolean(),
-	webEnabled: Type.Boolean(),
-	createdAt: Type.String(),
-	updatedAt: Type.String(),
-	tags: Type.Array(Type.String()),
-	stats: Type.Object({
-		averageRating: Type.Number(),
-		imports: Type.Number(),
-		ratingCount: Type.Number(),
-		ratingSum: Type.Number(),
-		userRating: Type.Number(),
+export const NameMapSchema = named(
+	"NameMap",
+	Type.Object({
+		object: Type.Literal("list"),
+		type: Type.Enum([...MODEL_TYPES]),
+		data: Type.Record(Type.String(), Type.String()),
 	}),
-});
+);
 
-const CharacterReviewSchema = Type.Object({
-	id: Type.String(),
-	characterId: Type.String(),
-	createdAt: Type.String(),
-	isOwner: Type.Boolean(),
-	locale: Type.Union([Type.String(), Type.Null()]),
-	message: Type.Union([Type.String(), Type.Null()]),
-	rating: Type.Integer({ minimum: 1, maximum: 5 }),
-	userAvatarUrl: Type.Union([Type.String(), Type.Null()]),
-	username: Type.String(),
-});
-
-export const CharacterReviewListSchema = Type.Object({
-	object: Type.Literal("list"),
-	data: Type.Array(CharacterReviewSchema),
-	pagination: Type.Object({
-		page: Type.Integer(),
-		pageSize: Type.Integer(),
-		total: Type.Integer(),
-		totalPages: Type.Integer(),
+export const CharacterSchema = named(
+	"Character",
+	Type.Object({
+		id: Type.String(),
+		name: Type.String(),
+		slug: Type.String(),
+		description: Type.String(),
+		author: Type.String(),
+		shareUrl: Type.String(),
+		photoUrl: Type.String(),
+		modelId: Type.String(),
+		adult: Type.Boolean(),
+		featured: Type.Boolean(),
+		webEnabled: Type.Boolean(),
+		createdAt: Type.String(),
+		updatedAt: Type.String(),
+		tags: Type.Array(Type.String()),
+		stats: Type.Object({
+			averageRating: Type.Number(),
+			imports: Type.Number(),
+			ratingCount: Type.Number(),
+			ratingSum: Type.Number(),
+			userRating: Type.Number(),
+		}),
 	}),
-	summary: Type.Object({ averageRating: Type.Number(), totalReviews: Type.Integer() }),
-});
+);
 
-export const CharacterAnswerSchema = Type.Object({ object: Type.Literal("character"), data: CharacterSchema });
-export const CharacterListSchema = Type.Object({ object: Type.Literal("list"), data: Type.Array(CharacterSchema) });
+const CharacterReviewSchema = named(
+	"CharacterReview",
+	Type.Object({
+		id: Type.String(),
+		characterId: Type.String(),
+		createdAt: Type.String(),
+		isOwner: Type.Boolean(),
+		locale: Type.Union([Type.String(), Type.Null()]),
+		message: Type.Union([Type.String(), Type.Null()]),
+		rating: Type.Integer({ minimum: 1, maximum: 5 }),
+		userAvatarUrl: Type.Union([Type.String(), Type.Null()]),
+		username: Type.String(),
+	}),
+);
+
+export const CharacterReviewListSchema = named(
+	"CharacterReviewList",
+	Type.Object({
+		object: Type.Literal("list"),
+		data: Type.Array(CharacterReviewSchema),
+		pagination: Type.Object({
+			page: Type.Integer(),
+			pageSize: Type.Integer(),
+			total: Type.Integer(),
+			totalPages: Type.Integer(),
+		}),
+		summary: Type.Object({ averageRating: Type.Number(), totalReviews: Type.Integer() }),
+	}),
+);
+
+export const CharacterAnswerSchema = named(
+	"CharacterAnswer",
+	Type.Object({ object: Type.Literal("character"), data: CharacterSchema }),
+);
+export const CharacterListSchema = named(
+	"CharacterList",
+	Type.Object({ object: Type.Literal("list"), data: Type.Array(CharacterSchema) }),
+);

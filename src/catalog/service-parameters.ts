@@ -2,8 +2,10 @@
  * `service_parameters`: options of this service beside the OpenAI ones, from the body or from the suffix of a
  * model reference (docs/chat.md).
  */
+
 import Type, { type Static } from "typebox";
 import { ApiError } from "../errors/index.ts";
+import { named } from "../schema/named-schema.ts";
 
 export const WEB_SEARCH_MODES = ["off", "on", "auto"] as const;
 
@@ -84,27 +86,33 @@ function missing(option: keyof ServiceParameters, feature: string): ApiError {
 }
 
 /** A source that the answer rests on (docs/chat.md). */
-const CitationSchema = Type.Object({
-	title: Type.String(),
-	url: Type.String(),
-	content: Type.Optional(Type.String()),
-	date: Type.Optional(Type.String()),
-});
+const CitationSchema = named(
+	"WebCitation",
+	Type.Object({
+		title: Type.String(),
+		url: Type.String(),
+		content: Type.Optional(Type.String()),
+		date: Type.Optional(Type.String()),
+	}),
+);
 export type Citation = Static<typeof CitationSchema>;
 
-export const ServiceParametersEchoSchema = Type.Object({
-	enable_e2ee: Type.Boolean(),
-	enable_web_search: Type.Enum([...WEB_SEARCH_MODES]),
-	enable_web_citations: Type.Boolean(),
-	enable_web_scraping: Type.Boolean(),
-	include_service_system_prompt: Type.Boolean(),
-	include_search_results_in_stream: Type.Boolean(),
-	return_search_results_as_documents: Type.Boolean(),
-	strip_thinking_response: Type.Boolean(),
-	disable_thinking: Type.Boolean(),
-	character_slug: Type.Optional(Type.String()),
-	web_search_citations: Type.Array(CitationSchema),
-});
+export const ServiceParametersEchoSchema = named(
+	"ServiceParametersEcho",
+	Type.Object({
+		enable_e2ee: Type.Boolean(),
+		enable_web_search: Type.Enum([...WEB_SEARCH_MODES]),
+		enable_web_citations: Type.Boolean(),
+		enable_web_scraping: Type.Boolean(),
+		include_service_system_prompt: Type.Boolean(),
+		include_search_results_in_stream: Type.Boolean(),
+		return_search_results_as_documents: Type.Boolean(),
+		strip_thinking_response: Type.Boolean(),
+		disable_thinking: Type.Boolean(),
+		character_slug: Type.Optional(Type.String()),
+		web_search_citations: Type.Array(CitationSchema),
+	}),
+);
 export type ServiceParametersEcho = Static<typeof ServiceParametersEchoSchema>;
 
 /** The `service_parameters` member of an answer. `enable_x_search` is not part of it. */

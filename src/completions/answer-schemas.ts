@@ -1,19 +1,24 @@
 /** What the answers of all conversations have in common, for the API document. */
+
 import Type from "typebox";
+import { named } from "../schema/named-schema.ts";
 
 export const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const CostSchema = Type.Object(
-	{ usd: Type.Number(), diem: Type.Number() },
-	{ description: "What the request was charged, of each currency" },
+export const CostSchema = named(
+	"Cost",
+	Type.Object({ usd: Type.Number(), diem: Type.Number() }, { description: "What the request was charged, of each currency" }),
 );
 
 /** An error in a stream that has begun, in the form of OpenAI's clients. */
-export const OpenAiErrorEventSchema = Type.Object({
-	error: Type.Object({
-		message: Type.String(),
-		type: Type.String(),
-		param: orNull(Type.String()),
-		code: orNull(Type.String()),
+export const OpenAiErrorEventSchema = named(
+	"OpenAiErrorEvent",
+	Type.Object({
+		error: Type.Object({
+			message: Type.String(),
+			type: Type.String(),
+			param: orNull(Type.String()),
+			code: orNull(Type.String()),
+		}),
 	}),
-});
+);

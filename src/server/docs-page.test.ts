@@ -34,7 +34,7 @@ test("a route names the errors that it can answer, and no others", () => {
 	expect(chat["503"]).toContain("MODEL_AT_CAPACITY");
 	expect(chat["408"]).toBe("REQUEST_TIMEOUT");
 	const models = codesOf("get", "/models");
-	expect(Object.keys(models)).toEqual(["200", "400", "401", "403", "429", "431", "500", "503"]);
+	expect(Object.keys(models)).toEqual(["200", "400", "401", "403", "429", "500", "503"]);
 	expect([models["429"], models["500"], models["503"]]).toEqual(["RATE_LIMIT_EXCEEDED", "UNKNOWN_ERROR", "SERVICE_UNAVAILABLE"]);
 	expect(codesOf("get", "/models/{id}")["404"]).toBe("MODEL_NOT_FOUND");
 	expect(codesOf("get", "/characters/{slug}")["404"]).toBe("CHARACTER_NOT_FOUND");

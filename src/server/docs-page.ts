@@ -1,4 +1,5 @@
 type JsonObject = Record<string, unknown>;
+type Schemas = Readonly<Record<string, JsonObject>>;
 
 interface Operation {
 	readonly summary: string;
@@ -16,6 +17,7 @@ h2{margin-top:2.5rem;border-bottom:1px solid var(--line)}summary{cursor:pointer;
 
 /** A readable page of the API, made from the OpenAPI document: no script, nothing loaded from elsewhere. */
 export function docsPage(document: JsonObject): string {
+	const { schemas } = document.components as { schemas: Record<string, JsonObject> };
 	const paths = document.paths as Record<string, Record<string, Operation>>;
 	const { version, description } = document.info as { version: string; description: string };
 	const server = (document.servers as { url: string }[])[0]?.url ?? "";
@@ -23,7 +25,7 @@ export function docsPage(document: JsonObject): string {
 	for (const [path, item] of Object.entries(paths)) {
 		for (const [method, operation] of Object.entries(item)) {
 			const tag = operation.tags[0] ?? "Other";
-			byTag.set(tag, [...(byTag.get(tag) ?? []), operationHtml(method.toUpperCase(), path, operation)]);
+			byTag.set(tag, [...(byTag.get(tag) ?? []), operationHtml(method.toUpperCase(), path, operation, schemas)]);
 		}
 	}
 	const nav = [...byTag.keys()].map((tag) => `<a href="#${escapeHtml(tag)}">${escapeHtml(tag)}</a>`).join("");
@@ -33,7 +35,7 @@ export function docsPage(document: JsonObject): string {
 	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>Turnpike API</title><style>${STYLE}</style></head><body><main><h1>Turnpike API <small>${escapeHtml(version)}</small></h1><p>${escapeHtml(description)}</p><p>Base address: <code>${escapeHtml(server)}</code> &middot; Send <code>Authorization: Bearer &lt;key&gt;</code>, or <code>SIGN-IN-WITH-X</code> of a wallet &middot; <a href="/api/v1/openapi.json">OpenAPI 3.1 document</a></p><nav>${nav}</nav>${sections}</main></body></html>`;
 }
 
-function operationHtml(method: string, path: string, operation: Operation): string {
+function operationHtml(method: string, path: string, operation: Operation, schemas: Schemas): string {
 	const parameters = (operation.parameters ?? []).map((parameter) =>
 		row(`${parameter.name} <span class="r">(${parameter.in})</span>`, parameter.schema, parameter.required),
 	);
@@ -43,7 +45,8 @@ function operationHtml(method: string, path: string, operation: Operation): stri
 	const responses = Object.entries(operation.responses).map(
 		([status, { description, content }]) =>
 			`<tr><td>${status}</td><td>${escapeHtml(description)}${Object.values(content ?? {})
-				.map(({ schema: of }) => nested(of, 0))
+				// Errors have one form on all routes of a client.
+				.map(({ schema: of }) => (status === "200" ? nested(withParts(of, schemas, 0), 0) : ""))
 				.join("")}</td></tr>`,
 	);
 	return `<details><summary><span class="m">${method}</span> <code>${escapeHtml(path)}</code> ${escapeHtml(operation.summary)}</summary>${operation.description ? `<p>${escapeHtml(operation.description)}</p>` : ""}${table("Parameters", parameters)}${table("Body", fields)}${table("Answers", responses)}</details>`;
@@ -59,6 +62,8 @@ function fieldRows(schema: JsonObject, depth = 0): string[] {
 	return Object.entries(properties).map(([name, property]) => row(name, property, required.includes(name), depth));
 }
 
+/** Levels of JSON in a schema that is shown; some refer to themselves. */
+const MAX_PARTS = 24;
 /** Deeper than any body or answer goes. */
 const MAX_DEPTH = 8;
 
@@ -70,6 +75,18 @@ function nested(schema: JsonObject | undefined, depth: number): string {
 			`<details><summary>${escapeHtml(formName(form))}</summary><table>${fieldRows(form, depth + 1).join("")}</table></details>`,
 	);
 	return [...new Set(tables)].join("");
+}
+
+/** A schema with the named ones that it refers to in their places. */
+function withParts(schema: JsonObject | undefined, schemas: Schemas, depth: number): JsonObject | undefined {
+	if (schema === undefined || depth >= MAX_PARTS) return schema;
+	const name = typeof schema.$ref === "string" ? schema.$ref.slice(schema.$ref.lastIndexOf("/") + 1) : null;
+	if (name !== null) return withParts(schemas[name] ?? {}, schemas, depth + 1);
+	const inside = (part: unknown): unknown => {
+		if (Array.isArray(part)) return part.map(inside);
+		return typeof part === "object" && part !== null ? withParts(part as JsonObject, schemas, depth + 1) : part;
+	};
+	return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, inside(part)]));
 }
 
 /** The object schemas with named fields that a value is, may be, or holds as items or as members of any name. */

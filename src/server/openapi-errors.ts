@@ -6,9 +6,6 @@ import { ERROR_SCHEMAS, schemaRef } from "./openapi-schemas.ts";
 
 type JsonObject = Record<string, unknown>;
 
-/** The runtime's own answer to a long address or long headers, without a body. */
-const TOO_LONG = { description: "The address and the headers together have more than 16 KiB" };
-
 /** Every answer has it. */
 export const REQUEST_ID = { "X-Request-ID": { schema: { type: "string", minLength: 32, maxLength: 32 } } };
 const OFFER = schemaRef("PaymentRequired");
@@ -73,7 +70,7 @@ export function errorResponses(endpoint: Endpoint): JsonObject {
 		const status = errorStatus(code, form);
 		byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
 	}
-	const responses: JsonObject = { "431": TOO_LONG };
+	const responses: JsonObject = {};
 	for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
 		responses[String(status)] = {
 			description: codes.map((code) => code.replace("REQUEST_TIMEOUT_UPLOAD", "REQUEST_TIMEOUT")).join(", "),

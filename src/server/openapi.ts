@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { isRecord } from "../schema/is-record.ts";
 import { LIST_KEYWORD, type ListName } from "../schema/listed-text.ts";
+import { NAME_KEYWORD } from "../schema/named-schema.ts";
 import type { DeclaredAnswer, Endpoint } from "./endpoint.ts";
 import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 import { errorResponses, REQUEST_ID } from "./openapi-errors.ts";
@@ -48,19 +49,32 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: Describ
 					description: "A message that a wallet signed, base64 of JSON; X-Sign-In-With-X is taken as well",
 				},
 			},
-			schemas: { ...COMPONENT_SCHEMAS, ...listsOf(service.names), ...eventsOf(endpoints) },
+			schemas: eventsOf(endpoints),
 		},
 	};
-	return JSON.parse(JSON.stringify(document, withLists)) as JsonObject;
+	const schemas: JsonObject = { ...COMPONENT_SCHEMAS, ...listsOf(service.names) };
+	const { components, ...rest } = forReaders(document, schemas) as typeof document;
+	return { ...rest, components: { ...components, schemas: { ...schemas, ...components.schemas } } };
 }
 
 const listsOf = (names: DescribedService["names"]): JsonObject =>
 	Object.fromEntries(Object.entries(names).map(([name, texts]) => [name, { type: "string", enum: texts }]));
 
-/** Puts a reference in the place of a text that is one of a list. */
-function withLists(_key: string, value: unknown): unknown {
-	const list = isRecord(value) ? value[LIST_KEYWORD] : undefined;
-	return list === undefined ? value : { $ref: `#/components/schemas/${String(list)}` };
+/**
+ * Returns a JSON value for programs that read it: references in the place of schemas with a name, which are added to
+ * `schemas`, and of texts that are one of a list; a choice of texts is said to be of texts.
+ */
+function forReaders(part: unknown, schemas: JsonObject): unknown {
+	const replaced = (_key: string, value: unknown): unknown => {
+		if (!isRecord(value)) return value;
+		const { [NAME_KEYWORD]: name, [LIST_KEYWORD]: list, ...schema } = value;
+		if (typeof name === "string") schemas[name] ??= forReaders(schema, schemas);
+		if (name !== undefined || list !== undefined) return { $ref: `#/components/schemas/${String(name ?? list)}` };
+		const isChoice =
+			value.type === undefined && Array.isArray(value.enum) && value.enum.every((text) => typeof text === "string");
+		return isChoice ? { type: "string", ...value } : value;
+	};
+	return JSON.parse(JSON.stringify(part, replaced));
 }
 
 function operation(endpoint: Endpoint): JsonObject {
@@ -114,7 +128,10 @@ function requestContent({ schema, form, keepNulls, raw }: NonNullable<Endpoint["
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
 	const file = { type: "string", format: "binary", description: `A file of up to ${form.maxFileBytes} bytes` };
 	const filesOf = (most: number): JsonObject => (most === 1 ? file : { type: "array", items: file, minItems: 1, maxItems: most });
-	const others = Object.entries(form.others ?? {}).map(([name, most]) => [name, filesOf(most)] as const);
+	const others = Object.entries(form.others ?? {})
+		// Another spelling of the field itself: generated clients have one name for both.
+		.filter(([name]) => name !== `${form.file}[]`)
+		.map(([name, most]) => [name, filesOf(most)] as const);
 	const needed = form.optional === true ? required : [form.file, ...required];
 	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
 	return {

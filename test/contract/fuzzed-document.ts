@@ -7,6 +7,7 @@ interface Operation {
 	readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
 	readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 	readonly security?: readonly object[];
+	readonly responses: Readonly<Record<string, object>>;
 }
 export interface FuzzedDocument {
 	readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -31,11 +32,13 @@ const NAMES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 	"/tee/signature": { model: ["attested-model"] },
 };
 
-/** Puts the names of what this service has in the place of any text. */
+/** The HTTP layer's own answer to addresses over 16 KiB, of any route (docs/api.md). */
+const TOO_LONG = { "431": { description: "The address and the headers are too long" } };
+
+/** Puts the names of what this service has in the place of any text, and adds what is the same for all routes. */
 export function withNamesThatExist(document: FuzzedDocument): FuzzedDocument {
 	const paths = Object.entries(document.paths).map(([path, methods]) => {
-		const names = NAMES[path];
-		if (names === undefined) return [path, methods] as const;
+		const names = NAMES[path] ?? {};
 		const named = Object.entries(methods).map(([method, operation]) => [method, withNames(operation, names)] as const);
 		return [path, Object.fromEntries(named)] as const;
 	});
@@ -58,6 +61,7 @@ function withNames(operation: Operation, names: Readonly<Record<string, readonly
 	});
 	return {
 		...operation,
+		responses: { ...operation.responses, ...TOO_LONG },
 		...(parameters === undefined ? {} : { parameters }),
 		...(operation.requestBody === undefined
 			? {}

@@ -3,6 +3,7 @@
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
 import { closed } from "../../schema/closed.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { AccountView } from "../../store/admin/account-view.ts";
 import type { MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce } from "../../store/admin/money-request.ts";
@@ -12,47 +13,59 @@ import { amount, instant, isoTime, nullable } from "../view-parts.ts";
 export const TierSchema = Type.Enum(["paid", "partner", "staff"]);
 const CurrencySchema = Type.Enum(["USD", "BUNDLED_CREDITS", "DIEM"]);
 
-export const AccountSchema = closed({
-	id: Type.String(),
-	name: Type.String(),
-	tier: TierSchema,
-	operator: Type.Boolean({ description: "The operator's own account" }),
-	disabled: Type.Boolean({ description: "Its requests are refused" }),
-	wallet: nullable(Type.String()),
-	createdAt: instant(),
-	balanceUsd: amount("Prepaid USD, without bundled credit"),
-	bundledUsd: amount(),
-	diemToday: amount("What is left of today's diem"),
-	stakeDiemToday: amount(),
-	stakeDiemNext: nullable(amount("From the next UTC day on; null where the chain will say it")),
-	stakeSource: Type.Enum(["operator", "chain"]),
-});
+export const AccountSchema = named(
+	"Account",
+	closed({
+		id: Type.String(),
+		name: Type.String(),
+		tier: TierSchema,
+		operator: Type.Boolean({ description: "The operator's own account" }),
+		disabled: Type.Boolean({ description: "Its requests are refused" }),
+		wallet: nullable(Type.String()),
+		createdAt: instant(),
+		balanceUsd: amount("Prepaid USD, without bundled credit"),
+		bundledUsd: amount(),
+		diemToday: amount("What is left of today's diem"),
+		stakeDiemToday: amount(),
+		stakeDiemNext: nullable(amount("From the next UTC day on; null where the chain will say it")),
+		stakeSource: Type.Enum(["operator", "chain"]),
+	}),
+);
 
-export const BookedSchema = closed({
-	reference: Type.String(),
-	accountId: Type.String(),
-	amountUsd: amount(),
-	balanceUsd: amount("Right after it"),
-	createdAt: instant(),
-});
+export const BookedSchema = named(
+	"MoneyBooked",
+	closed({
+		reference: Type.String(),
+		accountId: Type.String(),
+		amountUsd: amount(),
+		balanceUsd: amount("Right after it"),
+		createdAt: instant(),
+	}),
+);
 
-export const RefundedSchema = closed({
-	reference: Type.String(),
-	accountId: Type.String(),
-	requestId: Type.String(),
-	amountUsd: amount("Over all parts; one diem counts as one USD"),
-	parts: Type.Array(closed({ currency: CurrencySchema, amount: amount(), balance: amount("Right after it") })),
-	createdAt: instant(),
-});
+export const RefundedSchema = named(
+	"MoneyRefunded",
+	closed({
+		reference: Type.String(),
+		accountId: Type.String(),
+		requestId: Type.String(),
+		amountUsd: amount("Over all parts; one diem counts as one USD"),
+		parts: Type.Array(closed({ currency: CurrencySchema, amount: amount(), balance: amount("Right after it") })),
+		createdAt: instant(),
+	}),
+);
 
-export const MoneyEntrySchema = closed({
-	reference: Type.String(),
-	currency: CurrencySchema,
-	amount: amount(),
-	balance: amount("Of the currency, right after it"),
-	requestId: Type.Optional(Type.String({ description: "Of a refund: what was charged" })),
-	createdAt: instant(),
-});
+export const MoneyEntrySchema = named(
+	"MoneyEntry",
+	closed({
+		reference: Type.String(),
+		currency: CurrencySchema,
+		amount: amount(),
+		balance: amount("Of the currency, right after it"),
+		requestId: Type.Optional(Type.String({ description: "Of a refund: what was charged" })),
+		createdAt: instant(),
+	}),
+);
 
 const CURRENCIES = { usd: "USD", bundled: "BUNDLED_CREDITS", diem: "DIEM" } as const;
 

@@ -3,6 +3,7 @@
 import Type from "typebox";
 import { formatNano } from "../../ledger/nano.ts";
 import { closed } from "../../schema/closed.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { KeyUsage, KeyWithUsage } from "../../store/admin/key-usage.ts";
 import type { ApiKey, KeyLimits } from "../../store/port.ts";
 import { amount, instant, isoTime, nullable } from "../view-parts.ts";
@@ -26,24 +27,30 @@ const KEY = {
 };
 
 /** A key without what it spent: the answer to its change. */
-export const KeySchema = closed(KEY);
+export const KeySchema = named("ApiKey", closed(KEY));
 
-export const KeyWithUsageSchema = closed({
-	...KEY,
-	usage: closed({ trailingSevenDays: closed({ usd: amount(), vcu: amount(), diem: amount() }) }),
-	currentPeriodUsage: Type.Optional(closed({ usd: amount(), diem: amount() })),
-});
+export const KeyWithUsageSchema = named(
+	"ApiKeyWithUsage",
+	closed({
+		...KEY,
+		usage: closed({ trailingSevenDays: closed({ usd: amount(), vcu: amount(), diem: amount() }) }),
+		currentPeriodUsage: Type.Optional(closed({ usd: amount(), diem: amount() })),
+	}),
+);
 
-export const CreatedKeySchema = closed({
-	apiKey: Type.String({ description: "The secret: shown this once" }),
-	apiKeyType: KeyTypeSchema,
-	consumptionLimit: limits(),
-	limitPeriod: LimitPeriodSchema,
-	description: Type.String(),
-	expiresAt: nullable(instant()),
-	id: Type.String({ format: "uuid" }),
-	restrictions: Type.Optional(restrictions()),
-});
+export const CreatedKeySchema = named(
+	"CreatedApiKey",
+	closed({
+		apiKey: Type.String({ description: "The secret: shown this once" }),
+		apiKeyType: KeyTypeSchema,
+		consumptionLimit: limits(),
+		limitPeriod: LimitPeriodSchema,
+		description: Type.String(),
+		expiresAt: nullable(instant()),
+		id: Type.String({ format: "uuid" }),
+		restrictions: Type.Optional(restrictions()),
+	}),
+);
 
 export function keyView(key: ApiKey) {
 	return {

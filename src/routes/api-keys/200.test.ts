@@ -258,15 +258,15 @@ test("the API's document has every route with its schemas and its refusals", asy
 			}),
 		);
 	expect(told).toEqual([
-		"get /api_keys true true 400,401,403,429,431,500,503",
-		"post /api_keys true true 400,401,403,408,413,415,429,431,500,503",
-		"patch /api_keys true true 400,401,403,404,408,413,415,429,431,500,503",
-		"delete /api_keys true true 400,401,403,404,429,431,500,503",
-		"get /api_keys/rate_limits false true 400,401,403,429,431,500,503",
-		"get /api_keys/rate_limits/log false true 400,401,403,429,431,500,503",
-		"get /api_keys/generate_web3_key false true 400,429,431,500,503",
-		"post /api_keys/generate_web3_key false true 400,403,408,413,415,429,431,500,503",
-		"get /api_keys/{id} true true 400,401,403,404,429,431,500,503",
+		"get /api_keys true true 400,401,403,429,500,503",
+		"post /api_keys true true 400,401,403,408,413,415,429,500,503",
+		"patch /api_keys true true 400,401,403,404,408,413,415,429,500,503",
+		"delete /api_keys true true 400,401,403,404,429,500,503",
+		"get /api_keys/rate_limits false true 400,401,403,429,500,503",
+		"get /api_keys/rate_limits/log false true 400,401,403,429,500,503",
+		"get /api_keys/generate_web3_key false true 400,429,500,503",
+		"post /api_keys/generate_web3_key false true 400,403,408,413,415,429,500,503",
+		"get /api_keys/{id} true true 400,401,403,404,429,500,503",
 	]);
 	const created = paths["/api_keys"]?.post?.requestBody?.content["application/json"]?.schema.properties ?? {};
 	expect(Object.keys(created)).toEqual([

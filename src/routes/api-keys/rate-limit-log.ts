@@ -1,23 +1,27 @@
 import Type from "typebox";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type ApiKeyParts, callerOf } from "./parts.ts";
 
-export const RateLimitLogSchema = Type.Object({
-	object: Type.Literal("list"),
-	data: Type.Array(
-		Type.Object(
-			{
-				apiKeyId: Type.String(),
-				modelId: Type.String({ description: "Of a limit that is no model's: the endpoint's name" }),
-				rateLimitTier: Type.String(),
-				rateLimitType: Type.Enum(["RPD", "RPM", "TPM", "FAILED_REQUESTS", "UNSUPPORTED_FEATURE_REQUESTS"]),
-				timestamp: Type.String({ format: "date-time" }),
-			},
-			{ additionalProperties: false },
+export const RateLimitLogSchema = named(
+	"RateLimitLog",
+	Type.Object({
+		object: Type.Literal("list"),
+		data: Type.Array(
+			Type.Object(
+				{
+					apiKeyId: Type.String(),
+					modelId: Type.String({ description: "Of a limit that is no model's: the endpoint's name" }),
+					rateLimitTier: Type.String(),
+					rateLimitType: Type.Enum(["RPD", "RPM", "TPM", "FAILED_REQUESTS", "UNSUPPORTED_FEATURE_REQUESTS"]),
+					timestamp: Type.String({ format: "date-time" }),
+				},
+				{ additionalProperties: false },
+			),
 		),
-	),
-});
+	}),
+);
 
 /** GET /api_keys/rate_limits/log: the account's last 50 requests that a limit refused, newest first. */
 export async function rateLimitLog(call: Call, { exceededLimits }: ApiKeyParts): Promise<Answer> {

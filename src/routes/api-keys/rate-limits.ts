@@ -4,27 +4,31 @@ import { NANO_PER_USD } from "../../budgets/index.ts";
 import { textRateLimit } from "../../catalog/index.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import { closed } from "../../schema/closed.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type ApiKeyParts, callerOf } from "./parts.ts";
 
 const DAY_MS = 86_400_000;
 
-export const RateLimitsSchema = closed({
-	data: closed({
-		accessPermitted: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
-		apiTier: closed({ id: Type.String(), isCharged: Type.Boolean() }),
-		balances: closed({ USD: Type.Number({ description: "Bundled credit included" }), DIEM: Type.Number() }),
-		keyExpiration: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
-		nextEpochBegins: Type.String({ format: "date-time" }),
-		rateLimits: Type.Array(
-			closed({
-				apiModelId: Type.String(),
-				rateLimits: Type.Array(closed({ amount: Type.Number(), type: Type.Enum(["RPM", "RPD", "TPM"]) })),
-			}),
-		),
+export const RateLimitsSchema = named(
+	"RateLimits",
+	closed({
+		data: closed({
+			accessPermitted: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
+			apiTier: closed({ id: Type.String(), isCharged: Type.Boolean() }),
+			balances: closed({ USD: Type.Number({ description: "Bundled credit included" }), DIEM: Type.Number() }),
+			keyExpiration: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
+			nextEpochBegins: Type.String({ format: "date-time" }),
+			rateLimits: Type.Array(
+				closed({
+					apiModelId: Type.String(),
+					rateLimits: Type.Array(closed({ amount: Type.Number(), type: Type.Enum(["RPM", "RPD", "TPM"]) })),
+				}),
+			),
+		}),
 	}),
-});
+);
 
 /** GET /api_keys/rate_limits: what the key that asks may use now. */
 export async function rateLimits(call: Call, parts: ApiKeyParts): Promise<Answer> {

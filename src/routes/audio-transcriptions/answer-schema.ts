@@ -1,25 +1,33 @@
 /** The answers of POST /audio/transcriptions, for the API document. */
+
 import Type from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 const span = { start: Type.Number({ description: "Seconds" }), end: Type.Number({ description: "Seconds" }) };
 
-const Text = Type.Object({
-	text: Type.String(),
-	duration: Type.Optional(Type.Number({ description: "Seconds; with timestamps" })),
-	timestamps: Type.Optional(
-		Type.Object({
-			word: Type.Optional(Type.Array(Type.Object({ word: Type.String(), ...span }))),
-			segment: Type.Optional(Type.Array(Type.Object({ text: Type.String(), ...span }))),
-		}),
-	),
-});
-const Verbose = Type.Object({
-	task: Type.Literal("transcribe"),
-	language: Type.String(),
-	duration: Type.Number({ description: "Seconds" }),
-	text: Type.String(),
-	segments: Type.Array(Type.Object({ id: Type.Integer(), ...span, text: Type.String() })),
-});
+const Text = named(
+	"Transcription",
+	Type.Object({
+		text: Type.String(),
+		duration: Type.Optional(Type.Number({ description: "Seconds; with timestamps" })),
+		timestamps: Type.Optional(
+			Type.Object({
+				word: Type.Optional(Type.Array(Type.Object({ word: Type.String(), ...span }))),
+				segment: Type.Optional(Type.Array(Type.Object({ text: Type.String(), ...span }))),
+			}),
+		),
+	}),
+);
+const Verbose = named(
+	"VerboseTranscription",
+	Type.Object({
+		task: Type.Literal("transcribe"),
+		language: Type.String(),
+		duration: Type.Number({ description: "Seconds" }),
+		text: Type.String(),
+		segments: Type.Array(Type.Object({ id: Type.Integer(), ...span, text: Type.String() })),
+	}),
+);
 
 /** Of json and verbose_json; the other formats are text. */
 export const TranscriptionSchema = Type.Union([Verbose, Text]);

@@ -1,22 +1,26 @@
 import Type from "typebox";
 import { maySpend } from "../../access/index.ts";
 import { type AccountBalance, NANO_PER_USD } from "../../budgets/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
 
-export const BalanceSchema = Type.Object({
-	canConsume: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
-	consumptionCurrency: Type.Union([Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"]), Type.Null()], {
-		description: "What this key is charged in next",
+export const BalanceSchema = named(
+	"Balance",
+	Type.Object({
+		canConsume: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
+		consumptionCurrency: Type.Union([Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"]), Type.Null()], {
+			description: "What this key is charged in next",
+		}),
+		balances: Type.Object({
+			diem: Type.Union([Type.Number(), Type.Null()], { description: "Left of today's; null: nothing is staked" }),
+			usd: Type.Union([Type.Number(), Type.Null()], { description: "Bundled credit included" }),
+			bundledCredits: Type.Number({ description: "The part of usd that is bundled credit" }),
+		}),
+		diemEpochAllocation: Type.Number({ description: "Today's diem at its start" }),
 	}),
-	balances: Type.Object({
-		diem: Type.Union([Type.Number(), Type.Null()], { description: "Left of today's; null: nothing is staked" }),
-		usd: Type.Union([Type.Number(), Type.Null()], { description: "Bundled credit included" }),
-		bundledCredits: Type.Number({ description: "The part of usd that is bundled credit" }),
-	}),
-	diemEpochAllocation: Type.Number({ description: "Today's diem at its start" }),
-});
+);
 
 /** GET /billing/balance: what the account has, and what the key that asks is charged in next. */
 export async function balance(call: Call, { statements }: BillingParts): Promise<Answer> {

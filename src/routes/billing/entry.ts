@@ -1,25 +1,29 @@
 import Type, { type Static } from "typebox";
 import { NANO_PER_USD, type StatementEntry, skuOf } from "../../budgets/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 
-export const UsageEntrySchema = Type.Object({
-	timestamp: Type.String({ format: "date-time", description: "When it was booked: normally within a second of the answer" }),
-	sku: Type.String(),
-	pricePerUnitUsd: Type.Number({ description: "USD for one unit as counted here" }),
-	units: Type.Number({ description: "Of a sku that ends in -mtoken: millions of tokens" }),
-	amount: Type.Number({ description: "Negative: a charge" }),
-	currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
-	notes: Type.String(),
-	inferenceDetails: Type.Union([
-		Type.Null(),
-		Type.Object({
-			requestId: Type.String({ description: "X-Request-ID of the answer" }),
-			inferenceExecutionTime: Type.Union([Type.Number({ description: "Milliseconds" }), Type.Null()]),
-			promptTokens: Type.Union([Type.Integer(), Type.Null()]),
-			completionTokens: Type.Union([Type.Integer(), Type.Null()]),
-		}),
-	]),
-});
+export const UsageEntrySchema = named(
+	"UsageEntry",
+	Type.Object({
+		timestamp: Type.String({ format: "date-time", description: "When it was booked: normally within a second of the answer" }),
+		sku: Type.String(),
+		pricePerUnitUsd: Type.Number({ description: "USD for one unit as counted here" }),
+		units: Type.Number({ description: "Of a sku that ends in -mtoken: millions of tokens" }),
+		amount: Type.Number({ description: "Negative: a charge" }),
+		currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
+		notes: Type.String(),
+		inferenceDetails: Type.Union([
+			Type.Null(),
+			Type.Object({
+				requestId: Type.String({ description: "X-Request-ID of the answer" }),
+				inferenceExecutionTime: Type.Union([Type.Number({ description: "Milliseconds" }), Type.Null()]),
+				promptTokens: Type.Union([Type.Integer(), Type.Null()]),
+				completionTokens: Type.Union([Type.Integer(), Type.Null()]),
+			}),
+		]),
+	}),
+);
 export type UsageEntry = Static<typeof UsageEntrySchema>;
 
 const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS" } as const;

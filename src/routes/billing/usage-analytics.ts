@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import type { AnalyticsCache } from "./analytics-cache.ts";
@@ -14,24 +15,27 @@ const money = { usd: Type.Number(), diem: Type.Number(), units: Type.Number() };
 const totals = { totalUsd: Type.Number(), totalDiem: Type.Number(), totalUnits: Type.Number() };
 const daily = Type.Array(Type.Record(Type.String(), Type.Number()), { description: "date: Unix milliseconds; diem by name" });
 
-export const UsageAnalyticsSchema = Type.Object({
-	lookback: Type.String(),
-	byDate: Type.Array(Type.Object({ date: Type.String(), USD: Type.Number(), DIEM: Type.Number() })),
-	byModel: Type.Array(
-		Type.Object({
-			modelName: Type.String(),
-			unitType: Type.String(),
-			modelType: Type.Union([Type.Enum(["LLM", "IMAGE", "TTS", "ASR", "VIDEO"]), Type.Null()]),
-			...totals,
-			breakdown: Type.Optional(Type.Array(Type.Object({ type: Type.String(), ...money }))),
-		}),
-	),
-	byModelDaily: daily,
-	topModels: Type.Array(Type.String()),
-	byKey: Type.Array(Type.Object({ apiKeyId: Type.Union([Type.String(), Type.Null()]), description: Type.String(), ...totals })),
-	byKeyDaily: daily,
-	topKeyNames: Type.Array(Type.String()),
-});
+export const UsageAnalyticsSchema = named(
+	"UsageAnalytics",
+	Type.Object({
+		lookback: Type.String(),
+		byDate: Type.Array(Type.Object({ date: Type.String(), USD: Type.Number(), DIEM: Type.Number() })),
+		byModel: Type.Array(
+			Type.Object({
+				modelName: Type.String(),
+				unitType: Type.String(),
+				modelType: Type.Union([Type.Enum(["LLM", "IMAGE", "TTS", "ASR", "VIDEO"]), Type.Null()]),
+				...totals,
+				breakdown: Type.Optional(Type.Array(Type.Object({ type: Type.String(), ...money }))),
+			}),
+		),
+		byModelDaily: daily,
+		topModels: Type.Array(Type.String()),
+		byKey: Type.Array(Type.Object({ apiKeyId: Type.Union([Type.String(), Type.Null()]), description: Type.String(), ...totals })),
+		byKeyDaily: daily,
+		topKeyNames: Type.Array(Type.String()),
+	}),
+);
 
 /** GET /billing/usage-analytics: what the account used, by day, model and key; up to ten minutes old. */
 export async function usageAnalytics(query: UsageAnalyticsQuery, call: Call, cache: AnalyticsCache): Promise<Answer> {

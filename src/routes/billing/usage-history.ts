@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { wantsCsv } from "./accept.ts";
@@ -8,10 +9,13 @@ import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
 import { SOURCE_OF, timeOf, type UsageHistoryQuery } from "./schema.ts";
 
-export const UsageHistorySchema = Type.Object({
-	data: Type.Array(UsageEntrySchema),
-	nextCursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], { description: "null on the last page" }),
-});
+export const UsageHistorySchema = named(
+	"UsageHistory",
+	Type.Object({
+		data: Type.Array(UsageEntrySchema),
+		nextCursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], { description: "null on the last page" }),
+	}),
+);
 
 const FILTERS = ["currency", "startTimestamp", "endTimestamp", "pageSize"] as const;
 const DEFAULT_PAGE_SIZE = 1000;

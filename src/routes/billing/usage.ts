@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { paginationHeaders } from "../../server/pagination.ts";
@@ -8,15 +9,18 @@ import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
 import { SOURCE_OF, timeOf, type UsageQuery } from "./schema.ts";
 
-export const UsageSchema = Type.Object({
-	data: Type.Array(UsageEntrySchema),
-	pagination: Type.Object({
-		limit: Type.Integer(),
-		page: Type.Integer(),
-		total: Type.Integer(),
-		totalPages: Type.Integer(),
+export const UsageSchema = named(
+	"UsagePage",
+	Type.Object({
+		data: Type.Array(UsageEntrySchema),
+		pagination: Type.Object({
+			limit: Type.Integer(),
+			page: Type.Integer(),
+			total: Type.Integer(),
+			totalPages: Type.Integer(),
+		}),
 	}),
-});
+);
 
 const LINK = '</api/v1/billing/usage-history>; rel="successor-version"';
 

@@ -1,22 +1,30 @@
 /** The answers of POST /chat/completions, for the API document. Members of `choices` are the upstream's own: more may come. */
+
 import Type from "typebox";
 import { ServiceParametersEchoSchema } from "../../catalog/service-parameters.ts";
 import { CostSchema, OpenAiErrorEventSchema, orNull } from "../../completions/answer-schemas.ts";
+import { named } from "../../schema/named-schema.ts";
 
 const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(schema));
 
 const FunctionCall = Type.Object({ name: Type.String(), arguments: Type.String() });
-const ToolCall = Type.Object({
-	id: Type.Optional(Type.String()),
-	type: Type.Optional(Type.String()),
-	function: Type.Optional(FunctionCall),
-});
-const ToolCallDelta = Type.Object({
-	index: Type.Optional(Type.Integer()),
-	id: optional(Type.String()),
-	type: optional(Type.String()),
-	function: Type.Optional(Type.Object({ name: optional(Type.String()), arguments: optional(Type.String()) })),
-});
+const ToolCall = named(
+	"ChatToolCall",
+	Type.Object({
+		id: Type.Optional(Type.String()),
+		type: Type.Optional(Type.String()),
+		function: Type.Optional(FunctionCall),
+	}),
+);
+const ToolCallDelta = named(
+	"ChatToolCallDelta",
+	Type.Object({
+		index: Type.Optional(Type.Integer()),
+		id: optional(Type.String()),
+		type: optional(Type.String()),
+		function: Type.Optional(Type.Object({ name: optional(Type.String()), arguments: optional(Type.String()) })),
+	}),
+);
 
 const said = {
 	content: optional(Type.String()),
@@ -24,8 +32,11 @@ const said = {
 	reasoning_content: optional(Type.String()),
 	reasoning_details: optional(Type.Array(Type.Unknown())),
 };
-const Message = Type.Object({ role: Type.String(), ...said, tool_calls: optional(Type.Array(ToolCall)) });
-const Delta = Type.Object({ role: optional(Type.String()), ...said, tool_calls: optional(Type.Array(ToolCallDelta)) });
+const Message = named("ChatMessage", Type.Object({ role: Type.String(), ...said, tool_calls: optional(Type.Array(ToolCall)) }));
+const Delta = named(
+	"ChatDelta",
+	Type.Object({ role: optional(Type.String()), ...said, tool_calls: optional(Type.Array(ToolCallDelta)) }),
+);
 
 const ending = {
 	index: Type.Integer(),
@@ -34,13 +45,16 @@ const ending = {
 	logprobs: Type.Optional(Type.Unknown()),
 };
 
-const Usage = Type.Object({
-	prompt_tokens: Type.Integer(),
-	completion_tokens: Type.Integer(),
-	total_tokens: Type.Integer(),
-	prompt_tokens_details: optional(Type.Object({ cached_tokens: optional(Type.Integer()) })),
-	completion_tokens_details: optional(Type.Object({ reasoning_tokens: optional(Type.Integer()) })),
-});
+const Usage = named(
+	"ChatUsage",
+	Type.Object({
+		prompt_tokens: Type.Integer(),
+		completion_tokens: Type.Integer(),
+		total_tokens: Type.Integer(),
+		prompt_tokens_details: optional(Type.Object({ cached_tokens: optional(Type.Integer()) })),
+		completion_tokens_details: optional(Type.Object({ reasoning_tokens: optional(Type.Integer()) })),
+	}),
+);
 
 const head = {
 	id: Type.String(),
@@ -48,23 +62,29 @@ const head = {
 	model: Type.String({ description: "The model of this service that answered" }),
 };
 
-export const ChatCompletionSchema = Type.Object({
-	...head,
-	object: Type.Literal("chat.completion"),
-	choices: Type.Array(Type.Object({ ...ending, message: Message })),
-	usage: Usage,
-	cost: CostSchema,
-	service_parameters: ServiceParametersEchoSchema,
-});
+export const ChatCompletionSchema = named(
+	"ChatCompletion",
+	Type.Object({
+		...head,
+		object: Type.Literal("chat.completion"),
+		choices: Type.Array(Type.Object({ ...ending, message: Message })),
+		usage: Usage,
+		cost: CostSchema,
+		service_parameters: ServiceParametersEchoSchema,
+	}),
+);
 
-const ChatCompletionChunk = Type.Object({
-	...head,
-	object: Type.String({ description: "chat.completion.chunk" }),
-	choices: Type.Array(Type.Object({ ...ending, delta: Delta })),
-	usage: optional(Usage),
-	cost: Type.Optional(CostSchema),
-	service_parameters: Type.Optional(ServiceParametersEchoSchema),
-});
+const ChatCompletionChunk = named(
+	"ChatCompletionChunk",
+	Type.Object({
+		...head,
+		object: Type.String({ description: "chat.completion.chunk" }),
+		choices: Type.Array(Type.Object({ ...ending, delta: Delta })),
+		usage: optional(Usage),
+		cost: Type.Optional(CostSchema),
+		service_parameters: Type.Optional(ServiceParametersEchoSchema),
+	}),
+);
 
 /** The data of an event of the stream. */
 export const ChatEventSchema = Type.Union([ChatCompletionChunk, OpenAiErrorEventSchema]);

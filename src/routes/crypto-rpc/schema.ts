@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 /** For the API document: envelope.ts reads the bytes, by these rules and more. */
 const ItemSchema = Type.Object({
@@ -10,16 +11,22 @@ const ItemSchema = Type.Object({
 
 export const RpcBodySchema = Type.Union([ItemSchema, Type.Array(ItemSchema, { minItems: 1, maxItems: 100 })]);
 
-const AnswerItemSchema = Type.Object({
-	jsonrpc: Type.Literal("2.0"),
-	id: Type.Union([Type.String(), Type.Number(), Type.Null()], { description: "Of the request" }),
-	result: Type.Optional(Type.Unknown()),
-	error: Type.Optional(Type.Unknown({ description: "The node's own: with code and message where it keeps to JSON-RPC 2.0" })),
-});
+const AnswerItemSchema = named(
+	"RpcAnswer",
+	Type.Object({
+		jsonrpc: Type.Literal("2.0"),
+		id: Type.Union([Type.String(), Type.Number(), Type.Null()], { description: "Of the request" }),
+		result: Type.Optional(Type.Unknown()),
+		error: Type.Optional(Type.Unknown({ description: "The node's own: with code and message where it keeps to JSON-RPC 2.0" })),
+	}),
+);
 
 export const RpcAnswerSchema = Type.Union([AnswerItemSchema, Type.Array(AnswerItemSchema)]);
 
-export const NetworksSchema = Type.Object({
-	networks: Type.Array(Type.String(), { description: "Networks of this service" }),
-	online: Type.Array(Type.String(), { description: "Those with an upstream that works" }),
-});
+export const NetworksSchema = named(
+	"RpcNetworks",
+	Type.Object({
+		networks: Type.Array(Type.String(), { description: "Networks of this service" }),
+		online: Type.Array(Type.String(), { description: "Those with an upstream that works" }),
+	}),
+);

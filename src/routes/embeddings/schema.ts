@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 /** Texts of one request. */
 const MAX_TEXTS = 2_048;
@@ -22,15 +23,18 @@ export const EmbeddingsBodySchema = Type.Object(
 );
 export type EmbeddingsBody = Static<typeof EmbeddingsBodySchema>;
 
-export const EmbeddingsAnswerSchema = Type.Object({
-	object: Type.Literal("list"),
-	model: Type.String(),
-	data: Type.Array(
-		Type.Object({
-			object: Type.Literal("embedding"),
-			index: Type.Integer({ minimum: 0 }),
-			embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
-		}),
-	),
-	usage: Type.Object({ prompt_tokens: Type.Integer({ minimum: 0 }), total_tokens: Type.Integer({ minimum: 0 }) }),
-});
+export const EmbeddingsAnswerSchema = named(
+	"Embeddings",
+	Type.Object({
+		object: Type.Literal("list"),
+		model: Type.String(),
+		data: Type.Array(
+			Type.Object({
+				object: Type.Literal("embedding"),
+				index: Type.Integer({ minimum: 0 }),
+				embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
+			}),
+		),
+		usage: Type.Object({ prompt_tokens: Type.Integer({ minimum: 0 }), total_tokens: Type.Integer({ minimum: 0 }) }),
+	}),
+);

@@ -1,8 +1,10 @@
 /** What the routes of OpenAI's form share: their sizes, qualities and answers. */
+
 import Type from "typebox";
 import type { ImageSize } from "../../catalog/index.ts";
 import type { ImageQuality } from "../../catalog/types.ts";
 import type { Picture } from "../../engines/images/port.ts";
+import { named } from "../../schema/named-schema.ts";
 
 export const OPENAI_SIZES = [
 	"auto",
@@ -17,15 +19,18 @@ export const OPENAI_SIZES = [
 export const OPENAI_QUALITIES = ["auto", "high", "medium", "low", "hd", "standard"] as const;
 
 /** The answer of the routes of OpenAI's form. */
-export const OpenAiPicturesSchema = Type.Object({
-	created: Type.Integer({ description: "Unix seconds" }),
-	data: Type.Array(
-		Type.Object({
-			b64_json: Type.Optional(Type.String({ description: "Base64" })),
-			url: Type.Optional(Type.String({ description: "A data: URL" })),
-		}),
-	),
-});
+export const OpenAiPicturesSchema = named(
+	"Pictures",
+	Type.Object({
+		created: Type.Integer({ description: "Unix seconds" }),
+		data: Type.Array(
+			Type.Object({
+				b64_json: Type.Optional(Type.String({ description: "Base64" })),
+				url: Type.Optional(Type.String({ description: "A data: URL" })),
+			}),
+		),
+	}),
+);
 
 /** Pixels of a size; null for `auto`. */
 export function pixelsOf(size: (typeof OPENAI_SIZES)[number] | undefined): ImageSize | null {

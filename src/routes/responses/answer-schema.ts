@@ -1,38 +1,44 @@
 /** The answers of POST /responses, for the API document. */
+
 import Type from "typebox";
 import { ServiceParametersEchoSchema } from "../../catalog/service-parameters.ts";
 import { CostSchema, orNull } from "../../completions/answer-schemas.ts";
+import { named } from "../../schema/named-schema.ts";
 
 const open = Type.Object({}, { additionalProperties: true });
 const Status = Type.Enum(["in_progress", "completed", "incomplete"]);
 const literal = <Name extends string>(type: Name) => ({ type: Type.Literal(type) });
 
-const OutputText = Type.Object({
-	...literal("output_text"),
-	text: Type.String(),
-	annotations: Type.Array(open),
-	logprobs: Type.Array(Type.Unknown()),
-});
-const Refusal = Type.Object({ ...literal("refusal"), refusal: Type.String() });
+const OutputText = named(
+	"ResponseOutputText",
+	Type.Object({
+		...literal("output_text"),
+		text: Type.String(),
+		annotations: Type.Array(open),
+		logprobs: Type.Array(Type.Unknown()),
+	}),
+);
+const Refusal = named("ResponseRefusal", Type.Object({ ...literal("refusal"), refusal: Type.String() }));
 const ContentPart = Type.Union([OutputText, Refusal]);
-const SummaryPart = Type.Object({ ...literal("summary_text"), text: Type.String() });
+const SummaryPart = named("ResponseSummaryPart", Type.Object({ ...literal("summary_text"), text: Type.String() }));
 
 const id = { id: Type.String() };
+const item = <Members extends Type.TProperties>(name: string, members: Members) => named(name, Type.Object(members));
 const OutputItem = Type.Union([
-	Type.Object({
+	item("ResponseOutputMessage", {
 		...literal("message"),
 		...id,
 		status: Status,
 		role: Type.Literal("assistant"),
 		content: Type.Array(ContentPart),
 	}),
-	Type.Object({
+	item("ResponseReasoningItem", {
 		...literal("reasoning"),
 		...id,
 		summary: Type.Array(SummaryPart),
 		encrypted_content: orNull(Type.String()),
 	}),
-	Type.Object({
+	item("ResponseFunctionCall", {
 		...literal("function_call"),
 		...id,
 		status: Status,
@@ -40,16 +46,19 @@ const OutputItem = Type.Union([
 		name: Type.String(),
 		arguments: Type.String(),
 	}),
-	Type.Object({ ...literal("web_search_call"), ...id, status: Status }),
+	item("ResponseWebSearchCall", { ...literal("web_search_call"), ...id, status: Status }),
 ]);
 
-const Usage = Type.Object({
-	input_tokens: Type.Integer(),
-	input_tokens_details: Type.Object({ cached_tokens: Type.Integer() }),
-	output_tokens: Type.Integer(),
-	output_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
-	total_tokens: Type.Integer(),
-});
+const Usage = named(
+	"ResponseUsage",
+	Type.Object({
+		input_tokens: Type.Integer(),
+		input_tokens_details: Type.Object({ cached_tokens: Type.Integer() }),
+		output_tokens: Type.Integer(),
+		output_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
+		total_tokens: Type.Integer(),
+	}),
+);
 
 /** The options of the request, as they were in force. */
 const echo = {
@@ -70,21 +79,24 @@ const echo = {
 	truncation: Type.String(),
 };
 
-export const ResponseSchema = Type.Object({
-	...id,
-	object: Type.Literal("response"),
-	created_at: Type.Integer({ description: "Unix seconds" }),
-	status: Type.Enum(["in_progress", "completed", "incomplete", "failed"]),
-	background: Type.Boolean(),
-	error: orNull(Type.Object({ code: Type.String(), message: Type.String() })),
-	incomplete_details: orNull(Type.Object({ reason: Type.String() })),
-	model: Type.String({ description: "The model of this service that answered" }),
-	output: Type.Array(OutputItem),
-	...echo,
-	usage: orNull(Usage),
-	cost: Type.Optional(CostSchema),
-	service_parameters: Type.Optional(ServiceParametersEchoSchema),
-});
+export const ResponseSchema = named(
+	"ResponseObject",
+	Type.Object({
+		...id,
+		object: Type.Literal("response"),
+		created_at: Type.Integer({ description: "Unix seconds" }),
+		status: Type.Enum(["in_progress", "completed", "incomplete", "failed"]),
+		background: Type.Boolean(),
+		error: orNull(Type.Object({ code: Type.String(), message: Type.String() })),
+		incomplete_details: orNull(Type.Object({ reason: Type.String() })),
+		model: Type.String({ description: "The model of this service that answered" }),
+		output: Type.Array(OutputItem),
+		...echo,
+		usage: orNull(Usage),
+		cost: Type.Optional(CostSchema),
+		service_parameters: Type.Optional(ServiceParametersEchoSchema),
+	}),
+);
 
 /** An event of the stream, with the members of its type. */
 export const ResponseEventSchema = Type.Object({

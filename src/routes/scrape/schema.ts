@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 /** Other fields are let pass. */
 export const ScrapeSchema = Type.Object({
@@ -6,8 +7,11 @@ export const ScrapeSchema = Type.Object({
 });
 export type ScrapeBody = Static<typeof ScrapeSchema>;
 
-export const ScrapeAnswerSchema = Type.Object({
-	url: Type.String({ description: "As it was asked for" }),
-	content: Type.String({ description: "Markdown" }),
-	format: Type.Literal("markdown"),
-});
+export const ScrapeAnswerSchema = named(
+	"ScrapedPage",
+	Type.Object({
+		url: Type.String({ description: "As it was asked for" }),
+		content: Type.String({ description: "Markdown" }),
+		format: Type.Literal("markdown"),
+	}),
+);

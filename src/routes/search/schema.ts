@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 const MAX_RESULTS = 20;
 export const DEFAULT_RESULTS = 10;
@@ -16,14 +17,17 @@ export const SearchSchema = Type.Object({
 });
 export type SearchBody = Static<typeof SearchSchema>;
 
-export const SearchAnswerSchema = Type.Object({
-	query: Type.String(),
-	results: Type.Array(
-		Type.Object({
-			title: Type.String(),
-			url: Type.String(),
-			content: Type.String({ description: "What the provider shows of the page; may hold HTML tags" }),
-			date: Type.String({ description: 'UTC, as in 2025-01-02T03:04:05; often ""' }),
-		}),
-	),
-});
+export const SearchAnswerSchema = named(
+	"SearchResults",
+	Type.Object({
+		query: Type.String(),
+		results: Type.Array(
+			Type.Object({
+				title: Type.String(),
+				url: Type.String(),
+				content: Type.String({ description: "What the provider shows of the page; may hold HTML tags" }),
+				date: Type.String({ description: 'UTC, as in 2025-01-02T03:04:05; often ""' }),
+			}),
+		),
+	}),
+);

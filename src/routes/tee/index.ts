@@ -2,11 +2,13 @@
  * GET /tee/attestation and /tee/signature: what the server of a model proves of itself, and what it signed. Free. Never
  * says of a proof that it holds: that is read from the report, by the caller.
  */
+
 import Type, { type Static } from "typebox";
 import type { Catalog, TextModel } from "../../catalog/index.ts";
 import type { Receipts } from "../../completions/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import { patternedText } from "../../schema/patterned-text.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 import type { Attestations } from "../../upstreams/attestation/port.ts";
@@ -27,22 +29,28 @@ const SignatureQuery = Type.Object({
 });
 
 /** Each server has members of its own as well. */
-const ReportSchema = Type.Object(
-	{
-		nonce: Type.Optional(Type.String()),
-		signing_address: Type.Optional(Type.String()),
-		signing_key: Type.Optional(Type.String()),
-	},
-	{ additionalProperties: true },
+const ReportSchema = named(
+	"AttestationReport",
+	Type.Object(
+		{
+			nonce: Type.Optional(Type.String()),
+			signing_address: Type.Optional(Type.String()),
+			signing_key: Type.Optional(Type.String()),
+		},
+		{ additionalProperties: true },
+	),
 );
-const SignatureSchema = Type.Object(
-	{
-		text: Type.Optional(Type.String({ description: "What is signed: the hashes of request and answer" })),
-		signature: Type.Optional(Type.String()),
-		signing_address: Type.Optional(Type.String()),
-		signing_algo: Type.Optional(Type.String()),
-	},
-	{ additionalProperties: true },
+const SignatureSchema = named(
+	"CompletionSignature",
+	Type.Object(
+		{
+			text: Type.Optional(Type.String({ description: "What is signed: the hashes of request and answer" })),
+			signature: Type.Optional(Type.String()),
+			signing_address: Type.Optional(Type.String()),
+			signing_algo: Type.Optional(Type.String()),
+		},
+		{ additionalProperties: true },
+	),
 );
 
 export interface TeeParts {

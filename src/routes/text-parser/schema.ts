@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../schema/named-schema.ts";
 
 /** Other fields of the form are let pass. */
 export const TextParserSchema = Type.Object({
@@ -8,10 +9,13 @@ export const TextParserSchema = Type.Object({
 });
 export type TextParserBody = Static<typeof TextParserSchema>;
 
-export const TextParserAnswerSchema = Type.Object({
-	text: Type.String({ description: "Markdown where the file has headings, lists or tables" }),
-	tokens: Type.Integer({
-		minimum: 0,
-		description: "Tokens of o200k_base; a third of the bytes where counting takes longer than a second",
+export const TextParserAnswerSchema = named(
+	"ParsedText",
+	Type.Object({
+		text: Type.String({ description: "Markdown where the file has headings, lists or tables" }),
+		tokens: Type.Integer({
+			minimum: 0,
+			description: "Tokens of o200k_base; a third of the bytes where counting takes longer than a second",
+		}),
 	}),
-});
+);

@@ -2,11 +2,13 @@
  * GET /x402/balance/{walletAddress}: what a wallet has, for the wallet alone. Free. Promises: the balance holds every
  * top-up and charge that was answered before.
  */
+
 import Type from "typebox";
 import { checkOwnWallet } from "../../access/index.ts";
 import { NANO_PER_USD, type Statements, walletMayConsume } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { TopUpLimits } from "../../payments/port.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 
@@ -16,17 +18,20 @@ export interface BalanceRouteParts {
 	readonly readsPerMinute: () => number;
 }
 
-const WalletBalanceSchema = Type.Object({
-	success: Type.Literal(true),
-	data: Type.Object({
-		walletAddress: Type.String({ description: "Lower case on EVM chains" }),
-		balanceUsd: Type.Number(),
-		canConsume: Type.Boolean({ description: "It has 0.10 USD or more, or diem" }),
-		minimumTopUpUsd: Type.Number(),
-		suggestedTopUpUsd: Type.Number(),
-		diemBalanceUsd: Type.Number({ description: "Left of today's diem of the account that it is linked to" }),
+const WalletBalanceSchema = named(
+	"WalletBalance",
+	Type.Object({
+		success: Type.Literal(true),
+		data: Type.Object({
+			walletAddress: Type.String({ description: "Lower case on EVM chains" }),
+			balanceUsd: Type.Number(),
+			canConsume: Type.Boolean({ description: "It has 0.10 USD or more, or diem" }),
+			minimumTopUpUsd: Type.Number(),
+			suggestedTopUpUsd: Type.Number(),
+			diemBalanceUsd: Type.Number({ description: "Left of today's diem of the account that it is linked to" }),
+		}),
 	}),
-});
+);
 
 export function walletBalanceRoute(parts: BalanceRouteParts): Endpoint {
 	return plain({

@@ -9,6 +9,7 @@ import { type AddressWindows, NANO_PER_USD } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { OfferRequest, TopUpDesk } from "../../payments/port.ts";
 import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { failedPayment, paymentOf } from "./failed-payment.ts";
@@ -37,15 +38,18 @@ const TopUpQuerySchema = Type.Object({
 });
 type TopUpQuery = Static<typeof TopUpQuerySchema>;
 
-const TopUpSchema = Type.Object({
-	success: Type.Literal(true),
-	data: Type.Object({
-		walletAddress: Type.String({ description: "The payer" }),
-		amountCredited: Type.Number({ description: "USD" }),
-		newBalance: Type.Number({ description: "USD, right after this credit: the same in each repeat" }),
-		paymentId: Type.String(),
+const TopUpSchema = named(
+	"TopUp",
+	Type.Object({
+		success: Type.Literal(true),
+		data: Type.Object({
+			walletAddress: Type.String({ description: "The payer" }),
+			amountCredited: Type.Number({ description: "USD" }),
+			newBalance: Type.Number({ description: "USD, right after this credit: the same in each repeat" }),
+			paymentId: Type.String(),
+		}),
 	}),
-});
+);
 
 export function topUpRoute(parts: TopUpRouteParts): Endpoint {
 	return plain({

@@ -7,6 +7,7 @@ import Type, { type Static } from "typebox";
 import { checkOwnWallet } from "../../access/index.ts";
 import { NANO_PER_USD, type Statements } from "../../budgets/index.ts";
 import type { WalletEntry } from "../../payments/port.ts";
+import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 
@@ -25,25 +26,28 @@ const TransactionQuerySchema = Type.Object({
 });
 type TransactionQuery = Static<typeof TransactionQuerySchema>;
 
-const TransactionsSchema = Type.Object({
-	success: Type.Literal(true),
-	data: Type.Object({
-		walletAddress: Type.String({ description: "Lower case on EVM chains" }),
-		currentBalance: Type.Number({ description: "USD" }),
-		transactions: Type.Array(
-			Type.Object({
-				id: Type.String(),
-				amount: Type.Number({ description: "USD; negative where money left" }),
-				balanceAfter: Type.Number({ description: "USD" }),
-				type: Type.String({ description: "TOP_UP, CHARGE, REFUND; more may come" }),
-				createdAt: Type.String({ format: "date-time" }),
-				requestId: Type.Union([Type.String({ description: "X-Request-ID" }), Type.Null()]),
-				modelId: Type.Union([Type.String(), Type.Null()]),
-			}),
-		),
-		pagination: Type.Object({ limit: Type.Integer(), offset: Type.Integer(), hasMore: Type.Boolean() }),
+const TransactionsSchema = named(
+	"WalletTransactions",
+	Type.Object({
+		success: Type.Literal(true),
+		data: Type.Object({
+			walletAddress: Type.String({ description: "Lower case on EVM chains" }),
+			currentBalance: Type.Number({ description: "USD" }),
+			transactions: Type.Array(
+				Type.Object({
+					id: Type.String(),
+					amount: Type.Number({ description: "USD; negative where money left" }),
+					balanceAfter: Type.Number({ description: "USD" }),
+					type: Type.String({ description: "TOP_UP, CHARGE, REFUND; more may come" }),
+					createdAt: Type.String({ format: "date-time" }),
+					requestId: Type.Union([Type.String({ description: "X-Request-ID" }), Type.Null()]),
+					modelId: Type.Union([Type.String(), Type.Null()]),
+				}),
+			),
+			pagination: Type.Object({ limit: Type.Integer(), offset: Type.Integer(), hasMore: Type.Boolean() }),
+		}),
 	}),
-});
+);
 
 export function walletTransactionsRoute(parts: TransactionRouteParts): Endpoint {
 	return plain({

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../../schema/named-schema.ts";
 import { promptField } from "../fields.ts";
 import { OUTPUT_FORMATS, QUALITIES } from "../limits.ts";
 
@@ -42,14 +43,17 @@ export const GenerateBodySchema = Type.Object(
 );
 export type GenerateBody = Static<typeof GenerateBodySchema>;
 
-export const GenerateAnswerSchema = Type.Object({
-	id: Type.String(),
-	images: Type.Array(Type.String({ description: "Base64" })),
-	request: Type.Optional(Type.Object({}, { description: "The body as it was sent" })),
-	timing: Type.Object({
-		inferenceDuration: Type.Number({ description: "Milliseconds, like the others" }),
-		inferencePreprocessingTime: Type.Number(),
-		inferenceQueueTime: Type.Number(),
-		total: Type.Number(),
+export const GenerateAnswerSchema = named(
+	"GeneratedPictures",
+	Type.Object({
+		id: Type.String(),
+		images: Type.Array(Type.String({ description: "Base64" })),
+		request: Type.Optional(Type.Object({}, { description: "The body as it was sent" })),
+		timing: Type.Object({
+			inferenceDuration: Type.Number({ description: "Milliseconds, like the others" }),
+			inferencePreprocessingTime: Type.Number(),
+			inferenceQueueTime: Type.Number(),
+			total: Type.Number(),
+		}),
 	}),
-});
+);
