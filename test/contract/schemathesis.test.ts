@@ -33,7 +33,7 @@ describe.skipIf(!hasPython)("Schemathesis", () => {
 		writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
 		writeFileSync(settings, operationSettings(document, { accountId: gate.accountId }));
 		const options = [`--url=${gate.url}/api/v1`, `--header=Authorization: Bearer ${gate.key}`, "--continue-on-failure"];
-		const bounds = ["--phases=coverage,fuzzing", `--max-examples=${EXAMPLES}`, `--seed=${SEED}`, "--warnings=off"];
+		const bounds = ["--phases=coverage,fuzzing,stateful", `--max-examples=${EXAMPLES}`, `--seed=${SEED}`, "--warnings=off"];
 		const schemathesis = [pythonOf("python-schemathesis"), "-m", "schemathesis.cli", "--no-color", `--config-file=${settings}`];
 		const out = await run([...schemathesis, "run", "openapi.json", ...options, ...bounds], folder);
 		expect(out).toContain(`Tested: ${Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length}`);
