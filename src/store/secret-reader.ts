@@ -1,4 +1,4 @@
-import type { SecretName } from "./admin/shared-secret.ts";
+import type { SecretName } from "./admin/store-secret.ts";
 import { orApiError } from "./api-refusal.ts";
 import type { StorePort } from "./port.ts";
 

@@ -4,7 +4,7 @@ import type { ReadGroup } from "../../journal/index.ts";
 import type { MoneySource, PostLine } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico, ZERO } from "../../ledger/nano.ts";
-import { sharedSecret } from "../admin/shared-secret.ts";
+import { sharedSecret } from "../admin/store-secret.ts";
 import { type AdminError, type AdminStore, createAccount, createKey, setAccount } from "../admin.ts";
 import { accountBalance } from "../queries/account-balance.ts";
 import type { StatementEntry } from "../queries/statement.ts";

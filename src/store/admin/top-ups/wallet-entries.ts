@@ -6,7 +6,7 @@ import { sql } from "kysely";
 import { type Nano, nano } from "../../../ledger/nano.ts";
 import type { StoreDb } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
-import { sharedSecret } from "../shared-secret.ts";
+import { sharedSecret } from "../store-secret.ts";
 import { entryId } from "./entry-id.ts";
 import { entriesFrom, numberedEntries } from "./wallet-marks.ts";
 
