@@ -116,8 +116,6 @@ export class AssetStore {
 	 */
 	async ensure(name: string, options: EnsureOptions = {}): Promise<string> {
 		const asset = this.describe(name);
-		const path = this.path(name);
-		if ((await sizeOf(path)) === asset.bytes) return path;
 		const start = (signal: AbortSignal, report: () => void) => this.#fetch(asset, signal, report);
 		const onProgress = options.onProgress;
 		return this.#fetches.join(name, start, options.signal, onProgress && (() => onProgress(this.#fetching(asset))));
@@ -177,7 +175,8 @@ export class AssetStore {
 			report();
 		};
 		try {
-			const path = await this.#fetchLocked(asset, signal, onBytes);
+			const path = this.path(asset.name);
+			if ((await sizeOf(path)) !== asset.bytes) await this.#fetchLocked(asset, signal, onBytes);
 			this.#failures.delete(asset.name);
 			return path;
 		} catch (fault) {
@@ -191,18 +190,16 @@ export class AssetStore {
 		}
 	}
 
-	async #fetchLocked(asset: Asset, signal: AbortSignal, onBytes: (receivedBytes: number) => void): Promise<string> {
+	async #fetchLocked(asset: Asset, signal: AbortSignal, onBytes: (receivedBytes: number) => void): Promise<void> {
 		await mkdir(this.#dir, { recursive: true });
 		const release = await acquireFileLock(this.#lockPath(asset), signal, async () => onBytes(await this.#bytesOfOthers(asset)));
 		let workDir: string | undefined;
 		try {
 			// Another process may have brought it while this one waited.
-			const path = join(this.#dir, asset.name);
-			if ((await sizeOf(path)) === asset.bytes) return path;
+			if ((await sizeOf(this.path(asset.name))) === asset.bytes) return;
 			await this.#removeLeftovers(asset);
 			workDir = await mkdtemp(this.#workPrefix(asset));
 			await this.#fromSources({ asset, signal, workDir, onBytes });
-			return path;
 		} finally {
 			if (workDir) await rm(workDir, { recursive: true, force: true });
 			release();
