@@ -1,12 +1,15 @@
 import { SharedCapacity } from "./shared-capacity.ts";
 
-/** An account; a caller without one; a caller whose credential is still looked up, who may be either. */
-export type CallerKind = "account" | "stranger" | "unidentified";
+/**
+ * An account; a caller without one; a caller whose key is still looked up, who may be either; a wallet whose signature is
+ * still checked.
+ */
+export type CallerKind = "account" | "stranger" | "unidentified" | "signing";
 
 /**
  * The places of requests under way. Each account is a tenant of them. Networks are cheap to come by (who has one IPv6
- * prefix of 48 bits has 65,536 of them): all callers without an account are one tenant together, and those that are
- * still looked up another. Within such a crowd each network has its share.
+ * prefix of 48 bits has 65,536 of them): all callers without an account are one tenant together, and those whose
+ * key is looked up and those whose signature is checked two more. Within such a crowd each network has its share.
  */
 export class Places {
 	readonly #all: SharedCapacity;
@@ -14,9 +17,10 @@ export class Places {
 
 	constructor(limit: number) {
 		this.#all = new SharedCapacity(limit);
-		const strangers = new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
+		const half = () => new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
 		// A look-up takes an instant: a network that brings many at once, as an account after a start does, is not held back.
-		this.#crowds = { stranger: strangers, unidentified: new SharedCapacity(limit) };
+		// A signature may take a chain's node as long as it likes.
+		this.#crowds = { stranger: half(), unidentified: new SharedCapacity(limit), signing: half() };
 	}
 
 	/** Takes a place: "full" where none is left for callers of the kind, "share" where the tenant has its share. */

@@ -23,6 +23,8 @@ export class Call {
 	readonly signal: AbortSignal;
 	caller: Caller | null = null;
 	rate: RateState | null = null;
+	/** A wallet's signature came with it. */
+	isSigned = false;
 	/** Balances before the request, as the headers show them. */
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;
@@ -70,12 +72,12 @@ export class Call {
 
 	/**
 	 * Takes a place among the requests under way, in the share of the caller as far as it is known.
-	 * @param isKnown false: its credential is still looked up
+	 * @param pending what is still looked up of its credential
 	 * @throws ApiError RATE_LIMIT_EXCEEDED where the tenant has its share of them, SERVICE_UNAVAILABLE where none is left
 	 */
-	takePlace(places: Places, isKnown = true): void {
+	takePlace(places: Places, pending?: "unidentified" | "signing"): void {
 		const { tenant } = this;
-		const kind: CallerKind = !isKnown ? "unidentified" : this.#isStranger ? "stranger" : "account";
+		const kind: CallerKind = pending ?? (this.#isStranger ? "stranger" : "account");
 		const taken = places.take(tenant, kind);
 		if (taken !== "taken") throw noPlace(taken, places.usedBy(tenant, kind));
 		this.#leavePlace = () => places.giveBack(tenant, kind);

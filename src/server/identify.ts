@@ -16,7 +16,10 @@ export function identify(call: Call, settings: PipelineSettings, parts: Pipeline
 	if (sessionKeyHash !== undefined) return acceptKey(call, sessionKeyHash, parts);
 	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
 		const signed = signedIn(call, wallets, parts);
-		if (signed !== null) return acceptWallet(call, signed, settings, parts);
+		if (signed !== null) {
+			call.isSigned = true;
+			return acceptSigned(call, signed, settings, parts);
+		}
 	}
 	return identifyKey(call, settings, parts);
 }
@@ -37,6 +40,25 @@ function notSignedIn(call: Call, error: unknown, parts: PipelineParts): never {
 	throw error;
 }
 
+/** At once where this node knows the signature and the wallet: such a wallet waits behind nobody whose signature is checked. */
+function acceptSigned(
+	call: Call,
+	signed: KnownWallet | Promise<KnownWallet | null>,
+	settings: PipelineSettings,
+	parts: PipelineParts,
+): Promise<void> | null {
+	if (signed instanceof Promise) return acceptWallet(call, signed, settings, parts);
+	const caller = parts.budgets.wallet(signed.identity);
+	if (caller instanceof Promise) return caller.then((found) => acceptCaller(call, found, parts));
+	acceptCaller(call, caller, parts);
+	return null;
+}
+
+function acceptCaller(call: Call, wallet: Caller, parts: PipelineParts): void {
+	accept(call, wallet, parts);
+	call.balanceRemaining = wallet.balances().usd;
+}
+
 async function acceptWallet(
 	call: Call,
 	signed: KnownWallet | Promise<KnownWallet | null>,
@@ -49,9 +71,7 @@ async function acceptWallet(
 		return;
 	}
 	Object.assign(call.headers, wallet.headers);
-	const caller = await parts.budgets.wallet(wallet.identity);
-	accept(call, caller, parts);
-	call.balanceRemaining = caller.balances().usd;
+	acceptCaller(call, await parts.budgets.wallet(wallet.identity), parts);
 }
 
 /** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */

@@ -165,7 +165,7 @@ async function whileKnown(call: Call, reading: Promise<void>, places: Places): P
 	try {
 		const { headers } = call.request;
 		const mayBeAccount = call.sessionKeyHash !== undefined || KEY_HEADERS.some((name) => headers.has(name));
-		call.takePlace(places, !mayBeAccount);
+		call.takePlace(places, call.isSigned ? "signing" : mayBeAccount ? "unidentified" : undefined);
 	} catch (error) {
 		reading.catch(() => {});
 		throw error;

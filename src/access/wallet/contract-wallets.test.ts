@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Hex, serializeErc6492Signature } from "viem";
 import { type StakingChain, startStakingChain } from "../../../test/support/staking-chain/index.ts";
+import { until } from "../../../test/support/until.ts";
 import { ApiError } from "../../errors/index.ts";
 import { Chain } from "../evm/index.ts";
 import { writeMessage } from "./sign-in-message.ts";
@@ -120,10 +121,10 @@ test("while the node does not answer, or is of another chain, nothing can be sai
 	expect(await outcome(newSignIn({ chain: elsewhere }), header)).toBe("503 SERVICE_UNAVAILABLE");
 });
 
-test("sixty-four questions to the node are under way at most; who comes then is told to try again", async () => {
+/** A node of Base that answers when the test says so. */
+function silentNode() {
 	const { promise: released, resolve: release } = Promise.withResolvers<void>();
-	const { promise: full, resolve: filled } = Promise.withResolvers<void>();
-	const slow = Bun.serve({
+	const server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
 		async fetch(request) {
@@ -132,19 +133,48 @@ test("sixty-four questions to the node are under way at most; who comes then is 
 			return Response.json({ jsonrpc: "2.0", id, result: method === "eth_chainId" ? "0x2105" : "0x" });
 		},
 	});
+	return {
+		chain: new Chain({ id: 8453, rpcUrl: `http://127.0.0.1:${server.port}`, timeoutMs: 60_000 }),
+		release,
+		stop: () => server.stop(true),
+	};
+}
+
+test("one network has half of the questions that are under way; who comes then is told to try again, others are not", async () => {
+	const silent = silentNode();
 	let taken = 0;
-	const signIn = newSignIn({
-		chain: new Chain({ id: 8453, rpcUrl: `http://127.0.0.1:${slow.port}`, timeoutMs: 60_000 }),
-		takeContractCheck: () => {
-			if (++taken === 64) filled();
-		},
-	});
-	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
-	const waiting = Array.from({ length: 64 }, wrong);
-	await full;
+	const signIn = newSignIn({ chain: silent.chain, takeContractCheck: () => void taken++ });
+	const wrong = async (address?: string) => outcome(signIn, await contractHeader(newWallet().address), undefined, address);
+	const waiting = Array.from({ length: 32 }, () => wrong());
+	await until(() => taken === 32, "the questions of one network");
 	expect(await wrong()).toBe("503 SERVICE_UNAVAILABLE");
-	release();
+	waiting.push(wrong("192.0.2.10"));
+	await until(() => taken === 34, "the question of another network");
+	silent.release();
 	expect(new Set(await Promise.all(waiting))).toEqual(new Set(["signature_mismatch"]));
 	expect(await wrong()).toBe("signature_mismatch");
-	await slow.stop(true);
+	await silent.stop();
+});
+
+test("nobody waits long for a node that does not answer; what it was asked still counts", async () => {
+	const silent = silentNode();
+	const due: (() => void)[] = [];
+	const timers = {
+		after(delayMs: number, action: () => void) {
+			expect(delayMs).toBe(10_000);
+			due.push(action);
+			return () => {};
+		},
+	};
+	const signIn = newSignIn({ chain: silent.chain, timers });
+	const wrong = async () => outcome(signIn, await contractHeader(newWallet().address));
+	const waiting = Array.from({ length: 32 }, wrong);
+	await until(() => due.length === 32, "the questions");
+	for (const end of due) end();
+	expect(new Set(await Promise.all(waiting))).toEqual(new Set(["503 SERVICE_UNAVAILABLE"]));
+	expect(await wrong()).toBe("503 SERVICE_UNAVAILABLE");
+	expect(due.length).toBe(32);
+	silent.release();
+	await until(async () => (await wrong()) === "signature_mismatch", "the end of the questions");
+	await silent.stop();
 });

@@ -100,8 +100,8 @@ export function requestWith(header: string, name = "X-Sign-In-With-X"): Request 
 }
 
 /** The identity that a header signs in, or the reason why it does not. */
-export async function outcome(signIn: WalletSignIn, header: string, name?: string): Promise<string> {
-	return outcomeOf(async () => (await signIn.signedIn(requestWith(header, name), () => "192.0.2.9"))?.identity ?? "no header");
+export async function outcome(signIn: WalletSignIn, header: string, name?: string, address = "192.0.2.9"): Promise<string> {
+	return outcomeOf(async () => (await signIn.signedIn(requestWith(header, name), () => address))?.identity ?? "no header");
 }
 
 export async function outcomeOf(run: () => Promise<string>): Promise<string> {

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import { ApiError } from "../../errors/index.ts";
+import { addressNetwork, SharedCapacity } from "../../fairness/index.ts";
 import { orApiError } from "../../store/api-refusal.ts";
 import type { StorePort } from "../../store/port.ts";
-import type { Clock } from "../../telemetry/clock.ts";
+import { type Clock, systemTimers, type Timers } from "../../telemetry/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Chain, ChainError, isSignedByContract, isSignedByKey } from "../evm/index.ts";
 import { checkMessage, SKEW_MS } from "./check-message.ts";
@@ -17,6 +18,8 @@ import { isSignedBySolana } from "./solana-signature.ts";
 export interface WalletSignInParts {
 	readonly store: Pick<StorePort, "admin">;
 	readonly clock: Clock;
+	/** Default: those of the system. */
+	readonly timers?: Timers;
 	readonly log: Log;
 	/** Where wallets sign in for: `signInOrigins`. */
 	readonly origins: () => readonly URL[];
@@ -30,8 +33,10 @@ export interface WalletSignInParts {
 
 /** The owner of a contract may change: what it said is believed for so long. */
 const CONTRACT_KNOWN_MS = 30_000;
-/** Questions to the node that are under way at once, for all callers. */
+/** Questions to the node that are under way at once, for all callers; each network has a share of them. */
 const MAX_CONTRACT_CHECKS = 64;
+/** A caller waits so long for all questions about its signature; the node may take longer for each. */
+const MAX_CONTRACT_WAIT_MS = 10_000;
 
 /**
  * Wallets that sign their requests (docs/wallets.md). A header is checked once, and known by the hash of its bytes until
@@ -41,7 +46,7 @@ export class WalletSignIn {
 	readonly #parts: WalletSignInParts;
 	readonly #known = new KnownSignIns();
 	readonly #checking = new Map<string, Promise<KnownSignIn>>();
-	#contractChecks = 0;
+	readonly #contractChecks = new SharedCapacity(MAX_CONTRACT_CHECKS);
 
 	constructor(parts: WalletSignInParts) {
 		this.#parts = parts;
@@ -119,21 +124,28 @@ export class WalletSignIn {
 		const signed = { wallet: address, message: text, signature };
 		if (await isSignedByKey(signed)) return "key";
 		if (this.#parts.chain === null) throw refusedSignIn("signature_mismatch");
-		this.#parts.takeContractCheck(clientAddress());
-		if (await this.#acceptedByContract({ ...signed, chain: this.#parts.chain })) return "contract";
+		const client = clientAddress();
+		this.#parts.takeContractCheck(client);
+		if (await this.#acceptedByContract({ ...signed, chain: this.#parts.chain }, addressNetwork(client))) return "contract";
 		throw refusedSignIn("signature_mismatch");
 	}
 
-	async #acceptedByContract(signed: Parameters<typeof isSignedByContract>[0]): Promise<boolean> {
-		if (this.#contractChecks >= MAX_CONTRACT_CHECKS) throw undecided("too many wallets sign in through a contract right now");
-		this.#contractChecks++;
+	/** The questions count until the node has answered them, also where nobody waits for it any more. */
+	async #acceptedByContract(signed: Parameters<typeof isSignedByContract>[0], network: string): Promise<boolean> {
+		if (this.#contractChecks.take(network, 1) !== "taken")
+			throw undecided("too many wallets sign in through a contract right now");
+		const asking = isSignedByContract(signed).finally(() => this.#contractChecks.giveBack(network, 1));
+		const late = Promise.withResolvers<never>();
+		const { timers = systemTimers } = this.#parts;
+		const cancel = timers.after(MAX_CONTRACT_WAIT_MS, () => late.reject(undecided("the chain did not answer in time")));
 		try {
-			return await isSignedByContract(signed);
+			return await Promise.race([asking, late.promise]);
 		} catch (error) {
 			if (error instanceof ChainError) throw undecided("the chain did not answer", error);
 			throw error;
 		} finally {
-			this.#contractChecks--;
+			cancel();
+			asking.catch(() => {});
 		}
 	}
 }

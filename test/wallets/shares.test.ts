@@ -1,0 +1,98 @@
+/** Wallets have a share of their own as accounts have: floods of callers without money do not keep them out. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { RawConnection } from "../http/raw-connection.ts";
+import { until } from "../support/until.ts";
+import { startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
+import { testWallet } from "../support/wallets.ts";
+
+const MAX_RUNNING = 40;
+const FLOOD = 60;
+
+let bed: WalletGateway;
+/** A node of Base that takes questions and never answers. */
+let silent: ReturnType<typeof Bun.serve>;
+let asked = 0;
+
+beforeAll(async () => {
+	silent = Bun.serve({
+		port: 0,
+		hostname: "127.0.0.1",
+		fetch: () => {
+			asked++;
+			return new Promise<Response>(() => {});
+		},
+	});
+	bed = await startWalletGateway({
+		config: {
+			server: { maxRunning: MAX_RUNNING, trustedProxies: ["127.0.0.1"] },
+			siwx: { rpcUrl: `http://127.0.0.1:${silent.port}`, timeoutMs: 600_000 },
+			limits: { failedRequests: 0 },
+		},
+	});
+});
+afterAll(async () => {
+	await silent.stop(true);
+	await bed.stop();
+});
+
+const network = (index: number) => ({ "X-Forwarded-For": `2001:db8:0:${index.toString(16)}::1` });
+const running = () => bed.gate.listening.running;
+
+/** Uploads that never end, each from a network of its own, as many as are let in. */
+async function uploads(): Promise<{ end(): Promise<void> }> {
+	const connections = await Promise.all(Array.from({ length: FLOOD }, () => RawConnection.open(bed.gate.listening.port)));
+	let refused = 0;
+	const answers = connections.map(async (connection, index) => {
+		const from = `X-Forwarded-For: ${network(index)["X-Forwarded-For"]}`;
+		const head = ["POST /api/v1/api_keys/generate_web3_key HTTP/1.1", "Host: localhost", from];
+		await connection.send([...head, "Content-Type: application/json", "Content-Length: 16000", "", "{"].join("\r\n"));
+		if ((await connection.answer().catch(() => null)) !== null) refused++;
+	});
+	await until(() => running() + refused === FLOOD, "all uploads at the gateway");
+	return {
+		async end() {
+			for (const connection of connections) connection.destroy();
+			await Promise.all(answers);
+			await until(() => running() === 0, "the end of all uploads");
+		},
+	};
+}
+
+test("callers without an account fill their places, and wallets with money come in all the same", async () => {
+	const [known, unseen] = [testWallet(), testWallet()];
+	for (const wallet of [known, unseen]) await bed.fund(wallet, "1");
+	const signedIn = await known.signIn(bed.gate.url);
+	expect((await bed.rpc(signedIn)).status).toBe(200);
+	const flood = await uploads();
+	expect(running()).toBe(MAX_RUNNING / 2);
+	expect((await bed.rpc(signedIn)).status).toBe(200);
+	expect((await bed.rpc(await unseen.signIn(bed.gate.url))).status).toBe(200);
+	expect((await bed.rpc(await testWallet().signIn(bed.gate.url))).status).toBe(503);
+	await flood.end();
+	expect((await bed.rpc(await testWallet().signIn(bed.gate.url))).status).toBe(402);
+});
+
+test("signatures that only a silent node could check fill no places of others", async () => {
+	const [known, payer] = [testWallet(), testWallet()];
+	await bed.fund(known, "1");
+	await bed.fund(payer, "1");
+	const signedIn = await known.signIn(bed.gate.url);
+	expect((await bed.rpc(signedIn)).status).toBe(200);
+	const flood = Array.from({ length: FLOOD }, async (_, index) => {
+		// The signature of another wallet: a contract's word may still make it good.
+		const [mine, other] = [await testWallet().signIn(bed.gate.url), await testWallet().signIn(bed.gate.url)];
+		const payload = JSON.parse(atob(mine["X-Sign-In-With-X"] ?? "")) as object;
+		const { signature } = JSON.parse(atob(other["X-Sign-In-With-X"] ?? "")) as { signature: string };
+		const header = btoa(JSON.stringify({ ...payload, signature }));
+		return (await bed.rpc({ "X-Sign-In-With-X": header, ...network(index) })).status;
+	});
+	await until(() => asked > 0 && running() >= MAX_RUNNING / 2, "the questions");
+	expect(running()).toBe(MAX_RUNNING / 2);
+	expect((await bed.rpc(signedIn)).status).toBe(200);
+	expect((await bed.chat({ authorization: `Bearer ${bed.gate.key}` })).status).toBe(200);
+	expect((await bed.get("/models")).status).toBe(401);
+	const statuses = await Promise.all(flood);
+	expect(new Set(statuses)).toEqual(new Set([503]));
+	await until(() => running() === 0, "the end of all questions");
+	expect((await bed.rpc(await payer.signIn(bed.gate.url))).status).toBe(200);
+});
