@@ -33,6 +33,7 @@ const EXPOSED = [
 	"x-service-model-router",
 	"x-service-model-deprecation-warning",
 	"x-service-model-deprecation-date",
+	"x-service-ignored",
 	"x-service-deprecated",
 	"x-service-deprecated-replacement",
 	"x-service-balance-usd",

@@ -2,16 +2,18 @@ import { type ChatBody, Conversation } from "../../completions/index.ts";
 import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import { addItems } from "./input-items.ts";
-import { type ResponsesBody, type ResponseTool, SERVICE_FIELDS } from "./schema.ts";
-
-type Tools = NonNullable<ChatBody["tools"]>;
-type FunctionDefinition = Extract<Tools[number], { function: object }>["function"];
+import { allowedFunctions, ClientTools, functionOfChoice, isSearch } from "./client-tools.ts";
+import { InputItems } from "./input-items.ts";
+import { type ResponsesBody, SERVICE_FIELDS } from "./schema.ts";
 
 export const LOGPROBS = "message.output_text.logprobs";
 
 export interface ResponsesChat {
 	readonly body: ChatBody;
+	/** The tools that the caller runs, by the names that the model calls them. */
+	readonly tools: ClientTools;
+	/** Tools and items that the model does not get. */
+	readonly ignored: readonly string[];
 	/** The caller's name of a field of the chat request. */
 	rename(path: Issue["path"]): Issue["path"];
 }
@@ -27,17 +29,21 @@ const STATEFUL: Readonly<Record<string, string>> = {
 export function chatRequest(request: ResponsesBody, long: LongStrings): ResponsesChat {
 	refuseState(request);
 	const conversation = new Conversation();
+	const tools = new ClientTools(long);
+	tools.add(request.tools ?? [], "tools");
+	const items = new InputItems({ conversation, tools, long });
 	const { input, instructions } = request;
 	if (instructions !== undefined && instructions !== "") {
 		conversation.from(-1);
 		conversation.system("system", instructions);
 	}
 	if (typeof input === "string") conversation.user(input);
-	else addItems(conversation, input, long);
+	else items.add(input);
 	const messages = conversation.finish();
 	if (messages.length === 0) throw invalidField(["input"], "must have at least one item", "minItems");
-	const body: ChatBody = { model: request.model, messages, ...sampling(request), ...toolsOf(request), ...textOf(request) };
-	return { body, rename: (path) => renamed(path, conversation, typeof input === "string") };
+	const body: ChatBody = { model: request.model, messages, ...sampling(request), ...toolsOf(request, tools), ...textOf(request) };
+	const ignored = [...tools.ignored, ...items.ignored];
+	return { body, tools, ignored, rename: (path) => renamed(path, conversation, typeof input === "string") };
 }
 
 function refuseState(request: ResponsesBody): void {
@@ -53,7 +59,7 @@ function sampling(request: ResponsesBody): Partial<ChatBody> {
 	const service: Record<string, unknown> = {};
 	for (const field of SERVICE_FIELDS)
 		if (request.service_parameters?.[field] !== undefined) service[field] = request.service_parameters[field];
-	if (request.web_search === true || isSearch(request.tool_choice)) service.enable_web_search ??= "on";
+	if (request.web_search === true || isSearchChoice(request.tool_choice)) service.enable_web_search ??= "on";
 	return {
 		...(max_output_tokens === undefined ? {} : { max_completion_tokens: max_output_tokens }),
 		...(temperature === undefined ? {} : { temperature }),
@@ -71,8 +77,8 @@ function sampling(request: ResponsesBody): Partial<ChatBody> {
 }
 
 /** A hosted search that has to run. */
-function isSearch(choice: ResponsesBody["tool_choice"]): boolean {
-	return typeof choice === "object" && /^web_search(_preview)?$/.test(choice.type);
+function isSearchChoice(choice: ResponsesBody["tool_choice"]): boolean {
+	return typeof choice === "object" && isSearch(choice.type);
 }
 
 function textOf({ text }: ResponsesBody): Partial<ChatBody> {
@@ -84,53 +90,17 @@ function textOf({ text }: ResponsesBody): Partial<ChatBody> {
 	return { ...asked, response_format: { type, json_schema: schema } };
 }
 
-function toolsOf(request: ResponsesBody): Partial<ChatBody> {
-	const allowed = allowedNames(request);
-	const tools = (request.tools ?? []).flatMap(toolOf).filter((tool) => isAllowed(tool, allowed));
+function toolsOf(request: ResponsesBody, clientTools: ClientTools): Partial<ChatBody> {
+	const tools = clientTools.chatTools(allowedFunctions(request));
 	const choice = choiceOf(request.tool_choice);
 	return { ...(tools.length > 0 ? { tools } : {}), ...(choice === undefined ? {} : { tool_choice: choice }) };
-}
-
-/** Hosted tools that we do not have are left out. */
-function toolOf(tool: ResponseTool): Tools {
-	if (tool.type === "function") {
-		if ("function" in tool && isNamed(tool.function)) return [{ type: "function", function: definitionOf(tool.function) }];
-		return "name" in tool ? [{ type: "function", function: definitionOf(tool) }] : [];
-	}
-	if (tool.type === "web_search" || tool.type === "web_search_preview") return [{ type: "web_search" }];
-	return tool.type === "x_search" ? [{ type: "x_search" }] : [];
-}
-
-/** What stands beside the fields of another form is anything: only by its name is it told from what was meant. */
-function isNamed(value: unknown): value is { readonly name: string } {
-	return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
-}
-
-function definitionOf({ name, description, parameters, strict }: FunctionDefinition): FunctionDefinition {
-	return {
-		name,
-		...(description ? { description } : {}),
-		...(parameters ? { parameters } : {}),
-		...(typeof strict === "boolean" ? { strict } : {}),
-	};
 }
 
 function choiceOf(choice: ResponsesBody["tool_choice"]): ChatBody["tool_choice"] {
 	if (choice === undefined || typeof choice === "string") return choice;
 	if (choice.type === "allowed_tools") return "mode" in choice ? choice.mode : undefined;
-	if (choice.type !== "function") return undefined;
-	if ("function" in choice && isNamed(choice.function)) return { type: "function", function: { name: choice.function.name } };
-	return "name" in choice ? { type: "function", function: { name: choice.name } } : undefined;
-}
-
-/** Functions that `allowed_tools` names; null where all may be called. */
-function allowedNames({ tool_choice: choice }: ResponsesBody): ReadonlySet<string> | null {
-	if (typeof choice !== "object" || choice.type !== "allowed_tools" || !("tools" in choice)) return null;
-	return new Set(choice.tools.flatMap(({ type, name }) => (type === "function" && name !== undefined ? [name] : [])));
-}
-
-function isAllowed(tool: Tools[number], allowed: ReadonlySet<string> | null): boolean {
-	return allowed === null || !("function" in tool) || allowed.has(tool.function.name);
+	const name = functionOfChoice(choice);
+	return name === undefined ? undefined : { type: "function", function: { name } };
 }
 
 const RENAMED: Readonly<Record<string, readonly string[]>> = {

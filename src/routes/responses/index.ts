@@ -14,9 +14,11 @@ import {
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
+import { tellIgnored } from "../../server/tell-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { ResponseEventSchema, ResponseSchema } from "./answer-schema.ts";
 import { chatRequest } from "./chat-request.ts";
+import type { ClientTools } from "./client-tools.ts";
 import { ResponseObject, refuseLongEcho } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { type ResponsesBody, ResponsesBodySchema } from "./schema.ts";
@@ -63,12 +65,13 @@ async function admitResponse(
 			"unsupported",
 		);
 	const chat = chatRequest(body, long);
-	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, long)));
+	tellIgnored(call, chat.ignored);
+	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, chat.tools, long)));
 }
 
-function formOf(request: ResponsesBody, long: LongStrings): AnswerForm {
+function formOf(request: ResponsesBody, tools: ClientTools, long: LongStrings): AnswerForm {
 	return {
-		whole: (session, answer) => wholeResponse(session, answer, new ResponseObject(session, request, long)),
-		stream: (session) => new ResponseStream(session, new ResponseObject(session, request, long)),
+		whole: (session, answer) => wholeResponse(session, answer, new ResponseObject(session, request, tools, long)),
+		stream: (session) => new ResponseStream(session, new ResponseObject(session, request, tools, long)),
 	};
 }

@@ -1,30 +1,130 @@
 import { type Conversation, openThought, type TextPart, type Thought, textPart, type UserPart } from "../../completions/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import type { ResponseItem, ResponsePart } from "./schema.ts";
+import { type ClientTools, functionName } from "./client-tools.ts";
+import { HOSTED_CALLS, type HostedCall } from "./hosted-calls.ts";
+import type { ResponseItem, ResponsePart, ResponseTool } from "./schema.ts";
 
 type Path = readonly (string | number)[];
-type MessageItem = Extract<ResponseItem, { role: string }>;
+type MessageItem = Extract<ResponseItem, { content: unknown }>;
+type ReasoningItem = Extract<ResponseItem, { encrypted_content?: unknown }>;
+type FunctionCallItem = Extract<ResponseItem, { type: "function_call" }>;
+type CustomCallItem = Extract<ResponseItem, { type: "custom_tool_call" }>;
+type CallItem = ResponseItem & { readonly type: string };
+type OutputItem = ResponseItem & { readonly output: unknown };
 
-/** Adds the items of `input` to the conversation. Throws 400 for what would need a memory of ours. */
-export function addItems(conversation: Conversation, input: readonly ResponseItem[], long: LongStrings): void {
-	for (const [index, item] of input.entries()) {
-		conversation.from(index);
-		addItem(conversation, item, ["input", index], long);
+interface ItemTargets {
+	readonly conversation: Conversation;
+	readonly tools: ClientTools;
+	readonly long: LongStrings;
+}
+
+/** Adds the items of `input` to a conversation, and the tools that they bring to those of the request. */
+export class InputItems {
+	/** Where the items that the model does not get stand, with their types. */
+	readonly ignored: string[] = [];
+	readonly #to: ItemTargets;
+
+	constructor(targets: ItemTargets) {
+		this.#to = targets;
+	}
+
+	/** Throws 400 for what would need a memory of ours. */
+	add(input: readonly ResponseItem[]): void {
+		for (const [index, item] of input.entries()) {
+			this.#to.conversation.from(index);
+			this.#add(item, index);
+		}
+	}
+
+	#add(item: ResponseItem, index: number): void {
+		const { conversation, tools, long } = this.#to;
+		const at = ["input", index];
+		if (item.type === undefined || item.type === "message") addMessage(conversation, item as MessageItem, at);
+		else if (item.type === "reasoning") conversation.thought(thoughtOf(item as ReasoningItem, long));
+		else if (item.type === "item_reference") throw noReference(at);
+		else if (item.type === "additional_tools" && "tools" in item) tools.add(item.tools, `input[${index}].tools`);
+		else if (item.type === "tool_search_output" && "tools" in item) this.#addFoundTools(item, index);
+		else if (isCall(item)) conversation.called(calledBy(item, long));
+		else if (isOutput(item)) addOutput(conversation, { call_id: callIdOf(item), output: item.output }, at, long);
+		else if (item.type !== "web_search_call") this.#addUnknown(item, index);
+	}
+
+	#addFoundTools(item: ResponseItem & { readonly tools: readonly ResponseTool[] }, index: number): void {
+		const { conversation, tools, long } = this.#to;
+		tools.add(item.tools, `input[${index}].tools`);
+		const callId = callIdOf(item);
+		if (callId !== "") conversation.result(callId, long.partJsonOf({ tools: item.tools.flatMap(toolNames) }));
+	}
+
+	/** The text of an item whose type we do not know, where it has content as messages have it. */
+	#addUnknown(item: ResponseItem, index: number): void {
+		const content = textIn(item, this.#to.long);
+		if (content === "") this.ignored.push(`input[${index}] (${item.type})`);
+		else this.#to.conversation.user(content);
 	}
 }
 
-function addItem(conversation: Conversation, item: ResponseItem, at: Path, long: LongStrings): void {
-	if (item.type === undefined || item.type === "message") addMessage(conversation, item, at);
-	else if (item.type === "reasoning") conversation.thought(thoughtOf(item, long));
-	else if (item.type === "function_call") conversation.called({ id: item.call_id, name: item.name, arguments: item.arguments });
-	else if (item.type === "function_call_output") addOutput(conversation, item, at, long);
-	else if (item.type === "item_reference")
-		throw invalidField(
-			at,
-			"nothing is kept between requests, so an item cannot be named by its id; send the item itself (clients do with store: false)",
-			"unsupported",
-		);
+function noReference(at: Path) {
+	return invalidField(
+		at,
+		"nothing is kept between requests, so an item cannot be named by its id; send the item itself (clients do with store: false)",
+		"unsupported",
+	);
+}
+
+function isCall(item: ResponseItem): item is CallItem {
+	return item.type === "function_call" || item.type === "custom_tool_call" || hostedCallIn(item) !== null;
+}
+
+function isOutput(item: ResponseItem): item is OutputItem {
+	return item.type?.endsWith("_call_output") === true && callIdOf(item) !== "" && "output" in item;
+}
+
+/** The hosted tool that the item is a call of; a search that its provider did has no id, and is none of the caller's. */
+function hostedCallIn(item: ResponseItem): HostedCall | null {
+	const tool = item.type?.endsWith("_call") === true ? item.type.slice(0, -"_call".length) : "";
+	return Object.hasOwn(HOSTED_CALLS, tool) && callIdOf(item) !== "" ? (tool as HostedCall) : null;
+}
+
+function callIdOf(item: ResponseItem): string {
+	const { call_id, id } = item as { call_id?: string | null; id?: string | null };
+	return call_id || id || "";
+}
+
+/** The call as the model made it: what it wrote for a free-form tool stands in `input`. */
+function calledBy(item: CallItem, long: LongStrings): { id: string; name: string; arguments: string } {
+	const id = callIdOf(item);
+	if (item.type === "function_call") {
+		const { name, namespace, arguments: written } = item as FunctionCallItem;
+		return { id, name: functionName(name, namespace), arguments: written };
+	}
+	if (item.type === "custom_tool_call") {
+		const { name, namespace, input } = item as CustomCallItem;
+		return { id, name: functionName(name, namespace), arguments: long.partJsonOf({ input }) };
+	}
+	const tool = item.type.slice(0, -"_call".length) as HostedCall;
+	const value = (item as Readonly<Record<string, unknown>>)[HOSTED_CALLS[tool].member];
+	return { id, name: tool, arguments: long.partJsonOf(value ?? {}) };
+}
+
+/** The tool as the model calls it, or those of a namespace. */
+function toolNames(tool: ResponseTool): string[] {
+	if (tool.type === "namespace" && "tools" in tool)
+		return tool.tools.flatMap((inner) => toolNames(inner).map((name) => functionName(name, tool.name)));
+	return "name" in tool && typeof tool.name === "string" ? [tool.name] : [];
+}
+
+function textIn(item: ResponseItem, long: LongStrings): string {
+	const { content } = item as { content?: unknown };
+	if (typeof content === "string") return content;
+	if (!Array.isArray(content)) return "";
+	const texts = (content as unknown[]).flatMap((part) =>
+		typeof part === "object" && part !== null && "text" in part && typeof part.text === "string"
+			? [long.partTextOf(part.text)]
+			: [],
+	);
+	return texts.join("\n");
 }
 
 function addMessage(conversation: Conversation, { role, content }: MessageItem, at: Path): void {
@@ -78,7 +178,7 @@ function needsBytes(at: Path, field: string, fileId: unknown) {
 		: invalidField([...at, field], "is required", "required");
 }
 
-function thoughtOf(item: Extract<ResponseItem, { type: "reasoning" }>, long: LongStrings): Thought {
+function thoughtOf(item: ReasoningItem, long: LongStrings): Thought {
 	const pieces = item.summary?.length ? item.summary : (item.content ?? []);
 	const text = pieces.map((piece) => long.partTextOf(typeof piece === "string" ? piece : piece.text)).join("\n\n");
 	return { text, ...openThought(long.partTextOf(item.encrypted_content ?? "")) };
@@ -87,7 +187,7 @@ function thoughtOf(item: Extract<ResponseItem, { type: "reasoning" }>, long: Lon
 /** Text as it is; content parts as text, and their media in a message behind; any other value as JSON. */
 function addOutput(
 	conversation: Conversation,
-	{ call_id, output }: Extract<ResponseItem, { type: "function_call_output" }>,
+	{ call_id, output }: { readonly call_id: string; readonly output: unknown },
 	at: Path,
 	long: LongStrings,
 ): void {

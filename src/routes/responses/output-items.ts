@@ -1,21 +1,31 @@
 import { citedSources, type Segment, sealThought, type WebSource } from "../../completions/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
+import type { ClientTool, ClientTools } from "./client-tools.ts";
+import { HOSTED_CALLS } from "./hosted-calls.ts";
 
 /** The id of an output item: the same in every event and in the whole answer. */
-export function itemId(segment: Segment, requestId: string): string {
-	const prefix = { thought: "rs", text: "msg", refusal: "msg", call: "fc" }[segment.kind];
-	return `${prefix}_${requestId}${segment.index}`;
+export function itemId(segment: Segment, requestId: string, tools: ClientTools): string {
+	return `${idPrefix(segment, tools)}_${requestId}${segment.index}`;
+}
+
+function idPrefix(segment: Segment, tools: ClientTools): string {
+	if (segment.kind !== "call") return { thought: "rs", text: "msg", refusal: "msg" }[segment.kind];
+	const { kind } = tools.toolOf(segment.name);
+	return kind === "function" ? "fc" : kind === "custom" ? "ctc" : HOSTED_CALLS[kind].idPrefix;
 }
 
 /** How much of a segment is told: what is new has said nothing yet; sources are those that its text may cite. */
 export interface ItemView {
 	readonly isNew?: boolean;
 	readonly sources?: readonly WebSource[];
+	/** What the functions that the model calls are to the caller. */
+	readonly tools: ClientTools;
 }
 
 /** A segment as an item of `output`. */
-export function outputItem(segment: Segment, requestId: string, view: ItemView = {}): Record<string, unknown> {
+export function outputItem(segment: Segment, requestId: string, view: ItemView): Record<string, unknown> {
 	const { isNew = false } = view;
-	const id = itemId(segment, requestId);
+	const id = itemId(segment, requestId, view.tools);
 	const status = isNew ? "in_progress" : segment.isWhole ? "completed" : "incomplete";
 	switch (segment.kind) {
 		case "thought": {
@@ -27,13 +37,45 @@ export function outputItem(segment: Segment, requestId: string, view: ItemView =
 				encrypted_content: isNew ? null : sealThought(segment.details, segment.signature),
 			};
 		}
-		case "call": {
-			const { callId, name, text } = segment;
-			return { type: "function_call", id, call_id: callId, name, arguments: isNew ? "" : text, status };
-		}
+		case "call":
+			return callItem(segment, view.tools.toolOf(segment.name), { id, status, isNew });
 		case "text":
 		case "refusal":
 			return { type: "message", id, status, role: "assistant", content: isNew ? [] : [contentPart(segment, view)] };
+	}
+}
+
+/** A call as an item of the kind that its tool was declared with. */
+function callItem(
+	segment: Segment,
+	tool: ClientTool,
+	{ id, status, isNew }: { readonly id: string; readonly status: string; readonly isNew: boolean },
+): Record<string, unknown> {
+	const written = isNew ? "" : segment.text;
+	const call = { id, call_id: segment.callId, status };
+	const name = tool.namespace === undefined ? { name: tool.name } : { name: tool.name, namespace: tool.namespace };
+	if (tool.kind === "function") return { type: "function_call", ...call, ...name, arguments: written };
+	if (tool.kind === "custom") return { type: "custom_tool_call", ...call, ...name, input: freeInput(written) };
+	const { member, beside } = HOSTED_CALLS[tool.kind];
+	const execution = tool.kind === "tool_search" ? { execution: "client" } : {};
+	const value = recordIn(written);
+	// Arguments that are no object stand beside the call as the model wrote them.
+	const broken = written === "" || value !== null ? {} : { arguments: written };
+	return { type: `${tool.kind}_call`, ...call, ...execution, [member]: { ...beside, ...value }, ...broken };
+}
+
+/** What a model wrote for a free-form tool; where it did not keep to the one text `input`, all that it wrote. */
+export function freeInput(written: string): string {
+	const input = recordIn(written)?.input;
+	return typeof input === "string" ? input : written;
+}
+
+function recordIn(json: string): Record<string, unknown> | null {
+	try {
+		const value: unknown = JSON.parse(json);
+		return isRecord(value) ? value : null;
+	} catch {
+		return null;
 	}
 }
 
@@ -42,7 +84,10 @@ export function summaryPart(text: string) {
 }
 
 /** The one content part of a message. */
-export function contentPart(segment: Segment, { isNew = false, sources = [] }: ItemView = {}): Record<string, unknown> {
+export function contentPart(
+	segment: Segment,
+	{ isNew = false, sources = [] }: Omit<ItemView, "tools"> = {},
+): Record<string, unknown> {
 	if (segment.kind === "refusal") return { type: "refusal", refusal: isNew ? "" : segment.text };
 	if (isNew) return { type: "output_text", text: "", annotations: [], logprobs: [] };
 	const { text, citations, logprobs } = segment;

@@ -47,7 +47,26 @@ const BAD: readonly (readonly [string, object, string, string])[] = [
 	["no input", { input: undefined }, "input", "is required"],
 	["input of another type", { input: 5 }, "input", "must be string or array"],
 	["an empty input", { input: [] }, "input", "at least one item"],
-	["an item of no type", { input: [{ type: "video" }] }, "input[0].type", "must be one of message, reasoning, function_call"],
+	["items of which none is known", { input: [{ type: "video" }] }, "input", "at least one item"],
+	["a free-form tool without a name", { tools: [{ type: "custom" }] }, "tools[0].name", "is required"],
+	[
+		"a namespace with a tool of no name",
+		{ tools: [{ type: "namespace", name: "n", tools: [{ type: "function" }] }] },
+		"tools[0].tools[0].name",
+		"is required",
+	],
+	[
+		"more tools than a model can use, in several lists",
+		{
+			tools: Array.from({ length: 2_000 }, (_, index) => ({ type: "function", name: `f${index}` })),
+			input: [
+				...user("x"),
+				{ type: "additional_tools", tools: Array.from({ length: 49 }, (_, index) => ({ type: "custom", name: `c${index}` })) },
+			],
+		},
+		"tools",
+		"more than 2048 tools",
+	],
 	["a part of no type", { input: user([{ type: "input_video" }]) }, "input[0].content[0].type", "must be one of input_text"],
 	["an item that only we could know", { input: [{ type: "item_reference", id: "rs_1" }] }, "input[0]", "send the item itself"],
 	[

@@ -2,6 +2,7 @@ import { type ChatSession, costOf, type Paid, type Segment } from "../../complet
 import type { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import type { ClientTools } from "./client-tools.ts";
 import { type ItemView, outputItem } from "./output-items.ts";
 import type { ResponsesBody } from "./schema.ts";
 
@@ -18,10 +19,12 @@ export interface ResponseState {
 export class ResponseObject {
 	readonly #session: ChatSession;
 	readonly #echo: Readonly<Record<string, unknown>>;
+	readonly tools: ClientTools;
 
 	/** @param long strings of which the parsed request has only the beginning */
-	constructor(session: ChatSession, request: ResponsesBody, long: LongStrings) {
+	constructor(session: ChatSession, request: ResponsesBody, tools: ClientTools, long: LongStrings) {
 		this.#session = session;
+		this.tools = tools;
 		this.#echo = echoOf(request, long);
 	}
 
@@ -37,7 +40,8 @@ export class ResponseObject {
 	/** A segment with what numbers in its text stand for, where the model was asked to cite. */
 	get whole(): ItemView {
 		const { web, echo } = this.#session;
-		return web !== null && echo.enable_web_citations === true ? { sources: web.sources } : {};
+		const { tools } = this;
+		return web !== null && echo.enable_web_citations === true ? { tools, sources: web.sources } : { tools };
 	}
 
 	/** The item that says that the web was searched, or read. */

@@ -8,7 +8,8 @@ import {
 } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import type { ChatEvent } from "../../upstreams/port.ts";
-import { contentPart, itemId, outputItem, summaryPart } from "./output-items.ts";
+import type { ClientTool } from "./client-tools.ts";
+import { contentPart, freeInput, itemId, outputItem, summaryPart } from "./output-items.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 
 const PING = ": ping\n\n";
@@ -52,7 +53,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 	open(segment: Segment): string {
 		const added = this.#sse("response.output_item.added", {
 			output_index: this.#place(segment),
-			item: outputItem(segment, this.#response.requestId, { isNew: true }),
+			item: outputItem(segment, this.#response.requestId, { isNew: true, tools: this.#response.tools }),
 		});
 		if (segment.kind === "call") return added;
 		if (segment.kind === "thought")
@@ -65,7 +66,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 	piece(segment: Segment, delta: string, logprobs: readonly unknown[]): string {
 		switch (segment.kind) {
 			case "call":
-				return this.#at(segment, "response.function_call_arguments.delta", { delta });
+				return this.#kindOf(segment) === "function" ? this.#at(segment, "response.function_call_arguments.delta", { delta }) : "";
 			case "thought":
 				return this.#at(segment, "response.reasoning_summary_text.delta", { summary_index: 0, delta });
 			case "refusal":
@@ -82,8 +83,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 
 	#saidAll(segment: Segment): string {
 		const { text } = segment;
-		if (segment.kind === "call")
-			return this.#at(segment, "response.function_call_arguments.done", { name: segment.name, arguments: text });
+		if (segment.kind === "call") return this.#calledAll(segment);
 		if (segment.kind === "thought")
 			return (
 				this.#at(segment, "response.reasoning_summary_text.done", { summary_index: 0, text }) +
@@ -97,6 +97,23 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 			said +
 			this.#at(segment, "response.content_part.done", { content_index: 0, part: contentPart(segment, this.#response.whole) })
 		);
+	}
+
+	/** The input of a free-form tool comes at once: it is not known to be one before its JSON has ended. */
+	#calledAll(segment: Segment): string {
+		const { text } = segment;
+		const { kind, name } = this.#response.tools.toolOf(segment.name);
+		if (kind === "function") return this.#at(segment, "response.function_call_arguments.done", { name, arguments: text });
+		if (kind !== "custom") return "";
+		const input = freeInput(text);
+		return (
+			this.#at(segment, "response.custom_tool_call_input.delta", { delta: input }) +
+			this.#at(segment, "response.custom_tool_call_input.done", { input })
+		);
+	}
+
+	#kindOf(segment: Segment): ClientTool["kind"] {
+		return this.#response.tools.toolOf(segment.name).kind;
 	}
 
 	#begin(): string {
@@ -124,7 +141,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 
 	#at(segment: Segment, type: string, members: object): string {
 		return this.#sse(type, {
-			item_id: itemId(segment, this.#response.requestId),
+			item_id: itemId(segment, this.#response.requestId, this.#response.tools),
 			output_index: this.#place(segment),
 			...members,
 		});

@@ -57,28 +57,6 @@ const Reasoning = Type.Object({
 	encrypted_content: text(),
 	status: text(),
 });
-const FunctionCall = Type.Object({
-	type: Type.Literal("function_call"),
-	call_id: Type.String({ minLength: 1 }),
-	name: Type.String({ minLength: 1 }),
-	arguments: Type.String(),
-	id: text(),
-	status: text(),
-});
-const FunctionCallOutput = Type.Object({
-	type: Type.Literal("function_call_output"),
-	call_id: Type.String({ minLength: 1 }),
-	output: Type.Unknown({ description: "Text, content parts, or any JSON value" }),
-	id: text(),
-	status: text(),
-});
-const ItemReference = Type.Object({ type: Type.Literal("item_reference"), id: Type.String() });
-/** Told by earlier answers; nothing of it goes to the model. */
-const WebSearchCall = Type.Object({ type: Type.Literal("web_search_call"), id: text(), status: text() });
-
-const Item = Type.Union([Message, Reasoning, FunctionCall, FunctionCallOutput, ItemReference, WebSearchCall]);
-export type ResponseItem = Static<typeof Item>;
-
 const Definition = {
 	name: Type.String({ minLength: 1 }),
 	description: text(),
@@ -87,11 +65,137 @@ const Definition = {
 };
 const NestedFunction = Type.Object({ type: Type.Literal("function"), function: Type.Object(Definition) });
 const FlatFunction = Type.Object({ type: Type.Literal("function"), ...Definition });
-const OtherTool = Type.Object({
-	type: Type.String({ not: { const: "function" }, description: "web_search and x_search act; any other hosted tool is ignored" }),
+const CustomTool = Type.Object({
+	type: Type.Literal("custom"),
+	name: Type.String({ minLength: 1 }),
+	description: text(),
+	format: optional(
+		Type.Object(
+			{ type: Type.String(), syntax: text(), definition: text() },
+			{ description: "A grammar is told to the model, not enforced" },
+		),
+	),
 });
-const ToolSchema = Type.Union([FlatFunction, NestedFunction, OtherTool]);
+const ToolSearch = Type.Object({
+	type: Type.Literal("tool_search"),
+	execution: text(),
+	description: text(),
+	parameters: optional(Type.Object({})),
+});
+const NAMED_TOOLS = ["function", "custom", "tool_search"] as const;
+const SimpleTool = Type.Union([
+	FlatFunction,
+	NestedFunction,
+	CustomTool,
+	ToolSearch,
+	Type.Object({ type: Type.String({ not: { enum: [...NAMED_TOOLS] } }) }),
+]);
+const Namespace = Type.Object({
+	type: Type.Literal("namespace"),
+	name: Type.String({ minLength: 1 }),
+	description: text(),
+	tools: Type.Array(SimpleTool, { maxItems: MAX_TOOLS }),
+});
+const OtherTool = Type.Object({
+	type: Type.String({
+		not: { enum: [...NAMED_TOOLS, "namespace"] },
+		description:
+			"local_shell, shell and apply_patch are carried as functions, web_search and x_search act; any other hosted tool is ignored",
+	}),
+});
+const ToolSchema = Type.Union([FlatFunction, NestedFunction, CustomTool, ToolSearch, Namespace, OtherTool]);
 export type ResponseTool = Static<typeof ToolSchema>;
+const Tools = Type.Array(ToolSchema, { maxItems: MAX_TOOLS });
+
+const FunctionCall = Type.Object({
+	type: Type.Literal("function_call"),
+	call_id: Type.String({ minLength: 1 }),
+	name: Type.String({ minLength: 1 }),
+	namespace: text(),
+	arguments: Type.String(),
+	id: text(),
+	status: text(),
+});
+const CustomCall = Type.Object({
+	type: Type.Literal("custom_tool_call"),
+	call_id: Type.String({ minLength: 1 }),
+	name: Type.String({ minLength: 1 }),
+	namespace: text(),
+	input: Type.String(),
+	id: text(),
+	status: text(),
+});
+const CallOutput = Type.Object({
+	type: Type.Enum(["function_call_output", "custom_tool_call_output"]),
+	call_id: Type.String({ minLength: 1 }),
+	output: Type.Unknown({ description: "Text, content parts, or any JSON value" }),
+	id: text(),
+	status: text(),
+});
+/** A call of a hosted tool that its caller runs. Older clients name it by its id alone. */
+const HostedCallItem = Type.Object({
+	type: Type.Enum(["local_shell_call", "shell_call", "apply_patch_call", "tool_search_call"]),
+	call_id: text(),
+	id: text(),
+	action: Type.Optional(Type.Unknown()),
+	operation: Type.Optional(Type.Unknown()),
+	arguments: Type.Optional(Type.Unknown()),
+});
+const HostedOutput = Type.Object({
+	type: Type.Enum(["local_shell_call_output", "shell_call_output", "apply_patch_call_output"]),
+	call_id: text(),
+	id: text(),
+	output: Type.Optional(Type.Unknown()),
+	status: text(),
+});
+const ToolSearchOutput = Type.Object({ type: Type.Literal("tool_search_output"), call_id: text(), id: text(), tools: Tools });
+const AdditionalTools = Type.Object({ type: Type.Literal("additional_tools"), id: text(), role: text(), tools: Tools });
+const ItemReference = Type.Object({ type: Type.Literal("item_reference"), id: Type.String() });
+/** Told by earlier answers; nothing of it goes to the model. */
+const WebSearchCall = Type.Object({ type: Type.Literal("web_search_call"), id: text(), status: text() });
+
+/** Of a type that we do not know: the text of one that has content is read, any other is passed over. */
+const OtherItem = Type.Object({
+	type: Type.String({
+		not: {
+			enum: [
+				"message",
+				"reasoning",
+				"function_call",
+				"custom_tool_call",
+				"function_call_output",
+				"custom_tool_call_output",
+				"local_shell_call",
+				"shell_call",
+				"apply_patch_call",
+				"tool_search_call",
+				"local_shell_call_output",
+				"shell_call_output",
+				"apply_patch_call_output",
+				"tool_search_output",
+				"additional_tools",
+				"item_reference",
+				"web_search_call",
+			],
+		},
+	}),
+});
+
+const Item = Type.Union([
+	Message,
+	Reasoning,
+	FunctionCall,
+	CustomCall,
+	CallOutput,
+	HostedCallItem,
+	HostedOutput,
+	ToolSearchOutput,
+	AdditionalTools,
+	ItemReference,
+	WebSearchCall,
+	OtherItem,
+]);
+export type ResponseItem = Static<typeof Item>;
 
 const Format = Type.Union([
 	Type.Object({ type: Type.Literal("text") }),
@@ -137,18 +241,18 @@ export const ResponsesBodySchema = Type.Object({
 		}),
 	),
 	text: Type.Optional(Type.Object({ format: optional(Format), verbosity: optional(Type.Enum(["low", "medium", "high"])) })),
-	tools: Type.Optional(Type.Array(ToolSchema, { maxItems: MAX_TOOLS })),
+	tools: Type.Optional(Tools),
 	tool_choice: Type.Optional(
 		Type.Union([
 			Type.Enum(["auto", "none", "required"]),
 			Type.Object({ type: Type.Literal("function"), function: Type.Object({ name: Type.String() }) }),
-			Type.Object({ type: Type.Literal("function"), name: Type.String() }),
+			Type.Object({ type: Type.Enum(["function", "custom"]), name: Type.String(), namespace: text() }),
 			Type.Object({
 				type: Type.Literal("allowed_tools"),
 				mode: Type.Enum(["auto", "required"]),
-				tools: Type.Array(Type.Object({ type: Type.String(), name: Type.Optional(Type.String()) })),
+				tools: Type.Array(Type.Object({ type: Type.String(), name: Type.Optional(Type.String()), namespace: text() })),
 			}),
-			Type.Object({ type: Type.String({ not: { enum: ["function", "allowed_tools"] } }) }),
+			Type.Object({ type: Type.String({ not: { enum: ["function", "custom", "allowed_tools"] } }) }),
 		]),
 	),
 	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
