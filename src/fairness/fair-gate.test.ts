@@ -87,6 +87,23 @@ test("who leaves the queue is gone from it at once, and holds nobody up", async 
 	await expect(bench.run("d1", leave.signal)).rejects.toThrow("left");
 });
 
+test("places that are held by hand count as well; new bounds hold at once, for those that wait too", async () => {
+	const { gate } = new Bench({ places: 1 });
+	const requester = (tenant: string) => ({ tenant, signal: new AbortController().signal });
+	const leave = gate.tryEnter("a");
+	expect([typeof leave, gate.tryEnter("b")]).toEqual(["function", null]);
+	const [second, third] = [gate.enter(requester("a")), gate.enter(requester("b"))];
+	gate.resize({ places: 2, reserve: true });
+	expect([gate.running, gate.waiting]).toEqual([2, 1]);
+	gate.resize({ places: 1, reserve: false });
+	(await third)();
+	expect([gate.running, gate.waiting]).toEqual([1, 1]);
+	leave?.();
+	leave?.();
+	(await second)();
+	expect(gate.running).toBe(0);
+});
+
 test("work that fails makes room, and a gate that is closed refuses what waits", async () => {
 	const { gate } = new Bench();
 	const requester = { tenant: "a", signal: new AbortController().signal };

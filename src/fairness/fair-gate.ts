@@ -23,6 +23,8 @@ interface Waiting {
  */
 export class FairGate {
 	readonly #options: FairGateOptions;
+	#places: number;
+	#reserve: boolean;
 	readonly #queue: SharedCapacity;
 	/** The tenant that had a turn longest ago first. */
 	readonly #waiting = new Map<string, Waiting[]>();
@@ -31,6 +33,8 @@ export class FairGate {
 
 	constructor(options: FairGateOptions) {
 		this.#options = options;
+		this.#places = options.places;
+		this.#reserve = options.reserve;
 		this.#queue = new SharedCapacity(options.maxWaiting);
 	}
 
@@ -49,16 +53,35 @@ export class FairGate {
 	 * @throws what `overflow` gives; the reason of the requester's signal, also while it waits; what the work throws
 	 */
 	async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
-		const { tenant, signal } = requester;
-		signal.throwIfAborted();
-		if (this.#hasPlace(!this.#underWay.has(tenant))) this.#begin(tenant);
-		else await this.#turn(requester);
+		requester.signal.throwIfAborted();
+		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
 		try {
-			signal.throwIfAborted();
+			requester.signal.throwIfAborted();
 			return await work();
 		} finally {
-			this.#end(tenant);
+			this.#end(requester.tenant);
 		}
+	}
+
+	/** A place without waiting; null where there is none. The returned function gives it back, once. */
+	tryEnter(tenant: string): (() => void) | null {
+		return this.#enterNow(tenant) ? this.#leaver(tenant) : null;
+	}
+
+	/**
+	 * A place when it is the requester's turn, to be given back as that of `tryEnter`.
+	 * @throws what `overflow` gives; the reason of the requester's signal, which it has to look at first
+	 */
+	async enter(requester: Requester): Promise<() => void> {
+		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
+		return this.#leaver(requester.tenant);
+	}
+
+	/** Takes new bounds; what is under way goes on. */
+	resize({ places, reserve }: Pick<FairGateOptions, "places" | "reserve">): void {
+		this.#places = places;
+		this.#reserve = reserve;
+		while (this.#letNextIn());
 	}
 
 	/** Refuses all that waits. */
@@ -73,8 +96,22 @@ export class FairGate {
 
 	/** @param ofIdle for a tenant that has nothing under way */
 	#hasPlace(ofIdle: boolean): boolean {
-		const { places, reserve } = this.#options;
-		return this.#running < (ofIdle && reserve ? places + 1 : places);
+		return this.#running < (ofIdle && this.#reserve ? this.#places + 1 : this.#places);
+	}
+
+	#enterNow(tenant: string): boolean {
+		if (!this.#hasPlace(!this.#underWay.has(tenant))) return false;
+		this.#begin(tenant);
+		return true;
+	}
+
+	#leaver(tenant: string): () => void {
+		let isIn = true;
+		return () => {
+			if (!isIn) return;
+			isIn = false;
+			this.#end(tenant);
+		};
 	}
 
 	async #turn({ tenant, signal }: Requester): Promise<void> {
@@ -101,9 +138,15 @@ export class FairGate {
 		const left = (this.#underWay.get(tenant) ?? 0) - 1;
 		if (left > 0) this.#underWay.set(tenant, left);
 		else this.#underWay.delete(tenant);
+		this.#letNextIn();
+	}
+
+	/** False where nobody waits who may come in. */
+	#letNextIn(): boolean {
+		if (this.#waiting.size === 0) return false;
 		const next = this.#nextTenant();
 		const piece = next === undefined ? undefined : this.#waiting.get(next)?.[0];
-		if (next === undefined || piece === undefined) return;
+		if (next === undefined || piece === undefined) return false;
 		this.#remove(next, piece);
 		const others = this.#waiting.get(next);
 		if (others !== undefined) {
@@ -113,6 +156,7 @@ export class FairGate {
 		}
 		this.#begin(next);
 		piece.enter();
+		return true;
 	}
 
 	#nextTenant(): string | undefined {

@@ -1,3 +1,4 @@
+import type { FairGate, Requester } from "../fairness/index.ts";
 import type { Clock } from "./clock.ts";
 import type { Health } from "./health.ts";
 
@@ -7,14 +8,10 @@ export interface Member {
 	readonly health: Health;
 	/** Consecutive faults that eject it. */
 	readonly failures: number;
-	/** Calls under way; shared with the member that new settings put in its place. */
-	readonly load: Load;
+	/** Calls under way, and those that wait; shared with the member that new settings put in its place. */
+	readonly load: FairGate;
 	readonly maxConcurrent: number;
 	readonly probeEveryMs: number;
-}
-
-export interface Load {
-	running: number;
 }
 
 /** How a call at a member failed. */
@@ -37,6 +34,9 @@ export interface CareOptions<M extends Member> {
 	readonly isCurrent: (member: M) => boolean;
 }
 
+/** A call waits so long for a place where every upstream of its model is full. */
+const MAX_WAIT_MS = 5_000;
+
 /** Looks after the members of a pool: places for calls, reports of how they went, probes of those that are out. */
 export class Care<M extends Member> {
 	readonly #options: CareOptions<M>;
@@ -47,16 +47,27 @@ export class Care<M extends Member> {
 		this.#options = options;
 	}
 
-	/** A place among the calls that the member runs at once; null where it has none left. Give it back once. */
-	take({ load, maxConcurrent }: M): (() => void) | null {
-		if (load.running >= maxConcurrent) return null;
-		load.running++;
-		let held = true;
-		return () => {
-			if (!held) return;
-			held = false;
-			load.running--;
-		};
+	/** A place among the calls that the member runs at once; null where it has none for the tenant. Give it back once. */
+	take({ load }: M, tenant: string): (() => void) | null {
+		return load.tryEnter(tenant);
+	}
+
+	/** Waits a while for a place, in turns between tenants; null where there is none in time. Rejects with the signal's reason. */
+	async wait({ load }: M, { tenant, signal }: Requester): Promise<(() => void) | null> {
+		signal.throwIfAborted();
+		const controller = new AbortController();
+		const onLeft = () => controller.abort(signal.reason);
+		signal.addEventListener("abort", onLeft, { once: true });
+		const cancelTimer = this.#options.clock.after(MAX_WAIT_MS, () => controller.abort());
+		try {
+			return await load.enter({ tenant, signal: controller.signal });
+		} catch {
+			signal.throwIfAborted();
+			return null;
+		} finally {
+			cancelTimer();
+			signal.removeEventListener("abort", onLeft);
+		}
 	}
 
 	/** It answered as it should. */

@@ -4,6 +4,7 @@ import { until } from "../../test/support/until.ts";
 import { codeOf, upstreamConfig as config, drain, ONE, TIMEOUTS, TWO, UpstreamPair } from "../../test/support/upstream-pair.ts";
 import { ApiError } from "../errors/index.ts";
 import type { ChatUpstreamsOptions } from "./chat.ts";
+import { systemClock } from "./clock.ts";
 
 const pair = new UpstreamPair();
 const { main, spare } = pair;
@@ -111,15 +112,47 @@ describe("upstreams that fail again and again", () => {
 });
 
 describe("bounds of one upstream", () => {
-	test("send the overflow to the next, and answer MODEL_AT_CAPACITY where there is none", async () => {
-		const upstreams = connect({ upstreams: { main: config(main, { maxConcurrent: 1 }), spare: config(spare) } });
+	/** The system's clock, but that it calls nobody: what was to happen later. */
+	const due = () => {
+		const actions: (() => void)[] = [];
+		const after = (_: number, action: () => void) => {
+			actions.push(action);
+			return () => void actions.splice(actions.indexOf(action), 1);
+		};
+		return { actions, clock: { nowMs: systemClock.nowMs, after } };
+	};
+
+	test("send the overflow to the next, and answer MODEL_AT_CAPACITY where there is none in time", async () => {
+		const { actions, clock } = due();
+		const upstreams = connect({ clock, upstreams: { main: config(main, { maxConcurrent: 1 }), spare: config(spare) } });
 		main.next({ hang: "after-first-chunk" });
 		const held = open({ model: TWO }, upstreams);
 		await held.opened;
 		expect(await unary({ model: TWO }, upstreams)).toMatchObject({ upstream: "spare", retries: 0 });
-		expect(await codeOf(unary({ model: ONE }, upstreams))).toBe("MODEL_AT_CAPACITY");
+		const before = actions.length;
+		const refused = codeOf(unary({ model: ONE }, upstreams));
+		await until(() => actions.length === before + 1, "the wait for a place");
+		actions.at(-1)?.();
+		expect(await refused).toBe("MODEL_AT_CAPACITY");
+		const waiting = unary({ model: ONE }, upstreams);
+		await until(() => actions.length === before + 1, "the wait for a place");
 		held.cancel();
-		expect(await unary({ model: ONE }, upstreams)).toMatchObject({ upstream: "main" });
+		expect(await waiting).toMatchObject({ upstream: "main", retries: 0 });
+		expect(upstreams.snapshot()[0]).toMatchObject({ running: 0 });
+	});
+
+	test("whoever leaves while it waits for a place takes none", async () => {
+		const upstreams = connect({ upstreams: { main: config(main, { maxConcurrent: 1 }) } });
+		main.next({ hang: "after-first-chunk" });
+		const held = open({ model: ONE }, upstreams);
+		await held.opened;
+		const caller = new AbortController();
+		const gone = unary({ model: ONE, signal: caller.signal }, upstreams).catch((error: unknown) => error);
+		caller.abort(new Error("left"));
+		expect(await gone).toMatchObject({ message: "left" });
+		held.cancel();
+		expect(upstreams.snapshot()[0]).toMatchObject({ running: 0 });
+		expect(main.requests).toHaveLength(1);
 	});
 });
 

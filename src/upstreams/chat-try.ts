@@ -13,9 +13,10 @@ export function chatTry(
 	call: ChatForward,
 	{ fetch, log, fetchPublic }: Pick<TryTools, "fetch" | "log" | "fetchPublic">,
 ): TryCall {
-	const { requestId, stream, sealed } = call;
+	const { requestId, stream, sealed, tenant } = call;
 	return {
 		requestId,
+		tenant,
 		targets: sealed === undefined ? call.model.targets : [sealed.holder],
 		signal: call.signal,
 		raw: call.long.isEmpty ? call.raw : call.long.original,

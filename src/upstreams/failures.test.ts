@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../errors/index.ts";
 import {
+	atCapacity,
 	broken,
 	type FailureKind,
 	failureOfAnswer,
 	failureOfConnection,
-	full,
 	given,
 	isErrorBody,
 	mostTelling,
@@ -212,7 +212,7 @@ describe("of several failures", () => {
 		expect(mostTelling([busy, broken("x"), account]).kind).toBe("busy");
 		expect(mostTelling([account, offline("x")]).kind).toBe("offline");
 		expect(mostTelling([offline("x"), broken("x"), timedOut("x")]).kind).toBe("timeout");
-		expect(mostTelling([broken("x"), full("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
+		expect(mostTelling([broken("x"), atCapacity("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
 		expect(mostTelling([given(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), offline("x")]).answer.message).toBe(
 			"loading 40 %",
 		);
@@ -227,7 +227,13 @@ describe("of several failures", () => {
 			true,
 			true,
 		]);
-		const healthy = [busy, full("x"), offline("no model", 404), failureOfAnswer(400, {}, null), failureOfAnswer(403, {}, null)];
+		const healthy = [
+			busy,
+			atCapacity("x"),
+			offline("no model", 404),
+			failureOfAnswer(400, {}, null),
+			failureOfAnswer(403, {}, null),
+		];
 		expect(healthy.some((failure) => failure.isFault)).toBe(false);
 	});
 });

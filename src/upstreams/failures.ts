@@ -214,7 +214,7 @@ export function timedOut(detail: string, status?: number): UpstreamFailure {
 	return new UpstreamFailure("timeout", new ApiError("REQUEST_TIMEOUT"), detail, status);
 }
 
-export function full(detail: string): UpstreamFailure {
+export function atCapacity(detail: string): UpstreamFailure {
 	return new UpstreamFailure("full", new ApiError("MODEL_AT_CAPACITY", { retryAfterSeconds: 1 }), detail);
 }
 

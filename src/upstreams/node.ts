@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from "../config/schema.ts";
+import { callPlaces, resizePlaces } from "./call-places.ts";
 import type { Member } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
@@ -107,6 +108,7 @@ export function configuredNode(
 	before?: UpstreamNode,
 ): UpstreamNode {
 	const provider = isProviderUpstream(config) ? config : null;
+	const maxConcurrent = config.maxConcurrent ?? Number.POSITIVE_INFINITY;
 	// A provider's key goes through its package alone, in the header that it wants.
 	const endpoint = provider
 		? endpointAt(config.url, undefined, {})
@@ -118,10 +120,10 @@ export function configuredNode(
 		limits: config,
 		// Its package tells it no keys.
 		attestation: provider ? null : (config.attestation ?? null),
-		maxConcurrent: config.maxConcurrent ?? Number.POSITIVE_INFINITY,
+		maxConcurrent,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
-		load: before?.load ?? { running: 0 },
+		load: before === undefined ? callPlaces(maxConcurrent) : resizePlaces(before.load, maxConcurrent),
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
 		mask: new SecretMask(secretsOf(config), all),
@@ -169,7 +171,7 @@ export function embeddedNode(
 		maxConcurrent: Number.POSITIVE_INFINITY,
 		health: new Health(),
 		failures: Number.POSITIVE_INFINITY,
-		load: { running: 0 },
+		load: callPlaces(Number.POSITIVE_INFINITY),
 		ejectable: false,
 		probeEveryMs: 0,
 		mask: NO_SECRETS,

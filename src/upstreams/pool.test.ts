@@ -152,7 +152,7 @@ describe("ejection", () => {
 		state.alive = true;
 		await clock.advance(5_000);
 		expect(order(...targets)).toEqual(["a", "b"]);
-		const giveBack = pool.take(node("a"));
+		const giveBack = pool.take(node("a"), "acc_a");
 		expect(order(...targets)).toEqual(["b"]);
 		pool.good(node("a"));
 		expect(order(...targets)).toEqual(["a", "b"]);
@@ -187,13 +187,13 @@ describe("ejection", () => {
 describe("concurrency limits", () => {
 	test("give out so many places and no more; a place is given back once", () => {
 		const { pool, node } = poolOf(["a"], { maxConcurrent: 2 });
-		const first = pool.take(node("a"));
-		const second = pool.take(node("a"));
-		expect([typeof first, typeof second, pool.take(node("a"))]).toEqual(["function", "function", null]);
+		const first = pool.take(node("a"), "acc_a");
+		const second = pool.take(node("a"), "acc_a");
+		expect([typeof first, typeof second, pool.take(node("a"), "acc_a")]).toEqual(["function", "function", null]);
 		first?.();
 		first?.();
 		expect(node("a").load.running).toBe(1);
-		expect(pool.take(node("a"))).not.toBeNull();
+		expect(pool.take(node("a"), "acc_a")).not.toBeNull();
 	});
 });
 
@@ -201,7 +201,7 @@ describe("new settings", () => {
 	test("keep what runs, and the health of a server that stayed", () => {
 		const { pool, node, order, fail } = poolOf(["a", "b"]);
 		fail("a");
-		const held = pool.take(node("b"));
+		const held = pool.take(node("b"), "acc_a");
 		pool.replace({
 			a: config({ url: "http://a.example/v1", idleMs: 5 }),
 			b: config({ url: "http://b.example/v1", maxConcurrent: 1 }),
@@ -209,7 +209,7 @@ describe("new settings", () => {
 		});
 		expect(order(target("a"), target("c", { order: 1 }))).toEqual(["c"]);
 		expect(node("b").load.running).toBe(1);
-		expect(pool.take(node("b"))).toBeNull();
+		expect(pool.take(node("b"), "acc_a")).toBeNull();
 		held?.();
 		expect(node("b").load.running).toBe(0);
 	});

@@ -1,5 +1,6 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
+import type { Requester } from "../fairness/index.ts";
 import { Care } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
@@ -94,9 +95,14 @@ export class Pool {
 		return -Math.log(1 - uniform) / target.weight;
 	}
 
-	/** A place among the calls that the upstream runs at once; null where it has none left. Give it back once. */
-	take(node: UpstreamNode): (() => void) | null {
-		return this.#care.take(node);
+	/** A place among the calls that the upstream runs at once; null where it has none for the tenant. Give it back once. */
+	take(node: UpstreamNode, tenant: string): (() => void) | null {
+		return this.#care.take(node, tenant);
+	}
+
+	/** Waits a while for such a place, in turns between tenants; null where there is none in time. */
+	wait(node: UpstreamNode, requester: Requester): Promise<(() => void) | null> {
+		return this.#care.wait(node, requester);
 	}
 
 	/** The upstream answered as it should. */

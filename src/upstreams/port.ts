@@ -26,7 +26,7 @@ export interface ChatForward {
 	readonly stream: boolean;
 	/** Set where what is said is sealed for one server's key: it goes to that server alone, with the keys. */
 	readonly sealed?: SealedForward | undefined;
-	/** Whose share of an engine of ours it counts in. */
+	/** Whose share of an engine, or of an upstream's places, it counts in. */
 	readonly tenant: string;
 	/** Aborts when the caller leaves or the deadline passes. */
 	readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import type { Span, Tracer } from "../telemetry/tracing/port.ts";
 import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
 import type { Clock } from "./clock.ts";
 import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
-import { asQuoted, full, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
+import { asQuoted, atCapacity, given, mostTelling, timedOut, type UpstreamFailure, withoutSecrets } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Candidate, Pool } from "./pool.ts";
 import type { PublicFetch } from "./public-fetch/port.ts";
@@ -23,6 +23,8 @@ export interface ChatTimeouts {
 export interface TryCall {
 	readonly requestId: string;
 	readonly targets: readonly ModelTarget[];
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	/** Aborts when the caller leaves or the deadline passes. */
 	readonly signal: AbortSignal;
 	/** What the caller sent: a refusal that quotes it is one of the request, whatever its words. */
@@ -142,39 +144,64 @@ export class Tries {
 		attempt: (response: Response, current: Try) => Promise<T>,
 		limit: (watch: Watch, node: UpstreamNode) => void,
 	): Promise<T> {
-		const { pool, clock } = this.#tools;
-		for (const candidate of pool.candidates(this.#call.targets, this.#call.stickyKey())) {
+		const { pool } = this.#tools;
+		const { targets, tenant, signal } = this.#call;
+		let full: Candidate | undefined;
+		for (const candidate of pool.candidates(targets, this.#call.stickyKey())) {
 			this.throwIfStopped();
-			const { node } = candidate;
-			const giveBack = pool.take(node);
-			if (!giveBack) {
-				this.#failures.push(full(`${node.name} runs as many calls as it may`));
+			const giveBack = pool.take(candidate.node, tenant);
+			if (giveBack === null) {
+				full ??= candidate;
 				continue;
 			}
-			const watch = new Watch(this.#call.signal, clock);
-			limit(watch, node);
-			if (watch.isOver && this.#failures.length > 0) {
-				// The time of all tries is gone: one more would only be blamed for it.
-				watch.close();
-				giveBack();
-				break;
-			}
-			const current = new Try(node, watch, pool, giveBack, this.#tools.counts?.of(node.name));
-			this.#current = current;
-			try {
-				const endpoint = node.endpoint();
-				const response = await (endpoint instanceof Promise
-					? this.#sendToMoving(candidate, endpoint, current)
-					: this.#send(candidate, endpoint, current));
-				watch.touch();
-				current.headed(response.status);
-				if (!isGood(response)) throw await failureOf(response, node, this.#key);
-				return await attempt(response, current);
-			} catch (error) {
-				this.#failed(current, error);
-			}
+			const done = await this.#try(candidate, giveBack, attempt, limit);
+			if (done === "late") break;
+			if (done !== "failed") return done.value;
+		}
+		if (full !== undefined) {
+			// The first choice among those that are full: who waits longest at one of them has its next place.
+			const giveBack = await pool.wait(full.node, { tenant, signal });
+			if (this.#stopped !== null) giveBack?.();
+			this.throwIfStopped();
+			if (giveBack === null) this.#failures.push(atCapacity(`${full.node.name} runs as many calls as it may`));
+			const done = giveBack === null ? "failed" : await this.#try(full, giveBack, attempt, limit);
+			if (typeof done === "object") return done.value;
 		}
 		throw mostTelling(this.#failures).answer;
+	}
+
+	/** One try at an upstream that has a place for it. Throws where no other may be asked. */
+	async #try<T>(
+		candidate: Candidate,
+		giveBack: () => void,
+		attempt: (response: Response, current: Try) => Promise<T>,
+		limit: (watch: Watch, node: UpstreamNode) => void,
+	): Promise<{ readonly value: T } | "failed" | "late"> {
+		const { pool, clock, counts } = this.#tools;
+		const { node } = candidate;
+		const watch = new Watch(this.#call.signal, clock);
+		limit(watch, node);
+		if (watch.isOver && this.#failures.length > 0) {
+			// The time of all tries is gone: one more would only be blamed for it.
+			watch.close();
+			giveBack();
+			return "late";
+		}
+		const current = new Try(node, watch, pool, giveBack, counts?.of(node.name));
+		this.#current = current;
+		try {
+			const endpoint = node.endpoint();
+			const response = await (endpoint instanceof Promise
+				? this.#sendToMoving(candidate, endpoint, current)
+				: this.#send(candidate, endpoint, current));
+			watch.touch();
+			current.headed(response.status);
+			if (!isGood(response)) throw await failureOf(response, node, this.#key);
+			return { value: await attempt(response, current) };
+		} catch (error) {
+			this.#failed(current, error);
+			return "failed";
+		}
 	}
 
 	/** Throws why no more may be done: the caller left, or `stop` was called. */

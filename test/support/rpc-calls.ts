@@ -71,6 +71,7 @@ export function callOf(items: RpcItem | readonly RpcItem[], more: Partial<RpcCal
 		network: networkOf("ethereum-mainnet"),
 		items: Array.isArray(items) ? (items as readonly RpcItem[]) : [items as RpcItem],
 		requestId: "r".repeat(32),
+		tenant: "acc_a",
 		signal: new AbortController().signal,
 		...more,
 	};

@@ -27,6 +27,8 @@ export interface ChainBehaviour {
 	/** No byte ever. */
 	readonly hang?: boolean;
 	readonly delayMs?: number;
+	/** Before the first byte of the answer. */
+	readonly after?: Promise<void>;
 	/** The connection is reset before a byte. */
 	readonly reset?: boolean;
 	readonly status?: number;
@@ -124,6 +126,7 @@ export async function startScriptedChain(chainId = "0x1"): Promise<ScriptedChain
 	const answer = async (request: ChainRequest, behaviour: ChainBehaviour, response: ServerResponse): Promise<void> => {
 		if (behaviour.hang) return;
 		if (behaviour.delayMs) await new Promise((resolve) => setTimeout(resolve, behaviour.delayMs));
+		if (behaviour.after !== undefined) await behaviour.after;
 		if (behaviour.reset) {
 			response.socket?.destroy();
 			return;

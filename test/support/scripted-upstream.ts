@@ -9,6 +9,8 @@ export interface Behaviour {
 	readonly speech?: Speech;
 	/** Before the first byte of the answer. */
 	readonly thinkMs?: number;
+	/** Waited for before the first byte of the answer. */
+	readonly after?: Promise<unknown>;
 	/** Headers go out, then nothing; `true`: not even those. */
 	readonly hang?: boolean | "after-headers" | "after-first-chunk";
 	/** In place of an answer. */
@@ -203,6 +205,7 @@ function complaintsOf(body: Record<string, unknown>, headers: Headers): string[]
 
 async function answer(received: ReceivedRequest, behaviour: Behaviour, close: () => void): Promise<Response> {
 	if (behaviour.thinkMs) await Promise.race([sleep(behaviour.thinkMs), received.aborted]);
+	if (behaviour.after !== undefined) await behaviour.after;
 	if (behaviour.hang === true) await received.aborted;
 	const finish = (): void => {
 		received.isDone = true;

@@ -114,6 +114,7 @@ class TranscriptionRun {
 		const timings = wantedTimings(format, body.timestamps === true, model.transcription);
 		const answer = await this.#parts.upstreams.transcribe({
 			requestId: call.requestId,
+			tenant: call.tenant,
 			targets: model.targets,
 			// Servers tell the kind by the ending: the real one, whatever the caller named it.
 			file: { bytes: file, name: `audio.${container}`, type: CONTAINER_TYPES[container] },

@@ -106,6 +106,7 @@ export class RpcRun {
 				return item === undefined ? [] : [this.#log.withHash(item, index)];
 			}),
 			requestId: call.requestId,
+			tenant: call.tenant,
 			signal: this.#outlivesCaller ? NEVER_ABORTS : call.signal,
 			onSent: () => {
 				this.#wasSent = true;

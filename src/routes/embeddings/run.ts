@@ -95,6 +95,7 @@ export class EmbeddingRun {
 		const { body, raw, long, texts, call, model } = this.#of;
 		const answer = await this.#parts.upstreams.embed({
 			requestId: call.requestId,
+			tenant: call.tenant,
 			targets,
 			raw,
 			input: typeof body.input === "string" ? (texts[0] ?? "") : texts,

@@ -120,7 +120,7 @@ class Edit {
 
 	async #there(bytes: readonly Uint8Array[]): Promise<Edited> {
 		const { model, prompt, sources, choices, exactSize } = this.#order;
-		const { signal, requestId } = this.#call;
+		const { signal, requestId, tenant } = this.#call;
 		const pictures = await readPictures(sources, bytes, this.#parts, this.#call);
 		const [base] = pictures;
 		if (base === undefined) throw invalidField([this.#order.param], "is required");
@@ -130,6 +130,7 @@ class Edit {
 			exactSize === null ? finishOptions(facts, choices, ratio.size) : { format: choices.format, size: exactSize };
 		const answer = await this.#parts.upstreams.make({
 			requestId,
+			tenant,
 			targets: makersOf(model.targets).servers,
 			kind: "edit",
 			prompt,

@@ -65,10 +65,11 @@ async function generated(
 	{ work, looked }: { readonly work: ImageWork; readonly looked: boolean },
 ): Promise<Made> {
 	const startedMs = performance.now();
-	const { signal, requestId } = call;
+	const { signal, requestId, tenant } = call;
 	const { model, sentPrompt, finish, ...wanted } = order;
 	const made = await parts.upstreams.make({
 		requestId,
+		tenant,
 		targets: model.targets,
 		kind: "generate",
 		prompt: sentPrompt,

@@ -29,6 +29,8 @@ export interface UpstreamVoices {
 
 export interface SpeechForward {
 	readonly requestId: string;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	readonly targets: readonly ModelTarget[];
 	/** The caller's body as it came. */
 	readonly raw: Uint8Array;
@@ -68,6 +70,8 @@ export interface SpokenAnswer {
 
 export interface TranscriptionForward {
 	readonly requestId: string;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	readonly targets: readonly ModelTarget[];
 	readonly file: { readonly bytes: Uint8Array; readonly name: string; readonly type: string };
 	/** ISO 639-1; undefined: the upstream finds it out. */

@@ -18,6 +18,7 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
+		tenant: call.tenant,
 		signal: call.signal,
 		raw: call.raw,
 		stickyKey: () => undefined,

@@ -19,6 +19,7 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
+		tenant: call.tenant,
 		signal: call.signal,
 		raw: NOTHING,
 		stickyKey: () => undefined,

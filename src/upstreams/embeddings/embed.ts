@@ -26,6 +26,7 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
+		tenant: call.tenant,
 		signal: call.signal,
 		raw: call.raw,
 		stickyKey: () => undefined,

@@ -6,6 +6,8 @@ export type VectorFormat = "float" | "base64";
 
 export interface EmbeddingForward {
 	readonly requestId: string;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	readonly targets: readonly ModelTarget[];
 	/** The caller's body as it came. */
 	readonly raw: Uint8Array;

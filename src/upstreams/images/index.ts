@@ -32,6 +32,7 @@ async function make(
 	const tried: TryCall = {
 		requestId: call.requestId,
 		targets: call.targets,
+		tenant: call.tenant,
 		signal: call.signal,
 		raw: new TextEncoder().encode(call.prompt),
 		stickyKey: () => undefined,

@@ -18,6 +18,7 @@ function ask(dialect: DialectName, more: Partial<ImageForward> = {}, model = "pa
 	const { signal } = new AbortController();
 	const call: ImageForward = {
 		requestId: "r",
+		tenant: "acc_a",
 		targets: [target],
 		kind: "edit",
 		prompt: "green",

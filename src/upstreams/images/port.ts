@@ -20,6 +20,8 @@ export const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 /** What is wanted of a model of pictures, whoever serves it. */
 export interface ImageForward {
 	readonly requestId: string;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	readonly targets: readonly ModelTarget[];
 	/** `generate` has no pictures; the others have the base first, then layers and masks in the caller's order. */
 	readonly kind: "edit" | "generate" | "upscale" | "background-remove";

@@ -113,6 +113,7 @@ class Batch {
 			{
 				pool: this.#pool,
 				clock,
+				tenant: this.#call.tenant,
 				members,
 				kind: "batch",
 				safety: safetyOfAll(items),

@@ -1,6 +1,8 @@
 import type { RpcUpstreamConfig } from "../../config/schema.ts";
+import type { FairGate } from "../../fairness/index.ts";
 import { CallCounts } from "../call-counts.ts";
-import type { Load, Member } from "../care.ts";
+import { callPlaces, resizePlaces } from "../call-places.ts";
+import type { Member } from "../care.ts";
 import type { FetchInit } from "../connect.ts";
 import { Health } from "../health.ts";
 import { initFor, lowerCased } from "../node.ts";
@@ -13,7 +15,7 @@ export type ChainState = "unknown" | "right" | "wrong";
 /** What is known of one server, whatever settings it stands under. */
 export interface ServerFacts {
 	readonly health: Health;
-	readonly load: Load;
+	readonly load: FairGate;
 	readonly learned: LearnedLimits;
 	readonly counts: CallCounts;
 	chain: ChainState;
@@ -61,7 +63,7 @@ export function serverOf({ url, headers }: RpcUpstreamConfig): string {
 }
 
 export function memberOf({ network, name, config, isPublic, server, before }: MemberSettings): RpcMember {
-	const { url, order, weight, capabilities, maxConcurrent, health } = config;
+	const { url, order, weight, capabilities, maxConcurrent = Number.POSITIVE_INFINITY, health } = config;
 	const facts = before?.facts ?? newFacts();
 	const init = initFor(url);
 	return {
@@ -82,11 +84,11 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 		weight,
 		capabilities: capabilities === undefined ? null : new Set(capabilities),
 		isPublic,
-		maxConcurrent: maxConcurrent ?? Number.POSITIVE_INFINITY,
+		maxConcurrent,
 		failures: health.failures,
 		probeEveryMs: health.probeEveryMs,
 		health: facts.health,
-		load: facts.load,
+		load: resizePlaces(facts.load, maxConcurrent),
 		facts,
 		server,
 		settings: JSON.stringify([name, config, isPublic]),
@@ -96,7 +98,7 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 function newFacts(): ServerFacts {
 	return {
 		health: new Health(),
-		load: { running: 0 },
+		load: callPlaces(Number.POSITIVE_INFINITY),
 		learned: new LearnedLimits(),
 		counts: new CallCounts(),
 		chain: "unknown",

@@ -283,10 +283,32 @@ test("an upstream runs no more calls than it may", async () => {
 	const upstreams = await over([{ url: small.url, maxConcurrent: 2 }, second.url]);
 	await Promise.all(Array.from({ length: 6 }, () => upstreams.single(call())));
 	expect([small.requests.length, second.requests.length]).toEqual([2, 4]);
-	const alone = await over([{ url: small.url, maxConcurrent: 1 }]);
-	const [first, refused] = await Promise.allSettled([alone.single(call()), alone.single(call())]);
-	expect(first.status).toBe("fulfilled");
-	expect(refused).toMatchObject({ reason: { code: "RPC_NETWORK_OFFLINE", options: { retryAfterSeconds: 1 } } });
+});
+
+test("calls wait for a place where every upstream is full: accounts in turns, and not for ever", async () => {
+	const small = await chain();
+	const { promise: released, resolve: release } = Promise.withResolvers<void>();
+	const hanging = await over([{ url: small.url, maxConcurrent: 1 }]);
+	const order: string[] = [];
+	small.always({ after: released });
+	const asked = ["acc_a", "acc_a", "acc_a", "acc_b"].map(async (tenant) => {
+		await hanging.single(callOf(itemOf("eth_call"), { tenant }));
+		order.push(tenant);
+	});
+	await until(() => small.requests.length === 1, "the first call");
+	release();
+	await Promise.all(asked);
+	expect(order).toEqual(["acc_a", "acc_a", "acc_b", "acc_a"]);
+	small.always({ hang: true });
+	const soon = { nowMs: systemClock.nowMs, after: (ms: number, action: () => void) => systemClock.after(ms / 50, action) };
+	const alone = await over([{ url: small.url, maxConcurrent: 1 }], { ...PATIENT, clock: soon });
+	const left = new AbortController();
+	const held = alone.single({ ...call(), signal: left.signal }).catch(() => {});
+	await until(() => small.requests.length === 5, "the call that holds the place");
+	const refused = await alone.single(call()).catch((error: unknown) => error);
+	expect(refused).toMatchObject({ code: "RPC_NETWORK_OFFLINE", options: { retryAfterSeconds: 1 } });
+	left.abort();
+	await held;
 });
 
 test("weights share the calls among upstreams of the same order", async () => {

@@ -49,6 +49,8 @@ export interface RpcCall {
 	/** At least one. */
 	readonly items: readonly RpcItem[];
 	readonly requestId: string;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	/** Aborts when the caller leaves: all of the call's tries end, and what was called rejects with its reason. */
 	readonly signal: AbortSignal;
 	/** Called right before the bytes of each try go out: from here on a send may be taken. */

@@ -14,6 +14,8 @@ const PATIENCE = 1 / 3;
 export interface RaceCall {
 	readonly pool: NetworkPool;
 	readonly clock: Clock;
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
 	/** In the order in which they are asked. */
 	readonly members: readonly RpcMember[];
 	readonly kind: CallKind;
@@ -78,6 +80,9 @@ export class Race<T> implements Waiting {
 	#patienceAtMs: number;
 	#winner: Running | null = null;
 	#over = false;
+	#hasWaited = false;
+	/** Aborts with the end of the race. */
+	readonly #waiting = new AbortController();
 
 	constructor(call: RaceCall, attempt: (leg: Leg) => Promise<T>) {
 		this.#call = call;
@@ -114,21 +119,40 @@ export class Race<T> implements Waiting {
 
 	/** Starts a try at the next member that has a place; false where there is none. */
 	#startNext(): boolean {
-		const { members, pool, lacking } = this.#call;
+		const { members, pool, tenant, lacking } = this.#call;
 		const again = this.#again;
 		this.#again = null;
 		const lacked = this.#faults.at(-1)?.kind === "unsupported";
+		let full: RpcMember | null = null;
 		for (let member = again ?? members[this.#next++]; member !== undefined; member = members[this.#next++]) {
 			if (lacked && lacking?.(member)) continue;
-			const giveBack = pool.care.take(member);
+			const giveBack = pool.care.take(member, tenant);
 			if (giveBack !== null) {
 				this.#start(member, giveBack, member === again);
 				return true;
 			}
+			full ??= member;
 			this.#faults.push(new RpcFault("full", "runs as many calls as it may"));
 		}
-		if (this.#running.size === 0) this.#fail(false);
+		if (this.#running.size > 0) return false;
+		// Once: whoever has been asked already, and the time, go on to count.
+		if (full === null || this.#hasWaited) this.#fail(false);
+		else void this.#startInTurn(full);
 		return false;
+	}
+
+	/** Where every member is full: the first of them, when it has a place. */
+	async #startInTurn(member: RpcMember): Promise<void> {
+		this.#hasWaited = true;
+		const { pool, tenant } = this.#call;
+		const giveBack = await pool.care.wait(member, { tenant, signal: this.#waiting.signal }).catch(() => null);
+		if (this.#over) giveBack?.();
+		else if (giveBack === null) this.#fail(false);
+		else {
+			// It is not full any more: what comes of it counts.
+			while (this.#faults.at(-1)?.kind === "full") this.#faults.pop();
+			this.#start(member, giveBack, false);
+		}
 	}
 
 	#start(member: RpcMember, giveBack: () => void, isAgain: boolean): void {
@@ -269,6 +293,7 @@ export class Race<T> implements Waiting {
 		this.#stopTimer();
 		this.#call.pool.waiting.delete(this);
 		this.#call.signal.removeEventListener("abort", this.#onLeft);
+		if (this.#hasWaited) this.#waiting.abort();
 		const reason: unknown = this.#call.signal.aborted ? this.#call.signal.reason : new RpcFault("timeout", "it is over");
 		for (const { controller, giveBack } of this.#running) {
 			controller.abort(reason);

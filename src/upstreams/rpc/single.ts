@@ -45,6 +45,7 @@ export async function single(
 		{
 			pool,
 			clock,
+			tenant: call.tenant,
 			members: pool.able(ordered, item),
 			kind: kindOf(item),
 			safety,

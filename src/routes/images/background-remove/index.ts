@@ -59,13 +59,14 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, pa
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", places: [source.path] });
 			return work.answer(async (): Promise<Made> => {
-				const { signal, requestId } = call;
+				const { signal, requestId, tenant } = call;
 				const pictures = await readPictures([source], await gather([source], parts, call), parts, call);
 				const [picture] = pictures;
 				if (picture === undefined) throw new ApiError("UNKNOWN_ERROR");
 				const size = { width: picture.width, height: picture.height };
 				const made = await parts.upstreams.make({
 					requestId,
+					tenant,
 					targets: model.targets,
 					kind: "background-remove",
 					prompt: "",

@@ -93,11 +93,12 @@ interface There {
 }
 
 async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<Made> {
-	const { signal, requestId } = call;
+	const { signal, requestId, tenant } = call;
 	const picture = await engineOf(parts).normalise(bytes, call);
 	const size = enlarged(picture, scale);
 	const made = await parts.upstreams.make({
 		requestId,
+		tenant,
 		targets: servers,
 		kind: "upscale",
 		prompt: "",

@@ -60,6 +60,7 @@ function ask({ call = {}, target = {}, signal = new AbortController().signal }: 
 	} as const;
 	const forward: ImageForward = {
 		requestId: "request-1",
+		tenant: "acc_a",
 		targets: [],
 		kind: "edit",
 		prompt: 'a "kite" {seed}',

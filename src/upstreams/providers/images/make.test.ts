@@ -43,6 +43,7 @@ function ask(script: ImageScript, { call = {}, target = {}, model = script.model
 	const config = server.upstream(script) as UpstreamConfig;
 	const forward: ImageForward = {
 		requestId: "request-1",
+		tenant: "acc_a",
 		targets: [],
 		kind: "edit",
 		prompt: "make it green",

@@ -252,6 +252,7 @@ function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: Trip | 
 		network: call.network,
 		items: items === null ? call.items : items.map(({ item }) => item),
 		requestId: call.requestId,
+		tenant: call.tenant,
 		signal: trip === null ? call.signal : trip.signal,
 		onSent: (upstream) => (trip === null ? call.onSent?.(upstream) : trip.sent(upstream)),
 	};
