@@ -19,6 +19,8 @@ export interface ApiErrorOptions {
 	readonly retryAfterSeconds?: number;
 	/** `error.code` in the OpenAI form, where it differs from the machine code (context_length_exceeded). */
 	readonly openAiCode?: string;
+	/** `error.details.error_code` in Anthropic's form, where its SDKs act on one of theirs (thread_unsupported_request). */
+	readonly anthropicCode?: string;
 	/** Further keys beside `error` and `code` at the top of the body. */
 	readonly extra?: Readonly<Record<string, unknown>>;
 	readonly headers?: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
-import { ApiError, type Issue } from "../errors/index.ts";
+import { ApiError, type ApiErrorOptions, type Issue } from "../errors/index.ts";
 import { excerptOf } from "./excerpt.ts";
 import { issuesOf, pathText } from "./issues.ts";
 
@@ -34,15 +34,25 @@ export function checker<T extends TSchema>(schema: T): Checker<T> {
 }
 
 /** A 400 that names the first field and its rule in its text, and all of them in `issues`. */
-export function invalidRequest(issues: readonly Issue[]): ApiError {
+export function invalidRequest(issues: readonly Issue[], options: ApiErrorOptions = {}): ApiError {
 	const first = issues[0];
 	if (!first) return new ApiError("INVALID_REQUEST");
 	const at = pathText(first.path);
 	const param = first.path.length > 0 ? { param: at } : {};
-	return new ApiError("INVALID_REQUEST", { message: at ? `${at}: ${first.message}` : first.message, issues, ...param });
+	return new ApiError("INVALID_REQUEST", {
+		...options,
+		message: at ? `${at}: ${first.message}` : first.message,
+		issues,
+		...param,
+	});
 }
 
 /** A 400 for one field. */
-export function invalidField(path: readonly (string | number)[], message: string, code = "invalid"): ApiError {
-	return invalidRequest([{ path, code, message }]);
+export function invalidField(
+	path: readonly (string | number)[],
+	message: string,
+	code = "invalid",
+	options: ApiErrorOptions = {},
+): ApiError {
+	return invalidRequest([{ path, code, message }], options);
 }

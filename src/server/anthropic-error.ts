@@ -26,5 +26,6 @@ export function anthropicStatus(code: ErrorCode): number {
 export function anthropicError(error: ApiError) {
 	const status = anthropicStatus(error.code);
 	const type = TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
-	return { type: "error", error: { type, message: error.message, details: { error_code: error.publicCode } } };
+	const code = error.options.anthropicCode ?? error.publicCode;
+	return { type: "error", error: { type, message: error.message, details: { error_code: code } } };
 }

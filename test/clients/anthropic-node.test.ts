@@ -322,3 +322,39 @@ test("AI SDK: a loop of tools, streamed", async () => {
 	// Of both steps: eight pieces of thoughts and calls, four of text.
 	expect((await run.usage).outputTokens).toBe(12);
 });
+
+test("a tool runner whose client keeps threads at the server goes on with the whole conversation", async () => {
+	upstream.next({ speech: { ...TOOL_SPEECH, toolCalls: TOOL_SPEECH.toolCalls?.slice(0, 1) ?? [] } });
+	const lookup = {
+		type: "custom" as const,
+		name: "lookup",
+		input_schema: { type: "object" as const, properties: { q: { type: "string" as const } } },
+		run: ({ q }: { q: string }) => `found ${q}`,
+		parse: (value: unknown) => value as { q: string },
+	};
+	const before = upstream.requests.length;
+	const last = await client.beta.messages.toolRunner({ ...ask, tools: [lookup] }).runUntilDone();
+	expect(last.content).toMatchObject([{ type: "text", text: "Hello, world!" }]);
+	expect(upstream.requests.length - before).toBe(2);
+	expect(sent().messages).toMatchObject([
+		{ role: "user", content: "hello" },
+		{ role: "assistant", tool_calls: [{ function: { name: "lookup" } }] },
+		{ role: "tool", content: expect.stringContaining("found caf\u00e9") },
+	]);
+});
+
+test("a thread that may not go on without one is refused with the code that its SDK knows", async () => {
+	const before = upstream.requests.length;
+	const thread = client.beta.messages.thread({ model, max_tokens: 100 });
+	const failed = await thread.send({ role: "user", content: "hello" }).then(
+		() => null,
+		(error: unknown) => error,
+	);
+	expect(failed).toBeInstanceOf(Anthropic.ThreadUnsupportedRequestError);
+	expect(String(failed)).toContain("send the whole conversation as messages");
+	const tolerant = client.beta.messages.thread({ model, max_tokens: 100, unsupportedRequestBehavior: "continue_unthreaded" });
+	await tolerant.send({ role: "user", content: "hello" });
+	await tolerant.send({ role: "user", content: "again" });
+	expect(upstream.requests.length - before).toBe(2);
+	expect(sent().messages).toMatchObject([{ role: "user" }, { role: "assistant" }, { role: "user", content: "again" }]);
+});

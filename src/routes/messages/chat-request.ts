@@ -20,6 +20,7 @@ export function chatRequest(
 	model: Pick<TextModel, "capabilities" | "maxCompletionTokens">,
 	long: LongStrings,
 ): MessagesChat {
+	refuseState(request);
 	const conversation = new Conversation();
 	const { system } = request;
 	if (system !== undefined && system.length > 0) {
@@ -39,6 +40,17 @@ export function chatRequest(
 		...serviceOf(request),
 	};
 	return { body, rename: (path) => renamed(path, conversation) };
+}
+
+/**
+ * Throws 400 for what needs a memory of ours. Anthropic's SDKs know the code of a thread: those that may, go on with the
+ * whole conversation.
+ */
+function refuseState({ thread, container }: CountTokensBody): void {
+	const reason = "nothing is kept between requests; send the whole conversation as messages";
+	if (thread !== undefined)
+		throw invalidField(["thread"], reason, "unsupported", { anthropicCode: "thread_unsupported_request" });
+	if (container !== undefined) throw invalidField(["container"], reason, "unsupported");
 }
 
 /** Clients must send a maximum, and send that of a model they know: no more than this model can say is held for. */

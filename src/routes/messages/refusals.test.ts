@@ -54,6 +54,8 @@ const BAD: readonly (readonly [string, object, string])[] = [
 		{ messages: [{ role: "assistant", content: [{ type: "server_tool_use" }] }] },
 		"nothing that goes",
 	],
+	["a thread", { thread: { type: "continue", previous_message_id: "msg_1" } }, "thread: nothing is kept between requests"],
+	["a container", { container: { id: "container_1" } }, "container: nothing is kept between requests"],
 	["messages that are none", { messages: "x" }, "messages: must be array"],
 	[
 		"a role of nobody",

@@ -125,6 +125,8 @@ const fields = {
 		}),
 	),
 	service_parameters: Type.Optional(ServiceParametersSchema),
+	thread: Type.Optional(Type.Unknown({ description: "Refused: nothing is kept between requests" })),
+	container: Type.Optional(Type.Unknown({ description: "Refused: nothing is kept between requests" })),
 };
 
 export const MessagesBodySchema = Type.Object({
