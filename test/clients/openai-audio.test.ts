@@ -51,7 +51,7 @@ afterAll(async () => {
 	await upstream.stop();
 });
 
-const lengthOf = (bytes: Uint8Array) => measureAudio(encoder, bytes, new AbortController().signal);
+const lengthOf = (bytes: Uint8Array) => measureAudio(encoder, bytes, { tenant: "acc_a", signal: new AbortController().signal });
 
 describe("the built-in voices", () => {
 	test("speak a file by OpenAI's own names", async () => {

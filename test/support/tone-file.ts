@@ -11,5 +11,5 @@ export function toneFile(encoder: AudioEncoder, format: AudioFormat, seconds: nu
 		yield new Uint8Array(samples.buffer);
 	}
 	const input = { kind: "pcm", sampleRate: SAMPLE_RATE, bytes: bytes() } as const;
-	return encoder.whole({ input, format, signal: new AbortController().signal });
+	return encoder.whole({ input, format, tenant: "acc_a", signal: new AbortController().signal });
 }

@@ -12,6 +12,7 @@ export async function checkAudioEncoder(encoder: AudioEncoder): Promise<EngineCh
 			await encoder.whole({
 				input: { kind: "pcm", sampleRate: 24_000, bytes: silence() },
 				format,
+				tenant: "doctor",
 				signal: AbortSignal.timeout(60_000),
 			});
 		return { name, ok: true, text: `${state.text}; writes ${AUDIO_FORMATS.join(", ")}` };

@@ -23,6 +23,8 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
+const noAssets = () => new AssetStore({ dir: folder, manifest: parseManifest({ assets: [] }), log: silentLog });
+
 /** A tone of half of full scale, by tenths of a second. */
 async function* tone(seconds: number): AsyncGenerator<Uint8Array> {
 	for (let part = 0; part < seconds * 10; part += 1) {
@@ -53,7 +55,7 @@ const CODECS: Readonly<Record<AudioFormat, string>> = {
 describe("each format", () => {
 	for (const format of AUDIO_FORMATS) {
 		test(`${format} as a whole: codec, rate, one channel, length, level`, async () => {
-			const audio = await probe(await encoder.whole({ input: pcm(tone(2)), format, signal: never }), format);
+			const audio = await probe(await encoder.whole({ input: pcm(tone(2)), format, tenant: "acc_a", signal: never }), format);
 			expect(audio.codec).toBe(CODECS[format]);
 			expect(audio.sampleRate).toBe(format === "opus" ? 48_000 : RATE);
 			expect(audio.channels).toBe("mono");
@@ -64,21 +66,24 @@ describe("each format", () => {
 		});
 
 		test(`${format} as a stream is the same audio`, async () => {
-			const audio = await probe(await collected(encoder.stream({ input: pcm(tone(2)), format, signal: never })), format);
+			const audio = await probe(
+				await collected(encoder.stream({ input: pcm(tone(2)), format, tenant: "acc_a", signal: never })),
+				format,
+			);
 			expect(audio.codec).toBe(CODECS[format]);
 			expect(Math.abs(audio.seconds - 2)).toBeLessThan(0.1);
 		});
 	}
 
 	test("of a file in another format, which tells its own", async () => {
-		const mp3 = await encoder.whole({ input: pcm(tone(1)), format: "mp3", signal: never });
+		const mp3 = await encoder.whole({ input: pcm(tone(1)), format: "mp3", tenant: "acc_a", signal: never });
 		const input: AudioInput = {
 			kind: "file",
 			bytes: (async function* () {
 				yield mp3;
 			})(),
 		};
-		const audio = await probe(await encoder.whole({ input, format: "flac", signal: never }), "flac");
+		const audio = await probe(await encoder.whole({ input, format: "flac", tenant: "acc_a", signal: never }), "flac");
 		expect(audio.codec).toBe("flac");
 		expect(Math.abs(audio.seconds - 1)).toBeLessThan(0.1);
 	});
@@ -87,7 +92,7 @@ describe("each format", () => {
 describe("the tempo", () => {
 	test("changes the length by its factor, in both directions and at both ends of the range", async () => {
 		for (const tempo of [0.25, 0.5, 2, 4]) {
-			const bytes = await encoder.whole({ input: pcm(tone(2)), format: "wav", tempo, signal: never });
+			const bytes = await encoder.whole({ input: pcm(tone(2)), format: "wav", tempo, tenant: "acc_a", signal: never });
 			expect(Math.abs((await probe(bytes, "wav")).seconds / (2 / tempo) - 1)).toBeLessThan(0.03);
 		}
 	});
@@ -108,7 +113,7 @@ describe("a stream", () => {
 			yield* tone(1);
 		}
 		const parts: Uint8Array[] = [];
-		for await (const part of encoder.stream({ input: pcm(paused()), format: "wav", signal: never })) {
+		for await (const part of encoder.stream({ input: pcm(paused()), format: "wav", tenant: "acc_a", signal: never })) {
 			parts.push(part);
 			if (Buffer.concat(parts).length > 20_000) release.resolve();
 		}
@@ -125,7 +130,7 @@ describe("a stream", () => {
 				ended = true;
 			}
 		}
-		for await (const _ of encoder.stream({ input: pcm(endless()), format: "wav", signal: never })) break;
+		for await (const _ of encoder.stream({ input: pcm(endless()), format: "wav", tenant: "acc_a", signal: never })) break;
 		await until(() => ended);
 	});
 
@@ -135,7 +140,7 @@ describe("a stream", () => {
 			for (;;) yield* tone(1);
 		}
 		const read = async () => {
-			for await (const _ of encoder.stream({ input: pcm(endless()), format: "mp3", signal: leaving.signal }))
+			for await (const _ of encoder.stream({ input: pcm(endless()), format: "mp3", tenant: "acc_a", signal: leaving.signal }))
 				leaving.abort(new Error("left"));
 		};
 		await expect(read()).rejects.toThrow("left");
@@ -146,16 +151,40 @@ describe("a stream", () => {
 			yield* tone(0.1);
 			throw new Error("the voice broke");
 		}
-		await expect(collected(encoder.stream({ input: pcm(broken()), format: "mp3", signal: never }))).rejects.toThrow(
+		await expect(
+			collected(encoder.stream({ input: pcm(broken()), format: "mp3", tenant: "acc_a", signal: never })),
+		).rejects.toThrow("the voice broke");
+		await expect(encoder.whole({ input: pcm(broken()), format: "mp3", tenant: "acc_a", signal: never })).rejects.toThrow(
 			"the voice broke",
 		);
-		await expect(encoder.whole({ input: pcm(broken()), format: "mp3", signal: never })).rejects.toThrow("the voice broke");
 	});
+});
+
+test("programs are bounded in number: tenants take turns, and one that has none does not wait for another's", async () => {
+	const own = new FfmpegEncoder({ assets: noAssets(), log: silentLog, systemPath: await ffmpegPath(), processes: 2 });
+	const leaving = new AbortController();
+	const begun: string[] = [];
+	async function* endless(name: string) {
+		begun.push(name);
+		for (;;) yield* tone(1);
+	}
+	const read = async (tenant: string, name: string, signal: AbortSignal) => {
+		const stream = own.stream({ input: pcm(endless(name)), format: "wav", tenant, signal });
+		for await (const _ of stream) if (tenant === "acc_b") break;
+	};
+	const flood = ["a1", "a2", "a3", "a4"].map((name) => read("acc_a", name, leaving.signal).catch(() => "left"));
+	await until(() => begun.length === 2, "as many programs as there may be");
+	await read("acc_b", "b1", never);
+	expect(begun).toEqual(["a1", "a2", "b1"]);
+	leaving.abort(new Error("left"));
+	expect(await Promise.all(flood)).toEqual(["left", "left", "left", "left"]);
+	await own.whole({ input: pcm(tone(1)), format: "wav", tenant: "acc_a", signal: never });
+	await own.stop();
 });
 
 test("bytes that are no audio, or a playlist that names a file, fail as INFERENCE_FAILED and open nothing", async () => {
 	const secret = join(folder, "secret.wav");
-	writeFileSync(secret, await encoder.whole({ input: pcm(tone(1)), format: "wav", signal: never }));
+	writeFileSync(secret, await encoder.whole({ input: pcm(tone(1)), format: "wav", tenant: "acc_a", signal: never }));
 	for (const text of [
 		"no audio at all",
 		`#EXTM3U\n#EXTINF:1,\nfile://${secret}\n`,
@@ -168,13 +197,13 @@ test("bytes that are no audio, or a playlist that names a file, fail as INFERENC
 				yield Buffer.from(text);
 			})(),
 		};
-		await expect(encoder.whole({ input, format: "wav", signal: never })).rejects.toMatchObject({ code: "INFERENCE_FAILED" });
+		await expect(encoder.whole({ input, format: "wav", tenant: "acc_a", signal: never })).rejects.toMatchObject({
+			code: "INFERENCE_FAILED",
+		});
 	}
 });
 
 describe("the program", () => {
-	const noAssets = () => new AssetStore({ dir: folder, manifest: parseManifest({ assets: [] }), log: silentLog });
-
 	test("of the system is used where it has the encoders", async () => {
 		const system = await ffmpegPath();
 		const own = new FfmpegEncoder({ assets: noAssets(), log: silentLog, systemPath: system });
@@ -188,7 +217,7 @@ describe("the program", () => {
 		for (const systemPath of [poor, join(folder, "absent"), null]) {
 			const own = new FfmpegEncoder({ assets: noAssets(), log: silentLog, systemPath });
 			expect((await own.state()).state).toBe("offline");
-			await expect(own.whole({ input: pcm(tone(1)), format: "mp3", signal: never })).rejects.toMatchObject({
+			await expect(own.whole({ input: pcm(tone(1)), format: "mp3", tenant: "acc_a", signal: never })).rejects.toMatchObject({
 				code: "MODEL_OFFLINE",
 			});
 		}

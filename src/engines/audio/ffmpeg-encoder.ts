@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ApiError } from "../../errors/index.ts";
+import { FairGate } from "../../fairness/index.ts";
 import { childEnvironment } from "../process.ts";
 import { watchTree } from "../process-tree.ts";
 import { ffmpegArguments } from "./ffmpeg-arguments.ts";
@@ -16,14 +17,30 @@ const MAX_WORDS_CHARS = 2_000;
 /** Resident: encoders in use need a tenth of it. */
 const MAX_MEMORY_BYTES = 512 * 2 ** 20;
 const FOLDER_PREFIX = "turnpike-audio-";
+/** A program that writes a stream lives as long as the stream: more of them than processors. */
+const MAX_PROCESSES = 16;
+const MAX_WAITING = 256;
 
-/** Audio in the callers' formats by ffmpeg, one process for each request. */
+export interface FfmpegEncoderOptions extends FfmpegProgramOptions {
+	/** Programs at once; one more is there for a tenant that has none. Default: 16. */
+	readonly processes?: number;
+}
+
+/** Audio in the callers' formats by ffmpeg, one process for each request, tenants in turns. */
 export class FfmpegEncoder implements AudioEncoder {
 	readonly #program: FfmpegProgram;
 	readonly #isSweepDue = everyHour();
+	readonly #places: FairGate;
 
-	constructor(options: FfmpegProgramOptions) {
+	constructor({ processes = MAX_PROCESSES, ...options }: FfmpegEncoderOptions) {
 		this.#program = new FfmpegProgram(options);
+		this.#places = new FairGate({
+			places: processes,
+			reserve: true,
+			maxWaiting: MAX_WAITING,
+			overflow: () =>
+				new ApiError("MODEL_OVERLOADED", { message: "Too much audio is under way; try again shortly", retryAfterSeconds: 1 }),
+		});
 	}
 
 	state(): Promise<AudioEncoderState> {
@@ -39,20 +56,22 @@ export class FfmpegEncoder implements AudioEncoder {
 	}
 
 	async *stream(request: EncodeRequest): AsyncGenerator<Uint8Array, void> {
-		const run = new FfmpegRun(await this.#program.path(), request, null);
+		const path = await this.#program.path();
+		request.signal.throwIfAborted();
+		const leave = await this.#places.enter(request);
 		try {
-			for await (const chunk of run.output) yield chunk;
-			await run.end();
-		} catch (fault) {
-			// The output breaks off where the input failed: what the input threw says more.
-			throw await run.reason(fault);
+			yield* streamed(new FfmpegRun(path, request, null));
 		} finally {
-			run.kill();
+			leave();
 		}
 	}
 
 	async whole(request: EncodeRequest): Promise<Uint8Array> {
 		const path = await this.#program.path();
+		return this.#places.run(request, () => this.#whole(path, request));
+	}
+
+	async #whole(path: string, request: EncodeRequest): Promise<Uint8Array> {
 		// Into a file: there the program goes back and writes the lengths into the header.
 		const nowMs = Date.now();
 		if (this.#isSweepDue(nowMs)) void removeLeftFolders(tmpdir(), FOLDER_PREFIX, nowMs);
@@ -72,6 +91,18 @@ export class FfmpegEncoder implements AudioEncoder {
 		} finally {
 			await rm(folder, { recursive: true, force: true });
 		}
+	}
+}
+
+async function* streamed(run: FfmpegRun): AsyncGenerator<Uint8Array, void> {
+	try {
+		for await (const chunk of run.output) yield chunk;
+		await run.end();
+	} catch (fault) {
+		// The output breaks off where the input failed: what the input threw says more.
+		throw await run.reason(fault);
+	} finally {
+		run.kill();
 	}
 }
 

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
-const measure = (file: Uint8Array) => measureAudio(encoder, file, new AbortController().signal);
+const measure = (file: Uint8Array) => measureAudio(encoder, file, { tenant: "acc_a", signal: new AbortController().signal });
 
 /** A tone as a recorder writes it, by ffmpeg itself. */
 async function recorded(name: string, ...options: readonly string[]): Promise<Uint8Array> {

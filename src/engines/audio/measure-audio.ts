@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { audioContainer, streamableMp4 } from "../../wire/index.ts";
 import type { AudioEncoder } from "./port.ts";
 
@@ -15,16 +16,20 @@ const SILENCE = 33;
 
 /**
  * Listens to a file once: how long it is, whether anything can be heard. Null for one that cannot be decoded.
- * @throws ApiError MODEL_OFFLINE where there is no program to decode with; the signal's reason
+ * @throws ApiError MODEL_OFFLINE where there is no program to decode with, MODEL_OVERLOADED; the signal's reason
  */
-export async function measureAudio(encoder: AudioEncoder, file: Uint8Array, signal: AbortSignal): Promise<AudioMeasure | null> {
+export async function measureAudio(
+	encoder: AudioEncoder,
+	file: Uint8Array,
+	{ tenant, signal }: Requester,
+): Promise<AudioMeasure | null> {
 	const readable = audioContainer(file) === "mp4" ? streamableMp4(file) : file;
 	const input = { kind: "file", bytes: onceOf(readable) } as const;
 	let bytes = 0;
 	let peak = 0;
 	let odd: number | null = null;
 	try {
-		for await (const piece of encoder.stream({ input, format: "pcm", sampleRate: SAMPLE_RATE, signal })) {
+		for await (const piece of encoder.stream({ input, format: "pcm", sampleRate: SAMPLE_RATE, tenant, signal })) {
 			// A sample may stand across two pieces.
 			let at = 0;
 			if (odd !== null && piece.length > 0) {

@@ -25,6 +25,8 @@ export interface EncodeRequest {
 	readonly sampleRate?: number;
 	/** How much faster the output is than the input, 0.25 to 4; default 1. Pitch stays. */
 	readonly tempo?: number;
+	/** Whose share of the programs it counts in. */
+	readonly tenant: string;
 	readonly signal: AbortSignal;
 }
 
@@ -40,7 +42,8 @@ export interface AudioEncoder {
 	/**
 	 * Encodes as the input comes; a reader that stops early, or the signal, ends the program. The header of a
 	 * streamed wav says that its length is not known.
-	 * @throws what the input throws; ApiError INFERENCE_FAILED where the program fails, MODEL_OFFLINE where there is none
+	 * @throws what the input throws; ApiError INFERENCE_FAILED where the program fails, MODEL_OFFLINE where there is none,
+	 * MODEL_OVERLOADED where too much waits for one
 	 */
 	stream(request: EncodeRequest): AsyncIterable<Uint8Array>;
 	/** The same as one whole file, with the lengths in its header. */

@@ -33,7 +33,13 @@ function encoded({ samples }: Spoken, format: AudioFormat, tempo = 1): Promise<U
 	async function* bytes() {
 		yield new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 	}
-	return encoder.whole({ input: { kind: "pcm", sampleRate: SPEECH_SAMPLE_RATE, bytes: bytes() }, format, tempo, signal: never });
+	return encoder.whole({
+		input: { kind: "pcm", sampleRate: SPEECH_SAMPLE_RATE, bytes: bytes() },
+		format,
+		tempo,
+		tenant: "acc_a",
+		signal: never,
+	});
 }
 
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>

@@ -191,8 +191,8 @@ export class Synthesis {
 	}
 
 	#encoding({ input, tempo }: Source) {
-		const { format, signal, sampleRate } = this.#order;
-		return { input, format, tempo, signal, ...(sampleRate === null ? {} : { sampleRate }) };
+		const { format, tenant, signal, sampleRate } = this.#order;
+		return { input, format, tempo, tenant, signal, ...(sampleRate === null ? {} : { sampleRate }) };
 	}
 }
 

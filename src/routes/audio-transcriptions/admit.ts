@@ -5,6 +5,7 @@ import type { Config } from "../../config/index.ts";
 import { type AudioMeasure, measureAudio } from "../../engines/audio/measure-audio.ts";
 import type { AudioEncoder } from "../../engines/audio/port.ts";
 import { ApiError } from "../../errors/index.ts";
+import type { Requester } from "../../fairness/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
@@ -36,7 +37,7 @@ export async function admitTranscription(
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = resolveAudioModel(parts.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
-	const { measure, container } = await heard(parts.encoder, file.bytes, call.signal);
+	const { measure, container } = await heard(parts.encoder, file.bytes, call);
 	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const facts = model.transcription;
 	return {
@@ -52,13 +53,13 @@ export async function admitTranscription(
 async function heard(
 	encoder: AudioEncoder,
 	file: Uint8Array,
-	signal: AbortSignal,
+	requester: Requester,
 ): Promise<{ readonly measure: AudioMeasure; readonly container: AudioContainer }> {
 	const fault = (message: string) => new ApiError("ASR_UPSTREAM_VALIDATION_FAILED", { message, param: "file" });
 	if (file.length === 0) throw fault("The audio is empty");
 	const container = audioContainer(file);
 	if (container === null) throw new ApiError("INVALID_AUDIO_FORMAT", { param: "file" });
-	const measure = await measureAudio(encoder, file, signal);
+	const measure = await measureAudio(encoder, file, requester);
 	if (measure === null || measure.ms === 0) throw fault("The audio cannot be decoded: it is damaged or has no sound");
 	if (measure.silent) throw fault("The audio is silent");
 	return { measure, container };

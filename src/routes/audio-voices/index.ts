@@ -111,7 +111,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 			message: `A sample for ${model.id} must be ${cloning.formats.join(", ")}`,
 			param: "file",
 		});
-	const measure = await measureAudio(parts.encoder, file.bytes, call.signal);
+	const measure = await measureAudio(parts.encoder, file.bytes, call);
 	if (measure === null || measure.ms === 0)
 		throw new ApiError("INVALID_AUDIO_FORMAT", {
 			message: "The sample cannot be decoded: it is damaged or has no sound",
