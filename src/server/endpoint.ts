@@ -124,6 +124,8 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly alsoKnown?: TSchema;
 		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
+		/** Media types beside application/json that are JSON here. */
+		readonly mediaTypes?: readonly string[];
 		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */
 		readonly raw?: boolean;
 		/** Present: the body is a form with files (multipart/form-data), and its texts are what the schema checks. */

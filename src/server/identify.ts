@@ -102,10 +102,10 @@ function acceptKey(call: Call, hash: string | null, parts: PipelineParts): Promi
 	return null;
 }
 
-/** The key of the Authorization header; where Anthropic's clients call, else of their own. */
-function givenKey({ endpoint, request }: Call): string | null | undefined {
+/** The key of the Authorization header, else of the one that Anthropic's clients send, which call other routes too. */
+function givenKey({ request }: Call): string | null | undefined {
 	const key = bearerKey(request.headers.get("authorization"));
-	return key === null && endpoint.anthropic === true ? bareKey(request.headers.get("x-api-key")) : key;
+	return key === null ? bareKey(request.headers.get("x-api-key")) : key;
 }
 
 function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {

@@ -18,6 +18,9 @@ export interface DescribedService {
 }
 
 /** The OpenAPI 3.1 document, built from the endpoints' own schemas: what it says is what is checked. */
+/** A key is taken from either header, on every route. */
+const KEYS: readonly JsonObject[] = [{ bearer: [] }, { key: [] }];
+
 export function openApiDocument(endpoints: readonly Endpoint[], service: DescribedService): JsonObject {
 	const paths: Record<string, JsonObject> = {};
 	for (const endpoint of endpoints) {
@@ -35,7 +38,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], service: Describ
 			license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 		},
 		servers: [{ url: `${service.url}/api/v1` }],
-		security: [{ bearer: [] }],
+		security: KEYS,
 		tags: [...new Set(endpoints.map((endpoint) => endpoint.tag))].map((name) => ({ name })),
 		paths,
 		components: {
@@ -158,11 +161,10 @@ function orNull(schema: JsonObject): JsonObject {
 	return { ...said, anyOf: [form, { type: "null" }] };
 }
 
-function security({ callers, anthropic }: Endpoint): JsonObject {
+function security({ callers }: Endpoint): JsonObject {
 	if (callers.includes("none")) return { security: [] };
 	if (!callers.includes("wallet")) return {};
-	const keys = [{ bearer: [] }, ...(anthropic === true ? [{ key: [] }] : [])];
-	return { security: [...(callers.includes("key") ? keys : []), { wallet: [] }] };
+	return { security: [...(callers.includes("key") ? KEYS : []), { wallet: [] }] };
 }
 
 const NEEDS = { ADMIN: "Needs an ADMIN key.", OPERATOR: "Needs an ADMIN key of the operator's account." } as const;

@@ -15,10 +15,16 @@ export function isJson(contentType: string | null): boolean {
 	return essence === "application/json" || (essence.startsWith("application/") && essence.endsWith("+json"));
 }
 
-/** 415 unless the body is declared to be JSON. */
-export function requireJson(contentType: string | null): void {
-	if (isJson(contentType)) return;
+/**
+ * 415 unless the body is declared to be JSON.
+ * @param others further media types that the route takes for JSON
+ */
+export function requireJson(contentType: string | null, others: readonly string[] = []): void {
 	const essence = essenceOf(contentType);
+	if (isJson(contentType) || others.includes(essence)) {
+		requireUtf8(contentType ?? "");
+		return;
+	}
 	throw new ApiError("INVALID_CONTENT_TYPE", {
 		message:
 			essence === ""
@@ -27,17 +33,12 @@ export function requireJson(contentType: string | null): void {
 	});
 }
 
-/** Codings of RFC 9110, 8.4.1, and those that came later. Other words there are mistakes that change nothing. */
-const CODINGS: ReadonlySet<string> = new Set(["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"]);
-
-/** 415 where the body is packed: bodies are read as they come (RFC 9110, 15.5.16). */
-export function requireUnpacked(contentEncoding: string | null): void {
-	const packed = contentEncoding?.split(",").map((coding) => coding.trim().toLowerCase());
-	const coding = packed?.find((name) => CODINGS.has(name));
-	if (coding === undefined) return;
+/** JSON is UTF-8 (RFC 8259, 8.1), and its media type has no charset; many clients name the one that it is. */
+function requireUtf8(contentType: string): void {
+	const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1];
+	if (charset === undefined || /^(utf-?8|us-ascii|ascii)$/i.test(charset)) return;
 	throw new ApiError("INVALID_CONTENT_TYPE", {
-		message: `Content-Encoding ${coding} is not taken here; send the body as it is`,
-		headers: { "Accept-Encoding": "identity" },
+		message: `JSON in charset ${charset.slice(0, 100)} is not taken here; send it as UTF-8`,
 	});
 }
 

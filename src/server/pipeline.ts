@@ -28,7 +28,7 @@ import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndp
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
-import { checkInput, parseable, parseJsonObject, requireJson, requireUnpacked, withoutMark, withoutNulls } from "./parse-body.ts";
+import { checkInput, parseable, parseJsonObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
@@ -36,6 +36,7 @@ import { newRequestId } from "./request-id.ts";
 import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
+import { bodyCoding, unpackBody } from "./unpack-body.ts";
 import type { WalletGate } from "./wallet-gate.ts";
 import { Witness } from "./witness.ts";
 
@@ -302,25 +303,37 @@ async function parseInput(
 	let body: Record<string, unknown> = {};
 	let long = LongStrings.none;
 	let files: readonly FieldFile[] = [];
-	if (endpoint.body !== undefined) requireUnpacked(call.request.headers.get("content-encoding"));
+	const coding = endpoint.body === undefined ? null : bodyCoding(call.request.headers.get("content-encoding"));
 	const form = endpoint.body?.form;
 	const contentType = call.request.headers.get("content-type");
 	const boundary = form === undefined ? null : form.orJson === true ? formOrJson(contentType) : requireForm(contentType);
 	if (endpoint.body !== undefined && form !== undefined && boundary !== null && prepared.body !== null) {
-		call.bodyShare = parts.bodyMemory.share(call.tenant);
-		raw = await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare);
+		raw = await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts);
 		({ body, files } = readForm(raw, boundary, prepared.body.schema, form));
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
-		requireJson(contentType);
-		call.bodyShare = parts.bodyMemory.share(call.tenant);
-		raw = withoutMark(await readBody(call.request, endpoint.body.maxBytes, settings.upload, call, call.bodyShare));
+		requireJson(contentType, endpoint.body.mediaTypes);
+		raw = withoutMark(await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
 		({ body, raw, long } = await readJsonInTurn(prepared, raw, call, parts));
 	}
 	const file = files.find(({ field }) => field === form?.file) ?? null;
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
+}
+
+/** The body, as it is and as it is unpacked, within the route's limit and the caller's share of the memory. */
+async function readUnpacked(
+	maxBytes: number,
+	coding: string | null,
+	call: Call,
+	{ upload }: PipelineSettings,
+	{ bodyMemory }: PipelineParts,
+): Promise<Uint8Array> {
+	const share = bodyMemory.share(call.tenant);
+	call.bodyShare = share;
+	const raw = await readBody(call.request, maxBytes, upload, call, share);
+	return coding === null ? raw : unpackBody(raw, coding, maxBytes, share);
 }
 
 interface JsonInput {

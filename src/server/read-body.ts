@@ -81,7 +81,8 @@ function framingFault(message: string): ApiError {
 	return new ApiError("INVALID_REQUEST", { message, headers: { connection: "close" } });
 }
 
-function tooLarge(maxBytes: number): ApiError {
+/** 413 for a body over its route's limit. */
+export function tooLarge(maxBytes: number): ApiError {
 	return new ApiError("PAYLOAD_TOO_LARGE", {
 		message: `The request body is over this route's limit of ${maxBytes} bytes`,
 		headers: { connection: "close" },

@@ -52,6 +52,20 @@ test("the scheme word is free in its case; anything else but one token after one
 	}
 });
 
+test("a key in x-api-key is taken on every route, where there is no Authorization header", async () => {
+	const { secret } = await bed.gate.newKey();
+	const inHeaders = (headers: Record<string, string>, path = "/models") => {
+		clock.advance(60_000);
+		return verdict(fetch(`${bed.gate.url}/api/v1${path}`, { headers }));
+	};
+	for (const path of ["/models", "/api_keys/rate_limits", "/characters", "/billing/balance"])
+		expect(`${path}: ${await inHeaders({ "x-api-key": bed.gate.key }, path)}`).toBe(`${path}: 200`);
+	expect(await inHeaders({ "x-api-key": `${secret}x` })).toBe(NO_KEY);
+	expect(await inHeaders({ "x-api-key": `Bearer ${secret}` })).toBe(NO_KEY);
+	expect(await inHeaders({ "x-api-key": secret, authorization: "Bearer sk_inf_wrong" })).toBe(NO_KEY);
+	expect(await inHeaders({ "x-api-key": "sk_inf_wrong", authorization: `Bearer ${secret}` })).toBe("200");
+});
+
 test("two Authorization headers are no key, even where both are the same", async () => {
 	const { secret } = await bed.gate.newKey();
 	const line = `Authorization: Bearer ${secret}`;

@@ -24,6 +24,14 @@ test("lists the networks, and which of them work, to anybody", async () => {
 	expect(online).toEqual(["ethereum-mainnet"]);
 });
 
+test.each(["application/json-rpc", "Application/JSON-RPC; charset=utf-8", "application/jsonrequest", "application/vnd.api+json"])(
+	"takes a call as %s",
+	async (type) => {
+		bed.chain.result("eth_gasPrice", "0x1");
+		expect((await bed.rpc('{"id":1,"method":"eth_gasPrice"}', { headers: { "content-type": type } })).status).toBe(200);
+	},
+);
+
 test("answers a single call with the caller's id byte for byte, and says what it cost", async () => {
 	bed.chain.result("eth_gasPrice", "0x3b9aca00");
 	const before = await charged();

@@ -12,6 +12,8 @@ import { idempotencyKey } from "./idempotency.ts";
 import type { RpcParts } from "./parts.ts";
 import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
+/** Names that JSON-RPC over HTTP and older clients have for its bodies. */
+const RPC_MEDIA_TYPES = ["application/json-rpc", "application/jsonrequest"];
 const MAX_BODY_BYTES = 5 * 1_048_576;
 
 export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
@@ -42,7 +44,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 			openAi: false,
 			callers: ["key", "wallet"],
 			failureGuard: false,
-			body: { schema: RpcBodySchema, maxBytes: MAX_BODY_BYTES, raw: true },
+			body: { schema: RpcBodySchema, maxBytes: MAX_BODY_BYTES, mediaTypes: RPC_MEDIA_TYPES, raw: true },
 			codes: [
 				"RPC_NETWORK_UNSUPPORTED",
 				"RPC_METHOD_UNSUPPORTED",

@@ -127,12 +127,12 @@ test("415 for another content type", async () => {
 	expect(await refused(answer, 415)).toMatchObject({ code: "INVALID_CONTENT_TYPE" });
 });
 
-test("415 for a packed body, with what is taken", async () => {
-	for (const coding of ["gzip", "X-GZIP", "br", "zstd", "deflate", "identity, gzip"]) {
+test("415 for a packing that is not read, with what is taken", async () => {
+	for (const coding of ["compress", "gzip, br"]) {
 		const answer = await bed.rpc(request("eth_gasPrice"), { headers: { "content-encoding": coding } });
 		const { error, code } = await refused(answer, 415);
-		expect([error, code]).toEqual([expect.stringContaining("send the body as it is"), "INVALID_CONTENT_TYPE"]);
-		expect(answer.headers.get("accept-encoding")).toBe("identity");
+		expect([error, code]).toEqual([expect.stringContaining("or the body as it is"), "INVALID_CONTENT_TYPE"]);
+		expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br, zstd");
 	}
 	for (const word of ["identity", "utf-8", ""]) {
 		const answer = await bed.rpc("[]", { headers: { "content-encoding": word } });
