@@ -1,6 +1,6 @@
 /** Whose fault an error of PostgreSQL is: that of a record, or that of the store. */
 import { SQL } from "bun";
-import { JournalCorruptError } from "../../journal/index.ts";
+import { isOutOfDescriptors, JournalCorruptError } from "../../journal/index.ts";
 import { SequenceError } from "../apply.ts";
 
 /** SQLSTATE classes: data exceptions, violated constraints. */
@@ -29,6 +29,7 @@ export function isRecordFault(error: unknown): boolean {
 	if (error instanceof SQL.PostgresError) {
 		return RECORD_CLASSES.some((prefix) => error.errno?.startsWith(prefix) === true);
 	}
+	if (isOutOfDescriptors(error)) return false;
 	return !(error instanceof StoreSilentError || error instanceof SequenceError || error instanceof JournalCorruptError);
 }
 
@@ -51,5 +52,5 @@ export function wantsNewConnection(error: unknown): boolean {
 /** It may pass by itself: whoever asked may ask again. */
 export function isStoreTrouble(error: unknown): boolean {
 	if (error instanceof SQL.PostgresError) return !isRecordFault(error);
-	return error instanceof StoreSilentError || error instanceof FencedError;
+	return error instanceof StoreSilentError || error instanceof FencedError || isOutOfDescriptors(error);
 }

@@ -39,20 +39,28 @@ export class JournalBatches {
 	}
 }
 
-/** Groups in batches of some size. No group is taken before the batch that it is in is asked for. */
+/**
+ * Groups in batches of some size. No group is taken before the batch that it is in is asked for. What stops the reading
+ * is thrown behind the batch of what was read.
+ */
 export function* batchesOf(groups: Iterable<ReadGroup>): Generator<ReadGroup[], undefined> {
 	let batch: ReadGroup[] = [];
 	let records = 0;
 	let bytes = 0;
-	for (const group of groups) {
-		batch.push(group);
-		records += group.records.length;
-		bytes += group.bytes;
-		if (records < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
-		yield batch;
-		batch = [];
-		records = 0;
-		bytes = 0;
+	try {
+		for (const group of groups) {
+			batch.push(group);
+			records += group.records.length;
+			bytes += group.bytes;
+			if (records < BATCH_RECORDS && bytes < BATCH_BYTES) continue;
+			yield batch;
+			batch = [];
+			records = 0;
+			bytes = 0;
+		}
+	} catch (error) {
+		if (batch.length > 0) yield batch;
+		throw error;
 	}
 	if (batch.length > 0) yield batch;
 }

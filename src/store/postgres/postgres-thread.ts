@@ -171,7 +171,12 @@ export class PostgresThread<On> {
 		let calls = callsWith(first, this.#queue);
 		const last = calls.at(-1) ?? first;
 		if (last.seq > this.#appliedSeq) {
-			if (this.#batch.length === 0) this.#batch = this.#journal.next(last.seq);
+			try {
+				if (this.#batch.length === 0) this.#batch = this.#journal.next(last.seq);
+			} catch (error) {
+				if (isStoreTrouble(error)) return [first];
+				throw error;
+			}
 			const read = this.#batch.at(-1)?.seq ?? this.#appliedSeq;
 			// What is not read yet may hold posts of their accounts.
 			calls = calls.filter(({ seq }) => seq <= Math.max(first.seq, read));
