@@ -6,6 +6,7 @@ import { AssetStore, checkAssets, loadManifest } from "../assets/index.ts";
 import { discoverModels } from "../catalog/index.ts";
 import type { Config, UpstreamConfig } from "../config/index.ts";
 import { checkAudioEncoder, FfmpegEncoder } from "../engines/audio/index.ts";
+import { cgroupVersion } from "../engines/cgroup.ts";
 import { checkChatEngine, EmbeddedChat, nativeChatEngine } from "../engines/chat/index.ts";
 import { checkDocuments, DocumentPool } from "../engines/documents/index.ts";
 import { checkEmbeddingEngine, EmbeddedEmbeddings, nativeEmbeddingEngine } from "../engines/embeddings/index.ts";
@@ -42,6 +43,7 @@ export const doctor = defineCommand({
 			{ name: "configuration", ok: true, text: file ?? "no file; defaults and environment" },
 			{ name: "runtime", ok: true, text: `Bun ${Bun.version} on ${process.platform}-${process.arch}` },
 			dataFolder(config.data),
+			memoryLimits(),
 			await server(config),
 			await books(config),
 			...(await upstreams(config)),
@@ -55,6 +57,12 @@ export const doctor = defineCommand({
 		for (const check of checks) print(`${check.ok ? "ok     " : "MISSING"}  ${check.name}: ${check.text}`);
 	},
 });
+
+function memoryLimits(): Check {
+	const version = cgroupVersion();
+	const text = version === null ? "measured ten times a second" : `measured, and held by the kernel (cgroup v${version})`;
+	return { name: "memory of child processes", ok: true, text };
+}
 
 function dataFolder(dir: string): Check {
 	const name = "data folder";

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Subprocess } from "bun";
 import type { Log } from "../telemetry/log.ts";
+import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { drainToLog } from "./output-drain.ts";
@@ -220,7 +221,7 @@ export class EngineProcess<Ready> {
 	}
 
 	#spawn(settleReady: Running["settleReady"]): Running {
-		const { name, entry, env } = this.#options;
+		const { name, entry, env, maxMemoryMb } = this.#options;
 		const child = Bun.spawn([process.execPath, "--no-env-file", entry], {
 			env: { ...childEnvironment(), ...env },
 			stdin: "ignore",
@@ -229,6 +230,7 @@ export class EngineProcess<Ready> {
 			serialization: "advanced",
 			ipc: (message: FromChild) => this.#hear(running, message),
 		});
+		const unbound = boundMemory(child.pid, maxMemoryMb * 2 ** 20);
 		for (const stream of ["stdout", "stderr"] as const)
 			drainToLog(child[stream], this.#log, { engine: name, stream }).catch((err) =>
 				this.#log.warn({ err }, "engine output lost"),
@@ -237,7 +239,10 @@ export class EngineProcess<Ready> {
 		const running: Running = {
 			child,
 			startedAt: now,
-			exited: child.exited.then(() => this.#gone(running)),
+			exited: child.exited.then(() => {
+				unbound();
+				this.#gone(running);
+			}),
 			lastPongAt: now,
 			pingOpen: false,
 			reportedRssBytes: 0,

@@ -6,6 +6,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ApiError } from "../../errors/index.ts";
 import { FairGate } from "../../fairness/index.ts";
+import { boundMemory } from "../cgroup.ts";
 import { childEnvironment } from "../process.ts";
 import { watchTree } from "../process-tree.ts";
 import { ffmpegArguments } from "./ffmpeg-arguments.ts";
@@ -129,19 +130,22 @@ class FfmpegRun {
 			});
 		});
 		const { pid } = this.#child;
-		this.#unwatch =
-			pid === undefined
-				? () => {}
-				: watchTree(pid, MAX_MEMORY_BYTES, () => {
-						this.#words = `it has more than ${MAX_MEMORY_BYTES} bytes`;
-						this.kill();
-					});
+		this.#unwatch = pid === undefined ? () => {} : this.#bound(pid);
 		this.#child.stderr.setEncoding("utf8");
 		this.#child.stderr.on("data", (words: string) => {
 			this.#words = (this.#words + words).slice(-MAX_WORDS_CHARS);
 		});
 		this.#signal.addEventListener("abort", this.kill, { once: true });
 		this.#fed = this.#feed(request.input.bytes);
+	}
+
+	#bound(pid: number): () => void {
+		const unbound = boundMemory(pid, MAX_MEMORY_BYTES);
+		void this.#closed.then(unbound);
+		return watchTree(pid, MAX_MEMORY_BYTES, () => {
+			this.#words = `it has more than ${MAX_MEMORY_BYTES} bytes`;
+			this.kill();
+		});
 	}
 
 	get output(): Readable {

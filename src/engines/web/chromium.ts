@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FairGate, type Requester } from "../../fairness/index.ts";
+import { boundMemory } from "../cgroup.ts";
 import { childEnvironment } from "../process.ts";
 import { endTree, watchTree } from "../process-tree.ts";
 import type { ScriptedPages } from "./page-reader.ts";
@@ -77,7 +78,9 @@ export class Chromium implements ScriptedPages {
 		});
 		child.on("error", (fault) => reject(new PageFault("page_empty", "The browser for pages with scripts does not start", fault)));
 		child.on("close", () => resolve(Buffer.concat(pieces).toString("utf8")));
-		const unwatch = child.pid === undefined ? () => {} : watchTree(child.pid, maxMemoryMb() * 2 ** 20, () => reject(tooHungry()));
+		const most = maxMemoryMb() * 2 ** 20;
+		const unbound = child.pid === undefined ? () => {} : boundMemory(child.pid, most);
+		const unwatch = child.pid === undefined ? () => {} : watchTree(child.pid, most, () => reject(tooHungry()));
 		const leave = () => reject(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
 		if (signal.aborted) leave();
@@ -85,6 +88,7 @@ export class Chromium implements ScriptedPages {
 			unwatch();
 			signal.removeEventListener("abort", leave);
 			if (child.pid !== undefined) endTree(child.pid);
+			unbound();
 		});
 	}
 }
