@@ -52,21 +52,55 @@ const TYPES: Readonly<Record<string, string>> = {
 	pcm: "audio/pcm",
 };
 
-/** How a file of each format begins. */
-const BEGINNINGS: Readonly<Record<string, string>> = {
-	mp3: "ID3\x04\0\0\0\0\0\0",
-	opus: "OggS\0\x02",
-	aac: "\xff\xf1\x50\x80",
-	flac: "fLaC\0\0\0\x22",
-	wav: "RIFF\x24\0\0\0WAVE",
-	pcm: "\0\0\x01\0",
+/** The head of each frame, as the standards have it, and how many bytes of payload follow. */
+const FRAMES: Readonly<Record<string, readonly [head: string, payload: number]>> = {
+	// Layer III of MPEG-2 at 8 kbit/s and 24 kHz: 24 bytes.
+	mp3: ["\xff\xf3\x14\xc0", 20],
+	// 32 bytes, 24 kHz, one channel.
+	aac: ["\xff\xf1\x58\x40\x04\x1f\xfc", 25],
 };
 
-/** What the server says for a text: the beginning of its format, then bytes that tell it apart from any other; 64 a character. */
+/** A page of a stream of Ogg with one packet. */
+function oggPage(flags: number, number: number, packet: Uint8Array): Uint8Array {
+	const sizes = [...Array<number>(Math.floor(packet.length / 255)).fill(255), packet.length % 255];
+	const head = Buffer.from(`OggS\0${String.fromCharCode(flags)}${"\0".repeat(21)}`, "latin1");
+	head[18] = number;
+	head[26] = sizes.length;
+	return Buffer.concat([head, Uint8Array.from(sizes), packet]);
+}
+
+/** What stands before the payload of formats that have one head for all. */
+function headOf(format: string): Uint8Array {
+	if (format === "opus") {
+		const head = oggPage(2, 0, Buffer.from("OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0", "latin1"));
+		return Buffer.concat([head, oggPage(0, 1, Buffer.from("OpusTags\0\0\0\0\0\0\0\0", "latin1")), Buffer.from("OggS\0\x04")]);
+	}
+	if (format === "flac") {
+		const info = "\x10\0\x10\0\0\0\0\0\0\0\x05\xdc\0\xf0\0\0\0\0";
+		return Buffer.from(`fLaC\x80\0\0\x22${info}${"\0".repeat(16)}\xff\xf8`, "latin1");
+	}
+	if (format !== "wav") return Buffer.from("\0\0\x01\0", "latin1");
+	const form = "fmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0";
+	return Buffer.from(`RIFF\xff\xff\xff\xffWAVE${form}data\xff\xff\xff\xff`, "latin1");
+}
+
+/**
+ * What the server says for a text: frames of the format with bytes in them that tell it apart from any other, 64 bytes a
+ * character where the format's head leaves so many.
+ */
 export function audioOf(text: string, format = "mp3"): Uint8Array {
-	const said = Buffer.from(`${format}:${text}`.padEnd(64 * Math.max(1, text.length), "."));
-	const beginning = Buffer.from(BEGINNINGS[format] ?? "", "latin1");
-	return Buffer.concat([beginning, said]).subarray(0, Math.max(said.length, beginning.length));
+	const length = 64 * Math.max(1, text.length);
+	// Sound is never letters alone.
+	const said = Buffer.from(`${format}:${text}`.padEnd(length, ".")).map((byte, at) => (at % 2 === 0 ? byte : byte ^ 0x80));
+	const frame = FRAMES[format];
+	if (frame === undefined) {
+		const head = headOf(format);
+		return Buffer.concat([head, said]).subarray(0, Math.max(length, head.length));
+	}
+	const [head, payload] = frame;
+	const frames: Uint8Array[] = [];
+	for (let at = 0; at < said.length; at += payload) frames.push(Buffer.from(head, "latin1"), said.subarray(at, at + payload));
+	return Buffer.concat(frames).subarray(0, length);
 }
 
 export function startScriptedAudioUpstream(): ScriptedAudioUpstream {

@@ -160,6 +160,19 @@ test.each([
 		(raw) =>
 			[`text that is called audio: ${raw.slice(0, 20)}`, { raw, type: "audio/mpeg" }, 500, "INFERENCE_FAILED", "failed"] as const,
 	),
+	...["ID3\x04\0\0\0\0\0\0", "\xff\xfb\x90\x64"].map(
+		(beginning) =>
+			[
+				`text behind the first bytes of a format: ${JSON.stringify(beginning)}`,
+				{
+					raw: Buffer.from(`${beginning}${"Internal Server Error: key sk-up at http://10.1.2.3 ".repeat(20)}`, "latin1"),
+					type: "audio/mpeg",
+				},
+				500,
+				"INFERENCE_FAILED",
+				"failed",
+			] as const,
+	),
 	[
 		"bytes of no format that are called audio",
 		{ raw: Uint8Array.from({ length: 600 }, (_, index) => (index * 37) % 256), type: "audio/mpeg" },

@@ -1,5 +1,5 @@
 import type { AudioFormatName } from "../../catalog/types.ts";
-import { audioContainer } from "../../wire/index.ts";
+import { audioContainer, provenByFrames } from "../../wire/index.ts";
 import type { BodyReader } from "../connect.ts";
 
 /** As many bytes as tell a container. */
@@ -17,28 +17,54 @@ const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 /** What samples do not begin with by chance. */
 const UNLIKE_SAMPLES: ReadonlySet<string> = new Set(["wav", "flac", "ogg"]);
 
-/** The first bytes of an answer: enough to tell what it is, or all where it is shorter; null where there are none. */
-export async function readBeginning(reader: BodyReader): Promise<Uint8Array | null> {
-	let beginning = new Uint8Array(0);
-	while (beginning.length < CONTAINER_BYTES || (beginning.length < TELLING_BYTES && audioContainer(beginning) === null)) {
+/** More than tags and paddings in front of the first frames have. */
+const MAX_HELD_BYTES = 262_144;
+
+export interface Beginning {
+	readonly bytes: Uint8Array;
+	/** Nothing comes behind them. */
+	readonly isWhole: boolean;
+}
+
+/** The first bytes of an answer: enough to prove what it is, or all where it is shorter; null where there are none. */
+export async function readBeginning(reader: BodyReader): Promise<Beginning | null> {
+	let buffer = new Uint8Array(4_096);
+	let length = 0;
+	for (;;) {
 		const read = await reader.read();
-		if (read.done) break;
+		if (read.done) return length === 0 ? null : { bytes: buffer.subarray(0, length), isWhole: true };
 		const piece = read.value ?? new Uint8Array(0);
-		beginning = beginning.length === 0 ? new Uint8Array(piece) : Buffer.concat([beginning, piece]);
+		if (length + piece.length > buffer.length) {
+			// Twice as large, so that many small pieces are not copied again and again.
+			const larger = new Uint8Array(Math.max(2 * buffer.length, length + piece.length));
+			larger.set(buffer.subarray(0, length));
+			buffer = larger;
+		}
+		buffer.set(piece, length);
+		length += piece.length;
+		const bytes = buffer.subarray(0, length);
+		if (isTelling(bytes)) return { bytes, isWhole: false };
 	}
-	return beginning.length === 0 ? null : beginning;
+}
+
+function isTelling(bytes: Uint8Array): boolean {
+	if (bytes.length < CONTAINER_BYTES) return false;
+	const container = audioContainer(bytes);
+	if (container === null) return bytes.length >= TELLING_BYTES;
+	return bytes.length >= MAX_HELD_BYTES || provenByFrames(bytes, container, false) !== "more";
 }
 
 /**
- * What an answer is by its first bytes. null: audio of another kind than its Content-Type says. `none`: no audio, as
- * text is none, and what does not begin like the container that it is said to be.
+ * What an answer is by its beginning. null: audio of another kind than its Content-Type says, which has to be decoded.
+ * `none`: no audio, as text is none, and what does not begin and go on like the container that it is said to be.
  */
-export function formatOfBytes(beginning: Uint8Array, told: AudioFormatName | null): AudioFormatName | null | "none" {
-	const container = audioContainer(beginning);
-	if (isWholeUtf8(beginning) || (container === null && isMostlyLetters(beginning.subarray(0, TELLING_BYTES)))) return "none";
+export function formatOfBytes({ bytes, isWhole }: Beginning, told: AudioFormatName | null): AudioFormatName | null | "none" {
+	const container = audioContainer(bytes);
+	if (isWholeUtf8(bytes) || (container === null && isMostlyLetters(bytes.subarray(0, TELLING_BYTES)))) return "none";
 	if (told === "pcm") return container !== null && UNLIKE_SAMPLES.has(container) ? null : told;
 	if (told === null) return null;
 	if (container === null) return "none";
+	if (provenByFrames(bytes, container, isWhole || bytes.length >= MAX_HELD_BYTES) !== "audio") return "none";
 	return container === CONTAINER_OF[told] ? told : null;
 }
 

@@ -41,7 +41,7 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 			const first = reader === undefined ? null : await readBeginning(reader);
 			if (reader === undefined || first === null) throw broken("an answer without a byte", response.status);
 			const real = formatOfBytes(first, format);
-			if (real === "none") throw broken(`status ${response.status}: text in the place of audio`, response.status);
+			if (real === "none") throw broken(`status ${response.status}: no audio, though it is said to be`, response.status);
 			current.watch.limit(limitMs, "next piece of audio");
 			return {
 				upstream: current.node.name,
@@ -49,7 +49,7 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 				format: real,
 				sampleRate: rateOfType(type),
 				tempo: asked.tempo,
-				bytes: rest(first, reader, current, call, tools),
+				bytes: rest(first.bytes, reader, current, call, tools),
 				cancel: () => drop(reader, current),
 			};
 		},
