@@ -1,11 +1,52 @@
 import Type from "typebox";
 
 /**
+ * Where a gateway behind us sends a request, with which credentials, and how (LiteLLM's parameters of a completion): its
+ * operator's to say, never a caller's.
+ */
+const ROUTING = [
+	"api_base",
+	"api_key",
+	"api_type",
+	"api_version",
+	"aws_access_key_id",
+	"aws_bedrock_runtime_endpoint",
+	"aws_region_name",
+	"aws_secret_access_key",
+	"aws_session_token",
+	"azure_ad_token",
+	"base_url",
+	"caching",
+	"custom_llm_provider",
+	"deployment_id",
+	"extra_headers",
+	"extra_query",
+	"guardrails",
+	"headers",
+	"input_cost_per_token",
+	"litellm_metadata",
+	"max_retries",
+	"mock_response",
+	"model_list",
+	"num_retries",
+	"organization",
+	"output_cost_per_token",
+	"proxy_server_request",
+	"request_timeout",
+	"timeout",
+	"user_config",
+	"vertex_credentials",
+	"vertex_location",
+	"vertex_project",
+] as const;
+
+/**
  * Other servers' names of an output maximum, and of answers that are made and thrown away: past the one that is
  * held they would be money; and the member whose content a gateway behind us puts in the place of all others
  * (LiteLLM's extra_body). Keys that change what the operator pays for the same tokens.
  */
 export const NOT_THE_CALLERS = [
+	...ROUTING,
 	"best_of",
 	"extra_body",
 	"max_gen_len",

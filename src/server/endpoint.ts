@@ -124,6 +124,11 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 		readonly alsoKnown?: TSchema;
 		/** Names that callers mistake for a field's: the message about the unknown field names the right one. */
 		readonly misnamed?: Readonly<Record<string, string>>;
+		/**
+		 * Says the same as the schema has it, for bodies that clients send in another form; null where the body is in ours.
+		 * It sees the body before its schema does. Throws 400.
+		 */
+		rewrite?(body: Readonly<Record<string, unknown>>, long: LongStrings): Readonly<Record<string, unknown>> | null;
 		/** Media types beside application/json that are JSON here. */
 		readonly mediaTypes?: readonly string[];
 		/** True: the endpoint reads the bytes itself (`Input.raw`); the schema is for the API document. */

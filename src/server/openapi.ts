@@ -143,10 +143,13 @@ function requestContent({ schema, form, keepNulls, raw }: NonNullable<Endpoint["
 	};
 }
 
-/** A body's schema that says of members which may be left out that null is the same. */
-function withNulls(schema: TSchema): JsonObject {
+/** A body's schema that says of members which may be left out that null is the same; of our own options too. */
+function withNulls(schema: TSchema | JsonObject): JsonObject {
 	const { properties = {}, required = [] } = schema as { properties?: Record<string, JsonObject>; required?: string[] };
-	const shown = Object.entries(properties).map(([name, of]) => [name, required.includes(name) ? of : orNull(of)] as const);
+	const shown = Object.entries(properties).map(([name, of]) => {
+		const inner = name === "service_parameters" ? withNulls(of) : of;
+		return [name, required.includes(name) ? inner : orNull(inner)] as const;
+	});
 	return { ...schema, properties: Object.fromEntries(shown) };
 }
 

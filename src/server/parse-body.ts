@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { ApiError, type Issue } from "../errors/index.ts";
 import { type Checker, invalidRequest } from "../schema/index.ts";
+import { isRecord } from "../schema/is-record.ts";
 import { BODY_BOUNDS, type CutJson, cutJson, inTurns } from "../wire/index.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -82,9 +83,11 @@ export function parseJsonObject(raw: Uint8Array): Record<string, unknown> {
 	return value as Record<string, unknown>;
 }
 
-/** Null of a top-level field is the same as absent: taken out before the schema checks (docs/chat.md). */
+/** Null of a top-level field, or of an option of ours, is the same as absent: taken out before the schema checks (docs/chat.md). */
 export function withoutNulls(body: Record<string, unknown>, required: ReadonlySet<string>): Record<string, unknown> {
 	for (const key in body) if (body[key] === null && !required.has(key)) delete body[key];
+	const options = body.service_parameters;
+	if (isRecord(options)) for (const key in options) if (options[key] === null) delete options[key];
 	return body;
 }
 

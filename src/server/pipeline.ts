@@ -361,11 +361,14 @@ async function readJson({ endpoint, body: schema, known, required }: Prepared, r
 	const object = parseJsonObject(json);
 	if (isLarge) await nextTurn();
 	if (known !== null) refuseDoubtfulMembers(known, json);
-	const body = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
+	const given = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
 	if (isLarge) await nextTurn();
+	const long = cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none;
+	const rewritten = endpoint.body?.rewrite?.(given, long) ?? null;
+	const body = (rewritten ?? given) as Record<string, unknown>;
 	if (schema !== null) checkInput(schema, body, endpoint.body?.misnamed);
 	if (isLarge) await nextTurn();
-	return { body, raw: json, long: cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none };
+	return { body, raw: rewritten === null ? json : Buffer.from(JSON.stringify(rewritten)), long };
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

@@ -14,6 +14,7 @@ import {
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
+import { inChatForm } from "./other-forms.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
@@ -30,7 +31,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		description: "OpenAI-compatible. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
 		openAi: true,
 		callers: ["key", "wallet"],
-		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES, alsoKnown: ForwardedMembersSchema },
+		body: { schema: ChatBodySchema, maxBytes: MAX_BODY_BYTES, alsoKnown: ForwardedMembersSchema, rewrite: inChatForm },
 		codes: [
 			"CORRUPTED_IMAGE",
 			"IMAGE_TOO_SMALL",

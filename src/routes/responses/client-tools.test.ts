@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pricedModel } from "../../../test/support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
-import { functionName } from "./client-tools.ts";
+import { functionName } from "../../completions/responses-form/index.ts";
 
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;

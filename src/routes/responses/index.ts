@@ -11,17 +11,16 @@ import {
 	chatInput,
 	refuseDeepNesting,
 } from "../../completions/index.ts";
+import type { ClientTools } from "../../completions/responses-form/index.ts";
+import { chatRequest, type ResponsesBody, ResponsesBodySchema } from "../../completions/responses-form/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
 import { tellIgnored } from "../../server/tell-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { ResponseEventSchema, ResponseSchema } from "./answer-schema.ts";
-import { chatRequest } from "./chat-request.ts";
-import type { ClientTools } from "./client-tools.ts";
 import { ResponseObject, refuseLongEcho } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
-import { type ResponsesBody, ResponsesBodySchema } from "./schema.ts";
 import { wholeResponse } from "./whole-response.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;

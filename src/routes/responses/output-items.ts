@@ -1,7 +1,7 @@
 import { citedSources, type Segment, sealThought, type WebSource } from "../../completions/index.ts";
+import type { ClientTool, ClientTools } from "../../completions/responses-form/index.ts";
+import { HOSTED_CALLS } from "../../completions/responses-form/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import type { ClientTool, ClientTools } from "./client-tools.ts";
-import { HOSTED_CALLS } from "./hosted-calls.ts";
 
 /** The id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string, tools: ClientTools): string {

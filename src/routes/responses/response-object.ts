@@ -1,10 +1,9 @@
 import { type ChatSession, costOf, type Paid, type Segment } from "../../completions/index.ts";
+import type { ClientTools, ResponsesBody } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import type { ClientTools } from "./client-tools.ts";
 import { type ItemView, outputItem } from "./output-items.ts";
-import type { ResponsesBody } from "./schema.ts";
 
 /** How an answer stands, and what belongs to that. */
 export interface ResponseState {

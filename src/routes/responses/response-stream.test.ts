@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH } from "../../../test/support/chat-answers.ts";
 import type { ChatSession, Paid } from "../../completions/index.ts";
+import { ClientTools } from "../../completions/responses-form/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { EventReader } from "../../upstreams/event-reader.ts";
 import { LongStrings } from "../../wire/index.ts";
-import { ClientTools } from "./client-tools.ts";
 import { ResponseObject } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
 

@@ -6,9 +6,9 @@ import {
 	type SpeechTeller,
 	type StreamForm,
 } from "../../completions/index.ts";
+import type { ClientTool } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import type { ChatEvent } from "../../upstreams/port.ts";
-import type { ClientTool } from "./client-tools.ts";
 import { contentPart, freeInput, itemId, outputItem, summaryPart } from "./output-items.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 

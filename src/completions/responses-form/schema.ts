@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { ServiceParametersSchema } from "../../catalog/service-parameters.ts";
 import { REASONING_EFFORTS } from "../../catalog/types.ts";
-import { AUDIO_FORMATS, MAX_TOOLS } from "../../completions/schema.ts";
+import { AUDIO_FORMATS, MAX_TOOLS } from "../schema.ts";
 
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = <T extends Type.TSchema>(schema: T) => Type.Optional(orNull(schema));
@@ -103,7 +103,7 @@ const OtherTool = Type.Object({
 			"local_shell, shell and apply_patch are carried as functions, web_search and x_search act; any other hosted tool is ignored",
 	}),
 });
-const ToolSchema = Type.Union([FlatFunction, NestedFunction, CustomTool, ToolSearch, Namespace, OtherTool]);
+export const ToolSchema = Type.Union([FlatFunction, NestedFunction, CustomTool, ToolSearch, Namespace, OtherTool]);
 export type ResponseTool = Static<typeof ToolSchema>;
 const Tools = Type.Array(ToolSchema, { maxItems: MAX_TOOLS });
 

@@ -1,7 +1,8 @@
-import { type ChatBody, Conversation } from "../../completions/index.ts";
 import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import { Conversation } from "../conversation.ts";
+import type { ChatBody } from "../schema.ts";
 import { allowedFunctions, ClientTools, functionOfChoice, isSearch } from "./client-tools.ts";
 import { InputItems } from "./input-items.ts";
 import { type ResponsesBody, SERVICE_FIELDS } from "./schema.ts";

@@ -1,6 +1,7 @@
-import { type Conversation, openThought, type TextPart, type Thought, textPart, type UserPart } from "../../completions/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import { type Conversation, type TextPart, type Thought, textPart, type UserPart } from "../conversation.ts";
+import { openThought } from "../sealed-thought.ts";
 import { type ClientTools, functionName } from "./client-tools.ts";
 import { HOSTED_CALLS, type HostedCall } from "./hosted-calls.ts";
 import type { ResponseItem, ResponsePart, ResponseTool } from "./schema.ts";

@@ -1,0 +1,95 @@
+import { ClientTools, chatRequest, ResponsesBodySchema, ToolSchema } from "../../completions/responses-form/index.ts";
+import { checker, invalidRequest } from "../../schema/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
+import type { LongStrings } from "../../wire/index.ts";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const responsesBody = checker(ResponsesBodySchema);
+const responsesTool = checker(ToolSchema);
+
+/**
+ * The body in chat's form, for clients that mix forms: a body of the Responses API, tools of that API, messages of the
+ * older functions, answers of ours that have thoughts alone. null where it is in chat's form already.
+ * @throws ApiError INVALID_REQUEST for a body of the Responses API that cannot be said in chat
+ */
+export function inChatForm(body: Body, long: LongStrings): Body | null {
+	if (body.messages === undefined && (typeof body.input === "string" || Array.isArray(body.input)))
+		return ofResponses(body, long);
+	const changed: Record<string, unknown> = {};
+	if (Array.isArray(body.tools) && body.tools.some(isOtherTool))
+		changed.tools = (body.tools as unknown[]).flatMap((tool) => chatTools(tool, long));
+	if (isFlatTool(body.tool_choice)) changed.tool_choice = { type: "function", function: { name: body.tool_choice.name } };
+	if (Array.isArray(body.messages) && body.messages.some(isOtherMessage))
+		changed.messages = new MessageForms().of(body.messages as unknown[]);
+	return Object.keys(changed).length === 0 ? null : { ...body, ...changed };
+}
+
+/** What the Responses API does not name stays as it is: clients send chat's own fields beside it. */
+function ofResponses(body: Body, long: LongStrings): Body {
+	if (!responsesBody.check(body)) throw invalidRequest(responsesBody.issues(body));
+	const others = Object.entries(body).filter(([name]) => !Object.hasOwn(ResponsesBodySchema.properties, name));
+	return { ...Object.fromEntries(others), ...chatRequest(body, long).body };
+}
+
+/** A tool, or the choice of one, whose name does not stand under its type. */
+function isFlatTool(tool: unknown): tool is Body & { readonly name: string } {
+	return isRecord(tool) && typeof tool.name === "string" && !isRecord(tool.function) && typeof tool.type === "string";
+}
+
+/** A free-form tool in chat's own form. */
+function isCustomTool(tool: unknown): tool is Body & { readonly custom: Body } {
+	return isRecord(tool) && tool.type === "custom" && isRecord(tool.custom);
+}
+
+function isOtherTool(tool: unknown): boolean {
+	return isFlatTool(tool) || isCustomTool(tool);
+}
+
+/** The tool as functions: what a model writes for a free-form one is the one text `input`. */
+function chatTools(tool: unknown, long: LongStrings): unknown[] {
+	const flat = isCustomTool(tool) ? { type: "custom", ...tool.custom } : tool;
+	if (!isOtherTool(tool) || !responsesTool.check(flat)) return [tool];
+	const tools = new ClientTools(long);
+	tools.add([flat], "tools");
+	return tools.ignored.length > 0 ? [tool] : [...tools.chatTools(null)];
+}
+
+function isOtherMessage(message: unknown): boolean {
+	if (!isRecord(message)) return false;
+	return message.role === "function" || (message.role === "assistant" && (isRecord(message.function_call) || isSilent(message)));
+}
+
+/** An assistant's message of thoughts or a refusal alone, as we give it. */
+function isSilent({ content, tool_calls: calls, reasoning_content: thoughts, refusal }: Body): boolean {
+	const isEmpty = (content === undefined || content === null) && (!Array.isArray(calls) || calls.length === 0);
+	return isEmpty && (typeof thoughts === "string" || typeof refusal === "string");
+}
+
+/** Messages of one conversation, put into the form of tools. */
+class MessageForms {
+	#calls = 0;
+	/** The last call of the older form, until its result has come. */
+	#open: { readonly id: string; readonly name: unknown } | null = null;
+
+	of(messages: readonly unknown[]): unknown[] {
+		return messages.map((message) => (isRecord(message) && isOtherMessage(message) ? this.#message(message) : message));
+	}
+
+	#message(message: Body): Body {
+		if (message.role === "function") return this.#result(message);
+		const { function_call: call, ...said } = message;
+		if (!isRecord(call)) return { ...said, content: typeof said.refusal === "string" ? said.refusal : "" };
+		const id = `call_function_${this.#calls++}`;
+		this.#open = { id, name: call.name };
+		return { ...said, tool_calls: [{ id, type: "function", function: call }] };
+	}
+
+	/** A result whose call is not here is said by the user: a tool's message must answer a call. */
+	#result({ name, content }: Body): Body {
+		const open = this.#open;
+		this.#open = null;
+		if (open !== null && open.name === name) return { role: "tool", tool_call_id: open.id, content: content ?? "" };
+		return { role: "user", ...(typeof name === "string" ? { name } : {}), content: content ?? "" };
+	}
+}
