@@ -83,9 +83,26 @@ function endsScalar(byte: number | undefined): boolean {
 }
 
 function endOfContainer(bytes: Uint8Array, start: number): number {
-	let depth = 0;
-	let at = start;
-	while (at < bytes.length) {
+	const end = readContainer(bytes, start, bytes.length, { depth: 0 });
+	return end === UNFINISHED ? -1 : end;
+}
+
+/** Where reading stands: what is open, and where it goes on. */
+interface ContainerRead {
+	depth: number;
+	at?: number;
+}
+
+const UNFINISHED = -2;
+
+/**
+ * Reads a container on from `from`: the index after its end, -1 where a string never closes, UNFINISHED where `until` comes
+ * first; `read.at` says then where it goes on.
+ */
+function readContainer(bytes: Uint8Array, from: number, until: number, read: ContainerRead): number {
+	let { depth } = read;
+	let at = from;
+	while (at < until) {
 		const byte = bytes[at];
 		if (byte === QUOTE) {
 			at = endOfString(bytes, at);
@@ -97,7 +114,9 @@ function endOfContainer(bytes: Uint8Array, start: number): number {
 			if (++depth > MAX_JSON_DEPTH) throw tooDeep();
 		} else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
 	}
-	return -1;
+	read.depth = depth;
+	read.at = at;
+	return UNFINISHED;
 }
 
 /**
@@ -150,23 +169,11 @@ export function* objectMembersInSteps(bytes: Uint8Array, start: number): Generat
 
 function* endOfValueInSteps(bytes: Uint8Array, start: number): Generator<undefined, number> {
 	if (bytes[start] !== OPEN_BRACE && bytes[start] !== OPEN_BRACKET) return endOfValue(bytes, start);
-	let depth = 0;
-	let stepEnd = start + STEP_BYTES;
-	for (let at = start; at < bytes.length; ) {
-		if (at > stepEnd) {
-			yield;
-			stepEnd = at + STEP_BYTES;
-		}
-		const byte = bytes[at];
-		if (byte === QUOTE) {
-			at = endOfString(bytes, at);
-			if (at < 0) return -1;
-			continue;
-		}
-		at++;
-		if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-			if (++depth > MAX_JSON_DEPTH) throw tooDeep();
-		} else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
+	const read: ContainerRead = { depth: 0 };
+	for (let at = start; at < bytes.length; at = read.at ?? bytes.length) {
+		if (at > start) yield;
+		const end = readContainer(bytes, at, Math.min(at + STEP_BYTES, bytes.length), read);
+		if (end !== UNFINISHED) return end;
 	}
 	return -1;
 }
