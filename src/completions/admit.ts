@@ -82,9 +82,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	const { size } = plan;
 	requireRoom(model, size.atLeast);
 	const wanted = preparationOf(facts, options);
-	// Of the body as it came: reading its files writes over it.
-	const receipt =
-		call.caller === null || form.takesSealed !== true ? null : Receipt.of(parts.receipts, call.caller.account.id, model, input);
+	let receipt: Receipt | null = null;
 	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
 	/** What is held beside the tokens; undefined for plain chat. */
 	const besideNano = () =>
@@ -106,6 +104,9 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		async hold(context: HoldContext) {
 			const { caller } = call;
 			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+			// Of the body as it came: reading its files writes over it.
+			if (form.takesSealed === true && model.capabilities.supportsTeeAttestation)
+				receipt = await Receipt.of(parts.receipts, caller.account.id, model, input);
 			if (wanted !== null) {
 				const { prepare } = await import("./prepare.ts");
 				const { members } = plan;

@@ -48,7 +48,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	if (receipt !== null) {
 		const { id } = answer.body;
 		receipt.named(completionId(id, call.requestId), id);
-		receipt.wrote(body);
+		await receipt.wroteWhole(body);
 		receipt.end(answer.upstream);
 	}
 	return { status: 200, type: "application/json", body };

@@ -1,4 +1,4 @@
-import { ANSWER_BOUNDS, cutJson, inTurns, LongStrings, nextTurn } from "../wire/index.ts";
+import { ANSWER_BOUNDS, cutJson, inTurns, type JsonBounds, LongStrings, nextTurn } from "../wire/index.ts";
 import { broken } from "./failures.ts";
 
 /** Smaller answers are parsed in no time, whatever is in them. */
@@ -17,12 +17,12 @@ export interface ParsedAnswer {
 
 /**
  * Parses an answer without stopping the event loop, however large it is and whatever it is made of.
- * @throws UpstreamFailure for what is no JSON, or is made of more than an answer is (see ANSWER_BOUNDS)
+ * @throws UpstreamFailure for what is no JSON, or is made of more than an answer is
  */
-export async function parsedAnswer(bytes: Uint8Array, status: number): Promise<ParsedAnswer> {
+export async function parsedAnswer(bytes: Uint8Array, status: number, bounds: JsonBounds = ANSWER_BOUNDS): Promise<ParsedAnswer> {
 	try {
 		if (bytes.length <= SMALL_BYTES) return { value: JSON.parse(decoder.decode(bytes)), json: bytes, long: LongStrings.none };
-		const { json, cuts } = await inTurns(cutJson(bytes, ANSWER_BOUNDS));
+		const { json, cuts } = await inTurns(cutJson(bytes, bounds));
 		await nextTurn();
 		const text = decoder.decode(json);
 		await nextTurn();

@@ -1,6 +1,7 @@
 /** What a provider's package is given to read makes no turn of the event loop long. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SCRIPTS } from "../support/providers/index.ts";
+import { ADMIN_KEY } from "../support/served.ts";
 import { LONGEST_TURN_MS, startWatchedServer, type WatchedServer } from "../support/watched-server.ts";
 
 const MB = 1_000_000;
@@ -13,6 +14,17 @@ const provider = Bun.serve({
 	fetch: () => new Response(told.text, { headers: { "content-type": told.type } }),
 });
 let server: WatchedServer;
+
+/** Providers whose sound stands in JSON. */
+const SPEAKERS = [
+	["google", "gemini-2.5-flash-preview-tts"],
+	["mistral", "voxtral-mini-tts-2603"],
+] as const;
+const speaker = (upstream: string, model: string) => ({
+	type: "tts",
+	speech: { voices: ["ann"], perMillionCharacters: 0 },
+	upstreams: [{ upstream, model }],
+});
 
 beforeAll(async () => {
 	const health = { failures: 1_000_000, probeEveryMs: 60_000 };
@@ -27,12 +39,15 @@ beforeAll(async () => {
 				]),
 			),
 			models: {
-				entries: Object.fromEntries(
-					SCRIPTS.map(({ provider: name, model }) => [
-						name,
-						{ type: "text", price: { input: 0, output: 0 }, upstreams: [{ upstream: name, model }] },
-					]),
-				),
+				entries: {
+					...Object.fromEntries(
+						SCRIPTS.map(({ provider: name, model }) => [
+							name,
+							{ type: "text", price: { input: 0, output: 0 }, upstreams: [{ upstream: name, model }] },
+						]),
+					),
+					...Object.fromEntries(SPEAKERS.map(([name, model]) => [`${name}-voice`, speaker(name, model)])),
+				},
 			},
 		},
 	});
@@ -78,4 +93,51 @@ describe.each(SCRIPTS.map(({ provider: name }) => name))("%s", (model) => {
 			await ask(model, name, true);
 		}
 	});
+});
+
+/** A head of 44 bytes and samples (Multimedia Programming Interface 1.0, WAVE). */
+function wave(samples: Uint8Array): Buffer {
+	const head = Buffer.from("RIFF....WAVEfmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0data....", "latin1");
+	head.writeUInt32LE(samples.length + 36, 4);
+	head.writeUInt32LE(samples.length, 40);
+	return Buffer.concat([head, samples]);
+}
+const SAMPLES = Buffer.from(Uint8Array.from({ length: 30 * MB }, (_, at) => (at * 7) % 251));
+const inGoogle = (data: string, mimeType: string) =>
+	`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"${mimeType}","data":"${data}"}}]}}]}`;
+
+async function sound(name: string, answer: string): Promise<{ readonly status: number; readonly bytes: Uint8Array }> {
+	told = { text: answer, type: "application/json" };
+	await server.look();
+	const body = JSON.stringify({ model: `${name}-voice`, voice: "ann", input: "Hello.", response_format: "wav" });
+	const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };
+	const spoken = await fetch(`${server.served.url}/api/v1/audio/speech`, { method: "POST", headers, body });
+	const bytes = await spoken.bytes();
+	const { longestTurnMs } = await server.look();
+	expect({ name, isShort: longestTurnMs < LONGEST_TURN_MS, longestTurnMs }).toMatchObject({ isShort: true });
+	return { status: spoken.status, bytes };
+}
+
+test.each([
+	["google", "samples", inGoogle(SAMPLES.toString("base64"), "audio/L16;codec=pcm;rate=24000")],
+	["google", "a file", inGoogle(wave(SAMPLES).toString("base64"), "audio/wav")],
+	["mistral", "a file", `{"audio_data":"${wave(SAMPLES).toString("base64")}"}`],
+	["mistral", "a file, as PHP writes it", `{"audio_data":"${wave(SAMPLES).toString("base64").replaceAll("/", "\\/")}"}`],
+])("the sound of %s comes whole, and stays short of a turn: %s of 30 MB", async (name, _, answer) => {
+	const { status, bytes } = await sound(name, answer);
+	expect(status).toBe(200);
+	expect(Buffer.from(bytes).equals(wave(SAMPLES))).toBe(true);
+});
+
+test.each([
+	["two long texts", `{"audio_data":"${"A".repeat(100_000)}","z":"${"A".repeat(100_000)}"}`],
+	["bad base64", `{"audio_data":"${"!".repeat(40 * MB)}"}`],
+	["base64 with a bad end", `{"audio_data":"${"A".repeat(40 * MB)}!"}`],
+	["a text elsewhere", `{"audio_data":"","z":"${"A".repeat(40 * MB)}"}`],
+	["more than a sound is", `{"audio_data":"${"A".repeat(100 * MB)}"}`],
+	["entries", `{"audio_data":"","z":${list("{}", 300_000)}}`],
+	["lists in lists", "[".repeat(5 * MB)],
+	["keys", keys],
+])("an answer without a sound stays short of a turn: %s", async (_, answer) => {
+	for (const [name] of SPEAKERS) expect((await sound(name, answer)).status).toBe(500);
 });

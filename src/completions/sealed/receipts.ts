@@ -1,5 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import type { TextModel } from "../../catalog/types.ts";
+import { nextTurn } from "../../wire/index.ts";
 import type { ChatInput } from "../chat-input.ts";
 
 /** Answers that are remembered at most; the oldest goes first. */
@@ -36,11 +37,21 @@ export class Receipts {
 	}
 }
 
+/** What is hashed in one turn of the event loop: some milliseconds. */
+const STEP_BYTES = 2 << 20;
+
 /** SHA-256 of the caller's body as it came. */
-function hashOf({ raw, long }: ChatInput): string {
-	return createHash("sha256")
-		.update(long.isEmpty ? raw : long.original)
-		.digest("hex");
+async function hashOf({ raw, long }: ChatInput): Promise<string> {
+	const hash = createHash("sha256");
+	await hashInTurns(hash, long.isEmpty ? raw : long.original);
+	return hash.digest("hex");
+}
+
+async function hashInTurns(hash: Hash, bytes: Uint8Array): Promise<void> {
+	for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+		if (at > 0) await nextTurn();
+		hash.update(bytes.subarray(at, at + STEP_BYTES));
+	}
 }
 
 /** The receipt of an answer that is under way. */
@@ -52,11 +63,10 @@ export class Receipt {
 	readonly #response: Hash = createHash("sha256");
 	#ids: { readonly ours: string; readonly theirs: string } | null = null;
 
-	/** null where no server of the model attests. */
-	static of(receipts: Receipts, accountId: string, model: TextModel, input: ChatInput): Receipt | null {
-		if (!model.capabilities.supportsTeeAttestation) return null;
+	/** Of a model whose servers attest. */
+	static async of(receipts: Receipts, accountId: string, model: TextModel, input: ChatInput): Promise<Receipt> {
 		const isOwn = model.targets.some(({ upstream }) => upstream === EMBEDDED);
-		return new Receipt(receipts, accountId, model.id, isOwn ? hashOf(input) : null);
+		return new Receipt(receipts, accountId, model.id, isOwn ? await hashOf(input) : null);
 	}
 
 	private constructor(receipts: Receipts, accountId: string, modelId: string, request: string | null) {
@@ -74,6 +84,11 @@ export class Receipt {
 	/** A part of the answer's body that goes out; comments of a stream are none. */
 	wrote(part: string | Uint8Array): void {
 		if (this.#request !== null) this.#response.update(part);
+	}
+
+	/** The whole of it, which may be large. */
+	async wroteWhole(body: string | Uint8Array): Promise<void> {
+		if (this.#request !== null) await hashInTurns(this.#response, typeof body === "string" ? Buffer.from(body) : body);
 	}
 
 	/** The answer is whole. */

@@ -151,6 +151,19 @@ describe("200", () => {
 		expect(await cues("srt", odd.slice(1, 2))).toBe("1\n00:00:00,000 --> 00:00:02,400\nAll of it.\n");
 	});
 
+	test("as many words as six hours have; more than that is no answer", async () => {
+		const words = (count: number) => Array.from({ length: count }, () => ({ word: "so", start: 0.5, end: 1 }));
+		const ask = () => transcribe({ fields: { model: "elevenlabs/scribe-v2", timestamps: "true" } });
+		upstream.transcribes({ text: "So.", words: words(50_000) });
+		const answer = await ask();
+		expect(answer.status).toBe(200);
+		const { timestamps } = (await answer.json()) as { timestamps: { word: object[] } };
+		expect(timestamps.word).toHaveLength(50_000);
+		expect(timestamps.word.at(-1)).toEqual({ word: "so", start: 0.5, end: 1 });
+		upstream.transcribes({ text: "So.", words: words(120_000) });
+		expect((await ask()).status).toBe(502);
+	});
+
 	test("a server without times: one cue over the whole", async () => {
 		upstream.transcribes({ text: "All of it." });
 		const response = await transcribe({ fields: { response_format: "srt", language: "EN" } });

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../wire/index.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
@@ -8,6 +9,10 @@ import { readWhole } from "../unary.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Each of 50,000 words with its times, six hours of fast speech, and the segments with what servers say of them. */
+const ANSWER_BOUNDS = { bytes: MAX_ANSWER_BYTES, keys: 300_000, differentKeys: 2_000, values: 400_000 };
+/** Entries that are looked at in one turn of the event loop. */
+const STEP_ENTRIES = 10_000;
 const NOTHING = new Uint8Array(0);
 
 /**
@@ -71,15 +76,15 @@ function formOf({ file, language, timings }: TranscriptionForward, model: string
 
 /** @throws UpstreamFailure for what is no transcription */
 async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<TranscriptionAnswer, "upstream" | "retries">> {
-	const { value: parsed, long } = await parsedAnswer(bytes, status);
+	const { value: parsed, long } = await parsedAnswer(bytes, status, ANSWER_BOUNDS);
 	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
 	if (typeof parsed.text !== "string") throw broken(`status ${status}: the body is no transcription`, status);
 	return {
 		text: long.textOf(parsed.text),
 		language: typeof parsed.language === "string" ? parsed.language : null,
-		segments: timedTexts(parsed.segments, "text"),
-		words: timedTexts(parsed.words, "word"),
+		segments: await timedTexts(parsed.segments, "text"),
+		words: await timedTexts(parsed.words, "word"),
 	};
 }
 
@@ -87,17 +92,23 @@ async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<Transcr
 const MAX_SECONDS = 360_000;
 
 /** Entries that lack a text or a time are left out; none begins before the audio, or ends before it begins. */
-function timedTexts(list: unknown, member: "text" | "word"): TimedText[] {
-	if (!Array.isArray(list)) return [];
-	return (list as unknown[]).flatMap((entry) => {
-		if (!isRecord(entry)) return [];
-		const { start, end } = entry;
-		const text = entry[member];
-		if (typeof text !== "string" || typeof start !== "number" || typeof end !== "number") return [];
-		if (!(start <= MAX_SECONDS && end <= MAX_SECONDS)) return [];
-		const from = Math.max(0, start);
-		return [{ text, start: from, end: Math.max(from, end) }];
-	});
+async function timedTexts(list: unknown, member: "text" | "word"): Promise<TimedText[]> {
+	const texts: TimedText[] = [];
+	for (const [index, entry] of Array.isArray(list) ? (list as unknown[]).entries() : []) {
+		if (index > 0 && index % STEP_ENTRIES === 0) await nextTurn();
+		const text = isRecord(entry) ? timedText(entry, member) : null;
+		if (text !== null) texts.push(text);
+	}
+	return texts;
+}
+
+function timedText(entry: Readonly<Record<string, unknown>>, member: "text" | "word"): TimedText | null {
+	const { start, end } = entry;
+	const text = entry[member];
+	if (typeof text !== "string" || typeof start !== "number" || typeof end !== "number") return null;
+	if (!(start <= MAX_SECONDS && end <= MAX_SECONDS)) return null;
+	const from = Math.max(0, start);
+	return { text, start: from, end: Math.max(from, end) };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,11 +1,13 @@
 import type { SpeechModelV4CallOptions } from "@ai-sdk/provider";
 import type { AudioFormatName } from "../../../catalog/types.ts";
+import { nextTurn } from "../../../wire/index.ts";
 import type { Fetch } from "../../connect.ts";
 import { offline } from "../../failures.ts";
 import { faultOf } from "../chat/faults.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { boundedAnswer } from "./bounded-answer.ts";
+import { SoundInJson } from "./sound-in-json.ts";
 import { type SpeechDetails, type SpeechProviderFacts, speechFacts } from "./speech-facts.ts";
 
 /** A text for a provider, its voice in the provider's own name. */
@@ -38,8 +40,10 @@ export interface ProviderSpoken {
 	readonly tempo: number;
 }
 
-/** More than any text of 4096 characters makes. */
-const MAX_JSON_BYTES = 128 << 20;
+/** Of answers without a sound in them: jobs, errors. */
+const MAX_JSON_BYTES = 1 << 20;
+/** Of a sound that is here whole: what goes on in one turn of the event loop. */
+const STEP_BYTES = 1 << 20;
 
 const TYPES: Readonly<Record<AudioFormatName, string>> = {
 	mp3: "audio/mpeg",
@@ -68,7 +72,7 @@ export async function speakByProvider(speech: ProviderSpeech, signal: AbortSigna
 		const speed = natural && speech.speed !== 1 ? speech.speed : undefined;
 		const result = await makers.speech(model).doGenerate(callOptions({ speech, facts, format, speed, signal }));
 		return {
-			response: tap.answer ?? new Response(bytesOf(result.audio), { headers: { "content-type": TYPES[format] } }),
+			response: tap.answer ?? new Response(await tap.soundIn(result.audio), { headers: { "content-type": TYPES[format] } }),
 			format,
 			tempo: natural ? 1 : speech.speed,
 		};
@@ -119,14 +123,11 @@ function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: s
 	return { base64, dataUrl: `data:${type};base64,${base64}` };
 }
 
-function bytesOf(audio: string | Uint8Array): Uint8Array<ArrayBuffer> {
-	return typeof audio === "string" ? new Uint8Array(Buffer.from(audio, "base64")) : (audio as Uint8Array<ArrayBuffer>);
-}
-
 /** Takes the answer with the audio out of a package's hands: it would read it to its end first. */
 class AudioTap {
 	readonly #fetch: Fetch;
 	readonly #audio: SpeechProviderFacts["audio"];
+	readonly #sound = new SoundInJson();
 	#answer: Response | null = null;
 
 	constructor(fetch: Fetch, audio: SpeechProviderFacts["audio"]) {
@@ -142,10 +143,25 @@ class AudioTap {
 	readonly fetch: Fetch = async (url, init) => {
 		const response = await this.#fetch(url, init);
 		const isAudio = this.#audio === "answer" || (this.#audio === "file" && (init.method ?? "GET") === "GET");
+		if (response.ok && this.#audio === "json") return this.#sound.without(response);
 		if (!response.ok || !isAudio) return boundedAnswer(response, MAX_JSON_BYTES);
 		this.#answer = this.#audio === "file" ? asUnknownFile(response) : response;
 		return new Response(new Uint8Array(1), { status: response.status, headers: response.headers });
 	};
+
+	/** Of a sound in JSON: its bytes, from what the package made of the answer. */
+	async soundIn(made: string | Uint8Array): Promise<ReadableStream<Uint8Array>> {
+		const sound = await this.#sound.in(made);
+		let at = 0;
+		return new ReadableStream({
+			async pull(controller) {
+				if (at > 0) await nextTurn();
+				if (at < sound.length) controller.enqueue(sound.subarray(at, at + STEP_BYTES));
+				else controller.close();
+				at += STEP_BYTES;
+			},
+		});
+	}
 
 	drop(): void {
 		void this.#answer?.body?.cancel().catch(() => {});
