@@ -25,6 +25,7 @@ const once = { "Idempotency-Key": "$REFERENCE" };
 export const EXAMPLES: Readonly<Record<string, Example>> = {
 	chat_post: { json: { model: "default", messages } },
 	responses_post: { json: { model: "default", input: "Say hello in one sentence." } },
+	completions_post: { json: { model: "default", prompt: "The days of the week are Monday,", max_tokens: 8 } },
 	messages_post: { json: { model: "default", max_tokens: 200, messages } },
 	"messages-count-tokens_post": { json: { model: "default", messages } },
 	"audio-speech_post": {

@@ -17,6 +17,8 @@ export interface AnswerForm {
 	 */
 	whole(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => string | Uint8Array>;
 	stream(session: ChatSession): StreamForm;
+	/** True: the request is one of `/completions`, a bare text to go on with. */
+	readonly isText?: boolean;
 	/** True: it brings sealed text as it came, and its bytes are those that a signature is of. */
 	readonly takesSealed?: boolean;
 }

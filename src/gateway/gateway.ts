@@ -12,6 +12,7 @@ import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
 import { characterRoutes } from "../routes/characters/index.ts";
 import { chatCompletions } from "../routes/chat-completions/index.ts";
+import { completions } from "../routes/completions/index.ts";
 import { embeddings } from "../routes/embeddings/index.ts";
 import { messages } from "../routes/messages/index.ts";
 import { modelRoutes } from "../routes/models/index.ts";
@@ -328,6 +329,7 @@ export class Gateway {
 		};
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),
+			completions(chat),
 			responses(chat),
 			...messages(chat),
 			...teeRoutes({ catalog, attestations: this.#attestations, receipts: this.#receipts, now: () => clock.now() }),

@@ -2,6 +2,8 @@ import { ApiError } from "../errors/index.ts";
 import { TENANT_HEADER } from "../fairness/index.ts";
 import { inTurns, lastMember, utf8Text } from "../wire/index.ts";
 import { type ChatPost, type Fetch, letGo, postChat } from "./connect.ts";
+import type { Dialect } from "./dialects.ts";
+import { UpstreamFailure } from "./failures.ts";
 import type { UpstreamNode } from "./node.ts";
 import type { ChatForward, SealedForward } from "./port.ts";
 import type { ProviderRequest } from "./providers/chat/send.ts";
@@ -13,7 +15,7 @@ export function chatTry(
 	call: ChatForward,
 	{ fetch, log, fetchPublic }: Pick<TryTools, "fetch" | "log" | "fetchPublic">,
 ): TryCall {
-	const { requestId, stream, sealed, tenant } = call;
+	const { requestId, stream, sealed, tenant, isText = false } = call;
 	return {
 		requestId,
 		tenant,
@@ -23,7 +25,8 @@ export function chatTry(
 		stickyKey: () => stickyKey(call),
 		onSent: (upstream) => call.onSent(upstream),
 		async send({ model, node }, endpoint, signal) {
-			const shaped = shapeChatBody(call, model, node.dialect);
+			if (isText && node.provider !== null) throw noBareTexts(call.model.id);
+			const shaped = shapeChatBody(call, model, isText ? textDialect(node.dialect) : node.dialect);
 			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
 			if (sealed !== undefined) {
 				const headers = { ...sealedHeaders(sealed, node), ...tenantHeaders(call, node) };
@@ -45,9 +48,20 @@ export function chatTry(
 				};
 				return askProvider(asked, signal);
 			}
-			return postChat(fetch, { endpoint, body, requestId, stream, headers: tenantHeaders(call, node) }, signal);
+			return postChat(fetch, { endpoint, body, requestId, stream, isText, headers: tenantHeaders(call, node) }, signal);
 		},
 	};
+}
+
+/** Its other name of the maximum is newer than this protocol. */
+function textDialect(dialect: Dialect): Dialect {
+	return dialect.maxTokens === "max_tokens" ? dialect : { ...dialect, maxTokens: "max_tokens" };
+}
+
+/** Providers have conversations alone; another upstream of the model may go on with a bare text. */
+function noBareTexts(model: string): UpstreamFailure {
+	const message = `model: ${model} takes conversations alone; send this prompt to /chat/completions`;
+	return new UpstreamFailure("offline", new ApiError("INVALID_REQUEST", { message, param: "model" }), "no completions", 404);
 }
 
 /** A server of many machines says by 421 (RFC 9110, 15.5.20) that none of them has the key any more. */

@@ -17,6 +17,7 @@ export interface ChatPost {
 	readonly body: Uint8Array;
 	readonly requestId: string;
 	readonly stream: boolean;
+	readonly isText?: boolean;
 	/** Beside those that every request of this upstream has. */
 	readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,10 +25,10 @@ export interface ChatPost {
 /** Sends one chat request; resolves at the headers of its answer, whatever they say. */
 export function postChat(
 	fetch: Fetch,
-	{ endpoint, body, requestId, stream, headers }: ChatPost,
+	{ endpoint, body, requestId, stream, isText, headers }: ChatPost,
 	signal: AbortSignal,
 ): Promise<Response> {
-	return fetch(endpoint.chatUrl, {
+	return fetch(isText === true ? endpoint.textUrl : endpoint.chatUrl, {
 		...endpoint.init,
 		method: "POST",
 		headers: { ...(stream ? endpoint.streamHeaders : endpoint.unaryHeaders), ...headers, "x-request-id": requestId },

@@ -16,6 +16,7 @@ export interface Endpoint {
 	readonly url: string;
 	readonly key: string | undefined;
 	readonly chatUrl: string;
+	readonly textUrl: string;
 	readonly init: FetchInit;
 	/** For a question whether it is there; of chat requests, all but the request id. */
 	readonly probeHeaders: Readonly<Record<string, string>>;
@@ -40,6 +41,7 @@ export function endpointAt(address: string, key: string | undefined, headers: Re
 		url,
 		key,
 		chatUrl: `${url}/chat/completions`,
+		textUrl: `${url}/completions`,
 		init: initFor(url),
 		probeHeaders: known,
 		unaryHeaders: chatHeaders("application/json"),

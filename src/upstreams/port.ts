@@ -24,6 +24,8 @@ export interface ChatForward {
 	 */
 	readonly edits: ReadonlyMap<string, string | null>;
 	readonly stream: boolean;
+	/** True: the body is one of `/completions`, a bare text to go on with, and its server is asked there. */
+	readonly isText?: boolean;
 	/** Set where what is said is sealed for one server's key: it goes to that server alone, with the keys. */
 	readonly sealed?: SealedForward | undefined;
 	/** Whose share of an engine, or of an upstream's places, it counts in. */

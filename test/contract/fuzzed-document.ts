@@ -90,6 +90,7 @@ const MORE_CHECKS: Readonly<Record<string, readonly [why: string, ...statuses: n
 	"GET /billing/usage-analytics": ["both dates or neither, within 90 days", 400],
 	"GET /tee/attestation": ["of a model whose server attests", 400],
 	"POST /chat/completions": ["the order of messages, what the model can do, media", 400, 413, 422],
+	"POST /completions": ["no echo; a text fits the context", 400],
 	"POST /responses": ["the order of items, what the model can do, media", 400, 413, 422],
 	"POST /messages": ["the order of messages, what the model can do, media", 400, 413, 422],
 	"POST /messages/count_tokens": ["the order of messages, media", 400, 413, 422],

@@ -100,7 +100,7 @@ export function startScriptedUpstream(options: { readonly port?: number } = {}):
 			}
 			const received = await receive(request, path);
 			requests.push(received);
-			if (path !== "/v1/chat/completions") return Response.json({ error: { message: "no such path" } }, { status: 404 });
+			if (path !== CHAT && path !== TEXT) return Response.json({ error: { message: "no such path" } }, { status: 404 });
 			const behaviour = queue.shift() ?? (typeof standing === "function" ? standing(received) : standing);
 			open++;
 			let counted = true;
@@ -138,6 +138,9 @@ export function startScriptedUpstream(options: { readonly port?: number } = {}):
 	};
 }
 
+const CHAT = "/v1/chat/completions";
+const TEXT = "/v1/completions";
+
 async function receive(request: Request, path: string): Promise<ReceivedRequest> {
 	const bytes = await request.bytes();
 	const text = new TextDecoder().decode(bytes);
@@ -148,7 +151,7 @@ async function receive(request: Request, path: string): Promise<ReceivedRequest>
 	} catch {
 		complaints.push("the body is no JSON");
 	}
-	complaints.push(...complaintsOf(body, request.headers));
+	complaints.push(...complaintsOf(body, request.headers, path));
 	const aborted = Promise.withResolvers<void>();
 	const received: ReceivedRequest = {
 		path,
@@ -173,12 +176,13 @@ async function receive(request: Request, path: string): Promise<ReceivedRequest>
 const ROLES = new Set(["developer", "system", "user", "assistant", "tool"]);
 
 /** What must hold of any chat request by OpenAI's reference, whatever else a server may know. */
-function complaintsOf(body: Record<string, unknown>, headers: Headers): string[] {
+function complaintsOf(body: Record<string, unknown>, headers: Headers, path: string): string[] {
 	const complaints: string[] = [];
 	const { model, messages, stream, stream_options, tools, tool_choice, response_format } = body;
 	if (!headers.get("content-type")?.startsWith("application/json")) complaints.push("content-type is not application/json");
 	if (typeof model !== "string" || model === "") complaints.push("model is no string");
-	if (!Array.isArray(messages) || messages.length === 0) complaints.push("messages is no filled array");
+	if (path === TEXT) complaints.push(...textComplaints(body));
+	else if (!Array.isArray(messages) || messages.length === 0) complaints.push("messages is no filled array");
 	else if (messages.some((message) => !ROLES.has(message?.role))) complaints.push("a message has no role of the five");
 	if (stream_options !== undefined && stream !== true) complaints.push("stream_options is only allowed when stream is true");
 	if (tools !== undefined && (!Array.isArray(tools) || tools.length === 0)) complaints.push("tools is no filled array");
@@ -189,7 +193,7 @@ function complaintsOf(body: Record<string, unknown>, headers: Headers): string[]
 	if (tools === undefined && (tool_choice !== undefined || body.parallel_tool_calls !== undefined)) {
 		complaints.push("tool_choice and parallel_tool_calls are only allowed with tools");
 	}
-	if (body.top_logprobs !== undefined && body.logprobs !== true) complaints.push("top_logprobs needs logprobs");
+	if (path !== TEXT && body.top_logprobs !== undefined && body.logprobs !== true) complaints.push("top_logprobs needs logprobs");
 	if (body.max_tokens !== undefined && body.max_completion_tokens !== undefined) complaints.push("both output maxima are set");
 	const format = response_format as { type?: string; json_schema?: { name?: unknown; schema?: unknown } } | undefined;
 	if (
@@ -201,6 +205,29 @@ function complaintsOf(body: Record<string, unknown>, headers: Headers): string[]
 	for (const key of ["service_parameters", "user", "store", "fallbacks"])
 		if (key in body) complaints.push(`${key} must not be forwarded`);
 	return complaints;
+}
+
+/** Of OpenAI's older form: a text, and a maximum under its one name. */
+function textComplaints(body: Record<string, unknown>): string[] {
+	const faults: readonly (readonly [boolean, string])[] = [
+		[typeof body.prompt !== "string", "prompt is no string"],
+		[typeof body.max_tokens !== "number", "max_tokens is no number"],
+		["messages" in body || "tools" in body, "a conversation beside a prompt"],
+		["max_completion_tokens" in body, "max_completion_tokens is no name of this form"],
+	];
+	return faults.filter(([isFault]) => isFault).map(([, complaint]) => complaint);
+}
+
+/** A chat answer, or a chunk of one, as OpenAI's older form has it; null for a chunk that says nothing there. */
+function inTextForm({ id: _, choices, ...rest }: Record<string, unknown>): object | null {
+	const texts = (choices as Record<string, { content?: string | null }>[]).map(({ message, delta, ...choice }) => ({
+		...choice,
+		text: (message ?? delta)?.content ?? "",
+	}));
+	const head = { id: "cmpl-scripted", ...rest, object: "text_completion" };
+	const isSilent =
+		texts.length > 0 && texts.every((choice) => choice.text === "" && !("finish_reason" in choice && choice.finish_reason));
+	return isSilent ? null : { ...head, choices: texts };
 }
 
 async function answer(received: ReceivedRequest, behaviour: Behaviour, close: () => void): Promise<Response> {
@@ -227,7 +254,8 @@ async function answer(received: ReceivedRequest, behaviour: Behaviour, close: ()
 	if (received.body.stream === true) return stream(received, behaviour, speech, model, finish);
 	const usage =
 		typeof behaviour.usage === "object" ? behaviour.usage : behaviour.usage === "never" ? null : usageOfSpeech(speech);
-	const text = JSON.stringify(completionOf(speech, model, usage));
+	const completion = completionOf(speech, model, usage);
+	const text = JSON.stringify(received.path === TEXT ? inTextForm({ ...completion }) : completion);
 	const headers = { "content-type": "application/json", ...behaviour.headers };
 	if (behaviour.dieAfterChunks !== undefined) {
 		const half = encoder.encode(text.slice(0, text.length >> 1));
@@ -249,8 +277,15 @@ function cutAfter(bytes: Uint8Array, finish: () => void): ReadableStream {
 }
 
 /** The events of a stream in the order in which they are written. */
-function* eventsOf(behaviour: Behaviour, speech: Speech, model: string, includeUsage: boolean): Generator<string> {
-	const chunks = chunksOf(speech, model);
+function* eventsOf(
+	behaviour: Behaviour,
+	speech: Speech,
+	{ model, includeUsage, isText }: { readonly model: string; readonly includeUsage: boolean; readonly isText: boolean },
+): Generator<string> {
+	const inForm = (chunk: object) => (isText ? inTextForm({ ...chunk } as Record<string, unknown>) : chunk);
+	const chunks = chunksOf(speech, model)
+		.map(inForm)
+		.filter((chunk) => chunk !== null);
 	const usage = typeof behaviour.usage === "object" ? behaviour.usage : usageOfSpeech(speech);
 	for (const [index, chunk] of chunks.entries()) {
 		if (index === behaviour.endAfterChunks) return;
@@ -267,7 +302,7 @@ function* eventsOf(behaviour: Behaviour, speech: Speech, model: string, includeU
 		behaviour.usage === "never" ? 0 : behaviour.usage === "twice" ? 2 : Number(includeUsage || behaviour.usage !== undefined);
 	for (let count = wanted; count > 0; count--) {
 		const first = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-		yield JSON.stringify(usageChunk(count === 2 ? first : usage, model));
+		yield JSON.stringify(inForm(usageChunk(count === 2 ? first : usage, model)));
 	}
 	if (!behaviour.omitDone) yield "[DONE]";
 }
@@ -281,7 +316,8 @@ const FRAMINGS: Readonly<Record<NonNullable<Behaviour["framing"]>, (data: string
 
 function stream(received: ReceivedRequest, behaviour: Behaviour, speech: Speech, model: string, finish: () => void): Response {
 	const options = received.body.stream_options as { include_usage?: boolean } | undefined;
-	const events = [...eventsOf(behaviour, speech, model, options?.include_usage === true)];
+	const isText = received.path === TEXT;
+	const events = [...eventsOf(behaviour, speech, { model, includeUsage: options?.include_usage === true, isText })];
 	const frame = FRAMINGS[behaviour.framing ?? "lf"];
 	const body = new ReadableStream<Uint8Array>({
 		async start(controller) {

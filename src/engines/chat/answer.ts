@@ -2,7 +2,6 @@ import { randomInt } from "node:crypto";
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
 import { invalidField } from "../../schema/index.ts";
 import { type ChatRequest, contextExceeded } from "./chat-request.ts";
-import { renderChat } from "./chat-template.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { StopScanner } from "./stop-scan.ts";
 import { TokenText } from "./token-text.ts";
@@ -30,7 +29,7 @@ export interface PreparedChat {
  * @throws ApiError TOO_MANY_TOKENS
  */
 export function prepareChat(model: LanguageModel, request: ChatRequest, defaultMaxTokens: number): PreparedChat {
-	const prompt = model.tokenize(renderChat(request.messages));
+	const prompt = model.tokenize(request.prompt);
 	// One place of the context always stays free: the model's next token needs it.
 	const room = model.contextTokens - 1 - (prompt?.length ?? Number.POSITIVE_INFINITY);
 	if (prompt === null) throw contextExceeded(model.contextTokens + 1, null, model.contextTokens);

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { ApiError } from "../../errors/index.ts";
 import { checker, invalidField, invalidRequest } from "../../schema/index.ts";
-import type { ChatMessage } from "./chat-template.ts";
+import { type ChatMessage, type PromptPiece, renderChat } from "./chat-template.ts";
 import { grammarForSchema, JSON_OBJECT_GRAMMAR, SchemaUnsupported } from "./schema-grammar.ts";
 
 const TextPart = Type.Object({ type: Type.Literal("text"), text: Type.String() });
@@ -11,8 +11,7 @@ const Message = Type.Object({
 	content: Type.Optional(Type.Union([Type.String(), Type.Array(TextPart), Type.Null()])),
 });
 
-const Body = Type.Object({
-	messages: Type.Array(Message, { minItems: 1 }),
+const options = {
 	stream: Type.Optional(Type.Boolean()),
 	stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
 	max_tokens: Type.Optional(Type.Integer()),
@@ -28,6 +27,10 @@ const Body = Type.Object({
 	frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
 	presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
 	repetition_penalty: Type.Optional(Type.Number({ minimum: 0 })),
+};
+const ChatBody = Type.Object({
+	...options,
+	messages: Type.Array(Message, { minItems: 1 }),
 	response_format: Type.Optional(
 		Type.Union([
 			Type.Object({ type: Type.Enum(["text", "json_object"]) }),
@@ -37,7 +40,9 @@ const Body = Type.Object({
 	tools: Type.Optional(Type.Array(Type.Unknown())),
 	tool_choice: Type.Optional(Type.Unknown()),
 });
-const bodyCheck = checker(Body);
+const chatBody = checker(ChatBody);
+const TextBody = Type.Object({ ...options, prompt: Type.String(), suffix: Type.Optional(Type.String()) });
+const textBody = checker(TextBody);
 
 /** How the next token is chosen. */
 export interface Sampling {
@@ -51,7 +56,9 @@ export interface Sampling {
 }
 
 export interface ChatRequest {
-	readonly messages: readonly ChatMessage[];
+	readonly prompt: readonly PromptPiece[];
+	/** True: the prompt is a bare text, and so is the answer (`/completions`). */
+	readonly isText: boolean;
 	readonly stream: boolean;
 	readonly includeUsage: boolean;
 	/** null: as many as the engine's own limit and the context allow. */
@@ -83,7 +90,7 @@ function messageOf({ role, content }: Static<typeof Message>): ChatMessage {
 	return { role, content: text };
 }
 
-function grammarOf(format: Static<typeof Body>["response_format"]): string | null {
+function grammarOf(format: Static<typeof ChatBody>["response_format"]): string | null {
 	if (!format || format.type === "text") return null;
 	if (!("json_schema" in format)) return JSON_OBJECT_GRAMMAR;
 	const given = format.json_schema;
@@ -97,7 +104,7 @@ function grammarOf(format: Static<typeof Body>["response_format"]): string | nul
 	}
 }
 
-function refuseTools({ tools, tool_choice }: Static<typeof Body>): void {
+function refuseTools({ tools, tool_choice }: Static<typeof ChatBody>): void {
 	if (tools && tools.length > 0 && tool_choice !== "none") throw invalidField(["tools"], "this model does not call functions");
 }
 
@@ -115,12 +122,25 @@ const positive = (tokens: number | undefined): number | null => (tokens !== unde
  */
 export function parseChatRequest(json: unknown): ChatRequest {
 	const body = withoutNulls(json);
-	if (!bodyCheck.check(body)) throw invalidRequest(bodyCheck.issues(body));
+	if (!chatBody.check(body)) throw invalidRequest(chatBody.issues(body));
 	refuseTools(body);
-	const grammar = grammarOf(body.response_format);
+	const prompt = renderChat(body.messages.map(messageOf));
+	return { prompt, isText: false, ...optionsOf(body, grammarOf(body.response_format)) };
+}
+
+/** The same for the body of `/completions`: the model goes on with the text. */
+export function parseTextRequest(json: unknown): ChatRequest {
+	const body = withoutNulls(json);
+	if (!textBody.check(body)) throw invalidRequest(textBody.issues(body));
+	if (body.suffix) throw invalidField(["suffix"], "this model goes on with a text, and fills no gap in one", "unsupported");
+	return { prompt: [{ text: body.prompt, control: false }], isText: true, ...optionsOf(body, null) };
+}
+
+type Options = Omit<Static<typeof TextBody>, "prompt" | "suffix">;
+
+function optionsOf(body: Options, grammar: string | null): Omit<ChatRequest, "prompt" | "isText"> {
 	const repetitionPenalty = body.repetition_penalty ?? (grammar === null ? DEFAULT_REPETITION_PENALTY : 1);
 	return {
-		messages: body.messages.map(messageOf),
 		stream: body.stream === true,
 		includeUsage: body.stream_options?.include_usage === true,
 		maxTokens: positive(body.max_completion_tokens) ?? positive(body.max_tokens),

@@ -49,6 +49,18 @@ describe("a chat with the embedded model", () => {
 		expect(whole.usage?.completion_tokens).toBe(40);
 	});
 
+	test("goes on with a bare text, whole and in pieces", async () => {
+		const request = { model, prompt: "The days of the week are Monday, Tuesday,", temperature: 0, max_tokens: 8 };
+		const whole = await client.completions.create(request);
+		expect(whole.choices[0]?.text).toContain("Wednesday");
+		expect(whole.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 8 });
+		let text = "";
+		for await (const chunk of await client.completions.create({ ...request, stream: true })) text += chunk.choices[0]?.text ?? "";
+		expect(text).toBe(whole.choices[0]?.text ?? "");
+		const refused = await client.completions.create({ ...request, suffix: "Sunday" }).catch((error: unknown) => String(error));
+		expect(refused).toContain("fills no gap");
+	});
+
 	test("sends the first event long before the last", async () => {
 		const response = await post({ messages: ask("Tell me a long story."), stream: true, temperature: 0, max_tokens: 60 });
 		const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

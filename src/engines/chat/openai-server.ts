@@ -8,7 +8,7 @@ import type { LlamaContextSequence } from "node-llama-cpp";
 import { ApiError } from "../../errors/index.ts";
 import { type Requester, TENANT_HEADER } from "../../fairness/index.ts";
 import { type ChoiceEnd, type PreparedChat, prepareChat, writeChoice } from "./answer.ts";
-import { parseChatRequest } from "./chat-request.ts";
+import { type ChatRequest, parseChatRequest, parseTextRequest } from "./chat-request.ts";
 import type { Lanes } from "./lanes.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { SealedConversation } from "./sealed/sealed-conversation.ts";
@@ -80,7 +80,11 @@ class ChatCall {
 		this.#chat = chat;
 		this.#requester = requester;
 		this.#sealed = sealed;
-		this.#head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: options.modelId };
+		this.#head = {
+			id: `${chat.request.isText ? "cmpl" : "chatcmpl"}-${randomUUID()}`,
+			created: Math.floor(Date.now() / 1000),
+			model: options.modelId,
+		};
 	}
 
 	/** All choices one after the other on one lane: the later ones find the prompt read already. */
@@ -107,33 +111,36 @@ class ChatCall {
 			});
 			ends.push(end);
 			const message = { role: "assistant", content, reasoning_content: null, tool_calls: [], refusal: null };
-			choices.push({ index, message, logprobs: null, finish_reason: end.finishReason, stop_reason: null });
+			const said = this.#chat.request.isText ? { text: content } : { message };
+			choices.push({ index, ...said, logprobs: null, finish_reason: end.finishReason, stop_reason: null });
 		}
 		const usage = usageOf(this.#chat, ends);
-		return Response.json({ ...this.#head, object: "chat.completion", choices, usage, prompt_logprobs: null });
+		const object = this.#chat.request.isText ? "text_completion" : "chat.completion";
+		return Response.json({ ...this.#head, object, choices, usage, prompt_logprobs: null });
 	}
 
 	/** @param send writes one event's JSON; resolves when the client has room for more */
 	async stream(sequence: LlamaContextSequence, send: (event: object) => Promise<void>): Promise<void> {
-		const { n, includeUsage } = this.#chat.request;
+		const { n, includeUsage, isText } = this.#chat.request;
+		const object = isText ? "text_completion" : "chat.completion.chunk";
 		const usage = includeUsage ? { usage: null } : {};
-		const chunk = (index: number, delta: object, finish_reason: string | null) => ({
+		const chunk = (index: number, delta: { readonly content?: string }, finish_reason: string | null) => ({
 			...this.#head,
-			object: "chat.completion.chunk",
-			choices: [{ index, delta, logprobs: null, finish_reason }],
+			object,
+			choices: [{ index, ...(isText ? { text: delta.content ?? "" } : { delta }), logprobs: null, finish_reason }],
 			...usage,
 		});
 		const ends: ChoiceEnd[] = [];
 		for (let index = 0; index < n; index += 1) {
-			await send(chunk(index, { role: "assistant", content: "" }, null));
+			const opening = { role: "assistant", content: "" };
+			if (!isText) await send(chunk(index, opening, null));
 			const sealer = this.#sealed?.sealer();
 			const told = (text: string) => ({ content: sealer === undefined ? text : sealer.seal(text) });
 			const end = await this.#write(sequence, index, (text) => send(chunk(index, told(text), null)));
 			ends.push(end);
 			await send(chunk(index, {}, end.finishReason));
 		}
-		if (includeUsage)
-			await send({ ...this.#head, object: "chat.completion.chunk", choices: [], usage: usageOf(this.#chat, ends) });
+		if (includeUsage) await send({ ...this.#head, object, choices: [], usage: usageOf(this.#chat, ends) });
 	}
 }
 
@@ -189,7 +196,20 @@ async function chatCompletions(request: Request, options: OpenAiServerOptions, s
 	const sealed = SealedConversation.of(request.headers, sealingKey);
 	const given = await readJson(request);
 	const body = sealed === null ? given : await sealed.open(given, request.signal);
-	const chat = prepareChat(options.model, parseChatRequest(body), options.defaultMaxTokens);
+	return answerCall(parseChatRequest(body), request, options, sealed);
+}
+
+async function completions(request: Request, options: OpenAiServerOptions): Promise<Response> {
+	return answerCall(parseTextRequest(await readJson(request)), request, options, null);
+}
+
+function answerCall(
+	asked: ChatRequest,
+	request: Request,
+	options: OpenAiServerOptions,
+	sealed: SealedConversation | null,
+): Promise<Response> {
+	const chat = prepareChat(options.model, asked, options.defaultMaxTokens);
 	const call = new ChatCall(options, chat, { tenant: request.headers.get(TENANT_HEADER) ?? "", signal: request.signal }, sealed);
 	return chat.request.stream ? streamResponse(call, request.signal) : call.onLane((sequence) => call.unary(sequence));
 }
@@ -233,6 +253,7 @@ export function serveOpenAi(options: OpenAiServerOptions): number {
 		routes: {
 			"/v1/models": { GET: guard(async () => Response.json(list)) },
 			"/v1/chat/completions": { POST: guard((request) => chatCompletions(request, options, sealingKey)) },
+			"/v1/completions": { POST: guard((request) => completions(request, options)) },
 			"/v1/attestation/report": { GET: guard(async (request) => attestation(request, sealingKey(), options.modelId)) },
 			"/v1/signature": { POST: guard((request) => signature(request, sealingKey())) },
 		},

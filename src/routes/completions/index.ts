@@ -1,0 +1,98 @@
+/**
+ * POST /completions. Promises: OpenAI's older form, a bare text that the model goes on with, for editors that complete
+ * as one writes. The same checks, holds, upstreams and charges as chat; the upstream is asked at its own /completions.
+ */
+import { hasFreeModel } from "../../catalog/index.ts";
+import {
+	type AnswerForm,
+	admitChat,
+	admitRenamed,
+	type ChatBody,
+	type ChatInput,
+	type ChatParts,
+	ForwardedMembersSchema,
+} from "../../completions/index.ts";
+import type { Issue } from "../../errors/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import type { Call } from "../../server/call.ts";
+import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
+import { tellIgnored } from "../../server/tell-ignored.ts";
+import type { LongStrings } from "../../wire/index.ts";
+import { type CompletionsBody, CompletionsBodySchema, TextCompletionSchema, TextEventSchema } from "./schema.ts";
+import { TextStream, textAnswer } from "./text-answer.ts";
+
+const MAX_BODY_BYTES = 8 * 1_048_576;
+/** OpenAI's, where a request names none. */
+const DEFAULT_MAX_TOKENS = 16;
+
+const FORM: AnswerForm = {
+	whole: async (session, answer) => textAnswer(session, answer),
+	stream: (session) => new TextStream(session),
+	isText: true,
+};
+
+export function completions(parts: ChatParts): Endpoint {
+	return metered({
+		method: "POST",
+		path: "/completions",
+		name: "completions",
+		tag: "Chat",
+		summary: "Completion of a text",
+		description:
+			"OpenAI's older form: the model goes on with the text of `prompt`, without a conversation around it. With `stream: true` the answer is a stream of server-sent events that ends with `[DONE]`.",
+		openAi: true,
+		callers: ["key", "wallet"],
+		body: { schema: CompletionsBodySchema, maxBytes: MAX_BODY_BYTES, alsoKnown: ForwardedMembersSchema },
+		codes: ["TOO_MANY_TOKENS"],
+		answer: {
+			type: "application/json",
+			schema: TextCompletionSchema,
+			description: "The completion, or a stream of chunks as text/event-stream",
+			events: { name: "TextCompletionEvent", schema: TextEventSchema, lastData: "[DONE]" },
+		},
+		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
+		admit: (input, call) => admitText({ ...input, body: input.body as CompletionsBody }, call, parts),
+	});
+}
+
+function admitText(
+	{ body, long }: Pick<Input<CompletionsBody, unknown>, "body" | "long">,
+	call: Call,
+	parts: ChatParts,
+): Promise<Admission> {
+	if (body.echo === true) throw invalidField(["echo"], "the prompt is not said again; leave it out", "unsupported");
+	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	if (model.capabilities.supportsE2EE)
+		throw invalidField(["model"], `${model.id} takes sealed conversations alone; use /chat/completions`, "unsupported");
+	if (body.best_of !== undefined) tellIgnored(call, ["best_of"]);
+	const asked = textInput(body, long);
+	return admitRenamed(renamed, () => admitChat(asked, call, parts, FORM));
+}
+
+/** What is checked and held for is a conversation of the same words; what goes to the upstream is the bare text. */
+function textInput(request: CompletionsBody, long: LongStrings): ChatInput {
+	const { model, suffix = "", stop, n, stream, stream_options, prompt_cache_key, fallbacks } = request;
+	const prompt = typeof request.prompt === "string" ? request.prompt : request.prompt.join("");
+	const maxTokens = request.max_tokens !== undefined && request.max_tokens > 0 ? request.max_tokens : DEFAULT_MAX_TOKENS;
+	const body: ChatBody = {
+		model,
+		messages: [prompt, suffix].filter((text) => text !== "").map((content) => ({ role: "user", content })),
+		max_tokens: maxTokens,
+		service_parameters: { include_service_system_prompt: false },
+		...(stop === undefined ? {} : { stop }),
+		...(n === undefined ? {} : { n }),
+		...(stream === undefined ? {} : { stream }),
+		...(stream_options === undefined ? {} : { stream_options }),
+		...(prompt_cache_key === undefined ? {} : { prompt_cache_key }),
+		...(fallbacks === undefined ? {} : { fallbacks }),
+	};
+	const { messages: _, tools: __, ...sent } = request as CompletionsBody & { messages?: unknown; tools?: unknown };
+	const raw = Buffer.from(JSON.stringify({ ...sent, prompt, max_tokens: maxTokens }));
+	return { body, raw, long };
+}
+
+function renamed(path: Issue["path"]): Issue["path"] {
+	const [first, second] = path;
+	if (first === "messages") return [second === 1 ? "suffix" : "prompt"];
+	return first === "max_completion_tokens" ? ["max_tokens"] : path;
+}

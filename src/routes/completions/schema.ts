@@ -1,0 +1,66 @@
+/** The body of POST /completions (docs/chat.md), and its answers. Unknown top-level keys pass on, as in chat. */
+import Type, { type Static } from "typebox";
+import { CostSchema, OpenAiErrorEventSchema, orNull } from "../../completions/answer-schemas.ts";
+import { ChatBodySchema } from "../../completions/index.ts";
+import { named } from "../../schema/named-schema.ts";
+
+const chat = ChatBodySchema.properties;
+
+export const CompletionsBodySchema = Type.Object({
+	model: chat.model,
+	prompt: Type.Union([Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 1 })], {
+		description: "The text to go on with; of a list, one",
+	}),
+	suffix: Type.Optional(Type.String({ description: "What follows the gap that is to be filled, where the model can" })),
+	max_tokens: Type.Optional(Type.Integer({ default: 16, description: "0 or less is the same as absent" })),
+	echo: Type.Optional(Type.Boolean({ default: false, description: "Only false" })),
+	logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+	best_of: Type.Optional(Type.Integer({ description: "Ignored: each answer that is made is one that is paid" })),
+	frequency_penalty: chat.frequency_penalty,
+	presence_penalty: chat.presence_penalty,
+	repetition_penalty: chat.repetition_penalty,
+	min_p: chat.min_p,
+	top_k: chat.top_k,
+	top_p: chat.top_p,
+	temperature: chat.temperature,
+	n: chat.n,
+	seed: chat.seed,
+	stop: chat.stop,
+	stop_token_ids: chat.stop_token_ids,
+	stream: chat.stream,
+	stream_options: chat.stream_options,
+	prompt_cache_key: chat.prompt_cache_key,
+	user: chat.user,
+	fallbacks: chat.fallbacks,
+});
+export type CompletionsBody = Static<typeof CompletionsBodySchema>;
+
+const Choice = named(
+	"TextChoice",
+	Type.Object({
+		index: Type.Integer(),
+		text: Type.String(),
+		logprobs: Type.Optional(Type.Unknown()),
+		finish_reason: Type.Optional(orNull(Type.String({ description: "stop or length; more may come" }))),
+	}),
+);
+const Usage = Type.Object({
+	prompt_tokens: Type.Integer(),
+	completion_tokens: Type.Integer(),
+	total_tokens: Type.Integer(),
+});
+const head = {
+	id: Type.String(),
+	object: Type.Literal("text_completion"),
+	created: Type.Integer({ description: "Unix seconds" }),
+	model: Type.String({ description: "The model of this service that answered" }),
+	choices: Type.Array(Choice),
+};
+
+export const TextCompletionSchema = named("TextCompletion", Type.Object({ ...head, usage: Usage, cost: CostSchema }));
+
+/** The data of an event of the stream. */
+export const TextEventSchema = Type.Union([
+	named("TextCompletionChunk", Type.Object({ ...head, usage: Type.Optional(orNull(Usage)), cost: Type.Optional(CostSchema) })),
+	OpenAiErrorEventSchema,
+]);

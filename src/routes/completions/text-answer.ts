@@ -1,0 +1,85 @@
+import type { Paid } from "../../completions/answer-form.ts";
+import { type ChatSession, costOf, type StreamForm } from "../../completions/index.ts";
+import { shownUsage } from "../../completions/meter.ts";
+import { membersOf } from "../../completions/whole-body.ts";
+import { ApiError } from "../../errors/index.ts";
+import { isRecord } from "../../schema/is-record.ts";
+import { openAiError } from "../../server/error-body.ts";
+import type { ChatEvent, UnaryAnswer } from "../../upstreams/port.ts";
+import { type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
+
+const OBJECT = "text_completion";
+const DONE = "data: [DONE]\n\n";
+
+type Usage = Readonly<Record<string, unknown>>;
+
+/** What all answers to one request begin with. */
+function headOf({ call, model }: ChatSession) {
+	return {
+		id: `cmpl-${call.requestId}`,
+		object: OBJECT,
+		created: Math.floor(call.admittedAtMs / 1000),
+		model: model.id,
+	};
+}
+
+function headEdits(session: ChatSession): Map<string, MemberEdit> {
+	return new Map(Object.entries(headOf(session)).map(([name, value]) => [name, JSON.stringify(value)]));
+}
+
+/** An upstream's completion as ours; `choices` go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
+export function textAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
+	const members = membersOf(answer);
+	const { choices, usage: toldUsage } = answer.body;
+	if (!Array.isArray(choices) || !choices.every(isTextChoice))
+		throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
+	return ({ posted, usage }) => {
+		const told = usage.counted || session.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
+		const edits = headEdits(session);
+		edits.set("usage", JSON.stringify(shownUsage(told, usage)));
+		edits.set("cost", JSON.stringify(costOf(posted)));
+		return spliceMembers(answer.bytes, members, edits);
+	};
+}
+
+function isTextChoice(choice: unknown): boolean {
+	return isRecord(choice) && typeof choice.text === "string";
+}
+
+/** An upstream's events as ours: the same `choices`, and the usage once, at the end. */
+export class TextStream implements StreamForm {
+	readonly ping = ": ping\n\n";
+	readonly #session: ChatSession;
+
+	constructor(session: ChatSession) {
+		this.#session = session;
+	}
+
+	event({ text, body }: ChatEvent): string {
+		const { choices } = body;
+		if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isTextChoice)) return "";
+		const edits = headEdits(this.#session);
+		if (body.usage !== undefined) edits.set("usage", null);
+		const bytes = Buffer.from(text);
+		const spliced = spliceMembers(bytes, topLevelMembers(bytes), edits);
+		return `data: ${utf8Text(spliced, 0, spliced.length)}\n\n`;
+	}
+
+	cut(): string {
+		const ended = (_: unknown, index: number) => ({ index, text: "", logprobs: null, finish_reason: "length" });
+		return this.#own({ choices: Array.from({ length: this.#session.choices }, ended) });
+	}
+
+	end({ posted, usage }: Paid, told: Usage | null): string {
+		if (!this.#session.includeUsage) return DONE;
+		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
+	}
+
+	failed(error: ApiError): string {
+		return `data: ${JSON.stringify({ error: openAiError(error) })}\n\n`;
+	}
+
+	#own(members: Record<string, unknown>): string {
+		return `data: ${JSON.stringify({ ...headOf(this.#session), ...members })}\n\n`;
+	}
+}
