@@ -145,6 +145,23 @@ test.each([
 	}
 });
 
+test.each([
+	["numbers", list("1", 200_000)],
+	["objects", list('{"a":"0x1","b":[1,2]}', 19_000)],
+	["bytes", `"0x${"ab".repeat(200_000)}"`],
+	["escapes", `"${"\\n".repeat(200_000)}"`],
+])("a batch of a chain stays short of a turn: %s, 40 MB in all", async (name, result) => {
+	const item = ({ id }: { readonly id: number }) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
+	chain.always(({ items }) => ({ raw: `[${items.map(item).join(",")}]` }));
+	const { status, longestTurnMs, text } = await server.post(
+		"/crypto/rpc/ethereum-mainnet",
+		batchOf((id) => rpcCall("eth_call", "[]", id)),
+	);
+	expect({ name, isShort: longestTurnMs < LONGEST_TURN_MS, longestTurnMs }).toMatchObject({ isShort: true });
+	expect([status, text.length > 30 * MB]).toEqual([200, true]);
+	chain.always({});
+});
+
 describe.each(Object.entries(BODIES))("%s stays short of a turn with", (path, body) => {
 	const said = (text: string) => body(`[{"role":"user","content":"${text}"}]`);
 	test.each([

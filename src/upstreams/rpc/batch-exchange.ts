@@ -1,4 +1,4 @@
-import { skipWhitespace } from "../../wire/index.ts";
+import { nextTurn, skipWhitespace } from "../../wire/index.ts";
 import { bodyOf, smallBody } from "./body.ts";
 import { type Envelope, errorOf, nothingAfter, numberOfId, outcomeOf, readEnvelope } from "./envelope.ts";
 import { type Answered, ask, type Exchange, faultOfResponse, itemHead, nextIds, post, refusalOf } from "./exchange.ts";
@@ -10,6 +10,9 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
+
+/** What of an answer is read in one turn of the event loop. */
+const STEP_BYTES = 4 << 20;
 
 /** How many items of a batch go out at once to a server that takes no arrays. */
 const ALONE_AT_ONCE = 8;
@@ -61,14 +64,14 @@ export async function askArray(exchange: Exchange, items: readonly RpcItem[]): P
 		}
 		if (status !== 400 && (status < 200 || status >= 300)) throw await faultOfResponse(response, null);
 		const small = smallBody(response);
-		return answersOf(small === null ? await gather(bodyOf(response)) : await small, first, items.length, status);
+		return await answersOf(small === null ? await gather(bodyOf(response)) : await small, first, items.length, status);
 	} catch (error) {
 		if (exchange.signal.aborted) throw error;
 		throw faultOfConnection(error);
 	}
 }
 
-function answersOf(bytes: Uint8Array, first: number, count: number, status: number): ArrayAnswer {
+async function answersOf(bytes: Uint8Array, first: number, count: number, status: number): Promise<ArrayAnswer> {
 	let at = skipWhitespace(bytes, 0);
 	const refusal = refusalOf(bytes, at, status);
 	if (refusal !== null) throw refusal;
@@ -76,6 +79,7 @@ function answersOf(bytes: Uint8Array, first: number, count: number, status: numb
 	const answers: ArrayAnswer = Array.from({ length: count }, () => null);
 	let answered = 0;
 	at = skipWhitespace(bytes, at + 1);
+	let stepEnd = at + STEP_BYTES;
 	while (bytes[at] !== CLOSE_BRACKET) {
 		const envelope: Envelope = { id: null, result: null, error: null };
 		const end = readEnvelope(bytes, at, envelope);
@@ -87,6 +91,10 @@ function answersOf(bytes: Uint8Array, first: number, count: number, status: numb
 			answered++;
 		}
 		at = skipWhitespace(bytes, end.at);
+		if (at > stepEnd) {
+			await nextTurn();
+			stepEnd = at + STEP_BYTES;
+		}
 		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
 		else if (bytes[at] !== CLOSE_BRACKET) throw broken("an answer that is no JSON");
 	}
