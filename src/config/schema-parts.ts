@@ -70,7 +70,8 @@ export const headers = () =>
 	);
 
 /** How many requests an upstream takes at once. */
-export const maxConcurrent = () => Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once" }));
+export const maxConcurrent = () =>
+	Type.Optional(Type.Integer({ minimum: 1, description: "Requests at once; more wait 5 s at most, accounts in turns" }));
 /** When an upstream is put out, and how it comes back. */
 export const health = () =>
 	section({
