@@ -78,6 +78,7 @@ export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rul
 		}
 		const known = Object.hasOwn(properties, part.name);
 		if (!known && rules.lenient === true) continue;
+		if (part.filename !== null && !known) throw wrongFileField(part.name, Object.keys(most));
 		if (part.filename !== null && known) throw invalidField([part.name], "must be text, not a file");
 		if (part.bytes.length > MAX_TEXT_BYTES && !asText) throw invalidField([part.name], "is too long");
 		Object.defineProperty(body, part.name, {
@@ -88,6 +89,14 @@ export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rul
 		});
 	}
 	return { body, files };
+}
+
+function wrongFileField(name: string, expected: readonly string[]): ApiError {
+	return invalidField(
+		[name.slice(0, 100)],
+		`is no field of a file here; send the file as ${expected.join(" or ")}`,
+		"unrecognized_key",
+	);
 }
 
 function fileOf(part: FormPart, most: number, before: readonly FieldFile[], maxBytes: number): FieldFile {

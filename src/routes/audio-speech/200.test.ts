@@ -223,3 +223,26 @@ test("4096 characters are spoken, without a space or of two code units each", as
 	}
 	expect(String(upstream.requests[2]?.body.input)).toBe("\ufffd is half of a pair");
 });
+
+test("OpenAI's names are taken: instructions as the prompt, and stream", async () => {
+	const response = await speak({ input: "Hello there.", instructions: "softly", stream: true });
+	expect(response.status).toBe(200);
+	expect(response.headers.get("content-length")).toBeNull();
+	expect(isMp3(await response.bytes())).toBe(true);
+});
+
+test("stream_format sse: the audio in events, whose last comes when it is paid", async () => {
+	const response = await speak({ input: "Hello there. And again.", stream_format: "sse", response_format: "wav" });
+	expect(response.headers.get("content-type")).toBe("text/event-stream");
+	const events = (await response.text())
+		.split("\n\n")
+		.filter((event) => event !== "")
+		.map((event) => JSON.parse(event.slice(6)) as { type: string; audio?: string });
+	expect(events.at(-1)).toEqual({ type: "speech.audio.done" });
+	expect(events.slice(0, -1).every(({ type }) => type === "speech.audio.delta")).toBe(true);
+	const audio = Buffer.concat(events.map((event) => Buffer.from(event.audio ?? "", "base64")));
+	expect(audio.subarray(0, 4).toString("latin1")).toBe("RIFF");
+	expect((await lastPost())?.status).toBe(200);
+	const plain = await speak({ input: "Hello there.", stream_format: "audio" });
+	expect(plain.headers.get("content-type")).toBe("audio/mpeg");
+});

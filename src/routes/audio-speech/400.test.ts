@@ -68,8 +68,8 @@ test("a wrong voice is told with its model and the voices that there are", async
 
 test("an unknown field is named; one of another service with ours", async () => {
 	expect((await refusalOf({ input: "Hi.", volume: 3 })).error.message).toContain("'volume'");
-	expect((await refusalOf({ input: "Hi.", stream: true })).error.message).toContain("'streaming'");
-	expect((await refusalOf({ input: "Hi.", instructions: "softly" })).error.message).toContain("'prompt'");
+	expect((await refusalOf({ input: "Hi.", text: "Hi." })).error.message).toContain("'input'");
+	expect((await refusalOf({ input: "Hi.", format: "mp3" })).error.message).toContain("'response_format'");
 });
 
 test("malformed JSON, a list and invalid UTF-8", async () => {

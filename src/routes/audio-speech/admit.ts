@@ -40,7 +40,8 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 				facts,
 				settlement,
 				format: order.format,
-				streaming: body.streaming === true,
+				streaming: (body.streaming ?? body.stream) === true || body.stream_format === "sse",
+				asEvents: body.stream_format === "sse",
 				synthesis: new Synthesis(order, parts),
 				spoken: () => {
 					// A use that cannot be noted shortens the voice's life and nothing else.
@@ -101,7 +102,7 @@ function orderOf({ body, raw, call, model, facts, targets, voice, characters }: 
 		format: body.response_format ?? "mp3",
 		sampleRate: facts.sampleRate,
 		speed: body.speed ?? 1,
-		prompt: accepts.prompt ? body.prompt : undefined,
+		prompt: accepts.prompt ? (body.prompt ?? body.instructions) : undefined,
 		temperature: accepts.temperature ? body.temperature : undefined,
 		topP: accepts.topP ? body.top_p : undefined,
 		language: accepts.language ? body.language : undefined,

@@ -17,6 +17,8 @@ export interface SpeechSession {
 	readonly settlement: Settlement;
 	readonly format: AudioFormat;
 	readonly streaming: boolean;
+	/** True: the audio goes out in server-sent events. */
+	readonly asEvents: boolean;
 	readonly synthesis: Synthesis;
 	/** Called where all was spoken. */
 	spoken(): void;
@@ -44,13 +46,13 @@ async function answerWhole(session: SpeechSession): Promise<MeteredAnswer> {
 }
 
 async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
-	const { call, synthesis, settlement, format } = session;
+	const { call, synthesis, settlement, format, asEvents } = session;
 	call.setIdleTimeout(0);
 	try {
 		const { pieces, source } = await synthesis.pieces();
 		tellSource(call, source);
 		const stream = new PostedStream({
-			pieces,
+			pieces: asEvents ? inEvents(pieces) : pieces,
 			signal: call.signal,
 			async finish() {
 				await post(session, 200)?.durable;
@@ -61,11 +63,27 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 			},
 			broke: () => settlement.void(),
 		});
-		return { status: 200, type: AUDIO_CONTENT_TYPES[format], body: stream.readable(), ended: stream.ended };
+		const type = asEvents ? "text/event-stream" : AUDIO_CONTENT_TYPES[format];
+		return { status: 200, type, body: stream.readable(), ended: stream.ended };
 	} catch (error) {
 		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
 		return leftOr(session, error);
 	}
+}
+
+/** The pieces as OpenAI's events (its API reference, "Speech stream events"). */
+async function* inEvents(pieces: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+	try {
+		for (let next = await pieces.next(); !next.done; next = await pieces.next())
+			yield event({ type: "speech.audio.delta", audio: Buffer.from(next.value).toString("base64") });
+		yield event({ type: "speech.audio.done" });
+	} finally {
+		await pieces.return?.();
+	}
+}
+
+function event(data: { readonly type: string; readonly audio?: string }): Uint8Array {
+	return Buffer.from(`data: ${JSON.stringify(data)}\n\n`);
 }
 
 /** A caller that left pays for what was spoken; anything else that failed costs nothing. */

@@ -8,11 +8,12 @@ import { binaryAnswer } from "../../server/binary-answer.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitSpeech } from "./admit.ts";
 import type { SpeechParts } from "./parts.ts";
-import { MISNAMED_SPEECH_FIELDS, type SpeechBody, SpeechBodySchema } from "./schema.ts";
+import { MISNAMED_SPEECH_FIELDS, type SpeechBody, SpeechBodySchema, SpeechEventSchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 
 const { mp3, ...otherTypes } = AUDIO_CONTENT_TYPES;
+const audio = binaryAnswer("The audio, with the Content-Type of its format", mp3, ...Object.values(otherTypes));
 
 export function audioSpeech(parts: SpeechParts): Endpoint {
 	return metered({
@@ -26,7 +27,7 @@ export function audioSpeech(parts: SpeechParts): Endpoint {
 		openAi: true,
 		callers: ["key", "wallet"],
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
-		answer: binaryAnswer("The audio, with the Content-Type of its format", mp3, ...Object.values(otherTypes)),
+		answer: { ...audio, events: { name: "SpeechEvent", schema: SpeechEventSchema } },
 		mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
 		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
 	});

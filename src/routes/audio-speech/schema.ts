@@ -16,10 +16,15 @@ export const SpeechBodySchema = Type.Object(
 		response_format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "mp3" })),
 		speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, default: 1 })),
 		streaming: Type.Optional(Type.Boolean({ default: false, description: "true: the audio is sent as its sentences are ready" })),
+		stream: Type.Optional(Type.Boolean({ description: "The same as `streaming`, by OpenAI's name of other routes" })),
+		stream_format: Type.Optional(
+			Type.Enum(["audio", "sse"], { description: "sse: the audio comes in server-sent events, base64 in speech.audio.delta" }),
+		),
 		language: Type.Optional(
 			Type.String({ minLength: 2, maxLength: 32, description: "A hint; ignored where the model has none" }),
 		),
 		prompt: Type.Optional(Type.String({ maxLength: 500, description: "How to speak; ignored where the model takes none" })),
+		instructions: Type.Optional(Type.String({ maxLength: 4096, description: "OpenAI's name of `prompt`, which wins" })),
 		temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, description: "Ignored where the model takes none" })),
 		top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Ignored where the model takes none" })),
 	},
@@ -28,4 +33,10 @@ export const SpeechBodySchema = Type.Object(
 export type SpeechBody = Static<typeof SpeechBodySchema>;
 
 /** Names of other services for our fields. */
-export const MISNAMED_SPEECH_FIELDS = { text: "input", instructions: "prompt", stream: "streaming", format: "response_format" };
+export const MISNAMED_SPEECH_FIELDS = { text: "input", format: "response_format" };
+
+/** With `stream_format: sse`. */
+export const SpeechEventSchema = Type.Object({
+	type: Type.Enum(["speech.audio.delta", "speech.audio.done"]),
+	audio: Type.Optional(Type.String({ description: "Base64 of the next bytes" })),
+});

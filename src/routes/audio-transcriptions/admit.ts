@@ -66,9 +66,14 @@ async function heard(
 }
 
 /** Times are needed for formats that show them, and where the caller wants them and the model has them. */
-function wantedTimings(format: TranscriptFormat, timestamps: boolean, facts: TranscriptionFacts): "none" | "segment" | "word" {
-	if (format === "srt" || format === "vtt" || format === "verbose_json") return "segment";
-	return format === "json" && timestamps ? facts.timestamps : "none";
+function wantedTimings(
+	format: TranscriptFormat,
+	body: TranscriptionBody,
+	facts: TranscriptionFacts,
+): "none" | "segment" | "word" {
+	if (format === "srt" || format === "vtt") return "segment";
+	if (format === "verbose_json") return body["timestamp_granularities[]"] ?? "segment";
+	return format === "json" && body.timestamps === true ? facts.timestamps : "none";
 }
 
 interface RunParts {
@@ -112,7 +117,7 @@ class TranscriptionRun {
 	async #ask(): Promise<Transcript> {
 		const { body, call, model, measure, container, file } = this.#of;
 		const format = body.response_format ?? "json";
-		const timings = wantedTimings(format, body.timestamps === true, model.transcription);
+		const timings = wantedTimings(format, body, model.transcription);
 		const answer = await this.#parts.upstreams.transcribe({
 			requestId: call.requestId,
 			tenant: call.tenant,
@@ -120,6 +125,8 @@ class TranscriptionRun {
 			// Servers tell the kind by the ending: the real one, whatever the caller named it.
 			file: { bytes: file, name: `audio.${container}`, type: CONTAINER_TYPES[container] },
 			language: body.language?.toLowerCase(),
+			prompt: body.prompt,
+			temperature: body.temperature,
 			timings,
 			signal: call.signal,
 			onSent: (upstream) => {
@@ -128,7 +135,8 @@ class TranscriptionRun {
 		});
 		call.headers["x-service-model-router"] = answer.upstream;
 		if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
-		return transcriptOf({ answer, format, seconds: measure.ms / 1_000, timings, language: body.language });
+		const { stream = false, language } = body;
+		return transcriptOf({ answer, format, seconds: measure.ms / 1_000, timings, language, stream });
 	}
 
 	#post(status: number): void {

@@ -26,8 +26,16 @@ const Verbose = named(
 		duration: Type.Number({ description: "Seconds" }),
 		text: Type.String(),
 		segments: Type.Array(Type.Object({ id: Type.Integer(), ...span, text: Type.String() })),
+		words: Type.Optional(Type.Array(Type.Object({ word: Type.String(), ...span }))),
 	}),
 );
 
 /** Of json and verbose_json; the other formats are text. */
 export const TranscriptionSchema = Type.Union([Verbose, Text]);
+
+/** With `stream: true`. */
+export const TranscriptionEventSchema = Type.Object({
+	type: Type.Enum(["transcript.text.delta", "transcript.text.done"]),
+	delta: Type.Optional(Type.String()),
+	text: Type.Optional(Type.String()),
+});

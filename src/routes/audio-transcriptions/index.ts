@@ -6,7 +6,7 @@ import Type from "typebox";
 import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitTranscription, type TranscriptionParts } from "./admit.ts";
-import { TranscriptionSchema } from "./answer-schema.ts";
+import { TranscriptionEventSchema, TranscriptionSchema } from "./answer-schema.ts";
 import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
 
 const MAX_FILE_BYTES = 26_214_400;
@@ -34,6 +34,7 @@ export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
 			schema: TranscriptionSchema,
 			description: "The text; srt, vtt and text as text/plain",
 			others: { "text/plain": Type.String() },
+			events: { name: "TranscriptionEvent", schema: TranscriptionEventSchema },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "asr"),
 		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),

@@ -11,6 +11,8 @@ export interface TranscriptParts {
 	readonly timings: "none" | "segment" | "word";
 	/** As the caller told it. */
 	readonly language: string | undefined;
+	/** True: json comes as events. */
+	readonly stream: boolean;
 }
 
 export interface Transcript {
@@ -30,8 +32,19 @@ export function transcriptOf(parts: TranscriptParts): Transcript {
 		case "verbose_json":
 			return { type: "application/json", body: JSON.stringify(verbose(parts)) };
 		case "json":
-			return { type: "application/json", body: JSON.stringify(plainJson(parts)) };
+			return parts.stream
+				? { type: "text/event-stream", body: eventsOf(answer.text) }
+				: { type: "application/json", body: JSON.stringify(plainJson(parts)) };
 	}
+}
+
+/** OpenAI's events (its API reference, "Transcription stream events"): upstreams give the text at once. */
+function eventsOf(text: string): string {
+	const events = [
+		{ type: "transcript.text.delta", delta: text },
+		{ type: "transcript.text.done", text },
+	];
+	return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }
 
 function plainJson({ answer, timings, seconds }: TranscriptParts): Record<string, unknown> {
@@ -44,13 +57,15 @@ function plainJson({ answer, timings, seconds }: TranscriptParts): Record<string
 }
 
 function verbose(parts: TranscriptParts): Record<string, unknown> {
-	const { answer, language, seconds } = parts;
+	const { answer, language, seconds, timings } = parts;
+	const words = answer.words.map(({ text, start, end }) => ({ word: text, start, end }));
 	return {
 		task: "transcribe",
 		language: answer.language ?? language ?? "unknown",
 		duration: seconds,
 		text: answer.text,
 		segments: segmentsOf(parts).map(({ text, start, end }, id) => ({ id, start, end, text })),
+		...(timings === "word" ? { words } : {}),
 	};
 }
 

@@ -107,6 +107,42 @@ describe("200", () => {
 		]);
 	});
 
+	test("OpenAI's own fields are taken: a hint and a temperature go on, words come, what is ignored is ignored", async () => {
+		upstream.transcribes(SAID);
+		const fields = {
+			model: "whisper-1",
+			response_format: "verbose_json",
+			prompt: "Ship, Friday",
+			temperature: "0.2",
+			"timestamp_granularities[]": "word",
+			"include[]": "logprobs",
+			chunking_strategy: "auto",
+		};
+		const response = await transcribe({ fields });
+		expect(response.status).toBe(200);
+		expect(await response.json()).toMatchObject({ text: SAID.text, words: WORDS });
+		expect(upstream.requests[0]?.body).toEqual({
+			model: "whisper-large",
+			response_format: "verbose_json",
+			prompt: "Ship, Friday",
+			temperature: "0.2",
+			"timestamp_granularities[]": "word",
+		});
+	});
+
+	test("stream: the text in events, once it is there; other formats come as they are", async () => {
+		upstream.transcribes(SAID);
+		const response = await transcribe({ fields: { stream: "true" } });
+		expect(response.headers.get("content-type")).toBe("text/event-stream");
+		const events = (await response.text()).split("\n\n").filter((event) => event !== "");
+		expect(events.map((event) => JSON.parse(event.slice(6)) as unknown)).toEqual([
+			{ type: "transcript.text.delta", delta: SAID.text },
+			{ type: "transcript.text.done", text: SAID.text },
+		]);
+		const text = await transcribe({ fields: { stream: "true", response_format: "text" } });
+		expect([text.headers.get("content-type"), await text.text()]).toEqual(["text/plain; charset=utf-8", SAID.text]);
+	});
+
 	test("text, srt, vtt and verbose_json", async () => {
 		upstream.transcribes(SAID);
 		const of = async (format: string) => {
@@ -282,4 +318,12 @@ describe("what is refused", () => {
 		expect((await gate.posts()).at(-1)).toMatchObject({ status: 499, price: 240_000 });
 		expect((await gate.audit()).ok).toBe(true);
 	});
+});
+
+test("a file under another name is told the right one", async () => {
+	const form = new FormData();
+	form.set("audio", new Blob([wav as Uint8Array<ArrayBuffer>]), "speech.wav");
+	const headers = { authorization: `Bearer ${gate.key}` };
+	const response = await fetch(`${gate.url}/api/v1/audio/transcriptions`, { method: "POST", headers, body: form });
+	expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("send the file as file")]);
 });

@@ -76,6 +76,9 @@ export interface TranscriptionForward {
 	readonly file: { readonly bytes: Uint8Array; readonly name: string; readonly type: string };
 	/** ISO 639-1; undefined: the upstream finds it out. */
 	readonly language: string | undefined;
+	/** Words that may be said, for servers that take a hint. */
+	readonly prompt: string | undefined;
+	readonly temperature: number | undefined;
 	/** What is wanted beside the text. */
 	readonly timings: "none" | "segment" | "word";
 	readonly signal: AbortSignal;

@@ -64,10 +64,12 @@ async function send(
 	});
 }
 
-function formOf({ file, language, timings }: TranscriptionForward, model: string): FormData {
+function formOf({ file, language, prompt, temperature, timings }: TranscriptionForward, model: string): FormData {
 	const form = new FormData();
 	form.set("model", model);
 	if (language !== undefined) form.set("language", language);
+	if (prompt !== undefined) form.set("prompt", prompt);
+	if (temperature !== undefined) form.set("temperature", String(temperature));
 	form.set("response_format", timings === "none" ? "json" : "verbose_json");
 	if (timings !== "none") form.set("timestamp_granularities[]", timings);
 	form.set("file", new Blob([file.bytes as Uint8Array<ArrayBuffer>], { type: file.type }), file.name);
