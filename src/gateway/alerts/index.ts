@@ -63,7 +63,7 @@ export class Alerts {
 			now: () => clock.now(),
 			timers,
 			log,
-			onTaken: (notice) => void this.#taken(notice),
+			onTaken: (notice) => this.#taken(notice),
 			...(waitsMs === undefined ? {} : { waitsMs }),
 		});
 		this.#cancel = timers.after(Math.min(FIRST_LOOK_MS, config().alerts.everyMs), () => void this.#round());

@@ -9,8 +9,8 @@ export interface WebhookOptions {
 	readonly now: () => number;
 	readonly timers: Timers;
 	readonly log: Log;
-	/** Called when the webhook has taken it. */
-	readonly onTaken: (notice: Notice) => void;
+	/** Called when the webhook has taken it. Until it resolves the same notice is not queued again. */
+	readonly onTaken: (notice: Notice) => Promise<void>;
 	/** Waits between tries; default: up to five minutes, eight tries in all. */
 	readonly waitsMs?: readonly number[];
 }
@@ -62,6 +62,7 @@ export class Webhook {
 		if (notice === undefined || this.#closed) return;
 		this.#busy = true;
 		const fault = await this.#post(notice);
+		if (fault === null) await onTaken(notice);
 		this.#busy = false;
 		if (this.#closed) return;
 		const waitMs = waitsMs[this.#tries];
@@ -76,10 +77,8 @@ export class Webhook {
 		}
 		this.#tries = 0;
 		this.#queue.shift();
-		if (fault === null) {
-			this.sent++;
-			onTaken(notice);
-		} else {
+		if (fault === null) this.sent++;
+		else {
 			this.failed++;
 			log.error({ rule: notice.rule, subject: notice.subject, cause: fault }, "an alert could not be delivered");
 		}
