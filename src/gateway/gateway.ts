@@ -27,7 +27,7 @@ import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { Alerts } from "./alerts/index.ts";
-import { apiDocument, apiDocumentRoute } from "./api-document.ts";
+import { ApiDocument } from "./api-document.ts";
 import { AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { CONSOLE_NAME, Console } from "./console.ts";
@@ -150,7 +150,10 @@ export class Gateway {
 		this.#web3Keys = new Web3KeyDesk({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
 		this.#console = this.#newConsole();
 		const endpoints = this.#endpoints();
-		this.app = createApp(endpoints, this.#pages(endpoints), this.pipeline);
+		const ruleNames = this.#ruleNames(() => endpoints);
+		const document = new ApiDocument({ endpoints: () => endpoints, ruleNames, url: this.#inputs.url });
+		endpoints.push(document.route());
+		this.app = createApp(endpoints, this.#pages(document), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
 		this.#freeModels.look(this.#catalog, config);
 		this.#alerts = new Alerts({
@@ -308,7 +311,7 @@ export class Gateway {
 	}
 
 	#endpoints(): Endpoint[] {
-		const { clock, countTokens, documents, url } = this.#inputs;
+		const { clock, countTokens, documents } = this.#inputs;
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
 		const addresses = this.#addresses;
@@ -373,7 +376,6 @@ export class Gateway {
 			...this.#wallets.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
 		];
-		endpoints.push(apiDocumentRoute({ endpoints: () => endpoints, ruleNames, url }));
 		return endpoints;
 	}
 
@@ -388,8 +390,7 @@ export class Gateway {
 		};
 	}
 
-	#pages(endpoints: readonly Endpoint[]) {
-		const document = { endpoints: () => endpoints, ruleNames: this.#ruleNames(() => endpoints), url: this.#inputs.url };
+	#pages(document: ApiDocument) {
 		const metrics = this.#observing.metricsPage({
 			token: () => this.#config.metrics.token,
 			version: VERSION,
@@ -408,7 +409,7 @@ export class Gateway {
 		return [
 			...openPages({
 				room: () => this.#inputs.journal.room(),
-				document: () => apiDocument(document),
+				docs: () => document.page,
 			}),
 			metrics,
 			...this.#console.pages,

@@ -1,14 +1,15 @@
 import type { NoRoom } from "../journal/records.ts";
-import { docsPage, type openApiDocument, type SidePage } from "../server/index.ts";
+import type { SidePage } from "../server/index.ts";
 
 export interface OpenPagesInputs {
 	/** null: requests are taken. */
 	readonly room: () => NoRoom | null;
-	readonly document: () => ReturnType<typeof openApiDocument>;
+	/** HTML. */
+	readonly docs: () => Uint8Array<ArrayBuffer>;
 }
 
 /** Pages beside the API that every caller may see: whether the node lives and takes requests, and what it answers. */
-export function openPages({ room, document }: OpenPagesInputs): SidePage[] {
+export function openPages({ room, docs }: OpenPagesInputs): SidePage[] {
 	return [
 		{ path: "/healthz", answer: () => new Response("ok\n") },
 		{
@@ -18,13 +19,13 @@ export function openPages({ room, document }: OpenPagesInputs): SidePage[] {
 				return full === null ? new Response("ready\n") : new Response(`not ready: ${full.message}\n`, { status: 503 });
 			},
 		},
-		{ path: "/docs", answer: () => html(docsPage(document())) },
+		{ path: "/docs", answer: () => html(docs()) },
 		{ path: "/", answer: () => new Response(null, { status: 302, headers: { Location: "/docs" } }) },
 	];
 }
 
-function html(text: string): Response {
-	return new Response(text, {
+function html(page: Uint8Array<ArrayBuffer>): Response {
+	return new Response(page, {
 		headers: {
 			"Content-Type": "text/html; charset=utf-8",
 			"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",

@@ -20,6 +20,8 @@ export interface Answer {
 	readonly type: string;
 	readonly body: string | Uint8Array | ReadableStream | null;
 	readonly headers?: Readonly<Record<string, string>>;
+	/** Of a body that is kept and goes out again: its compressed forms, by their names, filled as they are asked for. */
+	readonly packed?: Map<string, Uint8Array>;
 }
 
 /** An answer with a JSON body. */

@@ -60,3 +60,16 @@ test("a preflight echoes the asked headers and names the methods", () => {
 	expect(answer.headers.get("access-control-max-age")).toBe("600");
 	expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
 });
+
+test("what is kept is compressed once for each form", async () => {
+	const packed = new Map<string, Uint8Array>();
+	const kept = { status: 200, type: "application/json", body: new TextEncoder().encode("a".repeat(5_000)), packed };
+	for (const encoding of ["br", "gzip"]) {
+		const bytes = async () => new Uint8Array(await respond(kept, {}, request({ "accept-encoding": encoding }), settings).bytes());
+		const first = await bytes();
+		const form = packed.get(encoding);
+		expect(form).toEqual(first);
+		expect(await bytes()).toEqual(first);
+		expect(packed.get(encoding)).toBe(form as Uint8Array);
+	}
+});

@@ -130,7 +130,9 @@ export function respond(answer: Answer, headers: Record<string, string>, request
 		const small = size < MIN_COMPRESSED_BYTES || PACKED.test(answer.type) || answer.headers?.["Content-Encoding"] !== undefined;
 		const encoding = small ? null : preferredEncoding(request.headers.get("accept-encoding"));
 		if (encoding !== null) {
-			body = encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 });
+			const packed = answer.packed?.get(encoding) ?? (encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 }));
+			answer.packed?.set(encoding, packed);
+			body = packed;
 			headers["Content-Encoding"] = encoding;
 		}
 	}
