@@ -142,6 +142,13 @@ interface Declaration<Body extends TSchema, Query extends TSchema> {
 	checkPath?(params: Readonly<Record<string, string>>): void;
 	/** Checks headers, and the caller's rules for what the path names, before the body is read. Throws. */
 	checkRequest?(call: Call, params: Readonly<Record<string, string>>): void;
+	/**
+	 * True where the request may cost nothing: an account without money is then not refused before its body is read. A plain
+	 * endpoint that has it refuses callers without money as a metered one does.
+	 */
+	mayBeFree?(call: Call): boolean;
+	/** True where the answer may be one that was paid before: then a wallet without money is not refused either. */
+	mayReplay?(call: Call): boolean;
 	/** False: refusals are not counted as failures of the caller, and do not block it. Default true. */
 	readonly failureGuard?: boolean;
 	readonly query?: Query;
@@ -164,8 +171,6 @@ export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSc
 export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema>
 	extends Declaration<Body, Query> {
 	readonly kind: "metered";
-	/** True where the request may cost nothing: a caller without money is then not refused before its body is read. */
-	mayBeFree?(call: Call): boolean;
 	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
 }
 

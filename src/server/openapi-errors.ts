@@ -24,12 +24,15 @@ const BY_PAYMENT: readonly ErrorCode[] = [
 	"X402_FACILITATOR_UNAVAILABLE",
 ];
 const BY_BODY: readonly ErrorCode[] = ["REQUEST_TIMEOUT_UPLOAD", "PAYLOAD_TOO_LARGE", "INVALID_CONTENT_TYPE"];
-/** Of the metered road: the model, the money, the work. */
-const BY_METERED: readonly ErrorCode[] = [
-	"INVALID_MODEL",
+/** Of callers that cannot pay. */
+const BY_MONEY: readonly ErrorCode[] = [
 	"INSUFFICIENT_BALANCE",
 	"API_KEY_USD_SPEND_LIMIT_EXCEEDED",
 	"API_KEY_DIEM_SPEND_LIMIT_EXCEEDED",
+];
+/** Of the metered road: the model, the work. */
+const BY_METERED: readonly ErrorCode[] = [
+	"INVALID_MODEL",
 	"MODEL_NOT_FOUND",
 	"MODEL_REMOVED",
 	"MODEL_OVERLOADED",
@@ -54,6 +57,9 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	if (endpoint.callers.includes("wallet") && endpoint.kind === "metered") add(BY_PAYMENT);
 	if (endpoint.body) add(BY_BODY);
 	if (endpoint.idempotencyKey) add(["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED"]);
+	const isPaid = endpoint.kind === "metered" || endpoint.mayBeFree !== undefined;
+	if (isPaid) add(BY_MONEY);
+	if (isPaid && endpoint.callers.includes("wallet")) add(["PAYMENT_REQUIRED"]);
 	if (endpoint.kind === "metered") add(BY_METERED);
 	const has404 = [...codes].some((code) => ERROR_TABLE[code][0] === 404);
 	const statuses = [...(endpoint.errors ?? []), ...(endpoint.path.includes(":") && !has404 ? [404] : [])];

@@ -131,6 +131,9 @@ export async function travel(
 		if (endpoint.kind === "metered") {
 			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
 		} else {
+			const paying =
+				endpoint.mayBeFree === undefined || call.caller === null ? null : requirePayable(call, endpoint, call.caller, parts);
+			if (paying !== null) await paying;
 			const input = await readInput(prepared, params, call, settings, parts);
 			const taking = takeMinuteRequest(call, endpoint, settings, parts);
 			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
@@ -244,16 +247,17 @@ const SMALL_BODY_BYTES = 16_384;
 const LEAST: Nano = nano(1);
 
 /**
- * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. The hold of the smallest amount asks the store where
- * this node knows of no money. null where there is nothing to wait for.
+ * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. Nothing is free
+ * to a wallet without money. The hold of the smallest amount asks the store where this node knows of no money.
+ * null where there is nothing to wait for.
  * @throws ApiError 402
  */
-function requirePayable(call: Call, endpoint: MeteredEndpoint, caller: Caller, parts: PipelineParts): Promise<void> | null {
+function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, parts: PipelineParts): Promise<void> | null {
 	const { headers } = call.request;
 	const { usd, diem } = caller.balances();
 	const isSmall = Number(headers.get("content-length") ?? Number.NaN) <= SMALL_BODY_BYTES;
 	if (isSmall && usd + diem > 0) return null;
-	if (endpoint.mayBeFree?.(call) === true) return null;
+	if (endpoint.mayBeFree?.(call) === true && (caller.wallet === null || endpoint.mayReplay?.(call) === true)) return null;
 	const { requestId, admittedAtMs } = call;
 	const hold = parts.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, LEAST);
 	if (hold instanceof Promise) return hold.then((held) => held.void());

@@ -79,6 +79,12 @@ test("a wallet without money gets 402 with what it can do; nothing is spoken", a
 	expect(upstream.requests.length).toBe(before);
 });
 
+test("a sample is kept for nobody who could never speak with it", async () => {
+	const { secret } = await bed.gate.newKey({ creditUsd: "0" });
+	for (const headers of [await testWallet().signIn(bed.gate.url), { authorization: `Bearer ${secret}` }])
+		expect((await send("/audio/voices", headers)).status).toBe(402);
+});
+
 test("voices of a wallet are its own", async () => {
 	const [wallet, other] = [testWallet(), testWallet()];
 	await bed.fund(wallet, "1");

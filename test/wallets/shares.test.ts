@@ -96,3 +96,27 @@ test("signatures that only a silent node could check fill no places of others", 
 	await until(() => running() === 0, "the end of all questions");
 	expect((await bed.rpc(await payer.signIn(bed.gate.url))).status).toBe(200);
 });
+
+test("nothing is free to a wallet without money: no body of it is read", async () => {
+	const signedIn = (await testWallet().signIn(bed.gate.url))["X-Sign-In-With-X"];
+	const form = "multipart/form-data; boundary=x";
+	for (const [path, type] of [
+		["/chat/completions", "application/json"],
+		["/responses", "application/json"],
+		["/messages", "application/json"],
+		["/image/edit", "application/json"],
+		["/image/multi-edit", "application/json"],
+		["/images/edits", form],
+		["/audio/voices", form],
+		["/embeddings", "application/json"],
+		["/crypto/rpc/ethereum-mainnet", "application/json"],
+	] as const)
+		for (const length of [100, 900_000]) {
+			const connection = await RawConnection.open(bed.gate.listening.port);
+			const lines = [`POST /api/v1${path} HTTP/1.1`, "Host: localhost", `X-Sign-In-With-X: ${signedIn}`, `Content-Type: ${type}`];
+			await connection.send(`${[...lines, `Content-Length: ${length}`].join("\r\n")}\r\n\r\n`);
+			expect(`${path} ${length} ${(await connection.answer())?.status}`).toBe(`${path} ${length} 402`);
+			connection.destroy();
+		}
+	await until(() => running() === 0, "the end of all requests");
+});

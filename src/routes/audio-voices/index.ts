@@ -1,11 +1,11 @@
 /**
- * POST /audio/voices, GET /audio/voices, DELETE /audio/voices/{id}: voices that a caller brings. Free. Promises: a sample
- * belongs to its owner, is kept until its handle expires or is deleted, and goes to nobody but the model's upstreams.
+ * POST /audio/voices, GET /audio/voices, DELETE /audio/voices/{id}: voices that a caller brings. Free to who can pay for
+ * speech. Promises: a sample belongs to its owner, is kept until its handle expires or is deleted, and goes to nobody but the model's upstreams.
  */
 import Type from "typebox";
 import type { StoredVoice, VoiceDesk } from "../../access/index.ts";
 import type { Caller } from "../../budgets/port.ts";
-import { type Catalog, resolveAudioModel } from "../../catalog/index.ts";
+import { type Catalog, hasFreeModel, resolveAudioModel } from "../../catalog/index.ts";
 import type { SpeechModel } from "../../catalog/types.ts";
 import type { Config } from "../../config/index.ts";
 import { measureAudio } from "../../engines/audio/measure-audio.ts";
@@ -66,6 +66,8 @@ export function audioVoiceRoutes(parts: VoicesParts): Endpoint[] {
 			listLimit: false,
 			minuteLimit: { subject: "audio-voices", requests: () => parts.config().limits.audioRequestsPerMinute },
 			body: { schema: NewVoiceSchema, maxBytes: MAX_BODY_BYTES, form: { file: "file", maxFileBytes: MAX_FILE_BYTES } },
+			// A sample is kept in the store: who could never speak with it cannot fill it.
+			mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
 			codes: ["INVALID_MODEL", "INVALID_AUDIO_FORMAT", "MODEL_OFFLINE", "MODEL_REMOVED"],
 			answer: { type: "application/json", schema: MadeSchema, description: "The handle" },
 			run: (input, call) => makeVoice(input, call, parts),

@@ -67,6 +67,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 			},
 			// A repeated request gets the answer that its first one paid for.
 			mayBeFree: ({ request }) => parts.config().rpc.pricePerCreditUsd === 0 || request.headers.has("idempotency-key"),
+			mayReplay: ({ request }) => request.headers.has("idempotency-key"),
 			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, parts), call, parts),
 		}),
 	];
