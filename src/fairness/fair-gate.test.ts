@@ -15,10 +15,13 @@ class Bench {
 
 	run(name: string, signal = new AbortController().signal): Promise<void> {
 		const [tenant = ""] = name;
-		return this.gate.run({ tenant, signal }, () => {
-			this.started.push(name);
-			return new Promise((resolve) => this.#ends.set(name, resolve));
-		});
+		return this.gate.run({ tenant, signal }, () => this.hold(name));
+	}
+
+	/** Work that has begun. */
+	hold(name: string): Promise<void> {
+		this.started.push(name);
+		return new Promise((resolve) => this.#ends.set(name, resolve));
 	}
 
 	/** Ends a piece of work, and waits until what follows it has begun. */
@@ -116,4 +119,30 @@ test("work that fails makes room, and a gate that is closed refuses what waits",
 	held.resolve();
 	await running;
 	expect([gate.running, gate.waiting]).toEqual([0, 0]);
+});
+
+test("however many networks without an account wait, an account waits for one piece of theirs at most", async () => {
+	const bench = new Bench();
+	const run = (tenant: string, name: string) =>
+		bench.gate.run({ tenant, signal: new AbortController().signal }, () => bench.hold(name));
+	const strangers = Array.from({ length: 20 }, (_, index) => run(`address:2001:db8:0:${index}::/64`, `s${index}`));
+	const again = run("address:2001:db8:0:1::/64", "s1 again");
+	const account = run("acc_a", "account");
+	await bench.end("s0");
+	expect(bench.started).toEqual(["s0", "s1"]);
+	await bench.end("s1");
+	expect(bench.started).toEqual(["s0", "s1", "account"]);
+	for (let index = 2; index <= 21; index++) await bench.end(bench.started[index] ?? "");
+	await Promise.all([...strangers, again, account, bench.end("s1 again")]);
+	expect(bench.started.at(-1)).toBe("s1 again");
+});
+
+test("with a reserve networks without an account leave a place to accounts", async () => {
+	const bench = new Bench({ reserve: true });
+	const run = (tenant: string, name: string) =>
+		bench.gate.run({ tenant, signal: new AbortController().signal }, () => bench.hold(name));
+	const all = [run("address:192.0.2.1", "s1"), run("address:192.0.2.2", "s2"), run("acc_a", "account")];
+	expect(bench.started).toEqual(["s1", "account"]);
+	for (const name of ["s1", "account", "s2"]) await bench.end(name);
+	await Promise.all(all);
 });

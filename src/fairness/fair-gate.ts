@@ -1,12 +1,13 @@
+import { PartyCapacity } from "./party-capacity.ts";
 import type { Requester } from "./requester.ts";
-import { SharedCapacity } from "./shared-capacity.ts";
+import { partyOf } from "./tenants.ts";
 
 export interface FairGateOptions {
 	/** Pieces of work under way at once. */
 	readonly places: number;
 	/** True: while all places are taken, one more is there for a tenant that has nothing under way. */
 	readonly reserve: boolean;
-	/** Pieces that may wait, of all tenants; each has a share (`SharedCapacity`). */
+	/** Pieces that may wait, of all tenants; each has a share (`PartyCapacity`). */
 	readonly maxWaiting: number;
 	/** What is thrown where the queue is full, or a tenant has its share of it. */
 	overflow(): Error;
@@ -18,16 +19,18 @@ interface Waiting {
 }
 
 /**
- * Bounds how much work is under way, with a queue for each tenant. The next place goes to the tenant with the least
- * under way; among equals tenants take turns (round robin). The work of one tenant keeps its order.
+ * Bounds how much work is under way, with a queue for each tenant. The next place goes to the party with the least under
+ * way: an account, or all callers without one. Among equals parties take turns (round robin), and so do the networks of
+ * callers without an account among themselves. The work of one tenant keeps its order.
  */
 export class FairGate {
 	readonly #options: FairGateOptions;
 	#places: number;
 	#reserve: boolean;
-	readonly #queue: SharedCapacity;
-	/** The tenant that had a turn longest ago first. */
-	readonly #waiting = new Map<string, Waiting[]>();
+	readonly #queue: PartyCapacity;
+	/** By party, then by tenant. On both levels who had a turn longest ago stands first. */
+	readonly #waiting = new Map<string, Map<string, Waiting[]>>();
+	/** By party. */
 	readonly #underWay = new Map<string, number>();
 	#running = 0;
 
@@ -35,7 +38,7 @@ export class FairGate {
 		this.#options = options;
 		this.#places = options.places;
 		this.#reserve = options.reserve;
-		this.#queue = new SharedCapacity(options.maxWaiting);
+		this.#queue = new PartyCapacity(options.maxWaiting);
 	}
 
 	/** Pieces under way. */
@@ -86,7 +89,7 @@ export class FairGate {
 
 	/** Refuses all that waits. */
 	refuseWaiting(reason: unknown): void {
-		const all = [...this.#waiting];
+		const all = [...this.#waiting.values()].flatMap((tenants) => [...tenants]);
 		this.#waiting.clear();
 		for (const [tenant, pieces] of all) {
 			this.#queue.giveBack(tenant, pieces.length);
@@ -94,13 +97,13 @@ export class FairGate {
 		}
 	}
 
-	/** @param ofIdle for a tenant that has nothing under way */
+	/** @param ofIdle for a party that has nothing under way */
 	#hasPlace(ofIdle: boolean): boolean {
 		return this.#running < (ofIdle && this.#reserve ? this.#places + 1 : this.#places);
 	}
 
 	#enterNow(tenant: string): boolean {
-		if (!this.#hasPlace(!this.#underWay.has(tenant))) return false;
+		if (!this.#hasPlace(!this.#underWay.has(partyOf(tenant)))) return false;
 		this.#begin(tenant);
 		return true;
 	}
@@ -118,8 +121,11 @@ export class FairGate {
 		if (this.#queue.take(tenant, 1) !== "taken") throw this.#options.overflow();
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const piece: Waiting = { enter: resolve, refuse: reject };
-		const pieces = this.#waiting.get(tenant);
-		if (pieces === undefined) this.#waiting.set(tenant, [piece]);
+		const party = partyOf(tenant);
+		const tenants = this.#waiting.get(party) ?? new Map<string, Waiting[]>();
+		this.#waiting.set(party, tenants);
+		const pieces = tenants.get(tenant);
+		if (pieces === undefined) tenants.set(tenant, [piece]);
 		else pieces.push(piece);
 		const leave = () => {
 			if (this.#remove(tenant, piece)) reject(signal.reason);
@@ -129,43 +135,43 @@ export class FairGate {
 	}
 
 	#begin(tenant: string): void {
+		const party = partyOf(tenant);
 		this.#running++;
-		this.#underWay.set(tenant, (this.#underWay.get(tenant) ?? 0) + 1);
+		this.#underWay.set(party, (this.#underWay.get(party) ?? 0) + 1);
 	}
 
 	#end(tenant: string): void {
+		const party = partyOf(tenant);
 		this.#running--;
-		const left = (this.#underWay.get(tenant) ?? 0) - 1;
-		if (left > 0) this.#underWay.set(tenant, left);
-		else this.#underWay.delete(tenant);
+		const left = (this.#underWay.get(party) ?? 0) - 1;
+		if (left > 0) this.#underWay.set(party, left);
+		else this.#underWay.delete(party);
 		this.#letNextIn();
 	}
 
 	/** False where nobody waits who may come in. */
 	#letNextIn(): boolean {
-		if (this.#waiting.size === 0) return false;
-		const next = this.#nextTenant();
-		const piece = next === undefined ? undefined : this.#waiting.get(next)?.[0];
-		if (next === undefined || piece === undefined) return false;
-		this.#remove(next, piece);
-		const others = this.#waiting.get(next);
-		if (others !== undefined) {
-			// Its next turn comes after those of all others.
-			this.#waiting.delete(next);
-			this.#waiting.set(next, others);
-		}
-		this.#begin(next);
+		const party = this.#nextParty();
+		const tenants = party === undefined ? undefined : this.#waiting.get(party);
+		const [tenant, pieces] = tenants?.entries().next().value ?? [];
+		const piece = pieces?.[0];
+		if (party === undefined || tenants === undefined || tenant === undefined || piece === undefined) return false;
+		this.#remove(tenant, piece);
+		// The next turn of both comes after those of all others.
+		putLast(tenants, tenant);
+		putLast(this.#waiting, party);
+		this.#begin(tenant);
 		piece.enter();
 		return true;
 	}
 
-	#nextTenant(): string | undefined {
+	#nextParty(): string | undefined {
 		let chosen: string | undefined;
 		let fewest = Number.POSITIVE_INFINITY;
-		for (const tenant of this.#waiting.keys()) {
-			const underWay = this.#underWay.get(tenant) ?? 0;
+		for (const party of this.#waiting.keys()) {
+			const underWay = this.#underWay.get(party) ?? 0;
 			if (underWay >= fewest) continue;
-			chosen = tenant;
+			chosen = party;
 			fewest = underWay;
 			if (underWay === 0) break;
 		}
@@ -174,12 +180,23 @@ export class FairGate {
 
 	/** False where it does not wait any more. */
 	#remove(tenant: string, piece: Waiting): boolean {
-		const pieces = this.#waiting.get(tenant);
+		const party = partyOf(tenant);
+		const tenants = this.#waiting.get(party);
+		const pieces = tenants?.get(tenant);
 		const at = pieces?.indexOf(piece) ?? -1;
-		if (pieces === undefined || at < 0) return false;
+		if (tenants === undefined || pieces === undefined || at < 0) return false;
 		pieces.splice(at, 1);
-		if (pieces.length === 0) this.#waiting.delete(tenant);
+		if (pieces.length === 0) tenants.delete(tenant);
+		if (tenants.size === 0) this.#waiting.delete(party);
 		this.#queue.giveBack(tenant, 1);
 		return true;
 	}
+}
+
+/** Moves an entry behind all others, where it is there. */
+function putLast<Value>(map: Map<string, Value>, key: string): void {
+	const value = map.get(key);
+	if (value === undefined) return;
+	map.delete(key);
+	map.set(key, value);
 }

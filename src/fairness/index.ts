@@ -1,9 +1,12 @@
 /**
  * Shares of what callers use together. Promises: no tenant takes all of a bounded resource, so that another one finds
- * room; a tenant that is alone may use most of it. A tenant is an account, or the network of a caller without one.
+ * room; a tenant that is alone may use most of it. A tenant is an account, or the network of a caller without one; all
+ * networks together are one party beside accounts.
  */
 export { addressNetwork } from "./address-network.ts";
 export { FairGate, type FairGateOptions } from "./fair-gate.ts";
+export { PartyCapacity } from "./party-capacity.ts";
 export { type CallerKind, Places } from "./places.ts";
 export { type Requester, TENANT_HEADER } from "./requester.ts";
 export { SharedCapacity } from "./shared-capacity.ts";
+export { networkTenant, partyOf } from "./tenants.ts";

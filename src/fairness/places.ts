@@ -1,4 +1,4 @@
-import { SharedCapacity } from "./shared-capacity.ts";
+import { SharedCapacity, type Taken } from "./shared-capacity.ts";
 
 /**
  * An account; a caller without one; a caller whose key is still looked up, who may be either; a wallet whose signature is
@@ -24,7 +24,7 @@ export class Places {
 	}
 
 	/** Takes a place: "full" where none is left for callers of the kind, "share" where the tenant has its share. */
-	take(tenant: string, kind: CallerKind): "taken" | "full" | "share" {
+	take(tenant: string, kind: CallerKind): Taken {
 		if (kind === "account") return this.#all.take(tenant, 1);
 		const crowd = this.#crowds[kind];
 		const taken = crowd.take(tenant, 1);

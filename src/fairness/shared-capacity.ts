@@ -1,3 +1,6 @@
+/** "full": so much is not free. "share": the tenant has its share. */
+export type Taken = "taken" | "full" | "share";
+
 /**
  * A capacity that tenants share by a dynamic threshold: a tenant may take more while what it has is at most what is
  * still free (Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998, with alpha 1). One tenant alone gets half;
@@ -24,7 +27,7 @@ export class SharedCapacity {
 	 * Takes `amount` for a tenant; "full" where it is not free, "share" where the tenant has its share.
 	 * @param held what the same piece of work has taken already: a tenant's only one needs no more than free room
 	 */
-	take(tenant: string, amount: number, held = 0): "taken" | "full" | "share" {
+	take(tenant: string, amount: number, held = 0): Taken {
 		const free = this.limit - this.#used - amount;
 		if (free < 0) return "full";
 		const has = this.usedBy(tenant);

@@ -7,7 +7,14 @@ test("the document and its page are made once, whoever asks for them, and anew f
 	let made = 0;
 	const endpoints: Endpoint[] = [];
 	const ruleNames = { endpoints: new Set<string>(), networks: new Set(["base-mainnet"]) };
-	const document = new ApiDocument({ endpoints: () => (made++, endpoints), ruleNames, url: () => url });
+	const document = new ApiDocument({
+		endpoints: () => {
+			made++;
+			return endpoints;
+		},
+		ruleNames,
+		url: () => url,
+	});
 	const route = document.route();
 	endpoints.push(route);
 	if (route.kind !== "plain") throw new Error("a plain route was expected");

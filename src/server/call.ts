@@ -1,6 +1,6 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import { addressNetwork, type CallerKind, type Places } from "../fairness/index.ts";
+import { type CallerKind, networkTenant, type Places } from "../fairness/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { Witness } from "./witness.ts";
@@ -55,7 +55,7 @@ export class Call {
 
 	/** The network of the client's address, as a tenant of its own. */
 	get network(): string {
-		return `address:${addressNetwork(this.address)}`;
+		return networkTenant(this.address);
 	}
 
 	/** Whose share the request counts in: the account's, or its network's where it has none (see src/fairness). */

@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/index.ts";
-import { SharedCapacity } from "../fairness/index.ts";
+import { PartyCapacity } from "../fairness/index.ts";
 import { Deadlines } from "../telemetry/deadlines.ts";
 import type { Connection } from "./call.ts";
 import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
@@ -16,10 +16,10 @@ const UNCOUNTED_BYTES = 65_536;
 
 /** Counts the bodies that are in memory: a bound for the whole process, of which each tenant has a share. */
 export class BodyMemory {
-	readonly #bytes: SharedCapacity;
+	readonly #bytes: PartyCapacity;
 
 	constructor(limit: number) {
-		this.#bytes = new SharedCapacity(limit);
+		this.#bytes = new PartyCapacity(limit);
 	}
 
 	/** Bytes of all bodies that are counted now. */
@@ -54,11 +54,11 @@ function noMemory(why: "full" | "share"): ApiError {
 
 /** What one request's body takes of the process's memory: grows as its bytes come, ends with the request. */
 export class BodyShare {
-	readonly #memory: SharedCapacity;
+	readonly #memory: PartyCapacity;
 	readonly #tenant: string;
 	#bytes = 0;
 
-	constructor(memory: SharedCapacity, tenant: string) {
+	constructor(memory: PartyCapacity, tenant: string) {
 		this.#memory = memory;
 		this.#tenant = tenant;
 	}

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { RawConnection } from "../http/raw-connection.ts";
 import { until } from "../support/until.ts";
-import { startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
+import { CHAT_MODEL, startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
 import { testWallet } from "../support/wallets.ts";
 
 const MAX_RUNNING = 40;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 	});
 	bed = await startWalletGateway({
 		config: {
-			server: { maxRunning: MAX_RUNNING, trustedProxies: ["127.0.0.1"] },
+			server: { maxRunning: MAX_RUNNING, maxBodyBytesInFlight: 8 * 1_048_576, trustedProxies: ["127.0.0.1"] },
 			siwx: { rpcUrl: `http://127.0.0.1:${silent.port}`, timeoutMs: 600_000 },
 			limits: { failedRequests: 0 },
 		},
@@ -95,6 +95,33 @@ test("signatures that only a silent node could check fill no places of others", 
 	expect(new Set(statuses)).toEqual(new Set([503]));
 	await until(() => running() === 0, "the end of all questions");
 	expect((await bed.rpc(await payer.signIn(bed.gate.url))).status).toBe(200);
+});
+
+test("callers without an account have half of the memory for bodies, however many networks they come from", async () => {
+	const signedIn = (await testWallet().signIn(bed.gate.url))["X-Sign-In-With-X"];
+	const { bodyMemory } = bed.gate.gateway.pipeline;
+	const connections = await Promise.all(Array.from({ length: 16 }, () => RawConnection.open(bed.gate.listening.port)));
+	let refused = 0;
+	const answers = connections.map(async (connection, index) => {
+		const lines = [
+			"POST /api/v1/messages/count_tokens HTTP/1.1",
+			"Host: localhost",
+			`X-Forwarded-For: ${network(index)["X-Forwarded-For"]}`,
+			`X-Sign-In-With-X: ${signedIn}`,
+			"Content-Type: application/json",
+			"Content-Length: 2000000",
+		];
+		await connection.send(`${lines.join("\r\n")}\r\n\r\n{"model":"${"a".repeat(1_048_576)}`);
+		if ((await connection.answer().catch(() => null)) !== null) refused++;
+	});
+	await until(() => refused >= 12 && running() + refused === 16, "all bodies at the gateway");
+	expect(bodyMemory.used).toBeLessThanOrEqual(bodyMemory.limit / 2);
+	const body = { model: CHAT_MODEL, messages: [{ role: "user", content: "word ".repeat(200_000) }] };
+	const counted = await bed.gate.call("POST", "/messages/count_tokens", body);
+	expect(counted.status).toBe(200);
+	for (const connection of connections) connection.destroy();
+	await Promise.all(answers);
+	await until(() => running() === 0 && bodyMemory.used === 0, "the end of all bodies");
 });
 
 test("nothing is free to a wallet without money: no body of it is read", async () => {

@@ -4,7 +4,7 @@ import Value from "typebox/value";
 import type { AssetStore } from "../../assets/index.ts";
 import type { Config } from "../../config/schema.ts";
 import { ApiError } from "../../errors/index.ts";
-import { type Requester, SharedCapacity } from "../../fairness/index.ts";
+import { PartyCapacity, type Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { JobPool } from "../job-pool.ts";
@@ -42,10 +42,10 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 	readonly #download: AssetDownload;
 	readonly #jobs: JobPool<EmbedDone>;
 	/** Requests under way: one that is worked on, and those that wait. */
-	readonly #places: SharedCapacity;
+	readonly #places: PartyCapacity;
 
 	constructor({ config, assets, log }: EmbeddedEmbeddingsOptions) {
-		this.#places = new SharedCapacity(config.queue + 1);
+		this.#places = new PartyCapacity(config.queue + 1);
 		this.#download = new AssetDownload({
 			assets,
 			names: Object.values(EMBEDDED_EMBEDDING_ASSETS),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { AssetError, type AssetStore } from "../../assets/index.ts";
 import type { Config } from "../../config/schema.ts";
 import { ApiError } from "../../errors/index.ts";
-import { SharedCapacity } from "../../fairness/index.ts";
+import { PartyCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { EngineError } from "../engine-error.ts";
@@ -51,7 +51,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 	readonly #process: EngineProcess<null>;
 	readonly #line: PieceLine;
 	/** Requests under way: one that is spoken, and those that wait. */
-	readonly #places: SharedCapacity;
+	readonly #places: PartyCapacity;
 	#nextTicket = 1;
 
 	constructor({ config, assets, log }: EmbeddedSpeechOptions) {
@@ -66,7 +66,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 			pullName: EMBEDDED_SPEECH_MODEL,
 			log,
 		});
-		this.#places = new SharedCapacity(config.queue + 1);
+		this.#places = new PartyCapacity(config.queue + 1);
 		this.#line = new PieceLine((work) => this.#give(work));
 		this.#process = new EngineProcess({
 			name: "speech",

@@ -1,4 +1,5 @@
 import { ApiError } from "../../errors/index.ts";
+import { partyOf } from "../../fairness/index.ts";
 import type { SpeechDone, SpeechWork } from "./child-messages.ts";
 
 export type PieceWork = Omit<SpeechWork, "id">;
@@ -17,7 +18,7 @@ interface Waiting extends PieceOwner {
 	reject(fault: unknown): void;
 }
 
-/** Tenants whose last turn is known. */
+/** Accounts, and all callers without one, whose last turn is known. */
 const MAX_TENANTS = 1_000;
 
 /**
@@ -84,7 +85,7 @@ export class PieceLine {
 		this.#waiting.splice(this.#waiting.indexOf(piece), 1);
 		const id = this.#nextId;
 		this.#nextId += 1;
-		this.#hadTurn(piece.tenant, id);
+		this.#hadTurn(partyOf(piece.tenant), id);
 		this.#running = { id, piece };
 		this.#send({ ...piece.work, id }).catch((fault: unknown) => {
 			if (this.#running?.id !== id) return;
@@ -95,13 +96,13 @@ export class PieceLine {
 	}
 
 	#isBefore(one: Waiting, other: Waiting): boolean {
-		const turns = (this.#lastTurns.get(one.tenant) ?? 0) - (this.#lastTurns.get(other.tenant) ?? 0);
+		const turns = (this.#lastTurns.get(partyOf(one.tenant)) ?? 0) - (this.#lastTurns.get(partyOf(other.tenant)) ?? 0);
 		return turns === 0 ? one.ticket < other.ticket : turns < 0;
 	}
 
-	#hadTurn(tenant: string, id: number): void {
-		this.#lastTurns.delete(tenant);
-		this.#lastTurns.set(tenant, id);
+	#hadTurn(party: string, id: number): void {
+		this.#lastTurns.delete(party);
+		this.#lastTurns.set(party, id);
 		const [longestAgo] = this.#lastTurns.keys();
 		if (this.#lastTurns.size > MAX_TENANTS && longestAgo !== undefined) this.#lastTurns.delete(longestAgo);
 	}

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Type from "typebox";
 import Value from "typebox/value";
-import { FairGate, SharedCapacity } from "../../fairness/index.ts";
+import { FairGate, PartyCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -41,7 +41,7 @@ export class TokenCounter {
 	readonly #limitMs: number;
 	readonly #log: Log;
 	readonly #gate: FairGate;
-	readonly #chars: SharedCapacity;
+	readonly #chars: PartyCapacity;
 	#nextId = 0;
 	#answer: { readonly id: number; resolve(tokens: number | null): void } | null = null;
 
@@ -50,7 +50,7 @@ export class TokenCounter {
 		this.#limitMs = options.limitMs ?? 1_000;
 		const maxWaiting = options.maxWaiting ?? 512;
 		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyTexts() });
-		this.#chars = new SharedCapacity(options.maxWaitingChars ?? 64 * 2 ** 20);
+		this.#chars = new PartyCapacity(options.maxWaitingChars ?? 64 * 2 ** 20);
 		this.#process = new EngineProcess({
 			name: "tokens",
 			entry: options.entry ?? join(import.meta.dir, "child.ts"),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { SharedCapacity } from "../../fairness/index.ts";
+import { PartyCapacity } from "../../fairness/index.ts";
 import { type Dial, exchange } from "./exchange.ts";
 import { type PublicAnswer, type PublicFetch, PublicFetchFault, type PublicGet } from "./port.ts";
 import { publicTarget, type Target } from "./public-url.ts";
@@ -34,7 +34,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * addresses checked, and the connection goes to exactly the checked one, so a name that changes its address wins nothing.
  */
 export function createPublicFetch(options: PublicFetchOptions): PublicFetch {
-	const memory = new SharedCapacity(options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT);
+	const memory = new PartyCapacity(options.maxBytesInFlight ?? MAX_BYTES_IN_FLIGHT);
 	const get = (url: string, wanted: PublicGet) => new Reading(options, wanted, memory).run(url);
 	return {
 		get,
@@ -51,11 +51,11 @@ class Reading implements BodyListener {
 	readonly #options: PublicFetchOptions;
 	readonly #wanted: PublicGet;
 	readonly #end = new AbortController();
-	readonly #memory: SharedCapacity;
+	readonly #memory: PartyCapacity;
 	#idle: ReturnType<typeof setTimeout> | undefined;
 	#held = 0;
 
-	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: SharedCapacity) {
+	constructor(options: PublicFetchOptions, wanted: PublicGet, memory: PartyCapacity) {
 		this.#options = options;
 		this.#wanted = wanted;
 		this.#memory = memory;

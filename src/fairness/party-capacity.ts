@@ -1,0 +1,42 @@
+import { SharedCapacity, type Taken } from "./shared-capacity.ts";
+import { isNetworkTenant, partyOf } from "./tenants.ts";
+
+/**
+ * A capacity that accounts share, and of which all callers without an account have half together; of that half each
+ * network has a share. So any number of networks leaves room for accounts.
+ */
+export class PartyCapacity {
+	readonly #all: SharedCapacity;
+	readonly #strangers: SharedCapacity;
+
+	constructor(limit: number) {
+		this.#all = new SharedCapacity(limit);
+		this.#strangers = new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
+	}
+
+	get limit(): number {
+		return this.#all.limit;
+	}
+
+	get used(): number {
+		return this.#all.used;
+	}
+
+	usedBy(tenant: string): number {
+		return isNetworkTenant(tenant) ? this.#strangers.usedBy(tenant) : this.#all.usedBy(tenant);
+	}
+
+	/** As `SharedCapacity.take`. */
+	take(tenant: string, amount: number, held = 0): Taken {
+		if (!isNetworkTenant(tenant)) return this.#all.take(tenant, amount, held);
+		const taken = this.#strangers.take(tenant, amount, held);
+		if (taken !== "taken" || this.#all.take(partyOf(tenant), amount, held) === "taken") return taken;
+		this.#strangers.giveBack(tenant, amount);
+		return "full";
+	}
+
+	giveBack(tenant: string, amount: number): void {
+		if (isNetworkTenant(tenant)) this.#strangers.giveBack(tenant, amount);
+		this.#all.giveBack(partyOf(tenant), amount);
+	}
+}
