@@ -97,9 +97,9 @@ export class ChatMeter {
 	async post(output: ReceivedOutput, status: number, end: { partial?: boolean; atMost?: number } = {}): Promise<Posted | null> {
 		const told = this.usage !== null && this.#believable(this.usage) ? this.usage : null;
 		let usage = told;
-		if (usage === null || end.partial === true) {
+		if (usage === null || end.partial === true || usage.promptTokens === 0 || tellsTooFew(usage, output)) {
 			const counted = await this.#count(output);
-			usage = told === null ? counted : { ...told, completionTokens: Math.max(told.completionTokens, counted.completionTokens) };
+			usage = told === null ? counted : withCounted(told, counted);
 		} else if (this.#parts.choices > 1) {
 			// Some servers tell the tokens of one choice alone.
 			usage = { ...usage, completionTokens: Math.max(usage.completionTokens, await this.#saidTokens(output.text)) };
@@ -158,6 +158,23 @@ export class ChatMeter {
 		const input: PostInput = { lines, usage, status, upstream: this.sentTo };
 		return settlement.post(input);
 	}
+}
+
+/** A token has so many characters at most, but for long runs of the same one. */
+const MOST_CHARACTERS = 32;
+
+/** True where more was said than so few tokens can be: the count is missing, or of something else. */
+function tellsTooFew({ completionTokens }: TokenUsage, output: ReceivedOutput): boolean {
+	return output.length > completionTokens * MOST_CHARACTERS;
+}
+
+/** What was told, where it is not less than what was counted; a prompt has a token at least. */
+function withCounted(told: TokenUsage, counted: TokenUsage): TokenUsage {
+	return {
+		...told,
+		promptTokens: told.promptTokens === 0 ? counted.promptTokens : told.promptTokens,
+		completionTokens: Math.max(told.completionTokens, counted.completionTokens),
+	};
 }
 
 function sumOf(one: TokenUsage, other: TokenUsage): TokenUsage {

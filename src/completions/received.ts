@@ -46,6 +46,11 @@ export class ReceivedOutput {
 		return Math.ceil((this.#length - this.#kept) / 3);
 	}
 
+	/** Characters; of what is sealed, bytes. */
+	get length(): number {
+		return this.#length;
+	}
+
 	get text(): string {
 		return this.#joined.join("") + this.#pieces.join("");
 	}
@@ -74,17 +79,21 @@ export class ReceivedOutput {
 
 	#addSaid(said: Record<string, unknown>): void {
 		this.#addText(said.content);
-		this.#addText(said.reasoning_content ?? said.reasoning);
+		// The same thoughts stand in more than one of them.
+		this.#addText(said.reasoning_content ?? said.reasoning ?? said.thinking ?? said.reasoning_details);
 		this.#addText(said.refusal);
+		if (isRecord(said.audio)) this.#addText(said.audio.transcript);
 		if (Array.isArray(said.annotations)) this.#addSources(said.annotations);
+		this.#addCalled(said.function_call);
 		const calls = said.tool_calls;
 		if (!Array.isArray(calls)) return;
-		for (const call of calls as unknown[]) {
-			const called = isRecord(call) ? call.function : undefined;
-			if (!isRecord(called)) continue;
-			this.#addText(called.name);
-			this.#addText(called.arguments);
-		}
+		for (const call of calls as unknown[]) if (isRecord(call)) this.#addCalled(call.function);
+	}
+
+	#addCalled(called: unknown): void {
+		if (!isRecord(called)) return;
+		this.#addText(called.name);
+		this.#addText(called.arguments);
 	}
 
 	#addSources(annotations: readonly unknown[]): void {

@@ -37,10 +37,11 @@ export function tokenUsageOf(usage: Fields): TokenUsage | null {
 	const said = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
 	const read = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
 	const total = count(usage.total_tokens);
+	// A total alone does not say of what it is.
+	if (read + said === 0) return null;
 	const { ofPrompt, ofOutput } = unplacedTokens({ read, said, total, reasoning, cached: cached + written, usage });
 	const promptTokens = read + ofPrompt;
 	const completion = said + ofOutput;
-	if (promptTokens + completion === 0) return null;
 	const cachedTokens = Math.min(cached, promptTokens);
 	return {
 		promptTokens,
@@ -69,10 +70,11 @@ function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCou
 	const namesCaches = "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
 	const cachedBeside = namesCaches && cached > read ? cached : 0;
 	// Thinking is never more than the output that it is a part of: so it is none.
-	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: reasoning > said ? reasoning : 0 };
+	const thoughtBeside = reasoning > said ? reasoning : 0;
+	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
 	const left = Math.max(0, total - read - said);
 	if (read === 0) return { ofPrompt: left, ofOutput: 0 };
-	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: 0 };
+	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
 	const isCached = (namesCaches || cached > read) && (left === cached || left === cached + reasoning);
 	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
 }

@@ -111,3 +111,64 @@ test("a total that no context could hold is not believed: what was said is count
 	expect(usage.completion_tokens).toBeLessThan(100);
 	expect(booked[1]).toBe(usage.completion_tokens);
 });
+
+const LONG = Array.from({ length: 200 }, (_, index) => `word${index} `);
+/** The tests' counter takes four characters for a token. */
+const SAID = Math.ceil(LONG.join("").length / 4);
+
+test.each([false, true])(
+	"an output that is told as nothing, or as less than it can be, is counted (stream: %p)",
+	async (stream) => {
+		for (const told of [
+			{ prompt_tokens: 11, completion_tokens: 0, total_tokens: 11 },
+			{ prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 },
+			{ prompt_tokens: 11, completion_tokens: null, total_tokens: null },
+			{ prompt_tokens: 11, completion_tokens: "400", total_tokens: "411" },
+			{ prompt_tokens: 11, completion_tokens: -400 },
+			{ prompt_tokens: 11 },
+		]) {
+			upstream.next({ speech: { content: LONG }, usage: told });
+			const { price, usage, booked } = await paid({}, stream);
+			expect({ told, booked }).toEqual({ told, booked: [11, SAID] });
+			expect(usage).toMatchObject({ prompt_tokens: 11, completion_tokens: SAID, total_tokens: 11 + SAID });
+			expect(price).toBe(priceOf(usage));
+		}
+	},
+);
+
+test.each([false, true])(
+	"a prompt that is told as nothing is counted, and a total alone is no usage (stream: %p)",
+	async (stream) => {
+		upstream.next({ speech: { content: LONG }, usage: { prompt_tokens: 0, completion_tokens: 500, total_tokens: 500 } });
+		const { booked } = await paid({}, stream);
+		expect(booked).toEqual([expect.any(Number), 500]);
+		expect(booked[0]).toBeGreaterThan(0);
+		upstream.next({ speech: { content: LONG }, usage: { total_tokens: 900 } });
+		expect((await paid({}, stream)).booked).toEqual([booked[0], SAID]);
+	},
+);
+
+test.each([false, true])(
+	"thinking that is more than the output it should be a part of is beside it (stream: %p)",
+	async (stream) => {
+		upstream.next({ usage: { ...THOUGHT, total_tokens: 14 } });
+		expect((await paid({}, stream)).booked).toEqual([11, 103]);
+	},
+);
+
+test("without a usage thoughts, calls and speech are counted in whatever member they stand", async () => {
+	const text = LONG.join("");
+	for (const said of [
+		{ content: null, function_call: { name: "", arguments: text } },
+		{ content: "", reasoning_details: [{ type: "reasoning.text", text }] },
+		{ content: "", reasoning: text, reasoning_details: [{ type: "reasoning.text", text }] },
+		{ content: "", thinking: text },
+		{ content: null, audio: { id: "a", transcript: text } },
+		{ content: [{ type: "text", text }] },
+	]) {
+		const choices = [{ index: 0, message: { role: "assistant", ...said }, finish_reason: "stop" }];
+		upstream.next({ raw: JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices }) });
+		const { post } = await chargedFor(gate, () => gate.chat({ model: "priced", messages: HELLO }));
+		expect({ said: Object.keys(said), tokens: post?.completion_tokens }).toEqual({ said: Object.keys(said), tokens: SAID });
+	}
+});

@@ -134,7 +134,7 @@ describe("POST /embeddings answers 200", () => {
 	});
 
 	test("with tokens counted here where the upstream counts none, or more than the text has bytes", async () => {
-		for (const usage of [null, { prompt_tokens: 1_000_000 }, { prompt_tokens: -1 }, "many"]) {
+		for (const usage of [null, { prompt_tokens: 1_000_000 }, { prompt_tokens: -1 }, "many", { completion_tokens: 3 }, { prompt_tokens: 1, total_tokens: 3 }]) {
 			upstream.always({ usage });
 			expect(await read(await ask({ model: "priced", input: "one two three" }))).toMatchObject({
 				usage: { prompt_tokens: 3, total_tokens: 3 },

@@ -105,7 +105,12 @@ function withoutData(bytes: Uint8Array, status: number): Error {
 
 function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: number; valueEnd: number }): number | null {
 	const usage = valueEnd - valueStart > MAX_SMALL_BYTES ? null : parsed(bytes.subarray(valueStart, valueEnd));
-	return isRecord(usage) ? (tokenUsageOf(usage)?.promptTokens ?? null) : null;
+	if (!isRecord(usage)) return null;
+	const told = tokenUsageOf(usage);
+	// Whatever side a server writes them on, all tokens are those of the texts.
+	if (told !== null) return told.promptTokens + told.completionTokens;
+	const { total_tokens: total } = usage;
+	return Number.isSafeInteger(total) && Number(total) > 0 ? Number(total) : null;
 }
 
 function parsed(bytes: Uint8Array): unknown {
