@@ -6,10 +6,14 @@ import type { PaymentChain } from "./chain/payment-chain.ts";
 
 /** The payment was used: `nonce_already_used`, `duplicate_settlement`, and what other facilitators call it. */
 const USED = /nonce|already|used|duplicate|replay|processed|settle/i;
-/** The payment would fail now: too few tokens, or a simulated transfer that fails. Both follow from its use, too. */
-const WOULD_FAIL = /insufficient|balance|funds|simulation|transaction_failed|transaction_state/i;
+/**
+ * What is written in the payment, or who signed it: no use of it makes that wrong. Everything else may follow from one, as
+ * too few tokens, a call that reverts, or an end that has passed: the codes of facilitators are no closed list.
+ */
+const OF_ITSELF =
+	/signature|scheme|network|version|requirement|recipient|pay_?to|asset|mint|amount|value|payload$|valid_after|instruction|typed_data|fee_?payer|block(?:ed|list)|black|denied|sanction|cancel/i;
 /** `unexpected_verify_error` and the like: faults of the facilitator itself (x402, error codes). */
-const OWN_FAULT = /^unexpected_|internal.*error/i;
+const OWN_FAULT = /^$|^unexpected_|internal.*error|^rpc_|timeout|timed_out|unavailable/i;
 
 /** Tells whether a refusal says nothing of the payment: the facilitator could not look at it. */
 export function isOwnFault(reason: string): boolean {
@@ -25,5 +29,6 @@ export function isOwnFault(reason: string): boolean {
  */
 export async function mayBeUsed(reason: string, chain: PaymentChain, payer: string, units: number): Promise<boolean> {
 	if (USED.test(reason)) return true;
-	return WOULD_FAIL.test(reason) && (await chain.balanceOf(payer)) >= units;
+	if (isOwnFault(reason) || OF_ITSELF.test(reason)) return false;
+	return (await chain.balanceOf(payer)) >= units;
 }

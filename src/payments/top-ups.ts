@@ -171,7 +171,11 @@ export class TopUps implements TopUpDesk {
 		if (fault !== null && !isExpired(fault)) return fault;
 		try {
 			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
-			if (fault !== null && !(await this.#hasArrived(offered))) return (await this.#isBehindEnd(offered)) ? UNPROVEN : fault;
+			if (fault !== null) {
+				// Asked first: what the node shows afterwards has all blocks that could take it.
+				const isBehind = await this.#isBehindEnd(offered);
+				if (!(await this.#hasArrived(offered))) return isBehind ? UNPROVEN : fault;
+			}
 			await this.#untilValid(decoded);
 			return await this.#begin(offered);
 		} catch (error) {
@@ -205,6 +209,7 @@ export class TopUps implements TopUpDesk {
 		const isSigned = await chain.isSignedByPayer(signed);
 		if (isSigned === false) return this.#notVerified(offered, `invalid_exact_${FAMILY[payment.network.kind]}_signature`);
 		const term = await chain.term(signed);
+		const isBehind = term === null && (await chain.isBehindEnd(signed, this.#parts.clock.now()));
 		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
 		const units = Number(offered.units);
 		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
@@ -212,8 +217,10 @@ export class TopUps implements TopUpDesk {
 		const isLooked = !verdict.valid && (isSigned !== null || isClaimed);
 		const seen = isLooked ? await chain.use(signed, null, term?.searchFrom ?? null) : null;
 		const use = seen?.kind === "unused" ? null : seen;
-		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere")
+		if (term === null && use?.kind !== "transferred" && use?.kind !== "elsewhere") {
+			if (isBehind || use?.kind === "unseen") return UNPROVEN;
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
+		}
 		if (!verdict.valid && use === null && !isClaimed) {
 			if (!isOwnFault(verdict.reason)) return this.#notVerified(offered, verdict.reason);
 			return this.#unavailable(new FacilitatorUnavailable(`the facilitator could not verify: ${verdict.reason}`));

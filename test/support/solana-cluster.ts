@@ -241,7 +241,12 @@ export class SolanaCluster {
 				return { context, value: { blockhash, lastValidBlockHeight: (this.#heights.get(blockhash) ?? 0) + LIFE } };
 			}
 			case "isBlockhashValid":
-				return { context, value: (this.#heights.get(first) ?? Number.NEGATIVE_INFINITY) + LIFE >= this.#height };
+				return {
+					context,
+					value:
+						(this.#heights.get(first) ?? Number.NEGATIVE_INFINITY) + LIFE >=
+						(commitment === "finalized" ? this.#finalHeight : this.#height),
+				};
 			case "getAccountInfo": {
 				const { exists, data, programAddress: owner, lamports, executable } = this.#svm.getAccount(first);
 				if (exists !== true) return { context, value: null };

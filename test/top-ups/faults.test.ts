@@ -144,7 +144,14 @@ test("a nonce that is cancelled or spent elsewhere under way fails when the bloc
 	expect(desk.settled).toBe(2);
 });
 
-test.each(["nonce_already_used", "invalid_exact_evm_insufficient_balance", "invalid_exact_evm_transaction_simulation_failed"])(
+test.each([
+	"nonce_already_used",
+	"invalid_exact_evm_insufficient_balance",
+	"invalid_exact_evm_transaction_simulation_failed",
+	"invalid_exact_evm_payload_authorization_valid_before",
+	"execution_reverted",
+	"gas_estimation_failed",
+])(
 	"a facilitator that knows of a use (%s) before our node does leaves the payment open, until a block proves either",
 	async (reason) => {
 		const desk = await open();
@@ -165,11 +172,23 @@ test.each(["nonce_already_used", "invalid_exact_evm_insufficient_balance", "inva
 test("a facilitator that could not look at a payment refuses nothing, and what the chain shows is credited", async () => {
 	const desk = await open();
 	const signed = await chain.sign(await chain.payer(), desk.payTo);
-	desk.refusal = "unexpected_verify_error";
-	expect(brief(await desk.topUp(headerOf(signed)))).toBe("unavailable");
+	for (const reason of ["unexpected_verify_error", "rpc_error", "timeout", ""]) {
+		desk.refusal = reason;
+		expect(`${reason}: ${brief(await desk.topUp(headerOf(signed)))}`).toBe(`${reason}: unavailable`);
+	}
 	expect(await states(desk)).toEqual([]);
 	await chain.execute(signed);
 	expect(brief(await desk.topUp(headerOf(signed)))).toBe("credited before");
+});
+
+test("a facilitator that finds fault with what is written in a payment refuses it", async () => {
+	const desk = await open();
+	const signed = await chain.sign(await chain.payer(), desk.payTo);
+	for (const reason of ["invalid_exact_evm_signature", "invalid_payload", "unsupported_scheme", "blocked_address"]) {
+		desk.refusal = reason;
+		expect(brief(await desk.topUp(headerOf(signed)))).toBe(`refused ${reason}`);
+	}
+	expect(await states(desk)).toEqual([]);
 });
 
 test("a facilitator that finds too few tokens, as our node does, refuses", async () => {

@@ -298,6 +298,24 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		expect(facilitator.settled).toBe(2);
 	});
 
+	test("what somebody else sent is not called expired while it is not final, or while the node does not tell it", async () => {
+		const desk = open();
+		const other = new BooksFolder();
+		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo, facilitatorMs: 1_000 });
+		cluster.final = false;
+		const [late, never] = [await sign({ usd: 6 }), await sign({ usd: 7 })];
+		expect(brief(await stranger.topUp(late))).toBe("pending");
+		await other.remove();
+		cluster.advance(TOO_LATE);
+		for (const header of [late, never]) expect(brief(await desk.topUp(header))).toBe("pending");
+		cluster.forgetful = true;
+		cluster.finalize();
+		expect(brief(await desk.topUp(late))).toBe("pending");
+		cluster.forgetful = false;
+		expect(brief(await desk.topUp(late))).toBe("credited 6 before");
+		expect(brief(await desk.topUp(never))).toBe("refused expired");
+	});
+
 	test("while the node is away, or one of another cluster, offers are made and payments wait", async () => {
 		const desk = open();
 		const resource = { url: "https://api.example.test/x", description: "x", mimeType: "application/json" };

@@ -127,9 +127,10 @@ export class SolanaChain implements PaymentChain {
 		return last.kind === "unused" ? "transaction_expired" : null;
 	}
 
-	/** No clock ends a payment there: `term` asks for its block. */
-	async isBehindEnd(): Promise<boolean> {
-		return false;
+	/** The final blocks may still take it, or have taken it, as long as they know the block that it names. */
+	async isBehindEnd(signed: Signed): Promise<boolean> {
+		const asked = await this.#rpc.call("isBlockhashValid", [transferOf(signed).blockhash, { commitment: "finalized" }]);
+		return fieldsOf(asked).value === true;
 	}
 
 	isFinal({ transaction }: SeenTransfer): Promise<boolean> {

@@ -134,12 +134,22 @@ describe("POST /embeddings answers 200", () => {
 	});
 
 	test("with tokens counted here where the upstream counts none, or more than the text has bytes", async () => {
-		for (const usage of [null, { prompt_tokens: 1_000_000 }, { prompt_tokens: -1 }, "many", { completion_tokens: 3 }, { prompt_tokens: 1, total_tokens: 3 }]) {
+		for (const usage of [null, { prompt_tokens: 1_000_000 }, { prompt_tokens: -1 }, "many"]) {
 			upstream.always({ usage });
 			expect(await read(await ask({ model: "priced", input: "one two three" }))).toMatchObject({
 				usage: { prompt_tokens: 3, total_tokens: 3 },
 			});
 			expect(await lastPost()).toMatchObject({ price: 6_000, tokens_counted: 1 });
+		}
+	});
+
+	test("with all tokens that the upstream tells, on whatever side of a completion it writes them", async () => {
+		for (const usage of [{ completion_tokens: 7 }, { prompt_tokens: 1, total_tokens: 7 }, { total_tokens: 7 }]) {
+			upstream.always({ usage });
+			expect(await read(await ask({ model: "priced", input: "one two three" }))).toMatchObject({
+				usage: { prompt_tokens: 7, total_tokens: 7 },
+			});
+			expect(await lastPost()).toMatchObject({ price: 14_000, tokens_counted: 0 });
 		}
 	});
 
