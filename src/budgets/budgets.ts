@@ -59,6 +59,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const desk = new HoldDesk(cache, room);
 	return {
 		caller: (hash) => cache.find(hash),
+		isExpired: (hash) => cache.isExpired(hash),
 		wallet: (identity) => findWallet(cache, identity),
 		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			windowsOf(caller).take(caller.account.id, subject, limit, estimate),

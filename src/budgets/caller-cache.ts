@@ -60,6 +60,12 @@ export class CallerCache {
 		return this.#present(key, now);
 	}
 
+	/** True for a cached key whose time is over. */
+	isExpired(hash: string): boolean {
+		const expiresAtMs = this.#keys.get(hash)?.key.expiresAtMs ?? null;
+		return expiresAtMs !== null && expiresAtMs <= this.#clock.now();
+	}
+
 	/**
 	 * Has the next `find` of a name ask the store, whose notice of a change may be on its way. False where it need not:
 	 * this node alone changes the store, or the name was doubted a moment ago.

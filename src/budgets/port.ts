@@ -127,6 +127,8 @@ export interface Budgets {
 	 * read. null: unknown, revoked or expired. Unknown hashes are remembered for 1 s.
 	 */
 	caller(hash: string): Caller | null | Promise<Caller | null>;
+	/** True for a key that is known here and whose time is over. */
+	isExpired(hash: string): boolean;
 	/**
 	 * The wallet of this identity, known or not: without money its holds are refused with PAYMENT_REQUIRED. Synchronous
 	 * where its accounts are cached.

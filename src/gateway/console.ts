@@ -12,6 +12,7 @@ import {
 	createApp,
 	type PipelineParts,
 	type SidePage,
+	wrongMethod,
 } from "../server/index.ts";
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
@@ -124,8 +125,7 @@ export class Console {
 	}
 
 	async #page(request: Request, pathname: string): Promise<Response> {
-		if (!READS.has(request.method))
-			return this.#app.refuse(request, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: "GET, HEAD" } }));
+		if (!READS.has(request.method)) return this.#app.refuse(request, wrongMethod(request.method, "GET, HEAD"));
 		const { pages } = this.#inputs;
 		if (pages === null) return this.#app.refuse(request, new ApiError("NOT_FOUND", { message: "This server has no console" }));
 		return pages.answer(pathname.slice(ROOT.length), request);

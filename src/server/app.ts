@@ -45,7 +45,7 @@ export function createApp(
 			app.on(method, path, (c) => travel(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, parts));
 		app.all(path, (c) => {
 			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
-			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
+			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
 	for (const page of pages) {
@@ -57,13 +57,14 @@ export function createApp(
 		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
 		app.all(page.path, (c) => {
 			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
-			return refuse(c.req.raw, new ApiError("METHOD_NOT_ALLOWED", { headers: { Allow: allow } }));
+			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
 	const formOf = errorForms(endpoints, prefix);
 	const refuse = (request: Request, error: ApiError): Response =>
 		errorResponse(error, formOf(pathOf(request.url)), request, parts);
-	app.notFound((c) => refuse(c.req.raw, noSuchPath(c.req.raw)));
+	const nearest = nearestPath([...routes.keys()], prefix);
+	app.notFound((c) => refuse(c.req.raw, noSuchPath(c.req.raw, nearest(pathOf(c.req.url)))));
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
 		return refuse(c.req.raw, asApiError(error));
@@ -100,9 +101,30 @@ function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: stri
 /** A name or an address with a port: anything else would move the path of the URL that the runtime builds from it. */
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
-/** The 404 of a path that nothing answers. */
-export function noSuchPath(request: Request): ApiError {
-	return new ApiError("NOT_FOUND", { message: `No such path: ${pathOf(request.url).slice(0, 200)}` });
+/** The 404 of a path that nothing answers; `nearest` is the one that is probably meant. */
+export function noSuchPath(request: Request, nearest: string | null = null): ApiError {
+	const path = pathOf(request.url).slice(0, 200);
+	return new ApiError("NOT_FOUND", { message: `No such path: ${path}${nearest === null ? "" : `; call ${nearest}`}` });
+}
+
+/** The 405, with the methods that the path takes. */
+export function wrongMethod(method: string, allow: string): ApiError {
+	return new ApiError("METHOD_NOT_ALLOWED", {
+		message: `This path does not take ${method}; it takes ${allow}`,
+		headers: { Allow: allow },
+	});
+}
+
+/** Beginnings that base addresses of other services, and mistaken ones of this, have. */
+const BEGINNINGS = /^(?:\/(?:api|v1|openai|anthropic))*(?=\/|$)/;
+
+/** The route that a path means whose beginning is another than the prefix, or that ends with a slash; null without one. */
+function nearestPath(routes: readonly string[], prefix: string): (path: string) => string | null {
+	const known = routes.map((route) => new RegExp(`^${route.replaceAll(/:\w+(\{[^}]*\})?/g, "[^/]+").replaceAll("*", ".*")}$`));
+	return (path) => {
+		const meant = prefix + path.slice(0, 200).replace(BEGINNINGS, "").replace(/\/+$/, "");
+		return meant !== path && known.some((route) => route.test(meant)) ? meant : null;
+	};
 }
 
 /** A page or probe with the header that every answer has; the one that the pipeline gave stays. */

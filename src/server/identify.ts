@@ -92,13 +92,30 @@ function identifyKey(call: Call, settings: PipelineSettings, parts: PipelinePart
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
 		return acceptPayment(call, wallets, settings, parts);
-	return acceptKey(call, key ? keyHash(key) : null, parts);
+	return acceptKey(call, key ? keyHash(key) : null, parts, key === null ? "none" : "not a key");
 }
 
-function acceptKey(call: Call, hash: string | null, parts: PipelineParts): Promise<void> | null {
-	const found = hash === null ? null : parts.budgets.caller(hash);
-	if (found instanceof Promise) return found.then((caller) => accept(call, caller, parts));
-	accept(call, found, parts);
+/** Why nobody is found: no credential, one that is no key by its form, a key that no account has, or one whose time is over. */
+type Unknown = "none" | "not a key" | "unknown" | "expired";
+
+const UNKNOWN_TEXTS: Readonly<Record<Unknown, string>> = {
+	none: "the request has no key; send Authorization: Bearer <key>",
+	"not a key": "the header does not hold one key; send Authorization: Bearer <key>",
+	unknown: "no account of this service has this key, or it was deleted",
+	expired: "this key has expired; use another, or make one",
+};
+
+/** @param absent what is wrong where there is no key to look for */
+function acceptKey(call: Call, hash: string | null, parts: PipelineParts, absent: Unknown = "none"): Promise<void> | null {
+	if (hash === null) {
+		accept(call, null, parts, absent);
+		return null;
+	}
+	const take = (caller: Caller | null) =>
+		accept(call, caller, parts, caller === null && parts.budgets.isExpired(hash) ? "expired" : "unknown");
+	const found = parts.budgets.caller(hash);
+	if (found instanceof Promise) return found.then(take);
+	take(found);
 	return null;
 }
 
@@ -108,11 +125,11 @@ function givenKey({ request }: Call): string | null | undefined {
 	return key === null ? bareKey(request.headers.get("x-api-key")) : key;
 }
 
-function accept(call: Call, caller: Caller | null, parts: PipelineParts): void {
+function accept(call: Call, caller: Caller | null, parts: PipelineParts, why: Unknown = "none"): void {
 	const guarded = call.endpoint.failureGuard !== false;
 	if (caller === null) {
 		if (guarded) parts.budgets.checkGuard(call.network);
-		throw new ApiError("AUTHENTICATION_FAILED");
+		throw new ApiError("AUTHENTICATION_FAILED", { message: `Authentication failed: ${UNKNOWN_TEXTS[why]}` });
 	}
 	call.caller = caller;
 	if (guarded) parts.budgets.checkGuard(`key:${caller.key.id}`);

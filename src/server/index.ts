@@ -2,7 +2,7 @@
  * The HTTP server: endpoints are declared, one pipeline runs them all (pipeline.ts). Promises the order of
  * checks, one error table, X-Request-ID everywhere, holds that end with their request. Knows no endpoint.
  */
-export { API_PREFIX, type App, createApp, errorResponse, type SidePage, withRequestId } from "./app.ts";
+export { API_PREFIX, type App, createApp, errorResponse, type SidePage, withRequestId, wrongMethod } from "./app.ts";
 export { Call, type Connection } from "./call.ts";
 export { addressList, clientAddress, isLoopback } from "./client-address.ts";
 export { docsPage } from "./docs-page.ts";

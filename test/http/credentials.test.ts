@@ -76,16 +76,27 @@ test("two Authorization headers are no key, even where both are the same", async
 	expect((await rawExchange(port, head(line, "Authorization: Basic abc")))?.status).toBe(401);
 });
 
-test("a 401 names its scheme, and says nothing of why", async () => {
-	const answer = await models("Bearer sk_inf_wrong");
-	expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-	const { error } = await errorOf(answer);
-	expect(error).toEqual({
-		message: "Authentication failed",
-		type: "authentication_error",
-		param: null,
-		code: "AUTHENTICATION_FAILED",
-	});
+test("a 401 names its scheme, and which of the cases it is", async () => {
+	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.now() + 60_000 } });
+	clock.advance(60_001);
+	for (const [authorization, reason] of [
+		[null, "the request has no key; send Authorization: Bearer <key>"],
+		["Bearer ", "the request has no key; send Authorization: Bearer <key>"],
+		["Basic dXNlcjpwYXNz", "the header does not hold one key; send Authorization: Bearer <key>"],
+		["Bearer two words", "the header does not hold one key; send Authorization: Bearer <key>"],
+		["Bearer sk_inf_wrong", "no account of this service has this key, or it was deleted"],
+		[`Bearer ${secret}`, "this key has expired; use another, or make one"],
+	] as const) {
+		const answer = await models(authorization);
+		expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+		const { error } = await errorOf(answer);
+		expect(error).toEqual({
+			message: `Authentication failed: ${reason}`,
+			type: "authentication_error",
+			param: null,
+			code: "AUTHENTICATION_FAILED",
+		});
+	}
 });
 
 test("a key that has expired is no key, from its instant on", async () => {

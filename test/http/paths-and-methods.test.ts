@@ -83,8 +83,28 @@ test("a wrong method is a 405 that names the right ones, also without a credenti
 			expect(`${method} ${path}: ${answer.status} ${answer.headers.get("allow")}`).toBe(`${method} ${path}: 405 ${allow}`);
 			expect(answer.headers.get("x-request-id")).toMatch(ID);
 			const text = await answer.text();
-			if (method !== "HEAD") expect((JSON.parse(text) as ErrorAnswer).code).toBe("METHOD_NOT_ALLOWED");
+			if (method === "HEAD") continue;
+			expect((JSON.parse(text) as ErrorAnswer).code).toBe("METHOD_NOT_ALLOWED");
+			expect(text).toContain(`does not take ${method}; it takes ${allow}`);
 		}
+});
+
+test("a path that is nearly one of ours is told the right one", async () => {
+	for (const [path, meant] of [
+		["/v1/chat/completions", "/api/v1/chat/completions"],
+		["/chat/completions", "/api/v1/chat/completions"],
+		["/api/chat/completions", "/api/v1/chat/completions"],
+		["/openai/v1/models", "/api/v1/models"],
+		["/api/v1/v1/messages", "/api/v1/messages"],
+		["/api/v1/chat/completions/", "/api/v1/chat/completions"],
+		["/v1/models/llama3.2", "/api/v1/models/llama3.2"],
+	] as const)
+		for (const method of ["GET", "POST"]) {
+			const answer = await bare(method, path);
+			expect([path, answer.status, await answer.text()]).toEqual([path, 404, expect.stringContaining(`; call ${meant}"`)]);
+		}
+	for (const path of ["/api/v1/nothing", "/v1/nothing", "/nothing", `/${"x".repeat(5_000)}`])
+		expect(await (await bare("GET", path)).text()).not.toContain("; call ");
 });
 
 test("HEAD answers what GET does, without the body", async () => {

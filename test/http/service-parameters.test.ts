@@ -78,7 +78,7 @@ test("what was asked for outright and is not there is refused with its name", as
 
 test("options of a wrong type are refused by their path", async () => {
 	for (const flag of Object.keys(DEFAULTS).filter((key) => key !== "web_search_citations" && key !== "enable_web_search"))
-		for (const value of ["true", 1, null, []])
+		for (const value of ["true", 1, {}, []])
 			expect(`${flag}=${JSON.stringify(value)}: ${await namedField(chat({ [flag]: value }))}`).toBe(
 				`${flag}=${JSON.stringify(value)}: 400 service_parameters.${flag}`,
 			);
