@@ -72,3 +72,22 @@ test("the configuration names the setting of a bad reference, and the files that
 	expect(() => loadConfig({}, {}, folder)).toThrow(ConfigError);
 	expect(() => loadConfig({}, {}, folder)).toThrow(/upstreams\.a\.key: \/nowhere\/key cannot be read \(ENOENT\)/);
 });
+
+test("what only looks like a reference is refused, and not told: it would be a secret that everybody can guess", () => {
+	for (const value of [
+		"${METRICS-TOKEN}",
+		"${}",
+		"${ NAME}",
+		"${NAME:-x}",
+		"${FILE:/run/secrets/a}",
+		"a ${NAME",
+		"${1}",
+		"$${a} ${b c}",
+	])
+		expect({ value, fault: fault(value, { NAME: "x" }) }).toEqual({
+			value,
+			fault: expect.stringContaining("begins no reference"),
+		});
+	expect(fault("s3cret${tail of it", {})).not.toContain("tail");
+	for (const value of ["$NAME", "$ {NAME}", "{NAME}", "$$", "$${NAME-x}"]) expect(read(value)).toBe(value.replace("$${", "${"));
+});

@@ -1,6 +1,7 @@
 /**
  * References to secrets in values of the configuration file: `${NAME}` is an environment variable, `${file:PATH}` the
- * content of a file, `${credential:NAME}` a credential of systemd or a secret of Docker. `$${` is a literal `${`.
+ * content of a file, `${credential:NAME}` a credential of systemd or a secret of Docker. `$${` is a literal `${`. Anything
+ * else that begins so is refused: taken as it stands, a misspelled reference would be a secret that everybody can guess.
  */
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
@@ -12,7 +13,7 @@ export class SecretFault extends Error {
 	override readonly name = "SecretFault";
 }
 
-const REFERENCE = /\$(\$\{|\{(?:(file|credential):([^{}]*)|([A-Za-z_][A-Za-z0-9_]*))\})/g;
+const REFERENCE = /\$(\$\{|\{(?:(file|credential):([^{}]*)|([A-Za-z_][A-Za-z0-9_]*))\}|\{[^}]{0,100}\}?)/g;
 /** A name in a folder, not a way out of it. */
 const CREDENTIAL_NAME = /^(?!\.)[A-Za-z0-9._-]{1,255}$/;
 /** Where Docker and Podman mount secrets. */
@@ -23,7 +24,7 @@ const MAX_SECRET_BYTES = 65_536;
  * Replaces every reference in a value.
  *
  * @param onFile hears of each file before it is read, by its absolute path
- * @throws {SecretFault} where a variable is not set, or a file cannot be read, is empty, too large, or no text in UTF-8
+ * @throws {SecretFault} where a reference is none, a variable is not set, or a file cannot be read, is empty, too large, or no text in UTF-8
  */
 export function withSecrets(value: string, env: Environment, onFile: (path: string) => void): string {
 	return value.replace(REFERENCE, (_, form: string, kind?: "file" | "credential", place?: string, variable?: string) => {
@@ -32,7 +33,12 @@ export function withSecrets(value: string, env: Environment, onFile: (path: stri
 			onFile(path);
 			return readSecret(path);
 		}
-		if (variable === undefined) return form;
+		if (form === "${") return form;
+		if (variable === undefined)
+			// Not what stands there: it may be a part of a secret.
+			throw new SecretFault(
+				"a ${ that begins no reference: write ${NAME}, ${file:/path} or ${credential:NAME}, and $${ for the characters themselves",
+			);
 		const found = env[variable];
 		if (found === undefined) throw new SecretFault(`environment variable ${variable} is not set`);
 		return found;
