@@ -41,7 +41,16 @@ describe("a chat body's member in another spelling is 400 and named", () => {
 	});
 
 	test("whatever folding, escape or end of a C string hides it", async () => {
-		for (const name of ["max_to\u212aens", "\u017ftore", "\\u004dodel", "max_tokens\\u0000", "max_tokens\\u0000x", "m\\u004fdel"])
+		for (const name of [
+			"max_to\u212aens",
+			"max_complet\u0130on_tokens",
+			"M\u0130N_P",
+			"\u017ftore",
+			"\\u004dodel",
+			"max_tokens\\u0000",
+			"max_tokens\\u0000x",
+			"m\\u004fdel",
+		])
 			await refusedBeforeUpstream(chat(`"${name}":90000`), JSON.parse(`"${name}"`));
 	});
 
