@@ -155,6 +155,19 @@ test("a key for some models is refused others by name, after the model is known 
 	expect(error.message).toContain("models");
 });
 
+test("a key for some models is refused others on free routes that name one, too", async () => {
+	const key = await restricted({ models: [MODEL] });
+	const ask = (method: string, path: string, body?: object) =>
+		verdict(bed.gate.call(method, path, body, { authorization: `Bearer ${key}` }));
+	const messages = [{ role: "user", content: "hello" }];
+	expect(await ask("POST", "/messages/count_tokens", { model: MODEL, messages })).toBe("200");
+	expect(await ask("POST", "/messages/count_tokens", { model: PRICED_MODEL, messages })).toStartWith("403");
+	const proof = new URLSearchParams({ model: PRICED_MODEL, nonce: "a".repeat(64) });
+	expect(await ask("GET", `/tee/attestation?${proof}`)).toStartWith("403");
+	const signature = new URLSearchParams({ model: PRICED_MODEL, request_id: "chatcmpl-a" });
+	expect(await ask("GET", `/tee/signature?${signature}`)).toStartWith("403");
+});
+
 test("a key for some endpoints is refused others by name", async () => {
 	const key = await restricted({ endpoints: ["chat"] });
 	expect(await withKey(key)).toBe("200");

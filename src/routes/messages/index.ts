@@ -3,6 +3,7 @@
  * Claude clients run on every model, with the same checks, holds, upstreams and charges. Errors, events and
  * headers are Anthropic's; model names go through the compatibility map.
  */
+import { checkModelRule } from "../../access/index.ts";
 import { hasFreeModel } from "../../catalog/index.ts";
 import {
 	type AnswerForm,
@@ -90,6 +91,7 @@ function read(
 ): { readonly chat: MessagesChat; readonly asked: ChatInput } {
 	refuseDeepNesting(raw);
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	if (call.caller !== null) checkModelRule(call.caller, model.id);
 	const chat = chatRequest(body, model, long);
 	return { chat, asked: chatInput(chat.body, long) };
 }

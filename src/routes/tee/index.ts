@@ -4,12 +4,14 @@
  */
 
 import Type, { type Static } from "typebox";
+import { checkModelRule } from "../../access/index.ts";
 import type { Catalog, TextModel } from "../../catalog/index.ts";
 import type { Receipts } from "../../completions/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import { patternedText } from "../../schema/patterned-text.ts";
+import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 import type { Attestations } from "../../upstreams/attestation/port.ts";
 
@@ -74,7 +76,7 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			answer: { type: "application/json", schema: ReportSchema, description: "The server's report, as it came" },
 			async run({ query }, call) {
 				const { model: name, nonce } = query as Static<typeof AttestationQuery>;
-				const model = attesting(name, parts);
+				const model = attesting(name, call, parts);
 				if (model.capabilities.supportsE2EE && nonce.length < NONCE_DIGITS)
 					throw invalidField(["nonce"], "must be 64 hex digits");
 				return told(await parts.attestations.report(model, nonce, call.signal));
@@ -90,7 +92,7 @@ export function teeRoutes(parts: TeeParts): Endpoint[] {
 			answer: { type: "application/json", schema: SignatureSchema, description: "The server's signature, as it came" },
 			async run({ query }, call) {
 				const { model: name, request_id: id } = query as Static<typeof SignatureQuery>;
-				const model = attesting(name, parts);
+				const model = attesting(name, call, parts);
 				const receipt = parts.receipts.find(id);
 				const isOthers = receipt !== null && (receipt.accountId !== call.caller?.account.id || receipt.modelId !== model.id);
 				if (isOthers) throw unknownCompletion();
@@ -113,8 +115,9 @@ function unknownCompletion(): ApiError {
 }
 
 /** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */
-function attesting(name: string, { catalog, now }: TeeParts): TextModel {
+function attesting(name: string, { caller }: Call, { catalog, now }: TeeParts): TextModel {
 	const { model } = catalog().resolve(name, "text", now());
+	if (caller !== null) checkModelRule(caller, model.id);
 	if (!model.capabilities.supportsTeeAttestation) throw invalidField(["model"], `${model.id} proves nothing of what it runs in`);
 	return model;
 }
