@@ -113,7 +113,9 @@ function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>)
 
 /** A text as the schema's type wants it: a number, a boolean, or the text where it is none. */
 export function readScalar(text: string, type: unknown): unknown {
-	if (type === "integer" || type === "number") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+	if (type === "integer") return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+	// Programs write small and large numbers so.
+	if (type === "number") return /^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : text;
 	if (type === "boolean") return text === "true" ? true : text === "false" ? false : text;
 	return text;
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { type Checker, invalidRequest } from "../schema/index.ts";
+import { type Checker, invalidField, invalidRequest } from "../schema/index.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { checkInput, readScalar } from "./parse-body.ts";
 
@@ -54,9 +54,17 @@ export function readQuery(url: string, rules: QueryRules): Record<string, unknow
 	const search = new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
 	for (const name of rules.beside) search.delete(name);
 	requireKnown(search, rules);
+	requireOnce(search, rules);
 	const query = queryObject(search, rules.properties);
 	if (rules.checker !== null) checkInput(rules.checker, query);
 	return query;
+}
+
+/** Readers differ on which of two counts. */
+function requireOnce(search: URLSearchParams, { properties }: QueryRules): void {
+	for (const name of new Set(search.keys()))
+		if (properties[name]?.type !== "array" && search.getAll(name).length > 1)
+			throw invalidField([name], "is there twice; send it once", "repeated_key");
 }
 
 /** Unknown parameters that an answer names at most. */
@@ -78,7 +86,7 @@ function requireKnown(search: URLSearchParams, { properties, beside }: QueryRule
 
 /**
  * Query parameters as an object for the schema: numbers and booleans are read where the schema wants them,
- * repeated or comma-separated values where it wants an array. An empty value and `null` of anything but text are
+ * repeated or comma-separated values where it wants an array; others come once. An empty value and `null` of anything but text are
  * the same as absent.
  */
 function queryObject(search: URLSearchParams, properties: QueryRules["properties"]): Record<string, unknown> {

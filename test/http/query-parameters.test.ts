@@ -78,3 +78,13 @@ test("what clients add to each request is taken: api-version, beta, and x402Vers
 	for (const path of ["/chat/completions?beta=true", "/messages?api-version=1", "/models?x402Version=1"])
 		expect([path, (await (path.startsWith("/models") ? bed.gate.call("GET", path) : chat(path))).status]).toEqual([path, 400]);
 });
+
+test("a parameter that stands twice is 400 and named, but for lists", async () => {
+	for (const path of ["/billing/usage?limit=5&limit=6", "/models?type=text&type=image", "/api_keys?limit=1&limit=1"]) {
+		const answer = await bed.gate.call("GET", path);
+		expect([path, answer.status]).toEqual([path, 400]);
+		expect(await answer.text()).toContain("is there twice");
+	}
+	expect((await bed.gate.call("DELETE", "/api_keys?id=a&id=b")).status).toBe(400);
+	expect((await bed.gate.call("GET", "/characters?tags=a&tags=b")).status).toBe(200);
+});
