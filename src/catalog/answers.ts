@@ -28,7 +28,36 @@ const DeprecationSchema = Type.Object({
 	replacementModelId: Type.Optional(Type.String()),
 });
 
-/** One model. Members of `model_spec` beyond these depend on its type. */
+const VoiceCloningSchema = Type.Object({
+	mode: Type.String(),
+	accepted_formats: Type.Array(Type.String()),
+	min_sample_seconds: Type.Number(),
+	retention_days: Type.Number(),
+});
+
+const flag = Type.Optional(Type.Boolean());
+const amount = Type.Optional(Type.Number());
+/** Of music models. */
+const musicMembers = {
+	supports_lyrics: flag,
+	lyrics_required: flag,
+	supports_force_instrumental: flag,
+	supports_loop: flag,
+	supports_language_code: flag,
+	supports_speed: flag,
+	default_speed: amount,
+	min_speed: amount,
+	max_speed: amount,
+	min_duration: amount,
+	max_duration: amount,
+	default_duration: amount,
+	duration_options: Type.Optional(Type.Array(Type.Number())),
+	prompt_character_limit: amount,
+	min_prompt_length: amount,
+	lyrics_character_limit: amount,
+};
+
+/** One model. Which members `model_spec` has depends on its type. */
 export const ModelSchema = named(
 	"Model",
 	Type.Object({
@@ -50,6 +79,17 @@ export const ModelSchema = named(
 			availableContextTokens: Type.Optional(Type.Integer()),
 			maxCompletionTokens: Type.Optional(Type.Integer()),
 			voices: Type.Optional(Type.Array(Type.String())),
+			default_voice: Type.Optional(Type.String()),
+			supported_formats: Type.Optional(Type.Array(Type.String())),
+			default_format: Type.Optional(Type.String()),
+			supports_custom_voice_id: Type.Optional(Type.Boolean()),
+			voice_cloning: Type.Optional(VoiceCloningSchema),
+			embeddingDimensions: Type.Optional(Type.Integer()),
+			maxInputTokens: Type.Optional(Type.Integer()),
+			supportsCustomDimensions: Type.Optional(Type.Boolean()),
+			supportsStyleReferences: Type.Optional(Type.Boolean()),
+			supportsWebSearch: Type.Optional(Type.Boolean()),
+			...musicMembers,
 			capabilities: Type.Optional(Type.Object({}, { additionalProperties: true })),
 			constraints: Type.Optional(Type.Object({}, { additionalProperties: true })),
 			pricing: Type.Optional(Type.Object({}, { additionalProperties: true })),

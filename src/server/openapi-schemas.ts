@@ -33,6 +33,7 @@ const Issue = object(
 		path: { type: "array", items: { anyOf: [text, { type: "integer" }] }, description: "Names of members, and places in lists" },
 		code: text,
 		message: text,
+		maximum: { type: "integer", description: "Of too many: how many there may be" },
 	},
 	["path", "code", "message"],
 );

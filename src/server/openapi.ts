@@ -137,8 +137,14 @@ function requestContent({ schema, form, keepNulls, raw }: NonNullable<Endpoint["
 		.map(([name, most]) => [name, filesOf(most)] as const);
 	const needed = form.optional === true ? required : [form.file, ...required];
 	const shown = { ...properties, [form.file]: filesOf(form.most ?? 1), ...Object.fromEntries(others) };
+	const { [form.file]: texts } = properties;
+	// As many pictures as there may be files.
+	const counted =
+		texts?.type === "array" ? { ...properties, [form.file]: { ...texts, minItems: 1, maxItems: form.most ?? 1 } } : properties;
 	return {
-		...(form.orJson === true ? { "application/json": { schema: asJson({ ...schema, required: needed }) } } : {}),
+		...(form.orJson === true
+			? { "application/json": { schema: asJson({ ...schema, properties: counted, required: needed }) } }
+			: {}),
 		"multipart/form-data": { schema: { ...schema, properties: shown, required: needed } },
 	};
 }

@@ -100,3 +100,71 @@ test("amounts have the form that the document gives them", async () => {
 		expect([amount, made.status]).toEqual([amount, status]);
 	}
 });
+
+interface AnswerSchema {
+	readonly $ref?: string;
+	readonly type?: string | readonly string[];
+	readonly properties?: Readonly<Record<string, AnswerSchema>>;
+	readonly items?: AnswerSchema;
+	readonly anyOf?: readonly AnswerSchema[];
+	readonly additionalProperties?: boolean | AnswerSchema;
+}
+
+/** Paths of members in a value that its schema does not name, where it names any. */
+function unnamed(value: unknown, given: AnswerSchema, at = ""): string[] {
+	const schema =
+		given.$ref === undefined ? given : (document.components.schemas[given.$ref.split("/").at(-1) ?? ""] as AnswerSchema);
+	if (value === null || typeof value !== "object") return [];
+	if (schema.anyOf !== undefined) {
+		const fits = schema.anyOf.filter(
+			(branch) => branch.$ref !== undefined || branch.type === (Array.isArray(value) ? "array" : "object"),
+		);
+		return fits.map((branch) => unnamed(value, branch, at)).toSorted((one, other) => one.length - other.length)[0] ?? [];
+	}
+	if (Array.isArray(value)) return value.flatMap((each, index) => unnamed(each, schema.items ?? {}, `${at}[${index}]`));
+	const { properties = {}, additionalProperties: others } = schema;
+	if (Object.keys(properties).length === 0) return [];
+	return Object.entries(value).flatMap(([name, each]) => {
+		const of = properties[name] ?? (typeof others === "object" ? others : undefined);
+		return of === undefined ? (others === true ? [] : [`${at}.${name}`]) : unnamed(each, of, `${at}.${name}`);
+	});
+}
+
+const PICTURES = ["YQ==", "YQ==", "YQ==", "YQ=="];
+const HELLO = [{ role: "user", content: "hello" }];
+const ANSWERED: readonly (readonly [method: string, path: string, body?: object])[] = [
+	["GET", "/models?type=all"],
+	["GET", "/models/traits"],
+	["GET", "/api_keys"],
+	["GET", "/api_keys/rate_limits"],
+	["GET", "/admin/accounts"],
+	["GET", "/billing/balance"],
+	["GET", "/billing/usage"],
+	["GET", "/characters"],
+	["POST", "/chat/completions", { model: "text-large", messages: HELLO }],
+	["POST", "/responses", { model: "text-large", input: "hello" }],
+	["POST", "/messages", { model: "text-large", max_tokens: 5, messages: HELLO }],
+	["POST", "/embeddings", { model: "text-vectors", input: "hello" }],
+	["POST", "/augment/search", { query: "hello" }],
+	["POST", "/image/multi-edit", { prompt: "together", modelId: "local-edit", images: PICTURES }],
+	["POST", "/image/generate", { model: "z-image-turbo", prompt: "a", steps: 1_000 }],
+	["POST", "/crypto/rpc/ethereum-mainnet", { jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] }],
+	["POST", "/api_keys", { apiKeyType: "INFERENCE" }],
+];
+
+test("no answer has a member that its schema does not name", async () => {
+	for (const [method, path, body] of ANSWERED) {
+		const template = path.split("?")[0]?.replace("/ethereum-mainnet", "/{network}") ?? "";
+		const answer = await bed.gate.call(method, path, body);
+		const declared = operation(method.toLowerCase(), template).responses[String(answer.status)];
+		const schema = declared?.content["application/json"]?.schema as AnswerSchema;
+		expect({ path, unnamed: unnamed(await answer.json(), schema) }).toEqual({ path, unnamed: [] });
+	}
+});
+
+test("what a request may send beside its body stands in the document", () => {
+	const names = operation("post", "/crypto/rpc/{network}").parameters?.map(({ name }) => name);
+	expect(names).toContain("Idempotency-Key");
+	const images = operation("post", "/image/multi-edit").requestBody?.content["application/json"]?.schema as AnswerSchema;
+	expect(images.properties?.images).toMatchObject({ minItems: 1, maxItems: 3 });
+});

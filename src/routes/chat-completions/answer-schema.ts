@@ -26,11 +26,28 @@ const ToolCallDelta = named(
 	}),
 );
 
+const Annotation = named(
+	"ChatAnnotation",
+	Type.Object({
+		type: Type.String({ description: "url_citation; more may come" }),
+		url_citation: Type.Optional(
+			Type.Object({
+				url: Type.String(),
+				title: optional(Type.String()),
+				content: optional(Type.String()),
+				start_index: optional(Type.Integer()),
+				end_index: optional(Type.Integer()),
+			}),
+		),
+	}),
+);
+
 const said = {
 	content: optional(Type.String()),
 	refusal: optional(Type.String()),
 	reasoning_content: optional(Type.String()),
 	reasoning_details: optional(Type.Array(Type.Unknown())),
+	annotations: optional(Type.Array(Annotation)),
 };
 const Message = named("ChatMessage", Type.Object({ role: Type.String(), ...said, tool_calls: optional(Type.Array(ToolCall)) }));
 const Delta = named(
@@ -51,7 +68,12 @@ const Usage = named(
 		prompt_tokens: Type.Integer(),
 		completion_tokens: Type.Integer(),
 		total_tokens: Type.Integer(),
-		prompt_tokens_details: optional(Type.Object({ cached_tokens: optional(Type.Integer()) })),
+		prompt_tokens_details: optional(
+			Type.Object({
+				cached_tokens: optional(Type.Integer()),
+				cache_creation_input_tokens: optional(Type.Integer({ description: "Written to a cache" })),
+			}),
+		),
 		completion_tokens_details: optional(Type.Object({ reasoning_tokens: optional(Type.Integer()) })),
 	}),
 );

@@ -44,6 +44,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 			openAi: false,
 			callers: ["key", "wallet"],
 			failureGuard: false,
+			idempotencyKey: "optional",
 			body: { schema: RpcBodySchema, maxBytes: MAX_BODY_BYTES, mediaTypes: RPC_MEDIA_TYPES, raw: true },
 			codes: [
 				"RPC_NETWORK_UNSUPPORTED",
