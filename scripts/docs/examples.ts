@@ -76,5 +76,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
 	"billing-usage": { query: { limit: "10" } },
 	"billing-usage-history": { query: { pageSize: "100" } },
 	"billing-usage-analytics": { query: { lookback: "7d" } },
+	"billing-movements": { query: { pageSize: "100" } },
 	openapi: { open: true },
 };

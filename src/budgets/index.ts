@@ -21,6 +21,7 @@ export {
 	type AccountBalance,
 	type KeySum,
 	type StatementEntry,
+	type StatementMovement,
 	Statements,
 	type UsageSum,
 	type UsageSums,

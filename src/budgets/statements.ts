@@ -2,6 +2,7 @@ import { orApiError } from "../store/api-refusal.ts";
 import type { AdminAnswer, AdminInput, StorePort } from "../store/port.ts";
 import { SecretReader } from "../store/secret-reader.ts";
 
+export type { AccountMovement as StatementMovement } from "../store/admin/list-money.ts";
 export type { AccountBalance } from "../store/queries/account-balance.ts";
 export type { StatementEntry } from "../store/queries/statement.ts";
 export type { KeySum, UsageSum, UsageSums } from "../store/queries/usage-sums.ts";
@@ -32,6 +33,11 @@ export class Statements {
 	/** Entries that follow a place. */
 	history(query: AdminInput<"usageHistory">): Promise<AdminAnswer<"usageHistory">> {
 		return orApiError(this.#store.admin("usageHistory", query));
+	}
+
+	/** What came into the account and left it beside charges, newest first. */
+	movements(query: AdminInput<"listMovements">): Promise<AdminAnswer<"listMovements">> {
+		return orApiError(this.#store.admin("listMovements", query));
 	}
 
 	/** Sums of days, from what is counted each day. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
+import { credit, debit, refund } from "../../../src/store/admin.ts";
 import {
 	type BillingGateway,
 	FREE_MODEL,
@@ -12,6 +13,7 @@ import {
 } from "../../../test/support/billing-gateway.ts";
 import type { Clock } from "../../telemetry/clock.ts";
 import { BalanceSchema } from "./balance.ts";
+import { MovementsSchema } from "./movements.ts";
 import { UsageSchema } from "./usage.ts";
 import { UsageAnalyticsSchema } from "./usage-analytics.ts";
 import { UsageHistorySchema } from "./usage-history.ts";
@@ -236,7 +238,7 @@ describe("GET /billing/balance", () => {
 
 	test("tells prepaid USD, with every charge whose answer is out", async () => {
 		const key = await newAccount("2.5");
-		await billing.chat(0, 1_000, { key });
+		await billing.chat(4, 999, { key });
 		const balance = await billing.read<Balance>("/balance", key);
 		expect(faults(BalanceSchema, balance)).toEqual([]);
 		expect(balance).toEqual({
@@ -255,7 +257,7 @@ describe("GET /billing/balance", () => {
 			balances: { diem: 6, usd: 2, bundledCredits: 0 },
 			diemEpochAllocation: 6,
 		});
-		await billing.chat(0, 1_000, { key });
+		await billing.chat(4, 999, { key });
 		const { balances, diemEpochAllocation } = await billing.read<Balance>("/balance", key);
 		expect([balances.diem, balances.usd, diemEpochAllocation]).toEqual([5.9994, 2, 6]);
 		const bundled = await newAccount("2", { bundledUsd: "3" });
@@ -285,7 +287,7 @@ describe("GET /billing/balance", () => {
 		const limits = { usd: "0.001" };
 		const { secret, id, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { limits, limitPeriod: "LIFETIME" } });
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true, consumptionCurrency: "USD" });
-		await billing.chat(0, 1_000, { key: secret });
+		await billing.chat(4, 999, { key: secret });
 		expect(await billing.read<Balance>("/balance", secret)).toMatchObject({ canConsume: true });
 		const rest = { unit: "usd", sku: "rest", amount: 400_000, units: 1, rows: 1 } as const;
 		await billing.gate.admin.db
@@ -383,5 +385,68 @@ describe("GET /billing/usage-analytics", () => {
 		expect(new Set(topKeyNames).size).toBe(5);
 		expect(topKeyNames).not.toContain("date");
 		expect(topKeyNames).toContain("__proto__");
+	});
+});
+
+describe("GET /billing/movements", () => {
+	interface Movements {
+		readonly data: {
+			readonly type: string;
+			readonly amount: number;
+			readonly balanceAfter: number;
+			readonly reference: string;
+			readonly requestId: string | null;
+		}[];
+		readonly nextCursor: string | null;
+	}
+
+	test("credits, debits and refunds explain with the charges what the account has", async () => {
+		const { secret: key, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN" } });
+		const { admin } = billing.gate;
+		await credit(admin, { accountId, amount: "2.5", reference: `order-${accountId}` });
+		await debit(admin, { accountId, amount: "0.25", reference: `back-${accountId}` });
+		const requestId = await billing.chat(40, 500, { key });
+		await billing.gate.books.store.settled();
+		await refund(admin, { requestId, reference: `sorry-${accountId}` });
+		const page = await billing.read<Movements>("/movements", key);
+		expect(faults(MovementsSchema, page)).toEqual([]);
+		expect(page.nextCursor).toBeNull();
+		expect(page.data.map(({ type, amount, reference }) => [type, amount, reference])).toEqual([
+			["REFUND", 0.000306, `sorry-${accountId}`],
+			["DEBIT", -0.25, `back-${accountId}`],
+			["CREDIT", 2.5, `order-${accountId}`],
+			["CREDIT", 1, expect.any(String)],
+		]);
+		expect(page.data.map(({ requestId: of }) => of)).toEqual([requestId, null, null, null]);
+		const usage = await billing.read<Page>("/usage", key);
+		const nano = (usd: number) => Math.round(usd * 1e9);
+		const all = [...page.data, ...usage.data].reduce((sum, { amount }) => sum + nano(amount), 0);
+		expect(all).toBe(await billing.gate.balance(accountId));
+		const csv = await billing.gate.call("GET", "/billing/movements", undefined, {
+			authorization: `Bearer ${key}`,
+			accept: "text/csv",
+		});
+		expect(csv.headers.get("content-disposition")).toMatch(/^attachment; filename=billing-movements-\w+\.csv$/);
+		const lines = (await csv.text()).split("\r\n");
+		expect(lines[0]).toBe("timestamp,type,amount,currency,balanceAfter,reference,requestId");
+		expect(lines[2]).toContain(`DEBIT,-0.25,USD,3.25,back-${accountId},`);
+	});
+
+	test("pages follow each other, and a cursor is the account's and the list's alone", async () => {
+		const { secret: key, accountId } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN" } });
+		for (let index = 0; index < 12; index++)
+			await credit(billing.gate.admin, { accountId, amount: "0.01", reference: `page-${accountId}-${index}` });
+		const first = await billing.read<Movements>("/movements?pageSize=10", key);
+		expect(first.data).toHaveLength(10);
+		const second = await billing.read<Movements>(`/movements?cursor=${first.nextCursor}`, key);
+		expect([second.data.length, second.nextCursor]).toEqual([3, null]);
+		expect(new Set([...first.data, ...second.data].map(({ reference }) => reference)).size).toBe(13);
+		const other = await newAccount();
+		const refused = async (path: string, secret: string) =>
+			(await billing.gate.call("GET", `/billing/${path}`, undefined, { authorization: `Bearer ${secret}` })).status;
+		expect(await refused(`movements?cursor=${first.nextCursor}`, other)).toBe(400);
+		expect(await refused(`usage-history?cursor=${first.nextCursor}`, key)).toBe(400);
+		expect(await refused(`movements?cursor=${first.nextCursor}&pageSize=10`, key)).toBe(400);
+		expect((await billing.read<Movements>("/movements", other)).data).toHaveLength(1);
 	});
 });

@@ -26,7 +26,7 @@ export const UsageEntrySchema = named(
 );
 export type UsageEntry = Static<typeof UsageEntrySchema>;
 
-const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS" } as const;
+export const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS" } as const;
 const CSV_COLUMNS = [
 	"timestamp",
 	"sku",

@@ -7,8 +7,9 @@ import Type from "typebox";
 import { type Endpoint, plain } from "../../server/endpoint.ts";
 import { AnalyticsCache } from "./analytics-cache.ts";
 import { BalanceSchema, balance } from "./balance.ts";
+import { MovementsSchema, movements } from "./movements.ts";
 import type { BillingParts } from "./parts.ts";
-import { UsageAnalyticsQuerySchema, UsageHistoryQuerySchema, UsageQuerySchema } from "./schema.ts";
+import { MovementsQuerySchema, UsageAnalyticsQuerySchema, UsageHistoryQuerySchema, UsageQuerySchema } from "./schema.ts";
 import { UsageSchema, usage } from "./usage.ts";
 import { UsageAnalyticsSchema, usageAnalytics } from "./usage-analytics.ts";
 import { UsageHistorySchema, usageHistory } from "./usage-history.ts";
@@ -55,6 +56,21 @@ export function billingRoutes(parts: BillingParts): Endpoint[] {
 				others: csv,
 			},
 			run: ({ query }, call) => usageHistory(query, call, parts),
+		}),
+		plain({
+			...common,
+			path: "/billing/movements",
+			name: "billing-movements",
+			right: "ADMIN",
+			summary: "Credits, debits and refunds, newest first",
+			query: MovementsQuerySchema,
+			answer: {
+				type: json,
+				schema: MovementsSchema,
+				description: `Movements, and the cursor of the next page${CSV}`,
+				others: csv,
+			},
+			run: ({ query }, call) => movements(query, call, parts),
 		}),
 		plain({
 			...common,

@@ -38,6 +38,9 @@ export const UsageHistoryQuerySchema = Type.Object({
 });
 export type UsageHistoryQuery = Static<typeof UsageHistoryQuerySchema>;
 
+export const MovementsQuerySchema = Type.Pick(UsageHistoryQuerySchema, ["pageSize", "cursor"]);
+export type MovementsQuery = Static<typeof MovementsQuerySchema>;
+
 export const UsageAnalyticsQuerySchema = Type.Object({
 	lookback: Type.Optional(
 		patternedText("^([1-9]|[1-8][0-9]|90)d$", "must be days from 1d to 90d", { description: "Days up to today, default 7d" }),

@@ -32,13 +32,18 @@ export async function usageHistory(query: UsageHistoryQuery, call: Call, { state
 	const nextCursor =
 		found.next === null ? null : sealCursor({ currency, toMs, pageSize, after: found.next }, accountId, secret, clock.now());
 	if (!wantsCsv(call.request.headers.get("accept"))) return json({ data: found.entries.map(usageEntry), nextCursor });
-	const stamp = new Date(call.admittedAtMs).toISOString().replaceAll(/[-:.]/g, "");
+	return csvPage("billing-usage-history", usageCsv(found.entries), nextCursor, call);
+}
+
+/** A page of a list as a file, with the cursor of the next in a header. */
+export function csvPage(name: string, body: string, nextCursor: string | null, { admittedAtMs }: Call): Answer {
+	const stamp = new Date(admittedAtMs).toISOString().replaceAll(/[-:.]/g, "");
 	return {
 		status: 200,
 		type: "text/csv; charset=utf-8",
-		body: usageCsv(found.entries),
+		body,
 		headers: {
-			"Content-Disposition": `attachment; filename=billing-usage-history-${stamp}.csv`,
+			"Content-Disposition": `attachment; filename=${name}-${stamp}.csv`,
 			...(nextCursor === null ? {} : { "x-next-cursor": nextCursor }),
 		},
 	};

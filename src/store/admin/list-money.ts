@@ -37,17 +37,45 @@ export function listMoney(admin: AdminStore, input: ListMoney): Promise<MoneyEnt
 		.setAccessMode("read only")
 		.execute(async (tx) => {
 			await requireAccount(tx, input.accountId);
-			const rows = await (input.what === "refunds" ? refundsOf(tx, input) : ofUsd(tx, input.what, input));
-			return rows.map((row) => ({
-				place: Number(row.movement_id),
-				reference: row.reference,
-				source: row.unit,
-				amount: nano(Number(row.amount)),
-				balanceAfter: nano(Number(row.balance_after)),
-				requestId: row.request_id,
-				bookedAtMs: Number(row.created_at),
-			}));
+			return entriesOf(tx, input);
 		});
+}
+
+/** Each of an account's credits, debits and refunds. */
+export interface AccountMovement extends MoneyEntry {
+	readonly kind: "credit" | "debit" | "refund";
+}
+
+const KINDS = [
+	["credit", "credits"],
+	["debit", "debits"],
+	["refund", "refunds"],
+] as const;
+
+/** All three together, newest first, at the cost of three pages. */
+export function listMovements(admin: AdminStore, page: Omit<ListMoney, "what">): Promise<AccountMovement[]> {
+	return admin.db
+		.transaction()
+		.setAccessMode("read only")
+		.execute(async (tx) => {
+			const found: AccountMovement[] = [];
+			for (const [kind, what] of KINDS)
+				for (const entry of await entriesOf(tx, { ...page, what })) found.push({ ...entry, kind });
+			return found.sort((one, other) => other.place - one.place).slice(0, page.limit);
+		});
+}
+
+async function entriesOf(tx: StoreDb, input: ListMoney): Promise<MoneyEntry[]> {
+	const rows = await (input.what === "refunds" ? refundsOf(tx, input) : ofUsd(tx, input.what, input));
+	return rows.map((row) => ({
+		place: Number(row.movement_id),
+		reference: row.reference,
+		source: row.unit,
+		amount: nano(Number(row.amount)),
+		balanceAfter: nano(Number(row.balance_after)),
+		requestId: row.request_id,
+		bookedAtMs: Number(row.created_at),
+	}));
 }
 
 async function ofUsd(tx: StoreDb, what: "credits" | "debits", { accountId, before, limit }: ListMoney) {

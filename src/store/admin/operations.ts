@@ -25,7 +25,7 @@ import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
 import { getAccountKey } from "./get-account-key.ts";
 import { hasCustomers } from "./has-customers.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
-import { listMoney } from "./list-money.ts";
+import { listMoney, listMovements } from "./list-money.ts";
 import type { AdminStore } from "./open-admin.ts";
 import { refund } from "./refund.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
@@ -90,6 +90,7 @@ const ADMIN_OPERATIONS = {
 	listExceededLimits,
 	listKeys: listAccountKeys,
 	listMoney,
+	listMovements,
 	lookAtAlerts,
 	listTopUps,
 	listUnreadStakers,

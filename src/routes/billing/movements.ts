@@ -1,0 +1,88 @@
+import Type from "typebox";
+import { NANO_PER_USD, type StatementMovement } from "../../budgets/index.ts";
+import { invalidField } from "../../schema/index.ts";
+import { named } from "../../schema/named-schema.ts";
+import type { Call } from "../../server/call.ts";
+import { type Answer, json } from "../../server/endpoint.ts";
+import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
+import { wantsCsv } from "./accept.ts";
+import { openCursor, sealCursor } from "./cursor.ts";
+import { CURRENCIES } from "./entry.ts";
+import { type BillingParts, callerOf } from "./parts.ts";
+import type { MovementsQuery } from "./schema.ts";
+import { csvPage } from "./usage-history.ts";
+
+const MovementSchema = named(
+	"Movement",
+	Type.Object({
+		timestamp: Type.String({ format: "date-time" }),
+		type: Type.Enum(["CREDIT", "DEBIT", "REFUND"]),
+		amount: Type.Number({ description: "Negative: a debit" }),
+		currency: Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"]),
+		balanceAfter: Type.Number({ description: "Of that currency" }),
+		reference: Type.String({ description: "Of the operator's" }),
+		requestId: Type.Union([Type.String(), Type.Null()], { description: "Of a refund: the request that was charged" }),
+	}),
+);
+
+export const MovementsSchema = named(
+	"Movements",
+	Type.Object({
+		data: Type.Array(MovementSchema),
+		nextCursor: Type.Union([Type.String({ maxLength: 512 }), Type.Null()], { description: "null on the last page" }),
+	}),
+);
+
+const DEFAULT_PAGE_SIZE = 1000;
+/** Cursors of other lists are none of this one. */
+const LIST = "movements";
+
+/** GET /billing/movements: credits, debits and refunds of the account, newest first. With the charges they are its balance. */
+export async function movements(query: MovementsQuery, call: Call, { statements, clock }: BillingParts): Promise<Answer> {
+	const accountId = callerOf(call).account.id;
+	const secret = await statements.cursorSecret();
+	const owner = `${LIST} of ${accountId}`;
+	if (query.cursor !== undefined && query.pageSize !== undefined)
+		throw invalidField(["pageSize"], "must not stand beside a cursor, which holds that of its first page");
+	const place = query.cursor === undefined ? null : openCursor(query.cursor, owner, secret, clock.now());
+	const pageSize = place?.pageSize ?? query.pageSize ?? DEFAULT_PAGE_SIZE;
+	const found = await statements.movements({ accountId, before: place?.after ?? null, limit: pageSize + 1 });
+	const entries = found.slice(0, pageSize);
+	const last = found.length > pageSize ? entries.at(-1) : undefined;
+	const after = last === undefined ? null : { currency: null, toMs: null, pageSize, after: last.place };
+	const nextCursor = after === null ? null : sealCursor(after, owner, secret, clock.now());
+	if (wantsCsv(call.request.headers.get("accept"))) return csvPage("billing-movements", csvOf(entries), nextCursor, call);
+	return json({ data: entries.map(movementView), nextCursor });
+}
+
+function movementView(entry: StatementMovement) {
+	const { kind, source, amount, balanceAfter, reference, requestId, bookedAtMs } = entry;
+	return {
+		timestamp: new Date(bookedAtMs).toISOString(),
+		type: kind.toUpperCase(),
+		amount: ((kind === "debit" ? -1 : 1) * amount) / NANO_PER_USD,
+		currency: CURRENCIES[source],
+		balanceAfter: balanceAfter / NANO_PER_USD,
+		reference,
+		requestId,
+	};
+}
+
+const CSV_COLUMNS = ["timestamp", "type", "amount", "currency", "balanceAfter", "reference", "requestId"];
+
+function csvOf(entries: readonly StatementMovement[]): string {
+	return [csvLine(CSV_COLUMNS), ...entries.map((entry) => csvLine(csvCells(entry)))].join("");
+}
+
+/** Numbers are exact decimals. */
+function csvCells({ kind, source, amount, balanceAfter, reference, requestId, bookedAtMs }: StatementMovement): CsvCell[] {
+	return [
+		new Date(bookedAtMs).toISOString(),
+		kind.toUpperCase(),
+		{ plain: `${kind === "debit" ? "-" : ""}${decimalText(amount, 9)}` },
+		CURRENCIES[source],
+		{ plain: decimalText(balanceAfter, 9) },
+		reference,
+		requestId ?? "",
+	];
+}
