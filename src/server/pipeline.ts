@@ -28,6 +28,7 @@ import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndp
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
+import { pacedAnswer } from "./paced-answer.ts";
 import { checkInput, parseable, parseJsonObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
@@ -152,11 +153,16 @@ export async function travel(
 		headers["x-service-model-router"],
 	);
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
-	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings);
-	if (answer.ended === undefined) call.end();
+	let { ended } = answer;
+	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings, (bytes) => {
+		const paced = pacedAnswer(bytes, call.signal, settings.upload);
+		ended = paced?.ended;
+		return paced?.body ?? null;
+	});
+	if (ended === undefined) call.end();
 	else {
-		noteStreamEnd(response, answer.ended);
-		void answer.ended.then(() => call.end());
+		noteStreamEnd(response, ended);
+		void ended.then(() => call.end());
 	}
 	return response;
 }

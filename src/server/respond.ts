@@ -6,6 +6,13 @@ import type { Answer } from "./endpoint.ts";
 /** Below this many bytes compression costs more than it saves. */
 const MIN_COMPRESSED_BYTES = 1024;
 
+/** Goes out with its length, which a stream does not have: players show it. Who is answered so has paid for each second. */
+const LENGTH_TOLD = /^audio\//;
+
+/** Shorter texts are no large answers, however many bytes a character has. */
+const MIN_PACED_CHARACTERS = 1_048_576;
+const encoder = new TextEncoder();
+
 /** Media, which is packed already; and players ask for its length. */
 const PACKED = /^(?:audio|image|video)\//;
 
@@ -117,8 +124,17 @@ export function preflight(request: Request, requestId: string, allow: string, se
 	return new Response(null, { status: 204, headers });
 }
 
-/** Builds the Response: headers, and gzip or br for whole answers of a useful size. */
-export function respond(answer: Answer, headers: Record<string, string>, request: Request, settings: RespondSettings): Response {
+/**
+ * Builds the Response: headers, and gzip or br for whole answers of a useful size.
+ * @param pace what goes out in the place of a whole body; null: the body itself
+ */
+export function respond(
+	answer: Answer,
+	headers: Record<string, string>,
+	request: Request,
+	settings: RespondSettings,
+	pace: (bytes: Uint8Array) => ReadableStream | null = () => null,
+): Response {
 	headers["Content-Type"] = answer.type;
 	// What others made must not be taken for a page or a script (https://fetch.spec.whatwg.org/#x-content-type-options-header).
 	if (!OWN_TYPES.test(answer.type)) headers["X-Content-Type-Options"] = "nosniff";
@@ -134,6 +150,10 @@ export function respond(answer: Answer, headers: Record<string, string>, request
 			answer.packed?.set(encoding, packed);
 			body = packed;
 			headers["Content-Encoding"] = encoding;
+		}
+		if (body.length >= MIN_PACED_CHARACTERS && !LENGTH_TOLD.test(answer.type)) {
+			const bytes = typeof body === "string" ? encoder.encode(body) : body;
+			body = pace(bytes) ?? bytes;
 		}
 	}
 	addCors(headers, request, settings);

@@ -1,6 +1,7 @@
 /** One account, or an address without a key, floods the gateway: what it gets, and that another account is served meanwhile. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { DocumentPool } from "../../src/engines/documents/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
@@ -185,6 +186,28 @@ test("a caller that cannot pay anything is refused before its body comes, where 
 	expect(await verdict(bed.gate.chat(HELLO, { key: broke.secret }))).toBe("200");
 	const credited = await bed.gate.newKey({ creditUsd: "0" });
 	expect(await verdict(sendFile("short.txt", credited.secret))).toBe("402 INSUFFICIENT_BALANCE");
+});
+
+test("an answer that is not read keeps its place until it is, and is then gone", async () => {
+	const content = "word ".repeat(5_000_000);
+	const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
+	const usage = { prompt_tokens: 5, completion_tokens: 1_000, total_tokens: 1_005 };
+	bed.upstream.next({ raw: JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices, usage }) });
+	const posts = (await bed.gate.posts()).length;
+	const body = JSON.stringify(HELLO);
+	const socket = connect({ port: bed.gate.listening.port, host: "127.0.0.1" });
+	socket.pause();
+	socket.write(`${headOf("/chat/completions", body.length, flooder.secret).trimEnd()}\r\nConnection: close\r\n\r\n${body}`);
+	await until(async () => (await bed.gate.posts()).length > posts, "the end of the work");
+	expect(await servedOther()).toEqual(SERVED);
+	expect(bed.gate.listening.running).toBe(1);
+	let bytes = 0;
+	socket.on("data", (data: Buffer) => {
+		bytes += data.length;
+	});
+	socket.resume();
+	await until(() => bed.gate.listening.running === 0 && bytes > content.length, "the whole answer");
+	socket.destroy();
 });
 
 test("documents of one account that fill every process do not hold up those of another", async () => {
