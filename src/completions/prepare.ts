@@ -4,7 +4,6 @@ import { linesNano, type TextModel } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Call } from "../server/call.ts";
 import { CLIENT_LEFT } from "../server/client-left.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { JsonMember } from "../upstreams/port.ts";
 import { sliceBySlice } from "../wire/index.ts";
 import { chatLines, dearestRates } from "./charge.ts";
@@ -68,7 +67,7 @@ export async function prepare(inputs: PreparationInputs): Promise<Prepared> {
 	const { call, caller, context, parts } = inputs;
 	const run = new PreparationRun(inputs);
 	const hold = await parts.budgets.hold(caller, context, run.worstNano);
-	call.setIdleTimeout(0);
+	call.suspendIdleTimeout();
 	try {
 		const prepared = await run.prepared();
 		call.signal.throwIfAborted();
@@ -78,7 +77,7 @@ export async function prepare(inputs: PreparationInputs): Promise<Prepared> {
 		if (usage !== null) await hold.post({ lines, usage, status: CLIENT_LEFT, upstream: sentTo })?.durable;
 		throw fault;
 	} finally {
-		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		call.resumeIdleTimeout();
 		hold.void();
 	}
 }

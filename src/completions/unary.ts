@@ -2,7 +2,6 @@ import { ApiError } from "../errors/index.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../server/client-left.ts";
 import type { MeteredAnswer } from "../server/endpoint.ts";
 import { asApiError } from "../server/error-body.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../server/idle-timeout.ts";
 import type { ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
 import { inTurns } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
@@ -17,7 +16,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 	const { call, meter } = session;
 	const output = new ReceivedOutput();
 	let answer: UnaryAnswer;
-	call.setIdleTimeout(0);
+	call.suspendIdleTimeout();
 	try {
 		const { forward, format } = session;
 		answer = await (format === null ? upstreams.unary(forward) : askInFormat(session, format, forward, upstreams));
@@ -29,7 +28,7 @@ export async function answerUnary(session: ChatSession, upstreams: ChatUpstreams
 		await meter.post(output, CLIENT_LEFT);
 		return LEFT_ANSWER;
 	} finally {
-		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		call.resumeIdleTimeout();
 	}
 	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 	call.headers["x-service-model-router"] = answer.upstream;

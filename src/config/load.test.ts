@@ -20,6 +20,17 @@ function fault(text: string, env = {}): string {
 	return "";
 }
 
+test("settings of the server that cannot be meant are refused, and say what is", () => {
+	for (const origin of ["nonsense", "https://a.example/path", "a.example", "https://"])
+		expect(fault(`server: {corsOrigins: ["https://ok.example", "${origin}"]}`)).toContain("server.corsOrigins[1]: expected *");
+	for (const origin of ["*", "null", "https://a.example", "http://localhost:3000", "chrome-extension://abc"])
+		expect(fault(`server: {corsOrigins: ["${origin}"]}`)).toBe("");
+	expect(fault("server: {idleTimeoutSeconds: 20}")).toContain("server.idleTimeoutSeconds: expected 0, or 5 s more");
+	expect(fault("server: {idleTimeoutSeconds: 256}")).toContain("server.idleTimeoutSeconds: must be <= 255");
+	expect(fault("server: {idleTimeoutSeconds: 0}")).toBe("");
+	expect(fault("traces: {passTo: [nobody]}")).toContain("traces.passTo[0]: expected one of the upstreams");
+});
+
 test("defaults stand without a file", () => {
 	const dir = folder();
 	const { config, file, adminKey } = loadConfig({}, {}, dir);

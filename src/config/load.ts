@@ -259,6 +259,7 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 		if (isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits)
 			throw new ConfigError(`${file}: server.trustedProxies[${index}]: expected an address or a CIDR range, not ${entry}`);
 	}
+	checkServer(config, file, sources);
 	for (const [name, upstream] of Object.entries(config.upstreams)) {
 		const path = `upstreams.${name}.url`;
 		if (!URL.canParse(upstream.url))
@@ -292,6 +293,29 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 		if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 			throw new ConfigError(`${file}: models.entries.${id}.tier: expected one of ${Object.keys(config.limits.tiers).join(", ")}`);
 	}
+}
+
+/** As browsers send it (RFC 6454, 6.1): without a path. */
+const ORIGIN = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/;
+/** The runtime looks at silent connections every 4 s. */
+const IDLE_GRAIN_MS = 5_000;
+
+function checkServer({ server, traces, upstreams }: Config, file: string, sources: Sources): void {
+	const { corsOrigins, idleTimeoutSeconds, uploadSilenceMs } = server;
+	for (const [index, origin] of corsOrigins.entries())
+		if (!ORIGIN.test(origin))
+			throw new ConfigError(
+				`${file}: server.corsOrigins[${index}]: expected * or an origin like https://app.example.com, not ${origin}`,
+			);
+	if (idleTimeoutSeconds !== 0 && idleTimeoutSeconds * 1_000 < uploadSilenceMs + IDLE_GRAIN_MS)
+		throw new ConfigError(
+			`${placeOf("server.idleTimeoutSeconds", file, sources)}: expected 0, or 5 s more than server.uploadSilenceMs, which is ${uploadSilenceMs / 1_000} s`,
+		);
+	for (const [index, name] of traces.passTo.entries())
+		if (!Object.hasOwn(upstreams, name))
+			throw new ConfigError(
+				`${file}: traces.passTo[${index}]: expected one of the upstreams ${Object.keys(upstreams).join(", ") || "(there is none)"}, not ${name}`,
+			);
 }
 
 function checkRpc({ rpc }: Config, file: string, sources: Sources): void {

@@ -129,6 +129,12 @@ export const ConfigSchema = closed({
 			default: 536_870_912,
 			description: "Bytes of all bodies over 64 KiB together that may be in memory; each account has a share",
 		}),
+		idleTimeoutSeconds: Type.Integer({
+			minimum: 0,
+			maximum: 255,
+			default: 120,
+			description: "Silence after which a connection is closed; more than that of a balancer in front. 0: never",
+		}),
 		uploadSilenceMs: ms(20_000, "Silence that ends an upload with 408"),
 		uploadTotalMs: ms(300_000, "Longest upload"),
 	}),

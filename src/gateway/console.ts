@@ -195,7 +195,8 @@ function decoded(path: string): string {
 function asSession(connection: Connection, { keyHash }: LiveSession): Connection {
 	return {
 		address: () => connection.address(),
-		setIdleTimeout: (seconds) => connection.setIdleTimeout(seconds),
+		suspendIdleTimeout: () => connection.suspendIdleTimeout(),
+		resumeIdleTimeout: () => connection.resumeIdleTimeout(),
 		sessionKeyHash: keyHash,
 	};
 }

@@ -8,7 +8,9 @@ import type { Witness } from "./witness.ts";
 /** The connection's side of a request, from the HTTP layer. */
 export interface Connection {
 	address(): string;
-	setIdleTimeout(seconds: number): void;
+	/** Nothing ends the silent connection (during long work), until the time-out is resumed. */
+	suspendIdleTimeout(): void;
+	resumeIdleTimeout(): void;
 	/** sha256 of the key whose signed-in session sent the request: it takes the place of any credential in the headers. */
 	readonly sessionKeyHash?: string;
 }
@@ -101,9 +103,13 @@ export class Call {
 		return this.#connection.sessionKeyHash;
 	}
 
-	/** Extends the connection's idle time-out (seconds; 0 is none): for silent long work. */
-	setIdleTimeout(seconds: number): void {
-		this.#connection.setIdleTimeout(seconds);
+	/** See `Connection`. */
+	suspendIdleTimeout(): void {
+		this.#connection.suspendIdleTimeout();
+	}
+
+	resumeIdleTimeout(): void {
+		this.#connection.resumeIdleTimeout();
 	}
 }
 

@@ -3,7 +3,6 @@ import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
 import { CLIENT_LEFT } from "./client-left.ts";
 import type { Admission, Answer } from "./endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
 /** Work that has one price, whatever it takes. */
 export interface FlatPriced {
@@ -26,7 +25,7 @@ export function flatPriced(call: Call, { budgets, window, requestsPerMinute, lin
 		rate: { subject: window, limit: { requestsPerMinute }, promptTokens: 0 },
 		hold: (context) => budgets.hold(caller, context, priceNano),
 		async work(settlement) {
-			call.setIdleTimeout(0);
+			call.suspendIdleTimeout();
 			try {
 				const answer = await work();
 				const status = call.signal.aborted ? CLIENT_LEFT : answer.status;
@@ -34,7 +33,7 @@ export function flatPriced(call: Call, { budgets, window, requestsPerMinute, lin
 				if (posted === null) throw new ApiError("UNKNOWN_ERROR", { cause: new Error(`${window} was settled twice`) });
 				return answer;
 			} finally {
-				call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+				call.resumeIdleTimeout();
 			}
 		},
 	};

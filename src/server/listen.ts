@@ -3,7 +3,6 @@ import type { Log } from "../telemetry/log.ts";
 import { type App, noSuchPath } from "./app.ts";
 import type { Connection } from "./call.ts";
 import { addressList, clientAddress, type ProxyTrust } from "./client-address.ts";
-import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
 import { streamEnd } from "./stream-ends.ts";
 
@@ -15,6 +14,8 @@ export interface ListenSettings {
 	readonly port: number;
 	readonly maxRunning: number;
 	readonly drainMs: number;
+	/** Silence after which a connection is closed; 0: never. The runtime's grain is 4 s, its most 255. */
+	readonly idleTimeoutSeconds: number;
 }
 
 /** Settings that say whose word about a client's address is taken. */
@@ -48,19 +49,25 @@ class SocketConnection implements Connection {
 	readonly #request: Request;
 	readonly #socket: Bun.Server<undefined>;
 	readonly #trust: () => ProxyTrust;
+	readonly #idleTimeoutSeconds: number;
 
-	constructor(request: Request, socket: Bun.Server<undefined>, trust: () => ProxyTrust) {
+	constructor(request: Request, socket: Bun.Server<undefined>, trust: () => ProxyTrust, idleTimeoutSeconds: number) {
 		this.#request = request;
 		this.#socket = socket;
 		this.#trust = trust;
+		this.#idleTimeoutSeconds = idleTimeoutSeconds;
 	}
 
 	address(): string {
 		return clientAddress(this.#socket.requestIP(this.#request)?.address ?? "", this.#request.headers, this.#trust());
 	}
 
-	setIdleTimeout(seconds: number): void {
-		this.#socket.timeout(this.#request, seconds);
+	suspendIdleTimeout(): void {
+		this.#socket.timeout(this.#request, 0);
+	}
+
+	resumeIdleTimeout(): void {
+		this.#socket.timeout(this.#request, this.#idleTimeoutSeconds);
 	}
 }
 
@@ -139,7 +146,7 @@ export function listen(app: App, settings: ListenSettings, forwarding: () => For
 		running++;
 		let handedOver = false;
 		try {
-			const response = await app.fetch(request, new SocketConnection(received, socket, trust));
+			const response = await app.fetch(request, new SocketConnection(received, socket, trust, settings.idleTimeoutSeconds));
 			const end = streamEnd(response);
 			handedOver = end !== undefined;
 			end?.then(leave, leave);
@@ -153,7 +160,7 @@ export function listen(app: App, settings: ListenSettings, forwarding: () => For
 		server = Bun.serve({
 			hostname: settings.host,
 			port: settings.port,
-			idleTimeout: IDLE_TIMEOUT_SECONDS,
+			idleTimeout: settings.idleTimeoutSeconds,
 			maxRequestBodySize: HTTP_BODY_LIMIT,
 			development: false,
 			// Outside of development the runtime shares the port by default: a second server would take half of the requests.

@@ -2,7 +2,6 @@ import { ApiError } from "../errors/index.ts";
 import { PartyCapacity } from "../fairness/index.ts";
 import { Deadlines } from "../telemetry/deadlines.ts";
 import type { Connection } from "./call.ts";
-import { IDLE_TIMEOUT_SECONDS } from "./idle-timeout.ts";
 
 export interface UploadLimits {
 	/** Silence that ends an upload with 408. */
@@ -117,7 +116,7 @@ export async function readBody(
 	request: Request,
 	maxBytes: number,
 	limits: UploadLimits,
-	connection: Pick<Connection, "setIdleTimeout">,
+	connection: Pick<Connection, "suspendIdleTimeout" | "resumeIdleTimeout">,
 	share: BodyShare,
 ): Promise<Uint8Array> {
 	const length = declaredLength(request, maxBytes);
@@ -126,11 +125,11 @@ export async function readBody(
 	const stream = request.body;
 	if (stream === null) return new Uint8Array(0);
 	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
-	connection.setIdleTimeout(0);
+	connection.suspendIdleTimeout();
 	try {
 		return await readLarge(stream.getReader(), maxBytes, limits, share, length);
 	} finally {
-		connection.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		connection.resumeIdleTimeout();
 	}
 }
 

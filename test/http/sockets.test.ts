@@ -7,14 +7,16 @@ import { chatHead, RawConnection, rawExchange } from "./raw-connection.ts";
 const MAX_BODY = 72 * 1_048_576;
 
 let bed: ChatGateway;
-/** Its limits of slow uploads are short; all else goes to the other, whose are those of the product. */
+/** Its limits of slow uploads and silent connections are short; all else goes to the other, whose are those of the product. */
 let impatient: ChatGateway;
 let port: number;
 let key: string;
 
 beforeAll(async () => {
 	bed = await startChatGateway();
-	impatient = await startChatGateway({ config: { server: { uploadSilenceMs: 400, uploadTotalMs: 1_200 } } });
+	impatient = await startChatGateway({
+		config: { server: { uploadSilenceMs: 400, uploadTotalMs: 1_200, idleTimeoutSeconds: 8 } },
+	});
 	port = bed.gate.listening.port;
 	key = bed.gate.key;
 });
@@ -235,6 +237,16 @@ test("Connection: close is kept to", async () => {
 	const connection = await RawConnection.open(port);
 	await connection.send(head("Connection: close", `Content-Length: ${GOOD.length}`) + GOOD);
 	expect((await connection.answer())?.status).toBe(200);
+	await connection.closed();
+	connection.destroy();
+});
+
+test("a silent connection is closed after the time that is configured, and answers until then", async () => {
+	const connection = await RawConnection.open(impatient.gate.listening.port);
+	for (let asked = 0; asked < 2; asked++) {
+		await connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		expect((await connection.answer())?.status).toBe(200);
+	}
 	await connection.closed();
 	connection.destroy();
 });

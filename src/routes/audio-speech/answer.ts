@@ -5,7 +5,6 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { PostedStream } from "../../server/posted-stream.ts";
 import type { Synthesis } from "./synthesis.ts";
 
@@ -31,7 +30,7 @@ export function answerSpeech(session: SpeechSession): Promise<MeteredAnswer> {
 
 async function answerWhole(session: SpeechSession): Promise<MeteredAnswer> {
 	const { call, synthesis, format } = session;
-	call.setIdleTimeout(0);
+	call.suspendIdleTimeout();
 	try {
 		const { bytes, source } = await synthesis.whole();
 		tellSource(call, source);
@@ -41,13 +40,13 @@ async function answerWhole(session: SpeechSession): Promise<MeteredAnswer> {
 	} catch (error) {
 		return leftOr(session, error);
 	} finally {
-		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		call.resumeIdleTimeout();
 	}
 }
 
 async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 	const { call, synthesis, settlement, format, asEvents } = session;
-	call.setIdleTimeout(0);
+	call.suspendIdleTimeout();
 	try {
 		const { pieces, source } = await synthesis.pieces();
 		tellSource(call, source);
@@ -66,7 +65,7 @@ async function answerPieces(session: SpeechSession): Promise<MeteredAnswer> {
 		const type = asEvents ? "text/event-stream" : AUDIO_CONTENT_TYPES[format];
 		return { status: 200, type, body: stream.readable(), ended: stream.ended };
 	} catch (error) {
-		call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+		call.resumeIdleTimeout();
 		return leftOr(session, error);
 	}
 }

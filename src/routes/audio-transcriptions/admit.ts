@@ -10,7 +10,6 @@ import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { tellModel } from "../../server/tell-model.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
 import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
@@ -100,7 +99,7 @@ class TranscriptionRun {
 
 	async answer(): Promise<MeteredAnswer> {
 		const { call } = this.#of;
-		call.setIdleTimeout(0);
+		call.suspendIdleTimeout();
 		try {
 			const answer = await this.#ask();
 			this.#post(call.signal.aborted ? CLIENT_LEFT : 200);
@@ -110,7 +109,7 @@ class TranscriptionRun {
 			this.#post(CLIENT_LEFT);
 			return LEFT_ANSWER;
 		} finally {
-			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+			call.resumeIdleTimeout();
 		}
 	}
 

@@ -5,7 +5,6 @@ import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import { directStream } from "../../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import type { RpcAnswer, RpcItem, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
 import type { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer } from "./answers.ts";
@@ -63,7 +62,7 @@ export class RpcRun {
 	/** Throws what the upstreams throw; nothing is posted then, and nothing is left open. */
 	async answer(): Promise<MeteredAnswer> {
 		const { call } = this.#of;
-		call.setIdleTimeout(0);
+		call.suspendIdleTimeout();
 		try {
 			await this.#log.begin();
 			return await this.#forwarded();
@@ -71,7 +70,7 @@ export class RpcRun {
 			if (call.signal.aborted && !this.#outlivesCaller && this.#wasSent) return this.#leftBehind();
 			throw await this.#log.failed(error);
 		} finally {
-			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+			call.resumeIdleTimeout();
 		}
 	}
 

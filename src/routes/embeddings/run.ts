@@ -5,7 +5,6 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
 import { concatBytes, headerText, type LongStrings } from "../../wire/index.ts";
 import type { EmbeddingsParts } from "./admit.ts";
@@ -50,7 +49,7 @@ export class EmbeddingRun {
 
 	async answer(): Promise<MeteredAnswer> {
 		const { call, model } = this.#of;
-		call.setIdleTimeout(0);
+		call.suspendIdleTimeout();
 		try {
 			const { data, tokens } = await this.#vectors();
 			const promptTokens = await this.#post(tokens, call.signal.aborted ? CLIENT_LEFT : 200);
@@ -62,7 +61,7 @@ export class EmbeddingRun {
 			await this.#post(null, CLIENT_LEFT);
 			return LEFT_ANSWER;
 		} finally {
-			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+			call.resumeIdleTimeout();
 		}
 	}
 

@@ -4,7 +4,6 @@ import { ApiError, type ErrorCode } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Answer, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { IDLE_TIMEOUT_SECONDS } from "../../server/idle-timeout.ts";
 
 export interface WorkOrder {
 	readonly call: Call;
@@ -41,7 +40,7 @@ export class ImageWork {
 	/** Makes, posts, answers. Throws the route's errors: nothing is posted then. */
 	async answer(make: () => Promise<Made>): Promise<MeteredAnswer> {
 		const { call } = this.#order;
-		call.setIdleTimeout(0);
+		call.suspendIdleTimeout();
 		try {
 			const { answer, upstream, retries } = await make();
 			call.headers["x-service-model-router"] = upstream;
@@ -53,7 +52,7 @@ export class ImageWork {
 			this.#post(CLIENT_LEFT, this.#sentTo);
 			return LEFT_ANSWER;
 		} finally {
-			call.setIdleTimeout(IDLE_TIMEOUT_SECONDS);
+			call.resumeIdleTimeout();
 		}
 	}
 
