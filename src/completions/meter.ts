@@ -162,10 +162,12 @@ export class ChatMeter {
 
 /** A token has so many characters at most, but for long runs of the same one. */
 const MOST_CHARACTERS = 32;
+/** Who tells more than so many has counted. Pictures in a text are many characters of few tokens. */
+const FEW_TOKENS = 100;
 
 /** True where more was said than so few tokens can be: the count is missing, or of something else. */
 function tellsTooFew({ completionTokens }: TokenUsage, output: ReceivedOutput): boolean {
-	return output.length > completionTokens * MOST_CHARACTERS;
+	return completionTokens < FEW_TOKENS && output.length > completionTokens * MOST_CHARACTERS;
 }
 
 /** What was told, where it is not less than what was counted; a prompt has a token at least. */
