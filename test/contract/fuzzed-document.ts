@@ -87,6 +87,7 @@ const MORE_CHECKS: Readonly<Record<string, readonly [why: string, ...statuses: n
 	"POST /api_keys/generate_web3_key": ["the signature is the wallet's, of a token that was given", 400],
 	"GET /billing/usage": ["the 30th of February is no day; the end is not before the start", 400],
 	"GET /billing/usage-history": ["the cursor is sealed, and stands alone", 400],
+	"GET /billing/movements": ["the cursor is sealed, and stands alone", 400],
 	"GET /billing/usage-analytics": ["both dates or neither, within 90 days", 400],
 	"GET /tee/attestation": ["of a model whose server attests", 400],
 	"POST /chat/completions": ["the order of messages, what the model can do, media", 400, 413, 422],
