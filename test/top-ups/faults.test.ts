@@ -8,6 +8,7 @@ import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { systemTimers } from "../../src/telemetry/clock.ts";
 import { testConfig } from "../support/running-gateway.ts";
 import { TestDesk, type TopUpDeskOptions, topUpRows } from "../support/top-up-desk.ts";
+import { until } from "../support/until.ts";
 import { BASE, headerOf, randomNonce, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
 
 const OTHER = "0x000000000000000000000000000000000000bEEF";
@@ -168,6 +169,18 @@ test.each([
 		expect(brief(await desk.topUp(headerOf(never)))).toBe("ended authorization_expired");
 	},
 );
+
+test("what has expired by the newest block is called expired once a safe block says so, not before", async () => {
+	const desk = await open();
+	const validBefore = Math.floor(Date.now() / 1_000) + 2;
+	const header = headerOf(await chain.sign(await chain.payer(), desk.payTo, { validBefore }));
+	await until(() => Date.now() / 1_000 > validBefore + 1, "the end of the payment");
+	await chain.mine(1);
+	expect(brief(await desk.topUp(header))).toBe("pending");
+	await chain.mine(UNTIL_SAFE);
+	expect(brief(await desk.topUp(header))).toBe("refused expired");
+	expect(await states(desk)).toEqual([]);
+});
 
 test("a facilitator that could not look at a payment refuses nothing, and what the chain shows is credited", async () => {
 	const desk = await open();

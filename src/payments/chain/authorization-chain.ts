@@ -67,7 +67,7 @@ export class AuthorizationChain implements PaymentChain {
 	async isBehindEnd(signed: Signed, nowMs: number): Promise<boolean> {
 		const validBefore = BigInt(authorizationOf(signed).validBefore);
 		if (validBefore > BigInt(Math.floor(nowMs / 1_000))) return false;
-		return BigInt((await this.token.head()).timestamp) < validBefore;
+		return BigInt((await this.token.final()).timestamp) < validBefore;
 	}
 
 	async isFinal({ block }: SeenTransfer): Promise<boolean> {

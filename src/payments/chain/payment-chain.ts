@@ -45,7 +45,7 @@ export interface PaymentChain {
 	wasSent(signed: Signed, term: PaymentTerm): Promise<boolean>;
 	/** Why no token can come by it any more; null while one may. `use` is what the chain has just said. */
 	endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null>;
-	/** Whether what was signed has expired, but not by the blocks that the node shows: they may not have its last use yet. */
+	/** Whether what was signed has expired, but not by the safe blocks that the node shows: they may not have its last use yet. */
 	isBehindEnd(signed: Signed, nowMs: number): Promise<boolean>;
 	/** Whether the chain takes a transfer back no more. */
 	isFinal(transfer: SeenTransfer): Promise<boolean>;
