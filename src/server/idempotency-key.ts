@@ -8,3 +8,11 @@ export function readIdempotencyKey(request: Request): string | null {
 	if (key === null || IDEMPOTENCY_KEY.test(key)) return key;
 	throw new ApiError("IDEMPOTENCY_KEY_INVALID", { message: "Invalid Idempotency-Key: it has 1 to 255 of A-Z a-z 0-9 _ and -" });
 }
+
+/** Throws 400 on a route that keeps no answers: whoever sends a key relies on being charged once. */
+export function refuseIdempotencyKey(request: Request): void {
+	if (!request.headers.has("idempotency-key")) return;
+	throw new ApiError("IDEMPOTENCY_KEY_INVALID", {
+		message: "This route keeps no answers: a repeated request runs again, and is charged again. Leave Idempotency-Key out",
+	});
+}

@@ -57,6 +57,7 @@ function errorCodes(endpoint: Endpoint): Set<ErrorCode> {
 	if (endpoint.callers.includes("wallet") && endpoint.kind === "metered") add(BY_PAYMENT);
 	if (endpoint.body) add(BY_BODY);
 	if (endpoint.idempotencyKey) add(["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED"]);
+	else if (endpoint.kind === "metered") add(["IDEMPOTENCY_KEY_INVALID"]);
 	const isPaid = endpoint.kind === "metered" || endpoint.mayBeFree !== undefined;
 	if (isPaid) add(BY_MONEY);
 	if (isPaid && endpoint.callers.includes("wallet")) add(["PAYMENT_REQUIRED"]);

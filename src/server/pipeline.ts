@@ -26,6 +26,7 @@ import { Call, type Connection } from "./call.ts";
 import { CallerLeft, LEFT_ANSWER, requireConnected } from "./client-left.ts";
 import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
+import { refuseIdempotencyKey } from "./idempotency-key.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
 import { pacedAnswer } from "./paced-answer.ts";
@@ -197,6 +198,7 @@ async function runMetered(
 ): Promise<MeteredAnswer> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+	if (endpoint.idempotencyKey === undefined) refuseIdempotencyKey(call.request);
 	const full = parts.room();
 	if (full !== null)
 		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
