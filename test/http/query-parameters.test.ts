@@ -37,7 +37,9 @@ test("every route of the API names the parameter that it does not have", async (
 	const all = await operations();
 	expect(all.length).toBeGreaterThan(50);
 	for (const [method, path] of all) {
-		const answer = await bed.gate.call(method, `${path}?accountId=acc_1&limits=5`, undefined, { "idempotency-key": "key-1" });
+		// The operator's movements of money need it; paid routes refuse it.
+		const headers = path.startsWith("/admin/") ? { "idempotency-key": "key-1" } : undefined;
+		const answer = await bed.gate.call(method, `${path}?accountId=acc_1&limits=5`, undefined, headers);
 		const text = await answer.text();
 		const named = text.includes("accountId: is not a query parameter here") && text.includes('"limits"');
 		expect([method, path, answer.status, named ? "named" : text]).toEqual([method, path, 400, "named"]);
