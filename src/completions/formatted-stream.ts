@@ -1,6 +1,6 @@
 import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import { isRecord } from "../schema/is-record.ts";
+import { chunksOfCompletion } from "../upstreams/index.ts";
 import type { ChatEvent, ChatStream, EventBatch, UnaryAnswer } from "../upstreams/port.ts";
 import { wholeBody } from "./whole-body.ts";
 
@@ -51,42 +51,21 @@ export class FormattedStream implements ChatStream {
 	}
 }
 
-/** The deltas of an answer in OpenAI's order: role, thoughts, text, calls, the end, usage. */
+/** The events of an answer, its usage as it is charged at the end. */
 function eventsOf({ body, usage }: UnaryAnswer): ChatEvent[] {
-	const { choices, usage: _, ...head } = body;
-	const event = (members: Record<string, unknown>): ChatEvent => {
-		const chunk = { ...head, object: "chat.completion.chunk", ...members };
-		return { text: JSON.stringify(chunk), body: chunk, frame: null, written: "", said: "" };
-	};
-	const events = (Array.isArray(choices) ? choices : []).flatMap((choice: unknown) => {
-		const { message, ...rest } = isRecord(choice) ? choice : {};
-		const deltas = isRecord(message) ? deltasOf(message) : [];
-		const end = { ...rest, delta: {}, finish_reason: rest.finish_reason ?? "stop" };
-		return [...deltas.map((delta) => ({ index: rest.index ?? 0, delta, logprobs: null, finish_reason: null })), end].map((one) =>
-			event({ choices: [one] }),
-		);
-	});
-	if (usage !== null) {
-		const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
-		const told = {
-			prompt_tokens: promptTokens,
-			completion_tokens: completionTokens,
-			total_tokens: promptTokens + completionTokens,
-			prompt_tokens_details: { cached_tokens: cachedTokens, cache_creation_input_tokens: cacheWriteTokens },
-			completion_tokens_details: { reasoning_tokens: reasoningTokens },
-		};
-		events.push(event({ choices: [], usage: told }));
-	}
-	return events;
+	const chunks = chunksOfCompletion(body);
+	const events = usage === null ? chunks : [...chunks, { ...chunks[0], choices: [], usage: toldUsage(usage) }];
+	return events.map((chunk) => ({ text: JSON.stringify(chunk), body: chunk, frame: null, written: "", said: "" }));
 }
 
-function deltasOf({ role, content, tool_calls: calls, ...rest }: Record<string, unknown>): Record<string, unknown>[] {
-	const deltas: Record<string, unknown>[] = [{ role: role ?? "assistant", content: "" }];
-	for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) deltas.push({ [key]: value });
-	if (content !== null && content !== undefined && content !== "") deltas.push({ content });
-	if (Array.isArray(calls) && calls.length > 0)
-		deltas.push({ tool_calls: calls.map((call: unknown, index) => (isRecord(call) ? { ...call, index } : call)) });
-	return deltas;
+function toldUsage({ promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens }: TokenUsage): object {
+	return {
+		prompt_tokens: promptTokens,
+		completion_tokens: completionTokens,
+		total_tokens: promptTokens + completionTokens,
+		prompt_tokens_details: { cached_tokens: cachedTokens, cache_creation_input_tokens: cacheWriteTokens },
+		completion_tokens_details: { reasoning_tokens: reasoningTokens },
+	};
 }
 
 function nothing(): void {}

@@ -1,6 +1,7 @@
 import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import type { ChatEvent, EventFrame, UnaryAnswer } from "../upstreams/port.ts";
+import { CallIdentity } from "../upstreams/index.ts";
+import { type ChatEvent, type EventFrame, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";
 
@@ -18,8 +19,7 @@ type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
 /** A call whose fragments come. */
 interface CallUnderWay {
 	readonly segment: Segment;
-	/** The id that its upstream gave; null where we made one. */
-	readonly givenId: string | null;
+	readonly identity: CallIdentity;
 }
 
 /**
@@ -116,7 +116,7 @@ export class SpeechReader {
 		if (Array.isArray(said.tool_calls))
 			for (const call of said.tool_calls as unknown[]) if (isRecord(call)) told += this.#calling(call, isWhole);
 		if (typeof choice.stop_reason === "string") this.stopReason = choice.stop_reason;
-		if (typeof choice.finish_reason !== "string") return told;
+		if (!isFinishReason(choice.finish_reason)) return told;
 		this.finishReason = choice.finish_reason;
 		return told + this.end();
 	}
@@ -147,26 +147,28 @@ export class SpeechReader {
 	/** A fragment of a call, or a whole one. */
 	#calling(call: Fields, isWhole: boolean): string {
 		const called = isRecord(call.function) ? call.function : {};
-		const id = typeof call.id === "string" && call.id !== "" ? call.id : null;
-		const name = typeof called.name === "string" ? called.name : "";
 		const index = typeof call.index === "number" ? call.index : null;
-		const known = isWhole ? null : index === null ? (id === null ? this.#lastCall : null) : (this.#calls.get(index) ?? null);
-		const isNew = known === null || (id !== null && known.givenId !== null && id !== known.givenId);
-		const underWay = isNew ? this.#newCall(id, name, index) : known;
+		const known = isWhole ? null : index === null ? this.#lastCall : (this.#calls.get(index) ?? null);
+		const isNew = known === null || known.identity.isOther(call.id, called.name, () => known.segment.isCallable);
+		const underWay = isNew ? this.#newCall(call.id, called.name, index) : known;
 		let told = "";
-		if (isNew && (this.#open?.kind !== "call" || this.#open.isCallable || isWhole)) told = this.#tellNext(underWay);
-		else if (isNew) this.#waiting.push(underWay);
+		if (!isNew) underWay.identity.learn(call.id, called.name);
+		else if (this.#open?.kind !== "call" || this.#open.isCallable || isWhole) told = this.#tellNext(underWay);
+		else this.#waiting.push(underWay);
 		const written = called.arguments;
 		// Some servers give arguments as an object.
 		const text = typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
 		return told + this.#fragment(underWay, text);
 	}
 
-	#newCall(givenId: string | null, name: string, index: number | null): CallUnderWay {
-		const id = givenId ?? this.#callIds(this.#callCount);
+	#newCall(givenId: unknown, givenName: unknown, index: number | null): CallUnderWay {
+		const identity = new CallIdentity();
+		identity.learn(givenId, givenName);
+		const { name } = identity;
+		const id = identity.id ?? this.#callIds(this.#callCount);
 		if (this.#callCount === MAX_CALLS)
 			throw new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with more than ${MAX_CALLS} calls`) });
-		const call = { segment: new Segment("call", { id, name }), givenId };
+		const call = { segment: new Segment("call", { id, name }), identity };
 		this.#calls.set(index ?? this.#callCount, call);
 		this.#callCount++;
 		this.#lastCall = call;

@@ -1,3 +1,5 @@
+import { isWholeObject } from "../upstreams/index.ts";
+
 /** What a model says, as a row of segments: thoughts, text, a refusal, calls of functions. None begins before the last has ended. */
 export type SegmentKind = "thought" | "text" | "refusal" | "call";
 
@@ -50,21 +52,8 @@ export class Segment {
 
 	/** Of a call: its arguments are a whole JSON object. */
 	get isCallable(): boolean {
-		this.#isCallable ??= isObject(this.text);
+		this.#isCallable ??= isWholeObject(this.text);
 		return this.#isCallable;
-	}
-}
-
-/** Longer arguments are whole where the answer ends. */
-const MAX_PARSED_CHARS = 262_144;
-
-function isObject(text: string): boolean {
-	if (text.length > MAX_PARSED_CHARS || !text.trimEnd().endsWith("}")) return false;
-	try {
-		JSON.parse(text);
-		return true;
-	} catch {
-		return false;
 	}
 }
 

@@ -156,7 +156,7 @@ describe("the failure table, streams before the first event:", () => {
 		["an empty stream", { raw: "", ...EVENTS }, "INFERENCE_FAILED", true],
 		["[DONE] and nothing else", { raw: "data: [DONE]\n\n", ...EVENTS }, "INFERENCE_FAILED", true],
 		["comments and nothing else", { raw: ": hello\n\n", ...EVENTS }, "INFERENCE_FAILED", true],
-		["a whole JSON answer", { raw: json({ object: "chat.completion", choices: [] }) }, "INFERENCE_FAILED", true],
+		["JSON that is no answer", { raw: json({ object: "list", data: [] }) }, "INFERENCE_FAILED", true],
 	];
 	for (const [name, behaviour, code, next] of [...TABLE, ...onlyStreams]) {
 		test(`${name} is ${code}, ${next ? "after the next upstream" : "at once"}`, async () => {

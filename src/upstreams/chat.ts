@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { type Fetch, letGo } from "./connect.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts";
+import { beginsAsEvents, completionOfEvents } from "./other-form.ts";
 import { Pool } from "./pool.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "./port.ts";
 import type { PublicFetch } from "./public-fetch/port.ts";
@@ -99,15 +100,14 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 }
 
 function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
-	const { clock, timeouts, maxAnswerBytes } = tools;
+	const { clock, timeouts, maxAnswerBytes, maxEventBytes } = tools;
 	const triesEndMs = clock.nowMs() + timeouts.chatUnaryMs;
 	const tries = new Tries(chatTry(call, tools), tools);
 	return tries.run(
 		async (response, current) => {
-			const checked = await checkedCompletion(
-				await current.node.mask.answerBytes(await readWhole(response, maxAnswerBytes)),
-				response.status,
-			);
+			const body = await readWhole(response, maxAnswerBytes);
+			const whole = beginsAsEvents(body) ? await completionOfEvents(body, maxEventBytes) : body;
+			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status);
 			current.end("good");
 			return { upstream: current.node.name, ...checked, retries: tries.retries };
 		},

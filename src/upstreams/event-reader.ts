@@ -1,4 +1,5 @@
 import type { TokenUsage } from "../journal/records.ts";
+import { isRecord } from "../schema/is-record.ts";
 import {
 	ANSWER_BOUNDS,
 	atOnce,
@@ -12,7 +13,7 @@ import {
 } from "../wire/index.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
 import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
-import type { ChatEvent } from "./port.ts";
+import { type ChatEvent, isFinishReason } from "./port.ts";
 import { NO_SECRETS, type SecretMask } from "./secret-mask.ts";
 import { SplitSecrets } from "./split-secrets.ts";
 import { usageOf } from "./usage.ts";
@@ -27,6 +28,9 @@ const MAX_MISSES = 32;
 /** Smaller events are parsed in no time, whatever is in them. */
 const SMALL_EVENT_CHARS = 32 * 1024;
 
+/** Ends the event under way, whatever of its last line is there. */
+const BLANK_LINE = Buffer.from("\n\n");
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** What the bytes of one upstream stream say. */
@@ -40,6 +44,7 @@ export class EventReader {
 	#finishReasonSeen = false;
 	#usage: TokenUsage | null = null;
 	#fault: unknown = null;
+	#bodyEnded = false;
 
 	/** @param mask takes the upstream's secrets out of each event */
 	constructor(maxEventBytes: number, mask = NO_SECRETS) {
@@ -53,9 +58,13 @@ export class EventReader {
 		return this.#usage;
 	}
 
-	/** `[DONE]` came, and nothing broke before it. */
+	/** `[DONE]` came, or the body is over, and nothing broke before it. */
 	get done(): boolean {
-		return this.#parser.done && this.#fault === null;
+		return this.#isOver && this.#fault === null;
+	}
+
+	get #isOver(): boolean {
+		return this.#parser.done || this.#bodyEnded;
 	}
 
 	/** An error that came behind good events of the same bytes: for whoever asks for more. null without one. */
@@ -75,7 +84,7 @@ export class EventReader {
 				if (this.#split === null) events.push(event);
 				else this.#pass(event, this.#split, events);
 			}
-			const last = this.#parser.done ? this.#split?.release(null) : null;
+			const last = this.#isOver ? this.#split?.release(null) : null;
 			if (last) events.push(last);
 		} catch (error) {
 			this.#fault = isStreamFault(error) ? broken(error.message) : error;
@@ -85,12 +94,15 @@ export class EventReader {
 	}
 
 	/**
-	 * The body has ended without `[DONE]`. Proper all the same after a finish_reason and usage, since some servers
-	 * leave it out; else throws UpstreamFailure.
+	 * The body has ended, and with it its last event, which may lack the blank line behind it. Complete without `[DONE]`
+	 * too, which some servers leave out: what ends an answer is its finish_reason. Throws UpstreamFailure without one.
 	 */
-	end(): void {
-		if (this.#finishReasonSeen && this.#usage && !this.#parser.pending) return;
-		throw broken("the stream was cut: no [DONE]");
+	end(): ChatEvent[] {
+		this.#bodyEnded = true;
+		const events = this.take(BLANK_LINE);
+		if (this.#fault !== null) throw this.#fault;
+		if (!this.#parser.done && !this.#finishReasonSeen) throw broken("the stream was cut: no finish_reason");
+		return events;
 	}
 
 	#next(): ChatEvent | null {
@@ -125,7 +137,8 @@ export class EventReader {
 		return event;
 	}
 
-	#parsed(text: string): ChatEvent {
+	/** null where the body ended within it. */
+	#parsed(text: string): ChatEvent | null {
 		let parsed: unknown;
 		try {
 			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), ANSWER_BOUNDS, CUT_NOTHING));
@@ -133,6 +146,7 @@ export class EventReader {
 			else if (text.length > 2 * MAX_JSON_DEPTH) endOfValue(Buffer.from(text.trimStart()), 0);
 			parsed = JSON.parse(text);
 		} catch {
+			if (this.#bodyEnded) return null;
 			throw broken("an event of the stream is no JSON");
 		}
 		if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
@@ -165,5 +179,5 @@ function isStreamFault(error: unknown): error is Error {
 
 function hasFinishReason(choices: unknown): boolean {
 	if (!Array.isArray(choices)) return false;
-	return choices.some((choice) => typeof (choice as { finish_reason?: unknown } | null)?.finish_reason === "string");
+	return choices.some((choice) => isRecord(choice) && isFinishReason(choice.finish_reason));
 }

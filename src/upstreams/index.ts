@@ -9,6 +9,7 @@ export { type Clock, systemClock } from "./clock.ts";
 export type { Fetch, FetchInit } from "./connect.ts";
 export { DIALECT_TABLE, type Dialect, type DialectName } from "./dialects.ts";
 export type { UpstreamStatus } from "./node.ts";
+export { chunksOfCompletion } from "./other-form.ts";
 export type {
 	ChatEvent,
 	ChatForward,
@@ -20,5 +21,6 @@ export type {
 	UnaryAnswer,
 } from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
+export { CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 export type { ChatTimeouts, PoolTools } from "./tries.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

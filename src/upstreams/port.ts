@@ -72,6 +72,11 @@ export interface ChatEvent {
 	readonly said: string;
 }
 
+/** True where a choice ends with it: some servers write an empty one into every chunk. */
+export function isFinishReason(reason: unknown): reason is string {
+	return typeof reason === "string" && reason !== "";
+}
+
 /** What one network read brought: events in order; `done` where the upstream's `[DONE]` came after them. */
 export interface EventBatch {
 	readonly events: readonly ChatEvent[];

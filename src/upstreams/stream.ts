@@ -2,19 +2,16 @@ import { ApiError } from "../errors/index.ts";
 import type { TokenUsage } from "../journal/records.ts";
 import { nextTurn } from "../wire/index.ts";
 import { chatTry } from "./chat-try.ts";
-import { asFailure, type BodyReader, drain, errorBody, letGo } from "./connect.ts";
+import { asFailure, type BodyReader, drain, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";
-import { broken, failureOfAnswer, withoutSecrets } from "./failures.ts";
+import { broken, withoutSecrets } from "./failures.ts";
+import { beginsAsJson, eventsOfCompletion } from "./other-form.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
-import { readWhole } from "./unary.ts";
-
-const MAX_ERROR_BYTES = 64 * 1024;
+import { checkedCompletion } from "./unary.ts";
 
 /** What is read of a stream in one turn: more would be thousands of events. */
 const ONE_TURN_BYTES = 16 * 1024;
-
-const NOTHING: EventBatch = { events: [], done: false };
 
 /** The answer that is being read: of the try under way, then of the one that gave an event. */
 interface OpenAnswer {
@@ -126,7 +123,7 @@ export class UpstreamStream implements ChatStream {
 	async #firstBatch(response: Response, current: Try, triesEndMs: number): Promise<EventBatch> {
 		const { watch, node } = current;
 		const { body } = response;
-		await refuseOtherTypes(response, this.#tools.maxAnswerBytes);
+		refuseHtml(response);
 		if (!body) throw broken("a stream without a body", response.status);
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
@@ -150,12 +147,17 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	/** `onFirstBytes`: the upstream speaks, be it only in comments. */
-	async #readFirst({ reader, events, current }: OpenAnswer, onFirstBytes: () => void): Promise<EventBatch> {
+	async #readFirst(answer: OpenAnswer, onFirstBytes: () => void): Promise<EventBatch> {
+		const { reader, events, current } = answer;
+		/** null while all that came is blank. */
+		let isJson: boolean | null = null;
 		for (let silent = true; ; silent = false) {
 			const { value } = await reader.read();
-			if (value === undefined) throw broken("the stream ended before its first event");
+			if (value === undefined) return lastEvents(events);
 			if (silent) onFirstBytes();
 			else current.watch.touch();
+			isJson ??= beginsAsJson(value);
+			if (isJson === true) return this.#ofWhole(answer, value);
 			this.#rest = slicesOf(value);
 			for (let bytes = this.#rest.shift(); bytes !== undefined; bytes = this.#rest.shift()) {
 				const found = events.take(bytes);
@@ -167,13 +169,20 @@ export class UpstreamStream implements ChatStream {
 		}
 	}
 
+	/** A server that does not stream: what its whole answer says, as events. */
+	async #ofWhole({ reader, events, current }: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
+		const bytes = await restOf(reader, beginning, this.#tools.maxEventBytes, () => current.watch.touch());
+		const { body } = await checkedCompletion(bytes, 200);
+		return { events: events.take(eventsOfCompletion(body)), done: events.done };
+	}
+
 	/** What a read brought: nothing where it was comments only, or the end of the body. */
 	#taken(answer: OpenAnswer, bytes: Uint8Array | undefined): EventBatch {
 		const { events, current } = answer;
 		if (bytes === undefined) {
-			events.end();
+			const last = events.end();
 			this.#endProperly(answer);
-			return NOTHING;
+			return { events: last, done: true };
 		}
 		current.watch.touch();
 		const found = events.take(bytes);
@@ -217,17 +226,32 @@ export class UpstreamStream implements ChatStream {
 	}
 }
 
-/** A whole JSON body is an error or a server that cannot stream; a page is a server that is no model server. */
-async function refuseOtherTypes(response: Response, maxBytes: number): Promise<void> {
+/** A page is of a server that is no model server. */
+function refuseHtml(response: Response): void {
 	const type = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-	if (type === "application/json") {
-		const bytes = await readWhole(response, Math.min(maxBytes, MAX_ERROR_BYTES));
-		const body = errorBody(bytes, undefined) as Readonly<Record<string, unknown>>;
-		throw body.error ? failureOfAnswer(200, body, null) : broken("a stream request was answered with one JSON body", 200);
-	}
 	if (type !== "text/html") return;
 	letGo(response.body);
 	throw broken("a stream request was answered with a page of HTML", 200);
+}
+
+/** The events of a body that ended before one was whole. */
+function lastEvents(reader: EventReader): EventBatch {
+	const events = reader.end();
+	if (events.length === 0) throw broken("the stream ended before its first event");
+	return { events, done: true };
+}
+
+/** A body whose beginning was read. */
+async function restOf(reader: BodyReader, beginning: Uint8Array, maxBytes: number, onPiece: () => void): Promise<Uint8Array> {
+	const pieces = [beginning];
+	for (let length = beginning.length; ; ) {
+		if (length > maxBytes) throw broken(`a stream request was answered with one body of more than ${maxBytes} bytes`, 200);
+		const { value } = await reader.read();
+		if (value === undefined) return Buffer.concat(pieces, length);
+		onPiece();
+		pieces.push(value);
+		length += value.length;
+	}
 }
 
 /** The bytes in pieces that are read in a turn each. */

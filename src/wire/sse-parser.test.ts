@@ -15,7 +15,7 @@ function read(parser: SseParser, chunk: Uint8Array, into: string[] = []): string
 function parse(chunks: readonly Uint8Array[], maxEventBytes?: number) {
 	const parser = new SseParser(maxEventBytes);
 	const events = chunks.flatMap((chunk) => read(parser, chunk));
-	return { events, done: parser.done, pending: parser.pending };
+	return { events, done: parser.done };
 }
 const one = (text: string) => parse([bytesOf(text)]);
 
@@ -52,7 +52,7 @@ describe("server-sent events", () => {
 					});
 					const whole = bytesOf((mark && events.length > 0 ? "\ufeff" : "") + text.join(""));
 					const expected = events.map(({ dataLines }) => dataLines.join("\n"));
-					expect(parse(cutAt(whole, places))).toEqual({ events: expected, done: false, pending: false });
+					expect(parse(cutAt(whole, places))).toEqual({ events: expected, done: false });
 					expect(parse([...whole].map((byte) => Uint8Array.of(byte))).events).toEqual(expected);
 				},
 			),
@@ -62,14 +62,16 @@ describe("server-sent events", () => {
 
 	test("end with [DONE], with or without a space, and nothing after it is read", () => {
 		for (const last of ["data: [DONE]\n\n", "data:[DONE]\n\n", "data: [DONE] \r\n\r\n", "data:[DONE]\r\r"])
-			expect(one(`data: 1\n\n${last}data: 2\n\n`)).toEqual({ events: ["1"], done: true, pending: false });
+			expect(one(`data: 1\n\n${last}data: 2\n\n`)).toEqual({ events: ["1"], done: true });
 		expect(one('data: "[DONE]"\n\n').done).toBe(false);
 	});
 
-	test("without a blank line at the end are incomplete", () => {
-		expect(one("data: 1\n\ndata: 2\n")).toEqual({ events: ["1"], done: false, pending: true });
-		expect(one("data: 1\n\ndata: 2")).toEqual({ events: ["1"], done: false, pending: true });
-		expect(one("data: [DONE]\n").done).toBe(false);
+	test("without a blank line at the end are incomplete, but for [DONE], which its line end ends", () => {
+		expect(one("data: 1\n\ndata: 2\n")).toEqual({ events: ["1"], done: false });
+		expect(one("data: 1\n\ndata: 2")).toEqual({ events: ["1"], done: false });
+		expect(one("data: [DONE]").done).toBe(false);
+		expect(one("data: [DONE]\n").done).toBe(true);
+		expect(one("data: x\ndata: [DONE]\n").done).toBe(false);
 	});
 
 	test("with no data are not events", () => {

@@ -54,11 +54,6 @@ export class SseParser {
 		return this.#done;
 	}
 
-	/** There is the beginning of an event that has no end yet: at the end of a body it was cut. */
-	get pending(): boolean {
-		return this.#carryLength > 0 || this.#data !== null;
-	}
-
 	/** Takes in a chunk; `next` then hands out the events that it completes. */
 	push(chunk: Uint8Array): void {
 		if (this.#done) return;
@@ -84,8 +79,7 @@ export class SseParser {
 			else if (this.#data !== null) {
 				const data = this.#data;
 				this.#data = null;
-				if (isDone(data)) this.#done = true;
-				else if (data !== "") return data;
+				if (data !== "") return data;
 			}
 		}
 		if (this.#fault !== null && !this.#done) throw this.#fault;
@@ -156,6 +150,8 @@ export class SseParser {
 			if (value < end && text.charCodeAt(value) === SPACE) value++;
 		}
 		const line = text.slice(value, end);
+		// It ends the stream by itself: some servers leave out the blank line behind it.
+		if (this.#data === null && isDone(line)) this.#done = true;
 		this.#data = this.#data === null ? line : `${this.#data}\n${line}`;
 		if (this.#data.length > this.#maxEventBytes) throw this.#tooLarge();
 	}

@@ -4,7 +4,7 @@ import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
-import type { ChatEvent, EventFrame } from "../../upstreams/port.ts";
+import { type ChatEvent, type EventFrame, isFinishReason } from "../../upstreams/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { documentsCall } from "./search-documents.ts";
 
@@ -69,7 +69,7 @@ export class ChunkWriter implements StreamForm {
 		let ends = false;
 		for (const choice of Array.isArray(body.choices) ? (body.choices as unknown[]) : []) {
 			if (!isRecord(choice)) continue;
-			ends ||= typeof choice.finish_reason === "string";
+			ends ||= isFinishReason(choice.finish_reason);
 			const calls = isRecord(choice.delta) ? choice.delta.tool_calls : undefined;
 			for (const call of Array.isArray(calls) ? (calls as unknown[]) : [])
 				if (isRecord(call) && typeof call.index === "number") this.#nextCall = Math.max(this.#nextCall, call.index + 1);

@@ -83,11 +83,11 @@ export function contentBlock(segment: Segment): object {
 	}
 }
 
-/** A call's arguments; of one that was cut off, none. */
+/** A call's arguments; what is no JSON, since the model was cut off or cannot write it, as the text that it is. */
 function inputOf(text: string): unknown {
 	try {
 		return text.trim() === "" ? {} : innerJson(text);
 	} catch {
-		return {};
+		return text;
 	}
 }

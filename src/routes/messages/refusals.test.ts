@@ -154,14 +154,17 @@ test("a signature that nests more deeply than it could be written again is one o
 	expect((await gate.call("POST", "/responses", { model: "priced", input })).status).toBe(200);
 });
 
-test("a call whose arguments nest more deeply than they could be written again has none", async () => {
+test("a call whose arguments nest more deeply than they could be written again has them as a text", async () => {
 	const written = JSON.stringify("[".repeat(100_000) + "]".repeat(100_000));
 	const call = `{"id":"a","type":"function","function":{"name":"f","arguments":${written}}}`;
 	const raw = `{"object":"chat.completion","choices":[{"index":0,"message":{"tool_calls":[${call}]},"finish_reason":"tool_calls"}]}`;
 	upstream.next({ raw, headers: { "content-type": "application/json" } });
 	const answer = await gate.call("POST", "/messages", BODY);
 	expect(answer.status).toBe(200);
-	expect(await answer.json()).toMatchObject({ content: [{ type: "tool_use", name: "f", input: {} }], stop_reason: "tool_use" });
+	expect(await answer.json()).toMatchObject({
+		content: [{ type: "tool_use", name: "f", input: JSON.parse(written) as string }],
+		stop_reason: "tool_use",
+	});
 });
 
 test("429 of a minute, 413 of a body, 405 of a method, 404 below", async () => {

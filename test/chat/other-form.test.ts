@@ -1,0 +1,134 @@
+/** Answers in the other form than was asked for are converted and charged as usual. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import {
+	chunksOf,
+	completionOf,
+	PLAIN_SPEECH,
+	type Speech,
+	TOOL_SPEECH,
+	usageChunk,
+	usageOfSpeech,
+} from "../support/chat-answers.ts";
+import { type ChatCompletion, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+
+let upstream: ScriptedUpstream;
+let gate: RunningGateway;
+beforeAll(async () => {
+	upstream = startScriptedUpstream();
+	gate = await startGateway({
+		config: { upstreams: { scripted: upstreamEntry(upstream.url) }, models: { entries: { priced: pricedModel(["scripted"]) } } },
+	});
+});
+beforeEach(() => upstream.reset());
+afterAll(async () => {
+	expect((await gate.audit()).ok).toBe(true);
+	await gate.stop();
+	await upstream.stop();
+});
+
+const EVENTS = "text/event-stream";
+const JSON_TYPE = "application/json";
+const sse = (speech: Speech, { usage = true, done = true } = {}) =>
+	[...chunksOf(speech, "scripted"), ...(usage ? [usageChunk(usageOfSpeech(speech), "scripted")] : [])]
+		.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+		.join("") + (done ? "data: [DONE]\n\n" : "");
+const json = (speech: Speech) => JSON.stringify(completionOf(speech, "scripted"));
+
+test.each([
+	["labelled as it is", EVENTS, sse(PLAIN_SPEECH)],
+	["labelled as JSON", JSON_TYPE, sse(PLAIN_SPEECH)],
+	["without [DONE]", EVENTS, sse(PLAIN_SPEECH, { done: false })],
+	["behind a comment", EVENTS, `: hello\n\n${sse(PLAIN_SPEECH)}`],
+	["with names of events", EVENTS, sse(PLAIN_SPEECH).replaceAll("data: ", "event: message\ndata: ")],
+])("events for a whole answer, %s", async (_name, type, raw) => {
+	upstream.next({ raw, headers: { "content-type": type } });
+	const { post } = await chargedFor(gate, async () => {
+		const answer = await gate.chat({ model: "priced", messages: HELLO });
+		expect(answer.status).toBe(200);
+		const body = (await answer.json()) as ChatCompletion;
+		expect(body).toMatchObject({ object: "chat.completion", model: "priced", usage: { prompt_tokens: 9, completion_tokens: 4 } });
+		expect(body.choices).toMatchObject([
+			{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Hello, world!" } },
+		]);
+	});
+	expect([post?.prompt_tokens, post?.completion_tokens]).toEqual([9, 4]);
+});
+
+test("events of calls, thoughts and several choices make one whole answer", async () => {
+	upstream.next({ raw: sse(TOOL_SPEECH), headers: { "content-type": EVENTS } });
+	const called = (await (await gate.chat({ model: "priced", messages: HELLO })).json()) as ChatCompletion;
+	expect(called.choices[0]).toMatchObject(completionOf(TOOL_SPEECH, "scripted").choices[0] as object);
+	const speech: Speech = { content: ["a", "b"], reasoning: ["hm", "m"], choices: 2, logprobs: true };
+	upstream.next({ raw: sse(speech, { usage: false }), headers: { "content-type": EVENTS } });
+	const both = (await (await gate.chat({ model: "priced", messages: HELLO, n: 2 })).json()) as ChatCompletion;
+	for (const index of [0, 1])
+		expect(both.choices[index]).toMatchObject({
+			index,
+			message: { content: "ab", reasoning_content: "hmm" },
+			logprobs: { content: [{ token: "a" }, { token: "b" }] },
+		});
+});
+
+test.each([
+	["labelled as it is", JSON_TYPE, json(PLAIN_SPEECH)],
+	["labelled as events", EVENTS, json(PLAIN_SPEECH)],
+	["behind blank lines", JSON_TYPE, `\n\n   ${json(PLAIN_SPEECH)}`],
+	["over many lines", EVENTS, JSON.stringify(completionOf(PLAIN_SPEECH, "scripted"), null, 2)],
+])("a whole answer for a stream, %s", async (_name, type, raw) => {
+	upstream.next({ raw, headers: { "content-type": type } });
+	const { post } = await chargedFor(gate, async () => {
+		const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, stream_options: { include_usage: true } });
+		const { chunks, done } = eventsOf(await answer.text());
+		expect([spoken(chunks), done]).toEqual(["Hello, world!", true]);
+		expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 4 });
+		expect(new Set(chunks.map(({ object }) => object))).toEqual(new Set(["chat.completion.chunk"]));
+		expect(chunks.flatMap(({ choices }) => choices).at(-1)?.finish_reason).toBe("stop");
+	});
+	expect([post?.status, post?.prompt_tokens, post?.completion_tokens]).toEqual([200, 9, 4]);
+});
+
+test("a stream labelled as JSON is a stream", async () => {
+	upstream.next({ raw: sse(PLAIN_SPEECH), headers: { "content-type": JSON_TYPE } });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+	expect(spoken(eventsOf(await answer.text()).chunks)).toBe("Hello, world!");
+});
+
+test("a whole answer of calls is told on /messages and /responses as a stream", async () => {
+	upstream.always({ raw: json(TOOL_SPEECH), headers: { "content-type": JSON_TYPE } });
+	const tools = (schema: string) =>
+		["lookup", "weather"].map((name) => ({ type: "function", name, [schema]: { type: "object" } }));
+	const asked = { model: "priced", stream: true };
+	const messages = await gate.call("POST", "/messages", {
+		...asked,
+		messages: HELLO,
+		max_tokens: 50,
+		tools: tools("input_schema").map(({ type: _, ...tool }) => tool),
+	});
+	const told = await messages.text();
+	for (const name of ["lookup", "weather"]) expect(told).toContain(`"name":"${name}"`);
+	expect(told).toContain('"stop_reason":"tool_use"');
+	const responses = await gate.call("POST", "/responses", { ...asked, input: "hello", tools: tools("parameters") });
+	expect((await responses.text()).split("response.function_call_arguments.done\n")).toHaveLength(3);
+});
+
+test.each([true, false])("an error in the other form is told (stream: %p)", async (stream) => {
+	const error = JSON.stringify({ error: { message: "temperature is too high", code: 400 } });
+	upstream.next({ raw: stream ? error : `data: ${error}\n\n`, headers: { "content-type": stream ? JSON_TYPE : EVENTS } });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+	expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("temperature is too high")]);
+});
+
+test.each([
+	["a stream that is cut, for a whole answer", false, `data: ${JSON.stringify(chunksOf(PLAIN_SPEECH, "scripted")[1])}\n\n`],
+	["JSON that is no completion, for a stream", true, '{"hello":"world"}'],
+	["half a completion, for a stream", true, json(PLAIN_SPEECH).slice(0, 100)],
+])("%s is a failure, and costs nothing", async (_name, stream, raw) => {
+	upstream.next({ raw, headers: { "content-type": stream ? JSON_TYPE : EVENTS } });
+	const before = await gate.balance();
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream });
+	expect(answer.status).toBe(500);
+	await answer.text();
+	expect(await gate.balance()).toBe(before);
+});
