@@ -56,6 +56,7 @@ export default defineConfig({
 					page("The API", "/api"),
 					page("Chat", "/chat"),
 					page("Sealed chat", "/sealed-chat"),
+					page("Clients", "/clients"),
 					page("Responses", "/responses"),
 					page("Messages", "/messages"),
 					page("Models", "/models"),

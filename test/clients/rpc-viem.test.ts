@@ -26,7 +26,7 @@ const ABI = parseAbi([
 
 function clientsOf(bed: ClientChain) {
 	const fetchOptions = { headers: { Authorization: `Bearer ${bed.key.secret}` } };
-	const transport = http(bed.url, { batch: true, fetchOptions, retryCount: 0 });
+	const transport = http(bed.url, { batch: { batchSize: 100 }, fetchOptions, retryCount: 0 });
 	const publicClient = createPublicClient({ chain: base, transport, pollingInterval: 100 });
 	// A filter is refused with the whole batch that it is in: who listens asks for one thing at a time.
 	const listener = createPublicClient({ chain: base, transport: http(bed.url, { fetchOptions }), pollingInterval: 100 });
@@ -55,6 +55,12 @@ describe("viem", () => {
 		counter = getContract({ address, abi: ABI, client: clients.publicClient });
 	});
 	afterAll(() => bed.stop());
+
+	test("asks 250 things in one moment, in batches that fit", async () => {
+		const addresses = Array.from({ length: 250 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex);
+		const balances = await Promise.all(addresses.map((of) => clients.publicClient.getBalance({ address: of })));
+		expect(balances).toHaveLength(250);
+	});
 
 	test("reads", async () => {
 		const { publicClient } = clients;
