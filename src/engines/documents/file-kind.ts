@@ -35,9 +35,9 @@ export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	if (ZIP_MARKS.some((mark) => head.startsWith(mark))) return zipKind(new ZipArchive(bytes));
 	if (head.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) return { kind: "ole" };
 	if (/^\s*\{\\rtf/.test(head)) return { kind: "rtf" };
-	if (IMAGES.some((signature) => head.startsWith(signature)) || /^RIFF....WEBP/s.test(head))
+	if (!isPlain(head) && (IMAGES.some((signature) => head.startsWith(signature)) || /^RIFF....WEBP/s.test(head)))
 		return { kind: "image", what: "an image" };
-	if (/^(RIFF|....ftyp)/s.test(head)) return { kind: "unsupported", what: "audio or video" };
+	if (!isPlain(head) && /^(RIFF|....ftyp)/s.test(head)) return { kind: "unsupported", what: "audio or video" };
 	for (const [signature, what] of OTHERS) if (head.startsWith(signature) && !isPlain(head)) return { kind: "unsupported", what };
 	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 	if (isMail(head, extension)) return { kind: "mail" };
@@ -61,10 +61,10 @@ function zipKind(zip: ZipArchive): FileKind {
 	if (type.startsWith("application/vnd.oasis.opendocument") || (zip.has("content.xml") && zip.has("META-INF/manifest.xml")))
 		return { kind: "odf", zip };
 	const names = zip.names();
-	if (names.some((name) => /^word\//.test(name))) return { kind: "docx", zip };
-	if (names.some((name) => /^ppt\//.test(name))) return { kind: "pptx", zip };
-	if (names.includes("xl/workbook.bin")) return { kind: "unsupported", what: "a binary workbook (XLSB)" };
-	if (names.some((name) => /^xl\//.test(name))) return { kind: "xlsx", zip };
+	if (names.some((name) => /^word\//i.test(name))) return { kind: "docx", zip };
+	if (names.some((name) => /^ppt\//i.test(name))) return { kind: "pptx", zip };
+	if (zip.has("xl/workbook.bin")) return { kind: "unsupported", what: "a binary workbook (XLSB)" };
+	if (names.some((name) => /^xl\//i.test(name))) return { kind: "xlsx", zip };
 	return { kind: "unsupported", what: "a zip archive of other files" };
 }
 

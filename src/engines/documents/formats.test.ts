@@ -300,3 +300,63 @@ function cyrillic(letter: string): number {
 test.each(ENCODED)("text in %s is told by its bytes", async (_, hex, text) => {
 	expect(await read(new Uint8Array(Buffer.from(hex, "hex")))).toBe(text);
 });
+
+test("names of parts compare without case and with either slash; a declared part that is not there is an error", async () => {
+	const odd = zipFile({
+		"_RELS/.rels": relations([["r1", "officeDocument", "Word\\Document.XML"]]),
+		"WORD/document.xml": `<w:document xmlns:w="w"><w:body>${p(t("found"))}</w:body></w:document>`,
+	});
+	expect(await read(odd)).toBe("found");
+	const workbook = (sheet: string) =>
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+			"xl/_rels/workbook.xml.rels": relations([
+				["rA", "worksheet", "worksheets/sheet1.xml"],
+				["rS", "sharedStrings", "sharedStrings.xml"],
+			]),
+			"xl/workbook.xml": '<workbook xmlns:r="r"><sheets><sheet name="A" r:id="rA"/></sheets></workbook>',
+			"xl/sharedStrings.xml": "<sst><si><t>one_x000D_two _x005F_x0041_</t></si></sst>",
+			[sheet]:
+				'<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>a_x0009_b</t></is></c></row></sheetData></worksheet>',
+		});
+	expect(await read(workbook("xl/Worksheets/SHEET1.xml"))).toBe("## A\n\n| one two _x0041_ | a b |\n| --- | --- |");
+	await expect(read(workbook("xl/other.xml"))).rejects.toMatchObject({
+		kind: "corrupt",
+		message: expect.stringContaining("lacks its part xl/worksheets/sheet1.xml"),
+	});
+});
+
+test("documents within a Word document are read: pages, RTF, texts, other documents of Word", async () => {
+	const inner = docx(p(t("inner document")));
+	const chunk = (id: string) => `<w:altChunk xmlns:r="r" r:id="${id}"/>`;
+	const outer = zipFile({
+		"_rels/.rels": relations([["r1", "officeDocument", "word/document.xml"]]),
+		"word/_rels/document.xml.rels": relations([
+			["rH", "aFChunk", "page.html"],
+			["rR", "aFChunk", "old.rtf"],
+			["rT", "aFChunk", "note.txt"],
+			["rD", "aFChunk", "inner.docx"],
+		]),
+		"word/document.xml": `<w:document xmlns:w="w"><w:body>${p(t("before"))}${["rH", "rR", "rT", "rD"].map(chunk).join("")}</w:body></w:document>`,
+		"word/page.html": "<html><body><h1>A page</h1><p>with text</p></body></html>",
+		"word/old.rtf": "{\\rtf1 old words}",
+		"word/note.txt": "plain words",
+		"word/inner.docx": inner,
+	});
+	expect(await read(outer)).toBe("before\n\n# A page\n\nwith text\n\nold words\n\nplain words\n\ninner document");
+	const lacking = docx(`${p(t("before"))}${chunk("rX")}`, {}, [["rX", "aFChunk", "gone.html"]]);
+	await expect(read(lacking)).rejects.toMatchObject({ kind: "corrupt" });
+});
+
+test("plain words that begin like a picture or a sound are text, and a page may name its encoding late", async () => {
+	for (const text of ["RIFF is a format.", "GIF89a and what it means", "II*: a list"]) expect(await read(text)).toBe(text);
+	await expect(read(Buffer.concat([Buffer.from("GIF89a"), Buffer.from([1, 0, 1, 0, 0, 0, 0])]))).rejects.toMatchObject({
+		kind: "unsupported",
+	});
+	const late = Buffer.concat([
+		Buffer.from(`<html><head>${"<!-- a long head -->".repeat(100)}<meta charset="windows-1251"></head><body>`),
+		Buffer.from([0xcf, 0xf0, 0xe8]),
+		Buffer.from("</body></html>"),
+	]);
+	expect(await read(late)).toBe("При");
+});

@@ -21,12 +21,26 @@ export function relationsOf(zip: ZipArchive, part: string): Map<string, Relation
 		for (const { attributes } of elements(top)) {
 			const { Id: id, Type: type = "", Target: target, TargetMode: mode } = attributes;
 			if (id === undefined || target === undefined) continue;
-			const place =
-				mode === "External" ? target : target.startsWith("/") ? target.slice(1) : posix.normalize(posix.join(folder, target));
+			const place = mode === "External" ? target : partName(folder, target.replaceAll("\\", "/"));
 			relations.set(id, { id, type: type.slice(type.lastIndexOf("/") + 1), target: place });
 		}
 	return relations;
 }
+
+function partName(folder: string, target: string): string {
+	return target.startsWith("/") ? target.slice(1) : posix.normalize(posix.join(folder, target));
+}
+
+/** The root element of a part that another one names. Throws DocumentFault: an answer without it would look whole. */
+export function neededPart(zip: ZipArchive, name: string): MarkupElement {
+	const root = partRoot(zip, name);
+	if (root === null) throw lacks(name);
+	return root;
+}
+
+/** What a file that lacks a part is told as. */
+export const lacks = (name: string) =>
+	new DocumentFault("corrupt", `The file is damaged: it lacks its part ${name.slice(0, 200)}`);
 
 export function targetsOf(relations: ReadonlyMap<string, Relation>, type: string): string[] {
 	return [...relations.values()].filter((relation) => relation.type === type).map((relation) => relation.target);

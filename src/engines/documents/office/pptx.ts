@@ -4,7 +4,7 @@ import { blocks, heading, oneLine, quote } from "../markdown.ts";
 import { attribute, child, descendants, elements, prefixed, textOf } from "../markup/markup-tree.ts";
 import type { ZipArchive } from "../zip/zip-archive.ts";
 import { partWords, shapesOf } from "./drawing-text.ts";
-import { mainPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
 
 /** Numbers, dates and footers that every slide repeats. */
 const REPEATED = /^(sldNum|dt|ftr|hdr|sldImg)$/;
@@ -22,8 +22,7 @@ export function pptxToMarkdown(zip: ZipArchive): string {
 }
 
 function slideToMarkdown(zip: ZipArchive, name: string, number: number, authors: ReadonlyMap<string, string>): string {
-	const root = partRoot(zip, name);
-	if (root === null) return "";
+	const root = neededPart(zip, name);
 	const relations = relationsOf(zip, name);
 	const linkOf = (id: string) => relations.get(id)?.target;
 	const [tree] = descendants(root, "spTree");

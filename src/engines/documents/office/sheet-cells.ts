@@ -87,7 +87,14 @@ function cellText(type: string, text: string, style: number, { strings, formats 
 	if (type === "s") return strings[Number(text)] ?? "";
 	if (type === "b") return text === "1" ? "TRUE" : "FALSE";
 	if (type === "n") return text === "" ? "" : formats.show(text, style);
-	return text;
+	return withoutEscapes(text);
+}
+
+/** Characters that XML cannot hold are written `_x000D_` (ECMA-376 part 1, 22.9.2.19), and an underscore before such a text too. */
+export function withoutEscapes(text: string): string {
+	return text.includes("_x")
+		? text.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+		: text;
 }
 
 /** `C7` is column 2. */

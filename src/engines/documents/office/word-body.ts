@@ -14,6 +14,8 @@ export interface WordContext {
 	readonly notes: WordNotes;
 	/** The address of a relation. */
 	link(id: string): string | undefined;
+	/** A document that is kept whole inside of this one (altChunk), as Markdown. */
+	chunk?(id: string): string;
 }
 
 /** Elements that only wrap what shows. */
@@ -88,6 +90,7 @@ export class WordBody {
 		for (const element of elements(parent)) {
 			if (element.name === "p") list.push(...this.#paragraph(element));
 			else if (element.name === "tbl") list.push(this.#table(element));
+			else if (element.name === "altChunk") list.push(this.#context.chunk?.(prefixed(element, "id") ?? "") ?? "");
 			else if (element.name === "AlternateContent") list.push(...this.#blockList(chosen(element)));
 			else if (!HIDDEN.has(element.name)) list.push(...this.#blockList(element));
 		}

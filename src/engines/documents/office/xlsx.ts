@@ -5,8 +5,8 @@ import { attribute, child, descendants, elements, type MarkupElement, prefixed, 
 import type { ZipArchive } from "../zip/zip-archive.ts";
 import { partWords, shapesOf } from "./drawing-text.ts";
 import { NumberFormats } from "./number-formats.ts";
-import { mainPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
-import { type CellValues, readSheet } from "./sheet-cells.ts";
+import { lacks, mainPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { type CellValues, readSheet, withoutEscapes } from "./sheet-cells.ts";
 
 /** A workbook (ECMA-376 part 1, 18) as Markdown: each sheet with its name, its values as shown, its comments and boxes. */
 export function xlsxToMarkdown(zip: ZipArchive): string {
@@ -38,7 +38,7 @@ export function xlsxToMarkdown(zip: ZipArchive): string {
 
 function sheetBlocks(zip: ZipArchive, name: string, values: CellValues): string[] {
 	const xml = zip.text(name);
-	if (xml === null) return [];
+	if (xml === null) throw lacks(name);
 	const relations = relationsOf(zip, name);
 	const { rows, links, headers, footers } = readSheet(xml, values);
 	return [
@@ -85,6 +85,7 @@ function sharedStrings(root: MarkupElement | null): string[] {
 	return (root === null ? [] : elements(root)).map((item) =>
 		elements(item)
 			.map((part) => (part.name === "t" ? textOf(part) : part.name === "r" ? textOf(child(part, "t")) : ""))
+			.map(withoutEscapes)
 			.join(""),
 	);
 }

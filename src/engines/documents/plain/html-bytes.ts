@@ -2,8 +2,8 @@ import { htmlToMarkdown } from "../markup/html-to-markdown.ts";
 import { decodeText } from "./decode-text.ts";
 
 const MARK = /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
-/** Where a page must say its encoding (WHATWG HTML, 13.2.3.2). */
-const PRESCAN_BYTES = 1_024;
+/** A page must say its encoding in its first 1,024 bytes (WHATWG HTML, 13.2.3.2); many do behind long heads. */
+const PRESCAN_BYTES = 16_384;
 
 /** A page in the encoding that it names, else in the one that its bytes look like. */
 export function htmlBytesToMarkdown(bytes: Uint8Array): string {

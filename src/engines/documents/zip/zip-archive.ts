@@ -31,6 +31,8 @@ const megabytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
 export class ZipArchive {
 	readonly #bytes: Buffer;
 	readonly #entries: ReadonlyMap<string, Entry>;
+	/** Names of parts compare without case (ECMA-376 part 2, 6.2.2.3); null until one is asked for that is not there. */
+	#folded: Map<string, Entry> | null = null;
 	#inflated = 0;
 
 	/** @throws DocumentFault */
@@ -49,12 +51,12 @@ export class ZipArchive {
 	}
 
 	has(name: string): boolean {
-		return this.#entries.has(name);
+		return this.#entry(name) !== undefined;
 	}
 
 	/** A part's bytes; null where there is none of that name. Throws DocumentFault. */
 	read(name: string): Buffer | null {
-		const entry = this.#entries.get(name);
+		const entry = this.#entry(name);
 		if (entry === undefined) return null;
 		if (entry.encrypted) throw new DocumentFault("encrypted", "The file is protected by a password");
 		const packed = this.#packed(entry);
@@ -72,6 +74,13 @@ export class ZipArchive {
 		const encoding =
 			bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
 		return new TextDecoder(encoding).decode(bytes);
+	}
+
+	#entry(name: string): Entry | undefined {
+		const exact = this.#entries.get(name);
+		if (exact !== undefined) return exact;
+		this.#folded ??= new Map([...this.#entries].map(([other, entry]) => [other.toLowerCase(), entry]));
+		return this.#folded.get(name.toLowerCase());
 	}
 
 	#packed({ headerAt, packedBytes }: Entry): Buffer {
