@@ -157,3 +157,16 @@ test("a file with a password is refused as such", async () => {
 	const locked = Buffer.from(file.replace("/Root 1 0 R", `/Root 1 0 R${keys}`), "latin1");
 	await expect(extractText(locked, "file.pdf", { readScan: null })).rejects.toMatchObject({ kind: "encrypted" });
 });
+
+test("a file whose table of objects is lost, or wrong, is read all the same", async () => {
+	const whole = Buffer.from(pdfFile([{ lines: column(50, 700, LEFT) }]));
+	const text = whole.toString("latin1");
+	const table = text.lastIndexOf("xref\n0 ");
+	const cut = whole.subarray(0, table);
+	const noTrailer = Buffer.from(text.replace(/trailer[\s\S]*$/, ""), "latin1");
+	const wrongPlace = Buffer.from(text.replace(/startxref\n\d+/, "startxref\n7"), "latin1");
+	for (const file of [cut, noTrailer, wrongPlace])
+		expect(await extractText(file, "file.pdf", { readScan: null })).toBe(LEFT.join(" "));
+	for (const file of [whole.subarray(0, 20), Buffer.from(`%PDF-1.7\n${"1 0 obj\n".repeat(50_000)}`)])
+		await expect(extractText(file, "file.pdf", { readScan: null })).rejects.toMatchObject({ kind: "corrupt" });
+});

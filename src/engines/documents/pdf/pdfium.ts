@@ -1,5 +1,6 @@
 import { PDFiumModule } from "@hyzyla/pdfium";
 import { DocumentFault } from "../document-fault.ts";
+import { rebuildXref } from "./rebuild-xref.ts";
 
 type Call = (...numbers: number[]) => number;
 
@@ -49,6 +50,9 @@ type FunctionName = (typeof FUNCTIONS)[number];
 /** FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY (public/fpdfview.h). */
 const PASSWORD_ERRORS = [4, 5];
 const FORM_INFO_BYTES = 256;
+
+/** The file is not one that the library can find its way in. */
+class NotOpened extends DocumentFault {}
 
 /** The library with its memory. One document at a time. */
 export class Pdfium {
@@ -119,8 +123,18 @@ export class Pdfium {
 		});
 	}
 
-	/** Opens a document for the time of `use`. Throws DocumentFault. */
+	/** Opens a document for the time of `use`, also one whose table of objects is lost. Throws DocumentFault. */
 	withDocument<T>(file: Uint8Array, use: (document: number, form: number) => T): T {
+		try {
+			return this.#open(file, use);
+		} catch (fault) {
+			const rebuilt = fault instanceof NotOpened ? rebuildXref(file) : null;
+			if (rebuilt === null) throw fault;
+			return this.#open(rebuilt, use);
+		}
+	}
+
+	#open<T>(file: Uint8Array, use: (document: number, form: number) => T): T {
 		const { call } = this;
 		return this.withMemory(file.length, (at) => {
 			this.bytes(at, file.length).set(file);
@@ -128,7 +142,7 @@ export class Pdfium {
 			if (document === 0)
 				throw PASSWORD_ERRORS.includes(call.FPDF_GetLastError())
 					? new DocumentFault("encrypted", "The file is protected by a password")
-					: new DocumentFault("corrupt", "The file is cut off or damaged: it cannot be read as a PDF");
+					: new NotOpened("corrupt", "The file is cut off or damaged: it cannot be read as a PDF");
 			try {
 				return this.withMemory(FORM_INFO_BYTES, (info) => {
 					this.bytes(info, FORM_INFO_BYTES).fill(0);
