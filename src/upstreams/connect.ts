@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { errorBody } from "./error-text.ts";
 import { failureOfAnswer, failureOfConnection, given, ownErrorOf, type UpstreamFailure } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
 import type { Watch } from "./watch.ts";
@@ -47,17 +48,6 @@ export async function failureOf(response: Response, node: UpstreamNode, key: str
 	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
 	const own = node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
 	return own ? given(own) : failureOfAnswer(response.status, body, retryAfter);
-}
-
-/** An error text as JSON, else as {message}; a page of HTML says nothing to a caller. Our key never stands in it. */
-export function errorBody(bytes: Uint8Array, key: string | undefined): unknown {
-	let text = new TextDecoder().decode(bytes).trim();
-	if (key) text = text.replaceAll(key, "[key]");
-	try {
-		return JSON.parse(text);
-	} catch {
-		return text === "" || text.startsWith("<") ? {} : { message: text };
-	}
 }
 
 /** The beginning of a body; the rest is not waited for. Never throws. */

@@ -102,7 +102,7 @@ const SAYING = ["content", "reasoning_content", "reasoning", "refusal", "tool_ca
 /** The one string that an event says and that does not end it; null where it says nothing or several things. */
 function pieceOf(body: Fields | null): string | null {
 	const choice = only(body?.choices);
-	if (choice === null || isFinishReason(choice.finish_reason)) return null;
+	if (choice === null || isFinishReason(choice.finish_reason) || choice.usage) return null;
 	if (!isRecord(choice.delta)) return typeof choice.text === "string" && choice.text !== "" ? choice.text : null;
 	let piece: string | null = null;
 	for (const key of SAYING) {

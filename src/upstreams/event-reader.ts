@@ -16,7 +16,7 @@ import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
 import { type ChatEvent, isFinishReason } from "./port.ts";
 import { NO_SECRETS, type SecretMask } from "./secret-mask.ts";
 import { SplitSecrets } from "./split-secrets.ts";
-import { usageOf } from "./usage.ts";
+import { choiceUsage, usageOf } from "./usage.ts";
 
 /** Frames that are tried on each event: of text, thoughts and tool calls, of a few choices. */
 const MAX_FRAMES = 8;
@@ -149,11 +149,13 @@ export class EventReader {
 			if (this.#bodyEnded) return null;
 			throw broken("an event of the stream is no JSON");
 		}
+		// Google tells errors as a list of one.
+		if (Array.isArray(parsed) && isRecord(parsed[0]) && isErrorBody(parsed[0])) throw failureOfAnswer(200, parsed, null);
 		if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
 			throw broken("an event of the stream is no JSON object");
 		const body = parsed as Fields;
 		if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
-		if (body.usage || body.x_groq || body.eval_count) this.#usage = usageOf(body) ?? this.#usage;
+		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
 		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
 		return { text: onOneLine(text), body, frame: null, written: "", said: "" };

@@ -1,15 +1,16 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
+import { errorTextOf, toldText, type UpstreamErrorText } from "./error-text.ts";
 import type { SecretMask } from "./secret-mask.ts";
 
 /**
  * What went wrong at an upstream (docs/chat.md):
- * `request` is about what the caller sent; `account` about our standing with the upstream; `offline` that it
+ * `request` is about what the caller sent; `unable` that this server cannot do it, though another may; `account` about our standing with the upstream; `offline` that it
  * is not there or has no such model; `busy` 429; `full` our own bound of concurrent calls; `broken` all that
  * is no chat completion; `timeout` silence; `given` an error of the embedded engine that is ours already.
  */
-export type FailureKind = "request" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
+export type FailureKind = "request" | "unable" | "account" | "offline" | "busy" | "full" | "broken" | "timeout" | "given";
 
 /** Statuses that refuse what the caller sent. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -23,7 +24,7 @@ export class UpstreamFailure extends Error {
 	readonly status: number | undefined;
 	/** Seconds that a busy upstream asked for. */
 	readonly retryAfterSeconds: number | undefined;
-	/** The words that made it a matter of our account, where nothing better did. */
+	/** The words that made it a matter of our account, or of our name of the model, where nothing better did. */
 	words: string | undefined;
 
 	constructor(kind: FailureKind, answer: ApiError, detail: string, status?: number, retryAfterSeconds?: number) {
@@ -51,18 +52,19 @@ export class UpstreamFailure extends Error {
 			case "offline":
 				return this.status === undefined;
 			case "account":
-				return this.status !== 403 && !REFUSALS.has(this.status ?? 0);
+				// A larger request may be refused where smaller ones are still paid for.
+				return this.refusesAccount && this.status !== 402;
 			default:
 				return false;
 		}
 	}
+
+	/** The operator has to do something about our standing with the upstream: no request can be at fault. */
+	get refusesAccount(): boolean {
+		return this.kind === "account" && this.status !== 403 && !REFUSALS.has(this.status ?? 0);
+	}
 }
 
-const MAX_MESSAGE = 2_000;
-/** Of a server's text: what it means stands at its beginning. */
-const MAX_READ_CHARS = 8_192;
-/** Of its codes, and of the field that it names. */
-const MAX_NAME_CHARS = 256;
 const DEFAULT_RETRY_SECONDS = 5;
 const MAX_RETRY_SECONDS = 300;
 
@@ -106,66 +108,51 @@ const ACCOUNT_WORDS = new RegExp(
 );
 
 const MODEL_MISSING_CODES = new Set(["model_not_found", "model_not_available"]);
+/** The name of the model is of our configuration, not of the caller. */
+const MODEL_MISSING_WORDS = new RegExp(
+	[
+		"(?:invalid|unknown|unrecognized|no such) model(?: name| id)?\\b",
+		"not a valid model(?: name| id)?\\b",
+		"model [\\w./:@'\"`-]{1,200} (?:(?:was|is) )?(?:does not exist|not found|not available|not loaded)",
+		"model not (?:found|loaded|exist)",
+	].join("|"),
+	"i",
+);
 
-/** What a server says of an error, in the shapes that servers use. */
-export interface UpstreamErrorText {
-	readonly message: string;
-	readonly code: string;
-	readonly type: string;
-	readonly param: string | undefined;
-	/** A status that stands inside the body. */
-	readonly status: number | undefined;
-}
-
-/**
- * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`, and
- * ElevenLabs' `{detail: {status, message}}`, whose status is a code in words.
- */
-export function errorTextOf(body: unknown): UpstreamErrorText {
-	const top = record(body);
-	const nested = isRecord(top.error) ? top.error : record(top.detail);
-	const pick = (key: string) => nested[key] ?? top[key];
-	const plain = typeof top.error === "string" ? top.error : detailText(top.detail);
-	const message = pick("message");
-	const [code, type, param] = [pick("code") ?? record(top.detail).status, pick("type"), pick("param")];
-	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
-	return {
-		message: (typeof message === "string" && message !== "" ? message : plain).slice(0, MAX_READ_CHARS),
-		code: typeof code === "string" ? code.slice(0, MAX_NAME_CHARS) : "",
-		type: typeof type === "string" ? type.slice(0, MAX_NAME_CHARS) : "",
-		param: typeof param === "string" ? param.slice(0, MAX_NAME_CHARS) : undefined,
-		status,
-	};
-}
-
-/** FastAPI's `detail`: a text, or a list of {loc, msg}. */
-function detailText(detail: unknown): string {
-	if (typeof detail === "string") return detail;
-	if (!Array.isArray(detail)) return "";
-	const parts = detail.slice(0, 5).map((entry) => {
-		const { loc, msg } = record(entry);
-		const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
-		return [place, typeof msg === "string" ? msg : ""].filter((part) => part !== "").join(": ");
-	});
-	return parts.filter((part) => part !== "").join("; ");
-}
+/** Types of errors that are about the request, where the status does not say so. */
+const REFUSAL_TYPES = new Set(["invalid_request_error", "BadRequestError", "invalid_request", "validation_error"]);
+/** Words of servers that fail with 5xx at what they cannot do: formats of answers, fields that they do not know. */
+const UNABLE_WORDS = new RegExp(
+	[
+		"\\bgrammar\\b|json[ _]?schema|response[_ ]format|guided[_ ](?:json|grammar|decoding)|structured[_ ]outputs?",
+		"unexpected keyword argument|extra (?:inputs|fields) (?:are )?not permitted",
+		"(?:unknown|unsupported|unrecognized) (?:field|parameter|argument|schema|value|option)",
+		"(?:is|are) not supported|does not support|not implemented",
+	].join("|"),
+	"i",
+);
+/** Words of servers that are there and will have the model soon, or that have too much to do. */
+const LOADING_WORDS =
+	/\b(?:load|fetch|download|warm|initiali[sz]|start)(?:ing|ed)?\b|not (?:yet )?ready|overloaded|at capacity|server (?:is )?busy|try again (?:later|in)|pending requests/i;
 
 /** True where a body of status 200, or an event of a stream, is an error all the same. */
 export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
-	const error = body.error;
-	return (error !== undefined && error !== null && error !== false && error !== "") || body.object === "error";
+	const { error, object, type } = body;
+	if ((error !== undefined && error !== null && error !== false && error !== "") || object === "error" || type === "error")
+		return true;
+	if (body.choices !== undefined || typeof object === "string") return false;
+	return typeof body.message === "string" || typeof body.detail === "string" || Array.isArray(body.detail ?? body.errors);
 }
 
 /** An answer with a status other than 2xx, or an error inside a 200 (`status` 200). */
 export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
 	const text = errorTextOf(body);
-	const effective = status >= 200 && status < 300 ? (text.status ?? 500) : status;
+	const effective = status >= 200 && status < 300 ? (text.status ?? (REFUSAL_TYPES.has(text.type) ? 400 : 500)) : status;
 	// Error texts may quote the prompt: only what concerns our account goes into a log.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
 	if (isContentRefusal(effective, text, body)) {
-		const told = ACCOUNT_WORDS.test(text.message) ? "" : text.message.slice(0, MAX_MESSAGE);
-		return new UpstreamFailure("request", contentRefusal(told), detail, effective);
+		return new UpstreamFailure("request", contentRefusal(toldOf(text)), detail, effective);
 	}
 	if (isAccount(effective, text)) {
 		const failure = account(detail, effective);
@@ -175,7 +162,10 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	if (isOverflow(effective, text)) {
 		return new UpstreamFailure("request", overflow(text), detail, effective);
 	}
-	if (MODEL_MISSING_CODES.has(text.code)) return offline(detail, effective);
+	if (isModelMissing(effective, text)) return modelMissing(text, detail, effective);
+	if (isUnable(effective, text)) return new UpstreamFailure("unable", refused(text), detail, effective);
+	if (effective === 503 && (retryAfter !== null || LOADING_WORDS.test(text.message)))
+		return loading(detail, retryAfterSeconds(retryAfter));
 	switch (effective) {
 		case 400:
 		case 413:
@@ -226,7 +216,8 @@ export function given(error: ApiError): UpstreamFailure {
 
 /** The embedded engine speaks our own codes; undefined for anything else. */
 export function ownErrorOf(status: number, body: unknown, retryAfter: string | null): ApiError | undefined {
-	const code = record(body).code ?? record(record(body).error).code;
+	const top = isRecord(body) ? body : {};
+	const code = top.code ?? (isRecord(top.error) ? top.error.code : undefined);
 	if (typeof code !== "string" || !Object.hasOwn(ERROR_TABLE, code) || ERROR_TABLE[code as ErrorCode][0] !== status)
 		return undefined;
 	const { message, param, code: clientCode } = errorTextOf(body);
@@ -243,6 +234,37 @@ function account(detail: string, status: number): UpstreamFailure {
 	return new UpstreamFailure("account", answer, detail, status);
 }
 
+/** Some servers know their models under other names than we do: the operator's matter, unless the caller's own words say it. */
+function modelMissing(text: UpstreamErrorText, detail: string, status: number): UpstreamFailure {
+	const failure = offline(detail, status);
+	if (REFUSALS.has(status) && !MODEL_MISSING_CODES.has(text.code)) failure.words = MODEL_MISSING_WORDS.exec(text.message)?.[0];
+	return failure;
+}
+
+function isModelMissing(status: number, text: UpstreamErrorText): boolean {
+	if (MODEL_MISSING_CODES.has(text.code)) return true;
+	return status !== 429 && MODEL_MISSING_WORDS.test(text.message);
+}
+
+/** A failure by what the request asks for: the server says so by words, by the error inside, or by 501. */
+function isUnable(status: number, text: UpstreamErrorText): boolean {
+	if (status < 500) return false;
+	if (status === 501 || REFUSALS.has(text.status ?? 0) || REFUSAL_TYPES.has(text.type)) return true;
+	return UNABLE_WORDS.test(text.message);
+}
+
+/** It is there, and takes work after a while. */
+function loading(detail: string, seconds: number): UpstreamFailure {
+	const message = "The model's backend is not ready yet; try again as Retry-After says";
+	return new UpstreamFailure(
+		"busy",
+		new ApiError("MODEL_AT_CAPACITY", { message, retryAfterSeconds: seconds }),
+		detail,
+		503,
+		seconds,
+	);
+}
+
 function busy(detail: string, seconds: number, status: number): UpstreamFailure {
 	return new UpstreamFailure("busy", new ApiError("MODEL_OVERLOADED", { retryAfterSeconds: seconds }), detail, status, seconds);
 }
@@ -254,11 +276,11 @@ function isAccount(status: number, text: UpstreamErrorText): boolean {
 }
 
 /**
- * What a refusal that seems to speak of our account really is, where its words stand in the caller's own request:
+ * What a refusal that seems to speak of our account or our name of a model really is, where its words stand in the caller's own request:
  * the refusal of that request, which the server quotes.
  */
 export function asQuoted(failure: UpstreamFailure, request: Uint8Array): UpstreamFailure {
-	if (failure.kind !== "account" || failure.words === undefined) return failure;
+	if (failure.words === undefined) return failure;
 	const text = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
 	if (!text.includes(failure.words)) return failure;
 	const nothing = { message: "", code: "", type: "", param: undefined, status: failure.status };
@@ -273,17 +295,21 @@ function isOverflow(status: number, text: UpstreamErrorText): boolean {
 
 function overflow(text: UpstreamErrorText): ApiError {
 	return new ApiError("TOO_MANY_TOKENS", {
-		...(text.message ? { message: text.message.slice(0, MAX_MESSAGE) } : {}),
+		...(text.message ? { message: toldText(text.message) } : {}),
 		param: "messages",
 		openAiCode: "context_length_exceeded",
 	});
 }
 
-/** What it says goes to the caller, unless it speaks (or seems to) of our account. */
+/** Empty where it speaks, or seems to, of our account. */
+function toldOf({ message }: UpstreamErrorText): string {
+	return ACCOUNT_WORDS.test(message) ? "" : toldText(message);
+}
+
+/** What it says goes to the caller. */
 function refused(text: UpstreamErrorText): ApiError {
-	const told = ACCOUNT_WORDS.test(text.message) ? "" : text.message.slice(0, MAX_MESSAGE);
 	return new ApiError("INVALID_REQUEST", {
-		message: told || "The model's backend refused this request; check its parameters",
+		message: toldOf(text) || "The model's backend refused this request; check its parameters",
 		...(text.param ? { param: text.param } : {}),
 	});
 }
@@ -304,11 +330,14 @@ export function withoutSecrets(failure: UpstreamFailure, mask: SecretMask): Upst
 	const param = answer.options.param === undefined ? undefined : mask.error(answer.options.param);
 	if (message === answer.message && detail === failure.message && param === answer.options.param) return failure;
 	const cleaned = new ApiError(answer.code, { ...answer.options, message, ...(param === undefined ? {} : { param }) });
-	return new UpstreamFailure(failure.kind, cleaned, detail, failure.status, failure.retryAfterSeconds);
+	const masked = new UpstreamFailure(failure.kind, cleaned, detail, failure.status, failure.retryAfterSeconds);
+	masked.words = failure.words;
+	return masked;
 }
 
 const RANK: Readonly<Record<FailureKind, number>> = {
-	request: 7,
+	request: 8,
+	unable: 7,
 	given: 6,
 	busy: 5,
 	full: 4,
@@ -326,8 +355,4 @@ export function mostTelling(failures: readonly UpstreamFailure[]): UpstreamFailu
 	let chosen: UpstreamFailure | undefined;
 	for (const failure of failures) if (!chosen || RANK[failure.kind] >= RANK[chosen.kind]) chosen = failure;
 	return chosen ?? offline("no upstream serves this model");
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-	return isRecord(value) ? value : {};
 }

@@ -2,6 +2,8 @@
 export type HealthState = "up" | "out" | "trial";
 
 const MAX_BACKOFF = 12;
+/** Small requests may be paid for while larger ones are refused: so long the last refusal stands. */
+const ACCOUNT_REFUSAL_MS = 15 * 60_000;
 
 /**
  * What real traffic and probes tell of one upstream. Consecutive faults put it out; a good probe lets it back
@@ -14,6 +16,7 @@ export class Health {
 	#busyUntilMs = Number.NEGATIVE_INFINITY;
 	#lastFault: string | null = null;
 	#ejections = 0;
+	#accountRefusal: { readonly detail: string; readonly atMs: number } | null = null;
 
 	get state(): HealthState {
 		return this.#state;
@@ -35,6 +38,17 @@ export class Health {
 	/** How many probe periods to wait before the next probe. */
 	get backoff(): number {
 		return Math.min(2 ** this.#relapses, MAX_BACKOFF);
+	}
+
+	/** It refused our key, credit or quota. */
+	accountRefused(detail: string, atMs: number): void {
+		this.#accountRefusal = { detail, atMs };
+	}
+
+	/** What it said when it last refused our account; null where that is a while ago. */
+	accountRefusal(nowMs: number): string | null {
+		const last = this.#accountRefusal;
+		return last !== null && nowMs - last.atMs < ACCOUNT_REFUSAL_MS ? last.detail : null;
 	}
 
 	/** It asked for a pause (429): others go first until then. */

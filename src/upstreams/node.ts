@@ -97,6 +97,8 @@ export interface UpstreamStatus {
 	readonly ejections: number;
 	readonly lastFault: string | null;
 	readonly busy: boolean;
+	/** Set where it refused our key, credit or quota in the last quarter of an hour. */
+	readonly accountRefusal: string | null;
 }
 
 /**
@@ -195,5 +197,6 @@ export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): 
 		ejections: node.health.ejections,
 		lastFault: node.health.lastFault,
 		busy: node.health.isBusy(clock.nowMs()),
+		accountRefusal: node.health.accountRefusal(clock.nowMs()),
 	};
 }

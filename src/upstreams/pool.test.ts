@@ -115,6 +115,21 @@ describe("the order of candidates", () => {
 });
 
 describe("ejection", () => {
+	test("is not for 402, which is told for a quarter of an hour", async () => {
+		const { pool, clock, node } = poolOf(["a", "b"]);
+		for (let time = 0; time < 5; time++) pool.failed(node("a"), failureOfAnswer(402, { error: "228 tokens would fit" }, null));
+		const refusal = () => pool.snapshot().map(({ state, accountRefusal }) => [state, accountRefusal]);
+		expect(refusal()).toEqual([
+			["up", "status 402"],
+			["up", null],
+		]);
+		pool.good(node("a"));
+		await clock.advance(15 * 60_000 - 1);
+		expect(refusal()[0]).toEqual(["up", "status 402"]);
+		await clock.advance(1);
+		expect(refusal()[0]).toEqual(["up", null]);
+	});
+
 	test("takes consecutive faults; a success in between starts the count again", () => {
 		const { pool, node, order, fail } = poolOf(["a", "b"]);
 		fail("a", 2);
@@ -232,6 +247,7 @@ describe("new settings", () => {
 				ejections: 0,
 				lastFault: null,
 				busy: false,
+				accountRefusal: null,
 			},
 		]);
 	});

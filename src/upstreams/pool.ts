@@ -110,7 +110,8 @@ export class Pool {
 		this.#care.good(node);
 	}
 
-	failed(node: UpstreamNode, { kind, message, isFault, retryAfterSeconds }: UpstreamFailure): void {
+	failed(node: UpstreamNode, { kind, message, isFault, refusesAccount, retryAfterSeconds }: UpstreamFailure): void {
+		if (refusesAccount) node.health.accountRefused(message, this.#options.clock.nowMs());
 		const busySeconds = kind === "busy" ? (retryAfterSeconds ?? 1) : null;
 		this.#care.failed(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}

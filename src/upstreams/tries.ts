@@ -303,6 +303,7 @@ async function reachable(endpoint: Endpoint | Promise<Endpoint>, signal: AbortSi
 export function logFailure(log: Log, requestId: string, upstream: string, failure: UpstreamFailure): void {
 	const fields = { requestId, upstream, kind: failure.kind, detail: failure.message };
 	if (failure.kind === "account") log.error(fields, "an upstream refuses our account: check its key, credit and quota");
-	else if (failure.kind === "request" || failure.kind === "given") log.debug(fields, "an upstream refused a request");
+	else if (failure.kind === "request" || failure.kind === "unable" || failure.kind === "given")
+		log.debug(fields, "an upstream refused a request");
 	else log.warn(fields, "an upstream failed");
 }

@@ -42,6 +42,7 @@ export async function checkedCompletion(
 	status: number,
 ): Promise<Pick<UnaryAnswer, "bytes" | "long" | "body" | "usage">> {
 	const { value, json, long } = await parsedAnswer(bytes, status);
+	if (Array.isArray(value) && isRecord(value[0]) && isErrorBody(value[0])) throw failureOfAnswer(200, value, null);
 	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
 	if (!Array.isArray(value.choices) && value.object !== "chat.completion") {

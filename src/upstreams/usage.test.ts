@@ -79,7 +79,7 @@ test("absent, null, empty or zero usage is none: then we count", () => {
 });
 
 test("numbers that are no counts never become money", () => {
-	expect(counts({ prompt_tokens: -5, completion_tokens: 3 })).toEqual([0, 3, 0, 0, 0]);
+	expect(usageOf({ usage: { prompt_tokens: -5, completion_tokens: 3 } })).toBeNull();
 	expect(counts({ prompt_tokens: "12", completion_tokens: 3 })).toEqual([0, 3, 0, 0, 0]);
 	expect(counts({ prompt_tokens: 10.4, completion_tokens: 1e300 })).toEqual([10, 1_000_000_000, 0, 0, 0]);
 	expect(

@@ -13,12 +13,23 @@ type Fields = Readonly<Record<string, unknown>>;
  * a server counts it in `total_tokens` alone.
  */
 export function usageOf(body: Fields): TokenUsage | null {
-	const usage = fields(body.usage) ?? fields(fields(body.x_groq)?.usage) ?? ollamaFields(body);
+	const usage = fields(body.usage) ?? fields(fields(body.x_groq)?.usage) ?? choiceUsage(body.choices) ?? ollamaFields(body);
 	return usage ? tokenUsageOf(usage) : null;
+}
+
+/** Moonshot tells it in the choice that ends. */
+export function choiceUsage(choices: unknown): Fields | undefined {
+	if (!Array.isArray(choices)) return undefined;
+	for (const choice of choices as unknown[]) {
+		const told = isRecord(choice) ? fields(choice.usage) : undefined;
+		if (told !== undefined) return told;
+	}
+	return undefined;
 }
 
 /** The same of a usage object by itself. */
 export function tokenUsageOf(usage: Fields): TokenUsage | null {
+	if (SIDES.some((name) => isNegative(usage[name]))) return null;
 	const promptDetails = fields(usage.prompt_tokens_details) ?? fields(usage.input_tokens_details) ?? {};
 	const completionDetails = fields(usage.completion_tokens_details) ?? fields(usage.output_tokens_details) ?? {};
 	const cached = first(
@@ -102,4 +113,11 @@ const MAX_TOKENS = 1_000_000_000;
 function count(value: unknown): number | undefined {
 	if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
 	return Math.min(Math.round(value), MAX_TOKENS);
+}
+
+const SIDES = ["prompt_tokens", "input_tokens", "prompt_eval_count", "completion_tokens", "output_tokens", "eval_count"];
+
+/** Less than nothing is said by servers that do not know. */
+function isNegative(value: unknown): boolean {
+	return typeof value === "number" && value < 0;
 }

@@ -119,6 +119,7 @@ function upstream(name: string, state: UpstreamStatus["state"]): UpstreamStatus 
 		ejections: 1,
 		lastFault: "status 500",
 		busy: false,
+		accountRefusal: null,
 	};
 }
 
@@ -145,6 +146,18 @@ test("an upstream that is out is told once, signed, and told again when it is ba
 	seen.upstreams = [upstream("one", "up")];
 	await hook.found(({ state }) => state === "ended");
 	expect(hook.all.map((each) => each.notice.state)).toEqual(["raised", "ended"]);
+});
+
+test("an upstream that is in use and refuses the service's account is told", async () => {
+	const hook = receiver();
+	const seen = world({ url: hook.url });
+	seen.upstreams = [{ ...upstream("unpaid", "up"), accountRefusal: "status 402" }];
+	node("node-unpaid", seen);
+	const { notice } = await hook.found(({ subject }) => subject === "unpaid");
+	expect(notice).toMatchObject({ state: "raised", rule: "upstream" });
+	expect(notice.text).toContain("check its key, credit and quota: status 402");
+	seen.upstreams = [upstream("unpaid", "up")];
+	await hook.found(({ state }) => state === "ended");
 });
 
 test("a notice that is refused is sent again under the same id", async () => {

@@ -51,9 +51,16 @@ export function look(
 	}
 	rules.push("upstream", "network", "journal");
 	if (alerts.upstreams) {
-		for (const { name, state, lastFault } of seen.upstreams)
-			if (state === "out")
+		for (const { name, state, lastFault, accountRefusal } of seen.upstreams) {
+			if (accountRefusal !== null)
+				standing.push({
+					rule: "upstream",
+					subject: name,
+					text: `The upstream ${name} refuses this service's account: check its key, credit and quota${after(accountRefusal)}`,
+				});
+			else if (state === "out")
 				standing.push({ rule: "upstream", subject: name, text: `The upstream ${name} is out${after(lastFault)}` });
+		}
 		for (const { network, online, upstreams } of seen.networks)
 			if (!online && upstreams.some(({ chain }) => chain !== "unknown"))
 				standing.push({ rule: "network", subject: network, text: `No upstream of ${network} can be used` });

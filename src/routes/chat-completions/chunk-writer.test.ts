@@ -80,7 +80,13 @@ describe("an upstream's chunk becomes ours", () => {
 					expect(line.startsWith("data: ")).toBe(true);
 					const chunk = JSON.parse(line.slice(6)) as Record<string, unknown>;
 					const ourId = order.includes("id") && id === "chatcmpl-1" ? id : `chatcmpl-${"0".repeat(32)}`;
-					expect(chunk).toEqual({ ...JSON.parse(event), id: ourId, model: OURS, created: first.created });
+					expect(chunk).toEqual({
+						...JSON.parse(event),
+						id: ourId,
+						model: OURS,
+						created: first.created,
+						object: "chat.completion.chunk",
+					});
 					expect(choicesOf(line.slice(6))).toBe(choicesOf(event));
 				}
 			}),
@@ -90,7 +96,7 @@ describe("an upstream's chunk becomes ours", () => {
 
 	test("byte for byte where there is nothing to change", () => {
 		const event = (content: string) =>
-			`{"id":"chatcmpl-1", "created":5, "model":"${OURS}","choices":[{"index":0,"delta":{"content":"${content}"}}]}`;
+			`{"id":"chatcmpl-1", "object": "chat.completion.chunk", "created":5, "model":"${OURS}","choices":[{"index":0,"delta":{"content":"${content}"}}]}`;
 		const events = ["a", "b", "c\\n", "\\u00e9", "é"].map(event);
 		expect(relayed(events, [])).toEqual(events.map((text) => `data: ${text}`));
 	});

@@ -8,10 +8,22 @@ import { type ChatEvent, type EventFrame, isFinishReason } from "../../upstreams
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { documentsCall } from "./search-documents.ts";
 
+const OBJECT = "chat.completion.chunk";
 const DONE = "data: [DONE]\n\n";
 const PING = ": ping\n\n";
 /** As many as an upstream's stream has in use at most. */
 const MAX_FRAMES = 8;
+
+/** False where clients would fail at what a choice lacks. */
+function hasDelta(choice: unknown): boolean {
+	return isRecord(choice) && isRecord(choice.delta) && typeof choice.index === "number";
+}
+
+/** Some servers leave out the delta that says nothing, call it `message`, or leave out the index of the one choice. */
+function withDelta({ message, ...choice }: Record<string, unknown>, place: number): Record<string, unknown> {
+	const delta = isRecord(choice.delta) ? choice.delta : isRecord(message) ? message : {};
+	return { ...choice, index: typeof choice.index === "number" ? choice.index : place, delta };
+}
 
 /** What an upstream's frame becomes in our chunks. */
 interface OurFrame {
@@ -117,6 +129,9 @@ export class ChunkWriter implements StreamForm {
 		if (body.id !== this.#id) edits.set("id", JSON.stringify(this.#id));
 		if (body.model !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
 		if (body.created !== this.#created) edits.set("created", String(this.#created));
+		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
+		if (!Array.isArray(body.choices)) edits.set("choices", "[]");
+		else if (!body.choices.every(hasDelta)) edits.set("choices", JSON.stringify(body.choices.filter(isRecord).map(withDelta)));
 		return edits;
 	}
 
@@ -162,7 +177,7 @@ export class ChunkWriter implements StreamForm {
 
 	#own(members: Record<string, unknown>): string {
 		const id = this.#id ?? completionId(null, this.#session.call.requestId);
-		const chunk = { id, object: "chat.completion.chunk", created: this.#created, model: this.#session.model.id, ...members };
+		const chunk = { id, object: OBJECT, created: this.#created, model: this.#session.model.id, ...members };
 		return `data: ${JSON.stringify(chunk)}\n\n`;
 	}
 

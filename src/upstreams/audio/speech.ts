@@ -1,5 +1,6 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { asFailure, type BodyReader, errorBody, letGo } from "../connect.ts";
+import { asFailure, type BodyReader, letGo } from "../connect.ts";
+import { errorBody } from "../error-text.ts";
 import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
 import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
 import { readWhole } from "../unary.ts";

@@ -6,8 +6,9 @@
  */
 import { isRecord } from "../../schema/is-record.ts";
 import { base64String, type FormField, formBody, type LongStrings } from "../../wire/index.ts";
-import { errorBody, isGood } from "../connect.ts";
+import { isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
+import { errorBody } from "../error-text.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { requestHeaders } from "../request-headers.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../schema/is-record.ts";
 import { formBody } from "../../../wire/index.ts";
-import { errorBody, isGood, letGo } from "../../connect.ts";
+import { isGood, letGo } from "../../connect.ts";
+import { errorBody } from "../../error-text.ts";
 import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";
 import { readWhole } from "../../unary.ts";

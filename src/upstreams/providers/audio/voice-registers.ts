@@ -5,7 +5,8 @@
  * fal-ai/minimax/voice-clone: a voice there ends by itself when it is not used for 7 days.
  */
 import type { ProviderName } from "../../../config/providers.ts";
-import { errorBody, type Fetch, type FetchInit } from "../../connect.ts";
+import type { Fetch, FetchInit } from "../../connect.ts";
+import { errorBody } from "../../error-text.ts";
 import { broken, failureOfAnswer } from "../../failures.ts";
 import { initFor } from "../../node.ts";
 import { readWhole } from "../../unary.ts";

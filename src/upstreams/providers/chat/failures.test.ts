@@ -35,8 +35,7 @@ for (const script of SCRIPTS) {
 		};
 
 		for (const kind of ["busy", "account", "request", "missing", "broken"] as const) {
-			// Mistral says of a model that it does not know that the request is bad.
-			const wanted = script.provider === "mistral" && kind === "missing" ? "INVALID_REQUEST" : CODES[kind];
+			const wanted = CODES[kind];
 			test(`its words for "${kind}" come as our ${wanted}`, async () => {
 				for (const stream of [false, true]) {
 					talk.played.next(errorPlay(script.errors[kind]));
@@ -109,7 +108,7 @@ for (const script of SCRIPTS) {
 			test("an error event before anything was said is a failure with a status, later an error of the stream", async () => {
 				const headers = { "content-type": script.streamType };
 				const code = await codeOf(open({ bytes: streamError, headers }).opened);
-				expect(["MODEL_OVERLOADED", "INFERENCE_FAILED"]).toContain(code);
+				expect(["MODEL_OVERLOADED", "MODEL_AT_CAPACITY", "INFERENCE_FAILED"]).toContain(code);
 				const whole = Buffer.from(part());
 				const border = script.provider === "bedrock" ? lastFrame(whole) : whole.lastIndexOf("\n\n") + 2;
 				const { texts, done, error } = await drain(

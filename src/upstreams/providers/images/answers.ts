@@ -1,6 +1,7 @@
 import type { ProviderName } from "../../../config/providers.ts";
 import { base64String, decodeBase64Over, inTurns, LongStrings } from "../../../wire/index.ts";
-import { errorBody, type Fetch, isGood, letGo } from "../../connect.ts";
+import { type Fetch, isGood, letGo } from "../../connect.ts";
+import { errorBody } from "../../error-text.ts";
 import { broken } from "../../failures.ts";
 import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";

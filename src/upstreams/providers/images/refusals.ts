@@ -10,7 +10,8 @@
 import type { ProviderName } from "../../../config/providers.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { contentRefusal } from "../../content-policy.ts";
-import { errorTextOf, UpstreamFailure } from "../../failures.ts";
+import { errorTextOf } from "../../error-text.ts";
+import { UpstreamFailure } from "../../failures.ts";
 import { type Fields, parts } from "../chat/fields.ts";
 
 /** The provider's words, which may be none; null: it refuses nothing. */

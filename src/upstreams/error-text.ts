@@ -1,0 +1,148 @@
+/** What a server says of an error, in the shapes that servers use, and what of it a caller may read. */
+import { isRecord } from "../schema/is-record.ts";
+
+/** Of a server's text: what it means stands at its beginning. */
+const MAX_READ_CHARS = 8_192;
+/** Of its codes, and of the field that it names. */
+const MAX_NAME_CHARS = 256;
+const MAX_TOLD_CHARS = 2_000;
+/** Gateways put the error of the server behind them into their own. */
+const MAX_NESTED = 4;
+
+export interface UpstreamErrorText {
+	readonly message: string;
+	readonly code: string;
+	readonly type: string;
+	readonly param: string | undefined;
+	/** A status that stands inside the body. */
+	readonly status: number | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`,
+ * ElevenLabs' `{detail: {status, message}}`, whose status is a code in words, and lists of such (`[{error}]`, `{errors: [...]}`).
+ * Where an error is in another, or as JSON in the text of another, the innermost is what happened.
+ */
+export function errorTextOf(body: unknown): UpstreamErrorText {
+	return textOf(body, 0);
+}
+
+function textOf(body: unknown, depth: number): UpstreamErrorText {
+	const top = record(firstOf(body));
+	const inner = firstOf(top.error) ?? firstOf(top.errors);
+	const detail = record(top.detail);
+	const nested = isRecord(inner) ? inner : detail;
+	const pick = (key: string) => nested[key] ?? top[key];
+	const plain = typeof inner === "string" ? inner : detailText(top.detail);
+	const message = pick("message") ?? pick("msg");
+	const [code, type, param] = [pick("code") ?? detail.status, pick("type"), pick("param")];
+	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
+	const text = {
+		message: (typeof message === "string" && message !== "" ? message : plain).slice(0, MAX_READ_CHARS),
+		code: nameOf(code) ?? "",
+		type: nameOf(type) ?? "",
+		param: nameOf(param),
+		status,
+	};
+	const innermost = depth < MAX_NESTED ? nestedIn(nested, message) : null;
+	return innermost === null ? text : merged(text, textOf(innermost, depth + 1));
+}
+
+/** The error that is the cause of another: OpenRouter keeps it under `metadata.raw`. */
+function nestedIn(error: Fields, message: unknown): unknown {
+	if (isRecord(error.error)) return error;
+	const { raw } = record(error.metadata);
+	if (isRecord(message)) return message;
+	return jsonIn(raw) ?? jsonIn(message);
+}
+
+function merged(outer: UpstreamErrorText, inner: UpstreamErrorText): UpstreamErrorText {
+	if (inner.message === "") return outer;
+	return {
+		message: inner.message,
+		code: inner.code || outer.code,
+		type: inner.type || outer.type,
+		param: inner.param ?? outer.param,
+		status: inner.status ?? outer.status,
+	};
+}
+
+/** A text that is a JSON object. */
+function jsonIn(text: unknown): Fields | null {
+	if (typeof text !== "string" || text.length > MAX_READ_CHARS || !text.trimStart().startsWith("{")) return null;
+	try {
+		const value: unknown = JSON.parse(text);
+		return isRecord(value) ? value : null;
+	} catch {
+		return null;
+	}
+}
+
+/** FastAPI's `detail`: a text, or a list of {loc, msg}. */
+function detailText(detail: unknown): string {
+	if (typeof detail === "string") return detail;
+	if (!Array.isArray(detail)) return "";
+	const parts = detail.slice(0, 5).map((entry) => {
+		const { loc, msg } = record(entry);
+		const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
+		return [place, typeof msg === "string" ? msg : ""].filter((part) => part !== "").join(": ");
+	});
+	return parts.filter((part) => part !== "").join("; ");
+}
+
+/** An error text as JSON, else as {message}; of a page of HTML its title. `key` never stands in it. */
+export function errorBody(bytes: Uint8Array, key: string | undefined): unknown {
+	let text = new TextDecoder().decode(bytes).trim();
+	if (key) text = text.replaceAll(key, "[key]");
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "string" ? { message: value } : value;
+	} catch {
+		if (text.startsWith("<")) return titleOf(text);
+		return text === "" ? {} : { message: text };
+	}
+}
+
+function titleOf(page: string): unknown {
+	const title = /<title[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1] ?? /<h1[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1];
+	return title === undefined ? {} : { message: title.replaceAll(/\s+/g, " ").trim() };
+}
+
+/** Names of exceptions before what they say, one behind the other: `litellm.BadRequestError: OpenAIException - ...`. */
+const EXCEPTIONS = /^(?:(?:[a-z_]\w{0,60}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception)(?:\s*[:-]+\s*|$)){1,5}/;
+/** Names that no prompt has by chance. */
+const LIBRARIES =
+	/\b(?:litellm|vllm|sglang|xgrammar|llguidance|lm-format-enforcer|llama[._]cpp|llama-server|exllamav2|tensorrt[-_]llm|pydantic|fastapi|uvicorn)(?:\.\w+)*\b/gi;
+/** Addresses of registries and of the libraries' own pages. */
+const REGISTRIES =
+	/(?:https?:\/\/)?\b(?:registry\.ollama\.ai|hf\.co|huggingface\.co|docker\.io|ghcr\.io|quay\.io|nvcr\.io|errors\.pydantic\.dev|docs\.litellm\.ai)(?:\/[^\s"'`,;)]*)?/gi;
+/** Files of a server. A path of a JSON schema begins otherwise. */
+const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|Users|app)\/[^\s"'`,;:)]*/g;
+
+/** What a caller may read of a server's text: without what tells how it is made and where its files are. */
+export function toldText(message: string): string {
+	return message
+		.slice(0, MAX_READ_CHARS)
+		.replace(EXCEPTIONS, "")
+		.replaceAll(/\s*For (?:further|more) information(?:,)? (?:visit|see) https?:\/\/\S+/gi, "")
+		.replaceAll(REGISTRIES, "[address]")
+		.replaceAll(FILES, "[file]")
+		.replaceAll(LIBRARIES, "the backend")
+		.trim()
+		.slice(0, MAX_TOLD_CHARS);
+}
+
+function nameOf(value: unknown): string | undefined {
+	return typeof value === "string" ? value.slice(0, MAX_NAME_CHARS) : undefined;
+}
+
+/** The first of a list, else the value. */
+function firstOf(value: unknown): unknown {
+	return Array.isArray(value) ? (value as unknown[])[0] : value;
+}
+
+function record(value: unknown): Fields {
+	return isRecord(value) ? value : {};
+}
