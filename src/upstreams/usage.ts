@@ -29,7 +29,7 @@ export function choiceUsage(choices: unknown): Fields | undefined {
 
 /** The same of a usage object by itself. */
 export function tokenUsageOf(usage: Fields): TokenUsage | null {
-	if (SIDES.some((name) => isNegative(usage[name]))) return null;
+	if (PROMPT_COUNTS.some((name) => isNegative(usage[name]))) return null;
 	const promptDetails = fields(usage.prompt_tokens_details) ?? fields(usage.input_tokens_details) ?? {};
 	const completionDetails = fields(usage.completion_tokens_details) ?? fields(usage.output_tokens_details) ?? {};
 	const cached = first(
@@ -115,9 +115,9 @@ function count(value: unknown): number | undefined {
 	return Math.min(Math.round(value), MAX_TOKENS);
 }
 
-const SIDES = ["prompt_tokens", "input_tokens", "prompt_eval_count", "completion_tokens", "output_tokens", "eval_count"];
+const PROMPT_COUNTS = ["prompt_tokens", "input_tokens", "prompt_eval_count"];
 
-/** Less than nothing is said by servers that do not know. */
+/** Less than nothing is said by servers that do not know; of the output what was said is counted then (`ChatMeter`). */
 function isNegative(value: unknown): boolean {
 	return typeof value === "number" && value < 0;
 }
