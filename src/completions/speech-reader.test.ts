@@ -117,6 +117,28 @@ describe("a stream is read as segments one after the other", () => {
 		]);
 	});
 
+	test.each([
+		[
+			"pieces of thoughts of their own",
+			(index: number) => ({ reasoning_details: [{ type: "reasoning.text", index, text: "a" }] }),
+		],
+		["pieces of thoughts without an index", () => ({ reasoning_details: [{ type: "reasoning.text", text: "a" }] })],
+		[
+			"long pieces of thoughts",
+			() => ({ reasoning_details: [{ type: "reasoning.encrypted", index: 0, data: "a".repeat(4_096) }] }),
+		],
+		["sources", () => ({ content: "a", annotations: [{ type: "url_citation", url_citation: { url: "u" } }] })],
+		["thoughts and texts by turns", (index: number) => (index % 2 === 0 ? { content: "a" } : { reasoning_content: "a" })],
+	])("an answer without end of %s is ended", (_, delta) => {
+		const reader = new SpeechReader(new Notes(), callIds);
+		const take = (index: number) =>
+			reader.take({ text: "", body: chunk(delta(index)) as Record<string, unknown>, frame: null, written: "", said: "" });
+		const endless = () => {
+			for (let index = 0; index < 20_000; index++) take(index);
+		};
+		expect(endless).toThrow(expect.objectContaining({ code: "INFERENCE_FAILED" }));
+	});
+
 	test("an answer without end is ended, and fills no memory", () => {
 		const reader = new SpeechReader(new Notes(), callIds);
 		const [event] = new EventReader(2_000_000).take(

@@ -12,6 +12,11 @@ const MAX_LENGTH = 16 * 1_048_576;
 
 /** Calls of one answer: no model makes more. */
 const MAX_CALLS = 2_048;
+/** Thoughts, texts, refusals and calls that follow each other: an honest answer has some for each call. */
+const MAX_SEGMENTS = 8_192;
+/** Sources of an answer, and pieces that a provider wants back with a thought. */
+const MAX_CITATIONS = 10_000;
+const MAX_DETAILS = 10_000;
 
 /** Where the piece of a frame belongs: a kind of segment, or the call that its event names. */
 type Place = Exclude<SegmentKind, "call"> | { readonly index: number };
@@ -44,8 +49,11 @@ export class SpeechReader {
 	#callCount = 0;
 	/** Characters of all segments. */
 	#length = 0;
-	/** The provider's pieces of a thought that is not told yet. */
+	/** The provider's pieces of a thought that is not told yet; those with an index also by type and index. */
 	#details: Record<string, unknown>[] = [];
+	readonly #detailsByPlace = new Map<string, Record<string, unknown>>();
+	#detailCount = 0;
+	#citationCount = 0;
 	#signature: string | null = null;
 
 	/** @param callIds names calls whose upstream gave them no id. */
@@ -130,7 +138,10 @@ export class SpeechReader {
 			for (const part of content as unknown[])
 				if (isRecord(part) && typeof part.text === "string") told += this.#piece("text", part.text);
 		const citations = Array.isArray(said.annotations) ? (said.annotations as unknown[]).flatMap(citationOf) : [];
-		if (citations.length > 0 && this.#open?.kind === "text") this.#open.citations = [...this.#open.citations, ...citations];
+		if (this.#open?.kind !== "text") return told;
+		this.#citationCount += citations.length;
+		if (this.#citationCount > MAX_CITATIONS) throw endless(`more than ${MAX_CITATIONS} sources`);
+		for (const citation of citations) this.#open.citations.push(citation);
 		return told;
 	}
 
@@ -166,8 +177,7 @@ export class SpeechReader {
 		identity.learn(givenId, givenName);
 		const { name } = identity;
 		const id = identity.id ?? this.#callIds(this.#callCount);
-		if (this.#callCount === MAX_CALLS)
-			throw new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with more than ${MAX_CALLS} calls`) });
+		if (this.#callCount === MAX_CALLS) throw endless(`more than ${MAX_CALLS} calls`);
 		const call = { segment: new Segment("call", { id, name }), identity };
 		this.#calls.set(index ?? this.#callCount, call);
 		this.#callCount++;
@@ -202,6 +212,7 @@ export class SpeechReader {
 		segment.details = [...segment.details, ...this.#details];
 		segment.signature = this.#signature ?? segment.signature;
 		this.#details = [];
+		this.#detailsByPlace.clear();
 		this.#signature = null;
 	}
 
@@ -227,6 +238,7 @@ export class SpeechReader {
 
 	#begin(segment: Segment): string {
 		const told = this.#close();
+		if (this.segments.length === MAX_SEGMENTS) throw endless(`more than ${MAX_SEGMENTS} thoughts, texts and calls`);
 		segment.index = this.segments.length;
 		this.segments.push(segment);
 		this.#open = segment;
@@ -237,14 +249,18 @@ export class SpeechReader {
 		const segment = this.#open;
 		if (segment === null) return "";
 		this.#add(segment, text);
-		segment.logprobs.push(...logprobs);
+		for (const logprob of logprobs) segment.logprobs.push(logprob);
 		return this.#teller.piece(segment, text, logprobs);
 	}
 
 	#add(segment: Segment, text: string): void {
-		this.#length += text.length;
-		if (this.#length > MAX_LENGTH) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without end") });
+		this.#count(text.length);
 		segment.add(text);
+	}
+
+	#count(characters: number): void {
+		this.#length += characters;
+		if (this.#length > MAX_LENGTH) throw endless(`more than ${MAX_LENGTH} characters`);
 	}
 
 	#close(): string {
@@ -260,15 +276,27 @@ export class SpeechReader {
 	#keepDetails(said: Fields): void {
 		if (typeof said.thought_signature === "string") this.#signature = said.thought_signature;
 		if (!Array.isArray(said.reasoning_details)) return;
-		for (const detail of said.reasoning_details as unknown[]) {
-			if (!isRecord(detail)) continue;
-			const same = this.#details.find(
-				(other) => other.index !== undefined && other.index === detail.index && other.type === detail.type,
-			);
-			if (same === undefined) this.#details.push({ ...detail });
-			else for (const [key, value] of Object.entries(detail)) same[key] = joined(key, same[key], value);
-		}
+		for (const detail of said.reasoning_details as unknown[]) if (isRecord(detail)) this.#keepDetail(detail);
 	}
+
+	#keepDetail(detail: Fields): void {
+		for (const value of Object.values(detail)) if (typeof value === "string") this.#count(value.length);
+		const place = detail.index === undefined ? null : JSON.stringify([detail.type, detail.index]);
+		const same = place === null ? undefined : this.#detailsByPlace.get(place);
+		if (same !== undefined) {
+			for (const [key, value] of Object.entries(detail)) same[key] = joined(key, same[key], value);
+			return;
+		}
+		if (++this.#detailCount > MAX_DETAILS) throw endless(`more than ${MAX_DETAILS} pieces that its provider wants back`);
+		const kept = { ...detail };
+		this.#details.push(kept);
+		if (place !== null) this.#detailsByPlace.set(place, kept);
+	}
+}
+
+/** The fault of an answer that is made of more than an answer is. */
+function endless(what: string): ApiError {
+	return new ApiError("INFERENCE_FAILED", { cause: new Error(`an answer with ${what}`) });
 }
 
 function joined(key: string, before: unknown, value: unknown): unknown {

@@ -25,7 +25,7 @@ export class Segment {
 	details: readonly Readonly<Record<string, unknown>>[] = [];
 	signature: string | null = null;
 	/** Of a text. */
-	citations: readonly UrlCitation[] = [];
+	readonly citations: UrlCitation[] = [];
 	readonly logprobs: unknown[] = [];
 	/** Nothing is added any more. */
 	isClosed = false;

@@ -227,6 +227,8 @@ describe("answers of an upstream stay short of a turn:", () => {
 		["lists in lists", `{"object":"chat.completion","choices":${"[".repeat(5 * MB)}${"]".repeat(5 * MB)}}`],
 		["keys", message(`"content":"a","z":${members(500_000, "1")}`)],
 		["JSON of a megabyte", message(`"content":${JSON.stringify(list("[1]", 200_000))}`)],
+		["pieces of thoughts", message(`"content":"a","reasoning_details":${list('{"type":"reasoning.text","text":"a"}', 200_000)}`)],
+		["sources", message(`"content":"a","annotations":${list('{"type":"url_citation","url_citation":{"url":"u"}}', 150_000)}`)],
 		["an error of 7 MB", `{"error":{"message":"${"exceeds ".repeat(900_000)}"}}`],
 	])("%s", async (name, raw) => {
 		upstream.always({ raw, headers: JSON_TYPE });
@@ -249,6 +251,14 @@ describe("streams of an upstream stay short of a turn:", () => {
 		["choices", event(`{"choices":${list("{}", 600_000)}}`)],
 		["lists in lists", event(`{"choices":${"[".repeat(MB)}${"]".repeat(MB)}}`)],
 		["calls in one piece", delta(`{"tool_calls":${list('{"id":"a","function":{"name":"f","arguments":"{}"}}', 30_000)}}`)],
+		[
+			"pieces of thoughts in one piece",
+			delta(`{"reasoning_details":${list('{"type":"reasoning.text","text":"a","index":0}', 50_000)}}`),
+		],
+		[
+			"sources in one piece",
+			delta(`{"content":"a","annotations":${list('{"type":"url_citation","url_citation":{"url":"u"}}', 70_000)}}`),
+		],
 		["blank lines", "\n".repeat(10 * MB)],
 		["comments", ":\n".repeat(5 * MB)],
 		["lines of one event", `data:{"choices":[]\n${"data:\n".repeat(500_000)}data:}\n\n`],
