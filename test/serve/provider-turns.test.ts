@@ -1,5 +1,6 @@
 /** What a provider's package is given to read makes no turn of the event loop long. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { IMAGE_SCRIPTS } from "../support/providers/image-scripts.ts";
 import { SCRIPTS } from "../support/providers/index.ts";
 import { ADMIN_KEY } from "../support/served.ts";
 import { LONGEST_TURN_MS, startWatchedServer, type WatchedServer } from "../support/watched-server.ts";
@@ -26,24 +27,37 @@ const speaker = (upstream: string, model: string) => ({
 	upstreams: [{ upstream, model }],
 });
 
+const PAINTERS = IMAGE_SCRIPTS.map(({ provider: name }) => name);
+
 beforeAll(async () => {
 	const health = { failures: 1_000_000, probeEveryMs: 60_000 };
 	const url = (name: string) => `http://127.0.0.1:${provider.port}/${name}`;
 	server = await startWatchedServer({
 		config: {
 			limits: { failedRequests: 0 },
-			upstreams: Object.fromEntries(
-				SCRIPTS.map(({ provider: name, settings }) => [
+			timeouts: { imageMs: 5_000 },
+			upstreams: Object.fromEntries([
+				...SCRIPTS.map(({ provider: name, settings }) => [
 					name,
 					{ provider: name, url: url(name), discover: false, health, ...settings },
 				]),
-			),
+				...IMAGE_SCRIPTS.map(({ provider: name, options }) => [
+					`${name}-pictures`,
+					{ provider: name, url: url(name), key: "k", discover: false, health, ...(options ? { options } : {}) },
+				]),
+			]),
 			models: {
 				entries: {
 					...Object.fromEntries(
 						SCRIPTS.map(({ provider: name, model }) => [
 							name,
 							{ type: "text", price: { input: 0, output: 0 }, upstreams: [{ upstream: name, model }] },
+						]),
+					),
+					...Object.fromEntries(
+						IMAGE_SCRIPTS.map(({ provider: name, model }) => [
+							`${name}-painter`,
+							{ type: "image", image: { usd: 0 }, upstreams: [{ upstream: `${name}-pictures`, model }] },
 						]),
 					),
 					...Object.fromEntries(SPEAKERS.map(([name, model]) => [`${name}-voice`, speaker(name, model)])),
@@ -140,4 +154,25 @@ test.each([
 	["keys", keys],
 ])("an answer without a sound stays short of a turn: %s", async (_, answer) => {
 	for (const [name] of SPEAKERS) expect((await sound(name, answer)).status).toBe(500);
+});
+
+const inEach = (value: string) =>
+	`{"id":"x","status":"succeeded","data":${value},"images":${value},"output":${value},"candidates":${value},"result":${value}}`;
+
+describe.each(PAINTERS)("an answer of %s without a picture stays short of a turn:", (name) => {
+	test.each([
+		["numbers", inEach(list("1", 150_000))],
+		["entries", inEach(list("{}", 150_000))],
+		["addresses", `{"data":${list('{"url":"x"}', 90_000)},"images":${list('{"url":"x"}', 90_000)}}`],
+		["keys", inEach(`{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":{"a":1}`).join(",")}}`)],
+		["text of 25 MB", "A".repeat(25 * MB)],
+	])("%s", async (what, text) => {
+		for (const type of ["application/json", "text/plain"]) {
+			told = { text, type };
+			const body = JSON.stringify({ model: `${name}-painter`, prompt: "x", safe_mode: false });
+			const { status, longestTurnMs } = await server.post("/image/generate", body);
+			expect({ name, what, isShort: longestTurnMs < LONGEST_TURN_MS, longestTurnMs }).toMatchObject({ isShort: true });
+			expect(status).toBe(500);
+		}
+	});
 });

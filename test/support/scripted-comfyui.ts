@@ -6,6 +6,8 @@ export interface ComfyBehaviour {
 	readonly fails?: string;
 	/** The kind of error by which a workflow is refused. */
 	readonly refuses?: string;
+	/** The id that jobs get, whatever was asked for. */
+	readonly id?: string;
 	/** Jobs are forgotten at once, as where the server starts anew. */
 	readonly forgets?: boolean;
 	/** Jobs stay where they are until they are stopped. */
@@ -69,7 +71,7 @@ export function startScriptedComfy(picture: Uint8Array): ScriptedComfy {
 			return Response.json({ error, node_errors: nodes }, { status: 400 });
 		}
 		jobs.push({ id, workflow: prompt });
-		return Response.json({ prompt_id: id, number: jobs.length, node_errors: {} });
+		return Response.json({ prompt_id: behaviour.id ?? id, number: jobs.length, node_errors: {} });
 	};
 
 	const history = (id: string): Response => {

@@ -5,7 +5,7 @@
  * page "Image generation"; vLLM-Omni's pages "Image Edit API" and "Image Generation API".
  */
 import { isRecord } from "../../schema/is-record.ts";
-import { base64String, type FormField, formBody, type LongStrings } from "../../wire/index.ts";
+import { base64String, type FormField, formBody, type LongStrings, PICTURE_BOUNDS } from "../../wire/index.ts";
 import { isGood } from "../connect.ts";
 import { DIALECT_TABLE } from "../dialects.ts";
 import { errorBody } from "../error-text.ts";
@@ -105,7 +105,7 @@ async function picturesOf(
 	attempt: ImageAttempt,
 	count: number,
 ): Promise<readonly Uint8Array[]> {
-	const { value, long } = await parsedAnswer(bytes, status);
+	const { value, long } = await parsedAnswer(bytes, status, PICTURE_BOUNDS);
 	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
 	const entries = Array.isArray(value.data) ? (value.data as unknown[]).slice(0, count) : [];

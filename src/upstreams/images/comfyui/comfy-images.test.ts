@@ -186,6 +186,12 @@ describe("failures", () => {
 		expect(failure.message).toContain("value_not_in_list");
 	});
 
+	test.each(["../../elsewhere?x=", "@127.0.0.1:1/", "a/b", "", "x".repeat(200)])("an id that is none: %p", async (id) => {
+		server.behave({ id });
+		expect((await failureOf(ask())).kind).toBe("broken");
+		expect(server.headers).toHaveLength(2);
+	});
+
 	test("a job that the server has forgotten", async () => {
 		server.behave({ forgets: true });
 		expect((await failureOf(ask())).message).toContain("forgotten");

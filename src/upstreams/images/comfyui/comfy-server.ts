@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../schema/is-record.ts";
-import { formBody } from "../../../wire/index.ts";
+import { formBody, type JsonBounds } from "../../../wire/index.ts";
 import { isGood, letGo } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
 import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
@@ -11,6 +11,12 @@ import { type ImageAttempt, type InputPicture, MAX_PICTURE_BYTES } from "../port
 import type { Workflow } from "./workflow.ts";
 
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
+/** What it tells of a job has the job's workflow in it. */
+const JSON_BOUNDS: JsonBounds = { bytes: MAX_JSON_BYTES, keys: 100_000, differentKeys: 20_000, values: 200_000 };
+/** Longer ids are none of ComfyUI's: it makes UUIDs. */
+const MAX_ID_CHARACTERS = 128;
+/** Pictures of one node that are looked at: nobody asks for more. */
+const MAX_STORED = 64;
 const FOLDER = "turnpike";
 /** How long stopping a job may take when nobody waits for it any more. */
 const STOP_MS = 5_000;
@@ -63,7 +69,9 @@ export class ComfyServer {
 		const answer = await this.#json("/prompt", { body: JSON.stringify(body), type: "application/json" }, (status, told) =>
 			status === 400 ? offline(`the workflow is refused: ${refusalType(told)}`, status) : null,
 		);
-		return typeof answer.prompt_id === "string" ? answer.prompt_id : id;
+		if (typeof answer.prompt_id !== "string") return id;
+		if (!isId(answer.prompt_id)) throw broken("an id of a job that is none");
+		return answer.prompt_id;
 	}
 
 	async job(id: string): Promise<JobState> {
@@ -123,7 +131,7 @@ export class ComfyServer {
 			const told = errorBody(bytes, this.#inputs.endpoint.key);
 			throw own(response.status, told) ?? failureOfAnswer(response.status, told, response.headers.get("retry-after"));
 		}
-		return record((await parsedAnswer(bytes, response.status)).value);
+		return record((await parsedAnswer(bytes, response.status, JSON_BOUNDS)).value);
 	}
 
 	#ask(path: string, sent?: Sent): Promise<Response> {
@@ -145,6 +153,11 @@ interface Sent {
 	readonly type: string;
 }
 
+/** Stands in an address: nothing in it may lead elsewhere. */
+function isId(id: string): boolean {
+	return id.length <= MAX_ID_CHARACTERS && /^[\w-]+$/.test(id);
+}
+
 /** Entries of the queue are [number, id, workflow, ...]. */
 function placeIn({ queue_running: running, queue_pending: pending }: Fields, id: string): "running" | "pending" | null {
 	const has = (list: unknown) => Array.isArray(list) && list.some((entry) => Array.isArray(entry) && entry[1] === id);
@@ -153,7 +166,7 @@ function placeIn({ queue_running: running, queue_pending: pending }: Fields, id:
 
 function storedOf(output: unknown): StoredPicture[] {
 	const { images } = record(output);
-	return (Array.isArray(images) ? images : []).flatMap((image) => {
+	return (Array.isArray(images) ? images.slice(0, MAX_STORED) : []).flatMap((image) => {
 		const { filename, subfolder = "", type = "output" } = record(image);
 		if (typeof filename !== "string" || typeof subfolder !== "string" || typeof type !== "string") return [];
 		return [{ filename, subfolder, type }];

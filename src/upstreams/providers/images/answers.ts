@@ -1,8 +1,9 @@
 import type { ProviderName } from "../../../config/providers.ts";
-import { base64String, decodeBase64Over, inTurns, LongStrings } from "../../../wire/index.ts";
+import { base64String, decodeBase64Over, inTurns, LongStrings, PICTURE_BOUNDS } from "../../../wire/index.ts";
 import { type Fetch, isGood, letGo } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
 import { broken } from "../../failures.ts";
+import { isPicture } from "../../images/is-picture.ts";
 import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";
 import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
@@ -74,8 +75,9 @@ export class PackageAnswers {
 	async #good(response: Response): Promise<Response> {
 		const isJson = /json/i.test(response.headers.get("content-type") ?? "");
 		const bytes = await readWhole(response, isJson ? MAX_ANSWER_BYTES : MAX_PICTURE_BYTES);
-		if (!isJson) return again(response, bytes);
-		const { value, json, long } = await parsedAnswer(bytes, response.status);
+		if (isPicture(bytes)) return again(response, bytes);
+		// What is no picture is read as JSON, whatever its type: a package takes long to find that it is none.
+		const { value, json, long } = await parsedAnswer(bytes, response.status, PICTURE_BOUNDS);
 		if (!long.isEmpty) this.#long = long;
 		const refusal = refusalOf(this.#provider, response.status, value);
 		if (refusal !== null) throw refusal;
