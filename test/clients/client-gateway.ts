@@ -262,7 +262,7 @@ async function faultsOf(gate: RunningGateway): Promise<Fault[]> {
 			name: "a wrong method",
 			status: 405,
 			code: "METHOD_NOT_ALLOWED",
-			text: "does not take this method",
+			text: "does not take POST",
 			baseUrl: `${base.baseUrl}/models`,
 		},
 		{ ...base, name: "a retired model", status: 410, code: "MODEL_REMOVED", text: "was retired on", model: "retired" },

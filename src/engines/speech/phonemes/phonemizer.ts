@@ -1,7 +1,7 @@
 import { hasSound, knownSymbols, MAX_TOKENS } from "../kokoro-vocabulary.ts";
 import type { SpeechLanguage } from "../port.ts";
 import { cleanText } from "../reading/clean-text.ts";
-import { englishInWords } from "../reading/english-text.ts";
+import { englishInWords, mathSignsInWords } from "../reading/english-text.ts";
 import { chineseSounds } from "./chinese.ts";
 import { clausesOf, joinClauses, modelPunctuation } from "./clauses.ts";
 import { Espeak, type EspeakLanguage } from "./espeak.ts";
@@ -29,8 +29,8 @@ export class Phonemizer {
 	 * @returns known symbols in runs of at most `MAX_TOKENS`; none where the text has no sound
 	 */
 	async phonemes(text: string, language: SpeechLanguage): Promise<string[]> {
-		const cleaned = cleanText(text);
 		const english = language === "en-us" || language === "en-gb";
+		const cleaned = cleanText(english ? mathSignsInWords(text) : text);
 		const written = english ? englishInWords(cleaned, language === "en-gb") : cleaned;
 		const spaced = language === "ja" || language === "zh" ? written.replace(CLOSE_MARK, "$1 ") : written;
 		const clauses = [];

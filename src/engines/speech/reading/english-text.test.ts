@@ -1,11 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { growth, LINEAR_BOUND } from "../../../../test/support/growth.ts";
-import { englishInWords } from "./english-text.ts";
+import { englishInWords, mathSignsInWords } from "./english-text.ts";
 
 const american = (text: string) => englishInWords(text, false);
 
 const SAID: Readonly<Record<string, readonly (readonly [written: string, said: string])[]>> = {
+	"Roman numerals": [
+		["Henry VIII had six wives.", "Henry the eighth had six wives."],
+		["World War II ended in Chapter IV", "World War two ended in Chapter four"],
+		["Louis XIV and Pope John Paul II", "Louis the fourteenth and Pope John Paul the second"],
+		["Queen Elizabeth I of England, Charles I.", "Queen Elizabeth the first of England, Charles the first."],
+		["With Charles I went home", "With Charles I went home"],
+		["Section III.", "Section three."],
+		["I saw Malcolm X on an IV drip", "I saw Malcolm X on an IV drip"],
+	],
 	money: [
 		["It costs $3.50.", "It costs three dollars and fifty cents."],
 		["$1", "one dollar"],
@@ -101,4 +110,13 @@ describe("English is read aloud as people read", () => {
 		};
 		expect(growth(read, 4096)).toBeLessThan(LINEAR_BOUND);
 	});
+});
+
+test("powers and comparisons are read, and markup is not", () => {
+	const read = (text: string) => american(mathSignsInWords(text));
+	expect(read("x² + y³")).toBe("x squared plus y cubed");
+	expect(read("10⁻⁶ of a metre")).toBe("ten to the power of minus six of a metre");
+	expect(read("2 < 3 and 5 > 4")).toBe("two is less than three and five is greater than four");
+	expect(read("a ≤ b ≠ c")).toBe("a is at most b is not equal to c");
+	expect(mathSignsInWords("<b>bold</b> -> here")).toBe("<b>bold</b> -> here");
 });

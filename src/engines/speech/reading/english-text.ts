@@ -1,5 +1,6 @@
 /** English as people read it aloud: money, times, dates, addresses, units and signs become words. */
 import { cardinal, decade, decimal, ordinal, spelled, year } from "./english-numbers.ts";
+import { romanNumeralsInWords } from "./roman-numerals.ts";
 
 type Rule = (text: string, british: boolean) => string;
 
@@ -293,7 +294,9 @@ const SIGNS: readonly (readonly [RegExp, string])[] = [
 ];
 const signs: Rule = (text) => SIGNS.reduce((said, [from, to]) => said.replace(from, to), text);
 
-const RULES: readonly Rule[] = [addresses, abbreviations, dates, clock, money, measures, numbers, signs];
+const romanNumerals: Rule = (text) => romanNumeralsInWords(text);
+
+const RULES: readonly Rule[] = [addresses, abbreviations, romanNumerals, dates, clock, money, measures, numbers, signs];
 
 /** @param text cleaned, a sentence or a part of one */
 export function englishInWords(text: string, british: boolean): string {
@@ -303,4 +306,29 @@ export function englishInWords(text: string, british: boolean): string {
 		.trim();
 	// The dot of "a.m." may have been the sentence's too.
 	return /\.$/.test(text) && /\w$/.test(said) ? `${said}.` : said;
+}
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const POWER = new RegExp(`(?<=[\\w)])([⁻⁺]?)([${SUPERSCRIPTS}]+)`, "gu");
+const powers = (text: string): string =>
+	text.replace(POWER, (_, sign: string, raised: string) => {
+		const digits = [...raised].map((digit) => SUPERSCRIPTS.indexOf(digit)).join("");
+		if (sign !== "⁻" && digits === "2") return " squared ";
+		if (sign !== "⁻" && digits === "3") return " cubed ";
+		return ` to the power of ${sign === "⁻" ? "minus " : ""}${cardinal(digits)} `;
+	});
+
+const COMPARISONS: readonly (readonly [RegExp, string])[] = [
+	[/<=|≤/g, " is at most "],
+	[/>=|≥/g, " is at least "],
+	[/≠/g, " is not equal to "],
+	[/≈/g, " is about "],
+	// Without blanks or digits beside them they are markup.
+	[/(?<=[\s\d)])<(?=[\s\d(.-])/g, " is less than "],
+	[/(?<=[\s\d)])>(?=[\s\d(.-])/g, " is greater than "],
+];
+
+/** Signs that cleaning takes away, or makes digits of, in words: for the text as it came. */
+export function mathSignsInWords(text: string): string {
+	return COMPARISONS.reduce((said, [from, to]) => said.replace(from, to), powers(text));
 }

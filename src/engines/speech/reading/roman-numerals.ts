@@ -1,0 +1,42 @@
+import { cardinal, ordinal } from "./english-numbers.ts";
+
+/** Up to 39: higher ones stand in names of years, which are seldom read aloud. */
+const ROMAN = "X{0,3}(?:IX|IV|V?I{0,3})";
+const VALUES: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10 };
+
+/** What is counted: "Chapter IV" is read as chapter four. */
+const COUNTED =
+	"Act|Appendix|Apollo|Article|Book|Chapter|Class|Episode|Figure|Grade|Level|Mark|Part|Phase|Schedule|Scene|Section|Stage|Super Bowl|Table|Title|Type|Unit|Volume|World War";
+/** Names of rulers and popes: "Henry VIII" is read as Henry the eighth. */
+const REGNAL =
+	"Albert|Alexander|Alfonso|Benedict|Boniface|Catherine|Charles|Christian|Clement|Constantine|Darius|Edward|Elizabeth|Felipe|Ferdinand|Francis|Frederick|George|Gregory|Gustav|Haakon|Harald|Henry|Innocent|Ivan|James|John|John Paul|Juan Carlos|Julius|Justinian|Leo|Leopold|Louis|Ludwig|Mary|Napoleon|Nicholas|Olaf|Otto|Paul|Pedro|Peter|Philip|Pius|Ptolemy|Ramesses|Ramses|Richard|Robert|Sixtus|Thutmose|Umberto|Urban|Victor Emmanuel|Wilhelm|William";
+const TITLE = "King|Queen|Pope|Emperor|Empress|Tsar|Kaiser|Prince|Saint";
+
+const AFTER_COUNTED = new RegExp(String.raw`\b(${COUNTED})s? (?=[IVX])(${ROMAN})\b(?!['’]|\.\w)`, "g");
+/** A lone I may be the speaker: it is a number behind a title, or where the words end with it. */
+const AFTER_NAME = new RegExp(
+	String.raw`\b((?:${TITLE}) [A-Z][a-z]+|${REGNAL}) (?:(?!I\b)(?=[IVX])(${ROMAN})|(I)(?=$|[,.;:!?)]| of ))(?!\w|['’]m|['’]ve|['’]d|['’]ll)`,
+	"g",
+);
+const AFTER_TITLE = new RegExp(String.raw`\b((?:${TITLE}) [A-Z][a-z]+) I\b(?!['’])`, "g");
+
+/** Roman numerals behind names and what is counted, in words. */
+export function romanNumeralsInWords(text: string): string {
+	return text
+		.replace(AFTER_COUNTED, (_, counted: string, numeral: string) => `${counted} ${cardinal(String(numberOf(numeral)))}`)
+		.replace(
+			AFTER_NAME,
+			(_, name: string, numeral: string | undefined, one: string | undefined) =>
+				`${name} the ${ordinal(String(numberOf(numeral ?? one ?? "I")))}`,
+		)
+		.replace(AFTER_TITLE, (_, name: string) => `${name} the first`);
+}
+
+function numberOf(numeral: string): number {
+	let sum = 0;
+	for (const [index, letter] of [...numeral].entries()) {
+		const value = VALUES[letter] ?? 0;
+		sum += value < (VALUES[numeral[index + 1] ?? ""] ?? 0) ? -value : value;
+	}
+	return sum;
+}
