@@ -130,6 +130,12 @@ export class ChatMeter {
 		return tokens < estimateTokens(text) ? tokens : 0;
 	}
 
+	/** Output tokens so far by our own count; of what is sealed, which cannot be counted, by the cheap measure. */
+	async tokensSaid(output: ReceivedOutput): Promise<number> {
+		const { text } = output;
+		return text === "" ? output.tokensAtLeast : (await this.#parts.countTokens(text)) + output.unkeptTokens;
+	}
+
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
 		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
 		const [prompt, completion] = await Promise.all([

@@ -5,7 +5,7 @@ import { type DirectSink, directStream } from "../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../server/endpoint.ts";
 import { asApiError } from "../server/error-body.ts";
 import { tokenUsageOf } from "../upstreams/index.ts";
-import type { ChatStream, ChatUpstreams, EventBatch } from "../upstreams/port.ts";
+import type { ChatEvent, ChatStream, ChatUpstreams } from "../upstreams/port.ts";
 import type { AnswerForm, StreamForm } from "./answer-form.ts";
 import { askInFormat } from "./formatted.ts";
 import { FormattedStream } from "./formatted-stream.ts";
@@ -22,6 +22,8 @@ export interface StreamTimes {
 
 /** Past this share of the ceiling a stream is ended (docs/money.md). */
 const CEILING_SLACK = 1.1;
+/** The least share of the ceiling between two counts of one output. */
+const COUNTING_STEP = 0.05;
 
 /**
  * Answers as server-sent events. Until the first event, or a time limit, a failure is still a normal error;
@@ -66,6 +68,10 @@ class StreamRun {
 	readonly #thinking: ThinkingStream | null;
 	/** Output tokens of all choices past which the stream is ended. */
 	readonly #ceiling: number;
+	/** The cheap measure of the output past which its tokens are counted. */
+	#countPast: number;
+	/** It was ended at its ceiling. */
+	#isCut = false;
 	#usage: Record<string, unknown> | null = null;
 	#started = false;
 	#lastWriteMs = 0;
@@ -83,6 +89,7 @@ class StreamRun {
 		this.#output = new ReceivedOutput({ isSealed: session.forward.sealed !== undefined });
 		this.#thinking = session.thinking === null || session.format !== null ? null : new ThinkingStream(session.thinking);
 		this.#ceiling = session.maxTokens === null ? Number.POSITIVE_INFINITY : session.maxTokens * session.choices * CEILING_SLACK;
+		this.#countPast = this.#ceiling;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;
 		});
@@ -151,39 +158,61 @@ class StreamRun {
 	}
 
 	async #relay(sink: DirectSink): Promise<void> {
-		await this.#stream.each((batch) => {
-			const text = this.#rendered(batch);
-			const waiting = text === "" ? null : this.#write(sink, text);
-			if (this.#isOver) this.#stream.cancel();
-			return waiting;
-		});
-		if (this.#isOver) await this.#write(sink, this.#form.cut());
+		await this.#stream.each(({ events }) => this.#pass(sink, events));
+		if (this.#isCut) await this.#write(sink, this.#form.cut());
 		await this.#finish(sink);
 	}
 
-	/** True where more was received than the ceiling allows. */
-	get #isOver(): boolean {
-		return this.#output.tokensAtLeast > this.#ceiling;
+	/** Writes what events bring, up to the one that passes the ceiling. A promise where there is something to wait for. */
+	#pass(sink: DirectSink, events: readonly ChatEvent[]): Promise<unknown> | null {
+		let text = "";
+		let index = 0;
+		for (const event of events) {
+			if (this.#take(event)) {
+				if (this.#output.tokensAtLeast > this.#countPast) return this.#passCounted(sink, text, events.slice(index));
+				text += this.#told(event);
+			}
+			index++;
+		}
+		return text === "" ? null : this.#write(sink, text);
 	}
 
-	/** The batch as our events, up to the one that passes the ceiling; empty where it brought nothing for the caller. */
-	#rendered(batch: EventBatch): string {
-		let text = "";
-		for (const event of batch.events) {
-			if (event.frame !== null) this.#output.addPiece(event.said);
-			else {
-				const { choices, usage, id } = event.body;
-				this.#session.receipt?.named(completionId(id, this.#session.call.requestId), id);
-				if (typeof usage === "object" && usage !== null) {
-					this.#usage = usage as Record<string, unknown>;
-					if (Array.isArray(choices) && choices.length === 0) continue;
-				}
-				this.#output.add(choices);
-			}
-			if (this.#isOver) break;
-			text += this.#form.event(this.#thinking === null ? event : this.#thinking.event(event));
+	/**
+	 * The cheap measure says that the first of these events, which is taken in, passes the ceiling: of servers that send
+	 * a character a chunk, and of long runs of one character, it says so too early.
+	 */
+	async #passCounted(sink: DirectSink, before: string, events: readonly ChatEvent[]): Promise<void> {
+		if (before !== "") await this.#write(sink, before);
+		const tokens = await this.#session.meter.tokensSaid(this.#output);
+		if (tokens > this.#ceiling) {
+			this.#isCut = true;
+			this.#stream.cancel();
+			return;
 		}
-		return text;
+		this.#countPast = this.#output.tokensAtLeast + Math.max(this.#ceiling - tokens, this.#ceiling * COUNTING_STEP);
+		const [first, ...rest] = events;
+		const told = first === undefined ? "" : this.#told(first);
+		if (told !== "") await this.#write(sink, told);
+		await this.#pass(sink, rest);
+	}
+
+	#told(event: ChatEvent): string {
+		return this.#form.event(this.#thinking === null ? event : this.#thinking.event(event));
+	}
+
+	/** Takes an event in; false where it has nothing for the caller. */
+	#take(event: ChatEvent): boolean {
+		if (event.frame !== null) this.#output.addPiece(event.said);
+		else {
+			const { choices, usage, id } = event.body;
+			this.#session.receipt?.named(completionId(id, this.#session.call.requestId), id);
+			if (typeof usage === "object" && usage !== null) {
+				this.#usage = usage as Record<string, unknown>;
+				if (Array.isArray(choices) && choices.length === 0) return false;
+			}
+			this.#output.add(choices);
+		}
+		return true;
 	}
 
 	/** What the upstream told, under whatever name. */
@@ -195,10 +224,10 @@ class StreamRun {
 	async #finish(sink: DirectSink): Promise<void> {
 		const { meter } = this.#session;
 		meter.usage = this.#toldUsage;
-		const posted = await meter.post(this.#output, 200, this.#isOver ? { partial: true, atMost: this.#ceiling } : {});
+		const posted = await meter.post(this.#output, 200, this.#isCut ? { partial: true, atMost: this.#ceiling } : {});
 		if (posted === null || meter.usage === null) return;
 		await posted.durable;
-		const told = meter.usage.counted || meter.isSum || this.#isOver ? null : (this.#usage ?? {});
+		const told = meter.usage.counted || meter.isSum || this.#isCut ? null : (this.#usage ?? {});
 		const written = this.#write(sink, this.#form.end({ posted, usage: meter.usage }, told));
 		this.#session.receipt?.end(this.#stream.upstream);
 		await written;

@@ -37,6 +37,7 @@ export class UpstreamStream implements ChatStream {
 	/** Nothing more will come; the reason where that is no proper end. */
 	#ended = false;
 	#endReason: unknown = null;
+	#isCancelled = false;
 
 	constructor(call: ChatForward, tools: TryTools) {
 		this.#call = call;
@@ -73,14 +74,14 @@ export class UpstreamStream implements ChatStream {
 		let rest: Uint8Array[] | null = this.#rest;
 		for (;;) {
 			const waiting = take(batch);
-			// At its proper end, or cancelled by `take` itself.
+			// At its proper end, or cancelled by `take` itself, which may do so while it is waited for.
 			const over = this.#ended;
 			if (waiting !== null) {
 				current.watch.pause();
 				paused = true;
 				await waiting;
 			}
-			if (over) return;
+			if (over || this.#isCancelled) return;
 			if (paused) current.watch.resume();
 			paused = false;
 			try {
@@ -106,6 +107,7 @@ export class UpstreamStream implements ChatStream {
 
 	cancel(): void {
 		if (this.#ended) return;
+		this.#isCancelled = true;
 		const reason = new ApiError("UNKNOWN_ERROR", { message: "The stream was cancelled" });
 		this.#tries.stop(reason);
 		this.#free(reason);

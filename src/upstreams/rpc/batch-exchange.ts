@@ -1,4 +1,4 @@
-import { nextTurn, skipWhitespace } from "../../wire/index.ts";
+import { JsonValueEnd, NotJson, nextTurn, skipWhitespace } from "../../wire/index.ts";
 import { bodyOf, smallBody } from "./body.ts";
 import { type Envelope, errorOf, nothingAfter, numberOfId, outcomeOf, readEnvelope } from "./envelope.ts";
 import { type Answered, ask, type Exchange, faultOfResponse, itemHead, nextIds, post, refusalOf } from "./exchange.ts";
@@ -81,16 +81,14 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 	at = skipWhitespace(bytes, at + 1);
 	let stepEnd = at + STEP_BYTES;
 	while (bytes[at] !== CLOSE_BRACKET) {
-		const envelope: Envelope = { id: null, result: null, error: null };
-		const end = readEnvelope(bytes, at, envelope);
-		if (end === null || "open" in end) throw broken("an answer that ends early");
+		const { envelope, fault, end } = readElement(bytes, at);
 		// Ids that are none of ours, and a second answer under the same id, are passed over.
 		const place = envelope.id === null ? -1 : numberOfId(envelope.id) - first;
 		if (answers[place] === null) {
-			answers[place] = itemAnswer(bytes, envelope);
+			answers[place] = fault ?? itemAnswer(bytes, envelope);
 			answered++;
 		}
-		at = skipWhitespace(bytes, end.at);
+		at = skipWhitespace(bytes, end);
 		if (at > stepEnd) {
 			await nextTurn();
 			stepEnd = at + STEP_BYTES;
@@ -102,6 +100,38 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 	if (after !== null) throw after;
 	if (answered === 0) throw broken("an array that answers nothing");
 	return answers;
+}
+
+interface Element {
+	readonly envelope: Envelope;
+	/** Why it is no answer: it says nothing of the others. */
+	readonly fault: RpcFault | null;
+	/** The index after it. */
+	readonly end: number;
+}
+
+/** One element of an array of answers. Throws RpcFault where its end cannot be found. */
+function readElement(bytes: Uint8Array, at: number): Element {
+	const envelope: Envelope = { id: null, result: null, error: null };
+	try {
+		const end = readEnvelope(bytes, at, envelope);
+		if (end !== null && "at" in end) return { envelope, fault: null, end: end.at };
+	} catch (fault) {
+		if (!(fault instanceof RpcFault)) throw fault;
+		return { envelope, fault, end: endOf(bytes, at) };
+	}
+	throw broken("an answer that ends early");
+}
+
+function endOf(bytes: Uint8Array, at: number): number {
+	try {
+		const end = new JsonValueEnd().feed(bytes, at);
+		if (end >= 0) return end;
+	} catch (error) {
+		if (error instanceof NotJson) throw broken("an answer that is no JSON");
+		throw error;
+	}
+	throw broken("an answer that ends early");
 }
 
 function itemAnswer(bytes: Uint8Array, envelope: Envelope): Answered | RpcFault {

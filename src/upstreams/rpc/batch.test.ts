@@ -232,3 +232,49 @@ test("an item whose value is no JSON does not spoil the others, and is asked of 
 	const alone = await over([first.url]);
 	expect((await alone.batch(calls(3))).outcome.map(({ kind }) => kind)).toEqual(["result", "missing", "result"]);
 });
+
+test.each([
+	["null", null],
+	["a text", "no"],
+	["a number", 7],
+	["a list", [{ jsonrpc: "2.0", id: 1, result: 1 }]],
+	["nothing", {}],
+])("an element that is %s loses its own item alone, and takes nobody out", async (_name, element) => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.always(spoilt((answers) => answers.map((answer, index) => (answers.length > 1 && index === 1 ? element : answer))));
+	for (let time = 0; time < 4; time++) {
+		const { outcome } = await upstreams.batch(calls(3));
+		expect(outcome.map((one) => one.kind)).toEqual(["result", "missing", "result"]);
+		expect(outcome.filter(({ kind }) => kind === "result").map(textOf)).toEqual(["[0]", "[2]"]);
+	}
+	expect(upstreams.snapshot()[0]?.upstreams[0]?.state).toBe("up");
+});
+
+test("an element that is no object is asked for at the next upstream", async () => {
+	const [odd, fine] = [await chain(), await chain()];
+	const upstreams = await over([odd.url, fine.url]);
+	odd.always(spoilt((answers) => [answers[0], null, answers[2]]));
+	const { outcome } = await upstreams.batch(calls(3));
+	expect(outcome.map(textOf)).toEqual(inOrder(3));
+});
+
+test("an element with two results loses its own item alone", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	node.always({
+		answer: (request) =>
+			good(request).map((answer, index) => ({ ...answer, ...(index === 1 ? { error: { code: 1, message: "x" } } : {}) })),
+	});
+	expect((await upstreams.batch(calls(3))).outcome.map(({ kind }) => kind)).toEqual(["result", "missing", "result"]);
+});
+
+test("the hash of a send stands beside an element that is no object", async () => {
+	const node = await chain();
+	const upstreams = await over([node.url]);
+	const hash = `0x${"ab".repeat(32)}`;
+	node.always(spoilt(([first, send]) => [first, { ...send, result: hash }, null]));
+	const call = callOf([itemOf("eth_call", [0]), itemOf("eth_sendRawTransaction", ["0x01"]), itemOf("eth_call", [2])]);
+	const { outcome } = await upstreams.batch(call);
+	expect(outcome.slice(0, 2).map(textOf)).toEqual(["[0]", JSON.stringify(hash)]);
+});
