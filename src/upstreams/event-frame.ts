@@ -50,11 +50,6 @@ export class FramedEvent implements ChatEvent {
 		this.said = said;
 	}
 
-	/** This event and one of the same frame before it, in one. */
-	behind(before: FramedEvent): FramedEvent {
-		return new FramedEvent(this.frame, before.written + this.written, before.said + this.said);
-	}
-
 	/** An event that says another text. */
 	saying(said: string): FramedEvent {
 		return new FramedEvent(this.frame, JSON.stringify(said).slice(1, -1), said);

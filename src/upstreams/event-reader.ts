@@ -82,10 +82,9 @@ export class EventReader {
 			this.#parser.push(bytes);
 			for (let event = this.#next(); event !== null; event = this.#next()) {
 				if (this.#split === null) events.push(event);
-				else this.#pass(event, this.#split, events);
+				else for (const told of this.#split.take(event)) events.push(told);
 			}
-			const last = this.#isOver ? this.#split?.release(null) : null;
-			if (last) events.push(last);
+			if (this.#isOver && this.#split !== null) for (const told of this.#split.flush()) events.push(told);
 		} catch (error) {
 			this.#fault = isStreamFault(error) ? broken(error.message) : error;
 			if (events.length === 0) throw this.#fault;
@@ -121,15 +120,6 @@ export class EventReader {
 			if (event !== null) return this.#hit(event);
 		}
 		return this.#parsed(text);
-	}
-
-	#pass(event: ChatEvent, split: SplitSecrets, events: ChatEvent[]): void {
-		// The first of a frame was parsed.
-		const framed = event instanceof FramedEvent ? event : (this.#frames[0]?.match(event.text) ?? null);
-		const waited = split.release(framed);
-		if (waited !== null) events.push(waited);
-		const next = framed === null ? event : split.take(framed);
-		if (next !== null) events.push(next === framed ? event : next);
 	}
 
 	#hit(event: FramedEvent): FramedEvent {

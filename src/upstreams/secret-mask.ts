@@ -4,7 +4,7 @@
 import { nextTurn } from "../wire/index.ts";
 import { PieceMask } from "./piece-mask.ts";
 
-const MASKED_SECRET = "[secret]";
+export const MASKED_SECRET = "[secret]";
 const MASKED_ADDRESS = "[address]";
 
 /** Shorter values are words that anybody may say. */

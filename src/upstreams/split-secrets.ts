@@ -1,73 +1,143 @@
-import type { FramedEvent } from "./event-frame.ts";
-import type { SecretMask } from "./secret-mask.ts";
+import { isRecord } from "../schema/is-record.ts";
+import { type EventFrame, FramedEvent } from "./event-frame.ts";
+import { type ChatEvent, isFinishReason } from "./port.ts";
+import { saidPlaces } from "./said-places.ts";
+import { MASKED_SECRET, type SecretMask } from "./secret-mask.ts";
 
 /** As few characters of a secret give nothing away, and end many a word. */
 const LEAST_BEGINNING = 6;
+/** Texts of one stream that are followed: those of eight choices, with calls. Past it what is held back is told. */
+const MAX_TEXTS = 256;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A text that comes in pieces. */
+interface Text {
+	/** Its end, of what has gone on. */
+	gone: string;
+	/** What is like the beginning of a secret, and waits for the next piece. */
+	held: string;
+	/** The event whose piece it was. */
+	event: ChatEvent | null;
+}
 
 /**
- * Finds secrets that a stream says in pieces. An event whose text ends like the beginning of a secret waits for the next
- * one, and both go on as one event.
+ * Finds secrets that a stream says in pieces, whatever else differs between its events. The end of a piece that is like the
+ * beginning of a secret is held back, and goes on with the next piece of the same text.
  */
 export class SplitSecrets {
 	readonly #secrets: readonly string[];
-	readonly #mask: SecretMask;
 	readonly #longest: number;
-	/** The end of what was said in events of this frame, and has gone on. */
-	#said = "";
-	#frame: FramedEvent["frame"] | null = null;
-	#waiting: FramedEvent | null = null;
+	readonly #texts = new Map<string, Text>();
+	readonly #frameKeys = new WeakMap<EventFrame, string>();
 
 	constructor(mask: SecretMask) {
-		this.#mask = mask;
 		this.#secrets = mask.spoken;
 		this.#longest = mask.spoken[0]?.length ?? 0;
 	}
 
-	/** What may go on now that this event is there: null where it waits for the next one. */
-	take(event: FramedEvent): FramedEvent | null {
-		if (event.frame !== this.#frame) {
-			this.#frame = event.frame;
-			this.#said = "";
+	/** What may go on now that this event is there. */
+	take(event: ChatEvent): ChatEvent[] {
+		if (event instanceof FramedEvent) return this.#framed(event);
+		const told = this.#texts.size < MAX_TEXTS ? [] : this.flush();
+		const places = saidPlaces(event.body);
+		const going = places.map(({ key, said }) => this.#next(key, said, event));
+		const ended = endedChoices(event.body);
+		for (const [index, { key }] of places.entries()) {
+			if (!isOf(key, ended)) continue;
+			going[index] += this.#texts.get(key)?.held ?? "";
+			this.#texts.delete(key);
 		}
-		const waited = this.#waiting;
-		this.#waiting = null;
-		const whole = waited === null ? event : event.behind(waited);
-		const clean = this.#masked(whole);
-		if (this.#endsLikeSecret(this.#said + clean.said)) {
-			this.#waiting = clean;
-			return null;
-		}
-		this.#said = (this.#said + clean.said).slice(-this.#longest);
-		return clean;
+		const isSame = places.every(({ said }, index) => said === going[index]);
+		const whole = isSame ? event : saying(event.body, (_, index) => going[index] ?? "");
+		return [...told, ...this.#release(ended), whole];
 	}
 
-	/** What waits, where the next event is of another frame, or there is none. */
-	release(next: FramedEvent | null): FramedEvent | null {
-		const waited = this.#waiting;
-		if (waited === null || next?.frame === waited.frame) return null;
-		this.#waiting = null;
-		return waited;
+	/** What is held back of all texts: nothing more comes of them. */
+	flush(): ChatEvent[] {
+		const told = [...this.#texts].flatMap(([key, text]) => released(key, text));
+		this.#texts.clear();
+		return told;
 	}
 
-	/** Without the rest of a secret whose beginning has gone on, or the whole of one. */
-	#masked(event: FramedEvent): FramedEvent {
-		const before = this.#said.length;
-		const text = this.#said + event.said;
+	#framed(event: FramedEvent): ChatEvent[] {
+		const { frame, said } = event;
+		const key = this.#frameKeys.get(frame) ?? saidPlaces(frame.like)[0]?.key ?? "";
+		this.#frameKeys.set(frame, key);
+		const going = this.#next(key, said, event);
+		if (going === said) return [event];
+		return going === "" ? [] : [event.saying(going)];
+	}
+
+	/** What was held back of choices that end. */
+	#release(ended: readonly string[]): ChatEvent[] {
+		if (ended.length === 0) return [];
+		const last = [...this.#texts].filter(([key]) => isOf(key, ended));
+		for (const [key] of last) this.#texts.delete(key);
+		return last.flatMap(([key, text]) => released(key, text));
+	}
+
+	/** What goes on of a text with its next piece. */
+	#next(key: string, said: string, event: ChatEvent): string {
+		const text = this.#texts.get(key) ?? { gone: "", held: "", event: null };
+		this.#texts.set(key, text);
+		const clean = this.#masked(text.gone, text.held + said);
+		const held = this.#beginning(text.gone + clean, clean.length);
+		text.held = clean.slice(clean.length - held);
+		text.event = held === 0 ? null : event;
+		const going = clean.slice(0, clean.length - held);
+		text.gone = (text.gone + going).slice(-this.#longest);
+		return going;
+	}
+
+	/** `next` without the rest of a secret whose beginning has gone on, and without whole ones. */
+	#masked(gone: string, next: string): string {
+		const whole = gone + next;
 		for (const secret of this.#secrets) {
-			const at = text.indexOf(secret);
-			if (at < 0) continue;
-			const kept = text.slice(before, Math.max(before, at));
-			const rest = text.slice(Math.max(before, at + secret.length));
-			return this.#masked(event.saying(`${kept}[secret]${this.#mask.answer(rest)}`));
+			const at = whole.indexOf(secret);
+			if (at < 0 || at + secret.length <= gone.length) continue;
+			const kept = whole.slice(gone.length, Math.max(gone.length, at));
+			return `${this.#masked(gone, kept)}${MASKED_SECRET}${this.#masked("", whole.slice(at + secret.length))}`;
 		}
-		return event;
+		return next;
 	}
 
-	#endsLikeSecret(text: string): boolean {
-		return this.#secrets.some((secret) => {
-			for (let length = Math.min(secret.length - 1, text.length); length >= LEAST_BEGINNING; length--)
-				if (text.endsWith(secret.slice(0, length))) return true;
-			return false;
-		});
+	/** How many of the last characters, of `most` at most, are like the beginning of a secret or belong to one. */
+	#beginning(text: string, most: number): number {
+		let longest = 0;
+		for (const secret of this.#secrets)
+			for (let length = Math.min(secret.length - 1, text.length); length >= LEAST_BEGINNING && length > longest; length--)
+				if (text.endsWith(secret.slice(0, length))) longest = length;
+		return Math.min(longest, most);
 	}
+}
+
+/** The indices of choices that end with this event, as keys of texts begin. */
+function endedChoices({ choices }: Fields): string[] {
+	return (Array.isArray(choices) ? (choices as unknown[]) : []).flatMap((choice) =>
+		isRecord(choice) && isFinishReason(choice.finish_reason) ? [`${String(choice.index ?? 0)} `] : [],
+	);
+}
+
+function isOf(key: string, choices: readonly string[]): boolean {
+	return choices.some((choice) => key.startsWith(choice));
+}
+
+/** The event of a text once more, with what was held back of it. */
+function released(key: string, { held, event }: Text): ChatEvent[] {
+	if (held === "" || event === null) return [];
+	if (event instanceof FramedEvent) return [event.saying(held)];
+	return [saying(event.body, (place) => (place === key ? held : ""), false)];
+}
+
+/** An event that says other texts; one that only tells what was held back ends nothing and counts nothing. */
+function saying(like: Fields, text: (key: string, index: number) => string, isWhole = true): ChatEvent {
+	const body = structuredClone(like) as Record<string, unknown>;
+	for (const [index, place] of saidPlaces(body).entries()) place.say(text(place.key, index));
+	if (!isWhole) {
+		delete body.usage;
+		for (const choice of Array.isArray(body.choices) ? (body.choices as unknown[]) : [])
+			if (isRecord(choice)) choice.finish_reason = null;
+	}
+	return { text: JSON.stringify(body), body, frame: null, written: "", said: "" };
 }

@@ -66,6 +66,70 @@ test.each([
 	expect(said.join("")).toMatch(/^Bearer (sk-up)?\[secret\]( \[secret\])? at last$/);
 });
 
+/** Escaped as JSON may have it. */
+const escaped = (text: string) => [...text].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+const chunkOf = (members: string, more = "") =>
+	`data: {"id":"x","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":{${members}},"finish_reason":null}]${more}}\n\n`;
+const ENDS = 'data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+
+test.each([
+	["in escapes", [...KEY].map((letter) => chunkOf(`"content":"${escaped(letter)}"`))],
+	[
+		"with a usage in each event",
+		[...KEY].map((letter, index) =>
+			chunkOf(`"content":"${letter}"`, `,"usage":{"prompt_tokens":1,"completion_tokens":${index},"total_tokens":${index + 1}}`),
+		),
+	],
+	["with another time in each event", [...KEY].map((letter, index) => chunkOf(`"content":"${letter}"`, `,"created":${index}`))],
+	["with other members in each event", [...KEY].map((letter, index) => chunkOf(`"content":"${letter}","x${index}":${index}`))],
+	["between thoughts", [...KEY].flatMap((letter) => [chunkOf(`"content":"${letter}"`), chunkOf('"reasoning_content":"a"')])],
+	[
+		"as thoughts between words",
+		[...KEY].flatMap((letter) => [chunkOf(`"reasoning_content":"${letter}"`), chunkOf('"content":"a"')]),
+	],
+	["in lists of parts", [...KEY].map((letter) => chunkOf(`"content":[{"type":"text","text":"${letter}"}]`))],
+	[
+		"in pieces that its provider wants back",
+		[...KEY].map((letter) => chunkOf(`"reasoning_details":[{"type":"reasoning.text","index":0,"text":"${letter}"}]`)),
+	],
+	[
+		"in two choices at once",
+		[...KEY].map(
+			(letter) =>
+				`data: ${JSON.stringify({ id: "x", choices: [0, 1].map((index) => ({ index, delta: { content: letter }, finish_reason: null })) })}\n\n`,
+		),
+	],
+	["up to the event that ends it", [...KEY.slice(0, -1)].map((letter, index) => chunkOf(`"content":"${letter}","x${index}":1`))],
+])("a stream that says our key letter by letter %s does not tell it", async (_, events) => {
+	upstream.next({ raw: `${events.join("")}${ENDS}`, headers: { "content-type": "text/event-stream" } });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, max_tokens: 1_000 });
+	const { chunks, done } = eventsOf(await answer.text());
+	expect(done).toBe(true);
+	const texts = new Map<string, string>();
+	const gather = (value: unknown, key: string): void => {
+		if (typeof value === "string") texts.set(key, (texts.get(key) ?? "") + value);
+		else if (typeof value === "object" && value !== null)
+			for (const [name, inner] of Object.entries(value)) gather(inner, `${key} ${name}`);
+	};
+	for (const { choices } of chunks) for (const choice of choices) gather(choice.delta, String(choice.index));
+	for (const text of texts.values()) expect(text).not.toContain(KEY);
+	if (events.length >= KEY.length) expect([...texts.values()].some((text) => text.includes("[secret]"))).toBe(true);
+	// What is no secret all the same is told to its end.
+	else expect([...texts.values()]).toContain(KEY.slice(0, -1));
+});
+
+test("words that begin like our key over and over wait for no other words", async () => {
+	const beginning = KEY.slice(0, -3);
+	upstream.next({
+		raw: `${chunkOf(`"content":"${beginning}"`).repeat(200)}${ENDS}`,
+		headers: { "content-type": "text/event-stream" },
+	});
+	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, max_tokens: 10_000 });
+	const said = eventsOf(await answer.text()).chunks.map((chunk) => chunk.choices[0]?.delta?.content ?? "");
+	expect(said.join("")).toBe(beginning.repeat(200));
+	expect(Math.max(...said.map((text) => String(text).length))).toBeLessThanOrEqual(2 * KEY.length);
+});
+
 test("a stream whose words begin like our key says all of them", async () => {
 	for (const content of [
 		["sk-upstream", "-SECRET"],
