@@ -385,3 +385,34 @@ describe("features that this service brings to models", () => {
 		expect([textModel(built, "m").readsFiles, textModel(built, "n").readsFiles]).toEqual([true, undefined]);
 	});
 });
+
+describe("what upstreams tell of a model", () => {
+	test("an embedding model that an upstream lists wins over the name for the built-in one", () => {
+		const model: DiscoveredModel = {
+			id: "text-embedding-3-small",
+			type: "embedding",
+			created: 1,
+			contextTokens: null,
+			maxCompletionTokens: null,
+		};
+		const catalog = buildCatalog(inputsOf({ upstreams: { a: remote } }, { a: [model] }));
+		expect(catalog.resolve("text-embedding-3-small", "embedding").model.targets).toMatchObject([{ upstream: "a" }]);
+	});
+
+	test("counts where configuration and data files say nothing", () => {
+		const capabilities = { supportsVision: false, supportsFunctionCalling: false, supportsReasoning: false };
+		const of = (id: string): DiscoveredModel => ({
+			id,
+			type: "text",
+			created: 1,
+			contextTokens: null,
+			maxCompletionTokens: null,
+			capabilities,
+		});
+		const written = { upstreams: { a: remote }, models: { entries: { own: { capabilities: { supportsVision: true } } } } };
+		const catalog = buildCatalog(inputsOf(written, { a: [of("told"), of("own")] }));
+		expect(textModel(catalog, "told").capabilities).toMatchObject(capabilities);
+		expect(textModel(catalog, "own").capabilities).toMatchObject({ ...capabilities, supportsVision: true });
+		expect(specOf(catalog, "told").capabilities).toMatchObject(capabilities);
+	});
+});

@@ -167,7 +167,12 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 	const facts = {
 		contextTokens: contextTokens(draft, config),
 		maxCompletionTokens: entry?.maxCompletionTokens ?? draft.data?.maxCompletionTokens ?? smallest(draft, "maxCompletionTokens"),
-		capabilities: textCapabilities(entry, draft.data, servedFeatures(targets, config)),
+		capabilities: textCapabilities(
+			entry,
+			draft.data,
+			servedFeatures(targets, config),
+			draft.listings.find(({ model }) => model.capabilities)?.model.capabilities,
+		),
 		prices: textPrices(entry, draft.data, priceMultiplier(targets, config)),
 		temperature: entry?.temperature ?? draft.data?.temperature ?? PROTOCOL_TEMPERATURE,
 		topP: entry?.topP ?? draft.data?.topP ?? PROTOCOL_TOP_P,

@@ -244,3 +244,112 @@ describe("no list is a fault that says what came instead", () => {
 		expect((await faultOf({ ...config, url: "http://" })).fault).toBe("unreachable");
 	});
 });
+
+describe("kinds", () => {
+	const kindsOf = async (...items: readonly object[]) =>
+		Object.fromEntries((await discoverModels(upstream({ "/v1/models": list(items) }))).map(({ id, type }) => [id, type]));
+
+	test("are told by the id where the server says nothing", async () => {
+		const chat = ["gpt-4o", "gpt-4o-audio-preview", "qwen3:8b", "deepseek-r1", "gemma3", "org/llama-3.1-8b-instruct", "flexible"];
+		const vectors = [
+			"text-embedding-3-small",
+			"nomic-embed-text",
+			"nomic-embed-text:latest",
+			"mxbai-embed-large",
+			"BAAI/bge-m3",
+			"intfloat/e5-mistral-7b-instruct",
+			"sentence-transformers/all-MiniLM-L6-v2",
+			"Qwen/Qwen3-Embedding-0.6B",
+		];
+		const others = [
+			"whisper-1",
+			"openai/whisper-large-v3",
+			"tts-1",
+			"tts-1-hd",
+			"gpt-4o-mini-tts",
+			"gpt-4o-transcribe",
+			"dall-e-3",
+			"gpt-image-1",
+			"omni-moderation-latest",
+			"text-moderation-stable",
+			"BAAI/bge-reranker-v2-m3",
+			"stable-diffusion-xl",
+			"black-forest-labs/flux-1-schnell",
+			"sora-2",
+		];
+		expect(await kindsOf(...[...chat, ...vectors, ...others].map((id) => ({ id })))).toEqual({
+			...Object.fromEntries(chat.map((id) => [id, "text"])),
+			...Object.fromEntries(vectors.map((id) => [id, "embedding"])),
+		});
+	});
+
+	test("that the server says count, also as LiteLLM says them", async () => {
+		const items = [
+			{ id: "house-vectors", mode: "embedding" },
+			{ id: "more-vectors", model_info: { mode: "embedding" } },
+			{ id: "house-voice", mode: "audio_speech" },
+			{ id: "house-pictures", model_info: { mode: "image_generation" } },
+			{ id: "embed-chat", mode: "chat" },
+			{ id: "whisper-of-words", type: "llm" },
+		];
+		expect(await kindsOf(...items)).toEqual({
+			"house-vectors": "embedding",
+			"more-vectors": "embedding",
+			"embed-chat": "text",
+			"whisper-of-words": "text",
+		});
+	});
+});
+
+describe("servers are told by what they answer, on any port and under any dialect", () => {
+	test.each(["generic", "ollama", "vllm"])("llama.cpp under %s", async (dialect) => {
+		const config = upstream(
+			{
+				"/v1/models": list([{ id: "model.gguf", owned_by: "llamacpp", meta: { n_ctx_train: 131_072 } }]),
+				"/props": () => Response.json({ default_generation_settings: { n_ctx: 4096 } }),
+			},
+			{ dialect },
+		);
+		expect(await discoverModels(config)).toMatchObject([{ id: "model.gguf", contextTokens: 4096 }]);
+	});
+
+	test("vLLM on Ollama's port", async () => {
+		const config = upstream({ "/v1/models": list([{ id: "m", owned_by: "vllm", max_model_len: 8192 }]) }, { dialect: "ollama" });
+		expect(await discoverModels(config)).toMatchObject([{ id: "m", contextTokens: 8192 }]);
+	});
+
+	test("LM Studio", async () => {
+		const config = upstream({
+			"/v1/models": list([{ id: "m", owned_by: "organization_owner" }]),
+			"/api/v0/models": list([{ id: "m", type: "llm", max_context_length: 32_768, loaded_context_length: 4096 }]),
+		});
+		expect(await discoverModels(config)).toMatchObject([{ id: "m", contextTokens: 4096 }]);
+	});
+
+	test("Ollama, with what each model can do and cannot", async () => {
+		const facts: Record<string, object> = {
+			small: { capabilities: ["completion"], model_info: { "llama.context_length": 2048 } },
+			able: { capabilities: ["completion", "tools", "vision", "thinking"], model_info: { "qwen3.context_length": 40_960 } },
+			vectors: { capabilities: ["embedding"] },
+			old: { model_info: { "llama.context_length": 4096 } },
+		};
+		const config = upstream({
+			"/v1/models": list(Object.keys(facts).map((id) => ({ id, owned_by: "library" }))),
+			"/api/show": async (request) => Response.json(facts[((await request.json()) as { model: string }).model]),
+		});
+		const able = (yes: boolean) => ({
+			supportsVision: yes,
+			supportsFunctionCalling: yes,
+			supportsReasoning: yes,
+			supportsReasoningEffort: yes,
+		});
+		const models = await discoverModels(config);
+		expect(models).toMatchObject([
+			{ id: "small", contextTokens: 2048, capabilities: able(false) },
+			{ id: "able", contextTokens: 40_960, capabilities: able(true) },
+			{ id: "vectors", type: "embedding" },
+			{ id: "old", contextTokens: 4096 },
+		]);
+		expect(models[3]?.capabilities).toBeUndefined();
+	});
+});

@@ -1,6 +1,7 @@
 import type { UpstreamConfig } from "../config/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import type { DiscoveredModel } from "./types.ts";
+import { listedKind } from "./listed-kind.ts";
+import type { DiscoveredModel, TextCapabilities } from "./types.ts";
 
 /** Why an upstream's list could not be had. */
 export type DiscoveryFault = "unreachable" | "timeout" | "status" | "too-large" | "not-json" | "not-a-list";
@@ -34,8 +35,6 @@ const MAX_SHOWN = 200;
 const SHOWN_AT_ONCE = 4;
 /** 2096: what passes it is no time in seconds. */
 const LAST_SECOND = 4_000_000_000;
-/** Kinds that some servers list beside chat models. */
-const OTHER_KINDS: ReadonlySet<string> = new Set(["image", "audio", "video", "moderation", "rerank", "transcribe"]);
 /** Where servers tell a model's context in their list: LM Studio, vLLM, OpenRouter, Groq. */
 const CONTEXT_MEMBERS = [
 	"loaded_context_length",
@@ -53,10 +52,12 @@ const CONTEXT_MEMBERS = [
 export async function discoverModels(upstream: UpstreamConfig, options: DiscoverOptions = {}): Promise<DiscoveredModel[]> {
 	const api = apiOf(upstream, options);
 	const listUrl = api.url("/models");
-	const models = modelsOf(await api.deadline((signal) => api.json(listUrl, {}, signal)), listUrl);
+	const list = await api.deadline((signal) => api.json(listUrl, {}, signal));
+	const models = modelsOf(list, listUrl);
 	if (models.length === 0) return models;
+	const server = serverOf(list) ?? upstream.dialect;
 	try {
-		return await api.deadline((signal) => withContext(upstream.dialect, models, api, signal));
+		return await api.deadline((signal) => withContext(server, models, api, signal));
 	} catch (error) {
 		if (error instanceof DiscoveryError) return models;
 		throw error;
@@ -169,6 +170,25 @@ function parsed(text: string, what: string): unknown {
 	}
 }
 
+/** Who owns a model, as servers of one's own say it of all that they list. Ollama's `library` is that of its registry. */
+const OWNERS: Readonly<Record<string, UpstreamConfig["dialect"]>> = {
+	llamacpp: "llama.cpp",
+	vllm: "vllm",
+	library: "ollama",
+	organization_owner: "lmstudio",
+	"organization-owner": "lmstudio",
+};
+
+/** The server that a list tells by itself, whatever its port and the configuration say; null: none that we know. */
+function serverOf(list: unknown): UpstreamConfig["dialect"] | null {
+	const items = isRecord(list) && Array.isArray(list.data) ? (list.data as unknown[]) : [];
+	for (const item of items) {
+		const owner = isRecord(item) ? item.owned_by : undefined;
+		if (typeof owner === "string" && Object.hasOwn(OWNERS, owner)) return OWNERS[owner] ?? null;
+	}
+	return null;
+}
+
 /** `{data: [...]}` of OpenAI; some servers answer `{models: [...]}` or the bare array. */
 function modelsOf(body: unknown, url: string): DiscoveredModel[] {
 	const items = Array.isArray(body) ? body : isRecord(body) ? ("data" in body ? body.data : body.models) : undefined;
@@ -186,15 +206,16 @@ function modelsOf(body: unknown, url: string): DiscoveredModel[] {
 }
 
 function modelOf(item: Record<string, unknown>): DiscoveredModel | undefined {
-	const { id, type, created, top_provider: provider } = item;
+	const { id, created, top_provider: provider, model_info: info } = item;
 	if (typeof id !== "string" || !isUsableId(id)) return undefined;
-	if (typeof type === "string" && OTHER_KINDS.has(type)) return undefined;
+	const type = listedKind(id, item, isRecord(info) ? info : undefined);
+	if (type === null) return undefined;
 	const context = CONTEXT_MEMBERS.map((member) => positive(item[member])).find((tokens) => tokens !== null);
 	const output = positive(item.max_completion_tokens) ?? (isRecord(provider) ? positive(provider.max_completion_tokens) : null);
 	const seconds = positive(created);
 	return {
 		id,
-		type: type === "embedding" || type === "embeddings" ? "embedding" : "text",
+		type,
 		created: seconds !== null && seconds <= LAST_SECOND ? seconds : null,
 		contextTokens: context ?? null,
 		maxCompletionTokens: output,
@@ -268,10 +289,23 @@ function withOllamaDetails(model: DiscoveredModel, details: Record<string, unkno
 	const { parameters, model_info: facts, capabilities } = details;
 	const set = typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
 	const trained = isRecord(facts) ? Object.entries(facts).find(([name]) => name.endsWith(".context_length"))?.[1] : undefined;
-	const isEmbedding = Array.isArray(capabilities) && capabilities.includes("embedding") && !capabilities.includes("completion");
+	const told = Array.isArray(capabilities) ? (capabilities as unknown[]) : null;
+	const type = told === null ? model.type : told.includes("embedding") && !told.includes("completion") ? "embedding" : "text";
 	return {
 		...model,
-		type: isEmbedding ? "embedding" : model.type,
+		type,
+		...(told !== null && type === "text" && { capabilities: abilitiesOf(told) }),
 		contextTokens: positive(Number(set)) ?? positive(trained) ?? model.contextTokens,
+	};
+}
+
+/** Ollama names what a model can do; what it does not name it cannot. */
+function abilitiesOf(told: readonly unknown[]): Partial<TextCapabilities> {
+	const thinks = told.includes("thinking");
+	return {
+		supportsVision: told.includes("vision"),
+		supportsFunctionCalling: told.includes("tools"),
+		supportsReasoning: thinks,
+		supportsReasoningEffort: thinks,
 	};
 }

@@ -37,15 +37,16 @@ export interface ServedFeatures {
 }
 
 /**
- * Capabilities by precedence: configuration, then data file, then unknown (docs/models.md). What is not served is no
+ * Capabilities by precedence: configuration, then data file, then what upstreams tell, then unknown (docs/models.md). What is not served is no
  * capability.
  */
 export function textCapabilities(
 	entry: ModelEntry | undefined,
 	data: TextModelData | undefined,
 	served: ServedFeatures,
+	told: Partial<TextCapabilities> = {},
 ): TextCapabilities {
-	const merged = { ...UNKNOWN_CAPABILITIES, ...data?.capabilities, ...entry?.capabilities };
+	const merged = { ...UNKNOWN_CAPABILITIES, ...told, ...data?.capabilities, ...entry?.capabilities };
 	return {
 		...merged,
 		// A model that sees no image cannot see several.

@@ -256,12 +256,14 @@ export type ModelOf<T extends ModelType> = T extends "text"
 /** A model as an upstream's own list tells it. */
 export interface DiscoveredModel {
 	readonly id: string;
-	/** `embedding` only where the server says so; else taken for a chat model. */
+	/** As the server says, else as its id tells; what neither tells is taken for a chat model. */
 	readonly type: "text" | "embedding";
 	/** Unix seconds; null: the server does not tell. */
 	readonly created: number | null;
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
+	/** What the server says that it can and cannot do; left out: it does not say. */
+	readonly capabilities?: Partial<TextCapabilities>;
 }
 
 /** What somebody says of a character. */

@@ -26,6 +26,7 @@ export function chatTry(
 		onSent: (upstream) => call.onSent(upstream),
 		async send({ model, node }, endpoint, signal) {
 			if (isText && node.provider !== null) throw noBareTexts(call.model.id);
+			if (node.provider === null && node.dialect.plain.n === undefined) requireOneChoice(call);
 			const shaped = shapeChatBody(call, model, isText ? textDialect(node.dialect) : node.dialect);
 			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
 			if (sealed !== undefined) {
@@ -62,6 +63,14 @@ function textDialect(dialect: Dialect): Dialect {
 function noBareTexts(model: string): UpstreamFailure {
 	const message = `model: ${model} takes conversations alone; send this prompt to /chat/completions`;
 	return new UpstreamFailure("offline", new ApiError("INVALID_REQUEST", { message, param: "model" }), "no completions", 404);
+}
+
+/** A server that knows no `n` would give one choice without a word; another upstream of the model may give several. */
+function requireOneChoice({ members, raw, model }: ChatForward): void {
+	const member = lastMember(members, "n");
+	if (member === undefined || !(Number(utf8Text(raw, member.valueStart, member.valueEnd)) > 1)) return;
+	const message = `n: the server of ${model.id} gives one choice a request; send n of 1, or ask as often as you need`;
+	throw new UpstreamFailure("unable", new ApiError("INVALID_REQUEST", { message, param: "n" }), "one choice alone", 400);
 }
 
 /** A server of many machines says by 421 (RFC 9110, 15.5.20) that none of them has the key any more. */

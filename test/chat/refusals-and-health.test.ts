@@ -166,3 +166,42 @@ test.each([
 	expect((await gate.chat({ model: "priced", messages: HELLO })).status).toBe(200);
 	expect(await isOut()).toBe(false);
 });
+
+test.each(["ollama", "lmstudio"])("n of 2 is refused where the server gives one choice (%s), and 1 is not", async (dialect) => {
+	const other = await startGateway({
+		config: {
+			upstreams: { one: upstreamEntry(upstream.url, { dialect, discover: false }) },
+			models: { entries: { priced: pricedModel(["one"]) } },
+		},
+	});
+	try {
+		for (const stream of [false, true]) {
+			const refused = await other.chat({ model: "priced", messages: HELLO, n: 2, stream });
+			const { error } = (await refused.json()) as ErrorBody;
+			expect([refused.status, error.param]).toEqual([400, "n"]);
+			expect((await other.chat({ model: "priced", messages: HELLO, n: 1, stream })).status).toBe(200);
+		}
+		expect(upstream.requests).toHaveLength(2);
+	} finally {
+		await other.stop();
+	}
+});
+
+test("n of 2 goes to an upstream that gives several, where there is one", async () => {
+	const other = await startGateway({
+		config: {
+			upstreams: {
+				one: upstreamEntry(upstream.url, { dialect: "ollama", discover: false }),
+				several: upstreamEntry(upstream.url, { discover: false }),
+			},
+			models: { entries: { priced: pricedModel(["one", "several"]) } },
+		},
+	});
+	try {
+		upstream.next({ speech: { content: ["a"], choices: 2 } });
+		const answer = await other.chat({ model: "priced", messages: HELLO, n: 2 });
+		expect([answer.status, answer.headers.get("x-service-model-router")]).toEqual([200, "several"]);
+	} finally {
+		await other.stop();
+	}
+});
