@@ -62,6 +62,45 @@ test("with a reserve a tenant that has nothing under way does not wait for those
 	await Promise.all(all);
 });
 
+test("whoever has used much lately has no claim to the reserve, and comes after those who have not", async () => {
+	let nowMs = 0;
+	const bench = new Bench({ places: 2, reserve: true, nowMs: () => nowMs });
+	const all = ["a1", "b1", "c1", "a2", "b2", "c2"].map((name) => bench.run(name));
+	await bench.end("");
+	expect(bench.started).toEqual(["a1", "b1", "c1"]);
+	nowMs += 30_000;
+	// The three take turns on the two places, and leave the reserve.
+	for (const name of ["a1", "b1", "c1"]) await bench.end(name);
+	expect(bench.started.slice(3)).toEqual(["a2", "b2"]);
+	all.push(bench.run("v1"));
+	expect(bench.started.slice(5)).toEqual(["v1"]);
+	await bench.end("v1");
+	expect(bench.started.slice(6)).toEqual([]);
+	// A second piece of theirs does not come before another one's first.
+	all.push(bench.run("v2"), bench.run("v3"));
+	expect(bench.started.slice(6)).toEqual(["v2"]);
+	for (const name of ["a2", "b2"]) await bench.end(name);
+	expect(bench.started.slice(7)).toEqual(["c2"]);
+	for (const name of ["c2", "v2", "v3"]) await bench.end(name);
+	await Promise.all(all);
+});
+
+test("what was used is forgotten with the time", async () => {
+	let nowMs = 0;
+	const bench = new Bench({ places: 1, reserve: true, nowMs: () => nowMs });
+	const first = bench.run("a1");
+	nowMs += 30_000;
+	await bench.end("a1");
+	const other = bench.run("b1");
+	const second = bench.run("a2");
+	expect(bench.started).toEqual(["a1", "b1"]);
+	nowMs += 100_000;
+	const third = bench.run("a3");
+	expect(bench.started).toEqual(["a1", "b1", "a3"]);
+	for (const name of ["b1", "a3", "a2"]) await bench.end(name);
+	await Promise.all([first, other, second, third]);
+});
+
 test("a tenant cannot fill the queue", async () => {
 	const bench = new Bench({ maxWaiting: 8 });
 	const flood = Array.from({ length: 20 }, (_, index) => bench.run(`a${index}`));

@@ -1,17 +1,25 @@
 import { PartyCapacity } from "./party-capacity.ts";
+import { RecentUse } from "./recent-use.ts";
 import type { Requester } from "./requester.ts";
 import { partyOf } from "./tenants.ts";
 
 export interface FairGateOptions {
 	/** Pieces of work under way at once. */
 	readonly places: number;
-	/** True: while all places are taken, one more is there for a tenant that has nothing under way. */
+	/** True: while all places are taken, one more is there for a party that has nothing under way and has used little lately. */
 	readonly reserve: boolean;
 	/** Pieces that may wait, of all tenants; each has a share (`PartyCapacity`). */
 	readonly maxWaiting: number;
 	/** What is thrown where the queue is full, or a tenant has its share of it. */
 	overflow(): Error;
+	/** Default: the monotonic clock. */
+	nowMs?(): number;
 }
+
+/** Whoever has used more lately has no claim to the reserve: it is for those whom the work of others holds up. */
+const LITTLE_USE_MS = 10_000;
+/** Among parties with the same number under way, what one has used more than another counts in steps of this. */
+const USE_STEP_MS = 10_000;
 
 interface Waiting {
 	enter(): void;
@@ -32,6 +40,8 @@ export class FairGate {
 	readonly #waiting = new Map<string, Map<string, Waiting[]>>();
 	/** By party. */
 	readonly #underWay = new Map<string, number>();
+	readonly #use: RecentUse;
+	readonly #nowMs: () => number;
 	#running = 0;
 
 	constructor(options: FairGateOptions) {
@@ -39,6 +49,8 @@ export class FairGate {
 		this.#places = options.places;
 		this.#reserve = options.reserve;
 		this.#queue = new PartyCapacity(options.maxWaiting);
+		this.#nowMs = options.nowMs ?? (() => performance.now());
+		this.#use = new RecentUse(this.#nowMs);
 	}
 
 	/** Pieces under way. */
@@ -58,11 +70,12 @@ export class FairGate {
 	async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
 		requester.signal.throwIfAborted();
 		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
+		const leave = this.#leaver(requester.tenant);
 		try {
 			requester.signal.throwIfAborted();
 			return await work();
 		} finally {
-			this.#end(requester.tenant);
+			leave();
 		}
 	}
 
@@ -97,22 +110,25 @@ export class FairGate {
 		}
 	}
 
-	/** @param ofIdle for a party that has nothing under way */
-	#hasPlace(ofIdle: boolean): boolean {
-		return this.#running < (ofIdle && this.#reserve ? this.#places + 1 : this.#places);
+	#hasPlace(party: string): boolean {
+		if (this.#running < this.#places) return true;
+		const mayHaveReserve = this.#reserve && !this.#underWay.has(party) && this.#use.of(party) < LITTLE_USE_MS;
+		return mayHaveReserve && this.#running === this.#places;
 	}
 
 	#enterNow(tenant: string): boolean {
-		if (!this.#hasPlace(!this.#underWay.has(partyOf(tenant)))) return false;
+		if (!this.#hasPlace(partyOf(tenant))) return false;
 		this.#begin(tenant);
 		return true;
 	}
 
 	#leaver(tenant: string): () => void {
+		const sinceMs = this.#nowMs();
 		let isIn = true;
 		return () => {
 			if (!isIn) return;
 			isIn = false;
+			this.#use.add(partyOf(tenant), this.#nowMs() - sinceMs);
 			this.#end(tenant);
 		};
 	}
@@ -167,15 +183,17 @@ export class FairGate {
 
 	#nextParty(): string | undefined {
 		let chosen: string | undefined;
-		let fewest = Number.POSITIVE_INFINITY;
+		let least = Number.POSITIVE_INFINITY;
 		for (const party of this.#waiting.keys()) {
 			const underWay = this.#underWay.get(party) ?? 0;
-			if (underWay >= fewest) continue;
+			// Less than one piece of work, however much it is.
+			const used = 1 - 1 / (1 + Math.floor(this.#use.of(party) / USE_STEP_MS));
+			if (underWay + used >= least) continue;
 			chosen = party;
-			fewest = underWay;
-			if (underWay === 0) break;
+			least = underWay + used;
+			if (least === 0) break;
 		}
-		return this.#hasPlace(fewest === 0) ? chosen : undefined;
+		return chosen !== undefined && this.#hasPlace(chosen) ? chosen : undefined;
 	}
 
 	/** False where it does not wait any more. */
