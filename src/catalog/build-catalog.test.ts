@@ -415,4 +415,12 @@ describe("what upstreams tell of a model", () => {
 		expect(textModel(catalog, "own").capabilities).toMatchObject({ ...capabilities, supportsVision: true });
 		expect(specOf(catalog, "told").capabilities).toMatchObject(capabilities);
 	});
+
+	test("holds under the name of a configured model that is mapped to it", () => {
+		const model: DiscoveredModel = { id: "theirs", type: "text", created: 1, contextTokens: 2048, maxCompletionTokens: null };
+		const entries = { mine: { upstreams: [{ upstream: "a", model: "theirs" }] } };
+		const catalog = buildCatalog(inputsOf({ upstreams: { a: remote }, models: { entries } }, { a: [model] }));
+		expect(textModel(catalog, "mine").contextTokens).toBe(2048);
+		expect(catalog.get("theirs")).toBeUndefined();
+	});
 });

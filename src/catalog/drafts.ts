@@ -75,7 +75,11 @@ export function draftModels(inputs: CatalogInputs): Draft[] {
 		const entry = Object.hasOwn(config.models.entries, id) ? config.models.entries[id] : undefined;
 		if (entry?.hidden) continue;
 		const facts = known.get(id);
-		const told = entry || isChat(id) ? (listings.get(id) ?? []) : [];
+		const told = entry?.upstreams
+			? mappedListings(inputs, id, entry.upstreams)
+			: entry || isChat(id)
+				? (listings.get(id) ?? [])
+				: [];
 		drafts.push(draftOf(inputs, { id, type: typeOf(entry, facts, told), entry, data: facts, listings: told }));
 	}
 	return drafts;
@@ -149,6 +153,19 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 		}
 	}
 	return byId;
+}
+
+/** What upstreams tell of the models that an entry maps, under whatever names they have there. */
+function mappedListings(
+	{ config, discovered }: CatalogInputs,
+	id: string,
+	targets: NonNullable<ModelEntry["upstreams"]>,
+): Listing[] {
+	return targets.flatMap(({ upstream, model: name = id }) => {
+		const listed = config.upstreams[upstream]?.discover === true ? (discovered.get(upstream) ?? []) : [];
+		const model = listed.find((one) => one.id === name);
+		return model === undefined ? [] : [{ upstream, model }];
+	});
 }
 
 function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
