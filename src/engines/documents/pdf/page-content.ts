@@ -23,6 +23,8 @@ export interface PageContent {
 	readonly extras: readonly string[];
 	/** Letters and digits on it. */
 	readonly letters: number;
+	/** Something else than text is drawn on it: pictures, lines, letters drawn as lines. */
+	readonly isDrawnOn: boolean;
 }
 
 export const boxAround = (boxes: readonly Box[]): Box => ({

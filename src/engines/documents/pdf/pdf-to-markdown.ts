@@ -13,6 +13,8 @@ const SCAN_LETTERS = 16;
 /** Scanned pages of a file that are read: a page takes a program seconds. */
 const MAX_SCANS = 200;
 
+const NO_PAGE: PageContent = { segments: [], extras: [], letters: 0, isDrawnOn: false };
+
 let library: Promise<Pdfium> | null = null;
 
 /**
@@ -24,7 +26,7 @@ export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null
 	const pdfium = await library;
 	const pages = readPages(pdfium, bytes);
 	if (pages.length === 0) throw new DocumentFault("empty", "The file has no pages");
-	const scans = pages.flatMap((page, index) => (page.letters < SCAN_LETTERS ? [index] : []));
+	const scans = pages.flatMap((page, index) => (mayBeScan(page) ? [index] : []));
 	const read = new Map<number, string>();
 	if (readScan !== null)
 		for (const index of scans.slice(0, MAX_SCANS)) {
@@ -32,13 +34,26 @@ export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null
 			if (picture !== null) read.set(index, await readScan(picture));
 		}
 	const sizes = fontSizes(pages);
-	const text = blocks(pages.flatMap((page, index) => [...pageMarkdown(page, sizes), read.get(index) ?? ""]));
+	const text = blocks(pages.flatMap((page, index) => markdownOf(page, sizes, read.get(index) ?? "")));
 	if (text === "" && readScan === null)
 		throw new DocumentFault(
 			"empty",
 			"The file has no text: its pages are pictures, and no program that reads those is installed here",
 		);
 	return text;
+}
+
+/** Text without letters is of a font that does not tell them. */
+function mayBeScan({ letters, isDrawnOn }: PageContent): boolean {
+	return letters < SCAN_LETTERS && (isDrawnOn || letters === 0);
+}
+
+/** A scan is read with what stands on it as text: that comes once. */
+function markdownOf(page: PageContent, sizes: ReturnType<typeof fontSizes>, scanned: string): string[] {
+	const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
+	const own = letters(page.segments.map(({ text }) => text).join(""));
+	const isRead = scanned !== "" && letters(scanned).includes(own);
+	return [...pageMarkdown(isRead ? { ...page, segments: [] } : page, sizes), scanned];
 }
 
 function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
@@ -48,7 +63,7 @@ function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
 		const pages: PageContent[] = [];
 		for (let index = 0; index < count; index += 1) {
 			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page }));
-			pages.push(content ?? { segments: [], extras: [], letters: 0 });
+			pages.push(content ?? NO_PAGE);
 		}
 		return pages;
 	});

@@ -146,6 +146,19 @@ test("pages that are pictures go to the reader of scans, the others do not", asy
 	expect(seen).toEqual(["1667x2222"]);
 });
 
+test("a page of few letters without a picture is no scan, and what a scan has as text comes once", async () => {
+	const line = (text: string) => [{ x: 50, y: 700, text }];
+	const seen: number[] = [];
+	const reader = async ({ width }: { readonly width: number }) => {
+		seen.push(width);
+		return "Page 7\nwhat the scan says";
+	};
+	expect(await read([{ lines: line("Hello world") }], "", reader)).toBe("Hello world");
+	expect(seen).toEqual([]);
+	expect(await read([{ lines: line("Page 7"), picture }], "", reader)).toBe("Page 7\nwhat the scan says");
+	expect(await read([{ lines: line("Received"), picture }], "", reader)).toBe("Received\n\nPage 7\nwhat the scan says");
+});
+
 test("a file of scans is refused where nothing reads them, and says so", async () => {
 	await expect(read([{ picture }])).rejects.toMatchObject({ kind: "empty", message: expect.stringContaining("pictures") });
 });

@@ -10,6 +10,11 @@ const LINE_END = new Set([0x0a, 0x0d]);
 const BOLD = 600;
 const MAX_CHARS = 2_000_000;
 
+/** FPDF_PAGEOBJ_TEXT (public/fpdf_edit.h). */
+const TEXT_OBJECT = 1;
+/** Objects of a page that are looked at. */
+const MAX_OBJECTS = 10_000;
+
 /** PDFium's handles. */
 export interface OpenPage {
 	readonly document: number;
@@ -35,9 +40,10 @@ interface Draft {
 export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): PageContent {
 	const links = readLinks(pdfium, document, page);
 	const extras = readExtras(pdfium, page, form);
+	const isDrawnOn = drawnOn(pdfium, page);
 	const { call } = pdfium;
 	const textPage = call.FPDFText_LoadPage(page);
-	if (textPage === 0) return { segments: [], extras, letters: 0 };
+	if (textPage === 0) return { segments: [], extras, letters: 0, isDrawnOn };
 	try {
 		return pdfium.withMemory(64, (at) => {
 			const builder = new SegmentBuilder(links);
@@ -55,7 +61,7 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 				}
 			}
 			builder.end();
-			return { segments: builder.segments, extras, letters: builder.letters };
+			return { segments: builder.segments, extras, letters: builder.letters, isDrawnOn };
 		});
 	} finally {
 		call.FPDFText_ClosePage(textPage);
@@ -163,3 +169,10 @@ const inside = (outer: Box, inner: Box): boolean => {
 	const y = (inner.top + inner.bottom) / 2;
 	return x >= outer.left && x <= outer.right && y >= outer.bottom && y <= outer.top;
 };
+
+function drawnOn({ call }: Pdfium, page: number): boolean {
+	const count = Math.min(MAX_OBJECTS, call.FPDFPage_CountObjects(page));
+	for (let index = 0; index < count; index += 1)
+		if (call.FPDFPageObj_GetType(call.FPDFPage_GetObject(page, index)) !== TEXT_OBJECT) return true;
+	return false;
+}
