@@ -124,6 +124,22 @@ test("XLSX: sheets in order with their names, dates from either epoch, shared an
 	expect(await read(book("1"))).toContain("2027-03-16");
 });
 
+test("XLSX: a text that many cells show is refused where it comes to more than a file's text", async () => {
+	const book = (cells: number) =>
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+			"xl/_rels/workbook.xml.rels": relations([
+				["rA", "worksheet", "worksheets/a.xml"],
+				["rT", "sharedStrings", "strings.xml"],
+			]),
+			"xl/workbook.xml": '<workbook><sheets><sheet name="First" sheetId="1" r:id="rA"/></sheets></workbook>',
+			"xl/strings.xml": `<sst><si><t>${"x".repeat(1_000_000)}</t></si></sst>`,
+			"xl/worksheets/a.xml": `<worksheet><sheetData><row>${'<c t="s"><v>0</v></c>'.repeat(cells)}</row></sheetData></worksheet>`,
+		});
+	expect((await read(book(3))).length).toBeGreaterThan(3_000_000);
+	await expect(read(book(20_000))).rejects.toMatchObject({ kind: "too-large" });
+});
+
 test("PPTX: slides in the order of the presentation, titles, notes without slide numbers, hidden ones named", async () => {
 	const shape = (type: string, text: string) =>
 		`<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;

@@ -1,9 +1,10 @@
 import { DocumentFault } from "../document-fault.ts";
-import { MAX_CELLS } from "../limits.ts";
+import { MAX_CELLS, MAX_TEXT_CHARS } from "../limits.ts";
 
-/** Counts the cells of a whole workbook. */
+/** Counts the cells of a whole workbook, and their text: many cells may show the same one. */
 export interface CellBudget {
 	cells: number;
+	chars: number;
 }
 
 /** The cells of a sheet as they come. */
@@ -21,6 +22,9 @@ export class SheetRows {
 		const row = this.#rows.get(rowNumber) ?? [];
 		this.#budget.cells += Math.max(1, column + 1 - row.length);
 		if (this.#budget.cells > MAX_CELLS) throw new DocumentFault("too-large", `The file has more than ${MAX_CELLS} cells`);
+		this.#budget.chars += shown.length;
+		if (this.#budget.chars > MAX_TEXT_CHARS)
+			throw new DocumentFault("too-large", `The file has more than ${MAX_TEXT_CHARS} characters of text`);
 		while (row.length < column) row.push("");
 		row[column] = shown;
 		this.#rows.set(rowNumber, row);

@@ -73,7 +73,13 @@ function readGlobals(bytes: Buffer): { book: XlsBook; sheets: SheetPlace[] } {
 		}
 	}
 	return {
-		book: { strings, formats: new NumberFormats(styles, formats, from1904), isVersion8, encoding, budget: { cells: 0 } },
+		book: {
+			strings,
+			formats: new NumberFormats(styles, formats, from1904),
+			isVersion8,
+			encoding,
+			budget: { cells: 0, chars: 0 },
+		},
 		sheets,
 	};
 }

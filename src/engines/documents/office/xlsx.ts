@@ -23,7 +23,7 @@ export function xlsxToMarkdown(zip: ZipArchive): string {
 	const values: CellValues = {
 		strings: sharedStrings(partRoot(zip, stringsPart)),
 		formats: NumberFormats.ofStyles(partRoot(zip, stylesPart), from1904),
-		budget: { cells: 0 },
+		budget: { cells: 0, chars: 0 },
 	};
 	return blocks(
 		sheets.flatMap((sheet) => {
