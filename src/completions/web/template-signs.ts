@@ -50,7 +50,28 @@ export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source
 		{
 			family: "Gemma",
 			source: "google/gemma, docs: prompt structure; google-deepmind/gemma, gemma/gm/text/_tokenizer.py",
-			signs: ["<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>", "<unused", "<ctrl"],
+			signs: ["<start_of_turn>", "<end_of_turn>", "<start_of_image>", "<end_of_image>", "<image_soft_token>", "<unused", "<ctrl"],
+		},
+		{
+			family: "FunctionGemma",
+			source: "google/functiongemma-270m-it, tokenizer_config.json and chat_template.jinja",
+			signs: ["<start_function_", "<end_function_", "<escape>"],
+		},
+		{
+			family: "Command and Aya, beside ChatML's form",
+			source: "CohereLabs/c4ai-command-r-v01 and aya-expanse-8b, tokenizer_config.json",
+			signs: ["<BOS_TOKEN>", "<EOS_TOKEN>", "<EOP_TOKEN>", "<MASK_TOKEN>", "<PAD>", "<UNK>", "<CLS>", "<SEP>"],
+		},
+		{
+			family: "SmolVLM and Idefics, InternVL",
+			source:
+				"HuggingFaceTB/SmolVLM-Instruct and OpenGVLab/InternVL3-8B, tokenizer_config.json, added_tokens.json and chat_template.json",
+			signs: ["<end_of_utterance>", "<fake_token_around_image>", "<global-img>", "<row_", "<IMG_CONTEXT>"],
+		},
+		{
+			family: "Seed-Coder",
+			source: "ByteDance-Seed/Seed-Coder-8B-Instruct, tokenizer_config.json",
+			signs: ["<[begin", "<[end", "<[PAD", "<[SEP", "<[fim"],
 		},
 		{
 			family: "GLM",
