@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
+import { oncePinged } from "../support/pinged.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { until } from "../support/until.ts";
@@ -95,20 +96,18 @@ test("a caller that leaves before the answer's first byte of a stream pays the p
 });
 
 test("a silent upstream keeps the stream open with comments, and the answer still comes", async () => {
-	upstream.next({ thinkMs: 400 });
-	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+	const ask = () => gate.chat({ model: "priced", messages: HELLO, stream: true });
+	const { answer, text } = await oncePinged(upstream, {}, ask);
 	expect(answer.status).toBe(200);
-	const text = await answer.text();
 	expect(text).toContain(": ping\n\n");
 	expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
 });
 
 test("after early headers a failure is an error event, and nothing is charged", async () => {
-	upstream.next({ thinkMs: 300, status: 500 });
 	const before = await gate.balance();
-	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+	const ask = () => gate.chat({ model: "priced", messages: HELLO, stream: true });
+	const { answer, text } = await oncePinged(upstream, { status: 500 }, ask);
 	expect(answer.status).toBe(200);
-	const text = await answer.text();
 	expect(text).toContain('"error":{"message"');
 	expect(text).not.toContain("[DONE]");
 	expect(await gate.balance()).toBe(before);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HELLO, pricedModel, priceOf } from "../../../test/support/chat-bodies.ts";
+import { oncePinged } from "../../../test/support/pinged.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
 import { until } from "../../../test/support/until.ts";
@@ -96,11 +97,10 @@ test("an upstream that breaks in the middle ends the stream with an error, and w
 		expect(events.map(({ type }) => type)).not.toContain("message_stop");
 	});
 	expect(broken.post).toMatchObject({ status: 500, prompt_tokens: COUNTED_PROMPT });
-	upstream.next({ thinkMs: 300, status: 500 });
 	const late = await charged(async () => {
-		const answer = await ask({ stream: true });
+		const { answer, text } = await oncePinged(upstream, { status: 500 }, () => ask({ stream: true }));
 		expect(answer.status).toBe(200);
-		const types = eventsOf(await answer.text()).map(({ type }) => type);
+		const types = eventsOf(text).map(({ type }) => type);
 		expect([...new Set(types)]).toEqual(["ping", "error"]);
 		expect(types.at(-1)).toBe("error");
 	});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pricedModel, priceOf } from "../../../test/support/chat-bodies.ts";
+import { oncePinged } from "../../../test/support/pinged.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../../../test/support/running-gateway.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../../../test/support/scripted-upstream.ts";
 import { until } from "../../../test/support/until.ts";
@@ -123,18 +124,16 @@ test("an upstream that breaks in the middle: what was sent is paid, before any w
 	expect(broken.price).toBeGreaterThan(COUNTED_PROMPT * 1000);
 	upstream.next({ dieAfterChunks: 0 });
 	expect(await charged(async () => expect((await ask({ stream: true })).status).toBe(500))).toMatchObject({ price: 0, posts: 0 });
-	upstream.next({ thinkMs: 300, status: 500 });
 	const late = await charged(async () => {
-		const answer = await ask({ stream: true });
+		const { answer, text } = await oncePinged(upstream, { status: 500 }, () => ask({ stream: true }));
 		expect(answer.status).toBe(200);
-		expect(lastEvent(await answer.text()).type).toBe("response.failed");
+		expect(lastEvent(text).type).toBe("response.failed");
 	});
 	expect(late).toMatchObject({ price: 0, posts: 0 });
 });
 
 test("a silent upstream keeps the stream open with comments", async () => {
-	upstream.next({ thinkMs: 400 });
-	const text = await (await ask({ stream: true })).text();
+	const { text } = await oncePinged(upstream, {}, () => ask({ stream: true }));
 	expect(text).toStartWith(": ping\n\n");
 	expect(lastEvent(text).type).toBe("response.completed");
 });
