@@ -58,6 +58,22 @@ test.skipIf(program === null)("a page that never ends is ended with its caller",
 	await expect(chromium.html("http://site.example/endless", { tenant: "test", signal: leave.signal })).rejects.toThrow("left");
 });
 
+test.skipIf(program === null).each(["http://inside.example/", "http://site.example:1/"])(
+	"a page whose scripts lead to what cannot be read is refused: %s",
+	async (address) => {
+		site.paths["/leading"] = () => page(`location = ${JSON.stringify(address)};`);
+		const patient = new Chromium({
+			program: program ?? "",
+			proxyPort: async () => (await site.proxy()).port,
+			userAgent: () => "Turnpike/test",
+			maxBytes: 10_000_000,
+			maxMemoryMb: () => 900,
+		});
+		const reading = patient.html("http://site.example/leading", { tenant: "test", signal: new AbortController().signal });
+		await expect(reading).rejects.toMatchObject({ name: "PageFault", code: "url_unreachable" });
+	},
+);
+
 test.skipIf(program === null)("a page that takes more memory than a page may is ended with all its processes", async () => {
 	site.paths["/hungry"] = () =>
 		page("const all = []; for (let at = 0; at < 400; at++) all.push(new Uint8Array(16 * 2 ** 20).fill(1));");

@@ -48,7 +48,11 @@ export class Chromium implements ScriptedPages {
 	}
 
 	html(url: string, requester: Requester): Promise<{ url: string; html: string }> {
-		return this.#gate.run(requester, async () => ({ url, html: await this.#run(url, requester.signal) }));
+		return this.#gate.run(requester, async () => {
+			const html = await this.#run(url, requester.signal);
+			if (isErrorPage(html)) throw new PageFault("url_unreachable", "The page leads to an address that cannot be read");
+			return { url, html };
+		});
 	}
 
 	async #run(url: string, signal: AbortSignal): Promise<string> {
@@ -95,6 +99,11 @@ export class Chromium implements ScriptedPages {
 
 const tooHungry = () => new PageFault("page_too_costly", "The page takes more memory than a page may");
 const overflow = () => new PageFault("page_too_costly", "Too many pages wait for their scripts to run");
+
+/** The browser's own page in the place of one that it cannot read (components/neterror/resources/neterror.html). */
+function isErrorPage(html: string): boolean {
+	return html.includes('<body class="neterror"') && html.includes('id="main-frame-error"');
+}
 
 interface Run {
 	readonly profile: string;
