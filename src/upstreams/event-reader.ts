@@ -1,10 +1,10 @@
 import type { TokenUsage } from "../journal/records.ts";
 import { isRecord } from "../schema/is-record.ts";
 import {
-	ANSWER_BOUNDS,
 	atOnce,
 	CUT_NOTHING,
 	cutJson,
+	EVENT_BOUNDS,
 	endOfValue,
 	MAX_JSON_DEPTH,
 	SseEventTooLarge,
@@ -131,7 +131,7 @@ export class EventReader {
 	#parsed(text: string): ChatEvent | null {
 		let parsed: unknown;
 		try {
-			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), ANSWER_BOUNDS, CUT_NOTHING));
+			if (text.length > SMALL_EVENT_CHARS) atOnce(cutJson(Buffer.from(text), EVENT_BOUNDS, CUT_NOTHING));
 			// Our own readers take no deeper JSON: the event would fail there, as if the caller had sent it.
 			else if (text.length > 2 * MAX_JSON_DEPTH) endOfValue(Buffer.from(text.trimStart()), 0);
 			parsed = JSON.parse(text);

@@ -18,7 +18,16 @@ export { freeBytes } from "./free-bytes.ts";
 export { headerText } from "./header-text.ts";
 export { atOnce, inTurns, nextTurn } from "./in-turns.ts";
 export { innerJson } from "./inner-json.ts";
-export { ANSWER_BOUNDS, BODY_BOUNDS, CUT_NOTHING, type CutJson, cutJson, type JsonBounds, PICTURE_BOUNDS } from "./json-cut.ts";
+export {
+	ANSWER_BOUNDS,
+	BODY_BOUNDS,
+	CUT_NOTHING,
+	type CutJson,
+	cutJson,
+	EVENT_BOUNDS,
+	type JsonBounds,
+	PICTURE_BOUNDS,
+} from "./json-cut.ts";
 export {
 	concatBytes,
 	documentStart,

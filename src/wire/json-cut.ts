@@ -42,6 +42,8 @@ export const BODY_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 64_000, diff
 /** Of an upstream's answer: log probabilities of 20 candidates for each of some 13,000 tokens are in it. */
 export const ANSWER_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 1_000_000, differentKeys: 64_000, values: 1_000_000 };
 
+/** Of an event of a stream, which is parsed in one turn. Some servers tell a whole answer in one. */
+export const EVENT_BOUNDS: JsonBounds = { bytes: 4_096 * KIB, keys: 300_000, differentKeys: 20_000, values: 200_000 };
 /** Of an answer whose content is a picture: what else is in it is read by packages that take long for each value. */
 export const PICTURE_BOUNDS: JsonBounds = { bytes: 16_384 * KIB, keys: 20_000, differentKeys: 20_000, values: 20_000 };
 

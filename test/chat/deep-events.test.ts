@@ -1,4 +1,4 @@
-/** Events of an upstream that nest deeper than any answer: its fault, on every route of conversations, whole and streamed. */
+/** Events of an upstream that nest deeper, or are wider, than any answer: its fault, on every route of conversations, whole and streamed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HELLO, pricedModel } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
@@ -46,3 +46,15 @@ for (const levels of [600, 5_000, 200_000])
 			}
 		},
 	);
+
+test.each(ROUTES)("an event of more values than an event has is a failure of the upstream: %s", async (path, body) => {
+	const texts = `[${Array.from({ length: 210_000 }, (_, index) => `"s${index}"`).join(",")}]`;
+	const raw = `data: ${chunk(`,"wide":${texts}`)}\n\ndata: [DONE]\n\n`;
+	upstream.next({ raw, headers: { "content-type": "text/event-stream" } });
+	const answer = await gate.call("POST", path, { ...body, stream: true });
+	const text = await answer.text();
+	expect(
+		answer.status === 200 ? /INFERENCE_FAILED|api_error|server_error/.test(text) : answer.status >= 500,
+		text.slice(0, 300),
+	).toBe(true);
+});

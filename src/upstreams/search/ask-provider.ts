@@ -1,3 +1,4 @@
+import type { JsonBounds } from "../../wire/index.ts";
 import type { Fetch } from "../connect.ts";
 import { initFor } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
@@ -5,6 +6,7 @@ import type { ProviderRequest, SearchProvider } from "./provider.ts";
 
 /** More than any page of results has. */
 const MAX_ANSWER_BYTES = 4 * 2 ** 20;
+const RESULT_BOUNDS: JsonBounds = { bytes: MAX_ANSWER_BYTES, keys: 50_000, differentKeys: 10_000, values: 50_000 };
 
 /** A provider's answer that is no 2xx. */
 export class ProviderStatus extends Error {
@@ -46,7 +48,7 @@ export async function askProvider(
 		await response.body?.cancel();
 		throw new ProviderStatus(response.status, response.headers.get("retry-after"));
 	}
-	return (await parsedAnswer(await bytesOf(response), response.status)).value;
+	return (await parsedAnswer(await bytesOf(response), response.status, RESULT_BOUNDS)).value;
 }
 
 async function bytesOf(response: Response): Promise<Uint8Array> {

@@ -93,6 +93,12 @@ test("the next one is asked where one fails, whichever way, and the log has neit
 	expect(logged.join()).not.toMatch(new RegExp(`tea houses|${SEARCH_KEY}`));
 });
 
+test("an answer of more values than results have is of no use", async () => {
+	const results = [{ title: "t", url: "https://a.example/", content: "c" }];
+	scripted.broken.set("searxng", () => Response.json({ results, z: Array.from({ length: 60_000 }, (_, index) => `s${index}`) }));
+	expect((await ask(over("searxng", "brave"))).provider).toBe("brave");
+});
+
 test("a SearXNG whose engines are all silent has not answered", async () => {
 	scripted.broken.set("searxng", () => Response.json({ results: [], unresponsive_engines: [["google", "CAPTCHA"]] }));
 	expect((await ask(over("searxng", "exa"))).provider).toBe("exa");
