@@ -1,23 +1,19 @@
 /** How servers end their streams: what is complete is told, charged and no fault of theirs. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
+import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
+let bed: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	upstream = startScriptedUpstream();
-	gate = await startGateway({
-		config: { upstreams: { scripted: upstreamEntry(upstream.url) }, models: { entries: { priced: pricedModel(["scripted"]) } } },
-	});
+	bed = await startPricedGateway();
+	({ upstream, gate } = bed);
 });
 beforeEach(() => upstream.reset());
-afterAll(async () => {
-	expect((await gate.audit()).ok).toBe(true);
-	await gate.stop();
-	await upstream.stop();
-});
+afterAll(() => bed.stop());
 
 const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
 	JSON.stringify({

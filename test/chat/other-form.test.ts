@@ -9,24 +9,20 @@ import {
 	usageChunk,
 	usageOfSpeech,
 } from "../support/chat-answers.ts";
-import { type ChatCompletion, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
-import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { type ChatCompletion, eventsOf, HELLO, spoken } from "../support/chat-bodies.ts";
+import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
+import { chargedFor, type RunningGateway } from "../support/running-gateway.ts";
+import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
+let bed: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	upstream = startScriptedUpstream();
-	gate = await startGateway({
-		config: { upstreams: { scripted: upstreamEntry(upstream.url) }, models: { entries: { priced: pricedModel(["scripted"]) } } },
-	});
+	bed = await startPricedGateway();
+	({ upstream, gate } = bed);
 });
 beforeEach(() => upstream.reset());
-afterAll(async () => {
-	expect((await gate.audit()).ok).toBe(true);
-	await gate.stop();
-	await upstream.stop();
-});
+afterAll(() => bed.stop());
 
 const EVENTS = "text/event-stream";
 const JSON_TYPE = "application/json";

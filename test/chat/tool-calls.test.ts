@@ -1,23 +1,19 @@
 /** Which call a fragment belongs to on /messages and /responses, where servers do not tell, and arguments that are no JSON. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { HELLO, pricedModel } from "../support/chat-bodies.ts";
-import { type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { HELLO } from "../support/chat-bodies.ts";
+import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
+import type { RunningGateway } from "../support/running-gateway.ts";
+import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
+let bed: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	upstream = startScriptedUpstream();
-	gate = await startGateway({
-		config: { upstreams: { scripted: upstreamEntry(upstream.url) }, models: { entries: { priced: pricedModel(["scripted"]) } } },
-	});
+	bed = await startPricedGateway();
+	({ upstream, gate } = bed);
 });
 beforeEach(() => upstream.reset());
-afterAll(async () => {
-	expect((await gate.audit()).ok).toBe(true);
-	await gate.stop();
-	await upstream.stop();
-});
+afterAll(() => bed.stop());
 
 const event = (delta: object, finish_reason: string | null = null) =>
 	`data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;

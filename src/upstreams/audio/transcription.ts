@@ -1,3 +1,4 @@
+import { isRecord } from "../../schema/is-record.ts";
 import { nextTurn } from "../../wire/index.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
@@ -111,8 +112,4 @@ function timedText(entry: Readonly<Record<string, unknown>>, member: "text" | "w
 	if (!(start <= MAX_SECONDS && end <= MAX_SECONDS)) return null;
 	const from = Math.max(0, start);
 	return { text, start: from, end: Math.max(from, end) };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
