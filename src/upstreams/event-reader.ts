@@ -12,7 +12,7 @@ import {
 	SseParser,
 } from "../wire/index.ts";
 import { type EventFrame, FramedEvent, frameOf } from "./event-frame.ts";
-import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
+import { broken, failureOfAnswer, isErrorAnswer } from "./failures.ts";
 import { type ChatEvent, isFinishReason } from "./port.ts";
 import { NO_SECRETS, type SecretMask } from "./secret-mask.ts";
 import { SplitSecrets } from "./split-secrets.ts";
@@ -139,12 +139,9 @@ export class EventReader {
 			if (this.#bodyEnded) return null;
 			throw broken("an event of the stream is no JSON");
 		}
-		// Google tells errors as a list of one.
-		if (Array.isArray(parsed) && isRecord(parsed[0]) && isErrorBody(parsed[0])) throw failureOfAnswer(200, parsed, null);
-		if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed))
-			throw broken("an event of the stream is no JSON object");
-		const body = parsed as Fields;
-		if (isErrorBody(body)) throw failureOfAnswer(200, body, null);
+		if (isErrorAnswer(parsed)) throw failureOfAnswer(200, parsed, null);
+		if (!isRecord(parsed)) throw broken("an event of the stream is no JSON object");
+		const body: Fields = parsed;
 		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
 		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);

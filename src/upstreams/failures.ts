@@ -144,6 +144,12 @@ export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
 	return typeof body.message === "string" || typeof body.detail === "string" || Array.isArray(body.detail ?? body.errors);
 }
 
+/** The same of any JSON: Google tells errors as a list of one. */
+export function isErrorAnswer(value: unknown): boolean {
+	const first: unknown = Array.isArray(value) ? value[0] : value;
+	return isRecord(first) && isErrorBody(first);
+}
+
 /** An answer with a status other than 2xx, or an error inside a 200 (`status` 200). */
 export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
 	const text = errorTextOf(body);

@@ -1,6 +1,6 @@
 import { isRecord } from "../schema/is-record.ts";
 import { letGo } from "./connect.ts";
-import { broken, failureOfAnswer, isErrorBody } from "./failures.ts";
+import { broken, failureOfAnswer, isErrorAnswer } from "./failures.ts";
 import { parsedAnswer } from "./parsed-answer.ts";
 import type { UnaryAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
@@ -42,9 +42,8 @@ export async function checkedCompletion(
 	status: number,
 ): Promise<Pick<UnaryAnswer, "bytes" | "long" | "body" | "usage">> {
 	const { value, json, long } = await parsedAnswer(bytes, status);
-	if (Array.isArray(value) && isRecord(value[0]) && isErrorBody(value[0])) throw failureOfAnswer(200, value, null);
+	if (isErrorAnswer(value)) throw failureOfAnswer(200, value, null);
 	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
-	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
 	if (!Array.isArray(value.choices) && value.object !== "chat.completion") {
 		throw broken(`status ${status}: the body is no chat completion`, status);
 	}

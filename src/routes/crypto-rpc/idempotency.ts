@@ -2,15 +2,14 @@ import type { IdempotencyTicket, KeptAnswer } from "../../budgets/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import { IDEMPOTENCY_KEY } from "../../server/idempotency-key.ts";
 import { costHeaders } from "./cost-headers.ts";
 import type { RpcParts } from "./parts.ts";
-
-const KEY = /^[A-Za-z0-9_-]{1,255}$/;
 
 /** The request's Idempotency-Key; null without one. Throws IDEMPOTENCY_KEY_INVALID. */
 export function idempotencyKey(request: Request): string | null {
 	const key = request.headers.get("idempotency-key");
-	if (key !== null && !KEY.test(key)) throw new ApiError("IDEMPOTENCY_KEY_INVALID");
+	if (key !== null && !IDEMPOTENCY_KEY.test(key)) throw new ApiError("IDEMPOTENCY_KEY_INVALID");
 	return key;
 }
 
