@@ -22,7 +22,7 @@ const turnpike: CommandDef = defineCommand({
 		archive: () => import("./commands/archive.ts").then((module) => module.archive),
 		backup: () => import("./commands/backup.ts").then((module) => module.backup),
 		restore: () => import("./commands/restore.ts").then((module) => module.restore),
-		doctor: () => import("./commands/doctor.ts").then((module) => module.doctor),
+		doctor: () => import("./commands/doctor/index.ts").then((module) => module.doctor),
 		chat: () => import("./commands/chat.ts").then((module) => module.chat),
 		init: () => import("./commands/init/index.ts").then((module) => module.init),
 		top: () => import("./commands/top/index.ts").then((module) => module.top),

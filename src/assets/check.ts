@@ -1,17 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Finding, fault, note, ok } from "../telemetry/finding.ts";
 import type { PackageSource, Source } from "./manifest.ts";
 import { clientName, findClient } from "./package-client.ts";
 import type { AssetStore } from "./store.ts";
-
-/** One line of `turnpike doctor`. */
-export interface AssetCheck {
-	readonly name: string;
-	readonly ok: boolean;
-	/** What is so, and what to do where it is not well. */
-	readonly text: string;
-}
 
 async function clientsOnThisMachine(kinds: readonly PackageSource["kind"][]): Promise<Set<PackageSource["kind"]>> {
 	const workDir = await mkdtemp(join(tmpdir(), "turnpike-check-"));
@@ -31,27 +24,22 @@ function clientKinds(source: Source): PackageSource["kind"][] {
 }
 
 /** Each asset: there and whole, or how it can come. Reads every asset that is there once. */
-export async function checkAssets(store: AssetStore): Promise<AssetCheck[]> {
+export async function checkAssets(store: AssetStore): Promise<Finding[]> {
 	const assets = store.names().map((name) => store.describe(name));
 	const clients = await clientsOnThisMachine([...new Set(assets.flatMap((asset) => asset.sources.flatMap(clientKinds)))]);
 	return Promise.all(
-		assets.map(async (asset): Promise<AssetCheck> => {
-			const manual = `or: turnpike models pull ${asset.name} --from FILE`;
-			const status = await store.status(asset.name);
+		assets.map(async ({ name, sources }): Promise<Finding> => {
+			const pull = `npx --no turnpike models pull ${name}`;
+			const status = await store.status(name);
 			if (status.state === "ready") {
-				const ok = await store.verify(asset.name);
-				return {
-					name: asset.name,
-					ok,
-					text: ok ? "there, hash checked" : `damaged: delete ${store.path(asset.name)}, ${manual}`,
-				};
+				if (await store.verify(name)) return ok(name, "there, hash checked");
+				return fault(name, "damaged", `rm ${store.path(name)} && ${pull}`);
 			}
-			if (status.state === "fetching") return { name: asset.name, ok: true, text: "being downloaded" };
-			const usable = asset.sources.some((source) => clientKinds(source).every((kind) => clients.has(kind)));
-			if (usable)
-				return { name: asset.name, ok: true, text: `absent; fetched at first use, or now: turnpike models pull ${asset.name}` };
-			const needed = asset.sources.flatMap(clientKinds).map(clientName);
-			return { name: asset.name, ok: false, text: `absent: install ${[...new Set(needed)].join(" or ")}, ${manual}` };
+			if (status.state === "fetching") return ok(name, "being downloaded");
+			const usable = sources.some((source) => clientKinds(source).every((kind) => clients.has(kind)));
+			if (usable) return note(name, "absent; it is fetched at first use", pull);
+			const needed = [...new Set(sources.flatMap(clientKinds).map(clientName))].join(" or ");
+			return note(name, `absent, and ${needed} would fetch it`, `install ${needed}, or: ${pull} --from FILE`);
 		}),
 	);
 }

@@ -3,7 +3,7 @@
  * file with the listed sha256; one fetch of an asset at a time, across processes; a source that fails leaves
  * its reason. Never runs what it fetched, never names a registry's host: that is its client's business.
  */
-export { type AssetCheck, checkAssets } from "./check.ts";
+export { checkAssets } from "./check.ts";
 export { AssetError, type AssetErrorCode } from "./errors.ts";
 export {
 	type Asset,

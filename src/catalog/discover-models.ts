@@ -10,10 +10,13 @@ export type DiscoveryFault = "unreachable" | "timeout" | "status" | "too-large" 
 export class DiscoveryError extends Error {
 	override readonly name = "DiscoveryError";
 	readonly fault: DiscoveryFault;
+	/** Of HTTP; null where the fault is another. */
+	readonly status: number | null;
 
-	constructor(fault: DiscoveryFault, message: string, cause?: unknown) {
+	constructor(fault: DiscoveryFault, message: string, cause?: unknown, status: number | null = null) {
 		super(message, cause === undefined ? undefined : { cause });
 		this.fault = fault;
+		this.status = status;
 	}
 }
 
@@ -99,7 +102,7 @@ function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi 
 				const response = await send(url, { ...init, headers: merged, redirect: "manual", signal });
 				if (!response.ok) {
 					await response.body?.cancel();
-					throw new DiscoveryError("status", `${what} answered ${response.status}`);
+					throw new DiscoveryError("status", `${what} answered ${response.status}`, undefined, response.status);
 				}
 				return parsed(await readText(response, maxBytes, what), what);
 			} catch (error) {

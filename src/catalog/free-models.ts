@@ -1,6 +1,7 @@
-import type { Config } from "../config/index.ts";
+import type { Config, ModelEntry } from "../config/index.ts";
 import type { PicoPrice } from "../ledger/nano.ts";
 import type { Catalog } from "./catalog.ts";
+import { EMBEDDED } from "./drafts.ts";
 import { isPrivateAddress } from "./private-host.ts";
 import type { ImagePrices, Model, ModelType } from "./types.ts";
 
@@ -15,17 +16,34 @@ export interface FreeUpstream {
 
 /** Upstreams with models at price 0 that can be called now. */
 export function freeUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
-	const models = new Map<string, number>();
-	for (const model of catalog.list("text")) {
+	return givenAway(catalog.list("text"), config);
+}
+
+/** Upstreams with models of any type that can be called now, cost nothing, and of which nobody said so. */
+export function unpricedUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
+	const { entries } = config.models;
+	const unpriced = catalog.list("all").filter(({ id }) => !Object.hasOwn(entries, id) || !hasPrice(entries[id] ?? {}));
+	return givenAway(unpriced, config).filter(({ upstream }) => upstream !== EMBEDDED);
+}
+
+function givenAway(models: readonly Model[], config: Config): FreeUpstream[] {
+	const counts = new Map<string, number>();
+	for (const model of models) {
 		if (model.offline || !isFree(model)) continue;
 		for (const upstream of new Set(model.targets.map((target) => target.upstream)))
-			models.set(upstream, (models.get(upstream) ?? 0) + 1);
+			counts.set(upstream, (counts.get(upstream) ?? 0) + 1);
 	}
-	return [...models].map(([upstream, count]) => {
+	return [...counts].map(([upstream, count]) => {
 		const settings = Object.hasOwn(config.upstreams, upstream) ? config.upstreams[upstream] : undefined;
 		const billed = settings !== undefined && (settings.key !== undefined || !isPrivateAddress(settings.url));
 		return { upstream, models: count, billed };
 	});
+}
+
+/** True where an entry names a price, be it 0. */
+function hasPrice({ price, speech, transcription, embedding, image }: Partial<ModelEntry>): boolean {
+	const named = [price, speech?.perMillionCharacters, transcription?.perAudioSecond, embedding?.perMillionTokens];
+	return [...named, image?.usd, image?.byResolution, image?.byQuality, image?.upscale].some((each) => each !== undefined);
 }
 
 /** True where a model of the type that can be called now has a request that costs nothing. */

@@ -131,10 +131,20 @@ function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<Create
  * How what top-ups need is found. `wrong`: a setting is at fault; `other-chain`: the node, or the token there, is another
  * one than is configured; `incomplete`: something is lacking; `not-now`: it may pass.
  */
-export interface TopUpsCheck {
-	readonly state: "well" | "not-now" | "incomplete" | "other-chain" | "wrong";
-	readonly text: string;
-}
+export type TopUpsCheck = { readonly text: string } & (
+	| { readonly state: "well" }
+	/** `mend`: the line that mends it. */
+	| { readonly state: "not-now" | "incomplete" | "other-chain" | "wrong"; readonly mend: string }
+);
+
+const MEND = {
+	payTo: "x402.payTo (TURNPIKE_X402_PAY_TO): the address as its wallet shows it",
+	facilitator: "TURNPIKE_X402_KEY=0x... (a key that pays the chain's fees), or TURNPIKE_X402_FACILITATOR=https://...",
+	solanaPayTo: "x402.solana.payTo (TURNPIKE_X402_SOLANA_PAY_TO): the address as its wallet shows it",
+	solanaFacilitator: "TURNPIKE_X402_SOLANA_FACILITATOR=https://...",
+	solanaNode: "TURNPIKE_X402_SOLANA_RPC=https://...",
+	key: "TURNPIKE_X402_KEY: 0x and 64 hex digits",
+} as const;
 
 /** What is amiss with the configuration of top-ups, one entry a network; empty without a receiver. Never rejects. */
 export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
@@ -145,17 +155,27 @@ async function checkEvm(config: X402Config): Promise<TopUpsCheck[]> {
 	const { payTo, facilitator, networks } = config;
 	if (payTo === undefined) return [];
 	if ((await readEvmAddress(payTo)) === null)
-		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong" }];
+		return [{ state: "wrong", text: "x402.payTo: the checksum of the address (ERC-55) is wrong", mend: MEND.payTo }];
 	if (/^0x0+$/.test(payTo))
-		return [{ state: "wrong", text: "x402.payTo: is the zero address, to which the token sends nothing" }];
+		return [{ state: "wrong", text: "x402.payTo: is the zero address, to which the token sends nothing", mend: MEND.payTo }];
 	if (facilitator.url === undefined && facilitator.key === undefined)
-		return [{ state: "incomplete", text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused" }];
+		return [
+			{
+				state: "incomplete",
+				text: "x402.facilitator: neither url nor key is set: offers are made, payments are refused",
+				mend: MEND.facilitator,
+			},
+		];
 	const chains = new Map(evmChainsOf(config, systemTimers).map(({ token }) => [token.network.name, token]));
 	return Promise.all(
 		Object.keys(networks).map(async (name): Promise<TopUpsCheck> => {
 			const chain = chains.get(networkNamed(name).name);
 			if (chain === undefined)
-				return { state: "incomplete", text: `x402.rpcUrl: no node of ${name}: offers are made, payments are refused` };
+				return {
+					state: "incomplete",
+					text: `x402.rpcUrl: no node of ${name}: offers are made, payments are refused`,
+					mend: `x402.rpcUrl (TURNPIKE_X402_RPC): the address of a node of ${name}`,
+				};
 			try {
 				await chain.check();
 				const { number } = await chain.head();
@@ -163,7 +183,7 @@ async function checkEvm(config: X402Config): Promise<TopUpsCheck[]> {
 				if (fees !== null) return fees;
 				return { state: "well", text: `${payTo} receives USDC on ${name}, block ${number}` };
 			} catch (error) {
-				return { state: error instanceof WrongChain ? "other-chain" : "not-now", text: `x402: ${(error as Error).message}` };
+				return notReadable(error, "x402.rpcUrl");
 			}
 		}),
 	);
@@ -173,27 +193,54 @@ async function checkSolana(config: X402Config): Promise<TopUpsCheck[]> {
 	const { payTo, network } = config.solana;
 	if (payTo === undefined) return [];
 	if (readSolanaAddress(payTo) === null)
-		return [{ state: "wrong", text: "x402.solana.payTo: is no address that someone can have the key of" }];
+		return [
+			{ state: "wrong", text: "x402.solana.payTo: is no address that someone can have the key of", mend: MEND.solanaPayTo },
+		];
 	if (solanaFacilitator(config).url === undefined)
-		return [{ state: "incomplete", text: "x402.solana.facilitator.url: is not set: payments on Solana are refused" }];
+		return [
+			{
+				state: "incomplete",
+				text: "x402.solana.facilitator.url: is not set: payments on Solana are refused",
+				mend: MEND.solanaFacilitator,
+			},
+		];
 	const chain = solanaChainOf(config, systemTimers);
 	if (chain === null)
-		return [{ state: "incomplete", text: `x402.solana.rpcUrl: no node of ${network}: payments there are refused` }];
+		return [
+			{
+				state: "incomplete",
+				text: `x402.solana.rpcUrl: no node of ${network}: payments there are refused`,
+				mend: MEND.solanaNode,
+			},
+		];
 	try {
 		await chain.check();
 		if (!(await chain.canReceive()))
-			return [{ state: "incomplete", text: `x402.solana.payTo: ${payTo} has no account for USDC yet: nobody can pay it` }];
+			return [
+				{
+					state: "incomplete",
+					text: `x402.solana.payTo: ${payTo} has no account for USDC yet: nobody can pay it`,
+					mend: `spl-token create-account MINT_OF_USDC --owner ${payTo}`,
+				},
+			];
 		return [{ state: "well", text: `${payTo} receives USDC on ${network}, slot ${await chain.slot()}` }];
 	} catch (error) {
-		return [{ state: error instanceof WrongChain ? "other-chain" : "not-now", text: `x402: ${(error as Error).message}` }];
+		return [notReadable(error, "x402.solana.rpcUrl")];
 	}
+}
+
+/** What a node that cannot be asked, or serves another chain, means. */
+function notReadable(error: unknown, setting: string): TopUpsCheck {
+	const text = `x402: ${(error as Error).message}`;
+	if (error instanceof WrongChain) return { state: "other-chain", text, mend: `${setting}: a node of the configured network` };
+	return { state: "not-now", text, mend: `start that node, or set ${setting} to one that runs` };
 }
 
 /** null where the address that pays the fees has something to pay with. */
 async function feesOf(chain: TokenChain, key: string): Promise<TopUpsCheck | null> {
 	const address = await addressOfPrivateKey(key);
-	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key" };
+	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key", mend: MEND.key };
 	if ((await chain.feeBalance(address)) > 0n) return null;
 	const text = `x402.facilitator.key: ${address} has nothing to pay the fees of ${chain.network.name} with: payments are refused`;
-	return { state: "incomplete", text };
+	return { state: "incomplete", text, mend: `send some of the coin of ${chain.network.name} to ${address}` };
 }

@@ -18,7 +18,7 @@ export {
 	type Settlement,
 } from "./endpoint.ts";
 export { readIdempotencyKey } from "./idempotency-key.ts";
-export { ListenError, type Listening, listen, PortTakenError } from "./listen.ts";
+export { ListenError, type Listening, listen, PortTakenError, whyNoListening } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
 export type { PipelineParts, PipelineSettings } from "./pipeline.ts";
 export { BodyMemory } from "./read-body.ts";

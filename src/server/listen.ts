@@ -87,7 +87,10 @@ function refusal(draining: boolean): ApiError {
 	});
 }
 
-function listenError({ host, port }: ListenSettings, { code, message }: NodeJS.ErrnoException): ListenError {
+function listenError(
+	{ host, port }: Pick<ListenSettings, "host" | "port">,
+	{ code, message }: NodeJS.ErrnoException,
+): ListenError {
 	if (code === "EADDRINUSE")
 		return new PortTakenError(
 			`Port ${port} on ${host} is taken: stop what uses it, or choose another with --port or TURNPIKE_PORT`,
@@ -99,6 +102,16 @@ function listenError({ host, port }: ListenSettings, { code, message }: NodeJS.E
 	return new ListenError(
 		`Cannot listen on ${host} (${code ?? message}): name an address of this machine with --host or TURNPIKE_HOST, like 127.0.0.1`,
 	);
+}
+
+/** Tries whether an address and a port can be listened on, and leaves them again; null where they can. */
+export async function whyNoListening(hostname: string, port: number): Promise<ListenError | null> {
+	try {
+		await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);
+		return null;
+	} catch (error) {
+		return listenError({ host: hostname, port }, error as NodeJS.ErrnoException);
+	}
 }
 
 /** What a reload may change, made anew only where it did. */

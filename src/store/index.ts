@@ -18,6 +18,7 @@ export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store
 export type * from "./port.ts";
 export { hasSchema } from "./postgres/has-schema.ts";
 export { isPostgres, shownAddress } from "./postgres/place.ts";
+export { type PostgresServer, readPostgresServer } from "./postgres/read-server.ts";
 export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";

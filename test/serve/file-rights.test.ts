@@ -53,7 +53,7 @@ test("a server in a folder that is open makes files that are not, and says that 
 	expect(openIn(dataDir)).toEqual([]);
 	expect(server.stdout() + server.stderr()).toContain("others can look into the data folder: chmod 700 it");
 	const doctor = await turnpike(["doctor", "--data", dataDir, "--config", server.configFile]);
-	expect(doctor.stdout).toContain(`others can look into it (mode 755): chmod 700 ${dataDir}`);
+	expect(doctor.stdout).toContain(`others can look into it (mode 755)\n       mend: chmod 700 ${dataDir}`);
 	await stopped(server);
 	expect(openIn(dataDir)).toEqual([]);
 	expect(openMode(dataDir)).toBe("755");

@@ -64,7 +64,7 @@ test("a chain that answers another id ends the start with 78, and doctor says so
 	});
 	const doctor = await run("doctor", wrong);
 	expect(doctor.code).toBe(1);
-	expect(doctor.said).toContain("MISSING  staking: staking.chain: the chain's node answers for chain 8453, not for chain 1");
+	expect(doctor.said).toContain("FAULT  staking: staking.chain: the chain's node answers for chain 8453, not for chain 1");
 	expect(`${start.said}${doctor.said}`).not.toContain(SECRET);
 });
 
@@ -74,9 +74,9 @@ test("a contract address with a wrong checksum ends the start with 78", async ()
 });
 
 test("doctor says where stakes are read, and what is missing", async () => {
-	expect((await run("doctor", {})).said).toContain(`ok       staking: ${chain.contract} on Base, block `);
+	expect((await run("doctor", {})).said).toContain(`ok     staking: ${chain.contract} on Base, block `);
 	expect((await run("doctor", { contract: WALLET })).said).toContain(
-		`MISSING  staking: staking.contract: there is no contract ${WALLET} on Base`,
+		`FAULT  staking: staking.contract: there is no contract ${WALLET} on Base`,
 	);
 });
 

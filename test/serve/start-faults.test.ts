@@ -117,7 +117,7 @@ test("a database that is none is named, to the server and to every command, with
 	writeFileSync(join(dataDir, "doctor.yaml"), "chat: {embedded: {enabled: false}}\n");
 	const doctor = await turnpike(["doctor", "--data", dataDir, "--config", join(dataDir, "doctor.yaml")]);
 	expect(doctor.code).toBe(1);
-	expect(doctor.stdout).toMatch(/MISSING {2}books: .*turnpike\.db is damaged/);
+	expect(doctor.stdout).toMatch(/FAULT {2}books: .*turnpike\.db is damaged/);
 });
 
 test("a lock file that is broken may be removed, and the text says so", async () => {
@@ -186,7 +186,7 @@ test("a database that is gone or empty beside its journal is no new beginning, u
 		}
 		expect((await turnpike(["accounts", "list", "--data", dataDir])).stderr).toContain("put the database back from a copy");
 		const doctor = await turnpike(["doctor", "--data", dataDir, "--config", join(dataDir, "doctor.yaml")]);
-		expect(doctor.stdout).toMatch(/MISSING {2}books: .*put the database back/);
+		expect(doctor.stdout).toMatch(/FAULT {2}books: .*put the database back/);
 	}
 	writeFileSync(database, copy);
 	const restored = await serve({ config, dataDir });

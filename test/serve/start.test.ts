@@ -188,7 +188,7 @@ test("doctor and chat find a server on whatever port it listens, and tell a kill
 	const server = await start({ config: { ...config, chat: { embedded: { enabled: false } } } });
 	const place = ["--data", server.dataDir, "--config", server.configFile];
 	const doctor = await turnpike(["doctor", ...place]);
-	expect(doctor.stdout).toContain(`ok       server: process ${server.pid} at ${server.url}: ready`);
+	expect(doctor.stdout).toContain(`ok     server: process ${server.pid} at ${server.url}: ready`);
 	const chat = await turnpike(["chat", "Say hello.", "--model", "priced", "--key", ADMIN_KEY, ...place]);
 	expect(chat.code).toBe(0);
 	expect(chat.stdout.trim()).not.toBe("");

@@ -96,7 +96,7 @@ test("with a chain and a key wallets top up; the operator lists, shows, refunds 
 		expect(reconciled.stdout).toContain("Books and chain agree");
 		expect((await command("audit")).code).toBe(0);
 		const doctor = await command("doctor", "--json");
-		expect(JSON.parse(doctor.stdout)).toContainEqual({ name: "top-ups", ok: true, text: expect.stringContaining(PAY_TO) });
+		expect(JSON.parse(doctor.stdout)).toContainEqual({ name: "top-ups", state: "ok", text: expect.stringContaining(PAY_TO) });
 	} finally {
 		served.kill("SIGTERM");
 		await served.exited;

@@ -55,10 +55,11 @@ function originOf({ chain, contract = "", view, decimals, diemPerToken }: Stakin
 }
 
 /** How the configured chain is found. `wrong`: the operator has to mend it before a server may start; `not-now`: it may pass. */
-export interface StakingCheck {
-	readonly state: "well" | "not-now" | "wrong";
-	readonly text: string;
-}
+export type StakingCheck = { readonly text: string } & (
+	| { readonly state: "well" }
+	/** `mend`: the line that mends it. */
+	| { readonly state: "not-now" | "wrong"; readonly mend: string }
+);
 
 /** Asks the chain whether it is what the configuration says; null where none is configured. Never rejects. */
 export async function checkStaking(config: StakingConfig): Promise<StakingCheck | null> {
@@ -66,17 +67,28 @@ export async function checkStaking(config: StakingConfig): Promise<StakingCheck 
 	if (contract === null) return null;
 	for (const setting of ["contract", "multicall"] as const) {
 		if ((await readEvmAddress(config[setting] ?? "")) === null)
-			return { state: "wrong", text: `staking.${setting}: the checksum of the address (ERC-55) is wrong` };
+			return {
+				state: "wrong",
+				text: `staking.${setting}: the checksum of the address (ERC-55) is wrong`,
+				mend: `staking.${setting}: copy the address once more, as the chain's explorer shows it`,
+			};
 	}
 	const where = `${config.contract} on ${config.chain.name}`;
 	try {
 		await contract.chain.checkId();
-		if (!(await contract.isThere("latest"))) return { state: "not-now", text: `staking.contract: there is no contract ${where}` };
+		if (!(await contract.isThere("latest")))
+			return {
+				state: "not-now",
+				text: `staking.contract: there is no contract ${where}`,
+				mend: `staking.contract: the address of the contract on ${config.chain.name}`,
+			};
 		const at = (await contract.chain.block("latest"))?.number ?? 0;
 		const ways = (await contract.hasMulticall("latest")) ? "by Multicall3" : "one by one: there is no Multicall3";
 		return { state: "well", text: `${where}, block ${at}; wallets are read ${ways}` };
 	} catch (error) {
 		const text = `staking.chain: ${(error as Error).message}`;
-		return { state: error instanceof WrongChainError ? "wrong" : "not-now", text };
+		if (error instanceof WrongChainError)
+			return { state: "wrong", text, mend: `staking.chain.rpcUrl: a node of chain ${config.chain.id}, or set staking.chain.id` };
+		return { state: "not-now", text, mend: "start that node, or set staking.chain.rpcUrl to one that runs" };
 	}
 }

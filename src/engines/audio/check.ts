@@ -1,12 +1,14 @@
-import type { EngineCheck } from "../engine-check.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { ASSET_GROUP } from "./ffmpeg-program.ts";
 import { AUDIO_FORMATS, type AudioEncoder } from "./port.ts";
 
 /** The encoder for `turnpike doctor`: a tenth of a second of silence in every format, where a program is there. */
-export async function checkAudioEncoder(encoder: AudioEncoder): Promise<EngineCheck> {
+export async function checkAudioEncoder(encoder: AudioEncoder): Promise<Finding> {
 	const name = "audio encoder";
 	const state = await encoder.state();
 	// It is fetched at the first request.
-	if (state.state === "offline") return { name, ok: true, text: state.text };
+	if (state.state === "offline")
+		return note(name, state.text, `npx --no turnpike models pull ${ASSET_GROUP}, or apt-get install ffmpeg`);
 	try {
 		for (const format of AUDIO_FORMATS)
 			await encoder.whole({
@@ -15,10 +17,10 @@ export async function checkAudioEncoder(encoder: AudioEncoder): Promise<EngineCh
 				tenant: "doctor",
 				signal: AbortSignal.timeout(60_000),
 			});
-		return { name, ok: true, text: `${state.text}; writes ${AUDIO_FORMATS.join(", ")}` };
-	} catch (fault) {
-		const cause = fault instanceof Error && fault.cause instanceof Error ? `: ${fault.cause.message}` : "";
-		return { name, ok: false, text: `${fault instanceof Error ? fault.message : fault}${cause}` };
+		return ok(name, `${state.text}; writes ${AUDIO_FORMATS.join(", ")}`);
+	} catch (error) {
+		const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+		return fault(name, `${error instanceof Error ? error.message : error}${cause}`, "apt-get install ffmpeg");
 	}
 }
 

@@ -10,7 +10,7 @@ import type { AudioEncoderState } from "./port.ts";
 /** Encoders that some builds leave out, and that a format here needs. */
 const NEEDED_ENCODERS = ["libmp3lame", "libopus", "aac", "flac"];
 const PROBE_LIMIT_MS = 30_000;
-const ASSET_GROUP = "ffmpeg";
+export const ASSET_GROUP = "ffmpeg";
 
 export interface FfmpegProgramOptions {
 	readonly assets: AssetStore;

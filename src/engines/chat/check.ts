@@ -1,11 +1,14 @@
-import type { EngineCheck } from "../engine-check.ts";
-import type { EmbeddedChat } from "./embedded-chat.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { EMBEDDED_CHAT_ASSET, type EmbeddedChat } from "./embedded-chat.ts";
+
+const MEND = "npm install, then npx --no turnpike doctor once more; or chat: {embedded: {enabled: false}}";
 
 /** The chat engine for `turnpike doctor`: starts it where its weights are there, and has it write one token. */
-export async function checkChatEngine(engine: EmbeddedChat): Promise<EngineCheck> {
+export async function checkChatEngine(engine: EmbeddedChat): Promise<Finding> {
 	const name = "chat engine";
 	const state = await engine.state();
-	if (state.state === "offline") return { name, ok: false, text: state.text };
+	// Its weights are fetched at the first start, or at the first request.
+	if (state.state === "offline") return note(name, state.text, `npx --no turnpike models pull ${EMBEDDED_CHAT_ASSET}`);
 	const startedAt = performance.now();
 	try {
 		const { url, key } = await engine.endpoint();
@@ -16,10 +19,10 @@ export async function checkChatEngine(engine: EmbeddedChat): Promise<EngineCheck
 			signal: AbortSignal.timeout(60_000),
 		});
 		await response.body?.cancel();
-		if (!response.ok) return { name, ok: false, text: `answers HTTP ${response.status}` };
+		if (!response.ok) return fault(name, `answers HTTP ${response.status}`, MEND);
 		const rssMb = Math.round(((await engine.rssBytes()) ?? 0) / 1e6);
-		return { name, ok: true, text: `answers after ${Math.round(performance.now() - startedAt)} ms, ${rssMb} MB of memory` };
-	} catch (fault) {
-		return { name, ok: false, text: fault instanceof Error ? fault.message : String(fault) };
+		return ok(name, `answers after ${Math.round(performance.now() - startedAt)} ms, ${rssMb} MB of memory`);
+	} catch (error) {
+		return fault(name, error instanceof Error ? error.message : String(error), MEND);
 	}
 }

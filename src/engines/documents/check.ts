@@ -1,23 +1,20 @@
-import type { EngineCheck } from "../engine-check.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
 import type { DocumentReader } from "./port.ts";
 
 const PROBE = "{\\rtf1 reads}";
 
 /** The document reader for `turnpike doctor`: starts it and reads; says whether scanned pages can be read. */
-export async function checkDocuments(reader: DocumentReader, tesseract = Bun.which("tesseract")): Promise<EngineCheck> {
+export async function checkDocuments(reader: DocumentReader, tesseract = Bun.which("tesseract")): Promise<Finding> {
 	const name = "document reader";
 	try {
 		const text = await reader.read(new TextEncoder().encode(PROBE), "probe.rtf", {
 			tenant: "doctor",
 			signal: AbortSignal.timeout(60_000),
 		});
-		if (text !== "reads") return { name, ok: false, text: `reads a probe as ${JSON.stringify(text.slice(0, 40))}` };
-	} catch (fault) {
-		return { name, ok: false, text: `does not run: ${fault instanceof Error ? fault.message : fault}` };
+		if (text !== "reads") return fault(name, `reads a probe as ${JSON.stringify(text.slice(0, 40))}`, "npm install");
+	} catch (error) {
+		return fault(name, `does not run: ${error instanceof Error ? error.message : error}`, "npm install");
 	}
-	const scans =
-		tesseract === null
-			? "scanned pages are refused: install tesseract-ocr to read them"
-			: `scanned pages are read by ${tesseract}`;
-	return { name, ok: true, text: `works; ${scans}` };
+	if (tesseract === null) return note(name, "works; scanned pages are refused", "apt-get install tesseract-ocr");
+	return ok(name, `works; scanned pages are read by ${tesseract}`);
 }

@@ -127,8 +127,9 @@ test("doctor sees that the reader works, and whether scans can be read", async (
 	const pool = poolOf();
 	expect(await checkDocuments(pool, null)).toEqual({
 		name: "document reader",
-		ok: true,
-		text: "works; scanned pages are refused: install tesseract-ocr to read them",
+		state: "note",
+		text: "works; scanned pages are refused",
+		mend: "apt-get install tesseract-ocr",
 	});
 	expect((await checkDocuments(pool, "/usr/bin/tesseract")).text).toBe("works; scanned pages are read by /usr/bin/tesseract");
 	await pool.stop();

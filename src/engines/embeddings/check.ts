@@ -1,17 +1,19 @@
-import type { EngineCheck } from "../engine-check.ts";
-import type { EmbeddedEmbeddings } from "./embedded-embeddings.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { EMBEDDED_EMBEDDING_MODEL, type EmbeddedEmbeddings } from "./embedded-embeddings.ts";
+
+const MEND = "npm install, then npx --no turnpike doctor once more; or embeddings: {embedded: {enabled: false}}";
 
 /** The embedding engine for `turnpike doctor`: starts it where its weights are there, and has it read a text. */
-export async function checkEmbeddingEngine(engine: EmbeddedEmbeddings): Promise<EngineCheck> {
+export async function checkEmbeddingEngine(engine: EmbeddedEmbeddings): Promise<Finding> {
 	const name = "embedding engine";
 	const missing = await engine.missing();
 	// Its files are fetched at the first request.
-	if (missing !== null) return { name, ok: true, text: missing };
+	if (missing !== null) return note(name, missing, `npx --no turnpike models pull ${EMBEDDED_EMBEDDING_MODEL}`);
 	const startedAt = performance.now();
 	try {
 		await engine.embed(["ready"], { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
-		return { name, ok: true, text: `gives a vector after ${Math.round(performance.now() - startedAt)} ms` };
-	} catch (fault) {
-		return { name, ok: false, text: fault instanceof Error ? fault.message : String(fault) };
+		return ok(name, `gives a vector after ${Math.round(performance.now() - startedAt)} ms`);
+	} catch (error) {
+		return fault(name, error instanceof Error ? error.message : String(error), MEND);
 	}
 }

@@ -89,6 +89,6 @@ describe("the embedded embedding model", () => {
 	});
 
 	test("is checked by doctor", async () => {
-		expect(await checkEmbeddingEngine(engine)).toMatchObject({ ok: true, text: expect.stringContaining("vector") });
+		expect(await checkEmbeddingEngine(engine)).toMatchObject({ state: "ok", text: expect.stringContaining("vector") });
 	});
 });

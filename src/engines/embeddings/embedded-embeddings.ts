@@ -18,7 +18,7 @@ export const EMBEDDED_EMBEDDING_ASSETS = {
 	tokenizer: "all-minilm-l6-v2-tokenizer.json",
 } as const;
 /** The catalog's name of the model; `models pull` takes it too. */
-const EMBEDDED_EMBEDDING_MODEL = "all-minilm-l6-v2";
+export const EMBEDDED_EMBEDDING_MODEL = "all-minilm-l6-v2";
 
 /** Texts of a request that are read in one go: between them the next request has its turn. */
 const TEXTS_A_JOB = 16;

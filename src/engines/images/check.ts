@@ -1,22 +1,22 @@
 import { deflateSync } from "node:zlib";
-import type { EngineCheck } from "../engine-check.ts";
+import { type Finding, fault, ok } from "../../telemetry/finding.ts";
 import type { ImageEngine } from "./port.ts";
 
 const PROBE_SIDE = 256;
 
 /** The image engine for `turnpike doctor`: starts it and edits; says whether safe mode has its model. */
-export async function checkImages(engine: ImageEngine): Promise<EngineCheck> {
+export async function checkImages(engine: ImageEngine): Promise<Finding> {
 	const name = "image engine";
 	const startedAt = performance.now();
 	try {
 		const edit = { prompt: "resize to 100x50", images: [greyPng(PROBE_SIDE)], output: { format: "png" } } as const;
 		const { width, height } = await engine.localEdit(edit, { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
-		if (width !== 100 || height !== 50) return { name, ok: false, text: `makes ${width}x${height} of a probe` };
-	} catch (fault) {
-		return { name, ok: false, text: `does not run: ${fault instanceof Error ? fault.message : fault}` };
+		if (width !== 100 || height !== 50) return fault(name, `makes ${width}x${height} of a probe`, "npm install");
+	} catch (error) {
+		return fault(name, `does not run: ${error instanceof Error ? error.message : error}`, "npm install");
 	}
 	const { text } = await engine.scorerState();
-	return { name, ok: true, text: `edits after ${Math.round(performance.now() - startedAt)} ms. ${text}` };
+	return ok(name, `edits after ${Math.round(performance.now() - startedAt)} ms. ${text}`);
 }
 
 /** A black square, 8 bits of grey a pixel (ISO/IEC 15948, 5). */

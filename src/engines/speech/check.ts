@@ -1,12 +1,14 @@
-import type { EngineCheck } from "../engine-check.ts";
-import type { EmbeddedSpeech } from "./embedded-speech.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { EMBEDDED_SPEECH_MODEL, type EmbeddedSpeech } from "./embedded-speech.ts";
+
+const MEND = "npm install, then npx --no turnpike doctor once more; or speech: {embedded: {enabled: false}}";
 
 /** The speech engine for `turnpike doctor`: starts it where its weights are there, and has it say a word. */
-export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<EngineCheck> {
+export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<Finding> {
 	const name = "speech engine";
 	const state = await engine.state();
 	// Its files are fetched at the first request.
-	if (state.state === "offline") return { name, ok: true, text: state.text };
+	if (state.state === "offline") return note(name, state.text, `npx --no turnpike models pull ${EMBEDDED_SPEECH_MODEL}`);
 	const startedAt = performance.now();
 	try {
 		for await (const _ of engine.synthesize({
@@ -18,8 +20,8 @@ export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<EngineC
 		}))
 			break;
 		const rssMb = Math.round(((await engine.rssBytes()) ?? 0) / 1e6);
-		return { name, ok: true, text: `speaks after ${Math.round(performance.now() - startedAt)} ms, ${rssMb} MB of memory` };
-	} catch (fault) {
-		return { name, ok: false, text: fault instanceof Error ? fault.message : String(fault) };
+		return ok(name, `speaks after ${Math.round(performance.now() - startedAt)} ms, ${rssMb} MB of memory`);
+	} catch (error) {
+		return fault(name, error instanceof Error ? error.message : String(error), MEND);
 	}
 }

@@ -137,7 +137,7 @@ describe("the estimate of a third of the bytes is given", () => {
 });
 
 test("doctor can see that the counter works", async () => {
-	expect(await checkTokenCounter(counter)).toMatchObject({ ok: true });
+	expect(await checkTokenCounter(counter)).toMatchObject({ state: "ok" });
 });
 
 test("pieces lose nothing and part no character", () => {

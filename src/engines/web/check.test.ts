@@ -8,17 +8,19 @@ afterAll(() => pages.stop());
 
 test("says that pages are read, and what of pages with scripts", async () => {
 	const without = await checkPages(pages, undefined);
-	expect(without.ok).toBe(true);
-	expect(without.text).toContain("set web.chromium");
-	expect(await checkPages(pages, process.execPath)).toMatchObject({ ok: true, text: expect.stringContaining(process.execPath) });
+	expect(without).toMatchObject({ state: "note", mend: expect.stringContaining("web: {chromium: ") });
+	expect(await checkPages(pages, process.execPath)).toMatchObject({
+		state: "ok",
+		text: expect.stringContaining(process.execPath),
+	});
 	expect(await checkPages(pages, "/no/such/program")).toMatchObject({
-		ok: false,
+		state: "fault",
 		text: "web.chromium: /no/such/program is no program that can be run",
 	});
 });
 
 test("says that pages are not read where the process does not run", async () => {
 	const broken = new PagePool({ log: silentLog, processes: 1, maxMemoryMb: 768, entry: "/no/such/entry.ts" });
-	expect(await checkPages(broken, undefined)).toMatchObject({ ok: false, text: expect.stringContaining("does not run") });
+	expect(await checkPages(broken, undefined)).toMatchObject({ state: "fault", text: expect.stringContaining("does not run") });
 	await broken.stop();
 });

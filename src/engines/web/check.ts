@@ -1,26 +1,30 @@
 import { accessSync, constants } from "node:fs";
-import type { EngineCheck } from "../engine-check.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
 import type { PagePool } from "./page-pool.ts";
 
 const PROBE = "<title>Probe</title><p>reads</p>";
 
 /** The reader of pages for `turnpike doctor`: starts it and reads; says whether pages with scripts can be read. */
-export async function checkPages(pages: PagePool, chromium: string | undefined): Promise<EngineCheck> {
+export async function checkPages(pages: PagePool, chromium: string | undefined): Promise<Finding> {
 	const name = "page reader";
 	const page = { bytes: new TextEncoder().encode(PROBE), url: "https://probe.example/", charset: null, isHtml: true };
 	try {
 		const { content } = await pages.page(page, { tenant: "doctor", signal: AbortSignal.timeout(60_000) });
 		if (content !== "# Probe\n\nreads")
-			return { name, ok: false, text: `reads a probe as ${JSON.stringify(content.slice(0, 40))}` };
-	} catch (fault) {
-		return { name, ok: false, text: `does not run: ${fault instanceof Error ? fault.message : fault}` };
+			return fault(name, `reads a probe as ${JSON.stringify(content.slice(0, 40))}`, "npm install");
+	} catch (error) {
+		return fault(name, `does not run: ${error instanceof Error ? error.message : error}`, "npm install");
 	}
 	if (chromium === undefined)
-		return { name, ok: true, text: "works; pages that are empty without scripts are refused: set web.chromium" };
+		return note(name, "works; pages that are empty without scripts are refused", "web: {chromium: /usr/bin/chromium}");
 	try {
 		accessSync(chromium, constants.X_OK);
 	} catch {
-		return { name, ok: false, text: `web.chromium: ${chromium} is no program that can be run` };
+		return fault(
+			name,
+			`web.chromium: ${chromium} is no program that can be run`,
+			"apt-get install chromium, and web: {chromium: /usr/bin/chromium}",
+		);
 	}
-	return { name, ok: true, text: `works; pages that need scripts are run by ${chromium}` };
+	return ok(name, `works; pages that need scripts are run by ${chromium}`);
 }

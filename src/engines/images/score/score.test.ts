@@ -85,7 +85,7 @@ describe("the score of adult content", () => {
 	test("is told from what doctor sees", async () => {
 		expect(await checkImages(engine)).toMatchObject({
 			name: "image engine",
-			ok: true,
+			state: "ok",
 			text: expect.stringMatching(/edits after \d+ ms\. .*is there$/),
 		});
 	});
@@ -107,7 +107,7 @@ test("without its weights the score is offline with a reason, and doctor says so
 			code: "MODEL_OFFLINE",
 		});
 		expect(await checkImages(offline)).toMatchObject({
-			ok: true,
+			state: "ok",
 			text: expect.stringContaining("The model that safe mode needs"),
 		});
 	} finally {

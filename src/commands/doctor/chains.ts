@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { checkStaking } from "../../access/index.ts";
+import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
+import { type Config, ConfigError } from "../../config/index.ts";
+import { checkTopUps } from "../../payments/index.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { createRpcUpstreams, type RpcMemberStatus, type RpcNetworkStatus } from "../../upstreams/rpc/index.ts";
+import { CATALOG_DIR } from "../paths.ts";
+
+/** Every upstream of a chain: whether it answers and serves the chain that it should. */
+export async function checkChains({ rpc, timeouts }: Config): Promise<Finding[]> {
+	const name = "chains";
+	const catalog = loadRpcCatalog(join(CATALOG_DIR, "rpc"));
+	try {
+		const upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log: createLog("silent") });
+		await upstreams.checked();
+		const networks = upstreams.snapshot();
+		upstreams.close();
+		if (networks.length === 0) return [ok(name, "no upstreams (TURNPIKE_RPC_ETHEREUM_MAINNET=URL brings one)")];
+		return networks.flatMap(({ network, upstreams: members }) => members.map((member) => ofMember(network, member)));
+	} catch (error) {
+		if (!(error instanceof ConfigError)) throw error;
+		return [fault(name, error.message, "correct that line in turnpike.yaml")];
+	}
+}
+
+function ofMember(network: RpcNetworkStatus["network"], { name, origin, chain, isPublic, reached }: RpcMemberStatus): Finding {
+	const title = `chain ${network}`;
+	const who = `${name === new URL(origin).host ? origin : `${name} at ${origin}`}${isPublic ? " (public)" : ""}`;
+	if (chain === "right") return ok(title, `${who} is at block ${reached ?? "unknown"}`);
+	if (chain === "wrong") {
+		const mend = `move its address under rpc.networks to the network that eth_chainId names there, or name a node of ${network}`;
+		return fault(title, `${who} serves another chain and is not used`, mend);
+	}
+	// Public endpoints come and go by themselves, and others stand in for them.
+	const silent = `${who} does not answer`;
+	const mend = `start that node, or set rpc.networks.${network}.upstreams to one that runs`;
+	return isPublic ? note(title, silent, mend) : fault(title, silent, mend);
+}
+
+/** The chain of stakes, where one is configured. */
+export async function checkStakes({ staking }: Config): Promise<Finding[]> {
+	const name = "staking";
+	const check = await checkStaking(staking);
+	if (check === null) return [];
+	return [check.state === "well" ? ok(name, check.text) : fault(name, check.text, check.mend)];
+}
+
+/** What wallets pay with: receivers, nodes and fees. */
+export async function checkWalletPayments({ x402 }: Config): Promise<Finding[]> {
+	const name = "top-ups";
+	if (x402.payTo === undefined && x402.solana.payTo === undefined)
+		return [ok(name, "off: wallets cannot pay (TURNPIKE_X402_PAY_TO, or TURNPIKE_X402_SOLANA_PAY_TO, names who receives)")];
+	const checks = await checkTopUps(x402);
+	return checks.map((check) => (check.state === "well" ? ok(name, check.text) : fault(name, check.text, check.mend)));
+}

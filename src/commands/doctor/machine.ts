@@ -1,0 +1,117 @@
+import { accessSync, constants, existsSync, readFileSync, type Stats, statfsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Config } from "../../config/index.ts";
+import { cgroupVersion } from "../../engines/cgroup.ts";
+import { openMode } from "../../journal/owner-only.ts";
+import { whyNoListening } from "../../server/index.ts";
+import { journalFolder } from "../../store/index.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { notedServer } from "../serve/running-server.ts";
+
+/** Below it a node that is busy refuses connections: each request takes one descriptor, and its upstream another. */
+const LEAST_DESCRIPTORS = 1_024;
+const ALL_RIGHTS = constants.R_OK | constants.W_OK;
+
+export function checkMemoryLimits(): Finding {
+	const version = cgroupVersion();
+	const text = version === null ? "measured ten times a second" : `measured, and held by the kernel (cgroup v${version})`;
+	return ok("memory of child processes", text);
+}
+
+/** The data folder: that it can be used, that its disk has room, and who else may look into it. */
+export function checkDataFolder({ data, journal }: Config): Finding[] {
+	const name = "data folder";
+	const dir = resolve(data);
+	const there = statOf(dir);
+	if (there === null) {
+		const above = nearestAbove(dir);
+		if (statOf(above)?.isDirectory() !== true) return [fault(name, `${dir} cannot be made: ${above} is no folder`, OTHER_FOLDER)];
+		if (!mayUse(above)) return [fault(name, `${dir} cannot be made: ${above} cannot be written by this user`, OTHER_FOLDER)];
+		return [ok(name, `${dir} is made at the first start`), ...diskOf(above, journal.minFreeDiskMb)];
+	}
+	if (!there.isDirectory()) return [fault(name, `${dir} is a file`, OTHER_FOLDER)];
+	const closed = [dir, ...["turnpike.db", "lock.db", "journal", "assets"].map((entry) => join(dir, entry))].find(
+		(path) => existsSync(path) && !mayUse(path),
+	);
+	if (closed !== undefined) return [fault(name, `${closed} cannot be written by this user`, `chown -R "$(id -u)" ${dir}`)];
+	const segments = journalFolder(dir);
+	if (statOf(segments)?.isDirectory() === false)
+		return [fault(name, `${segments} is a file, and the journal needs a folder of that name`, `mv ${segments} ${segments}.old`)];
+	const mode = openMode(dir);
+	const rights = mode === null ? ok(name, dir) : note(name, `${dir}: others can look into it (mode ${mode})`, `chmod 700 ${dir}`);
+	return [rights, ...diskOf(dir, journal.minFreeDiskMb)];
+}
+
+const OTHER_FOLDER = "name another folder with --data or TURNPIKE_DATA";
+
+function diskOf(dir: string, minFreeDiskMb: number): Finding[] {
+	const name = "disk";
+	const { bavail, blocks, bsize } = statfsSync(dir);
+	// As the journal counts: a megabyte has 1,048,576 bytes.
+	const megabytes = (count: number) => Math.floor((count * bsize) / 1_048_576);
+	const freeMb = megabytes(bavail);
+	const text = `${freeMb} MB free, journal.minFreeDiskMb is ${minFreeDiskMb}`;
+	if (freeMb >= minFreeDiskMb) return [ok(name, text)];
+	if (megabytes(blocks) < minFreeDiskMb)
+		return [fault(name, `${text}, more than the disk has: new requests get 503`, "journal: {minFreeDiskMb: 200}")];
+	return [fault(name, `${text}: new requests get 503`, `free space on the disk of ${dir}: du -sh ${dir}/*`)];
+}
+
+function statOf(path: string): Stats | null {
+	try {
+		return statSync(path);
+	} catch {
+		return null;
+	}
+}
+
+function nearestAbove(path: string): string {
+	const above = dirname(path);
+	return existsSync(above) || above === path ? above : nearestAbove(above);
+}
+
+function mayUse(path: string): boolean {
+	try {
+		accessSync(path, ALL_RIGHTS);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/** Linux tells the limit that this process was started with; elsewhere nothing is found. */
+export function checkFileDescriptors(): Finding[] {
+	const name = "file descriptors";
+	if (!existsSync("/proc/self/limits")) return [];
+	// The runtime raises its own limit to the hard one, the third column.
+	const limit = Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? Number.NaN);
+	if (Number.isNaN(limit) || limit >= LEAST_DESCRIPTORS) return [];
+	return [fault(name, `${limit} at most: a connection takes one, and its upstream another`, "ulimit -n 65536")];
+}
+
+/** The server of the folder; where none runs, whether one could listen. */
+export async function checkServer({ data, server }: Config): Promise<Finding> {
+	const name = "server";
+	const noted = notedServer(data);
+	if (noted?.alive === true) return running(noted.pid, noted.url);
+	const refusal = await whyNoListening(server.host, server.port);
+	if (refusal !== null) {
+		const isTaken = refusal.name === "PortTakenError";
+		return fault(name, refusal.message, isTaken ? `TURNPIKE_PORT=${server.port + 1} npm start` : "server: {host: 127.0.0.1}");
+	}
+	return ok(
+		name,
+		noted === null ? "not running on this folder (npm start)" : `not running: process ${noted.pid} was killed (npm start)`,
+	);
+}
+
+async function running(pid: number, url: string): Promise<Finding> {
+	const name = "server";
+	try {
+		const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) });
+		const text = `process ${pid} at ${url}: ${(await response.text()).trim()}`;
+		return response.ok ? ok(name, text) : fault(name, text, "look at its log: it says why, and what it waits for");
+	} catch {
+		return fault(name, `process ${pid} runs, but nothing answers at ${url}`, `kill -9 ${pid}; npm start`);
+	}
+}

@@ -1,0 +1,120 @@
+import {
+	buildCatalog,
+	type Catalog,
+	CatalogError,
+	type DiscoveredModel,
+	DiscoveryError,
+	discoverModels,
+	loadCatalogData,
+	loadCharacterData,
+	unpricedUpstreams,
+} from "../../catalog/index.ts";
+import type { Config, UpstreamConfig } from "../../config/index.ts";
+import { nativeChatEngine } from "../../engines/chat/index.ts";
+import { nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
+import { nativeSpeechEngine } from "../../engines/speech/index.ts";
+import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { CATALOG_DIR } from "../paths.ts";
+
+type Lists = Map<string, readonly DiscoveredModel[]>;
+
+/** Each upstream of models, then the models that the configuration makes of them. */
+export async function checkModels(config: Config): Promise<Finding[]> {
+	const lists: Lists = new Map();
+	const upstreams = await Promise.all(
+		Object.entries(config.upstreams).map(([name, settings]) => checkUpstream(config, name, settings, lists)),
+	);
+	return [...upstreams, ...checkCatalog(config, lists)];
+}
+
+async function checkUpstream(config: Config, upstream: string, settings: UpstreamConfig, lists: Lists): Promise<Finding> {
+	const name = `upstream ${upstream}`;
+	if (settings.provider !== undefined) return checkProvider(config, upstream, settings);
+	try {
+		const models = await discoverModels(settings);
+		lists.set(upstream, models);
+		const text = `${settings.url} lists ${models.length} models`;
+		return models.length > 0 ? ok(name, text) : note(name, text, "load a model there; with Ollama: ollama pull NAME");
+	} catch (error) {
+		if (!(error instanceof DiscoveryError)) throw error;
+		// Servers of pictures and of speech often list nothing; where no list is wanted, none is missed.
+		if (error.status === 404 && !settings.discover) return ok(name, `${settings.url} answers, and has no list of models`);
+		return fault(name, error.message, mendOf(upstream, settings, error));
+	}
+}
+
+function mendOf(upstream: string, { url }: UpstreamConfig, { fault: kind, status }: DiscoveryError): string {
+	const setting = `upstreams.${upstream}`;
+	if (kind === "unreachable" || kind === "timeout") return `start the server at ${url}, or set ${setting}.url to where it is`;
+	if (status === 401 || status === 403) return `${setting}.key: the server refuses the one that is set, or wants one`;
+	if (status === 404) return `${setting}.url: the address above /models, most often with /v1; or ${setting}.discover: false`;
+	if (kind === "status") return `curl -i ${url}/models, and look at the log of that server`;
+	return `${setting}.url: the address of an OpenAI-compatible API, above /models`;
+}
+
+/** A provider is not called: a call would cost money. What can be said is what stands in the configuration. */
+function checkProvider(config: Config, upstream: string, { provider, url }: UpstreamConfig): Finding {
+	const name = `upstream ${upstream}`;
+	const sold = Object.values(config.models.entries).filter(({ upstreams }) =>
+		upstreams?.some((target) => target.upstream === upstream),
+	);
+	if (sold.length > 0) return ok(name, `${provider} at ${url}: ${sold.length} models are sold from it`);
+	const mend = `models: {entries: {NAME: {price: {input: 1, output: 2}, upstreams: [{upstream: ${upstream}, model: ITS_NAME}]}}}`;
+	return fault(name, `${provider} at ${url}: no entry under models.entries names it`, mend);
+}
+
+function checkCatalog(config: Config, lists: Lists): Finding[] {
+	const name = "models";
+	try {
+		const catalog = buildCatalog({
+			data: loadCatalogData(CATALOG_DIR),
+			config,
+			discovered: lists,
+			embeddedAvailable: nativeChatEngine().ok,
+			speechAvailable: nativeSpeechEngine().ok,
+			embeddingsAvailable: nativeEmbeddingEngine().ok,
+			imagesAvailable: true,
+		});
+		if (config.characters !== undefined) loadCharacterData(config.characters);
+		const online = catalog.list("all").filter(({ offline }) => !offline).length;
+		const findings = [...offlineEntries(catalog, config), ...unlistedTargets(config, lists), ...unpriced(catalog, config)];
+		const warnings = catalog.warnings.map((text) => note(name, text, "bring that model, or name another in turnpike.yaml"));
+		return [ok(name, `${online} can be called`), ...findings, ...warnings];
+	} catch (error) {
+		if (!(error instanceof CatalogError)) throw error;
+		const where = error.source === "config" ? `${error.path} in turnpike.yaml` : `${error.path} in ${error.source}`;
+		return [fault(name, `${error.message}: a start ends with 78`, `correct ${where}`)];
+	}
+}
+
+/** Models that the configuration names and that nothing serves. */
+function offlineEntries(catalog: Catalog, config: Config): Finding[] {
+	return Object.entries(config.models.entries).flatMap(([id, entry]) => {
+		const model = catalog.get(id);
+		if (model?.offline !== true || entry.offline === true) return [];
+		const mend = `models.entries["${id}"].upstreams: [{upstream: NAME, model: ITS_NAME_THERE}]`;
+		return [fault(`model ${id}`, `is offline. ${model.offlineReason ?? ""}`.trim(), mend)];
+	});
+}
+
+/** Some servers answer to names that they do not list, so it is no fault. */
+function unlistedTargets(config: Config, lists: Lists): Finding[] {
+	return Object.entries(config.models.entries).flatMap(([id, { upstreams = [] }]) =>
+		upstreams.flatMap(({ upstream, model = id }) => {
+			const listed = lists.get(upstream)?.map((each) => each.id) ?? [];
+			if (listed.length === 0 || listed.includes(model)) return [];
+			const names = `${listed.slice(0, 5).join(", ")}${listed.length > 5 ? ", ..." : ""}`;
+			const mend = `models.entries["${id}"].upstreams: name one that it lists (${names})`;
+			return [note(`model ${id}`, `upstream ${upstream} does not list "${model}"`, mend)];
+		}),
+	);
+}
+
+/** A gift is a fault only where somebody sends a bill for it. */
+function unpriced(catalog: Catalog, config: Config): Finding[] {
+	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed }) => {
+		const text = `${models} models of upstream ${upstream} have no price: every account calls them for nothing`;
+		const mend = `models: {entries: {NAME: {price: {input: 1, output: 2}}}}, or upstreams.${upstream}.discover: false`;
+		return billed ? fault("prices", text, mend) : note("prices", text, mend);
+	});
+}

@@ -1,0 +1,30 @@
+import type { Config } from "../../config/index.ts";
+import { type Finding, fault, ok } from "../../telemetry/finding.ts";
+
+const PATIENCE_MS = 3_000;
+
+/** Servers beside models and chains that the configuration names. Any answer will do: a real request would have effects. */
+export async function checkAddresses({ web, traces, alerts }: Config): Promise<Finding[]> {
+	const named = [
+		["searches", "web.search.searxng.url", web.search.searxng?.url],
+		["traces", "traces.url", traces.url],
+		["alerts", "alerts.url", alerts.url],
+	] as const;
+	const found = named.map(async ([name, setting, url]): Promise<Finding[]> => {
+		if (url === undefined) return [];
+		const { origin } = new URL(url);
+		if (await answers(origin)) return [ok(name, `${origin} answers`)];
+		return [fault(name, `nothing answers at ${origin}`, `start that server, or set ${setting} to where it is`)];
+	});
+	return (await Promise.all(found)).flat();
+}
+
+async function answers(origin: string): Promise<boolean> {
+	try {
+		const response = await fetch(origin, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout(PATIENCE_MS) });
+		await response.body?.cancel();
+		return true;
+	} catch {
+		return false;
+	}
+}
