@@ -47,12 +47,14 @@ const ROUTING = [
  */
 export const NOT_THE_CALLERS = [
 	...ROUTING,
+	"auto_max_new_tokens",
 	"best_of",
 	"extra_body",
 	"max_gen_len",
 	"max_length",
 	"max_new_tokens",
 	"max_output_tokens",
+	"max_tokens_to_sample",
 	"min_new_tokens",
 	"min_tokens",
 	"n_cmpl",

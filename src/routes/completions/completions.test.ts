@@ -99,6 +99,15 @@ test("the maximum goes out under the one name that this form has, also to OpenAI
 	expect(sent().max_tokens).toBe(16);
 });
 
+test.each([
+	{ max_completion_tokens: 90_000 },
+	{ max_tokens: 5, max_completion_tokens: 90_000 },
+	{ max_tokens: 5, messages: [], tools: [{}], tool_choice: "auto", reasoning_effort: "high", auto_max_new_tokens: true },
+])("the maximum that goes out is the one that was held for: %j", async (part) => {
+	expect((await ask(part)).status).toBe(200);
+	expect(sent()).toEqual({ model: "scripted", prompt: "def add(a, b):", max_tokens: part.max_tokens ?? 16 });
+});
+
 test("what is dropped of a body is told, and no conversation goes beside the text", async () => {
 	const answer = await ask({ best_of: 5, messages: [{ role: "user", content: "x" }], tools: [{}], service_parameters: {} });
 	expect([answer.status, answer.headers.get("x-service-ignored")]).toEqual([200, "best_of"]);
@@ -120,10 +129,14 @@ test("an upstream that tells no usage is counted, and one that breaks off is pai
 });
 
 test("an upstream that has no such path is not taken for a broken one, and an answer without texts is none", async () => {
-	upstream.next({ status: 404 }, { raw: JSON.stringify({ object: "text_completion", choices: [{ index: 0 }] }) });
+	upstream.next({ status: 404 });
 	expect((await ask()).status).toBe(503);
-	const { price } = await chargedFor(gate, async () => expect((await ask()).status).toBe(500));
-	expect(price).toBe(0);
+	for (const choices of [[{ index: 0 }], []]) {
+		const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+		upstream.next({ raw: JSON.stringify({ object: "text_completion", choices, usage }) });
+		const { price } = await chargedFor(gate, async () => expect((await ask()).status).toBe(500));
+		expect(price).toBe(0);
+	}
 	expect((await ask()).status).toBe(200);
 });
 

@@ -18,7 +18,13 @@ import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
 import { tellIgnored } from "../../server/tell-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
-import { type CompletionsBody, CompletionsBodySchema, TextCompletionSchema, TextEventSchema } from "./schema.ts";
+import {
+	type CompletionsBody,
+	CompletionsBodySchema,
+	TextCompletionSchema,
+	TextEventSchema,
+	withoutChatMembers,
+} from "./schema.ts";
 import { TextStream, textAnswer } from "./text-answer.ts";
 
 const MAX_BODY_BYTES = 8 * 1_048_576;
@@ -86,8 +92,7 @@ function textInput(request: CompletionsBody, long: LongStrings): ChatInput {
 		...(prompt_cache_key === undefined ? {} : { prompt_cache_key }),
 		...(fallbacks === undefined ? {} : { fallbacks }),
 	};
-	const { messages: _, tools: __, ...sent } = request as CompletionsBody & { messages?: unknown; tools?: unknown };
-	const raw = Buffer.from(JSON.stringify({ ...sent, prompt, max_tokens: maxTokens }));
+	const raw = Buffer.from(JSON.stringify({ ...withoutChatMembers(request), prompt, max_tokens: maxTokens }));
 	return { body, raw, long };
 }
 

@@ -31,7 +31,7 @@ function headEdits(session: ChatSession): Map<string, MemberEdit> {
 export function textAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
 	const members = membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
-	if (!Array.isArray(choices) || !choices.every(isTextChoice))
+	if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isTextChoice))
 		throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
 	return ({ posted, usage }) => {
 		const told = usage.counted || session.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
