@@ -235,3 +235,18 @@ test("what is ignored is told in one header of bounded length, whatever its name
 	expect(told.length).toBeLessThanOrEqual(1_000);
 	expect(told).toMatch(/^tools\[0\] \(\?\?x+/);
 });
+
+test.each([200_000, 2_000])("arguments that nest %d deep come back as they were written", async (depth) => {
+	const written = `{"command":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+	const call = { index: 0, id: "call_1", type: "function", function: { name: "local_shell", arguments: written } };
+	const said = { role: "assistant", tool_calls: [call] };
+	const wanted = { type: "local_shell_call", action: { type: "exec", command: [], env: {} }, arguments: written };
+	const body = { tools: [{ type: "local_shell" }] };
+	const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+	upstream.next({ raw: JSON.stringify({ id: "x", choices: [{ index: 0, message: said, finish_reason: "tool_calls" }], usage }) });
+	expect((await ask(body)).output).toMatchObject([wanted]);
+	const chunk = JSON.stringify({ id: "x", choices: [{ index: 0, delta: said, finish_reason: "tool_calls" }], usage });
+	upstream.next({ raw: `data: ${chunk}\n\ndata: [DONE]\n\n`, headers: { "content-type": "text/event-stream" } });
+	const done = (await events({ ...body, max_output_tokens: 200_000 })).find(({ type }) => type === "response.output_item.done");
+	expect(done?.item).toMatchObject(wanted);
+});

@@ -2,6 +2,7 @@ import { citedSources, type Segment, sealThought, type WebSource } from "../../c
 import type { ClientTool, ClientTools } from "../../completions/responses-form/index.ts";
 import { HOSTED_CALLS } from "../../completions/responses-form/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
+import { innerJson } from "../../wire/index.ts";
 
 /** The id of an output item: the same in every event and in the whole answer. */
 export function itemId(segment: Segment, requestId: string, tools: ClientTools): string {
@@ -70,9 +71,13 @@ export function freeInput(written: string): string {
 	return typeof input === "string" ? input : written;
 }
 
+/** Longer arguments are told as the model wrote them. */
+const MAX_READ_CHARS = 1_048_576;
+
 function recordIn(json: string): Record<string, unknown> | null {
+	if (json.length > MAX_READ_CHARS) return null;
 	try {
-		const value: unknown = JSON.parse(json);
+		const value = innerJson(json);
 		return isRecord(value) ? value : null;
 	} catch {
 		return null;
