@@ -359,7 +359,7 @@ export const ConfigSchema = closed({
 	documents: section({
 		pricePerFileUsd: Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description: "USD for a file that gave a text" }),
 		processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Files that are read at once; others wait" }),
-		fileMs: ms(30_000, "Reading one file"),
+		fileMs: ms(30_000, "Processor time that reading one file may take"),
 		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),
 	}),
 	web: WebSchema,

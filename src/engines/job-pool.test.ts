@@ -6,14 +6,15 @@ import { until } from "../../test/support/until.ts";
 import { silentLog } from "../telemetry/log.ts";
 import { JobPool, type JobPoolOptions } from "./job-pool.ts";
 
-/** Answers a job at once, unless its name says that it never ends, or starts a program that takes 600 MB. */
+/** Answers a job at once, unless its name says that it never ends, takes its time, or starts a program that takes 600 MB. */
 const CHILD = `
 const EATER = "const all = new Uint8Array(600 * 2 ** 20).fill(1); console.log(all.length); setInterval(() => {}, 1e6);";
 const eat = () => (Bun.spawn([process.execPath, "-e", EATER]), new Promise(() => {}));
+const slow = async (answer) => { for (let i = 0; i < 150; i++) { const end = performance.now() + 2; while (performance.now() < end); await Bun.sleep(20); } return answer; };
 import { serveParent } from ${JSON.stringify(join(import.meta.dir, "child-side.ts"))};
 serveParent({
 	start: async () => null,
-	work: ({ id, name }) => name === "hungry" ? eat() : (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
+	work: ({ id, name }) => name === "hungry" ? eat() : name === "slow" ? slow({ id, name }) : (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
 });`;
 
 class Overflow extends Error {}
@@ -25,8 +26,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const fault = () => new Error("ended");
+const FAULTS = { tooSlow: fault, tooHungry: fault, ended: fault, overflow: () => new Overflow() };
+
 function poolOf(options: Partial<JobPoolOptions<{ name: string }>> = {}): JobPool<{ name: string }> {
-	const fault = () => new Error("ended");
 	return new JobPool({
 		name: "test-jobs",
 		log: silentLog,
@@ -39,7 +42,7 @@ function poolOf(options: Partial<JobPoolOptions<{ name: string }>> = {}): JobPoo
 		maxMemoryMb: 500,
 		maxWaiting: 16,
 		idleStopMs: 600_000,
-		faults: { tooSlow: fault, tooHungry: fault, ended: fault, overflow: () => new Overflow() },
+		faults: FAULTS,
 		...options,
 	});
 }
@@ -79,11 +82,32 @@ test("a pool without a reserve gives the next turn to the tenant that waits long
 
 test.skipIf(process.platform !== "linux")("a job whose programs take too much memory is ended with them", async () => {
 	const tooHungry = new RangeError("too hungry");
-	const fault = () => new Error("ended");
-	const faults = { tooSlow: fault, tooHungry: () => tooHungry, ended: fault, overflow: fault };
-	const pool = poolOf({ processes: 1, faults });
+	const pool = poolOf({ processes: 1, faults: { ...FAULTS, tooHungry: () => tooHungry } });
 	const requester = { tenant: "a", signal: new AbortController().signal };
 	await expect(pool.run({ name: "hungry" }, requester)).rejects.toBe(tooHungry);
+	expect((await pool.run({ name: "after" }, requester)).name).toBe("after");
+	await pool.stop();
+});
+
+test.skipIf(process.platform !== "linux")(
+	"a job's limit is its work: on a slow machine it takes longer, and is done",
+	async () => {
+		const pool = poolOf({ processes: 1, limitMs: 2_500 });
+		const requester = { tenant: "a", signal: new AbortController().signal };
+		const began = performance.now();
+		expect((await pool.run({ name: "slow" }, requester)).name).toBe("slow");
+		expect(performance.now() - began).toBeGreaterThan(2_500);
+		await pool.stop();
+	},
+);
+
+test("a job that stands still is nobody's fault, and may come again", async () => {
+	const pool = poolOf({ processes: 1, limitMs: 1_000, faults: { ...FAULTS, tooSlow: () => new RangeError("too slow") } });
+	const requester = { tenant: "a", signal: new AbortController().signal };
+	const still = await pool.run({ name: "endless" }, requester).catch((fault: unknown) => fault);
+	if (process.platform === "linux")
+		expect(still).toMatchObject({ code: "REQUEST_TIMEOUT", status: 504, options: { retryAfterSeconds: 30 } });
+	else expect(still).toBeInstanceOf(RangeError);
 	expect((await pool.run({ name: "after" }, requester)).name).toBe("after");
 	await pool.stop();
 });

@@ -21,7 +21,7 @@ export interface JobPoolOptions<Done> {
 	readonly processes: number;
 	/** True: while all processes are busy, one more takes a job of a tenant that has none under way. */
 	readonly reserve: boolean;
-	/** For one job, from when its turn comes. */
+	/** Processor time of one job (`WorkMeter`). */
 	readonly limitMs: number;
 	/** Resident memory of a process and of all that it starts. */
 	readonly maxMemoryMb: number;
@@ -38,14 +38,13 @@ export interface JobPoolOptions<Done> {
 	};
 }
 
-const WATCH_EVERY_MS = 100;
 /** A process that holds more than this share of its memory after a job is started anew. */
 const WORN_SHARE = 0.5;
-const START_TIMEOUT_MS = 30_000;
+const START_LIMIT_MS = 30_000;
 
 /**
  * Does jobs in a few child processes, one job at a time in each; the others wait in a queue that tenants share. A job that
- * takes too long or too much memory ends its process and nothing else.
+ * works too long or takes too much memory ends its process and nothing else.
  */
 export class JobPool<Done> {
 	readonly #options: JobPoolOptions<Done>;
@@ -73,7 +72,7 @@ export class JobPool<Done> {
 
 	/**
 	 * @param work plain fields and bytes; the bytes are let go of when this settles
-	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE where the process does not start or the pool is stopped; what
+	 * @throws one of `faults`; ApiError SERVICE_UNAVAILABLE where the process does not start or the pool is stopped, REQUEST_TIMEOUT where it stands still; what
 	 * the requester's signal aborts with
 	 */
 	async run(work: object, requester: Requester): Promise<Done> {
@@ -123,6 +122,14 @@ export class JobPool<Done> {
 	}
 }
 
+/** Nothing is known against the job: the machine had no time for it, or the process waits for what does not come. */
+function stalled(): ApiError {
+	return new ApiError("REQUEST_TIMEOUT", {
+		message: "This server had no processor time for the work; try again later",
+		retryAfterSeconds: 30,
+	});
+}
+
 function stopped(): ApiError {
 	return new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2 });
 }
@@ -165,20 +172,18 @@ class JobWorker<Done> {
 			void this.#process.kill(why);
 		};
 		const leave = () => end("its caller left", signal.reason);
-		const late = setTimeout(() => end("a job took too long", faults.tooSlow(limitMs)), limitMs);
-		const watch = setInterval(() => {
-			void this.#process.rssBytes().then((rss) => {
-				if (rss !== null && rss > maxMemoryMb * 2 ** 20 && this.#open?.id === id)
-					end("a job took too much memory", faults.tooHungry());
-			});
-		}, WATCH_EVERY_MS);
+		const limits = { workMs: limitMs, maxBytes: maxMemoryMb * 2 ** 20 };
+		const unwatch = this.#process.watchWork(limits, (excess) => {
+			if (excess === "work") end("a job took too long", faults.tooSlow(limitMs));
+			else if (excess === "memory") end("a job took too much memory", faults.tooHungry());
+			else end("a job stands still", stalled());
+		});
 		signal.addEventListener("abort", leave, { once: true });
 		try {
 			if (!this.#process.send({ ...work, id })) throw new EngineError("exited", `The ${this.#options.name} engine ended`);
 			return await promise;
 		} finally {
-			clearTimeout(late);
-			clearInterval(watch);
+			unwatch();
 			signal.removeEventListener("abort", leave);
 			this.#open = null;
 			await this.#rest();
@@ -202,7 +207,7 @@ class JobWorker<Done> {
 			onDone: (done) => this.#onDone(done),
 			onExit: () => this.#onExit(),
 			log,
-			startTimeoutMs: START_TIMEOUT_MS,
+			startLimitMs: START_LIMIT_MS,
 			// The watch over each job comes first: it says to the caller why.
 			maxMemoryMb: maxMemoryMb * 2,
 			idleStopMs,

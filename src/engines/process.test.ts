@@ -100,8 +100,8 @@ describe("an engine's process", () => {
 		await expect(failing.start()).rejects.toThrow("no weights");
 		const dying = engineOf("process.exit(5);");
 		await expect(dying.start()).rejects.toThrow("code 5");
-		const hanging = engineOf("serveParent({ start: () => new Promise(() => {}) });", { startTimeoutMs: 5_000 });
-		await expect(hanging.start()).rejects.toThrow("within");
+		const hanging = engineOf("serveParent({ start: () => new Promise(() => {}) });", { startLimitMs: 5_000 });
+		await expect(hanging.start()).rejects.toThrow("stood still while it started");
 		for (const engine of [failing, dying, hanging]) expect(engine.pid).toBeNull();
 	});
 

@@ -5,8 +5,9 @@ import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
 import { drainToLog } from "./output-drain.ts";
-import { endTree, treeResidentBytes } from "./process-tree.ts";
+import { endTree, treeUsage } from "./process-tree.ts";
 import { type EngineRecord, engineRecord } from "./roster.ts";
+import { type Excess, type WorkLimits, WorkMeter, type WorkUsage, watchWork } from "./work-meter.ts";
 
 export interface EngineProcessOptions<Ready> {
 	/** For the log. */
@@ -24,12 +25,13 @@ export interface EngineProcessOptions<Ready> {
 	/** Called after each end of the process, wanted or not. */
 	onExit?(): void;
 	readonly log: Log;
-	readonly startTimeoutMs?: number;
+	/** Work until it is ready, in processor time (`WorkMeter`). */
+	readonly startLimitMs?: number;
 	/** Resident memory of the child and of all that it starts, in MB, past which they are killed. */
 	readonly maxMemoryMb: number;
 	/** Without use for this long the child is stopped; null: never. */
 	readonly idleStopMs: number | null;
-	/** A child whose event loop gives no sign for this long is killed. */
+	/** A child that works for this long without a sign of its event loop is killed, in processor time (`WorkMeter`). */
 	readonly unresponsiveMs?: number;
 	/** How often memory, life and idleness are looked at. */
 	readonly watchEveryMs?: number;
@@ -69,8 +71,8 @@ interface Running {
 	readonly child: Subprocess;
 	readonly startedAt: number;
 	readonly exited: Promise<void>;
-	lastPongAt: number;
-	pingOpen: boolean;
+	/** Since a sign of life was asked for; null where it has come. */
+	silence: WorkMeter | null;
 	reportedRssBytes: number;
 	/** Set before we end it ourselves: such an end is no crash. */
 	wanted: boolean;
@@ -113,9 +115,17 @@ export class EngineProcess<Ready> {
 
 	/** Resident memory of the child and of all that it started, in bytes; null where none runs. */
 	async rssBytes(): Promise<number | null> {
-		const running = this.#running;
+		return this.#usage()?.residentBytes ?? null;
+	}
+
+	/** Watches a piece of work of the child: see `watchWork`. The function that is returned ends the watch. */
+	watchWork(limits: WorkLimits, onExcess: (excess: Excess) => void): () => void {
+		return watchWork(() => this.#usage(), limits, onExcess);
+	}
+
+	#usage(running = this.#running): WorkUsage | null {
 		if (!running) return null;
-		return treeResidentBytes(running.child.pid) ?? running.reportedRssBytes;
+		return treeUsage(running.child.pid) ?? { residentBytes: running.reportedRssBytes, cpuMs: null };
 	}
 
 	/**
@@ -191,7 +201,7 @@ export class EngineProcess<Ready> {
 	}
 
 	async #launch(init: unknown): Promise<Ready> {
-		const { name, startTimeoutMs = 60_000 } = this.#options;
+		const { name, startLimitMs = 60_000 } = this.#options;
 		const startedAt = performance.now();
 		const { promise, resolve, reject } = Promise.withResolvers<unknown>();
 		const running = this.#spawn({ resolve, reject });
@@ -199,10 +209,11 @@ export class EngineProcess<Ready> {
 		this.#running = running;
 		this.#watch = setInterval(() => void this.#look(running), this.#options.watchEveryMs ?? 1_000);
 		this.#watch.unref();
-		const late = setTimeout(() => {
-			reject(new EngineError("start-failed", `The ${name} engine was not ready within ${startTimeoutMs / 1000} s`));
+		const unwatch = this.watchWork({ workMs: startLimitMs }, (excess) => {
+			const why = excess === "work" ? `was not ready after ${startLimitMs / 1_000} s of work` : "stood still while it started";
+			reject(new EngineError("start-failed", `The ${name} engine ${why}`));
 			endTree(running.child.pid);
-		}, startTimeoutMs);
+		});
 		try {
 			this.#tell({ type: "init", init });
 			const value = this.#options.parseReady(await promise);
@@ -216,7 +227,7 @@ export class EngineProcess<Ready> {
 			if (fault instanceof EngineError) throw fault;
 			throw new EngineError("start-failed", `The ${name} engine: ${fault instanceof Error ? fault.message : fault}`);
 		} finally {
-			clearTimeout(late);
+			unwatch();
 		}
 	}
 
@@ -243,8 +254,7 @@ export class EngineProcess<Ready> {
 				unbound();
 				this.#gone(running);
 			}),
-			lastPongAt: now,
-			pingOpen: false,
+			silence: null,
 			reportedRssBytes: 0,
 			wanted: false,
 			settleReady,
@@ -267,10 +277,9 @@ export class EngineProcess<Ready> {
 		else if (message.type === "failed") running.settleReady.reject(new EngineError("start-failed", message.text));
 		else if (message.type === "done") this.#options.onDone?.(message.done);
 		else {
-			running.lastPongAt = performance.now();
-			running.pingOpen = false;
+			running.silence = null;
 			running.reportedRssBytes = message.rssBytes;
-			if (message.busy) this.#lastUseAt = running.lastPongAt;
+			if (message.busy) this.#lastUseAt = performance.now();
 		}
 	}
 
@@ -297,18 +306,22 @@ export class EngineProcess<Ready> {
 	/** Memory, life, idleness. */
 	async #look(running: Running): Promise<void> {
 		const { name, maxMemoryMb, idleStopMs, unresponsiveMs = 30_000 } = this.#options;
-		const rssBytes = treeResidentBytes(running.child.pid) ?? running.reportedRssBytes;
 		if (this.#running !== running || running.wanted) return;
-		if (rssBytes > maxMemoryMb * 2 ** 20) {
-			this.#log.error({ engine: name, rssMb: Math.round(rssBytes / 2 ** 20), maxMemoryMb }, "engine killed: too much memory");
+		const { residentBytes, cpuMs } = this.#usage(running) ?? { residentBytes: 0, cpuMs: null };
+		if (residentBytes > maxMemoryMb * 2 ** 20) {
+			this.#log.error(
+				{ engine: name, rssMb: Math.round(residentBytes / 2 ** 20), maxMemoryMb },
+				"engine killed: too much memory",
+			);
 			endTree(running.child.pid);
 			return;
 		}
 		// A child that still loads is watched by its start limit.
 		if (!this.#ready) return;
 		const now = performance.now();
-		if (running.pingOpen && now - running.lastPongAt > unresponsiveMs) {
-			this.#log.error({ engine: name, silentMs: Math.round(now - running.lastPongAt) }, "engine killed: no sign of life");
+		const excess = running.silence?.look(now, cpuMs) ?? null;
+		if (excess !== null) {
+			this.#log.error({ engine: name, unresponsiveMs, excess }, "engine killed: no sign of life");
 			endTree(running.child.pid);
 			return;
 		}
@@ -317,8 +330,7 @@ export class EngineProcess<Ready> {
 			await this.#stopChild();
 			return;
 		}
-		if (running.pingOpen) return;
-		running.lastPongAt = now;
-		running.pingOpen = this.#tell({ type: "ping" });
+		if (running.silence !== null || !this.#tell({ type: "ping" })) return;
+		running.silence = new WorkMeter(unresponsiveMs, now, cpuMs);
 	}
 }

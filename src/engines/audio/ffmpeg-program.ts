@@ -5,6 +5,8 @@ import { ApiError } from "../../errors/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { childEnvironment } from "../process.ts";
+import { treeUsage } from "../process-tree.ts";
+import { watchWork } from "../work-meter.ts";
 import type { AudioEncoderState } from "./port.ts";
 
 /** Encoders that some builds leave out, and that a format here needs. */
@@ -105,15 +107,26 @@ function encodersOf(path: string): Promise<string> {
 		const child = spawn(path, ["-hide_banner", "-encoders"], {
 			env: childEnvironment(),
 			stdio: ["ignore", "pipe", "ignore"],
-			timeout: PROBE_LIMIT_MS,
-			killSignal: "SIGKILL",
 		});
+		const { pid } = child;
+		const unwatch =
+			pid === undefined
+				? () => {}
+				: watchWork(
+						() => treeUsage(pid),
+						{ workMs: PROBE_LIMIT_MS },
+						() => child.kill("SIGKILL"),
+					);
+		const end = (words: string) => {
+			unwatch();
+			resolve(words);
+		};
 		let text = "";
 		child.stdout.setEncoding("utf8");
 		child.stdout.on("data", (chunk: string) => {
 			if (text.length < 100_000) text += chunk;
 		});
-		child.once("error", () => resolve(""));
-		child.once("close", () => resolve(text));
+		child.once("error", () => end(""));
+		child.once("close", () => end(text));
 	});
 }

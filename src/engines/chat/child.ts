@@ -1,15 +1,17 @@
 /** The chat engine's own process: loads the model, serves the API on the loopback interface. */
 import { endNow, serveParent } from "../child-side.ts";
+import { ownCpuMs, WorkMeter } from "../work-meter.ts";
 import { parseChildInit } from "./child-init.ts";
 import { Lanes } from "./lanes.ts";
 import { LanguageModel } from "./language-model.ts";
 import { serveOpenAi } from "./openai-server.ts";
 
-/** Native code that gives no token for this long while requests run will not give one any more. */
-const STALL_MS = 180_000;
+/** Native code that works so long on requests without a token will not give one any more. In processor time (`WorkMeter`). */
+const SILENT_LIMIT_MS = 180_000;
 
 let lanes: Lanes<LanguageModel["sequences"][number]> | undefined;
-let lastTokenAt = performance.now();
+/** Since the last token; null where no request runs, or one has just come. */
+let silence: WorkMeter | null = null;
 
 serveParent({
 	async start(message) {
@@ -30,7 +32,7 @@ serveParent({
 			sealingKey: init.sealingKey,
 			defaultMaxTokens: init.defaultMaxTokens,
 			onToken: () => {
-				lastTokenAt = performance.now();
+				silence = null;
 			},
 		});
 		return { port, contextTokens: model.contextTokens };
@@ -39,6 +41,10 @@ serveParent({
 });
 
 setInterval(() => {
-	if (!lanes?.busy) lastTokenAt = performance.now();
-	else if (performance.now() - lastTokenAt > STALL_MS) endNow();
+	if (!lanes?.busy) {
+		silence = null;
+		return;
+	}
+	silence ??= new WorkMeter(SILENT_LIMIT_MS, performance.now(), ownCpuMs());
+	if (silence.look(performance.now(), ownCpuMs()) !== null) endNow();
 }, 1_000);

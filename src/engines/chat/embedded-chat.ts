@@ -77,7 +77,7 @@ export class EmbeddedChat {
 			init: async () => this.#childInit(),
 			parseReady: parseChildReady,
 			log,
-			startTimeoutMs: 120_000,
+			startLimitMs: 120_000,
 			maxMemoryMb: config.maxMemoryMb,
 			idleStopMs: config.idleStopMs,
 		});

@@ -13,7 +13,7 @@ export interface DocumentPoolOptions {
 	readonly log: Log;
 	/** Files that are read at once, each in a process of its own. */
 	readonly processes: number;
-	/** For one file, from when its turn comes. */
+	/** Processor time of one file. */
 	readonly limitMs: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
@@ -76,7 +76,9 @@ function forCaller(fault: DocumentFault): ApiError {
 }
 
 const tooSlow = (limitMs: number) =>
-	new DocumentFault("too-costly", `The file takes longer than ${limitMs / 1_000} s to read; send it in parts`);
+	new ApiError("REQUEST_TIMEOUT", {
+		message: `The file takes more than ${limitMs / 1_000} s of processor time to read; send it in parts`,
+	});
 const tooHungry = () => new DocumentFault("too-costly", "The file takes more memory than a file may; send it in parts");
 const ended = () => new DocumentFault("too-costly", "The file could not be read: its reader ended in the middle of it");
 const overflow = () =>

@@ -24,6 +24,7 @@ export const EMBEDDED_EMBEDDING_MODEL = "all-minilm-l6-v2";
 const TEXTS_A_JOB = 16;
 /** UTF-16 units. No text of so many has few enough tokens, but for one without words. */
 const MOST_CHARS = 65_536;
+/** Processor time of one job. */
 const LIMIT_MS = 60_000;
 
 export interface EmbeddedEmbeddingsOptions {
@@ -71,7 +72,7 @@ export class EmbeddedEmbeddings implements EmbeddingEngine {
 			maxMemoryMb: config.maxMemoryMb,
 			maxWaiting: config.queue + 1,
 			idleStopMs: config.idleStopMs,
-			faults: { tooSlow: failed, tooHungry: failed, ended: failed, overflow: () => this.#overloaded() },
+			faults: { tooSlow, tooHungry: failed, ended: failed, overflow: () => this.#overloaded() },
 		});
 	}
 
@@ -139,6 +140,9 @@ function split(bytes: Uint8Array, count: number): Float32Array[] {
 function failed(): ApiError {
 	return new ApiError("INFERENCE_FAILED", { message: "The embedding engine failed; try again" });
 }
+
+const tooSlow = () =>
+	new ApiError("REQUEST_TIMEOUT", { message: "The input takes too long on this server; send fewer or shorter texts" });
 
 /** `tokens` null: nobody counted them, there are too many in any case. */
 function tooLong(texts: readonly string[], index: number, tokens: number | null): ApiError {

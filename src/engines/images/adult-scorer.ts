@@ -8,16 +8,19 @@ import { AssetDownload } from "../asset-download.ts";
 import { JobPool } from "../job-pool.ts";
 import type { ScorerState } from "./port.ts";
 import { ScoreDone, type ScoreJob, type ScoreStart } from "./score/child-work.ts";
+import { VIEW_BYTES } from "./score/view.ts";
 
 /** By its name in the list of assets, and what `models pull` takes. */
 export const ADULT_SCORER_ASSET = "open-nsfw.onnx";
 const PULL_NAME = "open-nsfw";
 const MAX_MEMORY_MB = 700;
+/** Views of a picture that are scored in one go: between them the next picture has its turn. */
+const VIEWS_A_JOB = 8;
 
 export interface AdultScorerOptions {
 	readonly assets: AssetStore;
 	readonly log: Log;
-	/** For one image with all its tiles, from when its turn comes. */
+	/** Processor time of one job: `VIEWS_A_JOB`. */
 	readonly limitMs: number;
 	/** Images that may wait for their turn. */
 	readonly maxWaiting: number;
@@ -54,7 +57,7 @@ export class AdultScorer {
 			maxMemoryMb: MAX_MEMORY_MB,
 			maxWaiting,
 			idleStopMs,
-			faults: { tooSlow: failed, tooHungry: failed, ended: failed, overflow: overloaded },
+			faults: { tooSlow, tooHungry: failed, ended: failed, overflow: overloaded },
 		});
 	}
 
@@ -76,10 +79,14 @@ export class AdultScorer {
 	 */
 	async score(views: Uint8Array, requester: Requester): Promise<number> {
 		await this.requireReady();
-		const job: Omit<ScoreJob, "id"> = { views };
-		const { scores } = await this.#jobs.run(job, requester);
-		if (scores.length === 0) throw failed();
-		return Math.max(...scores);
+		let highest: number | null = null;
+		for (let at = 0; at < views.length; at += VIEWS_A_JOB * VIEW_BYTES) {
+			const job: Omit<ScoreJob, "id"> = { views: views.slice(at, at + VIEWS_A_JOB * VIEW_BYTES) };
+			const { scores } = await this.#jobs.run(job, requester);
+			highest = Math.max(highest ?? 0, ...scores);
+		}
+		if (highest === null) throw failed();
+		return highest;
 	}
 
 	/** @throws ApiError MODEL_OFFLINE */
@@ -111,6 +118,8 @@ function nativeRuntime(): string | null {
 
 /** It works on pixels of one size: what goes wrong is never the picture's fault. */
 const failed = () => new ApiError("INFERENCE_FAILED", { message: "The adult-content score could not be computed; try again" });
+const tooSlow = () =>
+	new ApiError("REQUEST_TIMEOUT", { message: "The adult-content score takes too long on this server; send a smaller image" });
 const overloaded = () =>
 	new ApiError("MODEL_OVERLOADED", {
 		message: "Too many images wait for their safe-mode score; try again shortly",

@@ -29,7 +29,7 @@ export interface EmbeddedImagesOptions {
 	readonly assets: AssetStore;
 	/** Pictures that are worked on at once, each in a process of its own. Default 2. */
 	readonly processes?: number;
-	/** For one picture, from when its turn comes. Default 60 s. */
+	/** Processor time of one picture. Default 60 s. */
 	readonly limitMs?: number;
 	/** Resident memory of a process. Default 1024. */
 	readonly maxMemoryMb?: number;
@@ -139,7 +139,9 @@ function requireReadableAt(bytes: Uint8Array, index: number): void {
 }
 
 const tooSlow = (limitMs: number) =>
-	new ImageFault("too-costly", `The image takes longer than ${limitMs / 1_000} s; send a smaller one`);
+	new ApiError("REQUEST_TIMEOUT", {
+		message: `The image takes more than ${limitMs / 1_000} s of processor time; send a smaller one`,
+	});
 const tooHungry = () => new ImageFault("too-costly", "The image takes more memory than one may; send a smaller one");
 const ended = () => new ImageFault("too-costly", "The image could not be read: its reader ended in the middle of it");
 const overflow = () =>

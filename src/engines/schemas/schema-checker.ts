@@ -7,14 +7,14 @@ import { EngineProcess } from "../process.ts";
 
 export interface SchemaCheckerOptions {
 	readonly log: Log;
-	/** For one check, from when its turn comes. */
+	/** Processor time of one check. */
 	readonly limitMs?: number;
 	/** Checks that may wait; each tenant has a share. */
 	readonly maxWaiting?: number;
 	readonly idleStopMs?: number;
 }
 
-const START_TIMEOUT_MS = 20_000;
+const START_LIMIT_MS = 20_000;
 const MAX_MEMORY_MB = 500;
 
 const Checked = Type.Object({ id: Type.Integer(), faults: Type.Union([Type.Array(Type.String()), Type.Null()]) });
@@ -49,7 +49,7 @@ export class SchemaChecker {
 			},
 			onExit: () => this.#answer?.resolve(null),
 			log: options.log,
-			startTimeoutMs: START_TIMEOUT_MS,
+			startLimitMs: START_LIMIT_MS,
 			maxMemoryMb: MAX_MEMORY_MB,
 			idleStopMs: options.idleStopMs ?? 600_000,
 		});
@@ -88,9 +88,9 @@ export class SchemaChecker {
 		const { promise, resolve } = Promise.withResolvers<readonly string[] | null>();
 		this.#answer = { id, resolve };
 		if (!this.#process.send({ id, value, schema })) return null;
-		const late = setTimeout(() => void this.#process.kill("a check took too long"), this.#limitMs);
+		const unwatch = this.#process.watchWork({ workMs: this.#limitMs }, () => void this.#process.kill("a check took too long"));
 		const faults = await promise;
-		clearTimeout(late);
+		unwatch();
 		this.#answer = null;
 		return faults;
 	}

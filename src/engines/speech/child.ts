@@ -1,13 +1,11 @@
 /** The speech engine's own process: eSpeak NG (GPL-3) and the model live here and nowhere else. */
-import { endNow, serveParent } from "../child-side.ts";
+import { serveParent } from "../child-side.ts";
 import { parseChildInit, parseSpeechWork, type SpeechDone, type SpeechWork } from "./child-messages.ts";
 import { KokoroModel } from "./kokoro-model.ts";
 import { Phonemizer } from "./phonemes/phonemizer.ts";
 import { joined, shaped } from "./sound-shape.ts";
 import { VoiceFile } from "./voice-file.ts";
 
-/** Native code that works on one piece for this long will not end any more. */
-const STALL_MS = 240_000;
 /** Between the runs of one piece, which the model could not take at once. */
 const RUN_PAUSE_MS = 60;
 
@@ -18,7 +16,7 @@ interface Loaded {
 }
 
 let loaded: Loaded | undefined;
-let workingSince: number | null = null;
+let working = false;
 
 async function speak({ model, phonemizer, voices }: Loaded, work: SpeechWork): Promise<Int16Array> {
 	const styles = await voices.styles(work.voice);
@@ -27,7 +25,6 @@ async function speak({ model, phonemizer, voices }: Loaded, work: SpeechWork): P
 	for (const [index, run] of runs.entries()) {
 		const pauseMs = index === runs.length - 1 ? work.pauseMs : RUN_PAUSE_MS;
 		parts.push(shaped(await model.speak(run, styles, work.speed), pauseMs));
-		workingSince = performance.now();
 	}
 	return joined(parts);
 }
@@ -41,7 +38,7 @@ serveParent({
 	},
 	async work(message): Promise<SpeechDone> {
 		const work = parseSpeechWork(message);
-		workingSince = performance.now();
+		working = true;
 		try {
 			if (loaded === undefined) throw new Error("not started yet");
 			const samples = await speak(loaded, work);
@@ -49,12 +46,8 @@ serveParent({
 		} catch (fault) {
 			return { id: work.id, ok: false, fault: fault instanceof Error ? fault.message : String(fault) };
 		} finally {
-			workingSince = null;
+			working = false;
 		}
 	},
-	busy: () => workingSince !== null,
+	busy: () => working,
 });
-
-setInterval(() => {
-	if (workingSince !== null && performance.now() - workingSince > STALL_MS) endNow();
-}, 1_000);

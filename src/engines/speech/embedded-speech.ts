@@ -8,6 +8,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { EngineError } from "../engine-error.ts";
 import { EngineProcess } from "../process.ts";
+import type { Excess } from "../work-meter.ts";
 import { type ChildInit, parseSpeechDone, type SpeechWork } from "./child-messages.ts";
 import { nativeSpeechEngine } from "./native-package.ts";
 import { PieceLine } from "./piece-line.ts";
@@ -27,6 +28,9 @@ import { KOKORO_VOICES, voiceOf } from "./voices.ts";
 export const EMBEDDED_SPEECH_ASSETS = { model: "kokoro-82m-v1.0-int8.onnx", voices: "kokoro-voices.tgz" } as const;
 /** The catalog's name of the model; `models pull` takes it too. */
 export const EMBEDDED_SPEECH_MODEL = "tts-kokoro";
+
+/** Processor time of one piece, most of which take a tenth of it. Reading Japanese loads a dictionary at once. */
+const PIECE_LIMIT_MS = 60_000;
 
 /** Silence after a piece at speed 1, in ms. */
 const PAUSES: Readonly<Record<TextPiece["ends"], number>> = { paragraph: 600, sentence: 320, clause: 140, words: 40 };
@@ -53,6 +57,8 @@ export class EmbeddedSpeech implements SpeechEngine {
 	/** Requests under way: one that is spoken, and those that wait. */
 	readonly #places: PartyCapacity;
 	#nextTicket = 1;
+	/** Ends the watch over the piece that is computed. */
+	#unwatch = () => {};
 
 	constructor({ config, assets, log }: EmbeddedSpeechOptions) {
 		this.#config = config;
@@ -73,14 +79,20 @@ export class EmbeddedSpeech implements SpeechEngine {
 			entry: join(import.meta.dir, "child.ts"),
 			init: async () => this.#childInit(),
 			parseReady: () => null,
-			onDone: (done) => this.#line.done(parseSpeechDone(done)),
-			onExit: () => this.#line.lost(),
+			onDone: (done) => {
+				this.#unwatch();
+				this.#line.done(parseSpeechDone(done));
+			},
+			onExit: () => {
+				this.#unwatch();
+				this.#line.lost();
+			},
 			log,
-			startTimeoutMs: 120_000,
+			startLimitMs: 120_000,
 			maxMemoryMb: config.maxMemoryMb,
 			idleStopMs: config.idleStopMs,
-			// Reading Japanese loads a dictionary at once, and the machine may be busy.
-			unresponsiveMs: 60_000,
+			// The watch over each piece comes first: it says to the caller why.
+			unresponsiveMs: PIECE_LIMIT_MS * 2,
 		});
 	}
 
@@ -169,6 +181,10 @@ export class EmbeddedSpeech implements SpeechEngine {
 			throw new ApiError("MODEL_OFFLINE", { message, retryAfterSeconds, cause: fault });
 		}
 		if (!this.#process.send(work)) throw new ApiError("INFERENCE_FAILED", { message: "The speech engine failed; try again" });
+		this.#unwatch = this.#process.watchWork({ workMs: PIECE_LIMIT_MS }, (excess) => {
+			void this.#process.kill("a piece took too long");
+			this.#line.lost(tooSlow(excess));
+		});
 	}
 
 	#childInit(): ChildInit {
@@ -202,6 +218,17 @@ async function* inTurn(
 
 function nothingToSay(): SpeechInputError {
 	return new SpeechInputError("nothing-to-say", "The input has nothing that can be spoken: send text with words or numbers");
+}
+
+function tooSlow(excess: Excess): ApiError {
+	if (excess === "work")
+		return new ApiError("REQUEST_TIMEOUT", {
+			message: "The input takes too long to speak on this server; send shorter sentences",
+		});
+	return new ApiError("REQUEST_TIMEOUT", {
+		message: "This server had no processor time to speak; try again later",
+		retryAfterSeconds: 30,
+	});
 }
 
 function overloaded(open: number): ApiError {

@@ -37,10 +37,10 @@ const NUMBERS: ReadonlyMap<string, number> = new Map(
 );
 
 /**
- * Symbols in one run, without the two that the model needs around them. It takes 510; its memory grows by 25 MB
- * with each second of speech, so that a run is held to some fifteen seconds.
+ * Symbols in one run, without the two that the model needs around them. It takes 510; its memory grows by 25 MB with
+ * each second of speech, and its work by a second or less of a core: a run is held to some five.
  */
-export const MAX_TOKENS = 240;
+export const MAX_TOKENS = 72;
 const PAD = 0;
 
 /** The text without what the model does not know. */

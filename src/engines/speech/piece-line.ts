@@ -41,7 +41,7 @@ export class PieceLine {
 
 	/**
 	 * @returns the piece's samples; none where it has no sound
-	 * @throws ApiError INFERENCE_FAILED; what `send` throws; the signal's reason, at once: a piece that is being
+	 * @throws ApiError INFERENCE_FAILED; what `send` and `lost` are given; the signal's reason, at once: a piece that is being
 	 * computed then goes on to its end, for nobody
 	 */
 	speak({ tenant, ticket }: PieceOwner, work: PieceWork, signal: AbortSignal): Promise<Int16Array> {
@@ -70,12 +70,12 @@ export class PieceLine {
 		setImmediate(() => this.#next());
 	}
 
-	/** The engine's process ended: the piece that it had is lost, those that wait are not. */
-	lost(): void {
+	/** The engine's process ends: the piece that it had is lost, those that wait are not. */
+	lost(fault: Error = failed(new Error("the speech engine ended in the middle of a piece"))): void {
 		if (this.#running === null) return;
 		const { piece } = this.#running;
 		this.#running = null;
-		piece.reject(failed(new Error("the speech engine ended in the middle of a piece")));
+		piece.reject(fault);
 		this.#next();
 	}
 

@@ -10,15 +10,17 @@ export interface TextPiece {
 }
 
 interface Limits {
-	/** Characters of a piece: about ten seconds. Longer ones take memory and keep other requests waiting. */
+	/** Letters of a piece: under five seconds of speech, which are as many of a slow core. Others wait for the end of a piece. */
 	readonly piece: number;
 	/** Of the first: it is waited for. */
 	readonly first: number;
 	/** A sentence that is shorter is spoken with its neighbour: alone it would sound clipped. */
 	readonly short: number;
 }
-const LETTERS: Limits = { piece: 160, first: 100, short: 20 };
-const CHARACTERS: Limits = { piece: 50, first: 30, short: 6 };
+const LETTERS: Limits = { piece: 68, first: 60, short: 20 };
+const CHARACTERS: Limits = { piece: 17, first: 15, short: 6 };
+/** A digit of a number is spoken as a word or two: "three hundred and". */
+const LETTERS_OF_A_DIGIT = 5;
 
 const LOCALES: Readonly<Record<SpeechLanguage, string>> = {
 	"en-us": "en",
@@ -51,16 +53,43 @@ function sentencesOf(text: string, language: SpeechLanguage): string[] {
 	return sentences;
 }
 
-/** Where to cut a text that is longer than `limit`: after a clause, else a word, else within one. Never within a character. */
-function cutAt(text: string, limit: number): number {
-	const window = text.slice(0, limit);
-	for (const pattern of [/[,;:—–、，；：][”"]?\s*(?=[^,;:—–、，；：]*$)/u, /\s+(?=\S*$)/u]) {
-		const match = pattern.exec(window);
-		const cut = match ? match.index + match[0].length : 0;
-		if (cut > limit / 4) return cut;
+/** How much there is to say: its letters, and those that its digits have as words. */
+function lettersOf(text: string): number {
+	let digits = 0;
+	for (const _ of text.matchAll(/\p{Nd}/gu)) digits += 1;
+	return text.length + digits * (LETTERS_OF_A_DIGIT - 1);
+}
+
+/** The longest beginning that has at most so many letters. */
+function beginningOf(text: string, letters: number): string {
+	let left = letters;
+	let end = 0;
+	for (const character of text) {
+		left -= lettersOf(character);
+		if (left < 0 && end > 0) break;
+		end += character.length;
 	}
-	const code = text.charCodeAt(limit - 1);
-	return code >= 0xd800 && code <= 0xdbff ? limit - 1 : limit;
+	return text.slice(0, end);
+}
+
+/** Where to cut a text that has more letters than `limit`: after a clause, else a word, else within one. */
+function cutAt(text: string, limit: number): number {
+	const window = beginningOf(text, limit);
+	const clause = lengthUpTo(/[,;:—–、，；：][”"]?\s*(?=[^,;:—–、，；：]*$)/u, window);
+	if (clause > window.length / 4) return clause;
+	// In parts of like length: a word alone at the end of a sentence sounds lost.
+	const letters = lettersOf(text);
+	const even = beginningOf(text, Math.ceil(letters / Math.ceil(letters / limit)) + LETTERS_OF_A_DIGIT);
+	for (const part of [even, window]) {
+		const word = lengthUpTo(/\s+(?=\S*$)/u, part);
+		if (word > part.length / 4) return word;
+	}
+	return window.length;
+}
+
+function lengthUpTo(pattern: RegExp, text: string): number {
+	const match = pattern.exec(text);
+	return match === null ? 0 : match.index + match[0].length;
 }
 
 function endOf(piece: string): TextPiece["ends"] {
@@ -88,14 +117,14 @@ export function splitText(text: string, language: SpeechLanguage): TextPiece[] {
 		const limit = parts.length === 0 ? limits.first : limits.piece;
 		const paragraph = endOf(open) === "paragraph";
 		const joins =
-			open.length + sentence.length <= limit &&
+			lettersOf(open) + lettersOf(sentence) <= limit &&
 			!paragraph &&
 			(open.trim().length < limits.short || sentence.trim().length < limits.short);
 		if (!joins) close();
 		open += sentence;
 		for (;;) {
 			const most = parts.length === 0 ? limits.first : limits.piece;
-			if (open.length <= most) break;
+			if (lettersOf(open) <= most) break;
 			const cut = cutAt(open, most);
 			parts.push(open.slice(0, cut));
 			open = open.slice(cut);

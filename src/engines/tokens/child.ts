@@ -1,6 +1,7 @@
 /** The token counter's own process. Its import alone takes a second or more: that is why it is not in the server. */
 import { countTokens, setMergeCacheSize } from "gpt-tokenizer/encoding/o200k_base";
 import { serveParent } from "../child-side.ts";
+import { ownCpuMs } from "../work-meter.ts";
 import { textPieces } from "./text-pieces.ts";
 
 /** Words that were met before; each can have 2,000 characters. */
@@ -14,15 +15,18 @@ interface CountJob {
 	readonly limitMs: number;
 }
 
-/** null: it took too long. */
-function count({ text, limitMs }: CountJob): number | null {
-	const endAt = performance.now() + limitMs;
-	let tokens = 0;
+/** `tokens` null: it took too long. */
+function count({ id, text, limitMs }: CountJob) {
+	const fromMs = ownCpuMs();
+	let tokens: number | null = 0;
 	for (const piece of textPieces(text)) {
-		if (performance.now() > endAt) return null;
+		if (ownCpuMs() - fromMs > limitMs) {
+			tokens = null;
+			break;
+		}
 		tokens += countTokens(piece, PLAIN);
 	}
-	return tokens;
+	return { id, tokens, workMs: ownCpuMs() - fromMs };
 }
 
 serveParent({
@@ -32,7 +36,6 @@ serveParent({
 		return null;
 	},
 	async work(work) {
-		const job = work as CountJob;
-		return { id: job.id, tokens: count(job) };
+		return count(work as CountJob);
 	},
 });

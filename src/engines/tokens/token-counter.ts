@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { FairGate, PartyCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -9,7 +9,7 @@ import { textTurns } from "./text-pieces.ts";
 
 export interface TokenCounterOptions {
 	readonly log: Log;
-	/** For one count, from when its turn comes. */
+	/** Processor time of one count. */
 	readonly limitMs?: number;
 	/** Texts that may wait, and their characters together; each tenant has a share of both. */
 	readonly maxWaiting?: number;
@@ -22,10 +22,17 @@ export interface TokenCounterOptions {
 /** Beyond the child's own limit: it has then missed it and is stuck. */
 const GRACE_MS = 250;
 /** The import is slow on a busy machine; past this the estimate is used. */
-const START_TIMEOUT_MS = 20_000;
+const START_LIMIT_MS = 20_000;
 const MAX_MEMORY_MB = 700;
 
-const Counted = Type.Object({ id: Type.Integer(), tokens: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) });
+const Counted = Type.Object({
+	id: Type.Integer(),
+	tokens: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
+	workMs: Type.Number({ minimum: 0 }),
+});
+type Count = Pick<Static<typeof Counted>, "tokens" | "workMs">;
+
+const NO_COUNT: Count = { tokens: null, workMs: 0 };
 
 /** A count is short: nobody stops it. */
 const NEVER = new AbortController().signal;
@@ -43,7 +50,7 @@ export class TokenCounter {
 	readonly #gate: FairGate;
 	readonly #chars: PartyCapacity;
 	#nextId = 0;
-	#answer: { readonly id: number; resolve(tokens: number | null): void } | null = null;
+	#answer: { readonly id: number; resolve(count: Count): void } | null = null;
 
 	constructor(options: TokenCounterOptions) {
 		this.#log = options.log;
@@ -57,9 +64,9 @@ export class TokenCounter {
 			init: async () => null,
 			parseReady: () => null,
 			onDone: (done) => this.#onDone(done),
-			onExit: () => this.#answer?.resolve(null),
+			onExit: () => this.#answer?.resolve(NO_COUNT),
 			log: options.log,
-			startTimeoutMs: START_TIMEOUT_MS,
+			startLimitMs: START_LIMIT_MS,
 			maxMemoryMb: MAX_MEMORY_MB,
 			idleStopMs: options.idleStopMs ?? 600_000,
 		});
@@ -106,40 +113,36 @@ export class TokenCounter {
 		let sum = 0;
 		let leftMs = this.#limitMs;
 		for (const part of textTurns(text)) {
-			const tokens = await this.#gate.run({ tenant, signal: NEVER }, async () => {
-				await this.warm();
-				const fromMs = performance.now();
-				const counted = await this.#count(part, leftMs);
-				leftMs -= performance.now() - fromMs;
-				return counted;
-			});
+			const { tokens, workMs } = await this.#gate.run({ tenant, signal: NEVER }, () => this.#count(part, leftMs));
+			leftMs -= workMs;
 			if (tokens === null) return null;
 			sum += tokens;
 		}
 		return sum;
 	}
 
-	/** null: no count is to be had. */
-	async #count(text: string, limitMs: number): Promise<number | null> {
+	async #count(text: string, limitMs: number): Promise<Count> {
 		try {
 			await this.#process.start();
 		} catch (err) {
 			this.#log.warn({ err }, "token counter does not start");
-			return null;
+			return NO_COUNT;
 		}
 		const id = this.#nextId++;
-		const { promise, resolve } = Promise.withResolvers<number | null>();
+		const { promise, resolve } = Promise.withResolvers<Count>();
 		this.#answer = { id, resolve };
-		if (!this.#process.send({ id, text, limitMs })) return null;
-		const late = setTimeout(() => void this.#process.kill("a count took too long"), Math.max(0, limitMs) + GRACE_MS);
-		const tokens = await promise;
-		clearTimeout(late);
+		if (!this.#process.send({ id, text, limitMs })) return NO_COUNT;
+		const unwatch = this.#process.watchWork({ workMs: Math.max(0, limitMs) + GRACE_MS }, () => {
+			void this.#process.kill("a count took too long");
+		});
+		const count = await promise;
+		unwatch();
 		this.#answer = null;
-		return tokens;
+		return count;
 	}
 
 	#onDone(done: unknown): void {
-		const { id, tokens } = Value.Parse(Counted, done);
-		if (this.#answer?.id === id) this.#answer.resolve(tokens);
+		const { id, ...count } = Value.Parse(Counted, done);
+		if (this.#answer?.id === id) this.#answer.resolve(count);
 	}
 }

@@ -13,7 +13,7 @@ export interface PagePoolOptions {
 	readonly processes: number;
 	/** Resident memory of a process. */
 	readonly maxMemoryMb: number;
-	/** For one page, from when its turn comes. Default 10 s. */
+	/** Processor time of one page. Default 10 s. */
 	readonly limitMs?: number;
 	/** Pages that may wait for their turn. Default 512. */
 	readonly maxWaiting?: number;
@@ -72,7 +72,9 @@ export class PagePool {
 }
 
 const tooSlow = (limitMs: number) =>
-	new PageFault("page_too_costly", `The page takes longer than ${limitMs / 1_000} s to turn into Markdown`);
+	new ApiError("REQUEST_TIMEOUT", {
+		message: `The page takes more than ${limitMs / 1_000} s of processor time to turn into Markdown; name another page`,
+	});
 const tooHungry = () => new PageFault("page_too_costly", "The page takes more memory than a page may");
 const ended = () => new PageFault("page_too_costly", "The page could not be read: its reader ended in the middle of it");
 const overflow = () =>

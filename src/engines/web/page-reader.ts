@@ -122,7 +122,8 @@ export class WebPageReader implements PageReader {
 			return page.content.trim() === "" ? null : { url: answer.url, title: page.title, content: page.content, date: "" };
 		} catch (fault) {
 			requester.signal.throwIfAborted();
-			if (fault instanceof PublicFetchFault || fault instanceof PageFault) return null;
+			const isOfPage = fault instanceof PublicFetchFault || fault instanceof PageFault;
+			if (isOfPage || (fault instanceof ApiError && fault.code === "REQUEST_TIMEOUT")) return null;
 			throw fault;
 		}
 	}

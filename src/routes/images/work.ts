@@ -69,7 +69,7 @@ export class ImageWork {
 		if (call.signal.aborted) return error;
 		if (error instanceof ImageFault) return this.#refusal(error);
 		if (error instanceof ApiError && error.code === "REQUEST_TIMEOUT")
-			return new ApiError(error.code, { message: "The picture was not made in time", cause: error });
+			return new ApiError(error.code, { message: "The picture was not made in time", ...error.options, cause: error });
 		if (error instanceof ApiError && error.code !== "INFERENCE_FAILED") return error;
 		return new ApiError(failure, { cause: error });
 	}

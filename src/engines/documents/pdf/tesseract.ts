@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
+import { treeUsage } from "../../process-tree.ts";
+import { watchWork } from "../../work-meter.ts";
 import type { ReadScan, ScannedPage } from "./scan-reader.ts";
 
+/** Processor time of one page. */
 const PAGE_LIMIT_MS = 20_000;
 const MAX_TEXT_BYTES = 4 * 2 ** 20;
 
@@ -33,19 +36,30 @@ function run(program: string, args: readonly string[], input: Uint8Array | null)
 	return new Promise((resolve) => {
 		const child = spawn(program, args, {
 			stdio: ["pipe", "pipe", "ignore"],
-			timeout: PAGE_LIMIT_MS,
-			killSignal: "SIGKILL",
 			env: { ...process.env, OMP_THREAD_LIMIT: "1" },
 		});
+		const { pid } = child;
+		const unwatch =
+			pid === undefined
+				? () => {}
+				: watchWork(
+						() => treeUsage(pid),
+						{ workMs: PAGE_LIMIT_MS },
+						() => child.kill("SIGKILL"),
+					);
 		const chunks: Buffer[] = [];
 		let bytes = 0;
 		child.stdout.on("data", (chunk: Buffer) => {
 			bytes += chunk.length;
 			if (bytes <= MAX_TEXT_BYTES) chunks.push(chunk);
 		});
+		const end = (text: string) => {
+			unwatch();
+			resolve(text);
+		};
 		child.stdin.on("error", () => {});
-		child.once("error", () => resolve(""));
-		child.once("close", (code) => resolve(code === 0 ? Buffer.concat(chunks).toString("utf8") : ""));
+		child.once("error", () => end(""));
+		child.once("close", (code) => end(code === 0 ? Buffer.concat(chunks).toString("utf8") : ""));
 		child.stdin.end(input ?? undefined);
 	});
 }
