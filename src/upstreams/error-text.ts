@@ -40,7 +40,7 @@ function textOf(body: unknown, depth: number): UpstreamErrorText {
 	const [code, type, param] = [pick("code") ?? detail.status, pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
 	const text = {
-		message: (typeof message === "string" && message !== "" ? message : plain).slice(0, MAX_READ_CHARS),
+		message: beginningOf(typeof message === "string" && message !== "" ? message : plain, MAX_READ_CHARS),
 		code: nameOf(code) ?? "",
 		type: nameOf(type) ?? "",
 		param: nameOf(param),
@@ -123,19 +123,23 @@ const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|
 
 /** What a caller may read of a server's text: without what tells how it is made and where its files are. */
 export function toldText(message: string): string {
-	return message
-		.slice(0, MAX_READ_CHARS)
+	const told = beginningOf(message, MAX_READ_CHARS)
 		.replace(EXCEPTIONS, "")
 		.replaceAll(/\s*For (?:further|more) information(?:,)? (?:visit|see) https?:\/\/\S+/gi, "")
 		.replaceAll(REGISTRIES, "[address]")
 		.replaceAll(FILES, "[file]")
 		.replaceAll(LIBRARIES, "the backend")
-		.trim()
-		.slice(0, MAX_TOLD_CHARS);
+		.trim();
+	return beginningOf(told, MAX_TOLD_CHARS);
 }
 
 function nameOf(value: unknown): string | undefined {
-	return typeof value === "string" ? value.slice(0, MAX_NAME_CHARS) : undefined;
+	return typeof value === "string" ? beginningOf(value, MAX_NAME_CHARS) : undefined;
+}
+
+/** No longer than `most`, and cut between words: a secret of which a part is left is masked no more. */
+function beginningOf(text: string, most: number): string {
+	return text.length <= most ? text : text.slice(0, most).replace(/\S{1,512}$/, "");
 }
 
 /** The first of a list, else the value. */

@@ -136,7 +136,7 @@ describe("an upstream's answer", () => {
 			expect(failureOfAnswer(400, body, null).answer.message).toBe("bad top_k");
 		}
 		expect(failureOfAnswer(400, { error: { message: "m", param: "top_k" } }, null).answer.options.param).toBe("top_k");
-		expect(failureOfAnswer(400, { error: { message: "x".repeat(9_000) } }, null).answer.message.length).toBe(2_000);
+		expect(failureOfAnswer(400, { error: { message: "x ".repeat(9_000) } }, null).answer.message).toHaveLength(2_000);
 		const fastApi = { detail: [{ loc: ["body", "top_k"], msg: "too big" }, { loc: ["body", "n"], msg: "too small" }, null, "x"] };
 		expect(failureOfAnswer(422, fastApi, null).answer.message).toBe("top_k: too big; n: too small");
 		expect(failureOfAnswer(400, {}, null).answer.message).not.toBe("");

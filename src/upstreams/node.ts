@@ -9,6 +9,7 @@ import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";
 import { isProviderUpstream, type ProviderUpstream } from "./providers/provider-upstream.ts";
 import { providerSecrets } from "./providers/secrets.ts";
 import { NO_SECRETS, SecretMask } from "./secret-mask.ts";
+import { credentialsIn, headerSecrets, hostsOf } from "./secrets-in.ts";
 
 /** Where requests of one upstream go at this moment, and what all of them have in common. */
 export interface Endpoint {
@@ -130,29 +131,20 @@ export function configuredNode(
 		load: before === undefined ? callPlaces(maxConcurrent) : resizePlaces(before.load, maxConcurrent),
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
-		mask: new SecretMask(secretsOf(config), all),
+		mask: new SecretMask(secretsOf(config), all, hostsOf([config.url])),
 		endpoint: () => endpoint,
 	};
 }
 
-/** Shorter values of headers are words that anybody may say. */
-const LEAST_SECRET = 8;
-
 /** What an upstream is sent, and nobody else may know. */
 export function secretsOf(config: UpstreamConfig): string[] {
 	const { key, headers } = config;
-	const values = Object.values(headers ?? {}).flatMap((value) => [value, ...value.split(/\s+/)]);
-	const long = values.filter((value) => value.length >= LEAST_SECRET);
-	return [...(key === undefined ? [] : [key]), ...providerSecrets(config), ...long, ...credentialsIn(config.url)];
-}
-
-/** The password of an address, alone and as basic authentication sends it (RFC 7617). */
-function credentialsIn(address: string): string[] {
-	if (!URL.canParse(address)) return [];
-	const { username, password } = new URL(address);
-	if (password === "") return [];
-	const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-	return [password, decodeURIComponent(password), pair, Buffer.from(pair).toString("base64")];
+	return [
+		...(key === undefined ? [] : [key]),
+		...providerSecrets(config),
+		...headerSecrets(headers),
+		...credentialsIn(config.url),
+	];
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */

@@ -1,12 +1,12 @@
-/** Replaces what a pattern matches in bytes that come in pieces, so that a match may lie across two of them. */
+/** Replaces what a pattern matches in a text that comes in pieces, so that a match may lie across two of them. */
 export class PieceMask {
 	readonly #pattern: RegExp;
 	readonly #replace: (...match: readonly unknown[]) => string;
 	readonly #longest: number;
-	/** May be the beginning of a match. Byte for byte: pieces need not be whole UTF-8. */
+	/** May be the beginning of a match. */
 	#rest = "";
 
-	/** @param longest bytes that no match is longer than */
+	/** @param longest characters that no match is longer than */
 	constructor(pattern: RegExp, replace: (...match: readonly unknown[]) => string, longest: number) {
 		this.#pattern = pattern;
 		this.#replace = replace;
@@ -14,24 +14,27 @@ export class PieceMask {
 	}
 
 	/** What is certain after this piece. */
-	take(piece: Uint8Array): Uint8Array {
-		const whole = this.#rest + Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+	take(piece: string): string {
+		const whole = this.#rest + piece;
 		// A match that begins before this place is here to its end.
 		let cut = Math.max(0, whole.length - this.#longest);
-		for (const { 0: text, index } of whole.matchAll(this.#pattern)) {
-			if (index >= cut) break;
-			cut = Math.max(cut, index + text.length);
-		}
+		if (cut > 0)
+			for (const { 0: text, index } of whole.matchAll(this.#pattern)) {
+				if (index >= cut) break;
+				cut = Math.max(cut, index + text.length);
+			}
 		this.#rest = whole.slice(cut);
 		return this.#replaced(whole.slice(0, cut));
 	}
 
-	/** What is left. */
-	end(): Uint8Array {
-		return this.#replaced(this.#rest);
+	/** What is left; the next piece begins another text. */
+	end(): string {
+		const last = this.#replaced(this.#rest);
+		this.#rest = "";
+		return last;
 	}
 
-	#replaced(latin1: string): Uint8Array {
-		return Buffer.from(latin1.replaceAll(this.#pattern, this.#replace), "latin1");
+	#replaced(text: string): string {
+		return text === "" ? text : text.replaceAll(this.#pattern, this.#replace);
 	}
 }

@@ -13,11 +13,47 @@ test("an error has no secret of any upstream, no credentials and no inner addres
 		["from 172.16.0.1, 172.31.9.9:1 and 192.168.4.5", "from [address], [address] and [address]"],
 		["[fd00::1]:9 [fe80::1%25eth0] [::1]:80", "[address] [address] [address]"],
 		["gpu-1.cluster.local:8000, redis.default.svc, db.internal, localhost:11434", "[address], [address], [address], [address]"],
+		["tcp-10.0.0.7, ip_10.0.0.7:80 and 10.0.0.1-10.0.0.9", "tcp-[address], ip_[address] and [address]-[address]"],
+		["100.64.3.4:1 0.0.0.0:8000 ip-10-0-0-7", "[address] [address] [address]"],
+		[
+			"connect ECONNREFUSED ::1:8545, fd12:3456:789a::1:80, fe80::1ff:fe23%eth0",
+			"connect ECONNREFUSED [address], [address], [address]",
+		],
+		["my_node.internal, geth.home.arpa and gpu.corp:80", "[address], [address] and [address]"],
+		["said: \\n10.0.0.7:80 \\tlocalhost", "said: \\n[address] \\t[address]"],
+		["http://bob:p'w#?@h.example and bob:pw1234@h.example", "http://[secret]@h.example and [secret]@h.example"],
 		// Of the public internet, and no addresses at all.
+		[
+			"http://h.example:8080/a@b, std::1x, 1.10.0.0.1, fade:1 or 100.63.0.1",
+			"http://h.example:8080/a@b, std::1x, 1.10.0.0.1, fade:1 or 100.63.0.1",
+		],
 		["see https://platform.example/docs, 8.8.8.8 or 172.32.0.1", "see https://platform.example/docs, 8.8.8.8 or 172.32.0.1"],
 		["version 10.1.2 of 127 tokens, internal error, a@b.example", "version 10.1.2 of 127 tokens, internal error, a@b.example"],
 	] as const)
 		expect(mask.error(said)).toBe(shown);
+});
+
+test("the name of a server of the inner network stands in no error, but where it is a word", () => {
+	const own = new SecretMask([], [], ["vllm-gpu7", "ollama", "api.example.com"]);
+	for (const [said, shown] of [
+		["host='vllm-gpu7', port=80", "host='[address]', port=80"],
+		["http://ollama/v1, ollama:11434", "http://[address]/v1, [address]"],
+		["ollama has no such model at api.example.com", "ollama has no such model at api.example.com"],
+	] as const)
+		expect(own.error(said)).toBe(shown);
+});
+
+test("what is masked in an error of JSON is masked whatever of it is escaped, and the rest keeps its bytes", async () => {
+	const masked = async (json: string) => Buffer.from(await mask.errorBytes(Buffer.from(json))).toString();
+	for (const [said, shown] of [
+		[String.raw`{"a":"\n10.0.0.7:80\t\u000alocalhost"}`, String.raw`{"a":"\n[address]\t\n[address]"}`],
+		[String.raw`{"a":"http:\u002f\u002fbob:p\u0026w\u0040h.example"}`, '{"a":"http://[secret]@h.example"}'],
+		[String.raw`{"a":"\ud83d\ude00 short \u00e9 \"\\ x"}`, '{"a":"\\ud83d\\ude00 [secret] é \\"\\\\ x"}'],
+		[`{"a":[1.0e5,"${KEY.toUpperCase()}"]}`, '{"a":[1.0e5,"[secret]"]}'],
+	] as const)
+		expect(await masked(said)).toBe(shown);
+	const plain = Buffer.from(String.raw`{"data":"0x\u0031","n":12345678901234567890}`);
+	expect(await mask.errorBytes(plain)).toBe(plain);
 });
 
 test("an answer has no secret of its upstream in it, in any spelling of JSON, and is else untouched", async () => {
@@ -42,7 +78,7 @@ test("an answer has no secret of its upstream in it, in any spelling of JSON, an
 
 test("an error that is read as it comes is masked across its pieces", async () => {
 	const said = `${"é ".repeat(3_000)}"${KEY} http:\\/\\/user:pass@10.0.0.1:8000/${KEY.replace("S", "\\u0053")}" é`;
-	const shown = `${"é ".repeat(3_000)}"[secret] http:\\//[secret]@[address]/[secret]" é`;
+	const shown = `${"é ".repeat(3_000)}"[secret] http://[secret]@[address]/[secret]" é`;
 	expect(Buffer.from(await mask.errorBytes(Buffer.from(said))).toString()).toBe(shown);
 	for (const size of [1, 7, 1_000]) {
 		const bytes = Buffer.from(said);

@@ -2,6 +2,8 @@
  * Takes the operator's secrets out of what upstreams say: servers quote headers and addresses, in errors and in answers.
  */
 import { nextTurn } from "../wire/index.ts";
+import { innerPattern, LONGEST_INNER } from "./inner-addresses.ts";
+import { JsonTextMask } from "./json-text-mask.ts";
 import { PieceMask } from "./piece-mask.ts";
 
 export const MASKED_SECRET = "[secret]";
@@ -12,21 +14,8 @@ const LEAST_IN_ERRORS = 4;
 /** In answers of models only what cannot be there by chance. */
 const LEAST_IN_ANSWERS = 12;
 
-/** `user:password@` of an address; PHP writes a slash in JSON with a backslash before it. */
-const CREDENTIALS = String.raw`/\\?/[^\s/?#"'<>@]{1,512}@`;
-const IPV4 = String.raw`(?:10|127)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|169\.254(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}`;
-const IPV6 = String.raw`\[(?:::1|f[cd][0-9a-f]{2}:[0-9a-f:]{2,39}|fe80:[0-9a-z:.%]{2,60})\]`;
-const NAMES = String.raw`[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,8}\.(?:internal|local|localdomain|lan|intranet|svc)|localhost`;
-/** Addresses that the public internet does not know (RFC 1918, 3927, 4193, 6762), with their port. */
-const INNER_ADDRESS = String.raw`(?<![\w.-])(?:${IPV4}|${IPV6}|${NAMES})(?::\d{1,5})?(?![\w-])`;
-/** What no error holds, whatever the secrets are. */
-const INNER = `(?<credentials>${CREDENTIALS})|(?<address>${INNER_ADDRESS})`;
-const INNER_PATTERN = new RegExp(INNER, "gi");
-/** No match of it is longer. */
-const LONGEST_INNER = 1_024;
-
 /** What is masked in one turn of the event loop. */
-const STEP_BYTES = 512 * 1_024;
+const STEP_BYTES = 32 * 1_024;
 
 export class SecretMask {
 	/** What this upstream is sent and may repeat, longest first. */
@@ -42,8 +31,9 @@ export class SecretMask {
 	/**
 	 * @param own secrets that this upstream is sent, and may repeat wherever it speaks
 	 * @param all secrets of every upstream: none of them stands in an error
+	 * @param hosts names of servers: those of the inner network stand in no error
 	 */
-	constructor(own: readonly string[], all: readonly string[]) {
+	constructor(own: readonly string[], all: readonly string[], hosts: readonly string[] = []) {
 		// The longer first: a secret may hold another one.
 		const longFirst = (secrets: readonly string[], least: number) =>
 			[...new Set(secrets)].filter(({ length }) => length >= least).sort((a, b) => b.length - a.length);
@@ -52,13 +42,14 @@ export class SecretMask {
 		this.#inJson = longFirst(this.spoken.flatMap(spellings), LEAST_IN_ANSWERS);
 		const secrets = this.spoken.map(anySpelling).join("|");
 		this.#pattern = secrets === "" ? null : new RegExp(secrets, "g");
-		this.#errorPattern = new RegExp(secrets === "" ? INNER : `${secrets}|${INNER}`, "gi");
-		this.#longest = Math.max(LONGEST_INNER, 6 * (this.spoken[0]?.length ?? 0));
+		const told = [...anyOf(this.#inErrors.flatMap(forms)), innerPattern(hosts)].join("|");
+		this.#errorPattern = new RegExp(told, "gi");
+		this.#longest = Math.max(LONGEST_INNER, 6 * (this.#inErrors[0]?.length ?? 0));
 	}
 
 	/** An error's text, for callers: without secrets, credentials in addresses, and addresses of the inner network. */
 	error(text: string): string {
-		return this.log(text).replaceAll(INNER_PATTERN, masked);
+		return text.replaceAll(this.#errorPattern, masked);
 	}
 
 	/** A text for the operator's log: without secrets. */
@@ -82,39 +73,92 @@ export class SecretMask {
 		return this.#masked(buffer, this.#pattern);
 	}
 
-	/** JSON of an error, for callers: without this upstream's own secrets, and what else `error` takes out. */
-	errorBytes(bytes: Uint8Array): Promise<Uint8Array> {
-		return this.#masked(bytes, this.#errorPattern);
+	/** JSON of an error, for callers: without what `error` takes out. The same object where there is nothing to mask. */
+	async errorBytes(bytes: Uint8Array): Promise<Uint8Array> {
+		let isMasked = false;
+		const mask = this.#errorMask(() => {
+			isMasked = true;
+		});
+		const pieces = await inSteps(bytes, (piece) => mask.take(piece));
+		pieces.push(mask.end());
+		return isMasked ? Buffer.concat(pieces) : bytes;
 	}
 
 	/** The same of an error that is read as it comes. */
 	errorPieces(): TransformStream<Uint8Array, Uint8Array> {
-		const mask = new PieceMask(this.#errorPattern, masked, this.#longest);
+		const mask = this.#errorMask(() => {});
 		return new TransformStream({
-			transform: (piece, controller) => controller.enqueue(mask.take(piece)),
+			async transform(piece, controller) {
+				for (const step of await inSteps(piece, (part) => mask.take(part))) controller.enqueue(step);
+			},
 			flush: (controller) => controller.enqueue(mask.end()),
 		});
 	}
 
+	#errorMask(onMasked: () => void): JsonTextMask {
+		const replace = (...match: readonly unknown[]) => {
+			onMasked();
+			return masked(...match);
+		};
+		return new JsonTextMask(new PieceMask(this.#errorPattern, replace, this.#longest));
+	}
+
 	async #masked(bytes: Uint8Array, pattern: RegExp): Promise<Uint8Array> {
 		const mask = new PieceMask(pattern, masked, this.#longest);
-		const pieces: Uint8Array[] = [];
-		for (let at = 0; at < bytes.length; at += STEP_BYTES) {
-			if (at > 0) await nextTurn();
-			pieces.push(mask.take(bytes.subarray(at, at + STEP_BYTES)));
-		}
-		return Buffer.concat([...pieces, mask.end()]);
+		const pieces = await inSteps(bytes, (piece) => mask.take(Buffer.from(piece).toString("latin1")));
+		return Buffer.from([...pieces, mask.end()].join(""), "latin1");
 	}
+}
+
+/** Works on bytes step by step, between other work. */
+async function inSteps<T>(bytes: Uint8Array, work: (step: Uint8Array) => T): Promise<T[]> {
+	const done: T[] = [];
+	for (let at = 0; at < bytes.length; at += STEP_BYTES) {
+		if (at > 0) await nextTurn();
+		done.push(work(bytes.subarray(at, at + STEP_BYTES)));
+	}
+	return done;
 }
 
 function masked(...match: readonly unknown[]): string {
 	const groups = match.at(-1) as Readonly<Record<string, unknown>> | string | undefined;
 	if (typeof groups !== "object") return MASKED_SECRET;
 	if (groups.credentials !== undefined) return `//${MASKED_SECRET}@`;
+	if (groups.bare !== undefined) return `${MASKED_SECRET}@`;
 	return groups.address === undefined ? MASKED_SECRET : MASKED_ADDRESS;
 }
 
 export const NO_SECRETS = new SecretMask([], []);
+
+/** What a secret looks like in a text, whose bytes may stand for characters, and in the text of JSON within one. */
+function forms(secret: string): string[] {
+	const bytes = [...secret].map((sign) => (sign < "\u0100" ? Buffer.from(sign).toString("latin1") : sign)).join("");
+	return [...spellings(secret), Buffer.from(secret).toString("latin1"), bytes];
+}
+
+type Trie = Map<string, Trie>;
+
+/** One pattern of many texts that is read in linear time, however alike their beginnings are; none where there is no text. */
+function anyOf(texts: readonly string[]): string[] {
+	const root: Trie = new Map();
+	for (const text of texts) {
+		let at = root;
+		for (const sign of text) {
+			const next = at.get(sign) ?? new Map<string, Trie>();
+			at.set(sign, next);
+			at = next;
+		}
+		at.set("", new Map());
+	}
+	const written = (trie: Trie): string => {
+		const [only, another] = trie;
+		if (only !== undefined && another === undefined) return only[0] === "" ? "" : quoted(only[0]) + written(only[1]);
+		// The longer first: a secret may begin with another one.
+		const ways = [...trie].sort(([a], [b]) => b.length - a.length).map(([sign, rest]) => quoted(sign) + written(rest));
+		return `(?:${ways.join("|")})`;
+	};
+	return texts.length === 0 ? [] : [written(root)];
+}
 
 /** A secret as it is, and as JSON writes it: some servers write a slash with a backslash before it. */
 function spellings(secret: string): string[] {

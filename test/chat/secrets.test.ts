@@ -44,6 +44,15 @@ test.each<[string, Behaviour]>([
 	}
 });
 
+test("a secret where a long error is cut is not told in part", async () => {
+	for (let before = 1_960; before < 2_000; before += 3) {
+		upstream.next({ status: 400, raw: JSON.stringify({ error: { message: `${"x ".repeat(before / 2)}${HEADER}` } }) });
+		const text = await (await gate.chat({ model: "priced", messages: HELLO })).text();
+		expect(text).toContain("x x");
+		expect(text).not.toContain(HEADER.slice(0, 4));
+	}
+});
+
 test.each([false, true])("an answer that repeats our key comes without it, streamed: %p", async (stream) => {
 	const content = ["Your header was ", `Bearer ${KEY}`, ` and Token ${HEADER}`, " at last"];
 	upstream.next({ speech: { content } });

@@ -1,6 +1,7 @@
 /** Nodes quote the address that they were asked at in their errors, and keys of node providers stand in it. */
 import type { RpcConfig } from "../../config/schema.ts";
 import { SecretMask } from "../secret-mask.ts";
+import { credentialsIn, headerSecrets, hostsOf, querySecrets } from "../secrets-in.ts";
 import type { RpcAnswer, RpcOutcome, RpcStream } from "./port.ts";
 
 /** Shorter parts of a path are names of versions and networks. */
@@ -9,18 +10,18 @@ const LEAST_PATH_KEY = 16;
 /** The secrets of all chain upstreams: keys in addresses, and values of headers. */
 export function rpcMask({ networks }: RpcConfig): SecretMask {
 	const upstreams = Object.values(networks).flatMap((network) => network.upstreams);
-	const secrets = upstreams.flatMap(({ url, headers = {} }) => [
-		...keysIn(url),
-		...Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]),
+	const secrets = upstreams.flatMap(({ url, headers }) => [
+		...credentialsIn(url),
+		...querySecrets(url),
+		...pathKeys(url),
+		...headerSecrets(headers),
 	]);
-	return new SecretMask(secrets, []);
+	return new SecretMask(secrets, [], hostsOf(upstreams.map(({ url }) => url)));
 }
 
-function keysIn(address: string): string[] {
+function pathKeys(address: string): string[] {
 	if (!URL.canParse(address)) return [];
-	const { username, password, pathname, searchParams } = new URL(address);
-	const path = pathname.split("/").filter(({ length }) => length >= LEAST_PATH_KEY);
-	return [username, password, ...path, ...searchParams.values()].filter((value) => value !== "");
+	return new URL(address).pathname.split("/").filter(({ length }) => length >= LEAST_PATH_KEY);
 }
 
 /** The answer with the errors in it masked. Results are the chain's own and stay as they are. */

@@ -1,0 +1,42 @@
+/** Secrets that stand in settings beside keys. */
+
+/** Shorter values of headers and queries are words that anybody may say. */
+const LEAST_SECRET = 8;
+
+/** Values of headers, and their words. */
+export function headerSecrets(headers: Readonly<Record<string, string>> = {}): string[] {
+	const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)]);
+	return values.filter(({ length }) => length >= LEAST_SECRET);
+}
+
+/** The password of an address, alone and as basic authentication sends it (RFC 7617); without one the name is the key. */
+export function credentialsIn(address: string): string[] {
+	if (!URL.canParse(address)) return [];
+	const { username, password } = new URL(address);
+	const secret = password === "" ? username : password;
+	if (secret === "" || (password === "" && username.length < LEAST_SECRET)) return [];
+	const pair = `${decoded(username)}:${decoded(password)}`;
+	return [secret, decoded(secret), pair, Buffer.from(pair).toString("base64")];
+}
+
+/** Values of an address's query, as they stand there and as they are. */
+export function querySecrets(address: string): string[] {
+	if (!URL.canParse(address)) return [];
+	const { search, searchParams } = new URL(address);
+	const written = search.slice(1).split("&");
+	const values = [...searchParams.values(), ...written.map((pair) => pair.slice(pair.indexOf("=") + 1))];
+	return values.filter(({ length }) => length >= LEAST_SECRET);
+}
+
+/** Names of the servers of these addresses. */
+export function hostsOf(addresses: readonly string[]): string[] {
+	return addresses.flatMap((address) => (URL.canParse(address) ? [new URL(address).hostname] : []));
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}
