@@ -73,7 +73,7 @@ async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAn
 		schema === null ? objectFaults(found.value) : ((await session.checkSchema(found.value, schema, session.call)) ?? []);
 	if (faults.length > 0 || found.text === said) return { answer: told, faults, said };
 	const bare = [{ ...choice, message: { ...message, content: found.text } }];
-	return { answer: { ...withChoices(told, told.body, bare), usage }, faults, said };
+	return { answer: { ...(await withChoices(told, told.body, bare)), usage }, faults, said };
 }
 
 /** Calls of tools and refusals have no format; what its maximum cut off is told by its finish_reason. */

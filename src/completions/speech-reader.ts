@@ -64,7 +64,7 @@ export class SpeechReader {
 
 	/** The segments of a whole answer's first choice. Throws INFERENCE_FAILED where it has none, or cannot be read. */
 	static async answer(answer: UnaryAnswer, callIds: (number: number) => string): Promise<SpeechReader> {
-		membersOf(answer);
+		await membersOf(answer);
 		const body = await wholeBody(answer);
 		if (!Array.isArray(body.choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer without choices") });
 		return SpeechReader.whole(body, callIds);

@@ -1,10 +1,9 @@
 import type { TextModel } from "../catalog/types.ts";
-import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import type { ChatEvent, UnaryAnswer } from "../upstreams/port.ts";
-import { spliceMembers, topLevelMembers, utf8Text } from "../wire/index.ts";
+import { inTurns, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../wire/index.ts";
 import { type SplitText, splitThinkBlocks, ThinkBlockSplitter } from "./think-blocks.ts";
-import { wholeBody } from "./whole-body.ts";
+import { membersOf, wholeBody } from "./whole-body.ts";
 
 /** What becomes of the thoughts that a model writes into its text. */
 export interface ThinkingPlan {
@@ -36,13 +35,14 @@ export async function withThinkingApart(answer: UnaryAnswer, plan: ThinkingPlan)
 }
 
 /** An answer that says something else. Throws INFERENCE_FAILED where it nests too deeply to be read. */
-export function withChoices(answer: UnaryAnswer, body: UnaryAnswer["body"], choices: readonly unknown[]): UnaryAnswer {
-	try {
-		const bytes = spliceMembers(answer.bytes, topLevelMembers(answer.bytes), new Map([["choices", JSON.stringify(choices)]]));
-		return { ...answer, bytes, body: { ...body, choices } };
-	} catch (cause) {
-		throw new ApiError("INFERENCE_FAILED", { cause });
-	}
+export async function withChoices(
+	answer: UnaryAnswer,
+	body: UnaryAnswer["body"],
+	choices: readonly unknown[],
+): Promise<UnaryAnswer> {
+	const written = await inTurns(stringifyInSteps(choices));
+	const bytes = spliceMembers(answer.bytes, await membersOf(answer), new Map([["choices", written]]));
+	return { ...answer, bytes, body: { ...body, choices } };
 }
 
 /** The same for the events of a stream, whose tags may be split over any of them. */

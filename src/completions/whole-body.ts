@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import type { UnaryAnswer } from "../upstreams/port.ts";
-import { inTurns, type JsonMember, topLevelMembers } from "../wire/index.ts";
+import { documentStart, inTurns, type JsonMember, objectMembersInSteps, parseInSteps } from "../wire/index.ts";
 
 /** A longer answer goes through as it is, and is not read or changed. */
 const MAX_READ_BYTES = 8 * 1_048_576;
@@ -14,13 +14,13 @@ export async function wholeBody({ bytes, long, body }: UnaryAnswer): Promise<Rea
 	if (long.sizeIn(bytes, 0, bytes.length) > MAX_READ_BYTES)
 		throw new ApiError("INFERENCE_FAILED", { cause: new Error("an answer that is too long to be read") });
 	const whole = await inTurns(long.whole(bytes));
-	return JSON.parse(new TextDecoder().decode(whole)) as Record<string, unknown>;
+	return (await inTurns(parseInSteps(whole))) as Record<string, unknown>;
 }
 
 /** Throws INFERENCE_FAILED for an answer that is no JSON object, or one that nests too deeply to be read. */
-export function membersOf({ bytes }: Pick<UnaryAnswer, "bytes">): JsonMember[] {
+export async function membersOf({ bytes }: Pick<UnaryAnswer, "bytes">): Promise<JsonMember[]> {
 	try {
-		return topLevelMembers(bytes);
+		return await inTurns(objectMembersInSteps(bytes, documentStart(bytes)));
 	} catch (cause) {
 		throw new ApiError("INFERENCE_FAILED", { cause });
 	}

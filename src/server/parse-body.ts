@@ -1,10 +1,11 @@
+import { isUtf8 } from "node:buffer";
 import type { TSchema } from "typebox";
 import { ApiError, type Issue } from "../errors/index.ts";
 import { type Checker, invalidRequest } from "../schema/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import { BODY_BOUNDS, type CutJson, cutJson, inTurns } from "../wire/index.ts";
+import { BODY_BOUNDS, type CutJson, cutJson, inTurns, parseInSteps, skipWhitespace } from "../wire/index.ts";
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+const decoder = new TextDecoder();
 
 function essenceOf(contentType: string | null): string {
 	return (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -59,28 +60,37 @@ export function withoutMark(raw: Uint8Array): Uint8Array {
 	return raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? raw.subarray(3) : raw;
 }
 
-/** Bytes to a JSON object. Throws 400 with what is wrong and where: invalid UTF-8, malformed JSON, not an object. */
-export function parseJsonObject(raw: Uint8Array): Record<string, unknown> {
-	let text: string;
-	try {
-		text = decoder.decode(raw);
-	} catch {
-		throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
-	}
+/**
+ * Bytes to a JSON object; those of a large one take turns of the event loop.
+ * @throws ApiError INVALID_REQUEST with what is wrong and where: invalid UTF-8, malformed JSON, not an object
+ */
+export function parseJsonObject(raw: Uint8Array): Record<string, unknown> | Promise<Record<string, unknown>> {
+	if (!isUtf8(raw)) throw new ApiError("INVALID_REQUEST", { message: "The body is not valid UTF-8" });
+	if (raw.length > SMALL_BODY_BYTES)
+		return inTurns(parseInSteps(raw)).then(objectOf, (cause: unknown) => throwNotJson(raw, cause));
 	let value: unknown;
 	try {
-		value = JSON.parse(text);
+		value = JSON.parse(decoder.decode(raw));
 	} catch (cause) {
-		const reason = text.trim() === "" ? "it is empty" : (cause as Error).message.replace(/^JSON Parse error: /, "");
-		throw new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
+		throwNotJson(raw, cause);
 	}
-	if (typeof value !== "object" || value === null || Array.isArray(value))
-		throw new ApiError("INVALID_REQUEST", { message: "The body must be a JSON object" });
+	return objectOf(value);
+}
+
+function throwNotJson(raw: Uint8Array, cause: unknown): never {
+	if (cause instanceof ApiError) throw cause;
+	const reason =
+		skipWhitespace(raw, 0) >= raw.length ? "it is empty" : (cause as Error).message.replace(/^JSON Parse error: /, "");
+	throw new ApiError("INVALID_REQUEST", { message: `The body is not valid JSON: ${reason}` });
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+	if (!isRecord(value)) throw new ApiError("INVALID_REQUEST", { message: "The body must be a JSON object" });
 	let keys = 0;
 	for (const _ in value)
 		if (++keys > MAX_TOP_LEVEL_KEYS)
 			throw new ApiError("INVALID_REQUEST", { message: `The body has more than ${MAX_TOP_LEVEL_KEYS} top-level keys` });
-	return value as Record<string, unknown>;
+	return value;
 }
 
 /** Null of a top-level field, or of an option of ours, is the same as absent: taken out before the schema checks (docs/chat.md). */

@@ -35,7 +35,7 @@ import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
-import { answerHeaders, type RespondSettings, respond } from "./respond.ts";
+import { answerHeaders, packAhead, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
 import { bodyCoding, unpackBody } from "./unpack-body.ts";
@@ -155,6 +155,8 @@ export async function travel(
 	);
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	let { ended } = answer;
+	const packing = packAhead(answer, request);
+	if (packing !== null) answer = await packing;
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings, (bytes) => {
 		const paced = pacedAnswer(bytes, call.signal, settings.upload);
 		ended = paced?.ended;
@@ -370,7 +372,8 @@ async function readJson({ endpoint, body: schema, known, required }: Prepared, r
 	const cutting = parseable(raw);
 	const { json, cuts } = cutting instanceof Promise ? await cutting : cutting;
 	if (isLarge) await nextTurn();
-	const object = parseJsonObject(json);
+	const parsing = parseJsonObject(json);
+	const object = parsing instanceof Promise ? await parsing : parsing;
 	if (isLarge) await nextTurn();
 	if (known !== null) refuseDoubtfulMembers(known, json);
 	const given = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);

@@ -1,4 +1,5 @@
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from "node:zlib";
 import { formatNano } from "../ledger/nano.ts";
 import type { Call } from "./call.ts";
 import type { Answer } from "./endpoint.ts";
@@ -124,6 +125,46 @@ export function preflight(request: Request, requestId: string, allow: string, se
 	return new Response(null, { status: 204, headers });
 }
 
+/** Longer answers are packed beside the event loop. */
+const MAX_PACKED_AT_ONCE = 262_144;
+/** Longer ones are not packed: the runtime copies them first, in one turn. */
+const MAX_PACKED_BYTES = 33_554_432;
+const brotliBeside = promisify(brotliCompress);
+const gzipBeside: (body: string | Uint8Array, options: { level: number }) => Promise<Buffer> = promisify(gzip);
+
+/** A large whole answer, packed as its caller takes it, for `respond`; null: there is nothing to pack ahead. */
+export function packAhead(answer: Answer, request: Request): Promise<Answer> | null {
+	const { body } = answer;
+	if (body === null || body instanceof ReadableStream || sizeOf(body) <= MAX_PACKED_AT_ONCE) return null;
+	const encoding = encodingOf(answer, request);
+	if (encoding === null || answer.packed?.has(encoding) === true) return null;
+	const packing = encoding === "br" ? brotliBeside(body, brotliOptions(body)) : gzipBeside(body, GZIP_OPTIONS);
+	return packing.then((bytes) => {
+		const packed = answer.packed ?? new Map<string, Uint8Array>();
+		packed.set(encoding, bytes);
+		return { ...answer, packed };
+	});
+}
+
+/** null: the answer goes out as it is. */
+function encodingOf({ body, type, headers }: Answer, request: Request): "br" | "gzip" | null {
+	if (body === null || body instanceof ReadableStream) return null;
+	const size = sizeOf(body);
+	const isPlain =
+		size < MIN_COMPRESSED_BYTES || size > MAX_PACKED_BYTES || PACKED.test(type) || headers?.["Content-Encoding"] !== undefined;
+	return isPlain ? null : preferredEncoding(request.headers.get("accept-encoding"));
+}
+
+function sizeOf(body: string | Uint8Array): number {
+	return typeof body === "string" ? body.length : body.byteLength;
+}
+
+const GZIP_OPTIONS = { level: 1 };
+
+function brotliOptions(body: string | Uint8Array): BrotliOptions {
+	return { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: sizeOf(body) } };
+}
+
 /**
  * Builds the Response: headers, and gzip or br for whole answers of a useful size.
  * @param pace what goes out in the place of a whole body; null: the body itself
@@ -142,11 +183,11 @@ export function respond(
 	let { body } = answer;
 	if (body !== null && !(body instanceof ReadableStream)) {
 		headers.Vary = "Accept-Encoding";
-		const size = typeof body === "string" ? body.length : body.byteLength;
-		const small = size < MIN_COMPRESSED_BYTES || PACKED.test(answer.type) || answer.headers?.["Content-Encoding"] !== undefined;
-		const encoding = small ? null : preferredEncoding(request.headers.get("accept-encoding"));
+		const encoding = encodingOf(answer, request);
 		if (encoding !== null) {
-			const packed = answer.packed?.get(encoding) ?? (encoding === "br" ? brotli(body) : gzipSync(body, { level: 1 }));
+			const packed =
+				answer.packed?.get(encoding) ??
+				(encoding === "br" ? brotliCompressSync(body, brotliOptions(body)) : gzipSync(body, GZIP_OPTIONS));
 			answer.packed?.set(encoding, packed);
 			body = packed;
 			headers["Content-Encoding"] = encoding;
@@ -158,11 +199,6 @@ export function respond(
 	}
 	addCors(headers, request, settings);
 	return new Response(body as Uint8Array<ArrayBuffer> | string | ReadableStream | null, { status: answer.status, headers });
-}
-
-function brotli(body: string | Uint8Array): Uint8Array {
-	const size = typeof body === "string" ? body.length : body.byteLength;
-	return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_SIZE_HINT]: size } });
 }
 
 /** `br` before `gzip`; null where the caller takes neither (RFC 9110, 12.5.3). */

@@ -1,4 +1,4 @@
-import { ANSWER_BOUNDS, cutJson, inTurns, type JsonBounds, LongStrings, nextTurn } from "../wire/index.ts";
+import { ANSWER_BOUNDS, cutJson, inTurns, type JsonBounds, LongStrings, nextTurn, parseInSteps } from "../wire/index.ts";
 import { broken } from "./failures.ts";
 
 /** Smaller answers are parsed in no time, whatever is in them. */
@@ -24,9 +24,7 @@ export async function parsedAnswer(bytes: Uint8Array, status: number, bounds: Js
 		if (bytes.length <= SMALL_BYTES) return { value: JSON.parse(decoder.decode(bytes)), json: bytes, long: LongStrings.none };
 		const { json, cuts } = await inTurns(cutJson(bytes, bounds));
 		await nextTurn();
-		const text = decoder.decode(json);
-		await nextTurn();
-		const value: unknown = JSON.parse(text);
+		const value = await inTurns(parseInSteps(json));
 		await nextTurn();
 		return { value, json, long: cuts.length === 0 ? LongStrings.none : new LongStrings(bytes, cuts) };
 	} catch {

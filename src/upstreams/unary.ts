@@ -1,9 +1,13 @@
 import { isRecord } from "../schema/is-record.ts";
+import { concatInSteps, inTurns } from "../wire/index.ts";
 import { letGo } from "./connect.ts";
 import { broken, failureOfAnswer, isErrorAnswer } from "./failures.ts";
 import { parsedAnswer } from "./parsed-answer.ts";
 import type { UnaryAnswer } from "./port.ts";
 import { usageOf } from "./usage.ts";
+
+/** The runtime joins the pieces of a whole body in one turn: of a larger one they are joined in steps. */
+const AT_ONCE_BYTES = 8 * 1_048_576;
 
 /** The whole body, at most `maxBytes`. Throws UpstreamFailure past that, and what the connection throws. */
 export async function readWhole(response: Response, maxBytes: number): Promise<Uint8Array> {
@@ -13,7 +17,8 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 		letGo(response.body);
 		throw broken(`an answer of ${declared} bytes, more than ${maxBytes}`, response.status);
 	}
-	if (declared !== null && (packed === null || packed === "identity")) return response.bytes();
+	const isSmall = declared !== null && Number(declared) <= AT_ONCE_BYTES && (packed === null || packed === "identity");
+	if (isSmall) return response.bytes();
 	const reader = response.body?.getReader();
 	const pieces: Uint8Array[] = [];
 	let length = 0;
@@ -27,7 +32,7 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 		}
 		pieces.push(value);
 	}
-	return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, length);
+	return pieces.length === 1 && pieces[0] ? pieces[0] : inTurns(concatInSteps(pieces));
 }
 
 /** More choices than a request may ask for. */

@@ -1,6 +1,6 @@
 /** Forms with files as they are sent (RFC 7578). */
 import { randomBytes } from "node:crypto";
-import { concatBytes } from "./json-members.ts";
+import { concatBytes } from "./concat-bytes.ts";
 
 export interface FormField {
 	readonly name: string;

@@ -10,6 +10,7 @@ export { decodeBase64Over, decodedLength } from "./base64-bytes.ts";
 export { base64String } from "./base64-string.ts";
 export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";
 export { canonicalJson } from "./canonical-json.ts";
+export { concatBytes, concatInSteps } from "./concat-bytes.ts";
 export { type CsvCell, csvLine } from "./csv.ts";
 export { decimalText } from "./decimal.ts";
 export { foldedName } from "./folded-name.ts";
@@ -28,8 +29,8 @@ export {
 	type JsonBounds,
 	PICTURE_BOUNDS,
 } from "./json-cut.ts";
+export { parseInSteps, stringifyInSteps } from "./json-in-steps.ts";
 export {
-	concatBytes,
 	documentStart,
 	lastMember,
 	type MemberEdit,

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError } from "../errors/index.ts";
+import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore, isContinuation } from "./cut-before.ts";
-import { concatBytes } from "./json-members.ts";
 import { MAX_JSON_DEPTH, tooDeep } from "./json-scan.ts";
 import { stringContentEnd, stringText } from "./json-string.ts";
 import { cutMark } from "./long-strings.ts";
@@ -19,7 +19,7 @@ const SPACE = 0x20;
 const KIB = 1024;
 
 /** What one step reads: some milliseconds of work for any input. */
-const STEP_BYTES = 2 * 1024 * KIB;
+const STEP_BYTES = 1024 * KIB;
 /** How far a string is read byte by byte before the native search takes over: most strings are short. */
 const NEAR = 64;
 /** No number, and no word, is longer: parsers take 10 ms for a megabyte of digits. */
@@ -143,7 +143,7 @@ class Cutter {
 		if (this.#cuts.length === 0) return { json: bytes, cuts: this.#cuts };
 		yield* this.#checkUtf8();
 		this.#pieces.push(bytes.subarray(this.#copiedTo));
-		return { json: concatBytes(this.#pieces), cuts: this.#cuts };
+		return { json: yield* concatInSteps(this.#pieces), cuts: this.#cuts };
 	}
 
 	/** Reads what stands between strings, up to the next quote or to `end`. Returns where it stopped. */

@@ -97,15 +97,3 @@ function hasTwins(members: readonly JsonMember[]): boolean {
 	}
 	return false;
 }
-
-export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-	let length = 0;
-	for (const piece of pieces) length += piece.length;
-	const whole = new Uint8Array(length);
-	let at = 0;
-	for (const piece of pieces) {
-		whole.set(piece, at);
-		at += piece.length;
-	}
-	return whole;
-}

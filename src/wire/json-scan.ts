@@ -78,6 +78,16 @@ export function endOfValue(bytes: Uint8Array, start: number): number {
 	return at === start ? -1 : at;
 }
 
+/**
+ * The index after the value that starts at `start`; -1 where there is none, -2 where it is a list or an object of more than
+ * `mostBytes`. Throws INVALID_REQUEST past the depth limit.
+ */
+export function endOfValueWithin(bytes: Uint8Array, start: number, mostBytes: number): number {
+	const first = bytes[start];
+	if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return endOfValue(bytes, start);
+	return readContainer(bytes, start, Math.min(start + mostBytes, bytes.length), { depth: 0 });
+}
+
 function endsScalar(byte: number | undefined): boolean {
 	return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === undefined || byte <= 0x20;
 }
@@ -153,6 +163,7 @@ export function* objectMembersInSteps(bytes: Uint8Array, start: number): Generat
 	if (bytes[start] !== OPEN_BRACE) throw notAnObject();
 	const members: JsonMember[] = [];
 	let at = skipWhitespace(bytes, start + 1);
+	let stepEnd = at + STEP_BYTES;
 	while (bytes[at] === QUOTE) {
 		const keyEnd = endOfString(bytes, at);
 		const valueStart = skipWhitespace(bytes, skipWhitespace(bytes, keyEnd) + 1);
@@ -161,6 +172,8 @@ export function* objectMembersInSteps(bytes: Uint8Array, start: number): Generat
 		members.push({ key: decodeString(bytes, at, keyEnd), start: at, valueStart, valueEnd });
 		at = skipWhitespace(bytes, valueEnd);
 		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
+		if (at < stepEnd) continue;
+		stepEnd = at + STEP_BYTES;
 		yield;
 	}
 	if (bytes[at] !== CLOSE_BRACE) throw notAnObject();

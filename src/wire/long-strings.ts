@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "../errors/index.ts";
 import { latin1Text } from "./byte-text.ts";
+import { concatInSteps } from "./concat-bytes.ts";
 import { cutBefore } from "./cut-before.ts";
 import type { CutJson, CutString } from "./json-cut.ts";
 import { stringText } from "./json-string.ts";
@@ -10,7 +11,7 @@ const MARK = `[cut ${randomBytes(16).toString("hex")} `;
 const MARK_END = "]";
 const MARK_BYTES = Buffer.from(MARK);
 
-/** What is copied, or read, in one step: some milliseconds of work. */
+/** What is read in one step: some milliseconds of work. */
 const STEP_BYTES = 4 * 1_048_576;
 /** Strings of one body that become parts of others, all together, as they are written. */
 const MAX_PART_BYTES = 4 * 1_048_576;
@@ -138,33 +139,14 @@ export class LongStrings {
 	/** JSON made of strings of the parsed copy, its cut strings whole: their bytes are those of the body. Runs in steps. */
 	*whole(json: Uint8Array): Generator<undefined, Uint8Array> {
 		const pieces: Uint8Array[] = [];
-		let size = 0;
 		let keptTo = 0;
-		const keep = (piece: Uint8Array): void => {
-			pieces.push(piece);
-			size += piece.length;
-		};
 		for (const { cut, from, to } of this.#marksIn(json, 0, json.length)) {
-			keep(json.subarray(keptTo, from));
-			keep(this.#content(cut).subarray(cut.keptBytes));
+			pieces.push(json.subarray(keptTo, from), this.#content(cut).subarray(cut.keptBytes));
 			keptTo = to;
 		}
 		if (keptTo === 0) return json;
-		keep(json.subarray(keptTo));
-		const whole = Buffer.allocUnsafe(size);
-		let written = 0;
-		let stepEnd = STEP_BYTES;
-		for (const piece of pieces) {
-			for (let at = 0; at < piece.length; at += STEP_BYTES) {
-				const part = piece.subarray(at, at + STEP_BYTES);
-				whole.set(part, written);
-				written += part.length;
-				if (written < stepEnd) continue;
-				stepEnd = written + STEP_BYTES;
-				yield;
-			}
-		}
-		return whole;
+		pieces.push(json.subarray(keptTo));
+		return yield* concatInSteps(pieces);
 	}
 
 	*#marksIn(json: Uint8Array, start: number, end: number): Generator<{ cut: CutString; from: number; to: number }, void> {

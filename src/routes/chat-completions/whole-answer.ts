@@ -4,17 +4,18 @@ import { type ChatSession, completionId } from "../../completions/session.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
-import { type MemberEdit, spliceMembers } from "../../wire/index.ts";
+import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps } from "../../wire/index.ts";
 import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion";
 
 /** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` go through byte for byte. */
 export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
-	const members = membersOf(answer);
+	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
-	const choices = documents === null ? null : JSON.stringify(withCall((await wholeBody(answer)).choices, documents));
+	const choices =
+		documents === null ? null : await inTurns(stringifyInSteps(withCall((await wholeBody(answer)).choices, documents)));
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],

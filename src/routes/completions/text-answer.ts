@@ -28,8 +28,8 @@ function headEdits(session: ChatSession): Map<string, MemberEdit> {
 }
 
 /** An upstream's completion as ours; `choices` go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
-export function textAnswer(session: ChatSession, answer: UnaryAnswer): (paid: Paid) => Uint8Array {
-	const members = membersOf(answer);
+export async function textAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
+	const members = await membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
 	if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isTextChoice))
 		throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });

@@ -6,7 +6,7 @@ import type { Call } from "../../server/call.ts";
 import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
-import { concatBytes, headerText, type LongStrings } from "../../wire/index.ts";
+import { concatInSteps, headerText, inTurns, type LongStrings } from "../../wire/index.ts";
 import type { EmbeddingsParts } from "./admit.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
@@ -29,8 +29,8 @@ export interface EmbeddingOrder {
 }
 
 interface Vectors {
-	/** The `data` of the answer. */
-	readonly data: Uint8Array;
+	/** The `data` of the answer, in pieces. */
+	readonly data: readonly Uint8Array[];
 	/** As who made them counted; null: nobody did. */
 	readonly tokens: number | null;
 }
@@ -55,7 +55,11 @@ export class EmbeddingRun {
 			const promptTokens = await this.#post(tokens, call.signal.aborted ? CLIENT_LEFT : 200);
 			const head = `{"object":"list","model":${JSON.stringify(model.id)},"data":`;
 			const tail = `,"usage":{"prompt_tokens":${promptTokens},"total_tokens":${promptTokens}}}`;
-			return { status: 200, type: "application/json", body: concatBytes([Buffer.from(head), data, Buffer.from(tail)]) };
+			return {
+				status: 200,
+				type: "application/json",
+				body: await inTurns(concatInSteps([Buffer.from(head), ...data, Buffer.from(tail)])),
+			};
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw error;
 			await this.#post(null, CLIENT_LEFT);
@@ -121,7 +125,7 @@ export class EmbeddingRun {
 		const { vectors, tokens } = await engine.embed(whole, call);
 		call.headers["x-service-model-router"] = EMBEDDED;
 		const format = body.encoding_format ?? "float";
-		return { data: concatBytes(vectorList(vectors.map((vector) => writtenVector(vector, format)))), tokens };
+		return { data: vectorList(vectors.map((vector) => writtenVector(vector, format))), tokens };
 	}
 
 	/** Very long texts are estimated by their bytes. */

@@ -1,5 +1,5 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { concatBytes, documentStart, inTurns, type JsonMember, lastMember, objectMembersInSteps } from "../../wire/index.ts";
+import { documentStart, inTurns, type JsonMember, lastMember, objectMembersInSteps } from "../../wire/index.ts";
 import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { requestHeaders } from "../request-headers.ts";
 import { type PoolTools, Tries, type TryCall } from "../tries.ts";
@@ -94,7 +94,7 @@ async function answerOf(
 	});
 	if (vectors.count !== texts)
 		throw broken(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);
-	return { data: concatBytes(vectors.pieces), tokens: usage === undefined ? null : tokensOf(bytes, usage) };
+	return { data: vectors.pieces, tokens: usage === undefined ? null : tokensOf(bytes, usage) };
 }
 
 function withoutData(bytes: Uint8Array, status: number): Error {

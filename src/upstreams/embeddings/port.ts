@@ -29,8 +29,8 @@ export interface EmbeddingAnswer {
 	readonly upstream: string;
 	/** Tries before this one. */
 	readonly retries: number;
-	/** The `data` of the answer: JSON, with a vector for each text in its order, in the form that was asked for. */
-	readonly data: Uint8Array;
+	/** The `data` of the answer: JSON in pieces, with a vector for each text in its order, in the form that was asked for. */
+	readonly data: readonly Uint8Array[];
 	/** As the upstream counted them; null where it did not. */
 	readonly tokens: number | null;
 }

@@ -15,7 +15,7 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 /** Past so many bytes between two turns of the event loop others have theirs. */
-const TURN_BYTES = 2 * 1024 * 1024;
+const TURN_BYTES = 512 * 1024;
 
 const NUMBERS = /^\[\s*-?\d[\d\s,.eE+-]*\]$/;
 /** Numbers that may be larger than a float32 holds: with an exponent, or of many digits. */
