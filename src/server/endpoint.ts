@@ -7,7 +7,7 @@ import type { Static, TSchema } from "typebox";
 import type { Right } from "../access/index.ts";
 import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
 import type { ApiError, ErrorCode } from "../errors/index.ts";
-import type { LongStrings } from "../wire/index.ts";
+import { inTurns, type LongStrings, stringifyInSteps } from "../wire/index.ts";
 import type { Call } from "./call.ts";
 import type { FieldFile, FormFile, FormRules } from "./parse-form.ts";
 
@@ -27,6 +27,11 @@ export interface Answer {
 /** An answer with a JSON body. */
 export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Answer {
 	return { status, type: "application/json", body: JSON.stringify(value), ...(headers ? { headers } : {}) };
+}
+
+/** The same for a large value, written in turns of the event loop. */
+export async function largeJson(value: unknown): Promise<Answer> {
+	return { status: 200, type: "application/json", body: await inTurns(stringifyInSteps(value)) };
 }
 
 /** The caller's input after its schemas. */

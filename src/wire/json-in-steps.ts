@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { utf8Text } from "./byte-text.ts";
 import { documentStart } from "./json-members.ts";
 import { endOfString, endOfValueWithin, MAX_JSON_DEPTH, skipWhitespace, tooDeep } from "./json-scan.ts";
+import { textSlices } from "./text-slices.ts";
 
 /** JSON up to this size is parsed in one step: a few milliseconds of work, whatever is in it. */
 const STEP_BYTES = 128 * 1024;
@@ -147,22 +148,32 @@ function unexpected(at: number): SyntaxError {
 
 /** JSON.stringify in steps, for what JSON.parse makes. */
 export function* stringifyInSteps(value: unknown): Generator<undefined, string> {
-	if (typeof value !== "object" || value === null || weightOf(value) < STEP_WEIGHT) return JSON.stringify(value);
+	if (weightOf(value) < STEP_WEIGHT) return JSON.stringify(value);
+	if (typeof value === "string") return yield* stringifyText(value);
 	if (Array.isArray(value))
 		return `[${yield* stringifyMembers(
 			value,
 			(from, to) => inside(value.slice(from, to)),
 			(index) => stringifyInSteps(value[index]),
 		)}]`;
-	const entries = Object.entries(value);
+	const entries = Object.entries(value as object);
 	return `{${yield* stringifyMembers(
-		Object.values(value),
+		Object.values(value as object),
 		(from, to) => inside(Object.fromEntries(entries.slice(from, to))),
 		function* (index) {
 			const [key, member] = entries[index] as [string, unknown];
 			return `${JSON.stringify(key)}:${yield* stringifyInSteps(member)}`;
 		},
 	)}}`;
+}
+
+function* stringifyText(text: string): Generator<undefined, string> {
+	let written = "";
+	for (const slice of textSlices(text)) {
+		written += inside(slice);
+		yield;
+	}
+	return `"${written}"`;
 }
 
 /** Runs of small members are written by the runtime, large members by themselves. */
@@ -190,9 +201,9 @@ function* stringifyMembers(
 	return pieces.filter((piece) => piece !== "").join(",");
 }
 
-/** What stands between the brackets. */
-function inside(container: object): string {
-	return JSON.stringify(container).slice(1, -1);
+/** What stands between the brackets, or the quotes. */
+function inside(value: object | string): string {
+	return JSON.stringify(value).slice(1, -1);
 }
 
 /** How much work it is to write a value: one for each value, and for some characters. It stops counting at STEP_WEIGHT. */

@@ -1,22 +1,30 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "./in-turns.ts";
 
 /** UTF-16 units: work on so many takes a few milliseconds. */
 const SLICE_CHARS = 262_144;
 
+/** A text in slices. None parts a surrogate pair. */
+export function* textSlices(text: string): Generator<string> {
+	for (let start = 0; start < text.length; ) {
+		let end = Math.min(text.length, start + SLICE_CHARS);
+		if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
+		yield text.slice(start, end);
+		start = end;
+	}
+}
+
 /**
- * Does work on a long text slice by slice, and lets the event loop go on between them. No slice parts a surrogate pair.
+ * Does work on a long text slice by slice, with a turn of the event loop between any two.
  * @param work gets a slice and where it starts
  */
 export async function sliceBySlice<T>(text: string, work: (slice: string, start: number) => T): Promise<T[]> {
 	const results: T[] = [];
 	let start = 0;
-	do {
+	for (const slice of text === "" ? [""] : textSlices(text)) {
 		if (start > 0) await nextTurn();
-		let end = Math.min(text.length, start + SLICE_CHARS);
-		if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
-		results.push(work(text.slice(start, end), start));
-		start = end;
-	} while (start < text.length);
+		results.push(work(slice, start));
+		start += slice.length;
+	}
 	return results;
 }
 

@@ -135,7 +135,7 @@ class TranscriptionRun {
 		call.headers["x-service-model-router"] = answer.upstream;
 		if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
 		const { stream = false, language } = body;
-		return transcriptOf({ answer, format, seconds: measure.ms / 1_000, timings, language, stream });
+		return await transcriptOf({ answer, format, seconds: measure.ms / 1_000, timings, language, stream });
 	}
 
 	#post(status: number): void {

@@ -1,5 +1,6 @@
 /** A transcription in the form that was asked for. */
 import type { TimedText, TranscriptionAnswer } from "../../upstreams/audio/port.ts";
+import { inTurns, nextTurn, stringifyInSteps } from "../../wire/index.ts";
 import type { TranscriptFormat } from "./schema.ts";
 
 export interface TranscriptParts {
@@ -20,21 +21,22 @@ export interface Transcript {
 	readonly body: string;
 }
 
-export function transcriptOf(parts: TranscriptParts): Transcript {
+/** Segments and words may be tens of thousands: they are written in turns of the event loop. */
+export async function transcriptOf(parts: TranscriptParts): Promise<Transcript> {
 	const { answer, format } = parts;
 	switch (format) {
 		case "text":
 			return { type: "text/plain; charset=utf-8", body: answer.text };
 		case "srt":
-			return { type: "text/plain; charset=utf-8", body: segmentsOf(parts).map(srtCue).join("\n") };
+			return { type: "text/plain; charset=utf-8", body: await cuesOf(parts, srtCue) };
 		case "vtt":
-			return { type: "text/plain; charset=utf-8", body: `WEBVTT\n\n${segmentsOf(parts).map(vttCue).join("\n")}` };
+			return { type: "text/plain; charset=utf-8", body: `WEBVTT\n\n${await cuesOf(parts, vttCue)}` };
 		case "verbose_json":
-			return { type: "application/json", body: JSON.stringify(verbose(parts)) };
+			return { type: "application/json", body: await inTurns(stringifyInSteps(verbose(parts))) };
 		case "json":
 			return parts.stream
 				? { type: "text/event-stream", body: eventsOf(answer.text) }
-				: { type: "application/json", body: JSON.stringify(plainJson(parts)) };
+				: { type: "application/json", body: await inTurns(stringifyInSteps(plainJson(parts))) };
 	}
 }
 
@@ -73,6 +75,18 @@ function verbose(parts: TranscriptParts): Record<string, unknown> {
 function segmentsOf({ answer, seconds }: TranscriptParts): readonly TimedText[] {
 	if (answer.segments.length > 0) return answer.segments;
 	return answer.text.trim() === "" ? [] : [{ text: answer.text, start: 0, end: seconds }];
+}
+
+/** Cues that are written in one turn of the event loop. */
+const STEP_CUES = 2_000;
+
+async function cuesOf(parts: TranscriptParts, write: (segment: TimedText, index: number) => string): Promise<string> {
+	const cues: string[] = [];
+	for (const [index, segment] of segmentsOf(parts).entries()) {
+		if (index > 0 && index % STEP_CUES === 0) await nextTurn();
+		cues.push(write(segment, index));
+	}
+	return cues.join("\n");
 }
 
 function srtCue({ text, start, end }: TimedText, index: number): string {

@@ -5,7 +5,7 @@ import { PageFault, type PageReader } from "../../engines/web/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
-import { type Admission, json } from "../../server/endpoint.ts";
+import { type Admission, largeJson } from "../../server/endpoint.ts";
 import { flatPriced } from "../../server/flat-price.ts";
 import type { ScrapeBody } from "./schema.ts";
 
@@ -30,7 +30,7 @@ export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeParts): 
 		async work() {
 			try {
 				const { content } = await parts.pages.read(url, call);
-				return json({ url, content, format: "markdown" });
+				return await largeJson({ url, content, format: "markdown" });
 			} catch (fault) {
 				throw fault instanceof PageFault ? refused(fault) : fault;
 			}

@@ -4,7 +4,7 @@ import type { Config } from "../../config/index.ts";
 import type { DocumentReader } from "../../engines/documents/port.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
-import { type Admission, type Answer, type Input, json } from "../../server/endpoint.ts";
+import { type Admission, type Answer, type Input, largeJson } from "../../server/endpoint.ts";
 import { flatPriced } from "../../server/flat-price.ts";
 import type { TextParserBody } from "./schema.ts";
 
@@ -42,5 +42,5 @@ async function answerWith(
 	countTokens: (text: string) => Promise<number>,
 ): Promise<Answer> {
 	if (format === "text") return { status: 200, type: "text/plain; charset=utf-8", body: text };
-	return json({ text, tokens: await countTokens(text) });
+	return largeJson({ text, tokens: await countTokens(text) });
 }

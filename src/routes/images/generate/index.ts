@@ -8,13 +8,12 @@ import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
 import { filesOf } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
-import { type Admission, type Answer, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { type Admission, type Answer, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
 import { chooseTiers, finishOptions, notOffered } from "../choices.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { admitGenerate } from "../generate-picture.ts";
 import { PICTURE_TYPES } from "../limits.ts";
 import { pictureModel } from "../model.ts";
-import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { STYLES } from "../style-names.ts";
 import { GenerateAnswerSchema, type GenerateBody, GenerateBodySchema } from "./schema.ts";
@@ -130,18 +129,15 @@ interface Asked {
 function jsonAnswer(pictures: readonly Picture[], workMs: number, { body, call }: Asked): Promise<Answer> {
 	const inferenceDuration = Math.round(workMs);
 	const total = Math.max(inferenceDuration, Math.round(Date.now() - call.admittedAtMs));
-	return packedJson(
-		{
-			id: `generate-image-${call.requestId}`,
-			images: pictures.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")),
-			request: body,
-			timing: {
-				inferenceDuration,
-				inferencePreprocessingTime: total - inferenceDuration,
-				inferenceQueueTime: 0,
-				total,
-			},
+	return largeJson({
+		id: `generate-image-${call.requestId}`,
+		images: pictures.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64")),
+		request: body,
+		timing: {
+			inferenceDuration,
+			inferencePreprocessingTime: total - inferenceDuration,
+			inferenceQueueTime: 0,
+			total,
 		},
-		call,
-	);
+	});
 }

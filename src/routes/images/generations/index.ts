@@ -3,11 +3,10 @@ import { hasFreeModel, nearestRatio } from "../../../catalog/index.ts";
 import type { PictureModel } from "../../../catalog/types.ts";
 import { ApiError } from "../../../errors/index.ts";
 import type { Call } from "../../../server/call.ts";
-import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { type Admission, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
 import { admitGenerate } from "../generate-picture.ts";
 import { pictureModel } from "../model.ts";
 import { OpenAiPicturesSchema, openAiPicture, pixelsOf } from "../openai-fields.ts";
-import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
 
@@ -55,13 +54,10 @@ function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: Ima
 			count: 1,
 			safeMode: body.moderation !== "low",
 			answer: (pictures) =>
-				packedJson(
-					{
-						created: Math.floor(call.admittedAtMs / 1_000),
-						data: pictures.map((picture) => openAiPicture(picture, body.response_format)),
-					},
-					call,
-				),
+				largeJson({
+					created: Math.floor(call.admittedAtMs / 1_000),
+					data: pictures.map((picture) => openAiPicture(picture, body.response_format)),
+				}),
 		},
 		call,
 		parts,

@@ -5,14 +5,13 @@ import { hasFreeModel } from "../../../catalog/index.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
-import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
+import { type Admission, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
 import type { FieldFile } from "../../../server/parse-form.ts";
 import { chooseTiers } from "../choices.ts";
 import { editModel } from "../edit-model.ts";
 import { admitEdit } from "../edit-picture.ts";
 import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
 import { OpenAiPicturesSchema, openAiPicture, pixelsOf, qualityOf } from "../openai-fields.ts";
-import { packedJson } from "../packed-json.ts";
 import type { ImageParts } from "../parts.ts";
 import { type PictureSource, sourceOfBytes } from "../source.ts";
 import { type OpenAiEditBody, OpenAiEditBodySchema } from "./schema.ts";
@@ -59,7 +58,7 @@ function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, part
 		safeMode: body.moderation !== "low",
 		param: "image",
 		answer: (picture: Picture) =>
-			packedJson({ created: Math.floor(call.admittedAtMs / 1_000), data: [openAiPicture(picture, body.response_format)] }, call),
+			largeJson({ created: Math.floor(call.admittedAtMs / 1_000), data: [openAiPicture(picture, body.response_format)] }),
 	};
 	return admitEdit(order, call, parts);
 }
