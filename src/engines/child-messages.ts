@@ -1,9 +1,12 @@
+import type { PipedBytes } from "./byte-pipe.ts";
+
 /** What parent and child say to each other over the IPC channel. Work is the business of each engine. */
 export type ToChild =
 	| { readonly type: "init"; readonly init: unknown }
 	| { readonly type: "ping" }
 	| { readonly type: "stop" }
-	| { readonly type: "work"; readonly work: unknown };
+	/** `piped`: what comes through the pipe, to be put back. */
+	| { readonly type: "work"; readonly work: unknown; readonly piped?: readonly PipedBytes[] };
 
 export type FromChild =
 	| { readonly type: "ready"; readonly ready: unknown }

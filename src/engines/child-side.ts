@@ -1,4 +1,5 @@
 /** The child's half of an engine process. Import it from a child's entry file only. */
+import { BytePipe, type Work } from "./byte-pipe.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 
 export interface ChildEngine {
@@ -23,6 +24,13 @@ export function serveParent(engine: ChildEngine): void {
 		process.exit(64);
 	}
 	const tell = (message: FromChild) => process.send?.(message);
+	let pipe: BytePipe | null = null;
+	const work = async ({ work, piped }: Extract<ToChild, { type: "work" }>) => {
+		if (piped !== undefined) pipe ??= new BytePipe();
+		const whole = pipe === null || piped === undefined ? work : await pipe.putBack(work as Work, piped);
+		const done = await engine.work?.(whole);
+		if (done !== undefined) tell({ type: "done", done });
+	};
 	// A signal to the whole group is the parent's to answer: it drains first and then stops its children.
 	process.on("SIGINT", () => {});
 	process.on("SIGTERM", () => {});
@@ -34,7 +42,7 @@ export function serveParent(engine: ChildEngine): void {
 				(fault) => tell({ type: "failed", text: fault instanceof Error ? fault.message : String(fault) }),
 			);
 		else if (message.type === "ping") tell({ type: "pong", busy: engine.busy?.() ?? false, rssBytes: process.memoryUsage.rss() });
-		else if (message.type === "work") engine.work?.(message.work).then((done) => tell({ type: "done", done }));
+		else if (message.type === "work") void work(message);
 		else endNow();
 	});
 }

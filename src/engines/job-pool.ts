@@ -180,7 +180,9 @@ class JobWorker<Done> {
 		});
 		signal.addEventListener("abort", leave, { once: true });
 		try {
-			if (!this.#process.send({ ...work, id })) throw new EngineError("exited", `The ${this.#options.name} engine ended`);
+			const isSent = await this.#process.sendLarge({ ...work, id });
+			// Where we ended it ourselves, the job has its fault already.
+			if (!isSent) reject(new EngineError("exited", `The ${this.#options.name} engine ended`));
 			return await promise;
 		} finally {
 			unwatch();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Subprocess } from "bun";
 import type { Log } from "../telemetry/log.ts";
+import { takeOutBytes, type Work, writeBytes } from "./byte-pipe.ts";
 import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
@@ -68,7 +69,7 @@ export function childEnvironment(): Record<string, string> {
 }
 
 interface Running {
-	readonly child: Subprocess;
+	readonly child: Subprocess<"pipe", "pipe", "pipe">;
 	readonly startedAt: number;
 	readonly exited: Promise<void>;
 	/** Since a sign of life was asked for; null where it has come. */
@@ -146,6 +147,20 @@ export class EngineProcess<Ready> {
 	send(work: unknown): boolean {
 		this.#lastUseAt = performance.now();
 		return this.#ready !== null && this.#tell({ type: "work", work });
+	}
+
+	/** The same for work with large bytes; the promise settles when the child has all of them. One at a time. */
+	async sendLarge(work: Work): Promise<boolean> {
+		const running = this.#running;
+		const { rest, piped, bytes } = takeOutBytes(work);
+		if (piped.length === 0 || running === null) return this.send(work);
+		this.#lastUseAt = performance.now();
+		if (this.#ready === null || !this.#tell({ type: "work", work: rest, piped })) return false;
+		const writing = writeBytes(bytes, running.child.stdin).then(
+			() => true,
+			() => false,
+		);
+		return Promise.race([writing, running.exited.then(() => false)]);
 	}
 
 	/** Ends the child at once. The next start is not put off. */
@@ -235,7 +250,7 @@ export class EngineProcess<Ready> {
 		const { name, entry, env, maxMemoryMb } = this.#options;
 		const child = Bun.spawn([process.execPath, "--no-env-file", entry], {
 			env: { ...childEnvironment(), ...env },
-			stdin: "ignore",
+			stdin: "pipe",
 			stdout: "pipe",
 			stderr: "pipe",
 			serialization: "advanced",
