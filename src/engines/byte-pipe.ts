@@ -1,35 +1,47 @@
 /**
- * Large bytes of a job on their way to a child: through its standard input. The IPC channel takes a message whole, and with
- * it one turn of the event loop; a pipe takes slices, each when the child has read the one before.
+ * Large bytes of messages between parent and child, through two pipes beside the IPC channel. The channel takes a message
+ * whole, and with it one turn of the event loop; a pipe takes slices, each when the one before was read.
  */
 import type { FileSink } from "bun";
+import { nextTurn } from "../wire/in-turns.ts";
+
+/** The child's ends of the pipes. */
+export const INPUT_FD = 0;
+export const OUTPUT_FD = 3;
 
 /** Fewer bytes stay in the message. */
 const LARGE_BYTES = 262_144;
 const SLICE_BYTES = 262_144;
+/** Bytes that are read in one turn of the event loop. */
+const TURN_BYTES = 524_288;
 
-/** Where bytes stand in a job: a field, or a place in a list that is a field. */
+/** Bytes of a message that come through the pipe: those of a field, or of a field or an element of a field. */
 export interface PipedBytes {
-	readonly field: string;
-	readonly index?: number;
+	readonly path: readonly string[];
 	readonly length: number;
 }
 
-export type Work = Readonly<Record<string, unknown>>;
+/** A message without its large bytes, and those in the order in which they go through the pipe. */
+export interface Unpiped {
+	readonly rest: unknown;
+	readonly piped: readonly PipedBytes[];
+	readonly bytes: readonly Uint8Array[];
+}
 
-/** A job without its large bytes, and those in the order in which they go through the pipe. */
-export function takeOutBytes(work: Work): { rest: Work; piped: readonly PipedBytes[]; bytes: readonly Uint8Array[] } {
+export function takeOutBytes(message: unknown): Unpiped {
 	const piped: PipedBytes[] = [];
 	const bytes: Uint8Array[] = [];
-	const takeOut = (value: unknown, place: Omit<PipedBytes, "length">): unknown => {
-		if (!(value instanceof Uint8Array) || value.length < LARGE_BYTES) return value;
-		piped.push({ ...place, length: value.length });
-		bytes.push(value);
-		return null;
+	const takeOut = (value: unknown, path: readonly string[]): unknown => {
+		if (value instanceof Uint8Array && value.length >= LARGE_BYTES) {
+			piped.push({ path, length: value.length });
+			bytes.push(value);
+			return null;
+		}
+		if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || path.length === 2) return value;
+		if (Array.isArray(value)) return value.map((item, index) => takeOut(item, [...path, String(index)]));
+		return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, takeOut(member, [...path, name])]));
 	};
-	const rest: Record<string, unknown> = {};
-	for (const [field, value] of Object.entries(work))
-		rest[field] = Array.isArray(value) ? value.map((item, index) => takeOut(item, { field, index })) : takeOut(value, { field });
+	const rest = takeOut(message, []);
 	return { rest, piped, bytes };
 }
 
@@ -42,36 +54,54 @@ export async function writeBytes(bytes: readonly Uint8Array[], sink: FileSink): 
 		}
 }
 
-/** The child's end of the pipe. */
+/** The end of a pipe that is read. */
 export class BytePipe {
-	readonly #reader = Bun.stdin.stream().getReader();
+	readonly #reader;
 	/** Came with the bytes before. */
 	#rest: Uint8Array = new Uint8Array(0);
+	#sinceTurn = 0;
 
-	/** The job as it was before its bytes were taken out. */
-	async putBack(rest: Work, piped: readonly PipedBytes[]): Promise<Work> {
-		const work: Record<string, unknown> = { ...rest };
-		for (const { field, index, length } of piped) {
+	constructor(fd: number) {
+		this.#reader = Bun.file(fd).stream().getReader();
+	}
+
+	/** The message as it was before its bytes were taken out. One at a time. Throws where the writer is gone. */
+	async putBack(rest: unknown, piped: readonly PipedBytes[]): Promise<unknown> {
+		for (const { path, length } of piped) {
 			const bytes = await this.#read(length);
-			if (index === undefined) work[field] = bytes;
-			else (work[field] as unknown[])[index] = bytes;
+			let place = rest as Record<string, unknown>;
+			for (const name of path.slice(0, -1)) place = place[name] as Record<string, unknown>;
+			place[path.at(-1) ?? ""] = bytes;
 		}
-		return work;
+		return rest;
+	}
+
+	/** Resolves when nothing more is read. */
+	close(): Promise<void> {
+		return this.#reader.cancel();
 	}
 
 	async #read(length: number): Promise<Uint8Array> {
 		const whole = new Uint8Array(length);
 		for (let at = 0; at < length; ) {
-			if (this.#rest.length === 0) {
-				const { value } = await this.#reader.read();
-				if (value === undefined) throw new Error("the parent closed the pipe");
-				this.#rest = value;
-			}
+			if (this.#rest.length === 0) this.#rest = await this.#next();
 			const piece = this.#rest.subarray(0, length - at);
 			whole.set(piece, at);
 			at += piece.length;
 			this.#rest = this.#rest.subarray(piece.length);
 		}
 		return whole;
+	}
+
+	/** What has come is given at once, however much it is: others have their turns between. */
+	async #next(): Promise<Uint8Array> {
+		if (this.#sinceTurn >= TURN_BYTES) {
+			this.#sinceTurn = 0;
+			await nextTurn();
+		}
+		const { value } = await this.#reader.read();
+		if (value === undefined) throw new Error("the pipe was closed");
+		this.#sinceTurn += value.length;
+		return value;
 	}
 }

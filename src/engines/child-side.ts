@@ -1,5 +1,6 @@
 /** The child's half of an engine process. Import it from a child's entry file only. */
-import { BytePipe, type Work } from "./byte-pipe.ts";
+import type { FileSink } from "bun";
+import { BytePipe, INPUT_FD, OUTPUT_FD, takeOutBytes, writeBytes } from "./byte-pipe.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 
 export interface ChildEngine {
@@ -24,12 +25,20 @@ export function serveParent(engine: ChildEngine): void {
 		process.exit(64);
 	}
 	const tell = (message: FromChild) => process.send?.(message);
-	let pipe: BytePipe | null = null;
+	let input: BytePipe | null = null;
+	let output: FileSink | null = null;
+	let written: Promise<void> = Promise.resolve();
 	const work = async ({ work, piped }: Extract<ToChild, { type: "work" }>) => {
-		if (piped !== undefined) pipe ??= new BytePipe();
-		const whole = pipe === null || piped === undefined ? work : await pipe.putBack(work as Work, piped);
-		const done = await engine.work?.(whole);
-		if (done !== undefined) tell({ type: "done", done });
+		if (piped.length > 0) input ??= new BytePipe(INPUT_FD);
+		const done = await engine.work?.(piped.length === 0 ? work : await input?.putBack(work, piped));
+		const { rest, piped: large, bytes } = takeOutBytes(done);
+		if (large.length === 0) tell({ type: "done", done, piped: [] });
+		else
+			written = written.then(() => {
+				tell({ type: "done", done: rest, piped: large });
+				output ??= Bun.file(OUTPUT_FD).writer();
+				return writeBytes(bytes, output);
+			});
 	};
 	// A signal to the whole group is the parent's to answer: it drains first and then stops its children.
 	process.on("SIGINT", () => {});

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../test/support/until.ts";
@@ -69,6 +69,41 @@ describe("an engine's process", () => {
 		expect(engine.send({ bytes: new Uint8Array([1, 2]) })).toBe(true);
 		await until(() => done.length === 1);
 		expect(done).toEqual([{ echo: { bytes: new Uint8Array([1, 2]) } }]);
+	});
+
+	test("gives and gets large bytes whole, those of several answers one after the other", async () => {
+		const done: { readonly echo: { readonly id: number } }[] = [];
+		const engine = engineOf(sound, { onDone: (each) => done.push(each as (typeof done)[number]) });
+		expect(await engine.sendLarge({ bytes: new Uint8Array(1_000_000) })).toBe(false);
+		await engine.start();
+		const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => (index * 7 + length) % 251);
+		const works = [
+			{ id: 0, bytes: bytes(3_000_000) },
+			{ id: 1, list: [bytes(10), bytes(1_000_000), bytes(262_144)] },
+			{ id: 2, in: { bytes: bytes(700_000), length: 1 }, none: null },
+			{ id: 3, bytes: bytes(5) },
+		];
+		for (const work of works) expect(await engine.sendLarge(work)).toBe(true);
+		await until(() => done.length === works.length);
+		expect(done.map(({ echo }) => echo).sort((a, b) => a.id - b.id)).toEqual(works);
+	});
+
+	test("that ends in the middle of large bytes, either way, leaves nothing open", async () => {
+		const open = () => readdirSync("/proc/self/fd").length;
+		const large = { bytes: new Uint8Array(20_000_000) };
+		const deaf =
+			"serveParent({ start: async () => null, work: async () => {} }); process.on('message', (message) => { if (message.type === 'work') process.kill(process.pid, 'SIGKILL'); });";
+		const mute =
+			"serveParent({ start: async () => null, work: async () => { setImmediate(() => process.kill(process.pid, 'SIGKILL')); return { bytes: new Uint8Array(20_000_000) }; } });";
+		const before = open();
+		for (const body of [deaf, mute]) {
+			const engine = engineOf(body);
+			await engine.start();
+			await engine.sendLarge(large);
+			await until(() => engine.pid === null);
+			await engine.close();
+		}
+		await until(() => open() <= before);
 	});
 
 	test("does not see our settings and secrets", async () => {

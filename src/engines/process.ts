@@ -1,7 +1,8 @@
+import { closeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Subprocess } from "bun";
 import type { Log } from "../telemetry/log.ts";
-import { takeOutBytes, type Work, writeBytes } from "./byte-pipe.ts";
+import { BytePipe, OUTPUT_FD, type PipedBytes, takeOutBytes, writeBytes } from "./byte-pipe.ts";
 import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
@@ -70,6 +71,11 @@ export function childEnvironment(): Record<string, string> {
 
 interface Running {
 	readonly child: Subprocess<"pipe", "pipe", "pipe">;
+	/** Its end of the pipe from the child, which is ours to close. */
+	readonly outputFd: number;
+	/** Made when the first large bytes come; they are read one after the other. */
+	output: BytePipe | null;
+	reading: Promise<void>;
 	readonly startedAt: number;
 	readonly exited: Promise<void>;
 	/** Since a sign of life was asked for; null where it has come. */
@@ -146,21 +152,25 @@ export class EngineProcess<Ready> {
 	/** Gives a piece of work to a child that is ready; false where there is none. */
 	send(work: unknown): boolean {
 		this.#lastUseAt = performance.now();
-		return this.#ready !== null && this.#tell({ type: "work", work });
+		return this.#ready !== null && this.#tell({ type: "work", work, piped: [] });
 	}
 
-	/** The same for work with large bytes; the promise settles when the child has all of them. One at a time. */
-	async sendLarge(work: Work): Promise<boolean> {
+	/** The same for work with large bytes; settles when the child has taken them, or has ended. One at a time. */
+	async sendLarge(work: unknown): Promise<boolean> {
 		const running = this.#running;
+		if (running === null) return false;
 		const { rest, piped, bytes } = takeOutBytes(work);
-		if (piped.length === 0 || running === null) return this.send(work);
+		const isSent =
+			this.#ready !== null &&
+			this.#tell({ type: "work", work: rest, piped }) &&
+			(await writeBytes(bytes, running.child.stdin).then(
+				() => true,
+				() => false,
+			));
 		this.#lastUseAt = performance.now();
-		if (this.#ready === null || !this.#tell({ type: "work", work: rest, piped })) return false;
-		const writing = writeBytes(bytes, running.child.stdin).then(
-			() => true,
-			() => false,
-		);
-		return Promise.race([writing, running.exited.then(() => false)]);
+		// A pipe breaks a moment before the exit is seen.
+		if (!isSent) await running.exited;
+		return isSent;
 	}
 
 	/** Ends the child at once. The next start is not put off. */
@@ -250,9 +260,7 @@ export class EngineProcess<Ready> {
 		const { name, entry, env, maxMemoryMb } = this.#options;
 		const child = Bun.spawn([process.execPath, "--no-env-file", entry], {
 			env: { ...childEnvironment(), ...env },
-			stdin: "pipe",
-			stdout: "pipe",
-			stderr: "pipe",
+			stdio: ["pipe", "pipe", "pipe", "pipe"],
 			serialization: "advanced",
 			ipc: (message: FromChild) => this.#hear(running, message),
 		});
@@ -264,6 +272,9 @@ export class EngineProcess<Ready> {
 		const now = performance.now();
 		const running: Running = {
 			child,
+			outputFd: child.stdio[OUTPUT_FD] as unknown as number,
+			output: null,
+			reading: Promise.resolve(),
 			startedAt: now,
 			exited: child.exited.then(() => {
 				unbound();
@@ -290,6 +301,7 @@ export class EngineProcess<Ready> {
 	#hear(running: Running, message: FromChild): void {
 		if (message.type === "ready") running.settleReady.resolve(message.ready);
 		else if (message.type === "failed") running.settleReady.reject(new EngineError("start-failed", message.text));
+		else if (message.type === "done" && message.piped.length > 0) this.#readPiped(running, message.done, message.piped);
 		else if (message.type === "done") this.#options.onDone?.(message.done);
 		else {
 			running.silence = null;
@@ -298,9 +310,20 @@ export class EngineProcess<Ready> {
 		}
 	}
 
+	/** An answer whose large bytes come through the pipe. Where they do not come whole, the child has ended. */
+	#readPiped(running: Running, rest: unknown, piped: readonly PipedBytes[]): void {
+		running.output ??= new BytePipe(running.outputFd);
+		const { output } = running;
+		running.reading = running.reading
+			.then(() => output.putBack(rest, piped))
+			.then((done) => this.#options.onDone?.(done))
+			.catch((err: unknown) => this.#log.warn({ engine: this.#options.name, err }, "an engine's answer is lost"));
+	}
+
 	#gone(running: Running): void {
 		const { name, firstBackoffMs = 1_000 } = this.#options;
 		clearInterval(this.#watch);
+		void Promise.resolve(running.output?.close()).finally(() => closeSync(running.outputFd));
 		this.#running = null;
 		this.#ready = null;
 		const { exitCode, signalCode } = running.child;
