@@ -60,13 +60,27 @@ export class BytePipe {
 	/** Came with the bytes before. */
 	#rest: Uint8Array = new Uint8Array(0);
 	#sinceTurn = 0;
+	/** Settles when the messages before have their bytes. */
+	#before: Promise<void> = Promise.resolve();
 
 	constructor(fd: number) {
 		this.#reader = Bun.file(fd).stream().getReader();
 	}
 
-	/** The message as it was before its bytes were taken out. One at a time. Throws where the writer is gone. */
-	async putBack(rest: unknown, piped: readonly PipedBytes[]): Promise<unknown> {
+	/**
+	 * The message as it was before its bytes were taken out. Messages are made whole in the order of the calls. Rejects where
+	 * the writer is gone.
+	 */
+	putBack(rest: unknown, piped: readonly PipedBytes[]): Promise<unknown> {
+		const whole = this.#before.then(() => this.#whole(rest, piped));
+		this.#before = whole.then(
+			() => {},
+			() => {},
+		);
+		return whole;
+	}
+
+	async #whole(rest: unknown, piped: readonly PipedBytes[]): Promise<unknown> {
 		for (const { path, length } of piped) {
 			const bytes = await this.#read(length);
 			let place = rest as Record<string, unknown>;

@@ -73,9 +73,8 @@ interface Running {
 	readonly child: Subprocess<"pipe", "pipe", "pipe">;
 	/** Its end of the pipe from the child, which is ours to close. */
 	readonly outputFd: number;
-	/** Made when the first large bytes come; they are read one after the other. */
+	/** Made when the first large bytes come. */
 	output: BytePipe | null;
-	reading: Promise<void>;
 	readonly startedAt: number;
 	readonly exited: Promise<void>;
 	/** Since a sign of life was asked for; null where it has come. */
@@ -274,7 +273,6 @@ export class EngineProcess<Ready> {
 			child,
 			outputFd: child.stdio[OUTPUT_FD] as unknown as number,
 			output: null,
-			reading: Promise.resolve(),
 			startedAt: now,
 			exited: child.exited.then(() => {
 				unbound();
@@ -313,9 +311,8 @@ export class EngineProcess<Ready> {
 	/** An answer whose large bytes come through the pipe. Where they do not come whole, the child has ended. */
 	#readPiped(running: Running, rest: unknown, piped: readonly PipedBytes[]): void {
 		running.output ??= new BytePipe(running.outputFd);
-		const { output } = running;
-		running.reading = running.reading
-			.then(() => output.putBack(rest, piped))
+		running.output
+			.putBack(rest, piped)
 			.then((done) => this.#options.onDone?.(done))
 			.catch((err: unknown) => this.#log.warn({ engine: this.#options.name, err }, "an engine's answer is lost"));
 	}
