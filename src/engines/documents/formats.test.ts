@@ -159,11 +159,20 @@ test("PPTX: slides in the order of the presentation, titles, notes without slide
 				"",
 				`${shape("sldNum", "2")}<p:grpSp>${shape("body", "point")}</p:grpSp>${shape("title", "Plan")}`,
 			),
-			"ppt/slides/_rels/slide2.xml.rels": relations([["rN", "notesSlide", "../notes/n.xml"]]),
+			"ppt/slides/_rels/slide2.xml.rels": relations([
+				["rN", "notesSlide", "../notes/n.xml"],
+				["rL", "slideLayout", "../layouts/l.xml"],
+			]),
+			"ppt/layouts/l.xml": slide("", shape("title", "Click to edit")),
+			"ppt/layouts/_rels/l.xml.rels": relations([["rM", "slideMaster", "../masters/m.xml"]]),
+			"ppt/masters/m.xml": slide(
+				"",
+				`${shape("ftr", "Foot of the master")}${shape("ftr", "&lt;footer&gt;")}${shape("dt", "today")}`,
+			),
 			"ppt/notes/n.xml": slide("", `${shape("body", "say this")}${shape("sldNum", "2")}`),
 		}),
 	);
-	expect(text).toBe("## Slide 1: Plan\n\n- point\n\n> Notes: say this\n\n## Slide 2 (hidden)\n\n- later");
+	expect(text).toBe("## Slide 1: Plan\n\n- point\n\n> Notes: say this\n\n## Slide 2 (hidden)\n\n- later\n\nFoot of the master");
 });
 
 test("ODT: headings, lists, notes, comments, boxes, repeated cells, headers and footers", async () => {
@@ -375,4 +384,56 @@ test("plain words that begin like a picture or a sound are text, and a page may 
 		Buffer.from("</body></html>"),
 	]);
 	expect(await read(late)).toBe("При");
+});
+
+test("formulas of Word and PowerPoint are LaTeX between dollar signs; EQ fields keep their text", async () => {
+	const formula =
+		"<m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>−6</m:t></m:r></m:sup></m:sSup></m:oMath>";
+	const field = (code: string, result: string) =>
+		`<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> EQ \\o\\ad(\\s\\up 9(とう),</w:instrText></w:r><w:r><w:instrText>${code})</w:instrText></w:r>${result}<w:r><w:fldChar w:fldCharType="end"/></w:r>`;
+	const body = [
+		p(`${t("about ")}${formula}${t(" m")}`),
+		p(`<m:oMathPara>${formula}</m:oMathPara>`),
+		p(`${field("東", "")}${t("京")}${field("x", `<w:r><w:fldChar w:fldCharType="separate"/></w:r>${t(" shown")}`)}`),
+	].join("");
+	expect(await read(docx(body))).toBe("about $10^{-6}$ m\n\n$$10^{-6}$$\n\n東京 shown");
+	const slides = zipFile({
+		"_rels/.rels": relations([["r1", "officeDocument", "ppt/presentation.xml"]]),
+		"ppt/presentation.xml": '<p:presentation><p:sldIdLst><p:sldId id="256" r:id="rA"/></p:sldIdLst></p:presentation>',
+		"ppt/_rels/presentation.xml.rels": relations([["rA", "slide", "slides/slide1.xml"]]),
+		"ppt/slides/slide1.xml": `<p:sld><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>so </a:t></a:r><mc:AlternateContent><mc:Choice><a14:m>${formula}</a14:m></mc:Choice><mc:Fallback><a:r><a:t>a picture</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>`,
+	});
+	expect(await read(slides)).toBe("## Slide 1\n\nso $10^{-6}$");
+});
+
+test("RTF: bytes in the text, and words that nobody knows, are no text; EQ fields keep theirs", async () => {
+	const bin = "\\bin12 {}\\}{\\par }}";
+	expect(
+		await read(`{\\rtf1 a{\\pict ${bin}}b{\\unknownword55 c}{\\*\\new d}\\${"long".repeat(20)}123456789012345 e\\u8364${bin}f}`),
+	).toBe("abc e€f".replace("abc e", "abce"));
+	const field = (result: string) =>
+		`{\\field{\\*\\fldinst{ EQ \\\\o\\\\ad(\\\\s\\\\up 9(\\u12392?),\\u26481?)}}{\\fldrslt ${result}}}`;
+	expect(await read(`{\\rtf1 ${field("")}|${field("shown")}|}`)).toBe("東|shown|");
+});
+
+test("a sheet costs as little as it says, wherever its cells are", async () => {
+	const book = (cells: string) =>
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+			"xl/_rels/workbook.xml.rels": relations([["rA", "worksheet", "worksheets/a.xml"]]),
+			"xl/workbook.xml": '<workbook><sheets><sheet name="A" sheetId="1" r:id="rA"/></sheets></workbook>',
+			"xl/worksheets/a.xml": `<worksheet><sheetData>${cells}</sheetData></worksheet>`,
+		});
+	const row = (number: number, cells: Readonly<Record<string, number>>) =>
+		`<row r="${number}">${Object.entries(cells)
+			.map(([column, value]) => `<c r="${column}${number}"><v>${value}</v></c>`)
+			.join("")}</row>`;
+	expect(await read(book(row(1, { A: 1 }) + row(1_048_576, { XFD: 2 })))).toBe(
+		"## A\n\n| 1 |  |  |\n| --- | --- | --- |\n|  |  |  |\n|  |  | 2 |",
+	);
+	expect(await read(book(row(3, { C: 1, D: 2, G: 3 })))).toBe("## A\n\n|  | 1 | 2 |  | 3 |\n| --- | --- | --- | --- | --- |");
+	const wide = Array.from({ length: 300 }, (_, at) => String.fromCharCode(65 + Math.floor(at / 26), 65 + (at % 26)));
+	const rows = Array.from({ length: 2_000 }, (_, at) => row(at + 2, { AA: at })).join("");
+	const text = await read(book(row(1, Object.fromEntries(wide.map((column) => [column, 1]))) + rows));
+	expect(text.length).toBeLessThan(2_000 * 64 * 4);
 });

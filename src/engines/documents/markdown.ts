@@ -15,6 +15,9 @@ function cell(text: string): string {
 		.replaceAll("|", "\\|");
 }
 
+/** A row that is shorter than the widest may end early (GFM, tables): those of wide tables do beyond so many columns. */
+const FILLED_COLUMNS = 64;
+
 /**
  * A table whose first row is its head; "" for a table without text. Rows of different lengths are filled up; empty rows
  * and columns at the end are left out.
@@ -27,7 +30,8 @@ export function table(rows: readonly (readonly string[])[]): string {
 	const lines: string[] = [];
 	for (const [index, row] of rows.slice(0, last + 1).entries()) {
 		const cells: string[] = [];
-		for (let column = 0; column < columns; column += 1) cells.push(cell(row[column] ?? ""));
+		const filled = index === 0 ? columns : Math.max(lengths[index] ?? 0, Math.min(columns, FILLED_COLUMNS));
+		for (let column = 0; column < filled; column += 1) cells.push(cell(row[column] ?? ""));
 		lines.push(`| ${cells.join(" | ")} |`);
 		if (index === 0) lines.push(`|${" --- |".repeat(columns)}`);
 	}

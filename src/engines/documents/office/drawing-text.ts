@@ -1,5 +1,6 @@
 import { link, oneLine, table } from "../markdown.ts";
 import { attribute, child, descendants, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
+import { ommlToLatex } from "../math/omml-to-latex.ts";
 
 /** The address of a relation. */
 export type LinkOf = (id: string) => string | undefined;
@@ -83,12 +84,20 @@ function runs(paragraph: MarkupElement, linkOf: LinkOf): string {
 			const click = properties && child(properties, "hlinkClick");
 			const address = click && linkOf(prefixed(click, "id") ?? "");
 			text += link(textOf(child(element, "t")), address);
-		} else if (element.name !== "pPr" && element.name !== "endParaRPr") text += runsOrText(element, linkOf);
+		} else if (element.name === "m") text += formulas(element);
+		else if (element.name === "AlternateContent")
+			text += runs(child(element, "Choice") ?? child(element, "Fallback") ?? NO_PROPERTIES, linkOf);
+		else if (element.name !== "pPr" && element.name !== "endParaRPr") text += runsOrText(element, linkOf);
 	}
 	return text;
 }
 
-/** Formulas and newer runs nest their text deeper. */
+const formulas = (element: MarkupElement): string =>
+	descendants(element, "oMath")
+		.map((formula) => `$${ommlToLatex(formula)}$`)
+		.join(" ");
+
+/** Newer runs nest their text deeper. */
 const runsOrText = (element: MarkupElement, linkOf: LinkOf): string =>
 	child(element, "r") === undefined ? descendants(element, "t").map(textOf).join("") : runs(element, linkOf);
 

@@ -1,7 +1,7 @@
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_SHEETS } from "../limits.ts";
 import { blocks, heading, oneLine } from "../markdown.ts";
-import { attribute, child, descendants, elements, type MarkupElement } from "../markup/markup-tree.ts";
+import { attribute, child, descendants, elements, type MarkupElement, textOf } from "../markup/markup-tree.ts";
 import type { ZipArchive } from "../zip/zip-archive.ts";
 import { OdfBody } from "./odf-body.ts";
 import { partRoot } from "./ooxml-package.ts";
@@ -53,8 +53,9 @@ function sheets(spreadsheet: MarkupElement, reader: OdfBody): string {
 
 function slides(presentation: MarkupElement, reader: OdfBody): string {
 	const pages = elements(presentation).filter(({ name }) => name === "page");
-	return blocks(
-		pages.map((page, index) => {
+	const footers = elements(presentation).flatMap((part) => (part.name === "footer-decl" ? [textOf(part)] : []));
+	return blocks([
+		...pages.map((page, index) => {
 			const frames = elements(page);
 			const title = frames.find((frame) => attribute(frame, "class") === "title");
 			const text = title === undefined ? "" : oneLine(reader.blocks(title));
@@ -67,5 +68,6 @@ function slides(presentation: MarkupElement, reader: OdfBody): string {
 				noted === "" ? "" : noted.replace(/^/, "Notes: ").replaceAll(/^/gm, "> "),
 			]);
 		}),
-	);
+		...new Set(footers),
+	]);
 }

@@ -132,6 +132,8 @@ const kind = (value: number) => ppt(3999, 0, u32(value));
 test("PPT: slides in the order of the list, the newest edit of each, texts of the outline, notes, comments, hidden ones", async () => {
 	const drawing = (...shapes: Buffer[]) => box(1036, 0, box(0xf002, 0, box(0xf003, 0, ...shapes)));
 	const atom = (notes: number) => ppt(1007, 2, u32(0, 0, 0, 0, notes), u16(0, 0));
+	const footer = (text: string) =>
+		box(0xf004, 0, box(0xf011, 0, ppt(3011, 0, u32(0), u8(9, 0, 0, 0))), box(0xf00d, 0, kind(4), ppt(4008, 0, text)));
 	const place = (number: number, id: number) => ppt(1011, 0, u32(number, 0, 0, id, 0));
 	const parts: Buffer[] = [];
 	const offsets: number[] = [];
@@ -147,7 +149,9 @@ test("PPT: slides in the order of the list, the newest edit of each, texts of th
 				1000,
 				0,
 				box(4080, 0, place(3, 257), kind(0), ppt(4008, 0, "Plan"), kind(1), ppt(4000, 0, wide("один\rdva")), place(2, 256)),
+				box(4080, 1, place(5, 400)),
 				box(4080, 2, place(4, 300)),
+				box(4057, 3, ppt(4058, 0, u16(13, 0x25)), ppt(4026, 2 << 4, wide("Foot of all"))),
 			),
 		),
 		put(box(1006, 0, atom(0), drawing(shape(kind(4), ppt(4008, 0, "old words"))))),
@@ -156,22 +160,14 @@ test("PPT: slides in the order of the list, the newest edit of each, texts of th
 				1006,
 				0,
 				atom(300),
-				drawing(
-					shape(ppt(3998, 0, u32(1))),
-					shape(ppt(3998, 0, u32(0))),
-					box(
-						0xf004,
-						0,
-						box(0xf011, 0, ppt(3011, 0, u32(0), u8(9, 0, 0, 0))),
-						box(0xf00d, 0, kind(4), ppt(4008, 0, "every page")),
-					),
-				),
+				drawing(shape(ppt(3998, 0, u32(1))), shape(ppt(3998, 0, u32(0))), footer("every page")),
 				box(5000, 0, box(5002, 0, ppt(5003, 0, box(12000, 0, ppt(4026, 0, wide("Ann")), ppt(4026, 16, wide("Why?")))))),
 			),
 		),
 		put(box(1008, 0, drawing(shape(kind(2), ppt(4008, 0, "Say it"))))),
+		put(box(1016, 0, drawing(footer("Foot of the master"), footer("*"), shape(kind(0), ppt(4008, 0, "Click to edit"))))),
 	);
-	const first = put(ppt(6002, 0, u32((4 << 20) | 1, ...offsets)));
+	const first = put(ppt(6002, 0, u32((5 << 20) | 1, ...offsets)));
 	const firstEdit = put(ppt(4085, 0, u32(0, 0, 0, first, 1, 5), u16(0, 0)));
 	const changed = put(
 		box(1006, 0, atom(0), ppt(1017, 0, u32(0, 0), u16(0, 4)), drawing(shape(kind(4), ppt(4000, 0, wide("new words"))))),
@@ -180,8 +176,34 @@ test("PPT: slides in the order of the list, the newest edit of each, texts of th
 	const edit = put(ppt(4085, 0, u32(0, 0, firstEdit, second, 1, 5), u16(0, 0)));
 	const user = all(u16(0, 0xff6), u32(20), u32(20, 0xe391c05f, edit));
 	expect(await read({ "PowerPoint Document": all(...parts), "Current User": user })).toBe(
-		"## Slide 1: Plan\n\n- один\n- dva\n\n> Notes: Say it\n\n> Comment by Ann: Why?\n\n## Slide 2 (hidden)\n\nnew words",
+		"## Slide 1: Plan\n\n- один\n- dva\n\n> Notes: Say it\n\n> Comment by Ann: Why?\n\n## Slide 2 (hidden)\n\nnew words\n\nevery page\n\nFoot of the master\n\nFoot of all",
 	);
+});
+
+test("an OLE file is what its root says, whatever it holds inside", async () => {
+	const inner = { WordDocument: all(u16(0xa5ec), Buffer.alloc(2_000)) };
+	const cells = biff(0x204, u16(0, 0, 0), u16(4), u8(0), "cell");
+	const workbook = book([], [[sheetName("Own"), cells]]);
+	expect(await read({ Workbook: workbook, MBD00012345: inner })).toBe("## Own\n\n| cell |\n| --- |");
+	const letter = {
+		...mail("Letter", mapi({ "1000001F": "words" })),
+		"__attach_version1.0_#00000000": { "__properties_version1.0": Buffer.alloc(8), "__substg1.0_3701000D": inner },
+	};
+	expect(await read(letter)).toStartWith("# Letter");
+	const works = read({ CONTENTS: Buffer.alloc(600), MatOST: Buffer.alloc(600), Objects: inner });
+	await expect(works).rejects.toMatchObject({ kind: "unsupported", message: expect.stringContaining("Microsoft Works") });
+	await expect(read({ Other: Buffer.alloc(600), Objects: inner })).rejects.toMatchObject({ kind: "unsupported" });
+});
+
+test("documents of Word 6 and 95 are named, and a password is told", async () => {
+	const head = (mark: number, version: number, flags: number) => all(u16(mark, version, 0, 0, 0, flags), Buffer.alloc(2_000));
+	for (const version of [101, 104])
+		await expect(read({ WordDocument: head(0xa5dc, version, 0) })).rejects.toMatchObject({
+			kind: "unsupported",
+			message: expect.stringContaining("Word 6 or 95"),
+		});
+	await expect(read({ WordDocument: head(0xa5ec, 193, 0x0100) })).rejects.toMatchObject({ kind: "encrypted" });
+	await expect(read({ WordDocument: head(0xa5ec, 193, 0) })).rejects.toMatchObject({ kind: "corrupt" });
 });
 
 const mapi = (properties: Readonly<Record<string, Uint8Array | string>>): Record<string, Uint8Array> =>

@@ -2,47 +2,59 @@ import WordExtractor from "word-extractor";
 import { DocumentFault } from "../document-fault.ts";
 import { blocks, quote, table } from "../markdown.ts";
 import type { ReadAttachment } from "../plain/mail.ts";
+import { eqFieldText } from "./eq-field.ts";
 import { OleStreams } from "./ole-streams.ts";
 import { pptToMarkdown } from "./ppt.ts";
 import { xlsToMarkdown } from "./xls.ts";
 
-/** The names of an OLE file's streams stand in its directory in UTF-16: they say what it is. */
-const holds = (bytes: Buffer, name: string): boolean => bytes.includes(Buffer.from(name, "utf16le"));
+/** The head of a document of Word 97 to 2003, and of Word 6 and 95 ([MS-DOC], 2.5.1). */
+const WORD_97 = 0xa5ec;
+const WORD_6 = 0xa5dc;
+const WORD_ENCRYPTED = 0x0100;
+const FIELD = { begin: "\x13", result: "\x14", end: "\x15" };
+const MAX_FIELD_CHARS = 4_000;
 
 /**
  * An OLE file ([MS-CFB]): a document, workbook or presentation of the old formats, or a mail; a new one in it is one with
- * a password.
+ * a password. Its root says what it is: files that it holds have storages of their own.
  * Throws DocumentFault.
  */
 export async function oleToMarkdown(source: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
 	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
-	if (holds(bytes, "EncryptedPackage")) throw new DocumentFault("encrypted", "The file is protected by a password");
-	if (holds(bytes, "WordDocument")) return docToMarkdown(bytes);
 	const file = new OleStreams(bytes);
-	const workbook = file.stream("Workbook") ?? file.stream("Book");
-	if (workbook !== null) return xlsToMarkdown(workbook);
-	const presentation = file.stream("PowerPoint Document");
-	if (presentation !== null) return pptToMarkdown(file, presentation);
-	if (file.stream("__properties_version1.0") !== null) {
+	if (file.has("EncryptedPackage")) throw new DocumentFault("encrypted", "The file is protected by a password");
+	if (file.has("__properties_version1.0")) {
 		// Rare and large: loaded where one comes.
 		const { outlookMailToMarkdown } = await import("../plain/outlook-mail.ts");
 		return outlookMailToMarkdown(bytes, readAttachment);
 	}
+	const workbook = file.stream("Workbook") ?? file.stream("Book");
+	if (workbook !== null) return xlsToMarkdown(workbook);
+	const presentation = file.stream("PowerPoint Document");
+	if (presentation !== null) return pptToMarkdown(file, presentation);
+	if (file.has("WordDocument")) return docToMarkdown(bytes, file);
+	if (file.has("CONTENTS"))
+		throw new DocumentFault("unsupported", "The file is a document of Microsoft Works: it is not read here");
 	throw new DocumentFault("unsupported", "The file is an OLE file of a type that is not read");
 }
 
-/** The flag of the document's head ([MS-DOC], 2.5.2), which begins a sector. */
-function hasPassword(bytes: Buffer): boolean {
-	for (let at = 512; at + 12 <= bytes.length; at += 512)
-		if (bytes.readUInt16LE(at) === 0xa5ec && (bytes.readUInt16LE(at + 10) & 0x0100) !== 0) return true;
-	return false;
+/** Throws DocumentFault where the document is of an older version, or has a password ([MS-DOC], 2.5.2). */
+function requireReadable(head: Buffer): void {
+	const mark = head.length < 12 ? 0 : head.readUInt16LE(0);
+	if (mark === WORD_6)
+		throw new DocumentFault(
+			"unsupported",
+			"The file is a document of Word 6 or 95: save it in a newer format, it is not read here",
+		);
+	if (mark === WORD_97 && (head.readUInt16LE(10) & WORD_ENCRYPTED) !== 0)
+		throw new DocumentFault("encrypted", "The file is protected by a password");
 }
 
-async function docToMarkdown(bytes: Buffer): Promise<string> {
-	if (hasPassword(bytes)) throw new DocumentFault("encrypted", "The file is protected by a password");
+async function docToMarkdown(bytes: Buffer, file: OleStreams): Promise<string> {
+	requireReadable(file.stream("WordDocument") ?? Buffer.alloc(0));
 	let document: Awaited<ReturnType<WordExtractor["extract"]>>;
 	try {
-		document = await new WordExtractor().extract(bytes);
+		document = await new WordExtractor().extract(withFormulas(bytes));
 	} catch (fault) {
 		const text = fault instanceof Error ? fault.message : String(fault);
 		if (/encrypt|password/i.test(text)) throw new DocumentFault("encrypted", "The file is protected by a password");
@@ -57,6 +69,29 @@ async function docToMarkdown(bytes: Buffer): Promise<string> {
 		...lines(document.getAnnotations()).map((text) => quote(`Comment: ${text}`)),
 		document.getFooters(),
 	]);
+}
+
+/**
+ * The library leaves out what has no result, as formulas of EQ fields: the text of each is written as its result. A field
+ * is code between the characters 0x13 and 0x15, with its result behind 0x14 ([MS-DOC], 2.8.25).
+ */
+function withFormulas(bytes: Buffer): Buffer {
+	const changed = Buffer.from(bytes);
+	for (const encoding of ["utf16le", "latin1"] as const) {
+		const text = bytes.toString(encoding);
+		let from = 0;
+		for (let end = text.indexOf(FIELD.end); end >= 0; from = end + 1, end = text.indexOf(FIELD.end, from)) {
+			const field = text.slice(Math.max(from, end - MAX_FIELD_CHARS), end);
+			const begin = field.lastIndexOf(FIELD.begin);
+			const code = field.slice(begin + 1).replace(new RegExp(`${FIELD.result}$`), "");
+			const shown = begin < 0 || code.includes(FIELD.result) ? null : eqFieldText(code);
+			if (shown === null) continue;
+			const room = field.length - begin - 2;
+			const written = `${FIELD.begin}${FIELD.result.concat(shown.slice(0, room)).padStart(room + 1)}`;
+			changed.write(written, (end - written.length) * (encoding === "utf16le" ? 2 : 1), encoding);
+		}
+	}
+	return changed;
 }
 
 /** Each cell of a row ends with a tab; the other lines are paragraphs. */

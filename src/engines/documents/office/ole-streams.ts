@@ -49,6 +49,11 @@ export class OleStreams {
 		this.#gather(entries, root.child);
 	}
 
+	/** Whether the root has a stream of this name. */
+	has(name: string): boolean {
+		return this.#streams.has(name.toLowerCase());
+	}
+
 	/** A stream of the root by its name in any case; null where it has none. Throws DocumentFault. */
 	stream(name: string): Buffer | null {
 		const entry = this.#streams.get(name.toLowerCase());

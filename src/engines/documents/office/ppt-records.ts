@@ -7,6 +7,7 @@ export const PPT = {
 	slidePlace: 1011,
 	slideShow: 1017,
 	placeholder: 3011,
+	headersFooters: 4057,
 	outlineText: 3998,
 	textKind: 3999,
 	wideText: 4000,

@@ -7,7 +7,8 @@ import { PPT, type PptRecord, pptDescendants, pptRecords } from "./ppt-records.t
 const TITLES: ReadonlySet<number> = new Set([0, 6]);
 const LISTS: ReadonlySet<number> = new Set([1, 7, 8]);
 /** Date, slide number, footer, header ([MS-PPT], 2.13.22): every slide repeats them. */
-const REPEATED: ReadonlySet<number> = new Set([7, 8, 9, 10]);
+const FOOTER = 9;
+const REPEATED: ReadonlySet<number> = new Set([7, 8, FOOTER, 10]);
 /** The property that makes a group of shapes a table ([MS-ODRAW], 2.3.4.37). */
 const TABLE_PROPERTY = 0x39f;
 
@@ -87,10 +88,19 @@ export function pptTexts(records: Iterable<PptRecord>): PptText[] {
 	return texts;
 }
 
-function isRepeated(shape: Buffer): boolean {
-	const [placeholder] = pptDescendants(shape, PPT.placeholder);
-	return placeholder !== undefined && REPEATED.has(placeholder.data.readUInt8(4));
+/** The texts of a slide's, or a master's, footers. */
+export function pptFooters(slide: Buffer, outline: readonly PptText[]): string[] {
+	return [...pptDescendants(slide, PPT.shape)]
+		.filter(({ data }) => placeholderOf(data) === FOOTER)
+		.flatMap(({ data }) => shapeTexts(data, outline).map(({ text }) => text));
 }
+
+function placeholderOf(shape: Buffer): number | null {
+	const [placeholder] = pptDescendants(shape, PPT.placeholder);
+	return placeholder === undefined ? null : placeholder.data.readUInt8(4);
+}
+
+const isRepeated = (shape: Buffer): boolean => REPEATED.has(placeholderOf(shape) ?? -1);
 
 function isTable(shape: PptRecord): boolean {
 	return [...pptRecords(shape.data)].some(({ type, instance, data }) => {

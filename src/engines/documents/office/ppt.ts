@@ -3,11 +3,16 @@ import { MAX_PAGES } from "../limits.ts";
 import { blocks, heading, oneLine, quote } from "../markdown.ts";
 import type { OleStreams } from "./ole-streams.ts";
 import { PPT, type PptRecord, pptDescendants, pptRecord, pptRecords } from "./ppt-records.ts";
-import { type PptText, pptShapes, pptTexts } from "./ppt-shapes.ts";
+import { type PptText, pptFooters, pptShapes, pptTexts } from "./ppt-shapes.ts";
 
 const ENCRYPTED = 0xf3d1c4df;
 const SLIDES = 0;
+const MASTERS = 1;
 const NOTES = 2;
+/** Of the texts that slides repeat ([MS-PPT], 2.4.15.1). */
+const OF_ONE_SLIDE = 0;
+const OF_SLIDES = 3;
+const FOOTER = 2;
 const AUTHOR = 0;
 const COMMENT = 1;
 const HIDDEN = 4;
@@ -38,14 +43,19 @@ export function pptToMarkdown(file: OleStreams, bytes: Buffer): string {
 	const places = (list: number) => lists.filter(({ instance }) => instance === list).flatMap(({ data }) => placesOf(data));
 	const slides = places(SLIDES);
 	if (slides.length > MAX_PAGES) throw new DocumentFault("too-large", `The file has more than ${MAX_PAGES} slides`);
+	const footers = [...slides, ...places(MASTERS)].flatMap(({ number, outline }) => [
+		...pptFooters(at(number), outline),
+		...setFooters(at(number)),
+	]);
 	const notes = new Map(places(NOTES).map((place) => [place.id, place]));
-	return blocks(
-		slides.map((place, index) => {
+	return blocks([
+		...slides.map((place, index) => {
 			const slide = at(place.number);
 			const page = notes.get(notesOf(slide));
 			return slideToMarkdown(slide, place.outline, index + 1, page === undefined ? "" : notesText(at(page.number), page));
 		}),
-	);
+		...new Set([...footers, ...setFooters(at(document))].map((text) => text.trim())),
+	]);
 }
 
 /** Where each part begins: the newest edit says it first, older ones for what it left as it was. */
@@ -73,6 +83,15 @@ function readEdits(bytes: Buffer, newest: number): { offsets: Map<number, number
 	}
 	if (document === undefined) throw damaged();
 	return { offsets, document };
+}
+
+/** The footer that all slides, or one, are set to show. */
+function setFooters(part: Buffer): string[] {
+	return [...pptRecords(part)]
+		.filter(({ type, instance }) => type === PPT.headersFooters && (instance === OF_SLIDES || instance === OF_ONE_SLIDE))
+		.flatMap(({ data }) => [...pptRecords(data)])
+		.filter(({ type, instance }) => type === PPT.string && instance === FOOTER)
+		.map(({ data }) => data.toString("utf16le"));
 }
 
 /** Each slide's record is followed by its texts. */

@@ -3,7 +3,7 @@ import { MAX_PAGES } from "../limits.ts";
 import { blocks, heading, oneLine, quote } from "../markdown.ts";
 import { attribute, child, descendants, elements, prefixed, textOf } from "../markup/markup-tree.ts";
 import type { ZipArchive } from "../zip/zip-archive.ts";
-import { partWords, shapesOf } from "./drawing-text.ts";
+import { partWords, type Shape, shapesOf } from "./drawing-text.ts";
 import { mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
 
 /** Numbers, dates and footers that every slide repeats. */
@@ -18,15 +18,60 @@ export function pptxToMarkdown(zip: ZipArchive): string {
 	const slides = list === undefined ? [] : elements(list).flatMap((id) => relations.get(prefixed(id, "id") ?? "")?.target ?? []);
 	if (slides.length > MAX_PAGES) throw new DocumentFault("too-large", `The file has more than ${MAX_PAGES} slides`);
 	const authors = authorsOf(zip, relations);
-	return blocks(slides.map((slide, index) => slideToMarkdown(zip, slide, index + 1, authors)));
+	const repeated: Repeated = { footers: new Set(), layouts: new Set() };
+	const shown = slides.map((slide, index) => slideToMarkdown(zip, slide, index + 1, authors, repeated));
+	return blocks([...shown, ...footersOf(zip, repeated)]);
 }
 
-function slideToMarkdown(zip: ZipArchive, name: string, number: number, authors: ReadonlyMap<string, string>): string {
+/** What slides share. */
+interface Repeated {
+	readonly footers: Set<string>;
+	/** The parts that the slides are made from. */
+	readonly layouts: Set<string>;
+}
+
+/** The footers of the slides, and of their layouts and masters, each once. */
+function footersOf(zip: ZipArchive, { footers, layouts }: Repeated): string[] {
+	const masters = new Set<string>();
+	const read = (name: string) => {
+		const root = partRoot(zip, name);
+		const [tree] = root === null ? [] : descendants(root, "spTree");
+		if (tree !== undefined)
+			addFooters(
+				shapesOf(tree, () => undefined),
+				footers,
+			);
+	};
+	for (const layout of layouts) {
+		read(layout);
+		for (const master of targetsOf(relationsOf(zip, layout), "slideMaster")) masters.add(master);
+	}
+	for (const master of masters) read(master);
+	return [...footers];
+}
+
+/** What LibreOffice writes where nobody wrote anything. */
+const PROMPT = /^(<.*>|Footer)$/;
+
+function addFooters(shapes: readonly Shape[], footers: Set<string>): void {
+	for (const { placeholder, blocks } of shapes)
+		if (placeholder === "ftr") for (const block of blocks) if (!PROMPT.test(block)) footers.add(block);
+}
+
+function slideToMarkdown(
+	zip: ZipArchive,
+	name: string,
+	number: number,
+	authors: ReadonlyMap<string, string>,
+	repeated: Repeated,
+): string {
 	const root = neededPart(zip, name);
 	const relations = relationsOf(zip, name);
 	const linkOf = (id: string) => relations.get(id)?.target;
 	const [tree] = descendants(root, "spTree");
 	const shapes = tree === undefined ? [] : shapesOf(tree, linkOf);
+	addFooters(shapes, repeated.footers);
+	for (const layout of targetsOf(relations, "slideLayout")) repeated.layouts.add(layout);
 	const titles = shapes.filter(({ placeholder }) => /title/i.test(placeholder) && placeholder !== "subTitle");
 	const title = oneLine(titles.flatMap((shape) => shape.blocks).join(" "));
 	const hidden = root.attributes.show === "0" ? " (hidden)" : "";

@@ -9,7 +9,9 @@ export interface CellBudget {
 
 /** The cells of a sheet as they come. */
 export class SheetRows {
-	readonly #rows = new Map<number, string[]>();
+	/** Row -> column -> what is shown. */
+	readonly #rows = new Map<number, Map<number, string>>();
+	readonly #columns = new Set<number>();
 	readonly #budget: CellBudget;
 
 	constructor(budget: CellBudget) {
@@ -19,30 +21,58 @@ export class SheetRows {
 	/** Throws DocumentFault where the workbook has too many. */
 	set(rowNumber: number, column: number, shown: string): void {
 		if (shown === "") return;
-		const row = this.#rows.get(rowNumber) ?? [];
-		this.#budget.cells += Math.max(1, column + 1 - row.length);
-		if (this.#budget.cells > MAX_CELLS) throw new DocumentFault("too-large", `The file has more than ${MAX_CELLS} cells`);
+		const row = this.#rows.get(rowNumber) ?? new Map<number, string>();
+		this.#budget.cells += 1;
+		if (this.#budget.cells > MAX_CELLS) throw tooMany();
 		this.#budget.chars += shown.length;
 		if (this.#budget.chars > MAX_TEXT_CHARS)
 			throw new DocumentFault("too-large", `The file has more than ${MAX_TEXT_CHARS} characters of text`);
-		while (row.length < column) row.push("");
-		row[column] = shown;
+		row.set(column, shown);
+		this.#columns.add(column);
 		this.#rows.set(rowNumber, row);
 	}
 
 	get(rowNumber: number, column: number): string | undefined {
-		return this.#rows.get(rowNumber)?.[column];
+		return this.#rows.get(rowNumber)?.get(column);
 	}
 
-	/** In their order; one empty row stands for many: a sheet's far corner must not fill memory. */
+	/**
+	 * In their order; one empty row, or column, stands for many: a sheet's far corner must not fill memory. Throws
+	 * DocumentFault where the rows would have too many cells.
+	 */
 	rows(): string[][] {
+		const columns = placesOf([...this.#columns]);
 		const list: string[][] = [];
 		let last: number | undefined;
-		for (const [number, row] of [...this.#rows].sort(([a], [b]) => a - b)) {
+		let cells = 0;
+		for (const [number, shown] of [...this.#rows].sort(([a], [b]) => a - b)) {
 			if (last !== undefined && number > last + 1) list.push([]);
+			const row: string[] = [];
+			for (const [column, text] of [...shown].sort(([a], [b]) => a - b)) {
+				const place = columns.get(column) ?? 0;
+				while (row.length < place) row.push("");
+				row.push(text);
+			}
+			cells += row.length;
+			if (cells > MAX_CELLS) throw tooMany();
 			list.push(row);
 			last = number;
 		}
 		return list;
 	}
 }
+
+/** Where each column stands once a run of empty ones is one. */
+function placesOf(columns: readonly number[]): ReadonlyMap<number, number> {
+	const places = new Map<number, number>();
+	let place = -1;
+	let last = -1;
+	for (const column of columns.toSorted((a, b) => a - b)) {
+		place += Math.min(2, column - last);
+		places.set(column, place);
+		last = column;
+	}
+	return places;
+}
+
+const tooMany = () => new DocumentFault("too-large", `The file has more than ${MAX_CELLS} cells`);

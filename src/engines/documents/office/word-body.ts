@@ -1,5 +1,7 @@
 import { blocks, heading, link, oneLine, quote, table } from "../markdown.ts";
-import { attribute, child, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
+import { attribute, child, descendants, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
+import { ommlToLatex } from "../math/omml-to-latex.ts";
+import { eqFieldText } from "./eq-field.ts";
 import { listPlaceOf, outlineOf, type WordStyle } from "./word-styles.ts";
 
 export interface WordNotes {
@@ -32,8 +34,6 @@ const WRAPPERS = new Set([
 	"r",
 	"ruby",
 	"rubyBase",
-	"oMath",
-	"oMathPara",
 	"object",
 	"txbxContent",
 ]);
@@ -152,6 +152,8 @@ export class WordBody {
 		else if (name === "br" || name === "cr") into.text += "\n";
 		else if (name === "noBreakHyphen") into.text += "\u2011";
 		else if (name === "sym") into.text += symbol(attribute(element, "char"));
+		else if (name === "oMathPara") into.text += formulas(element, "$$");
+		else if (name === "oMath") into.text += formulas({ name: "", attributes: {}, children: [element] }, "$");
 		else if (name === "fldChar") this.#field(attribute(element, "fldCharType"), into);
 		else if (name === "instrText") addCode(into.fields.at(-1), textOf(element));
 		else if (name === "hyperlink") {
@@ -176,6 +178,8 @@ export class WordBody {
 		else if (type === "separate" && field !== undefined) field.textFrom = into.text.length;
 		else if (type === "end") {
 			const { code = "", textFrom = null } = into.fields.pop() ?? {};
+			const isEmpty = textFrom === null || into.text.slice(textFrom).trim() === "";
+			if (isEmpty) into.text += eqFieldText(code) ?? "";
 			const address = /^\s*HYPERLINK\s+"([^"]+)"/.exec(code)?.[1];
 			if (address === undefined || textFrom === null) return;
 			into.text = into.text.slice(0, textFrom) + link(into.text.slice(textFrom), address);
@@ -189,6 +193,15 @@ export class WordBody {
 		into.text += `[^${mark}${id}]`;
 		into.notes.push(`[^${mark}${id}]: ${text.trim()}`);
 	}
+}
+
+/** Each formula below an element, as LaTeX between these signs. */
+function formulas(parent: MarkupElement, mark: string): string {
+	return descendants(parent, "oMath")
+		.map(ommlToLatex)
+		.filter((latex) => latex !== "")
+		.map((latex) => `${mark}${latex}${mark}`)
+		.join("\n");
 }
 
 function addCode(field: Field | undefined, code: string): void {

@@ -7,6 +7,7 @@ import { Pdfium } from "./pdfium.ts";
 import { readPage } from "./read-page.ts";
 import { renderPage } from "./render-page.ts";
 import type { ReadScan, ScannedPage } from "./scan-reader.ts";
+import { laidDown, withoutVerticalWriting } from "./vertical-writing.ts";
 
 /** A page with fewer letters than this may be a scan: some carry a stamp or a page number as text. */
 const SCAN_LETTERS = 16;
@@ -24,7 +25,7 @@ let library: Promise<Pdfium> | null = null;
 export async function pdfToMarkdown(bytes: Uint8Array, readScan: ReadScan | null): Promise<string> {
 	library ??= Pdfium.load();
 	const pdfium = await library;
-	const pages = readPages(pdfium, bytes);
+	const pages = withVerticalText(pdfium, bytes, readPages(pdfium, bytes));
 	if (pages.length === 0) throw new DocumentFault("empty", "The file has no pages");
 	const scans = pages.flatMap((page, index) => (mayBeScan(page) ? [index] : []));
 	const read = new Map<number, string>();
@@ -56,16 +57,29 @@ function markdownOf(page: PageContent, sizes: ReturnType<typeof fontSizes>, scan
 	return [...pageMarkdown(isRead ? { ...page, segments: [] } : page, sizes), scanned];
 }
 
-function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
+function readPages(pdfium: Pdfium, bytes: Uint8Array, isLaidOut = false): PageContent[] {
 	return pdfium.withDocument(bytes, (document, form) => {
 		const count = pdfium.call.FPDF_GetPageCount(document);
 		if (count > MAX_PAGES) throw new DocumentFault("too-large", `The file has ${count} pages; ${MAX_PAGES} are the limit`);
 		const pages: PageContent[] = [];
 		for (let index = 0; index < count; index += 1) {
-			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page }));
+			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page, isLaidOut }));
 			pages.push(content ?? NO_PAGE);
 		}
 		return pages;
+	});
+}
+
+/** Pages without a letter once more, where they may have vertical text that the library leaves out. */
+function withVerticalText(pdfium: Pdfium, bytes: Uint8Array, pages: readonly PageContent[]): readonly PageContent[] {
+	if (pages.every(({ letters }) => letters > 0)) return pages;
+	const horizontal = withoutVerticalWriting(bytes);
+	if (horizontal === null) return pages;
+	const again = readPages(pdfium, horizontal, true);
+	return pages.map((page, index) => {
+		const other = again[index];
+		if (page.letters > 0 || other === undefined || other.letters === 0) return page;
+		return { ...other, segments: other.segments.map(laidDown) };
 	});
 }
 

@@ -25,6 +25,7 @@ const FUNCTIONS = [
 	"FPDFText_GetFontSize",
 	"FPDFText_GetFontWeight",
 	"FPDFText_GetCharBox",
+	"FPDFText_GetLooseCharBox",
 	"FPDFText_GetMatrix",
 	"FPDFLink_Enumerate",
 	"FPDFLink_GetAction",

@@ -2,6 +2,7 @@ import { link } from "../markdown.ts";
 import { type PageLink, readExtras, readLinks } from "./page-annotations.ts";
 import type { Box, PageContent, Segment } from "./page-content.ts";
 import type { Pdfium } from "./pdfium.ts";
+import { type PlacedLetter, runsDown, turned } from "./vertical-writing.ts";
 
 /** A gap of so many letter heights ends a segment. */
 const WIDE_GAP = 1.3;
@@ -20,6 +21,8 @@ export interface OpenPage {
 	readonly document: number;
 	readonly form: number;
 	readonly page: number;
+	/** Its vertical lines are laid out from left to right, and may lie upon each other. */
+	readonly isLaidOut: boolean;
 }
 
 interface Draft {
@@ -37,7 +40,7 @@ interface Draft {
 }
 
 /** Reads a page's text in the order of the file, with its links, form fields and notes. */
-export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): PageContent {
+export function readPage(pdfium: Pdfium, { document, form, page, isLaidOut }: OpenPage): PageContent {
 	const links = readLinks(pdfium, document, page);
 	const extras = readExtras(pdfium, page, form);
 	const isDrawnOn = drawnOn(pdfium, page);
@@ -46,8 +49,9 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 	if (textPage === 0) return { segments: [], extras, letters: 0, isDrawnOn };
 	try {
 		return pdfium.withMemory(64, (at) => {
-			const builder = new SegmentBuilder(links);
+			const builder = new SegmentBuilder(links, isLaidOut);
 			const count = Math.min(MAX_CHARS, call.FPDFText_CountChars(textPage));
+			const isVertical = runsDown(lettersOf(pdfium, textPage, count, at));
 			for (let index = 0; index < count; index += 1) {
 				const code = call.FPDFText_GetUnicode(textPage, index);
 				if (LINE_END.has(code)) builder.end();
@@ -57,7 +61,10 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 					const box = charBox(pdfium, textPage, index, at);
 					// A word's letters are of one size: each call of the library takes time.
 					const size = builder.wordSize ?? letterHeight(pdfium, textPage, index, at);
-					builder.add(code, box, size, () => call.FPDFText_GetFontWeight(textPage, index) >= BOLD);
+					builder.add(
+						{ code, box, shownAt: isVertical ? turned(fullBox(pdfium, textPage, index, at)) : box, size },
+						() => call.FPDFText_GetFontWeight(textPage, index) >= BOLD,
+					);
 				}
 			}
 			builder.end();
@@ -68,15 +75,28 @@ export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): Pa
 	}
 }
 
+function* lettersOf(pdfium: Pdfium, textPage: number, count: number, at: number): Generator<PlacedLetter> {
+	for (let index = 0; index < count; index += 1)
+		yield { code: pdfium.call.FPDFText_GetUnicode(textPage, index), box: charBox(pdfium, textPage, index, at) };
+}
+
+interface Letter extends PlacedLetter {
+	/** Where it stands among the others: vertical writing is turned. */
+	readonly shownAt: Box;
+	readonly size: number;
+}
+
 /** Joins characters to segments. */
 class SegmentBuilder {
 	readonly segments: Segment[] = [];
 	letters = 0;
 	readonly #links: readonly PageLink[];
+	readonly #isLaidOut: boolean;
 	#draft: Draft | null = null;
 
-	constructor(links: readonly PageLink[]) {
+	constructor(links: readonly PageLink[], isLaidOut: boolean) {
 		this.#links = links;
+		this.#isLaidOut = isLaidOut;
 	}
 
 	/** The size of the letters of the word that is being read; null between words. */
@@ -84,11 +104,12 @@ class SegmentBuilder {
 		return this.#draft === null || this.#draft.space ? null : this.#draft.size;
 	}
 
-	add(code: number, box: Box, size: number, bold: () => boolean): void {
+	add({ code, box, shownAt, size }: Letter, bold: () => boolean): void {
 		this.letters += 1;
-		if (this.#draft !== null && partsFrom(this.#draft, box, size)) this.end();
-		this.#draft ??= newDraft(box, size, bold());
-		addCharacter(this.#draft, code, box, size, this.#links.find((link) => inside(link.box, box))?.address);
+		const draft = this.#draft;
+		if (draft !== null && (partsFrom(draft, shownAt, size) || (this.#isLaidOut && shownAt.left < draft.right - size))) this.end();
+		this.#draft ??= newDraft(shownAt, size, bold());
+		addCharacter(this.#draft, code, shownAt, size, this.#links.find((link) => inside(link.box, box))?.address);
 	}
 
 	space(): void {
@@ -154,6 +175,12 @@ function finished(draft: Draft): Segment {
 function charBox(pdfium: Pdfium, textPage: number, index: number, at: number): Box {
 	pdfium.call.FPDFText_GetCharBox(textPage, index, at, at + 8, at + 16, at + 24);
 	return { left: pdfium.double(at), right: pdfium.double(at + 8), bottom: pdfium.double(at + 16), top: pdfium.double(at + 24) };
+}
+
+/** The whole of a letter's place, not only what is drawn in it: a full stop stands in a corner (FS_RECTF). */
+function fullBox(pdfium: Pdfium, textPage: number, index: number, at: number): Box {
+	pdfium.call.FPDFText_GetLooseCharBox(textPage, index, at);
+	return { left: pdfium.float(at), top: pdfium.float(at + 4), right: pdfium.float(at + 8), bottom: pdfium.float(at + 12) };
 }
 
 /** The font's size as the page shows it: many files write text of size 1 through a matrix. */

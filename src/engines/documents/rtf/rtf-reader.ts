@@ -1,4 +1,5 @@
 import { link } from "../markdown.ts";
+import { eqFieldText } from "../office/eq-field.ts";
 import { decodeBytes, encodingOfCharset, encodingOfPage } from "./code-pages.ts";
 import { commentBlock, noteBlock, RtfFlow } from "./rtf-flow.ts";
 import type { RtfVisitor } from "./rtf-tokens.ts";
@@ -105,7 +106,7 @@ export class RtfReader implements RtfVisitor {
 	#gathered = "";
 	#author = "";
 	#notes = 0;
-	#field: { address: string | undefined; from: number; flow: RtfFlow } | null = null;
+	#field: { address: string | undefined; formula: string; from: number; flow: RtfFlow } | null = null;
 
 	/** All blocks in the order of the page. */
 	end(): string[] {
@@ -143,6 +144,11 @@ export class RtfReader implements RtfVisitor {
 
 	word(word: string, number: number | null): void {
 		this.#flush();
+		// Its bytes are passed over, and count as one character of a fallback (RTF 1.9.1, Unicode).
+		if (word === "bin") {
+			this.#skipCharacters = Math.max(0, this.#skipCharacters - 1);
+			return;
+		}
 		const starred = this.#starred;
 		this.#starred = false;
 		if (SKIPPED.has(word) || (starred && !SHOWN.has(word))) {
@@ -162,7 +168,14 @@ export class RtfReader implements RtfVisitor {
 		if (word === "fonttbl" || word === "stylesheet") this.#gather(word, () => {});
 		else if (word === "fldinst")
 			this.#gather("fldinst", (code) => {
-				this.#field = { address: /^\s*HYPERLINK\s+"([^"]+)"/.exec(code)?.[1], from: this.#flow.length, flow: this.#flow };
+				const formula = eqFieldText(code);
+				this.#field = {
+					address: /^\s*HYPERLINK\s+"([^"]+)"/.exec(code)?.[1],
+					formula: formula ?? "",
+					from: this.#flow.length,
+					flow: this.#flow,
+				};
+				this.#flow.add(this.#field.formula);
 			});
 		else if (word === "fldrslt") this.#group.end = () => this.#endField();
 		else if (word === "atnauthor")
@@ -243,9 +256,12 @@ export class RtfReader implements RtfVisitor {
 	#endField(): void {
 		const field = this.#field;
 		this.#field = null;
-		if (field?.address === undefined || field.flow !== this.#flow) return;
-		const { address } = field;
-		this.#flow.replaceFrom(field.from, (text) => link(text, address));
+		if (field?.flow !== this.#flow) return;
+		const { address, formula, from } = field;
+		this.#flow.replaceFrom(from, (text) => {
+			const result = text.slice(formula.length);
+			return link(result.trim() === "" ? formula : result, address);
+		});
 	}
 
 	#flush(): void {

@@ -58,16 +58,16 @@ function control(bytes: Buffer, start: number, visitor: RtfVisitor): number {
 		return start + 1;
 	}
 	let at = start;
-	while (at - start < 32 && isLetter(bytes[at] ?? 0)) at += 1;
-	const word = bytes.toString("latin1", start, at);
+	// Words have 32 letters at most, numbers ten digits; what is longer is unknown, and no text either.
+	while (isLetter(bytes[at] ?? 0)) at += 1;
+	const word = bytes.toString("latin1", start, Math.min(at, start + 32));
 	const isNegative = bytes[at] === 45;
 	if (isNegative) at += 1;
 	const digitsAt = at;
 	let digits = 0;
-	for (; at - digitsAt < 10 && isDigit(bytes[at] ?? 0); at += 1) digits = digits * 10 + (bytes[at] ?? 0) - 48;
+	for (; isDigit(bytes[at] ?? 0); at += 1) digits = Math.min(digits * 10 + (bytes[at] ?? 0) - 48, 0x7fffffff);
 	const number = at === digitsAt ? null : isNegative ? -digits : digits;
 	if (bytes[at] === 32) at += 1;
-	if (word === "bin" && number !== null && number > 0) return at + number;
 	visitor.word(word, number);
-	return at;
+	return word === "bin" && number !== null && number > 0 ? at + number : at;
 }

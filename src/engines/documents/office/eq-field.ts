@@ -1,0 +1,73 @@
+/**
+ * The text of an EQ field (the Field Reference of Word): of a phonetic guide what it stands above, of a fraction and the
+ * like their parts in a line. Null where the code is of another field.
+ */
+export function eqFieldText(code: string): string | null {
+	const formula = /^\s*EQ\s+(.*)$/is.exec(code)?.[1];
+	if (formula === undefined || formula.length > MAX_CHARS) return null;
+	// How it is set: its direction, its font.
+	return textOf(formula.replaceAll(/\\\*\s*("[^"]*"|\S+)/g, ""))
+		.replaceAll(/\s+/g, " ")
+		.trim();
+}
+
+/** Each bracket is read again for those around it. */
+const MAX_CHARS = 4_000;
+
+/** A switch with its options and what it is of: `\o\ad(\s\up 9(reading),word)`. */
+const SWITCH = /\\(ac|[abdfilorsx])\b(?:\s*\\(?:[a-z]{1,2}\d*\s*\d*|[^a-z\s,;]))*\s*\(/iy;
+
+const WRITTEN: Readonly<Record<string, (parts: readonly string[]) => string>> = {
+	a: (parts) => parts.join(" "),
+	b: ([inner = ""]) => `(${inner})`,
+	d: () => "",
+	f: ([above = "", below = ""]) => `${above}/${below}`,
+	i: ([low = "", high = "", inner = ""]) => `∫${low === "" ? "" : `_${low}`}${high === "" ? "" : `^${high}`} ${inner}`,
+	l: (parts) => parts.join(","),
+	r: (parts) => `${parts.length > 1 ? parts[0] : ""}√(${parts.at(-1) ?? ""})`,
+};
+
+function textOf(formula: string): string {
+	let text = "";
+	for (let at = 0; at < formula.length; ) {
+		SWITCH.lastIndex = at;
+		const match = SWITCH.exec(formula);
+		if (match === null) {
+			if (formula[at] === "\\" && at + 1 < formula.length) at += 1;
+			text += formula[at] ?? "";
+			at += 1;
+			continue;
+		}
+		const from = at + match[0].length;
+		const { parts, end } = partsFrom(formula, from);
+		text += written((match[1] ?? "").toLowerCase(), parts);
+		at = end;
+	}
+	return text;
+}
+
+function written(name: string, parts: readonly string[]): string {
+	if (name !== "o") return (WRITTEN[name] ?? ((inner) => inner.map(textOf).join("")))(parts.map(textOf));
+	// Raised above another part it is that one's reading.
+	const words = parts.filter((part) => !/^\s*\\s\s*\\up/i.test(part));
+	return (words.length === 0 ? parts : words).map(textOf).join("");
+}
+
+/** The parts up to the closing bracket, parted by the list separator of the place where it was written. */
+function partsFrom(formula: string, from: number): { readonly parts: string[]; readonly end: number } {
+	const parts: string[] = [];
+	let depth = 0;
+	let start = from;
+	for (let at = from; at < formula.length; at += 1) {
+		const sign = formula[at];
+		if (sign === "\\") at += 1;
+		else if (sign === "(") depth += 1;
+		else if (sign === ")" && depth > 0) depth -= 1;
+		else if (sign === ")") return { parts: [...parts, formula.slice(start, at)], end: at + 1 };
+		else if ((sign === "," || sign === ";") && depth === 0) {
+			parts.push(formula.slice(start, at));
+			start = at + 1;
+		}
+	}
+	return { parts: [...parts, formula.slice(start)], end: formula.length };
+}
