@@ -38,8 +38,9 @@ export function postChat(
 	});
 }
 
-export function isGood(response: Response): boolean {
-	return response.status >= 200 && response.status < 300;
+/** A part (206) was never asked for (RFC 9110, 15.3.7): it is no answer. */
+export function isGood({ status }: Response): boolean {
+	return status >= 200 && status < 300 && status !== 206;
 }
 
 /** What an answer that is not good means: its body is read as far as it tells why, and let go. */

@@ -5,6 +5,7 @@ import { nextTurn } from "../wire/index.ts";
 import { innerPattern, LONGEST_INNER } from "./inner-addresses.ts";
 import { JsonTextMask } from "./json-text-mask.ts";
 import { PieceMask } from "./piece-mask.ts";
+import { PieceSecrets } from "./piece-secrets.ts";
 
 export const MASKED_SECRET = "[secret]";
 const MASKED_ADDRESS = "[address]";
@@ -16,6 +17,8 @@ const LEAST_IN_ANSWERS = 12;
 
 /** What is masked in one turn of the event loop. */
 const STEP_BYTES = 32 * 1_024;
+/** What is searched for plain secrets in one turn. */
+const SEARCH_BYTES = 4 * 1_048_576;
 
 export class SecretMask {
 	/** What this upstream is sent and may repeat, longest first. */
@@ -67,10 +70,29 @@ export class SecretMask {
 
 	/** The same of the bytes of a whole answer; the same object where there is nothing to mask. */
 	async answerBytes(bytes: Uint8Array): Promise<Uint8Array> {
-		if (this.#pattern === null) return bytes;
-		const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-		if (!this.#inJson.some((secret) => buffer.includes(secret)) && !buffer.includes("\\u")) return bytes;
-		return this.#masked(buffer, this.#pattern);
+		if (this.#pattern === null || !(await this.#suspects(bytes))) return bytes;
+		return this.#masked(bytes, this.#pattern);
+	}
+
+	/** The same of an answer that is read as it comes; null where there is nothing to look for. */
+	answerPieces(): PieceSecrets | null {
+		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, masked);
+	}
+
+	/** The same of sound, which keeps its length. */
+	soundPieces(): PieceSecrets | null {
+		const hidden = (secret: unknown) => "*".repeat(String(secret).length);
+		return this.#pattern === null ? null : new PieceSecrets(this.#inJson, this.#pattern, hidden);
+	}
+
+	async #suspects(bytes: Uint8Array): Promise<boolean> {
+		for (let at = 0; at < bytes.length; at += SEARCH_BYTES) {
+			if (at > 0) await nextTurn();
+			const length = Math.min(SEARCH_BYTES + this.#longest, bytes.length - at);
+			const step = Buffer.from(bytes.buffer, bytes.byteOffset + at, length);
+			if (this.#inJson.some((secret) => step.includes(secret)) || step.includes("\\u")) return true;
+		}
+		return false;
 	}
 
 	/** JSON of an error, for callers: without what `error` takes out. The same object where there is nothing to mask. */

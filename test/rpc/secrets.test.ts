@@ -80,3 +80,36 @@ test.each([
 		expect(text).not.toContain(secret);
 	}
 });
+
+test.each([
+	["short", 0],
+	["longer than what is gathered", 400_000],
+])("a result that is %s has no key of ours in it, alone, in pieces and in a batch", async (_, length) => {
+	const before = "0a".repeat(length / 2);
+	for (const key of [KEY, KEY.replace("0", "\\u0030"), BASIC]) {
+		const result = (id: unknown) => `{"jsonrpc":"2.0","id":${id},"result":["${before}","it is ${key} here"]}`;
+		const items = () => chain.requests.at(-1)?.items ?? [];
+		for (const size of [7, 100_000]) {
+			chain.next({
+				stream: function* () {
+					const bytes = Buffer.from(result(items()[0]?.id));
+					for (let at = 0; at < bytes.length; at += at < length ? 100_000 : size)
+						yield bytes.subarray(at, at + (at < length ? 100_000 : size));
+				},
+			});
+			const answer = (await (await bed.rpc(request("eth_gasPrice"))).json()) as { result: string[] };
+			expect(answer.result).toEqual([before, "it is [secret] here"]);
+		}
+		chain.next({
+			stream: () => [
+				Buffer.from(
+					`[${items()
+						.map(({ id }) => result(id))
+						.join(",")}]`,
+				),
+			],
+		});
+		const [answer] = (await (await bed.rpc([request("eth_gasPrice")])).json()) as { result: string[] }[];
+		expect(answer?.result).toEqual([before, "it is [secret] here"]);
+	}
+});

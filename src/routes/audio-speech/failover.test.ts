@@ -8,6 +8,7 @@ import {
 } from "../../../test/support/scripted-audio-upstream.ts";
 import { ApiError } from "../../errors/index.ts";
 
+const KEY = "sk-upstream-SECRET-0001";
 let gate: RunningGateway;
 let upstream: ScriptedAudioUpstream;
 const engine = new ScriptedSpeechEngine();
@@ -19,7 +20,7 @@ beforeAll(async () => {
 		audio: { speech: engine, encoder: await readyEncoder() },
 		config: {
 			limits: { failedRequests: 0 },
-			upstreams: { voices: upstreamEntry(upstream.url, { health: { failures: 1_000, probeEveryMs: 60_000 } }) },
+			upstreams: { voices: upstreamEntry(upstream.url, { key: KEY, health: { failures: 1_000, probeEveryMs: 60_000 } }) },
 			models: {
 				entries: {
 					"tts-kokoro": { upstreams: [target("voices", 0), target("embedded", 1)] },
@@ -54,6 +55,26 @@ test("a server of the built-in model goes first, and the built-in voices where i
 	const response = await speak({});
 	expect([response.status, response.headers.get("x-service-model-router")]).toEqual([200, "embedded"]);
 	expect((await gate.posts()).at(-1)).toMatchObject({ upstream: "embedded", price: 6 * 3_500 });
+});
+
+test.each([{}, { streaming: true }, { stream_format: "sse" }])(
+	"sound tells no key of ours, and keeps its length: %j",
+	async (body) => {
+		const said = Buffer.concat([audioOf("Hello."), Buffer.from(`{"error":"bad key ${KEY}"}`)]);
+		upstream.next({ raw: said });
+		const bytes = await (await speak(body)).bytes();
+		const told = Buffer.from(bytes).toString("latin1");
+		const pieces = [...told.matchAll(/"audio":"([^"]*)"/g)].map(([, piece]) =>
+			Buffer.from(piece ?? "", "base64").toString("latin1"),
+		);
+		const sound = pieces.length > 0 ? pieces.join("") : told;
+		expect(sound).toBe(said.toString("latin1").replace(KEY, "*".repeat(KEY.length)));
+	},
+);
+
+test("a part of the sound is no sound", async () => {
+	upstream.next({ status: 206, raw: audioOf("Hello.") as unknown as string, type: "audio/mpeg" });
+	expect((await speak({})).headers.get("x-service-model-router")).toBe("embedded");
 });
 
 test("what the server refuses is not asked of the built-in voices", async () => {

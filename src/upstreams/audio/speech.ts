@@ -75,6 +75,7 @@ async function* rest(
 	tools: PoolTools,
 ): AsyncGenerator<Uint8Array, void> {
 	const { watch, node } = current;
+	const secrets = node.mask.soundPieces();
 	let isWhole = false;
 	let length = 0;
 	try {
@@ -85,7 +86,7 @@ async function* rest(
 				if (length > MAX_AUDIO_BYTES) throw broken("audio without an end");
 				// A slow reader of ours is no silence of the upstream.
 				watch.pause();
-				yield piece;
+				yield secrets === null ? piece : secrets.take(piece);
 				watch.resume();
 			}
 			const read = await reader.read();
@@ -93,6 +94,7 @@ async function* rest(
 			watch.touch();
 			piece = read.value;
 		}
+		if (secrets !== null) yield secrets.end();
 		isWhole = true;
 		current.end("good");
 	} catch (error) {

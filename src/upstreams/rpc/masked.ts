@@ -1,5 +1,6 @@
 /** Nodes quote the address that they were asked at in their errors, and keys of node providers stand in it. */
 import type { RpcConfig } from "../../config/schema.ts";
+import type { PieceSecrets } from "../piece-secrets.ts";
 import { SecretMask } from "../secret-mask.ts";
 import { credentialsIn, headerSecrets, hostsOf, querySecrets } from "../secrets-in.ts";
 import type { RpcAnswer, RpcOutcome, RpcStream } from "./port.ts";
@@ -24,25 +25,56 @@ function pathKeys(address: string): string[] {
 	return new URL(address).pathname.split("/").filter(({ length }) => length >= LEAST_PATH_KEY);
 }
 
-/** The answer with the errors in it masked. Results are the chain's own and stay as they are. */
+/** The answer without our secrets; of what else errors must not tell, results are the chain's own. */
 export async function maskedAnswer(
 	answer: RpcAnswer<RpcOutcome | RpcStream>,
 	mask: SecretMask,
 ): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
 	const { outcome } = answer;
-	if (outcome.kind === "error") return { ...answer, outcome: await maskedOutcome(outcome, mask) };
-	if (outcome.kind !== "error-stream") return answer;
-	return { ...answer, outcome: { ...outcome, value: outcome.value.pipeThrough(mask.errorPieces()) } };
+	switch (outcome.kind) {
+		case "error-stream":
+			return { ...answer, outcome: { ...outcome, value: outcome.value.pipeThrough(mask.errorPieces()) } };
+		case "result-stream": {
+			const secrets = mask.answerPieces();
+			return secrets === null ? answer : { ...answer, outcome: { ...outcome, value: withoutSecrets(outcome.value, secrets) } };
+		}
+		default: {
+			const masked = await maskedOutcome(outcome, mask);
+			return masked === outcome ? answer : { ...answer, outcome: masked };
+		}
+	}
 }
 
 export async function maskedBatch(
 	answer: RpcAnswer<readonly RpcOutcome[]>,
 	mask: SecretMask,
 ): Promise<RpcAnswer<readonly RpcOutcome[]>> {
-	if (!answer.outcome.some(({ kind }) => kind === "error")) return answer;
 	return { ...answer, outcome: await Promise.all(answer.outcome.map((outcome) => maskedOutcome(outcome, mask))) };
 }
 
 async function maskedOutcome(outcome: RpcOutcome, mask: SecretMask): Promise<RpcOutcome> {
-	return outcome.kind === "error" ? { ...outcome, value: await mask.errorBytes(outcome.value) } : outcome;
+	if (outcome.kind === "missing") return outcome;
+	const isError = outcome.kind === "error";
+	const value = isError ? await mask.errorBytes(outcome.value) : await mask.answerBytes(outcome.value);
+	return value === outcome.value ? outcome : { ...outcome, value };
+}
+
+/** Reads no further than its reader, as the stream does. */
+function withoutSecrets(value: ReadableStream<Uint8Array>, secrets: PieceSecrets): ReadableStream<Uint8Array> {
+	const reader = value.getReader();
+	return new ReadableStream<Uint8Array>(
+		{
+			async pull(controller) {
+				for (;;) {
+					const { done, value: piece } = await reader.read();
+					const told = done ? secrets.end() : secrets.take(piece);
+					if (told.length > 0) controller.enqueue(told);
+					if (done) controller.close();
+					if (done || told.length > 0) return;
+				}
+			},
+			cancel: (reason) => reader.cancel(reason),
+		},
+		{ highWaterMark: 0 },
+	);
 }

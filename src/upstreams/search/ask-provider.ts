@@ -2,6 +2,8 @@ import type { JsonBounds } from "../../wire/index.ts";
 import type { Fetch } from "../connect.ts";
 import { initFor } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
+import { SecretMask } from "../secret-mask.ts";
+import { credentialsIn } from "../secrets-in.ts";
 import type { ProviderRequest, SearchProvider } from "./provider.ts";
 
 /** More than any page of results has. */
@@ -48,7 +50,8 @@ export async function askProvider(
 		await response.body?.cancel();
 		throw new ProviderStatus(response.status, response.headers.get("retry-after"));
 	}
-	return (await parsedAnswer(await bytesOf(response), response.status, RESULT_BOUNDS)).value;
+	const mask = new SecretMask([...(secret === null ? [] : [secret]), ...credentialsIn(url)], []);
+	return (await parsedAnswer(await mask.answerBytes(await bytesOf(response)), response.status, RESULT_BOUNDS)).value;
 }
 
 async function bytesOf(response: Response): Promise<Uint8Array> {

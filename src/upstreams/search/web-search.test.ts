@@ -51,6 +51,14 @@ test.each([...ALL])("%s answers in the one form", async (name) => {
 	expect(scripted.asked).toHaveLength(1);
 });
 
+test.each(["brave", "google", "tavily", "exa"] as const)("%s tells no key of ours in its results", async (name) => {
+	const item = { title: `about ${SEARCH_KEY}`, url: `https://tea.example/?key=${SEARCH_KEY}`, text: SEARCH_KEY };
+	const found = { ...item, link: item.url, content: item.text, description: item.text, snippet: item.text };
+	scripted.broken.set(name, () => Response.json({ results: [found], web: { results: [found] }, items: [found] }));
+	const { results } = await ask(over(name));
+	expect(results).toEqual([{ title: "about [secret]", url: "https://tea.example/?key=[secret]", content: "[secret]", date: "" }]);
+});
+
 test.each([...ALL])("%s gives as many as are wanted, and no more than there are", async (name) => {
 	expect((await ask(over(name), 20)).results).toHaveLength(20);
 	scripted.total = 4;
