@@ -33,7 +33,7 @@ const faults: readonly (readonly [what: string, bytes: Uint8Array<ArrayBuffer> |
 	["is of no known type", bytesOf("\x01\x02\0\x03binary\xff"), "file_unsupported", "no text"],
 	["is an archive", new Uint8Array(zipFile({ "a.bin": "x" })), "file_unsupported", "a zip archive"],
 	["is an old workbook of nothing", ole("Workbook"), "file_corrupt", "cut off"],
-	["has a password", ole("EncryptedPackage"), "file_encrypted", "password"],
+	["has a password", sample("encrypted.docx"), "file_encrypted", "password"],
 	[
 		"is an OpenDocument file with a password",
 		odt("<manifest><file-entry><encryption-data/></file-entry></manifest>"),
