@@ -11,10 +11,11 @@ const CHILD = `
 const EATER = "const all = new Uint8Array(600 * 2 ** 20).fill(1); console.log(all.length); setInterval(() => {}, 1e6);";
 const eat = () => (Bun.spawn([process.execPath, "-e", EATER]), new Promise(() => {}));
 const slow = async (answer) => { for (let i = 0; i < 150; i++) { const end = performance.now() + 2; while (performance.now() < end); await Bun.sleep(20); } return answer; };
+const burn = (answer) => { for (const end = process.cpuUsage().user + 100_000; process.cpuUsage().user < end; ); return answer; };
 import { serveParent } from ${JSON.stringify(join(import.meta.dir, "child-side.ts"))};
 serveParent({
 	start: async () => null,
-	work: ({ id, name }) => name === "hungry" ? eat() : name === "slow" ? slow({ id, name }) : (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
+	work: ({ id, name }) => name.endsWith("burn") ? Promise.resolve(burn({ id, name })) : name === "hungry" ? eat() : name === "slow" ? slow({ id, name }) : (name === "endless" ? new Promise(() => {}) : Promise.resolve({ id, name })),
 });`;
 
 class Overflow extends Error {}
@@ -65,6 +66,26 @@ test("jobs of one tenant that fill all processes do not hold up those of another
 	await until(() => pool.working === 0 && pool.waiting === 0, "the end of all jobs");
 	expect((await pool.run({ name: "after" }, other)).name).toBe("after");
 	await pool.stop();
+});
+
+test("jobs that give nothing have so much processor time of a tenant, and no more", async () => {
+	const pool = poolOf({ isRefusal: ({ name }) => name.startsWith("bad"), maxWastedMs: 250 });
+	const signal = new AbortController().signal;
+	const run = (name: string, tenant: string) => pool.run({ name }, { tenant, signal });
+	try {
+		for (let job = 0; job < 8; job++) expect((await run("good burn", "honest")).name).toBe("good burn");
+		const bad = async () => {
+			for (let job = 0; job < 40; job++) await run("bad burn", "waster");
+		};
+		await expect(bad()).rejects.toMatchObject({
+			code: "RATE_LIMIT_EXCEEDED",
+			options: { retryAfterSeconds: expect.any(Number) },
+		});
+		await expect(run("good burn", "waster")).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+		expect((await run("good burn", "honest")).name).toBe("good burn");
+	} finally {
+		await pool.stop();
+	}
 });
 
 test("a pool without a reserve gives the next turn to the tenant that waits longest", async () => {

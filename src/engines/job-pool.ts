@@ -1,5 +1,5 @@
 import { ApiError } from "../errors/index.ts";
-import { FairGate, type Requester } from "../fairness/index.ts";
+import { FairGate, RecentUse, type Requester } from "../fairness/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { EngineError } from "./engine-error.ts";
 import { EngineProcess } from "./process.ts";
@@ -28,6 +28,10 @@ export interface JobPoolOptions<Done> {
 	/** Jobs that may wait for their turn, of which each tenant has a share; with none, each must find a free process. */
 	readonly maxWaiting: number;
 	readonly idleStopMs: number;
+	/** True for an answer that says what is wrong with the job. Default: none does. */
+	isRefusal?(done: Done): boolean;
+	/** Processor time of a tenant's jobs that gave nothing, past which it waits: nobody pays for them. Default: 60 s. */
+	readonly maxWastedMs?: number;
 	/** What a job is refused with that is at fault itself; `overflow` where too much waits. */
 	readonly faults: {
 		tooSlow(limitMs: number): Error;
@@ -38,6 +42,7 @@ export interface JobPoolOptions<Done> {
 	};
 }
 
+const MAX_WASTED_MS = 60_000;
 /** A process that holds more than this share of its memory after a job is started anew. */
 const WORN_SHARE = 0.5;
 const START_LIMIT_MS = 30_000;
@@ -51,6 +56,8 @@ export class JobPool<Done> {
 	readonly #gate: FairGate;
 	readonly #workers: JobWorker<Done>[] = [];
 	readonly #free: JobWorker<Done>[] = [];
+	/** By jobs that gave nothing. */
+	readonly #wasted = new RecentUse(() => performance.now());
 	#closed = false;
 
 	constructor(options: JobPoolOptions<Done>) {
@@ -77,7 +84,8 @@ export class JobPool<Done> {
 	 */
 	async run(work: object, requester: Requester): Promise<Done> {
 		if (this.#closed) throw stopped();
-		return this.#gate.run(requester, () => this.#work(work, requester.signal));
+		this.#refuseWaster(requester.tenant);
+		return this.#gate.run(requester, () => this.#work(work, requester));
 	}
 
 	/** Processes that run now. */
@@ -93,15 +101,31 @@ export class JobPool<Done> {
 		await Promise.all(this.#workers.map((worker) => worker.stop()));
 	}
 
-	async #work(work: object, signal: AbortSignal): Promise<Done> {
+	/** Who left, or sent what could not be read, has paid nothing: so much of it is free, and no more. */
+	#refuseWaster(tenant: string): void {
+		const waitMs = this.#wasted.waitMs(tenant, this.#options.maxWastedMs ?? MAX_WASTED_MS);
+		if (waitMs === 0) return;
+		const seconds = Math.ceil(waitMs / 1_000);
+		throw new ApiError("RATE_LIMIT_EXCEEDED", {
+			message: `Work that gave nothing (broken files, calls that were left) took too much processor time; retry in ${seconds}s`,
+			retryAfterSeconds: seconds,
+			headers: { "x-ratelimit-type": "user" },
+		});
+	}
+
+	async #work(work: object, { tenant, signal }: Requester): Promise<Done> {
 		const worker = this.#free.pop() ?? this.#newWorker();
 		this.#startReserve();
+		let isWasted = true;
 		try {
-			return await worker.run(work, signal);
+			const done = await worker.run(work, signal);
+			isWasted = this.#options.isRefusal?.(done) ?? false;
+			return done;
 		} catch (fault) {
 			if (!(fault instanceof EngineError)) throw fault;
 			throw new ApiError("SERVICE_UNAVAILABLE", { retryAfterSeconds: fault.retryAfterSeconds ?? 2, cause: fault });
 		} finally {
+			if (isWasted) this.#wasted.add(tenant, worker.lastCpuMs);
 			this.#free.push(worker);
 		}
 	}
@@ -136,6 +160,8 @@ function stopped(): ApiError {
 
 /** One process and the job that it does. */
 class JobWorker<Done> {
+	/** Processor time of the last job. */
+	lastCpuMs = 0;
 	readonly #options: JobPoolOptions<Done>;
 	#process: EngineProcess<null>;
 	#nextId = 0;
@@ -167,7 +193,12 @@ class JobWorker<Done> {
 		const id = this.#nextId++;
 		const { promise, resolve, reject } = Promise.withResolvers<Done>();
 		this.#open = { id, resolve, reject };
+		const firstCpuMs = this.#process.cpuMs ?? 0;
+		const noteCpu = () => {
+			this.lastCpuMs = Math.max(0, (this.#process.cpuMs ?? firstCpuMs) - firstCpuMs);
+		};
 		const end = (why: string, fault: unknown) => {
+			noteCpu();
 			reject(fault);
 			void this.#process.kill(why);
 		};
@@ -183,7 +214,9 @@ class JobWorker<Done> {
 			const isSent = await this.#process.sendLarge({ ...work, id });
 			// Where we ended it ourselves, the job has its fault already.
 			if (!isSent) reject(new EngineError("exited", `The ${this.#options.name} engine ended`));
-			return await promise;
+			const done = await promise;
+			noteCpu();
+			return done;
 		} finally {
 			unwatch();
 			signal.removeEventListener("abort", leave);

@@ -119,6 +119,11 @@ export class EngineProcess<Ready> {
 		return this.#running?.child.pid ?? null;
 	}
 
+	/** Processor time of the child and of all that it started so far; null where none runs, or the system does not tell it. */
+	get cpuMs(): number | null {
+		return this.#usage()?.cpuMs ?? null;
+	}
+
 	/** Resident memory of the child and of all that it started, in bytes; null where none runs. */
 	async rssBytes(): Promise<number | null> {
 		return this.#usage()?.residentBytes ?? null;

@@ -7,6 +7,7 @@ export { addressNetwork } from "./address-network.ts";
 export { FairGate, type FairGateOptions } from "./fair-gate.ts";
 export { PartyCapacity } from "./party-capacity.ts";
 export { type CallerKind, Places } from "./places.ts";
+export { RecentUse } from "./recent-use.ts";
 export { type Requester, TENANT_HEADER } from "./requester.ts";
 export { SharedCapacity } from "./shared-capacity.ts";
 export { networkTenant, partyOf } from "./tenants.ts";

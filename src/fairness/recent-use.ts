@@ -1,4 +1,4 @@
-/** Of the time that passes, the share by which what was used is forgotten: whoever uses a place less than that owes nothing. */
+/** Of the time that passes, the share by which what was used is forgotten: whoever uses less than that owes nothing. */
 const FORGOTTEN_SHARE = 0.25;
 /** Parties that are kept in mind; past it those that owe nothing are dropped. */
 const MAX_KEPT = 10_000;
@@ -8,7 +8,7 @@ interface Use {
 	readonly atMs: number;
 }
 
-/** How long each party has used places lately. */
+/** How much time each party has used lately, of places or of processors. */
 export class RecentUse {
 	readonly #uses = new Map<string, Use>();
 	readonly #nowMs: () => number;
@@ -17,12 +17,17 @@ export class RecentUse {
 		this.#nowMs = nowMs;
 	}
 
-	/** Adds the time that a piece of a party's work had a place. */
+	/** Adds what a piece of a party's work has used. */
 	add(party: string, ms: number): void {
 		const used = this.of(party) + ms;
 		this.#uses.set(party, { ms: used, atMs: this.#nowMs() });
 		if (this.#uses.size <= MAX_KEPT) return;
 		for (const other of [...this.#uses.keys()]) if (this.of(other) === 0) this.#uses.delete(other);
+	}
+
+	/** How long until a party has used no more than `mostMs`; 0: it has not. */
+	waitMs(party: string, mostMs: number): number {
+		return Math.max(0, this.of(party) - mostMs) / FORGOTTEN_SHARE;
 	}
 
 	/** Milliseconds. */

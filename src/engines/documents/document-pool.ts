@@ -44,6 +44,7 @@ export class DocumentPool implements DocumentReader {
 			maxMemoryMb: options.maxMemoryMb,
 			maxWaiting: options.maxWaiting ?? 512,
 			idleStopMs: options.idleStopMs ?? 300_000,
+			isRefusal: ({ fault }) => fault !== undefined,
 			faults: { tooSlow, tooHungry, ended, overflow },
 		});
 	}

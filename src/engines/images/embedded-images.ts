@@ -60,6 +60,7 @@ export class EmbeddedImages implements ImageEngine {
 			maxMemoryMb: options.maxMemoryMb ?? 1_024,
 			maxWaiting,
 			idleStopMs,
+			isRefusal: ({ fault }) => fault !== undefined,
 			faults: { tooSlow, tooHungry, ended, overflow },
 		});
 		this.#scorer = new AdultScorer({ assets, log, limitMs, maxWaiting, idleStopMs });

@@ -39,6 +39,7 @@ export class PagePool {
 			maxMemoryMb: options.maxMemoryMb,
 			maxWaiting: options.maxWaiting ?? 512,
 			idleStopMs: options.idleStopMs ?? 300_000,
+			isRefusal: ({ fault }) => fault !== undefined,
 			faults: { tooSlow, tooHungry, ended, overflow },
 		});
 	}
