@@ -14,6 +14,9 @@ const CLOSE_BRACE = 0x7d;
 /** What of an answer is read in one turn of the event loop. */
 const STEP_BYTES = 4 << 20;
 
+/** Elements beyond those that were asked for: some servers answer notifications. */
+const MAX_MORE = 100;
+
 /** How many items of a batch go out at once to a server that takes no arrays. */
 const ALONE_AT_ONCE = 8;
 
@@ -78,9 +81,11 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 	if (bytes[at] !== OPEN_BRACKET) throw refusalOfArray(bytes, at);
 	const answers: ArrayAnswer = Array.from({ length: count }, () => null);
 	let answered = 0;
+	let elements = 0;
 	at = skipWhitespace(bytes, at + 1);
 	let stepEnd = at + STEP_BYTES;
 	while (bytes[at] !== CLOSE_BRACKET) {
+		if (++elements > count + MAX_MORE) throw broken("an array of more answers than were asked for");
 		const { envelope, fault, end } = readElement(bytes, at);
 		// Ids that are none of ours, and a second answer under the same id, are passed over.
 		const place = envelope.id === null ? -1 : numberOfId(envelope.id) - first;

@@ -278,3 +278,17 @@ test("the hash of a send stands beside an element that is no object", async () =
 	const { outcome } = await upstreams.batch(call);
 	expect(outcome.slice(0, 2).map(textOf)).toEqual(["[0]", JSON.stringify(hash)]);
 });
+
+test("an array of far more answers than were asked for is none, and is not read on", async () => {
+	const [node, other] = [await chain(), await chain()];
+	const upstreams = await over([node.url, other.url]);
+	node.always(spoilt((answers) => [...answers, ...Array.from({ length: 100 }, () => null)]));
+	expect((await upstreams.batch(calls(2))).outcome.map(textOf)).toEqual(inOrder(2));
+	expect(other.requests).toHaveLength(0);
+	node.always({ stream: () => [Buffer.from(`[${"null,".repeat(500_000)}null]`)] });
+	const { outcome, retries } = await upstreams.batch(calls(2));
+	expect(outcome.map(textOf)).toEqual(inOrder(2));
+	expect([retries, other.requests.length]).toEqual([1, 1]);
+	node.always(spoilt((answers) => [...answers, ...Array.from({ length: 101 }, () => null)]));
+	expect((await upstreams.batch(calls(2))).retries).toBe(1);
+});

@@ -62,6 +62,12 @@ test("a value is checked inside of its brackets and quotes, and passes byte for 
 	for (const odd of ODD_JSON) expect(Buffer.from(answer(odd).value).toString("latin1")).toBe(odd);
 });
 
+test("a response of more members than any server adds is a fault", () => {
+	const answer = (more: number) => answerOf(Buffer.from(`{"id":${ID},${'"a":1,'.repeat(more)}"result":1}`), ID, 200);
+	expect(answer(900).kind).toBe("result");
+	expect(() => answer(1_100)).toThrow("too many members");
+});
+
 test("a response that is cut off anywhere, or spoilt in one byte, is a fault or says the same kind of thing", () => {
 	fc.assert(
 		fc.property(response, fc.nat(), fc.nat({ max: 255 }), ({ text }, at, byte) => {

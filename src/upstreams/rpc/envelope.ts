@@ -17,6 +17,9 @@ const COLON = 0x3a;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** A response has three or four members, and no server adds so many. */
+const MAX_MEMBERS = 1_000;
+
 /** The members that count. */
 const MEMBERS = ["result", "id", "error"] as const;
 type Member = (typeof MEMBERS)[number];
@@ -63,7 +66,8 @@ function readMembers(bytes: Uint8Array, from: number, envelope: Envelope, inside
 		at = skipWhitespace(bytes, at + 1);
 		if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
 	}
-	for (;;) {
+	for (let count = 0; ; count++) {
+		if (count > MAX_MEMBERS) throw broken("an answer of too many members");
 		if (between) {
 			at = skipWhitespace(bytes, at);
 			if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
