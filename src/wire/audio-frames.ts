@@ -172,6 +172,17 @@ function proofOfWave(bytes: Uint8Array): FrameProof {
 	return "more";
 }
 
+/** The samples of a WAVE file as far as they are here; null where they have not begun. */
+export function samplesOfWave(bytes: Uint8Array): Uint8Array | null {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	for (let at = 12; at + 8 <= bytes.length; ) {
+		if (textAt(bytes, at, 4) === "data") return bytes.subarray(at + 8);
+		const size = view.getUint32(at + 4, true);
+		at += 8 + size + (size & 1);
+	}
+	return null;
+}
+
 function textAt(bytes: Uint8Array, at: number, length: number): string {
 	return String.fromCharCode(...bytes.subarray(at, at + length));
 }

@@ -5,7 +5,7 @@
  */
 
 export { type AudioContainer, audioContainer, CONTAINER_TYPES } from "./audio-container.ts";
-export { provenByFrames } from "./audio-frames.ts";
+export { provenByFrames, samplesOfWave } from "./audio-frames.ts";
 export { decodeBase64Over, decodedLength } from "./base64-bytes.ts";
 export { base64String } from "./base64-string.ts";
 export { bytesAre, latin1Text, utf8Text } from "./byte-text.ts";

@@ -61,6 +61,26 @@ test("audio of a real encoder is what it is, whole and cut off in the middle, wi
 	await encoder.stop();
 });
 
+test("a WAVE file whose samples are text is none, and its samples are waited for", async () => {
+	const wave = (samples: Uint8Array, bits = 16) => {
+		const head = Buffer.from(
+			"RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\xc0\x5d\0\0\x80\xbb\0\0\x02\0\x10\0data\xff\xff\xff\xff",
+			"latin1",
+		);
+		head[34] = bits;
+		return Buffer.concat([head, samples]);
+	};
+	for (const text of [ERROR.repeat(9), "<html><script>alert(1)</script>".repeat(20)])
+		for (const bits of [8, 16]) expect(formatOfBytes(whole(wave(Buffer.from(text), bits)), "wav")).toBe("none");
+	const quiet = Uint8Array.from({ length: 600 }, (_, at) => 128 + 2 * Math.sin(at));
+	for (const samples of [Buffer.alloc(600), quiet, Buffer.alloc(0)])
+		expect(formatOfBytes(whole(wave(samples, 8)), "wav")).toBe("wav");
+	const pieces = [wave(Buffer.alloc(0)), Buffer.from(ERROR.repeat(9))];
+	const reader = { read: async () => ({ value: pieces.shift(), done: false }), cancel: async () => {} };
+	const beginning = await readBeginning(reader);
+	expect(beginning === null ? null : formatOfBytes(beginning, "wav")).toBe("none");
+});
+
 test("text behind the first bytes of a container is no audio, nor is one frame alone", () => {
 	const words = Buffer.from(ERROR.repeat(20));
 	for (const [format, beginning] of [

@@ -1,11 +1,13 @@
 import type { AudioFormatName } from "../../catalog/types.ts";
-import { audioContainer, provenByFrames } from "../../wire/index.ts";
+import { audioContainer, provenByFrames, samplesOfWave } from "../../wire/index.ts";
 import type { BodyReader } from "../connect.ts";
 
 /** As many bytes as tell a container. */
 const CONTAINER_BYTES = 16;
 /** As many as tell what has none: raw samples have no sign of their own, but are never so much plain text. */
 const TELLING_BYTES = 256;
+/** The same of samples behind the head of a WAVE file. */
+const TELLING_SAMPLE_BYTES = 128;
 const CONTAINER_OF: Readonly<Record<AudioFormatName, string | null>> = {
 	mp3: "mp3",
 	opus: "ogg",
@@ -51,7 +53,10 @@ function isTelling(bytes: Uint8Array): boolean {
 	if (bytes.length < CONTAINER_BYTES) return false;
 	const container = audioContainer(bytes);
 	if (container === null) return bytes.length >= TELLING_BYTES;
-	return bytes.length >= MAX_HELD_BYTES || provenByFrames(bytes, container, false) !== "more";
+	if (bytes.length >= MAX_HELD_BYTES) return true;
+	const proof = provenByFrames(bytes, container, false);
+	const isBare = container === "wav" && proof === "audio" && (samplesOfWave(bytes)?.length ?? 0) < TELLING_SAMPLE_BYTES;
+	return proof !== "more" && !isBare;
 }
 
 /**
@@ -65,6 +70,8 @@ export function formatOfBytes({ bytes, isWhole }: Beginning, told: AudioFormatNa
 	if (told === null) return null;
 	if (container === null) return "none";
 	if (provenByFrames(bytes, container, isWhole || bytes.length >= MAX_HELD_BYTES) !== "audio") return "none";
+	const samples = container === "wav" ? samplesOfWave(bytes) : null;
+	if (samples !== null && isMostlyLetters(samples.subarray(0, TELLING_SAMPLE_BYTES))) return "none";
 	return container === CONTAINER_OF[told] ? told : null;
 }
 
