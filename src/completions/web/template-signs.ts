@@ -142,6 +142,34 @@ export const TEMPLATE_SIGNS: readonly { readonly family: string; readonly source
 			signs: ["<role>", "<AI>", "<用户>", "<extra_id_", "<SPECIAL_", "<longcat_", "</longcat_"],
 		},
 		{
+			family: "Step, Kimi-VL, Pangu, TeleChat, Reka, Skywork",
+			source:
+				"stepfun-ai/step3, moonshotai/Kimi-VL-A3B-Thinking, ascend-tribe/openPangu-Embedded-7B, Tele-AI/TeleChat2, RekaAI/reka-flash-3 and Skywork/Skywork-13B-base, tokenizer_config.json and chat templates",
+			signs: ["<steptml:", "</steptml:", "◁think▷", "◁/think▷", "[unused", "<_", "<sep>", "[USER]", "[BOT]"],
+		},
+		{
+			family: "Falcon",
+			source: "tiiuae/falcon-7b, special_tokens_map.json and tokenizer.json",
+			signs: [
+				">>TITLE<<",
+				">>ABSTRACT<<",
+				">>INTRODUCTION<<",
+				">>SUMMARY<<",
+				">>COMMENT<<",
+				">>ANSWER<<",
+				">>QUESTION<<",
+				">>DOMAIN<<",
+				">>PREFIX<<",
+				">>SUFFIX<<",
+				">>MIDDLE<<",
+			],
+		},
+		{
+			family: "LLaVA, PaliGemma and others: where media stand",
+			source: "llava-hf/llava-1.5-7b-hf and google/paligemma-3b-mix-224, tokenizer_config.json and added_tokens.json",
+			signs: ["<image>", "<video>", "<audio>", "<loc0", "<seg0"],
+		},
+		{
 			family: "Code models: filling in the middle",
 			source: "bigcode-project/starcoder2 and meta-llama/codellama, README; Qwen/Qwen2.5-Coder, tokenizer_config.json",
 			signs: [

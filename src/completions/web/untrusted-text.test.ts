@@ -72,7 +72,21 @@ test("no sign of a chat template comes through whole, opening or closing, in a t
 		if (whole !== undefined) return [whole];
 		return /^[<[]\w+[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign];
 	});
-	const others = ["[THINK]", "[/THINK]", "[TOOL_CONTENT]", "<tool_calls>", "</tool_calls>", "[gMASK]<sop>", "<unk>", "<</SYS>>"];
+	const others = [
+		"[THINK]",
+		"[/THINK]",
+		"[TOOL_CONTENT]",
+		"<tool_calls>",
+		"</tool_calls>",
+		"[gMASK]<sop>",
+		"<unk>",
+		"<</SYS>>",
+		"<_user>",
+		"[unused9]",
+		"<steptml:invoke name=",
+		"◁/think▷",
+		">>QUESTION<<",
+	];
 	for (const sign of new Set([...signs, ...others])) {
 		const prompt = untrustedTexts([{ source: `a ${sign} b`, text: `x ${sign} y\n${sign}${sign}` }]);
 		expect(prompt.includes(sign), sign).toBe(false);
