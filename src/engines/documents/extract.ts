@@ -1,5 +1,6 @@
 import { DocumentFault } from "./document-fault.ts";
 import { fileKind } from "./file-kind.ts";
+import { flatToMarkdown } from "./flat/flat-xml.ts";
 import { MAX_MAIL_DEPTH, MAX_TEXT_CHARS } from "./limits.ts";
 import { docxToMarkdown } from "./office/docx.ts";
 import { epubToMarkdown } from "./office/epub.ts";
@@ -67,6 +68,10 @@ async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDe
 			return oleToMarkdown(bytes, readAttachment);
 		case "html":
 			return htmlBytesToMarkdown(bytes);
+		case "word-ml":
+		case "spreadsheet-ml":
+		case "flat-odf":
+			return flatToMarkdown(file.kind, bytes);
 		case "mail":
 			return mailToMarkdown(bytes, readAttachment);
 		case "text":

@@ -1,3 +1,4 @@
+import { type FlatKind, flatKind } from "./flat/flat-xml.ts";
 import { decodeText } from "./plain/decode-text.ts";
 import { ZipArchive } from "./zip/zip-archive.ts";
 
@@ -5,6 +6,7 @@ import { ZipArchive } from "./zip/zip-archive.ts";
 export type FileKind =
 	| { readonly kind: "pdf" | "rtf" | "ole" | "html" | "mail" | "image" | "unsupported"; readonly what?: string }
 	| { readonly kind: "docx" | "pptx" | "xlsx" | "odf" | "epub"; readonly zip: ZipArchive }
+	| { readonly kind: FlatKind }
 	| { readonly kind: "text"; readonly text: string };
 
 /** How the content of files begins that are not read, with their names. */
@@ -42,7 +44,9 @@ export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 	if (isMail(head, extension)) return { kind: "mail" };
 	if (isHtml(head, extension)) return { kind: "html" };
-	return { kind: "text", text: decodeText(bytes) };
+	const text = decodeText(bytes);
+	const flat = flatKind(text);
+	return flat === null ? { kind: "text", text } : { kind: flat };
 }
 
 /** Words that happen to begin like a signature. */

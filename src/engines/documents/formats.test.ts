@@ -361,14 +361,37 @@ test("documents within a Word document are read: pages, RTF, texts, other docume
 			["rR", "aFChunk", "old.rtf"],
 			["rT", "aFChunk", "note.txt"],
 			["rD", "aFChunk", "inner.docx"],
+			["rM", "aFChunk", "page.mht"],
+			["rX", "aFChunk", "never/asked/for.html"],
 		]),
-		"word/document.xml": `<w:document xmlns:w="w"><w:body>${p(t("before"))}${["rH", "rR", "rT", "rD"].map(chunk).join("")}</w:body></w:document>`,
+		"word/document.xml": `<w:document xmlns:w="w"><w:body>${p(t("before"))}${["rH", "rR", "rT", "rD", "rM"].map(chunk).join("")}</w:body></w:document>`,
 		"word/page.html": "<html><body><h1>A page</h1><p>with text</p></body></html>",
 		"word/old.rtf": "{\\rtf1 old words}",
 		"word/note.txt": "plain words",
 		"word/inner.docx": inner,
+		"word/page.mht": [
+			"MIME-Version: 1.0",
+			'Content-Type: multipart/related; type="text/html"; boundary="--b"',
+			"",
+			"----b",
+			'Content-Type: text/html; charset="utf-8"',
+			"Content-Transfer-Encoding: quoted-printable",
+			"Content-Location: file:///C:/page.htm",
+			"",
+			'<html><body><h2>Archived</h2><p>gr=C3=BC=C3=9Fe</p><img src=3D"a.png"></body></html>',
+			"----b",
+			"Content-Type: image/png",
+			"Content-Transfer-Encoding: base64",
+			"Content-Location: file:///C:/a.png",
+			"",
+			"aGVsbG8=",
+			"----b--",
+			"",
+		].join("\r\n"),
 	});
-	expect(await read(outer)).toBe("before\n\n# A page\n\nwith text\n\nold words\n\nplain words\n\ninner document");
+	expect(await read(outer)).toBe(
+		"before\n\n# A page\n\nwith text\n\nold words\n\nplain words\n\ninner document\n\n## Archived\n\ngrüße",
+	);
 	const lacking = docx(`${p(t("before"))}${chunk("rX")}`, {}, [["rX", "aFChunk", "gone.html"]]);
 	await expect(read(lacking)).rejects.toMatchObject({ kind: "corrupt" });
 });
@@ -436,4 +459,21 @@ test("a sheet costs as little as it says, wherever its cells are", async () => {
 	const rows = Array.from({ length: 2_000 }, (_, at) => row(at + 2, { AA: at })).join("");
 	const text = await read(book(row(1, Object.fromEntries(wide.map((column) => [column, 1]))) + rows));
 	expect(text.length).toBeLessThan(2_000 * 64 * 4);
+});
+
+test("numbers of more than 15 digits are shown as Excel shows them", async () => {
+	const cells = ["12345678901234567890", "1234567890123456", "123456789012345", "1E+20", "0.00000012", "-4111111111111111"];
+	const book = zipFile({
+		"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+		"xl/_rels/workbook.xml.rels": relations([
+			["rA", "worksheet", "worksheets/a.xml"],
+			["rS", "styles", "styles.xml"],
+		]),
+		"xl/workbook.xml": '<workbook><sheets><sheet name="A" sheetId="1" r:id="rA"/></sheets></workbook>',
+		"xl/styles.xml": '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="1"/></cellXfs></styleSheet>',
+		"xl/worksheets/a.xml": `<worksheet><sheetData><row r="1">${cells.map((value) => `<c><v>${value}</v></c>`).join("")}<c s="1"><v>12345678901234567890</v></c></row></sheetData></worksheet>`,
+	});
+	expect(await read(book)).toStartWith(
+		"## A\n\n| 1.23457E+19 | 1.23457E+15 | 123456789012345 | 1E+20 | 0.00000012 | -4.11111E+15 | 12345678901234600000 |",
+	);
 });

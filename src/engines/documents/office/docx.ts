@@ -4,6 +4,7 @@ import { blocks } from "../markdown.ts";
 import { attribute, elements, type MarkupElement } from "../markup/markup-tree.ts";
 import { decodeText } from "../plain/decode-text.ts";
 import { htmlBytesToMarkdown } from "../plain/html-bytes.ts";
+import { webArchiveToMarkdown } from "../plain/mail.ts";
 import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
 import { ZipArchive } from "../zip/zip-archive.ts";
 import { lacks, mainPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
@@ -17,19 +18,21 @@ const MAX_CHUNK_DEPTH = 3;
  * A Word document (ECMA-376 part 1, 17) as Markdown: headers, the body with each footnote, comment and text box behind
  * the paragraph that it belongs to, footers.
  */
-export function docxToMarkdown(zip: ZipArchive, depth = 0): string {
+export async function docxToMarkdown(zip: ZipArchive, depth = 0): Promise<string> {
 	const main = mainPart(zip);
 	const relations = relationsOf(zip, main);
 	const folder = posix.dirname(main);
 	const part = (type: string, fallback: string) => targetsOf(relations, type)[0] ?? posix.join(folder, fallback);
 	const styles = readStyles(partRoot(zip, part("styles", "styles.xml")));
 	const numbering = readNumbering(partRoot(zip, part("numbering", "numbering.xml")));
-	const body = (name: string, notes: WordNotes) => {
+	const body = async (name: string, notes: WordNotes) => {
 		const root = partRoot(zip, name);
 		if (root === null) return "";
 		const relations = relationsOf(zip, name);
 		const link = (id: string) => relations.get(id)?.target;
-		return new WordBody({ styles, numbering, notes, link, chunk: (id) => chunkOf(zip, link(id) ?? "", depth) }).blocks(root);
+		const chunks = await chunksOf(zip, targetsOf(relations, "aFChunk"), depth);
+		const chunk = (id: string) => chunks.get(link(id) ?? "")?.() ?? "";
+		return new WordBody({ styles, numbering, notes, link, chunk }).blocks(root);
 	};
 	const none: WordNotes = { footnotes: new Map(), endnotes: new Map(), comments: new Map() };
 	const read = (type: string, name: string) => notesOf(zip, part(type, `${name}.xml`), styles, numbering);
@@ -38,20 +41,36 @@ export function docxToMarkdown(zip: ZipArchive, depth = 0): string {
 		endnotes: read("endnotes", "endnotes"),
 		comments: read("comments", "comments"),
 	};
-	const once = (names: readonly string[]) => [...new Set(names.map((name) => body(name, none)))];
-	return blocks([...once(targetsOf(relations, "header")), body(main, notes), ...once(targetsOf(relations, "footer"))]);
+	const once = async (type: string) => new Set(await Promise.all(targetsOf(relations, type).map((name) => body(name, none))));
+	return blocks([...(await once("header")), await body(main, notes), ...(await once("footer"))]);
 }
 
-/** A document within a document: a page, RTF, plain text, or another of Word. Throws DocumentFault. */
-function chunkOf(zip: ZipArchive, name: string, depth: number): string {
+/** The text of each document within the document, by its name; calling for one that cannot be read throws its fault. */
+async function chunksOf(zip: ZipArchive, names: readonly string[], depth: number): Promise<Map<string, () => string>> {
+	const chunks = new Map<string, () => string>();
+	for (const name of names) {
+		try {
+			const text = await chunkOf(zip, name, depth);
+			chunks.set(name, () => text);
+		} catch (fault) {
+			chunks.set(name, () => {
+				throw fault;
+			});
+		}
+	}
+	return chunks;
+}
+
+/** A document within a document: a page, a web archive, RTF, plain text, or another of Word. Throws DocumentFault. */
+async function chunkOf(zip: ZipArchive, name: string, depth: number): Promise<string> {
 	const bytes = zip.read(name);
 	if (bytes === null) throw lacks(name);
 	if (depth === MAX_CHUNK_DEPTH) throw new DocumentFault("too-large", "The file nests documents too deep");
 	const head = bytes.toString("latin1", 0, 512);
 	if (head.startsWith("PK")) return docxToMarkdown(new ZipArchive(bytes), depth + 1);
 	if (/^\s*\{\\rtf/.test(head)) return rtfToMarkdown(bytes);
-	if (/^mime-version:|^content-type:|^from:/im.test(head) && !head.includes("<html"))
-		throw new DocumentFault("unsupported", "The file holds a web archive (MHT): it is not read here");
+	if (/^\s*(mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+):/i.test(head))
+		return webArchiveToMarkdown(bytes);
 	return /<[a-z!/]/i.test(head) ? htmlBytesToMarkdown(bytes) : decodeText(bytes);
 }
 

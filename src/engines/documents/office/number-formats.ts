@@ -71,8 +71,12 @@ export class NumberFormats {
 
 	/** @param value as the file has it: a decimal number in text */
 	show(value: string, style: number): string {
+		return this.showAs(value, this.#patterns[style] ?? GENERAL);
+	}
+
+	/** @param pattern of the file itself, in place of a style's */
+	showAs(value: string, pattern: string): string {
 		const number = Number(value);
-		const pattern = this.#patterns[style] ?? GENERAL;
 		if (!Number.isFinite(number) || value.trim() === "") return value;
 		if (pattern === GENERAL || pattern.length > MAX_PATTERN_CHARS) return plain(number);
 		try {
@@ -84,7 +88,13 @@ export class NumberFormats {
 	}
 }
 
-/** As a sheet shows it: 15 digits, no noise of binary fractions. */
-const plain = (number: number): string => String(Number(number.toPrecision(15)));
+/** A number has 15 digits in a sheet: what has more is shown by its power of ten. */
+const MOST_SHOWN = 1e15;
+
+/** As a sheet shows it, without the noise of binary fractions. */
+function plain(number: number): string {
+	const text = String(Number(number.toPrecision(15)));
+	return Math.abs(number) >= MOST_SHOWN || text.includes("e") ? format(GENERAL, number) : text;
+}
 
 const isDate = (pattern: string): boolean => /[ymdhs]/i.test(pattern.replaceAll(/"[^"]*"|\\.|\[[^\]]*\]|_.|\*./g, ""));

@@ -6,16 +6,22 @@ import type { ZipArchive } from "../zip/zip-archive.ts";
 import { OdfBody } from "./odf-body.ts";
 import { partRoot } from "./ooxml-package.ts";
 
+const NOTHING: MarkupElement = { name: "", attributes: {}, children: [] };
+
 /** An OpenDocument text, sheet or presentation (ISO/IEC 26300) as Markdown. Throws DocumentFault where it has a password. */
 export function odfToMarkdown(zip: ZipArchive): string {
 	const manifest = partRoot(zip, "META-INF/manifest.xml");
 	if (manifest !== null && descendants(manifest, "encryption-data").length > 0)
 		throw new DocumentFault("encrypted", "The file is protected by a password");
 	const content = partRoot(zip, "content.xml");
-	const body = content === null ? undefined : child(content, "body");
-	if (content === null || body === undefined)
+	if (content === null || child(content, "body") === undefined)
 		throw new DocumentFault("corrupt", "The file is damaged: it lacks the part that its text is in");
-	const styles = partRoot(zip, "styles.xml");
+	return odfRootToMarkdown(content, partRoot(zip, "styles.xml"));
+}
+
+/** @param styles the root of the part that has the pages' headers and footers: the same one in a flat file */
+export function odfRootToMarkdown(content: MarkupElement, styles: MarkupElement | null): string {
+	const body = child(content, "body") ?? NOTHING;
 	const reader = new OdfBody([content, ...(styles === null ? [] : [styles])]);
 	const masters = styles === null ? [] : descendants(styles, "master-page");
 	const repeated = (name: string) => [

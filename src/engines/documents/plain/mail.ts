@@ -41,6 +41,12 @@ export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAtta
 	return mailBlocks(parts, readAttachment);
 }
 
+/** The page of a web archive (MHTML, RFC 2557), without the pictures that it shows. Throws DocumentFault. */
+export async function webArchiveToMarkdown(bytes: Uint8Array): Promise<string> {
+	const { html, text } = await parsed(bytes);
+	return html === undefined ? (text ?? "") : htmlToMarkdown(html);
+}
+
 /** A mail of any format as Markdown. */
 export async function mailBlocks(mail: MailParts, readAttachment: ReadAttachment): Promise<string> {
 	const read: string[] = [];
