@@ -63,6 +63,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		wallet: (identity) => findWallet(cache, identity),
 		takeRequest: (caller: Caller, subject: string, limit: RateLimit, estimate: number) =>
 			windowsOf(caller).take(caller.account.id, subject, limit, estimate),
+		rateState: (caller, subject, limit) => windowsOf(caller).look(caller.account.id, subject, limit),
 		settleTokens: (caller, subject, estimate, tokens, taken) =>
 			windowsOf(caller).settle(caller.account.id, subject, estimate, tokens, taken),
 		hold: (caller, context, worstNano) => desk.hold(caller, context, worstNano),

@@ -139,6 +139,8 @@ export interface Budgets {
 	 * nodes share the window and the store has to be asked; it rejects with the same.
 	 */
 	takeRequest(caller: Caller, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState | Promise<RateState>;
+	/** What is told of that window to a request that took nothing of it: as this node knows it. null: a window that is not used. */
+	rateState(caller: Caller, subject: string | null, limit: RateLimit): RateState;
 	/**
 	 * Settles the tokens estimate of `takeRequest` to the real number. `taken` is what `takeRequest` gave: with
 	 * it a request that ends in a later window does not lower that window's count.

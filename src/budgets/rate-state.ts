@@ -1,4 +1,6 @@
 import { ApiError } from "../errors/index.ts";
+import { MINUTE_MS } from "../store/minutes.ts";
+import type { Clock } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
 
 /** A minute window, as far as its caller is told of it. */
@@ -24,6 +26,13 @@ export function stateOf(
 	if (limitTokens === undefined) return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds };
 	const remainingTokens = Math.max(0, limitTokens - used.tokens);
 	return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds, limitTokens, remainingTokens };
+}
+
+/** What is told of a window that begins now. */
+export function unusedState(limit: RateLimit, clock: Clock): RateState {
+	const now = clock.monotonic();
+	const window = { endsAt: now + MINUTE_MS, resetAtSeconds: Math.ceil((clock.now() + MINUTE_MS) / 1000) };
+	return stateOf(window, { requests: 0, tokens: 0 }, limit, now);
 }
 
 /** The 429 of a request that found the window used up: of its tokens, or of its requests. */

@@ -1,9 +1,8 @@
+import { MINUTE_MS } from "../store/minutes.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
-import { exceeded, stateOf } from "./rate-state.ts";
+import { exceeded, stateOf, unusedState } from "./rate-state.ts";
 import { WindowTable } from "./window-table.ts";
-
-const WINDOW_MS = 60_000;
 
 interface RateWindow {
 	readonly accountId: string;
@@ -43,6 +42,13 @@ export class RateWindows {
 		return stateOf(window, window, limit, now);
 	}
 
+	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
+	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
+		const now = this.#clock.monotonic();
+		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
+		return window === undefined ? unusedState(limit, this.#clock) : stateOf(window, window, limit, now);
+	}
+
 	/**
 	 * Puts the real tokens in the place of the estimate. Where the window of the estimate (`taken`) has ended,
 	 * only what goes beyond the estimate counts, in the window that is open now.
@@ -60,8 +66,8 @@ export class RateWindows {
 	}
 
 	#open(accountId: string, subject: string, now: number): RateWindow {
-		const resetAtSeconds = Math.ceil((this.#clock.now() + WINDOW_MS) / 1000);
-		const window = { accountId, subject, endsAt: now + WINDOW_MS, resetAtSeconds, requests: 0, tokens: 0 };
+		const resetAtSeconds = Math.ceil((this.#clock.now() + MINUTE_MS) / 1000);
+		const window = { accountId, subject, endsAt: now + MINUTE_MS, resetAtSeconds, requests: 0, tokens: 0 };
 		this.#windows.add(window, now);
 		return window;
 	}

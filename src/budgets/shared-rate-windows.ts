@@ -1,7 +1,7 @@
 import { MINUTE_MS, type MinuteGrant, type MinuteTake, type SharedMinutes } from "../store/minutes.ts";
 import { type Clock, every, type Timers } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
-import { exceeded, stateOf } from "./rate-state.ts";
+import { exceeded, stateOf, unusedState } from "./rate-state.ts";
 import { type TimedWindow, WindowTable } from "./window-table.ts";
 
 /** Tokens that were counted here are told to the other nodes this often. */
@@ -112,6 +112,13 @@ export class SharedRateWindows {
 		this.#asking.add(window);
 		void this.#exchange();
 		return promise;
+	}
+
+	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
+	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
+		const now = this.#clock.monotonic();
+		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
+		return window === undefined ? unusedState(limit, this.#clock) : stateOf(window, window, limit, now);
 	}
 
 	/** Puts the real tokens in the place of the estimate: see `RateWindows.settle`. */

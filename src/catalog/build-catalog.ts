@@ -15,9 +15,6 @@ import type { Deprecation, Model } from "./types.ts";
 /** What OpenAI-compatible servers use where a request names none. */
 const PROTOCOL_TEMPERATURE = 1;
 const PROTOCOL_TOP_P = 1;
-const TOKEN_PRICES = ["input", "output", "cacheInput", "cacheWrite"] as const;
-/** USD per million tokens: a pico-USD per token. */
-const SMALLEST_TOKEN_PRICE = 1e-6;
 /** Unix seconds: `created` of a model of which nobody tells it. It stays the same over rebuilds. */
 const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
 
@@ -65,8 +62,6 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 	const facts = draft.type === "tts" ? speechFacts(entry, draft.data) : null;
 	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
 		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
-	checkPrices(draft.id, "price", entry.price ?? {});
-	checkPrices(draft.id, "price.extended", entry.price?.extended ?? {});
 	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
 		throw configError(draft.id, "tier", `there is no tier "${entry.tier}" under limits.tiers`);
 	for (const member of ["date", "removesAt", "startsAt"] as const) {
@@ -84,15 +79,6 @@ function checkImage({ id, type }: Draft, image: NonNullable<ModelEntry["image"]>
 		throw configError(id, "image.defaultResolution", "is none of the model's resolutions");
 	if (defaultQuality !== undefined && qualities !== undefined && !qualities.includes(defaultQuality))
 		throw configError(id, "image.defaultQuality", "is none of the model's qualities");
-}
-
-/** A price of a single token, written where that of a million belongs, would round to nothing. */
-function checkPrices(id: string, path: string, price: Partial<Record<(typeof TOKEN_PRICES)[number], number>>): void {
-	for (const name of TOKEN_PRICES) {
-		const usd = price[name];
-		if (usd !== undefined && usd > 0 && usd < SMALLEST_TOKEN_PRICE)
-			throw configError(id, `${path}.${name}`, "must be 0 or at least 0.000001: prices are in USD per million tokens");
-	}
 }
 
 /** Traits that the model holds, and those that it claims while another of the same claim holds them. */

@@ -126,20 +126,6 @@ describe("a configuration that contradicts itself is refused with its path", () 
 			"models.entries.tts-kokoro.type",
 		],
 		["a text member elsewhere", { models: { entries: { "tts-kokoro": { tier: "S" } } } }, "models.entries.tts-kokoro.tier"],
-		[
-			"a price of one token",
-			{ models: { entries: { x: { price: { input: 3e-7, output: 0 } } } } },
-			"models.entries.x.price.input",
-		],
-		[
-			"a price of one token above a threshold",
-			{
-				models: {
-					entries: { x: { price: { input: 1, output: 1, extended: { contextTokenThreshold: 9, input: 1, output: 9e-7 } } } },
-				},
-			},
-			"models.entries.x.price.extended.output",
-		],
 		["an unknown tier", { models: { entries: { x: { tier: "XXL" } } } }, "models.entries.x.tier"],
 		["an unknown type of traits", { models: { traits: { speech: {} } } }, "models.traits.speech"],
 		["a trait on a wrong type", { models: { traits: { text: { default: "tts-kokoro" } } } }, "models.traits.text.default"],

@@ -42,6 +42,7 @@ describe("refuses", () => {
 		[["requests", "show", "x", "--limt", "3"], "Unknown option: --limt"],
 		[["requests", "show", "x", "--limt=3"], "Unknown option: --limt"],
 		[["requests", "show", "-limit", "3"], "Unknown option: -limit"],
+		[["requests", "show", "-5"], "A number below 0 means nothing here: -5"],
 		[["requests", "show", "--maxTokens", "3"], "Unknown option: --maxTokens"],
 		[["requests", "show", "--no-limit"], "Unknown option: --no-limit"],
 		[["requests", "show", "--constructor", "x"], "Unknown option: --constructor"],

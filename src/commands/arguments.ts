@@ -92,7 +92,7 @@ function optionFault(args: ArgsDef, word: string, words: Words): string | null {
 		return given === undefined || (given === "" && !mayBeEmpty(arg)) ? `Option ${name} needs a value` : null;
 	}
 	if (arg?.type === "boolean" || (name.startsWith("--no-") && known(name.slice(5))?.type === "boolean")) return null;
-	return `Unknown option: ${name}`;
+	return /^-[\d.]/.test(name) ? `A number below 0 means nothing here: ${name}` : `Unknown option: ${name}`;
 }
 
 /** Free text and lists may; of all else an empty value is a variable of the shell that was not set. */

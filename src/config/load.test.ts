@@ -284,7 +284,9 @@ test("staking needs chain and contract together, the contract as text, and a rat
 	const chain = "chain: {rpcUrl: 'https://x/${RPC_KEY}'}";
 	expect(fault(`staking: {${chain}}\n`, { RPC_KEY: "k" })).toContain("staking: expected chain.rpcUrl and contract together");
 	expect(fault(`staking: {contract: ${contract}}\n`)).toContain("staking: expected chain.rpcUrl and contract together");
-	expect(fault(`staking: {contract: 0x${"12".repeat(20)}}\n`)).toContain("staking.contract: must be string");
+	expect(fault(`staking: {contract: 0x${"12".repeat(20)}}\n`)).toContain(
+		"staking.contract: expected an address: 0x and 40 hex digits, as text",
+	);
 	expect(fault('staking: {contract: "0x12"}\n')).toContain("staking.contract: expected an address: 0x and 40 hex digits");
 	expect(fault('staking: {view: "stakedOf(uint256)"}\n')).toContain("staking.view: expected a view of one address");
 	expect(fault('staking: {diemPerToken: "0.0"}\n')).toContain("staking.diemPerToken: expected more than 0");
@@ -292,4 +294,33 @@ test("staking needs chain and contract together, the contract as text, and a rat
 	const text = `staking: {${chain}, contract: ${contract}, view: stakedOf(address)}\n`;
 	const { staking } = loadConfig({}, { RPC_KEY: "k" }, folder(text)).config;
 	expect(staking).toMatchObject({ chain: { rpcUrl: "https://x/k", id: 8453, name: "Base" }, view: "stakedOf(address)" });
+});
+
+test("a price that would be charged as nothing is refused, whatever it is the price of", () => {
+	const entry = (inner: string) => `models: {entries: {a: ${inner}}}\n`;
+	for (const [text, path, least] of [
+		[entry("{price: {input: 0.0000001, output: 1}}"), "models.entries.a.price.input", "0.000001"],
+		[entry("{price: {input: 1, output: 1, cacheInput: 1e-9}}"), "models.entries.a.price.cacheInput", "0.000001"],
+		[
+			entry("{price: {input: 1, output: 1, extended: {contextTokenThreshold: 1, input: 1, output: 1e-7}}}"),
+			"models.entries.a.price.extended.output",
+			"0.000001",
+		],
+		[entry("{speech: {perMillionCharacters: 1e-7}}"), "models.entries.a.speech.perMillionCharacters", "0.000001"],
+		[entry("{embedding: {perMillionTokens: 1e-7}}"), "models.entries.a.embedding.perMillionTokens", "0.000001"],
+		[entry("{transcription: {perAudioSecond: 1e-10}}"), "models.entries.a.transcription.perAudioSecond", "0.000000001"],
+		[entry("{image: {byQuality: {2K: {low: 1e-10}}}}"), "models.entries.a.image.byQuality.2K.low", "0.000000001"],
+		["documents: {pricePerFileUsd: 1e-10}\n", "documents.pricePerFileUsd", "0.000000001"],
+		["web: {pricePerSearchUsd: 1e-10}\n", "web.pricePerSearchUsd", "0.000000001"],
+	] as const)
+		expect(fault(text)).toContain(`turnpike.yaml: ${path}: expected 0, or at least ${least}: less is charged as nothing`);
+	for (const free of ["0", "0.000001"])
+		expect(loadConfig({}, {}, folder(entry(`{price: {input: ${free}, output: ${free}}}`))).file).not.toBeNull();
+});
+
+test("an amount that is negative, or no text, is told what an amount is", () => {
+	for (const amount of ["-5", '"-5"', "1e9"])
+		expect(fault(`accounts: {startingCreditUsd: ${amount}}\n`)).toContain(
+			"accounts.startingCreditUsd: expected a decimal number with at most 9 places, like 12.50",
+		);
 });

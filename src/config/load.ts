@@ -8,7 +8,7 @@ import { checker, pathText } from "../schema/index.ts";
 import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { dialectOf } from "./dialect-of.ts";
 import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
-import { HTTP_ADDRESS, PATTERN_WORDS } from "./schema-parts.ts";
+import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-parts.ts";
 import { type Environment, fileState, SecretFault, withSecrets } from "./secrets.ts";
 
 export type { Environment } from "./secrets.ts";
@@ -58,6 +58,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	checkNames(ConfigSchema as NamedSchema, tree, [], place);
 	const filled = Value.Default(ConfigSchema, tree);
 	if (!configChecker.check(filled)) throw faultOf(place, configChecker.issues(filled), sources);
+	checkPrices(ConfigSchema as NamedSchema, filled, [], place);
 	const config = complete(filled as GivenConfig, place, sources);
 	checkReferences(config, place, sources);
 	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
@@ -142,6 +143,7 @@ interface NamedSchema {
 	readonly properties?: Readonly<Record<string, NamedSchema>>;
 	readonly patternProperties?: Readonly<Record<string, NamedSchema>>;
 	readonly names?: string;
+	readonly [LEAST_KEYWORD]?: number;
 }
 
 /** Refuses a name that an operator gave where the schema's record does not take it. */
@@ -154,6 +156,21 @@ function checkNames(schema: NamedSchema, value: unknown, at: readonly string[], 
 			throw new ConfigError(`${file}: ${shownPath(inner)}: expected ${schema.names ?? `a name that matches ${pattern}`}`);
 		const next = ofRecord ?? (Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined);
 		if (next !== undefined) checkNames(next, item, inner, file);
+	}
+}
+
+/** Refuses a price that is so small that it would be charged as nothing. */
+function checkPrices(schema: NamedSchema, value: unknown, at: readonly string[], file: string): void {
+	const least = schema[LEAST_KEYWORD];
+	if (least !== undefined && typeof value === "number" && value > 0 && value < least) {
+		const decimal = least.toFixed(9).replace(/0+$/, "");
+		throw new ConfigError(`${file}: ${shownPath(at)}: expected 0, or at least ${decimal}: less is charged as nothing`);
+	}
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+	const ofRecord = Object.values(schema.patternProperties ?? {})[0];
+	for (const [key, item] of Object.entries(value)) {
+		const next = ofRecord ?? (Object.hasOwn(schema.properties ?? {}, key) ? schema.properties?.[key] : undefined);
+		if (next !== undefined) checkPrices(next, item, [...at, key], file);
 	}
 }
 
@@ -356,7 +373,7 @@ function checkX402({ x402 }: Config, file: string, sources: Sources): void {
 }
 
 function faultOf(file: string, issues: readonly Issue[], sources: Sources): ConfigError {
-	const lines = issues.map(({ path, message }) => `${placeOf(shownPath(path) || "(top)", file, sources)}: ${inWords(message)}`);
+	const lines = issues.map(({ path, message }) => `${placeOf(shownPath(path) || "(top)", file, sources)}: ${message}`);
 	return new ConfigError(lines.join("\n"));
 }
 
@@ -372,9 +389,4 @@ function complete(given: GivenConfig, file: string, sources: Sources): Config {
 		if (!(error instanceof UpstreamFault)) throw error;
 		throw new ConfigError(`${placeOf(`upstreams.${error.path}`, file, sources)}: ${error.message}`);
 	}
-}
-
-function inWords(message: string): string {
-	const words = PATTERN_WORDS[message.replace(/^must match /, "")];
-	return words === undefined ? message : `expected ${words}`;
 }

@@ -1,11 +1,12 @@
 import Type, { type TSchema } from "typebox";
 import { closed } from "../schema/closed.ts";
-import { named, PLAIN_TEXT, section, text } from "./schema-parts.ts";
+import { LEAST_USD, LEAST_USD_PER_MILLION, named, PLAIN_TEXT, price, section, text } from "./schema-parts.ts";
 
 const IMAGE_SIZE = "^[1-9]\\d{1,4}x[1-9]\\d{1,4}$";
 const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";
 
-const usdPrice = () => Type.Number({ minimum: 0, maximum: 1_000_000, description: "USD per million tokens" });
+const usdPrice = (description = "USD per million tokens") =>
+	price({ maximum: 1_000_000, least: LEAST_USD_PER_MILLION, description });
 
 /**
  * How a sample comes to an upstream. With each request: `ref_audio`, a data URL in that member of the JSON body (vLLM-Omni),
@@ -111,18 +112,18 @@ const TextPriceSchema = closed({
 const SpeechSchema = closed({
 	voices: Type.Optional(Type.Array(text(), { minItems: 1, uniqueItems: true })),
 	defaultVoice: Type.Optional(Type.String({ pattern: PLAIN_TEXT, description: "Default: the first of voices" })),
-	perMillionCharacters: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000_000, description: "Price in USD" })),
+	perMillionCharacters: Type.Optional(usdPrice("Price in USD")),
 	prompt: Type.Optional(Type.Boolean({ description: "true: prompt goes to the upstream, as instructions" })),
 	temperature: Type.Optional(Type.Boolean({ description: "true: temperature goes to the upstream" })),
 	topP: Type.Optional(Type.Boolean({ description: "true: top_p goes to the upstream" })),
 });
 
 const TranscriptionSchema = closed({
-	perAudioSecond: Type.Optional(Type.Number({ minimum: 0, maximum: 1_000, description: "Price in USD" })),
+	perAudioSecond: Type.Optional(price({ maximum: 1_000, least: LEAST_USD, description: "Price in USD" })),
 	timestamps: Type.Optional(Type.Enum(["word", "segment", "none"], { description: "What timestamps: true gives" })),
 });
 
-const usdEach = (description?: string) => Type.Number({ minimum: 0, maximum: 1_000, ...(description ? { description } : {}) });
+const usdEach = (description?: string) => price({ maximum: 1_000, least: LEAST_USD, ...(description ? { description } : {}) });
 const resolutionName = () => Type.Enum(["1K", "2K", "4K"]);
 const qualityName = () => Type.Enum(["low", "medium", "high"]);
 const EachTier = <T extends TSchema>(each: T) =>

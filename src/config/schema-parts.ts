@@ -1,5 +1,6 @@
 /** What the sections of the configuration are made of: closed objects with their defaults, and the texts that they take. */
 import Type, { type TObject, type TProperties, type TSchema } from "typebox";
+import { tellRule } from "../schema/patterned-text.ts";
 
 /**
  * A section that may be left out as a whole: its members' defaults fill it. Values of a record need it too:
@@ -9,6 +10,17 @@ export const section = <T extends TProperties>(properties: T, description?: stri
 	Type.Object(properties, { additionalProperties: false, default: {}, ...(description ? { description } : {}) }) as TObject<T>;
 export const ms = (fallback: number, description?: string) =>
 	Type.Integer({ minimum: 1, maximum: 86_400_000, default: fallback, ...(description ? { description } : {}) });
+/** Keyword of a price: what it may be least where it is not 0, since less would be charged as nothing (src/ledger/nano.ts). */
+export const LEAST_KEYWORD = "x-least";
+/** A price in USD of one thing, or of the time that `least` of it is a unit of. */
+export const price = (options: { maximum: number; least: number; default?: number; description?: string }) => {
+	const { least, ...rest } = options;
+	return Type.Number({ minimum: 0, [LEAST_KEYWORD]: least, ...rest });
+};
+/** A nano-USD: the smallest amount of the books. */
+export const LEAST_USD = 1e-9;
+/** A pico-USD for each of a million. */
+export const LEAST_USD_PER_MILLION = 1e-6;
 /** An address that requests go to or come from. */
 export const HTTP_ADDRESS = "^https?://";
 /** A name that may stand in a line of a log and in a path of a message: no control characters. */
@@ -36,6 +48,7 @@ export const EVM_ADDRESS = "^0x[0-9a-fA-F]{40}$";
 export const SOLANA_ADDRESS = "^[1-9A-HJ-NP-Za-km-z]{32,44}$";
 /** A name and one argument: what eth_call is asked with. */
 export const ADDRESS_VIEW = "^[A-Za-z_$][A-Za-z0-9_$]{0,99}\\(address\\)$";
+export const CREDIT = "^\\d{1,7}(\\.\\d{1,9})?$";
 export const AMOUNT = "^\\d{1,6}(\\.\\d{1,9})?$";
 export const PRIVATE_KEY = "^(0x)?[0-9a-fA-F]{64}$";
 
@@ -58,7 +71,9 @@ export const PATTERN_WORDS: Readonly<Record<string, string>> = {
 	[HEADER_NAME]: "the name of an HTTP header",
 	[PATH_BELOW]: "a path without a slash at its ends, like attestation/report",
 	[HEADER_VALUE]: "the value of a header: one line of one-byte characters, no space at its ends",
+	[CREDIT]: "a decimal number with at most 9 places, like 12.50",
 };
+for (const [pattern, words] of Object.entries(PATTERN_WORDS)) tellRule(pattern, `expected ${words}`);
 
 export const headers = () =>
 	Type.Optional(

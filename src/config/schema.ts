@@ -13,18 +13,21 @@ import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
 	ADDRESS_VIEW,
 	AMOUNT,
+	CREDIT,
 	EVM_ADDRESS,
 	HEADER_NAME,
 	HEADER_VALUE,
 	HTTP_ADDRESS,
 	headers,
 	health,
+	LEAST_USD,
 	maxConcurrent,
 	ms,
 	named,
 	PATH_BELOW,
 	PLAIN_TEXT,
 	POSTGRES_ADDRESS,
+	price,
 	section,
 	text,
 } from "./schema-parts.ts";
@@ -156,7 +159,7 @@ export const ConfigSchema = closed({
 	}),
 	accounts: section({
 		startingCreditUsd: Type.String({
-			pattern: "^\\d{1,7}(\\.\\d{1,9})?$",
+			pattern: CREDIT,
 			default: "10",
 			description: "Credit of the first account",
 		}),
@@ -357,7 +360,7 @@ export const ConfigSchema = closed({
 	}),
 	images: ImagesSchema,
 	documents: section({
-		pricePerFileUsd: Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description: "USD for a file that gave a text" }),
+		pricePerFileUsd: price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description: "USD for a file that gave a text" }),
 		processes: Type.Integer({ minimum: 1, maximum: 64, default: 2, description: "Files that are read at once; others wait" }),
 		fileMs: ms(30_000, "Processor time that reading one file may take"),
 		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),

@@ -1,9 +1,9 @@
 import Type, { type TProperties } from "typebox";
 import { closed } from "../schema/closed.ts";
-import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, ms, PLAIN_TEXT, PRODUCT_TOKEN, section } from "./schema-parts.ts";
+import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, LEAST_USD, ms, PLAIN_TEXT, PRODUCT_TOKEN, price, section } from "./schema-parts.ts";
 
 const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
-const price = (description: string) => Type.Number({ minimum: 0, maximum: 1_000, default: 0.01, description });
+const usdEach = (description: string) => price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description });
 /** A search provider that asks for a key. */
 const keyed = <T extends TProperties>(url: string, more: T, description: string) =>
 	Type.Optional(
@@ -32,7 +32,7 @@ export const WebSchema = section({
 		default: ["x.com", "twitter.com", "reddit.com"],
 		description: "Sites that forbid to be read by programs, with all below them",
 	}),
-	pricePerPageUsd: price("USD for a page that gave a text"),
+	pricePerPageUsd: usdEach("USD for a page that gave a text"),
 	pageMs: ms(20_000, "Reading one page, all in all"),
 	maxPageMb: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of a page, or a document behind an address" }),
 	processes: Type.Integer({ minimum: 1, maximum: 64, default: 1, description: "Pages that are turned into Markdown at once" }),
@@ -48,8 +48,8 @@ export const WebSchema = section({
 			description: "Path of a Chromium, for pages that are empty without scripts",
 		}),
 	),
-	pricePerSearchUsd: price("USD for a search that was answered"),
-	pricePerXResultUsd: price("USD for a result of a provider's own search of X; 20 at most are charged for a request"),
+	pricePerSearchUsd: usdEach("USD for a search that was answered"),
+	pricePerXResultUsd: usdEach("USD for a result of a provider's own search of X; 20 at most are charged for a request"),
 	searchMs: ms(10_000, "Each try of a search"),
 	safeSearch: Type.Enum(["off", "moderate", "strict"], { default: "moderate", description: "Leaves out adult results" }),
 	search: section({

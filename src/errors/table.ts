@@ -38,7 +38,7 @@ export const ERROR_TABLE = {
 	MODEL_NOT_FOUND: [404, "Unknown model; GET /api/v1/models lists what is available"],
 	CHARACTER_NOT_FOUND: [404, "Unknown character; GET /api/v1/characters lists what is available"],
 	METHOD_NOT_ALLOWED: [405, "This path does not take this method; the Allow header names those it takes"],
-	REQUEST_TIMEOUT_UPLOAD: [408, "The request body came too slowly; send it within 300 s and without pauses over 20 s"],
+	REQUEST_TIMEOUT_UPLOAD: [408, "The request body came too slowly; send it faster and without pauses"],
 	IDEMPOTENCY_IN_PROGRESS: [409, "A request with this Idempotency-Key is still running; wait as Retry-After says"],
 	BALANCE_IN_USE: [409, "Requests that are under way hold this money; wait as Retry-After says"],
 	MODEL_REMOVED: [410, "This model was retired; GET /api/v1/models lists what is available"],

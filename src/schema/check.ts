@@ -28,7 +28,10 @@ export function checker<T extends TSchema>(schema: T): Checker<T> {
 		issues: (value) => {
 			const excerpt = excerptOf(schema, value);
 			const faults = get().Errors(excerpt.value);
-			return issuesOf(faults.map((fault) => ({ ...fault, instancePath: excerpt.pointerOf(fault.instancePath) })));
+			return issuesOf(
+				faults.map((fault) => ({ ...fault, instancePath: excerpt.pointerOf(fault.instancePath) })),
+				{ schema },
+			);
 		},
 	};
 }

@@ -1,5 +1,5 @@
 import type { Issue } from "../errors/index.ts";
-import { ruleOf } from "./patterned-text.ts";
+import { ruleOf, ruleOfSchema } from "./patterned-text.ts";
 
 /** What a compiled TypeBox schema reports (JSON Schema keywords). */
 export interface SchemaFault {
@@ -25,7 +25,18 @@ function param<T>(fault: SchemaFault, name: string): T | undefined {
 	return (fault.params as Record<string, T>)[name];
 }
 
-function describe(fault: SchemaFault): string {
+/** The schema at a path of a fault, such as `#/properties/amountUsd`; undefined where it is not the root's. */
+function schemaAt(root: unknown, schemaPath: string): unknown {
+	let at = root;
+	for (const part of schemaPath.split("/").slice(1))
+		at = (at as Record<string, unknown> | null | undefined)?.[part.replaceAll("~1", "/").replaceAll("~0", "~")];
+	return at;
+}
+
+function describe(fault: SchemaFault, root: unknown): string {
+	// A number where a text of digits belongs: the rule of the text says more than its type.
+	const rule = fault.keyword === "type" ? ruleOfSchema(schemaAt(root, fault.schemaPath)) : undefined;
+	if (rule !== undefined) return `${rule}, as text`;
 	if (fault.keyword === "enum") return `must be one of ${(param<unknown[]>(fault, "allowedValues") ?? []).join(", ")}`;
 	if (fault.keyword === "const") return `must be ${JSON.stringify(param(fault, "allowedValue"))}`;
 	if (fault.keyword === "pattern")
@@ -125,11 +136,19 @@ function summarise(faults: readonly SchemaFault[], at: string, discriminators: r
 	};
 }
 
+export interface IssuesOptions {
+	/** Members that tell the branches of a union apart. */
+	readonly discriminators?: readonly string[];
+	/** The schema that was checked: rules in words stand in it. */
+	readonly schema?: unknown;
+}
+
 /**
  * The faults of a schema check as `issues` (accounts and errors: DetailedError): at most 20, each with a path,
  * a machine code and a sentence.
  */
-export function issuesOf(faults: readonly SchemaFault[], discriminators: readonly string[] = ["role", "type"]): Issue[] {
+export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions = {}): Issue[] {
+	const { discriminators = ["role", "type"], schema } = options;
 	const issues: Issue[] = [];
 	const seen = new Set<string>();
 	const add = (path: (string | number)[], code: string, message: string): void => {
@@ -152,7 +171,7 @@ export function issuesOf(faults: readonly SchemaFault[], discriminators: readonl
 		} else if (fault.keyword === "required") {
 			for (const key of param<string[]>(fault, "requiredProperties") ?? []) add([...path, key], "required", "is required");
 		} else {
-			add(path, fault.keyword, describe(fault));
+			add(path, fault.keyword, describe(fault, schema));
 		}
 	}
 	// The validator stops at a number of faults: of very many unknown keys it tells each, and not their sum.

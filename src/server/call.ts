@@ -1,7 +1,7 @@
 import type { Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import { type CallerKind, networkTenant, type Places } from "../fairness/index.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, MinuteWindow } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
 import type { Witness } from "./witness.ts";
 
@@ -25,6 +25,8 @@ export class Call {
 	readonly signal: AbortSignal;
 	caller: Caller | null = null;
 	rate: RateState | null = null;
+	/** Where the request counts, once that is known: what a refusal tells of. */
+	window: MinuteWindow | null = null;
 	/** A wallet's signature came with it. */
 	isSigned = false;
 	/** Balances before the request, as the headers show them. */

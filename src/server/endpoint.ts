@@ -5,7 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type { Right } from "../access/index.ts";
-import type { Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
+import type { Caller, Hold, HoldContext, Posted, PostInput, RateLimit } from "../budgets/port.ts";
 import type { ApiError, ErrorCode } from "../errors/index.ts";
 import { inTurns, type LongStrings, stringifyInSteps } from "../wire/index.ts";
 import type { Call } from "./call.ts";
@@ -75,6 +75,13 @@ export interface Admission {
 	 * settles by itself before its last event, and says when it has ended (`ended`).
 	 */
 	work(settlement: Settlement): Promise<MeteredAnswer>;
+}
+
+/** A minute window of an account. */
+export interface MinuteWindow {
+	/** null: each model has one of its own. */
+	readonly subject: string | null;
+	readonly limit: RateLimit;
 }
 
 /** What a request takes of its minute window. */
@@ -176,6 +183,11 @@ export interface PlainEndpoint<Body extends TSchema = TSchema, Query extends TSc
 export interface MeteredEndpoint<Body extends TSchema = TSchema, Query extends TSchema = TSchema>
 	extends Declaration<Body, Query> {
 	readonly kind: "metered";
+	/**
+	 * The minute window that a refusal tells of while the model, and so the request's own window, is not known. Left out:
+	 * the route's answers have no x-ratelimit-* headers.
+	 */
+	minuteWindow?(caller: Caller): MinuteWindow;
 	admit(input: Input<Static<Body>, Static<Query>>, call: Call): Admission | Promise<Admission>;
 }
 

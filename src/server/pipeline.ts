@@ -24,7 +24,16 @@ import type { Traffic } from "../telemetry/traffic.ts";
 import { type KnownMembers, LongStrings, nextTurn } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
 import { CallerLeft, LEFT_ANSWER, requireConnected } from "./client-left.ts";
-import type { AdmissionRate, Answer, Endpoint, Input, MeteredAnswer, MeteredEndpoint, PlainEndpoint } from "./endpoint.ts";
+import type {
+	AdmissionRate,
+	Answer,
+	Endpoint,
+	Input,
+	MeteredAnswer,
+	MeteredEndpoint,
+	MinuteWindow,
+	PlainEndpoint,
+} from "./endpoint.ts";
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { refuseIdempotencyKey } from "./idempotency-key.ts";
 import { checkCaller, identify } from "./identify.ts";
@@ -144,6 +153,7 @@ export async function travel(
 		}
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
+		call.rate ??= untakenRate(call, settings, parts);
 	}
 	const { headers, witness } = call;
 	witness?.answered(answer.status);
@@ -211,8 +221,9 @@ async function runMetered(
 	witness?.step("admit");
 	const admission = await endpoint.admit(input, call);
 	witness?.admitted(admission.model);
-	if (admission.model !== null) checkModelRule(caller, admission.model);
 	const { rate } = admission;
+	if (rate.refused === undefined) call.window = rate;
+	if (admission.model !== null) checkModelRule(caller, admission.model);
 	witness?.step("limit");
 	const taking = takeRate(caller, rate, parts);
 	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
@@ -388,11 +399,23 @@ async function readJson({ endpoint, body: schema, known, required }: Prepared, r
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {
 	const { caller } = call;
+	const window = plainWindow(endpoint, settings);
+	return caller === null || window === null ? null : parts.budgets.takeRequest(caller, window.subject, window.limit, 0);
+}
+
+/** What a refusal tells of the minute window that the request would have counted in; null where it has none. */
+function untakenRate({ caller, endpoint, window }: Call, settings: PipelineSettings, parts: PipelineParts): RateState | null {
 	if (caller === null) return null;
-	const { minuteLimit, listLimit } = endpoint;
-	if (minuteLimit !== undefined)
-		return parts.budgets.takeRequest(caller, minuteLimit.subject, { requestsPerMinute: minuteLimit.requests() }, 0);
-	return listLimit ? parts.budgets.takeRequest(caller, "list", { requestsPerMinute: settings.listRequestsPerMinute }, 0) : null;
+	const meant = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));
+	return meant ? parts.budgets.rateState(caller, meant.subject, meant.limit) : null;
+}
+
+function plainWindow(
+	{ minuteLimit, listLimit }: PlainEndpoint,
+	settings: PipelineSettings,
+): (MinuteWindow & { readonly subject: string }) | null {
+	if (minuteLimit !== undefined) return { subject: minuteLimit.subject, limit: { requestsPerMinute: minuteLimit.requests() } };
+	return listLimit ? { subject: "list", limit: { requestsPerMinute: settings.listRequestsPerMinute } } : null;
 }
 
 function witnessOf(call: Call, { logRequests }: PipelineSettings, parts: PipelineParts): Witness | null {

@@ -121,7 +121,7 @@ export async function readBody(
 ): Promise<Uint8Array> {
 	const length = declaredLength(request, maxBytes);
 	if (length === 0) return new Uint8Array(0);
-	if (length !== undefined && length <= SMALL_BYTES) return readSmall(request, limits.silenceMs);
+	if (length !== undefined && length <= SMALL_BYTES) return readSmall(request, limits);
 	const stream = request.body;
 	if (stream === null) return new Uint8Array(0);
 	// Slow uploads are not activity for the runtime: its own time-out must not cut them before ours.
@@ -133,14 +133,18 @@ export async function readBody(
 	}
 }
 
-function tooSlow(): ApiError {
-	return new ApiError("REQUEST_TIMEOUT_UPLOAD", { headers: { connection: "close" } });
+function tooSlow({ silenceMs, totalMs }: UploadLimits): ApiError {
+	const seconds = (ms: number) => `${ms / 1_000} s`;
+	return new ApiError("REQUEST_TIMEOUT_UPLOAD", {
+		message: `The request body came too slowly; send it within ${seconds(totalMs)} and without pauses over ${seconds(silenceMs)}`,
+		headers: { connection: "close" },
+	});
 }
 
 /** The usual body is here already: a promise, and a place among those whose time is looked at once a second. */
-function readSmall(request: Request, limitMs: number): Promise<Uint8Array> {
+function readSmall(request: Request, limits: UploadLimits): Promise<Uint8Array> {
 	return new Promise((resolve, reject) => {
-		const deadline = uploads.add(limitMs, () => reject(tooSlow()));
+		const deadline = uploads.add(limits.silenceMs, () => reject(tooSlow(limits)));
 		request.bytes().then(
 			(bytes) => {
 				uploads.remove(deadline);
@@ -172,7 +176,7 @@ async function readLarge(
 	let size = 0;
 	let timedOut: (() => void) | undefined;
 	const expired = new Promise<never>((_, reject) => {
-		timedOut = () => reject(tooSlow());
+		timedOut = () => reject(tooSlow(limits));
 	});
 	expired.catch(() => {});
 	const total = setTimeout(() => timedOut?.(), limits.totalMs);

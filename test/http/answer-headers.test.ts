@@ -159,6 +159,36 @@ test("a model without a tier has the default limits, so that the headers always 
 	await answer.body?.cancel();
 });
 
+test("answers that are errors tell the minute window too, once it is known who calls", async () => {
+	const { secret } = await bed.gate.newKey({ creditUsd: "1" });
+	const poor = await bed.gate.newKey();
+	const small = { ...HELLO, model: SMALL_TIER };
+	expect((await bed.gate.chat(small, { key: secret })).status).toBe(200);
+	const told = async (status: number, answer: Response, [limit, remaining]: readonly [number, number]) => {
+		await answer.body?.cancel();
+		const window = ["limit", "remaining"].map((name) => numberOf(answer, `x-ratelimit-${name}-requests`));
+		expect([answer.status, ...window]).toEqual([status, limit, remaining]);
+		expect(numberOf(answer, "x-ratelimit-reset-requests")).toBeGreaterThan(clock.now() / 1000);
+	};
+	const untouched = [100_000, 100_000] as const;
+	const authorization = { authorization: `Bearer ${secret}` };
+	await told(400, await bed.gate.chat({ model: MODEL }, { key: secret }), untouched);
+	await told(404, await bed.gate.chat({ ...HELLO, model: "nobody-has-it" }, { key: secret }), untouched);
+	await told(
+		415,
+		await bed.gate.call("POST", "/chat/completions", "x", { ...authorization, "content-type": "text/csv" }),
+		untouched,
+	);
+	await told(402, await bed.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key: poor.secret }), [100_000, 99_999]);
+	bed.upstream.always({ status: 500 });
+	await told(500, await bed.gate.chat(small, { key: secret }), [3, 1]);
+	bed.upstream.always({});
+	await told(400, await bed.gate.call("GET", "/models?type=nothing", undefined, authorization), [300, 300]);
+	await told(400, await bed.gate.call("POST", "/augment/scrape", {}, authorization), [60, 60]);
+	const nobody = await fetch(`${bed.gate.url}/api/v1/chat/completions`, { method: "POST" });
+	expect([nobody.status, nobody.headers.get("x-ratelimit-limit-requests")]).toEqual([401, null]);
+});
+
 test("the model's headers name id, name and backend, in characters that headers can carry", async () => {
 	for (const stream of [false, true]) {
 		const answer = await bed.gate.chat({ ...HELLO, stream, model: `${SMALL_TIER}:strip_thinking_response=true` });

@@ -99,6 +99,7 @@ test("an upload that falls silent is a 408", async () => {
 	const answer = await connection.answer();
 	expect(answer?.status).toBe(408);
 	expect(codeOf(answer?.body)).toBe("REQUEST_TIMEOUT");
+	expect(answer?.body).toContain("within 1.2 s and without pauses over 0.4 s");
 	connection.destroy();
 	expect(impatient.gate.listening.running).toBe(0);
 });

@@ -22,6 +22,7 @@ async function refusal(method: string, path: string, body?: unknown, key = `own-
 
 const NO_AMOUNTS = [
 	5,
+	-5,
 	0.1,
 	"-1",
 	"+1",
@@ -45,6 +46,7 @@ test.each(NO_AMOUNTS.map((amountUsd) => ({ amountUsd })))("%j is no amount of mo
 	for (const path of [`/${id}/credits`, `/${id}/debits`]) {
 		const [code, error] = await refusal("POST", path, { amountUsd });
 		expect([code, error]).toEqual(["INVALID_REQUEST", expect.stringContaining("amountUsd")]);
+		if (typeof amountUsd === "number") expect(error).toContain('must be digits with at most 9 places, like "12.50", as text');
 	}
 	for (const body of [{ bundledUsd: amountUsd }, { stakeDiem: amountUsd }])
 		expect((await refusal("PATCH", `/${id}`, body))[0]).toBe("INVALID_REQUEST");

@@ -2,7 +2,7 @@
  * POST /audio/speech. Promises: the format that was asked for, whatever speaks; a price by the characters of the text;
  * a failure costs nothing; a caller that leaves stops the synthesis and pays for what was spoken. Never logs a text.
  */
-import { hasFreeModel } from "../../catalog/index.ts";
+import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
 import { AUDIO_CONTENT_TYPES } from "../../engines/audio/port.ts";
 import { binaryAnswer } from "../../server/binary-answer.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
@@ -29,6 +29,7 @@ export function audioSpeech(parts: SpeechParts): Endpoint {
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
 		answer: { ...audio, events: { name: "SpeechEvent", schema: SpeechEventSchema } },
 		mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
 	});
 }

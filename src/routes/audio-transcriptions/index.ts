@@ -3,7 +3,7 @@
  * failure costs nothing. Never logs what was said.
  */
 import Type from "typebox";
-import { hasFreeModel } from "../../catalog/index.ts";
+import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitTranscription, type TranscriptionParts } from "./admit.ts";
 import { TranscriptionEventSchema, TranscriptionSchema } from "./answer-schema.ts";
@@ -37,6 +37,7 @@ export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
 			events: { name: "TranscriptionEvent", schema: TranscriptionEventSchema },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "asr"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),
 	});
 }

@@ -49,6 +49,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 			events: { name: "ChatCompletionEvent", schema: ChatEventSchema, lastData: "[DONE]" },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
 		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
 	});
 }

@@ -57,6 +57,7 @@ export function completions(parts: ChatParts): Endpoint {
 			events: { name: "TextCompletionEvent", schema: TextEventSchema, lastData: "[DONE]" },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
 		admit: (input, call) => admitText({ ...input, body: input.body as CompletionsBody }, call, parts),
 	});
 }

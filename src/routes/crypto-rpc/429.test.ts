@@ -51,3 +51,15 @@ test("credits of 24 hours are refused by the worst case, and told in credits; th
 	const { data } = (await log.json()) as { data: { modelId: string; rateLimitType: string }[] };
 	expect(data).toContainEqual(expect.objectContaining({ modelId: "crypto-rpc/ethereum-mainnet", rateLimitType: "RPD" }));
 });
+
+test("a batch that alone passes the day's credits is refused for good, not for a second", async () => {
+	const staff = await bed.gate.newKey({ creditUsd: "5", changes: { tier: "staff" } });
+	const batch = Array.from({ length: 6 }, (_, id) => request("eth_gasPrice", [], id));
+	const answer = await bed.rpc(batch, { key: staff.secret });
+	expect([answer.status, answer.headers.get("retry-after")]).toEqual([400, null]);
+	expect(await answer.json()).toMatchObject({
+		code: "INVALID_REQUEST",
+		error: "This request may cost 120 credits, and an account has 100 in 24 hours: send fewer calls at once",
+	});
+	expect((await bed.rpc(batch.slice(0, 5), { key: staff.secret })).status).toBe(200);
+});

@@ -50,6 +50,7 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts
 		},
 		async hold(context: HoldContext) {
 			try {
+				if (worst > limits.creditsPerDay) throw overDay(worst, limits.creditsPerDay);
 				credits = await parts.credits.take(caller, { worstCredits: worst, limitCredits: limits.creditsPerDay, subject });
 				return await parts.budgets.hold(caller, { ...context, model: subject }, creditsNano(worst, picoPrice));
 			} catch (error) {
@@ -68,6 +69,13 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts
 			}
 		},
 	};
+}
+
+/** No waiting helps: the request alone passes what a day has. */
+function overDay(credits: number, creditsPerDay: number): ApiError {
+	return new ApiError("INVALID_REQUEST", {
+		message: `This request may cost ${credits} credits, and an account has ${creditsPerDay} in 24 hours: send fewer calls at once`,
+	});
 }
 
 const NO_PARAMS = new TextEncoder().encode("[]");

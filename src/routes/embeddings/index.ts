@@ -23,6 +23,7 @@ export function embeddings(parts: EmbeddingsParts): Endpoint {
 		codes: ["INVALID_MODEL", "MODEL_NOT_FOUND", "TOO_MANY_TOKENS", "INFERENCE_FAILED", "MODEL_OFFLINE"],
 		answer: { type: "application/json", schema: EmbeddingsAnswerSchema, description: "The vectors, in the order of the texts" },
 		mayBeFree: () => hasFreeModel(parts.catalog(), "embedding"),
+		minuteWindow: () => ({ subject: null, limit: { requestsPerMinute: parts.config().limits.embeddingRequestsPerMinute } }),
 		admit: (input, call) => admitEmbeddings({ ...input, body: input.body as EmbeddingsBody }, call, parts),
 	});
 }

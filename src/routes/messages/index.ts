@@ -54,6 +54,7 @@ export function messages(parts: ChatParts): Endpoint[] {
 				events: { name: "MessageEvent", schema: MessageEventSchema },
 			},
 			mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
+			minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
 				const { chat, asked } = read({ ...input, body }, call, parts);

@@ -45,6 +45,7 @@ export function responses(parts: ChatParts): Endpoint {
 			events: { name: "ResponseEvent", schema: ResponseEventSchema },
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
 		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
 	});
 }

@@ -22,6 +22,7 @@ export function scrape(parts: ScrapeParts): Endpoint {
 		codes: ["SERVICE_UNAVAILABLE"],
 		answer: { type: "application/json", schema: ScrapeAnswerSchema, description: "The page" },
 		mayBeFree: () => parts.config().web.pricePerPageUsd === 0,
+		minuteWindow: () => ({ subject: "scrape", limit: { requestsPerMinute: parts.config().limits.augmentRequestsPerMinute } }),
 		admit: (input, call) => admitPage(input.body as ScrapeBody, call, parts),
 	});
 }

@@ -22,6 +22,7 @@ export function search(parts: SearchParts): Endpoint {
 		codes: ["SERVICE_UNAVAILABLE", "MODEL_OVERLOADED", "INFERENCE_FAILED"],
 		answer: { type: "application/json", schema: SearchAnswerSchema, description: "The results" },
 		mayBeFree: () => parts.config().web.pricePerSearchUsd === 0,
+		minuteWindow: () => ({ subject: "search", limit: { requestsPerMinute: parts.config().limits.augmentRequestsPerMinute } }),
 		admit: (input, call) => admitSearch(input.body as SearchBody, call, parts),
 	});
 }

@@ -35,6 +35,10 @@ export function textParser(parts: TextParserParts): Endpoint {
 			others: { "text/plain": Type.String() },
 		},
 		mayBeFree: () => parts.config().documents.pricePerFileUsd === 0,
+		minuteWindow: () => ({
+			subject: "text-parser",
+			limit: { requestsPerMinute: parts.config().limits.augmentRequestsPerMinute },
+		}),
 		admit: (input, call) => admitFile({ ...input, body: input.body as TextParserBody }, call, parts),
 	});
 }

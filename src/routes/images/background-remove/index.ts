@@ -38,6 +38,7 @@ export function imageBackgroundRemove(parts: ImageParts): Endpoint {
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture", "image/png"),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, parts),
 	});
 }

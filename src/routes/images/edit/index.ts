@@ -2,7 +2,7 @@
  * POST /image/edit. Promises: a picture in the format and size that was asked for, whatever edited it; a price that is known
  * before; a failure costs nothing. Never logs a prompt or a picture.
  */
-import { hasFreeModel } from "../../../catalog/index.ts";
+import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import { invalidField } from "../../../schema/index.ts";
 import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
@@ -35,6 +35,7 @@ export function imageEdit(parts: ImageParts): Endpoint {
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, parts),
 	});
 }

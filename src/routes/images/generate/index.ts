@@ -2,7 +2,7 @@
  * POST /image/generate. Promises: the size and format that were asked for; a price by the pictures that are asked for, known
  * before; a failure costs nothing.
  */
-import { hasFreeModel, type ImageSize, ratioOf, tierSize } from "../../../catalog/index.ts";
+import { hasFreeModel, type ImageSize, imageRateLimit, ratioOf, tierSize } from "../../../catalog/index.ts";
 import type { ImageFacts } from "../../../catalog/types.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
@@ -40,6 +40,7 @@ export function imageGenerate(parts: ImageParts): Endpoint {
 			others: filesOf(PICTURE_TYPES),
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, parts),
 	});
 }

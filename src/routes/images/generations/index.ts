@@ -1,5 +1,5 @@
 /** POST /images/generations, the form of OpenAI's clients. Promises what /image/generate does; a model's base price. */
-import { hasFreeModel, nearestRatio } from "../../../catalog/index.ts";
+import { hasFreeModel, imageRateLimit, nearestRatio } from "../../../catalog/index.ts";
 import type { PictureModel } from "../../../catalog/types.ts";
 import { ApiError } from "../../../errors/index.ts";
 import type { Call } from "../../../server/call.ts";
@@ -32,6 +32,7 @@ export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
 				codes: ["CONTENT_POLICY_VIOLATION"],
 				answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
 				mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
+				minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, parts),
 			}),
 	);

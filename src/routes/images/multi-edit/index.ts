@@ -1,7 +1,7 @@
 /**
  * POST /image/multi-edit. Promises what /image/edit does; base, layers and masks go on in the order in which they came.
  */
-import { hasFreeModel } from "../../../catalog/index.ts";
+import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import { invalidRequest } from "../../../schema/index.ts";
 import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
@@ -34,6 +34,7 @@ export function imageMultiEdit(parts: ImageParts): Endpoint {
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, parts),
 	});
 }

@@ -1,7 +1,7 @@
 /**
  * POST /images/edits, the form of OpenAI's clients. Promises what /image/edit does, on the same models; the answer is JSON.
  */
-import { hasFreeModel } from "../../../catalog/index.ts";
+import { hasFreeModel, imageRateLimit } from "../../../catalog/index.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
 import type { Call } from "../../../server/call.ts";
@@ -40,6 +40,7 @@ export function openAiImageEdits(parts: ImageParts): Endpoint {
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
 		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as OpenAiEditBody }, call, parts),
 	});
 }

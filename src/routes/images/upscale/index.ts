@@ -44,6 +44,7 @@ export function imageUpscale(parts: ImageParts): Endpoint {
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "UPSCALE_FAILED"],
 		answer: binaryAnswer("The picture", "image/png"),
 		mayBeFree: () => hasFreeModel(parts.catalog(), "upscale"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
 		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, parts),
 	});
 }
