@@ -120,6 +120,9 @@ describe("GET /billing/usage", () => {
 		const at = data[0]?.timestamp ?? "";
 		const count = async (query: string) => (await billing.read<Page>(`/usage?${query}`, key)).pagination.total;
 		expect(await count(`startDate=${at}&endDate=${at}`)).toBe(2);
+		const day = at.slice(0, 10);
+		expect(await count(`startDate=${day}&endDate=${day}`)).toBeGreaterThanOrEqual(2);
+		expect(await count(`endDate=${new Date(Date.parse(day) - 1).toISOString().slice(0, 10)}&startDate=2026-01-01`)).toBe(0);
 		expect(await count(`endDate=${new Date(Date.parse(at) - 1).toISOString()}`)).toBe(0);
 		expect(await count(`startDate=${new Date(Date.parse(at) + 1).toISOString()}`)).toBe(0);
 		expect(await count(`startDate=${at.replace("Z", encodeURIComponent("+00:00"))}`)).toBe(2);

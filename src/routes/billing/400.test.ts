@@ -38,7 +38,6 @@ describe("GET /billing/usage", () => {
 		["currency=EUR", "currency"],
 		["currency=usd", "currency"],
 		["startDate=yesterday", "startDate"],
-		["startDate=2026-10-01", "startDate"],
 		["startDate=2026-10-01T00:00:00", "startDate"],
 		["startDate=2026-02-30T00:00:00Z", "startDate"],
 		["startDate=2025-02-29T00:00:00Z", "startDate"],
@@ -63,7 +62,6 @@ describe("GET /billing/usage-history", () => {
 	test.each([
 		["currency=VCU", "currency"],
 		["startTimestamp=2026-10-01T00:00:00%2B02:00", "startTimestamp"],
-		["endTimestamp=2026-10-01", "endTimestamp"],
 		["startTimestamp=2026-10-01T00:00:00Z&endTimestamp=2026-10-01T00:00:00Z", "endTimestamp"],
 		["pageSize=9", "pageSize"],
 		["pageSize=1001", "pageSize"],

@@ -6,21 +6,22 @@ import { patternedText } from "../../schema/patterned-text.ts";
 const DAY = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
 const HOURS_AND_MINUTES = "([01][0-9]|2[0-3]):[0-5][0-9]";
 const LOCAL_INSTANT = `${DAY}T${HOURS_AND_MINUTES}(:[0-5][0-9](\\.[0-9]{1,9})?)?`;
+const INSTANT_RULE = "must be an instant in UTC like 2030-01-31T12:00:00Z, or a date like 2030-01-31";
 const date = (description: string) => Type.Optional(patternedText(`^${DAY}$`, "must be a date like 2030-01-31", { description }));
 const instant = (description: string) =>
 	Type.Optional(
-		patternedText(`^${LOCAL_INSTANT}(Z|[+-]${HOURS_AND_MINUTES})$`, "must be an instant like 2030-01-31T12:00:00Z", {
+		patternedText(`^(${DAY}|${LOCAL_INSTANT}(Z|[+-]${HOURS_AND_MINUTES}))$`, INSTANT_RULE, {
 			description,
 		}),
 	);
 const utcInstant = (description: string) =>
-	Type.Optional(patternedText(`^${LOCAL_INSTANT}Z$`, "must be an instant in UTC like 2030-01-31T12:00:00Z", { description }));
+	Type.Optional(patternedText(`^(${DAY}|${LOCAL_INSTANT}Z)$`, INSTANT_RULE, { description }));
 
 /** `VCU` is a name of old: nothing is ever charged in it. */
 export const UsageQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"])),
-	startDate: instant("First instant, ISO 8601"),
-	endDate: instant("Last instant, ISO 8601"),
+	startDate: instant("First instant, ISO 8601, or a date: its begin in UTC"),
+	endDate: instant("Last instant, ISO 8601, or a date: its end in UTC"),
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "Default 200" })),
 	page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: "Default 1" })),
 	sortOrder: Type.Optional(Type.Enum(["asc", "desc"], { description: "By time, default desc" })),
@@ -29,8 +30,8 @@ export type UsageQuery = Static<typeof UsageQuerySchema>;
 
 export const UsageHistoryQuerySchema = Type.Object({
 	currency: Type.Optional(Type.Enum(["USD", "DIEM", "BUNDLED_CREDITS"])),
-	startTimestamp: utcInstant("First instant, ISO 8601 with Z"),
-	endTimestamp: utcInstant("Instant before which it ends, ISO 8601 with Z"),
+	startTimestamp: utcInstant("First instant, ISO 8601 with Z, or a date: its begin"),
+	endTimestamp: utcInstant("Instant before which it ends, ISO 8601 with Z, or a date: its begin"),
 	pageSize: Type.Optional(Type.Integer({ minimum: 10, maximum: 1000, description: "Default 1000" })),
 	cursor: Type.Optional(
 		Type.String({ maxLength: 512, pattern: "^[A-Za-z0-9_-]+$", description: "nextCursor of the page before, alone" }),
@@ -49,6 +50,14 @@ export const UsageAnalyticsQuerySchema = Type.Object({
 	endDate: date("With startDate; included"),
 });
 export type UsageAnalyticsQuery = Static<typeof UsageAnalyticsQuerySchema>;
+
+const DAY_MS = 86_400_000;
+
+/** The last instant of a date, and an instant itself; null where there is none. Throws 400. */
+export function lastTimeOf(field: string, text: string | undefined): number | null {
+	const ms = timeOf(field, text);
+	return ms !== null && text?.length === "2030-01-31".length ? ms + DAY_MS - 1 : ms;
+}
 
 export const SOURCE_OF = { USD: "usd", DIEM: "diem", BUNDLED_CREDITS: "bundled" } as const satisfies Record<
 	string,

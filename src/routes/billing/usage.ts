@@ -7,7 +7,7 @@ import { paginationHeaders } from "../../server/pagination.ts";
 import { wantsCsv } from "./accept.ts";
 import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
 import { type BillingParts, callerOf } from "./parts.ts";
-import { SOURCE_OF, timeOf, type UsageQuery } from "./schema.ts";
+import { lastTimeOf, SOURCE_OF, timeOf, type UsageQuery } from "./schema.ts";
 
 export const UsageSchema = named(
 	"UsagePage",
@@ -28,7 +28,7 @@ const LINK = '</api/v1/billing/usage-history>; rel="successor-version"';
 export async function usage(query: UsageQuery, call: Call, { statements }: BillingParts): Promise<Answer> {
 	const { limit = 200, page = 1, sortOrder = "desc", currency } = query;
 	const fromMs = timeOf("startDate", query.startDate);
-	const lastMs = timeOf("endDate", query.endDate);
+	const lastMs = lastTimeOf("endDate", query.endDate);
 	if (fromMs !== null && lastMs !== null && lastMs < fromMs) throw invalidField(["endDate"], "must not be before startDate");
 	const found =
 		currency === "VCU"

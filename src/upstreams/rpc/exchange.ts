@@ -14,6 +14,7 @@ export const MAX_GATHERED = 256 * 1024;
 const MAX_FAULT_BODY = 64 * 1024;
 
 const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
 const LESS_THAN = 0x3c;
 
 export type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
@@ -134,11 +135,14 @@ export function answerOf(bytes: Uint8Array, id: number, status: number): Answere
 	const from = skipWhitespace(bytes, 0);
 	const refusal = refusalOf(bytes, from, status);
 	if (refusal !== null) throw refusal;
-	if (bytes[from] === OPEN_BRACKET) throw broken("an array in answer to one request");
+	// Some gateways answer one request as a batch of one.
+	const isArray = bytes[from] === OPEN_BRACKET;
 	const envelope: Envelope = { id: null, result: null, error: null };
-	const end = readEnvelope(bytes, from, envelope);
+	const end = readEnvelope(bytes, isArray ? skipWhitespace(bytes, from + 1) : from, envelope);
 	if (end === null || "open" in end) throw broken("an answer that ends early");
-	const after = nothingAfter(bytes, end.at);
+	const close = skipWhitespace(bytes, end.at);
+	if (isArray && bytes[close] !== CLOSE_BRACKET) throw broken("an array of several in answer to one request");
+	const after = nothingAfter(bytes, isArray ? close + 1 : end.at);
 	if (after !== null) throw after;
 	const outcome = outcomeOf(bytes, envelope);
 	if (outcome.kind === "error") {

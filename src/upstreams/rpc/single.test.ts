@@ -58,6 +58,7 @@ test("the bytes of a result and of an error are untouched", async () => {
 		(id: number) => `{"jsonrpc":"2.0","id":${id},"result":${value}}`,
 		(id: number) => ` \n{"result" : ${value} ,"id":${id},"jsonrpc":"2.0"}\n`,
 		(id: number) => `{"jsonrpc":"2.0","error":null,"result":${value},"id":"${id}","extra":{"result":1}}`,
+		(id: number) => ` [ {"jsonrpc":"2.0","id":${id},"result":${value}} ] `,
 	]) {
 		node.always((request) => ({ raw: make(request.items[0]?.id ?? 0) }));
 		expect(textOf((await upstreams.single(call())).outcome)).toBe(value);
@@ -102,7 +103,10 @@ const faults: Record<string, ChainBehaviour> = {
 	"401": { status: 401, raw: '{"error":"no key"}' },
 	"a close inside the body": { closeMidBody: true },
 	"a reset": { reset: true },
-	"an array for an object": { raw: "[]" },
+	"an empty array": { raw: "[]" },
+	"an array of two": withRaw((id) => `[{"jsonrpc":"2.0","id":${id},"result":1},{"jsonrpc":"2.0","id":${id},"result":2}]`),
+	"an array that does not end": withRaw((id) => `[{"jsonrpc":"2.0","id":${id},"result":1}`),
+	"an array of something else": { raw: "[null]" },
 	"no JSON": { raw: "hello" },
 	"half of a JSON": { raw: '{"jsonrpc":"2.0","id":' },
 	"broken brackets": withRaw((id) => `{"jsonrpc":"2.0","id":${id},"result":[}}`),
