@@ -306,6 +306,12 @@ const ENCODED: readonly (readonly [encoding: string, hex: string, text: string])
 		"82b182ea82cd93fa967b8cea82cc95b68f9182c582b781428e6c94bc8afa82cc94848fe382cd919d89c182b582dc82b582bd8142",
 		"これは日本語の文書です。四半期の売上は増加しました。",
 	],
+	["Shift-JIS without kana", "96bc914f2c944e97ee0a8e5293632c33300a", "名前,年齢\n山田,30\n"],
+	["UTF-32 without a mark", Buffer.from([0x41, 0, 0, 0, 0x00, 0xf6, 1, 0]).toString("hex"), "A😀"],
+	["UTF-32 without a mark, the other way round", Buffer.from([0, 0, 0, 0x41, 0, 1, 0xf6, 0]).toString("hex"), "A😀"],
+	["windows-1252 with signs", Buffer.from("Prix : 5 \u20ac".replace("\u20ac", "\x80"), "latin1").toString("hex"), "Prix : 5 €"],
+	["windows-1252 with apostrophes alone", Buffer.from("it\x92s a dog\x92s life", "latin1").toString("hex"), "it’s a dog’s life"],
+	["windows-1252 with bullets alone", Buffer.from("\x95item\n\x95other\n", "latin1").toString("hex"), "•item\n•other\n"],
 	["ISO-2022-JP", "1b2442467c4b5c386c1b2842", "日本語"],
 	[
 		"windows-1251",

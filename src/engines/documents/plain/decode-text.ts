@@ -1,5 +1,6 @@
 import { analyse } from "chardet";
 import { DocumentFault } from "../document-fault.ts";
+import { eastAsianEncoding, isDoubtful } from "./east-asian.ts";
 
 /** Bytes that the detection looks at; the rest is read as it says. */
 const SAMPLE_BYTES = 256 * 1_024;
@@ -26,6 +27,8 @@ type Encoding = ConstructorParameters<typeof TextDecoder>[0];
 export function decodeText(bytes: Uint8Array): string {
 	const marked = markedEncoding(bytes);
 	if (marked !== null) return decode(bytes, marked);
+	const thirtyTwo = thirtyTwoBits(bytes);
+	if (thirtyTwo !== null) return decode(bytes, thirtyTwo);
 	const sixteen = sixteenBits(bytes);
 	if (sixteen !== null) return decode(bytes, sixteen);
 	refuseBinary(bytes);
@@ -43,6 +46,21 @@ function markedEncoding([first, second, third, fourth]: Uint8Array): string | nu
 	if (first === 0xff && second === 0xfe) return third === 0 && fourth === 0 ? "utf-32le" : "utf-16le";
 	if (first === 0xfe && second === 0xff) return "utf-16be";
 	if (first === 0 && second === 0 && third === 0xfe && fourth === 0xff) return "utf-32be";
+	return null;
+}
+
+/** Text of 32 bits without a mark: each unit is a character, of which none is above 0x10FFFF. */
+function thirtyTwoBits(bytes: Uint8Array): string | null {
+	if (bytes.length < 8 || bytes.length % 4 !== 0) return null;
+	const view = new DataView(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SAMPLE_BYTES));
+	for (const littleEndian of [true, false]) {
+		let isText = true;
+		for (let at = 0; isText && at < view.byteLength; at += 4) {
+			const point = view.getUint32(at, littleEndian);
+			isText = point <= 0x10ffff && (point >= 0x20 || (point >= 9 && point <= 13)) && (point < 0xd800 || point > 0xdfff);
+		}
+		if (isText) return littleEndian ? "utf-32le" : "utf-32be";
+	}
 	return null;
 }
 
@@ -77,6 +95,10 @@ const unsupported = () => new DocumentFault("unsupported", "The file is of no ty
 
 function guess(bytes: Uint8Array): string {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	if (isDoubtful(new TextDecoder("windows-1252").decode(sample))) {
+		const eastern = eastAsianEncoding(sample);
+		if (eastern !== null) return eastern;
+	}
 	const guesses = analyse(sample);
 	const western = guesses.find(({ name }) => name === "ISO-8859-1")?.confidence ?? 0;
 	for (const { name, confidence } of guesses) {
@@ -106,7 +128,7 @@ function decodesCleanly(sample: Uint8Array, encoding: string): boolean {
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {
-	if (encoding.startsWith("utf-32")) return utf32(bytes, encoding === "utf-32le");
+	if (encoding.startsWith("utf-32")) return utf32(bytes, encoding === "utf-32le").replace(/^\ufeff/, "");
 	const text = new TextDecoder(encoding as Encoding).decode(bytes);
 	return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
@@ -114,7 +136,7 @@ function decode(bytes: Uint8Array, encoding: string): string {
 function utf32(bytes: Uint8Array, littleEndian: boolean): string {
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	const parts: string[] = [];
-	for (let at = 4; at + 4 <= bytes.length; at += 4) {
+	for (let at = 0; at + 4 <= bytes.length; at += 4) {
 		const point = view.getUint32(at, littleEndian);
 		parts.push(point <= 0x10ffff ? String.fromCodePoint(point) : "\ufffd");
 	}
