@@ -63,7 +63,7 @@ describe("a whole answer", () => {
 	});
 
 	test("packed by an upstream that was asked not to is unpacked", async () => {
-		const text = JSON.stringify({ object: "chat.completion", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } });
+		const text = JSON.stringify({ object: "chat.completion", choices: [{ message: {} }], usage: { prompt_tokens: 1 } });
 		main.next({ raw: Bun.gzipSync(text), headers: { "content-encoding": "gzip" } });
 		expect(new TextDecoder().decode((await unary()).bytes)).toBe(text);
 	});
@@ -74,6 +74,25 @@ describe("a whole answer", () => {
 		main.next({ raw: big }, { raw: Bun.gzipSync(big), headers: { "content-encoding": "gzip" } });
 		expect(await codeOf(unary({}, upstreams))).toBe("INFERENCE_FAILED");
 		expect(await codeOf(unary({}, upstreams))).toBe("INFERENCE_FAILED");
+	});
+
+	test("whose choices are in no form that is known is none", async () => {
+		for (const choices of [
+			[],
+			{},
+			"x",
+			[null],
+			[{}],
+			[{ message: "x" }],
+			[{ message: { content: 5 } }],
+			[{ message: { content: { a: 1 } } }],
+			[{ message: { content: [1] } }],
+			[{ message: { content: null, tool_calls: {} } }],
+			[{ message: { content: null, tool_calls: [null] } }],
+		]) {
+			main.next({ raw: JSON.stringify({ object: "chat.completion", choices, usage: { prompt_tokens: 1 } }) });
+			expect(await codeOf(unary()), JSON.stringify(choices)).toBe("INFERENCE_FAILED");
+		}
 	});
 
 	test("may lack choices where it says what it is", async () => {
@@ -232,7 +251,7 @@ test("connections are used again: after whole answers, streams that ended, and r
 	answer = (streamed) =>
 		streamed
 			? new Response(slowEnd(), { headers: { "content-type": "text/event-stream" } })
-			: Response.json({ object: "chat.completion", choices: [] });
+			: Response.json({ object: "chat.completion", choices: [{ message: {} }] });
 	for (let i = 0; i < 5; i++) {
 		await unary({}, upstreams);
 		const stream = open({}, upstreams);

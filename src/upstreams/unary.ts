@@ -49,10 +49,27 @@ export async function checkedCompletion(
 	const { value, json, long } = await parsedAnswer(bytes, status);
 	if (isErrorAnswer(value)) throw failureOfAnswer(200, value, null);
 	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
-	if (!Array.isArray(value.choices) && value.object !== "chat.completion") {
-		throw broken(`status ${status}: the body is no chat completion`, status);
-	}
-	if (Array.isArray(value.choices) && value.choices.length > MAX_CHOICES)
-		throw broken(`status ${status}: ${value.choices.length} choices`, status);
+	const { choices } = value;
+	if (choices === undefined && value.object === "chat.completion")
+		return { bytes: json, long, body: value, usage: usageOf(value) };
+	if (!Array.isArray(choices)) throw broken(`status ${status}: the body is no chat completion`, status);
+	if (choices.length === 0 || choices.length > MAX_CHOICES) throw broken(`status ${status}: ${choices.length} choices`, status);
+	if (!choices.every(isChoice)) throw broken(`status ${status}: a choice that says nothing in a form that is known`, status);
 	return { bytes: json, long, body: value, usage: usageOf(value) };
+}
+
+/** A message, or the text of an answer to a bare one, as far as its form decides who can read it. */
+function isChoice(choice: unknown): boolean {
+	if (!isRecord(choice)) return false;
+	const { message, text } = choice;
+	if (message === undefined) return typeof text === "string";
+	if (!isRecord(message)) return false;
+	const { content, tool_calls: calls } = message;
+	return (
+		(content == null || typeof content === "string" || isListOfRecords(content)) && (calls == null || isListOfRecords(calls))
+	);
+}
+
+function isListOfRecords(value: unknown): boolean {
+	return Array.isArray(value) && value.every(isRecord);
 }
