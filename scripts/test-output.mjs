@@ -1,21 +1,24 @@
 /**
  * Reads what `bun test` says while it says it: passes on everything but passed tests, remembers which files
- * have finished, and gives the counts at the end.
+ * have finished and how long their tests took, and gives the counts at the end.
  */
 
 const FILE_HEAD = /^(\S+\.test\.tsx?):$/;
 const PASSED = /^\((pass|skip|todo)\) /;
 /** A name may go over lines where it shows an object: `(pass) takes {`, and later `} [0.12ms]`. */
+const TOOK = / \[(\d+(?:\.\d+)?)ms\]$/;
 const OPEN = /[{[(]$/;
 const CLOSED = /^[}\])]/;
 const SUMMARY = /^ *\d+ (pass|fail|skip|todo|error|errors|snapshots|expect\(\) calls|tests? failed:$)/;
 
 /**
  * @param {(line: string) => void} print
- * @returns {{ read(text: string): void, finished: ReadonlySet<string>, counts(ok: boolean): { passed: number, failed: number, skipped: number } }}
+ * @returns {{ read(text: string): void, finished: ReadonlyMap<string, number>, counts(ok: boolean): { passed: number, failed: number, skipped: number } }}
  */
 export function testOutput(print) {
-	const finished = new Set();
+	/** Milliseconds of the tests of each file. */
+	const finished = new Map();
+	let file = "";
 	let rest = "";
 	/** The head of a file, until something but passed tests follows it. */
 	let head = null;
@@ -25,12 +28,15 @@ export function testOutput(print) {
 
 	const line = (text) => {
 		summary = [...summary.slice(-12), text];
-		const file = FILE_HEAD.exec(text)?.[1];
-		if (file !== undefined) {
-			finished.add(file);
+		const named = FILE_HEAD.exec(text)?.[1];
+		if (named !== undefined) {
+			file = named;
+			finished.set(file, finished.get(file) ?? 0);
 			head = text;
 			return;
 		}
+		const took = TOOK.exec(text)?.[1];
+		if (took !== undefined && file !== "") finished.set(file, finished.get(file) + Number(took));
 		if (inName) {
 			inName = !CLOSED.test(text) || OPEN.test(text);
 			return;

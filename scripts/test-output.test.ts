@@ -16,6 +16,7 @@ interface Outcome {
 	readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number };
 	readonly printed: readonly string[];
 	readonly finished: readonly string[];
+	readonly took: Readonly<Record<string, number>>;
 }
 
 let count = 0;
@@ -38,7 +39,7 @@ async function outcome(files: Record<string, string>): Promise<Outcome> {
 		const output = testOutput((line) => printed.push(line));
 		// In pieces, as a pipe brings it.
 		for (const piece of readFileSync(0, "utf8").match(/[\\s\\S]{1,7}/g)) output.read(piece);
-		console.log(JSON.stringify({ counts: output.counts(${ok}), printed, finished: [...output.finished].sort() }));`;
+		console.log(JSON.stringify({ counts: output.counts(${ok}), printed, finished: [...output.finished.keys()].sort(), took: Object.fromEntries(output.finished) }));`;
 	const reader = Bun.spawn(["node", "--input-type=module", "--eval", script], { stdin: new Blob([said]) });
 	return JSON.parse(await new Response(reader.stdout).text()) as Outcome;
 }
@@ -51,6 +52,15 @@ test("counts what passed and what was skipped, and shows neither", async () => {
 	expect(counts).toEqual({ passed: 2, failed: 0, skipped: 2 });
 	expect(finished).toEqual(["a.test.ts", "b.test.ts"]);
 	expect(printed.join("\n")).not.toMatch(/fine|later|some day|a\.test\.ts:/);
+});
+
+test("adds up how long the tests of each file took", async () => {
+	const { took } = await outcome({
+		"a.test.ts": 'test("one", () => Bun.sleep(20)); test("two", () => { Bun.sleepSync(20); expect(1).toBe(2); });',
+		"b.test.ts": 'test("three", () => {});',
+	});
+	expect(took["a.test.ts"]).toBeGreaterThan(30);
+	expect(took["b.test.ts"]).toBeLessThan(took["a.test.ts"] ?? 0);
 });
 
 test("a passed test whose name goes over lines is not shown, and what follows is", async () => {

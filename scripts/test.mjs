@@ -27,6 +27,9 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const LIMIT_MS = 80 * 60_000;
 /** More workers than this starve the servers under test of processor time. */
 const MOST_WORKERS = 4;
+/** A run of fewer files does not tell which were slow. */
+const FEW_FILES = 20;
+const SLOWEST_SHOWN = 25;
 /** Bounds a test that hangs; no test has a limit of its own, so that none depends on the speed of a machine. */
 const TEST_LIMIT_MS = 600_000;
 
@@ -71,6 +74,7 @@ function testFiles() {
 }
 
 async function bunTest(paths) {
+	const started = performance.now();
 	const workers = Math.min(MOST_WORKERS, availableParallelism());
 	const output = testOutput((line) => process.stderr.write(`${line}\n`));
 	const flags = ["--no-orphans", ...BUN_FLAGS, "test", `--parallel=${workers}`, `--timeout=${TEST_LIMIT_MS}`];
@@ -82,10 +86,19 @@ async function bunTest(paths) {
 			process.stderr.write(`\nStopped after ${LIMIT_MS / 60_000} minutes; not finished: ${open.join(", ")}\n`);
 		},
 	});
+	console.log(`tests [${Math.round(performance.now() - started)}ms]`);
+	if (output.finished.size >= FEW_FILES) printSlowest(output.finished);
 	return output.counts(ok);
 }
 
-/** Clients that are no dependencies are fetched before the tests that use them: their time limits are for tests. */
+/** @param {ReadonlyMap<string, number>} files milliseconds of the tests of each */
+function printSlowest(files) {
+	const slowest = [...files].sort(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+	console.log(`\nThe slowest of ${files.size} files, in seconds of their tests:`);
+	for (const [file, ms] of slowest) console.log(`${(ms / 1_000).toFixed(1).padStart(7)}  ${file}`);
+}
+
+/** Clients that are no dependencies: fetched beside the first tests, so that those that use them find them. */
 async function prepareClients() {
 	for (const set of ["x402-fetch", "solana", "openapi"])
 		await folderWithClients(set).catch((error) => console.log(error.message));
@@ -113,9 +126,11 @@ async function main(paths) {
 					"--error-on-warnings",
 				]),
 			);
-			await prepareClients();
 		}
+		// A test that needs a client waits for it; the others go on meanwhile.
+		const preparing = paths.length === 0 ? prepareClients() : null;
 		results.push(await bunTest(paths));
+		await preparing;
 	} catch (error) {
 		process.stderr.write(`${error.message}\n`);
 		results.push({ passed: 0, failed: 1 });
