@@ -190,6 +190,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
 					}),
 					stream: body.stream === true,
+					choices: body.n ?? 1,
 					...(form.isText === true ? { isText: true } : {}),
 					sealed: sealedForward,
 					tenant: call.tenant,

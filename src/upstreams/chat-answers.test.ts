@@ -95,6 +95,14 @@ describe("a whole answer", () => {
 		}
 	});
 
+	test("with more choices than were asked for is none", async () => {
+		const choice = (index: number) => ({ index, message: { content: "a" }, finish_reason: "stop" });
+		const raw = JSON.stringify({ object: "chat.completion", choices: [choice(0), choice(1)], usage: { prompt_tokens: 1 } });
+		main.next({ raw }, { raw });
+		expect(await codeOf(unary())).toBe("INFERENCE_FAILED");
+		expect((await unary({ choices: 2 })).body.choices).toHaveLength(2);
+	});
+
 	test("may lack choices where it says what it is", async () => {
 		main.next({ raw: '{"object":"chat.completion","model":"m"}' });
 		expect((await unary()).body.model).toBe("m");
@@ -127,12 +135,26 @@ describe("a stream", () => {
 		let expected: string[] = [];
 		for (const behaviour of behaviours) {
 			main.next(behaviour);
-			const { texts, done, error } = await drain(open());
+			const { texts, done, error } = await drain(open({ choices: 2 }));
 			expect(error).toBeNull();
 			expect(done).toBe(true);
 			if (!behaviour.byteByByte && behaviour.framing === "lf") expected = texts;
 			expect(texts).toEqual(expected);
 		}
+	});
+
+	test("of more choices than were asked for is broken off, however they are numbered", async () => {
+		const chunk = (index?: number) => `data: ${JSON.stringify({ choices: [{ index, delta: { content: "a" } }] })}\n\n`;
+		const headers = { "content-type": "text/event-stream" };
+		const end = 'data: {"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+		main.next({ raw: `${chunk(0)}${chunk(0)}${chunk(1)}${end}`, headers });
+		const two = await drain(open());
+		expect([two.texts.length, two.done]).toEqual([2, false]);
+		expect(two.error).toMatchObject({ code: "INFERENCE_FAILED" });
+		main.next({ raw: `${chunk(1)}${chunk(1)}${end}`, headers });
+		expect(await drain(open())).toMatchObject({ done: true, error: null });
+		main.next({ raw: `${chunk()}${chunk(1)}${end}`, headers });
+		expect(await drain(open({ choices: 2 }))).toMatchObject({ done: true, error: null });
 	});
 
 	test("hands out the first chunk before the upstream sends its second", async () => {

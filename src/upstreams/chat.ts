@@ -107,7 +107,7 @@ function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 		async (response, current) => {
 			const body = await readWhole(response, maxAnswerBytes);
 			const whole = beginsAsEvents(body) ? await completionOfEvents(body, maxEventBytes) : body;
-			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status);
+			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status, call.choices);
 			current.end("good");
 			return { upstream: current.node.name, ...checked, retries: tries.retries };
 		},

@@ -25,6 +25,9 @@ const MAX_FRAME_LENGTH = 16 * 1024;
 /** Events without a known frame, one after another, past which no more frames are made. */
 const MAX_MISSES = 32;
 
+/** As many as a request may ask for. */
+const MAX_CHOICES = 8;
+
 /** Smaller events are parsed in no time, whatever is in them. */
 const SMALL_EVENT_CHARS = 32 * 1024;
 
@@ -45,9 +48,15 @@ export class EventReader {
 	#usage: TokenUsage | null = null;
 	#fault: unknown = null;
 	#bodyEnded = false;
+	readonly #mostChoices: number;
+	readonly #choices = new Set<unknown>();
 
-	/** @param mask takes the upstream's secrets out of each event */
-	constructor(maxEventBytes: number, mask = NO_SECRETS) {
+	/**
+	 * @param mask takes the upstream's secrets out of each event
+	 * @param mostChoices how many were asked for
+	 */
+	constructor(maxEventBytes: number, mask = NO_SECRETS, mostChoices = MAX_CHOICES) {
+		this.#mostChoices = mostChoices;
 		this.#parser = new SseParser(maxEventBytes);
 		this.#mask = mask;
 		this.#split = mask.spoken.length === 0 ? null : new SplitSecrets(mask);
@@ -143,9 +152,17 @@ export class EventReader {
 		if (!isRecord(parsed)) throw broken("an event of the stream is no JSON object");
 		const body: Fields = parsed;
 		if (body.usage || body.x_groq || body.eval_count || choiceUsage(body.choices)) this.#usage = usageOf(body) ?? this.#usage;
+		this.#countChoices(body.choices);
 		if (!this.#finishReasonSeen) this.#finishReasonSeen = hasFinishReason(body.choices);
 		if (this.#misses < MAX_MISSES && !text.includes("\n") && text.length <= MAX_FRAME_LENGTH) this.#learn(text, body);
 		return { text: onOneLine(text), body, frame: null, written: "", said: "" };
+	}
+
+	/** Servers number them from 0, or from 1, or not at all: so different numbers count. */
+	#countChoices(choices: unknown): void {
+		if (!Array.isArray(choices)) return;
+		for (const choice of choices) this.#choices.add(isRecord(choice) ? (choice.index ?? 0) : 0);
+		if (this.#choices.size > this.#mostChoices) throw broken(`more than ${this.#mostChoices} choices`);
 	}
 
 	#learn(text: string, body: Fields): void {

@@ -5,7 +5,6 @@
 import { isRecord } from "../schema/is-record.ts";
 import { nextTurn } from "../wire/index.ts";
 import { EventReader } from "./event-reader.ts";
-import { broken } from "./failures.ts";
 import type { ChatEvent } from "./port.ts";
 import { CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
@@ -16,7 +15,6 @@ const OPENING_BRACKET = 0x5b;
 /** What is read of events in one turn of the event loop. */
 const ONE_TURN_BYTES = 16 * 1024;
 /** More choices than a request may ask for. */
-const MAX_CHOICES = 8;
 
 const BEGINNINGS = ["data:", "event:", "id:", "retry:", ":"].map((text) => Buffer.from(text));
 
@@ -123,7 +121,6 @@ class JoinedChunks {
 		const index = typeof choice.index === "number" ? choice.index : 0;
 		let joined = this.#choices.get(index);
 		if (joined === undefined) {
-			if (this.#choices.size === MAX_CHOICES) throw broken(`an answer of more than ${MAX_CHOICES} choices`);
 			joined = new JoinedChoice();
 			this.#choices.set(index, joined);
 		}

@@ -24,6 +24,8 @@ export interface ChatForward {
 	 */
 	readonly edits: ReadonlyMap<string, string | null>;
 	readonly stream: boolean;
+	/** How many were asked for: an answer with more of them is broken. */
+	readonly choices: number;
 	/** True: the body is one of `/completions`, a bare text to go on with, and its server is asked there. */
 	readonly isText?: boolean;
 	/** Set where what is said is sealed for one server's key: it goes to that server alone, with the keys. */

@@ -129,7 +129,11 @@ export class UpstreamStream implements ChatStream {
 		if (!body) throw broken("a stream without a body", response.status);
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
-		const answer = { reader: body.getReader(), events: new EventReader(this.#tools.maxEventBytes, node.mask), current };
+		const answer = {
+			reader: body.getReader(),
+			events: new EventReader(this.#tools.maxEventBytes, node.mask, this.#call.choices),
+			current,
+		};
 		this.#answer = answer;
 		try {
 			const first = await this.#readFirst(answer, () => watch.limit(idleMs, "event", triesEndMs));
@@ -174,7 +178,7 @@ export class UpstreamStream implements ChatStream {
 	/** A server that does not stream: what its whole answer says, as events. */
 	async #ofWhole({ reader, events, current }: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
 		const bytes = await restOf(reader, beginning, this.#tools.maxEventBytes, () => current.watch.touch());
-		const { body } = await checkedCompletion(bytes, 200);
+		const { body } = await checkedCompletion(bytes, 200, this.#call.choices);
 		return { events: events.take(eventsOfCompletion(body)), done: events.done };
 	}
 

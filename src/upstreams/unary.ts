@@ -35,16 +35,15 @@ export async function readWhole(response: Response, maxBytes: number): Promise<U
 	return pieces.length === 1 && pieces[0] ? pieces[0] : inTurns(concatInSteps(pieces));
 }
 
-/** More choices than a request may ask for. */
-const MAX_CHOICES = 8;
-
 /**
  * The body as an answer: a JSON object that is a chat completion and no error. `choices` may be absent for
  * some models (docs/chat.md); then `object` must say what it is. Throws UpstreamFailure for anything else.
+ * @param mostChoices how many were asked for
  */
 export async function checkedCompletion(
 	bytes: Uint8Array,
 	status: number,
+	mostChoices: number,
 ): Promise<Pick<UnaryAnswer, "bytes" | "long" | "body" | "usage">> {
 	const { value, json, long } = await parsedAnswer(bytes, status);
 	if (isErrorAnswer(value)) throw failureOfAnswer(200, value, null);
@@ -53,7 +52,8 @@ export async function checkedCompletion(
 	if (choices === undefined && value.object === "chat.completion")
 		return { bytes: json, long, body: value, usage: usageOf(value) };
 	if (!Array.isArray(choices)) throw broken(`status ${status}: the body is no chat completion`, status);
-	if (choices.length === 0 || choices.length > MAX_CHOICES) throw broken(`status ${status}: ${choices.length} choices`, status);
+	if (choices.length === 0 || choices.length > mostChoices)
+		throw broken(`status ${status}: ${choices.length} choices for ${mostChoices}`, status);
 	if (!choices.every(isChoice)) throw broken(`status ${status}: a choice that says nothing in a form that is known`, status);
 	return { bytes: json, long, body: value, usage: usageOf(value) };
 }

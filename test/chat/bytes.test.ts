@@ -50,7 +50,7 @@ test.each<[string, Speech]>([
 	];
 	for (const behaviour of framings) {
 		upstream.next({ speech, ...behaviour });
-		const answer = await gate.chat({ model: "renamed", messages: HELLO, stream: true });
+		const answer = await gate.chat({ model: "renamed", messages: HELLO, n: 2, stream: true });
 		const text = await answer.text();
 		const ours = text
 			.split("\n\n")
@@ -62,7 +62,7 @@ test.each<[string, Speech]>([
 		expect(text).not.toContain('"scripted"');
 	}
 	upstream.next({ speech });
-	const whole = await (await gate.chat({ model: "renamed", messages: HELLO })).text();
+	const whole = await (await gate.chat({ model: "renamed", messages: HELLO, n: 2 })).text();
 	expect(choicesBytes(whole)).toBe(choicesBytes(JSON.stringify(completionOf(speech, "scripted"))));
 });
 

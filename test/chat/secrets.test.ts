@@ -111,7 +111,7 @@ test.each([
 	["up to the event that ends it", [...KEY.slice(0, -1)].map((letter, index) => chunkOf(`"content":"${letter}","x${index}":1`))],
 ])("a stream that says our key letter by letter %s does not tell it", async (_, events) => {
 	upstream.next({ raw: `${events.join("")}${ENDS}`, headers: { "content-type": "text/event-stream" } });
-	const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true, max_tokens: 1_000 });
+	const answer = await gate.chat({ model: "priced", messages: HELLO, n: 2, stream: true, max_tokens: 1_000 });
 	const { chunks, done } = eventsOf(await answer.text());
 	expect(done).toBe(true);
 	const texts = new Map<string, string>();

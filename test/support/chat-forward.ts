@@ -43,6 +43,8 @@ export const HELLO = { model: "test-model", messages: [{ role: "user", content: 
 
 export interface ForwardOptions {
 	readonly model?: TextModel;
+	/** How many are asked for; default: what the body says, or one. */
+	readonly choices?: number;
 	readonly edits?: ReadonlyMap<string, string | null>;
 	readonly signal?: AbortSignal;
 	readonly onSent?: (upstream: string) => void;
@@ -53,6 +55,7 @@ export interface ForwardOptions {
 export function chatForward(body: object | string, options: ForwardOptions = {}): ChatForward {
 	const text = typeof body === "string" ? body : JSON.stringify(body);
 	const raw = new TextEncoder().encode(text);
+	const { stream, n } = JSON.parse(text) as { readonly stream?: unknown; readonly n?: number };
 	return {
 		requestId: options.requestId ?? "0123456789abcdef0123456789abcdef",
 		model: options.model ?? textModel([{}]),
@@ -60,7 +63,8 @@ export function chatForward(body: object | string, options: ForwardOptions = {})
 		long: LongStrings.none,
 		members: topLevelMembers(raw),
 		edits: options.edits ?? new Map(),
-		stream: JSON.parse(text).stream === true,
+		stream: stream === true,
+		choices: options.choices ?? n ?? 1,
 		tenant: "test",
 		signal: options.signal ?? new AbortController().signal,
 		onSent: options.onSent ?? (() => {}),

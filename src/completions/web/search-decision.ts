@@ -97,6 +97,7 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 		members: topLevelMembers(raw),
 		edits: new Map(),
 		stream: false,
+		choices: 1,
 		tenant: tools.tenant,
 		signal: tools.signal,
 		onSent: (upstream) => tools.onSent(upstream),

@@ -37,7 +37,7 @@ async function relayed(pieces: readonly Uint8Array[]) {
 		log: silentLog,
 		fetch: () => Promise.resolve(answer()),
 	});
-	const stream = upstreams.stream(chatForward({ ...HELLO, stream: true }));
+	const stream = upstreams.stream(chatForward({ ...HELLO, n: 8, stream: true }));
 	const writer = new ChunkWriter(session);
 	let text = "";
 	await stream.each(({ events }) => {
