@@ -10,7 +10,7 @@ export type SpeechLanguage = "en-us" | "en-gb" | "es" | "fr" | "hi" | "it" | "ja
 export interface SpeechVoice {
 	/** As callers name it, `af_sky`. */
 	readonly id: string;
-	/** The language that it reads; a hint of the caller changes nothing. */
+	/** The language that it reads. */
 	readonly language: SpeechLanguage;
 }
 

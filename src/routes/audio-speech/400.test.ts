@@ -53,12 +53,35 @@ test.each([
 	["a model of another type", { input: "Hi.", model: "smollm2-135m-instruct" }, "model"],
 	["a handle that nobody has", { input: "Hi.", voice: "vv_abc" }, "voice"],
 	["a handle of another form", { input: "Hi.", voice: "vv_a/b" }, "voice"],
+	["Japanese in an English voice", { input: "こんにちは世界", voice: "af_sky" }, "voice"],
+	["Chinese in an English voice by OpenAI's name", { input: "你好世界", voice: "alloy" }, "voice"],
+	["Japanese in a Chinese voice", { input: "ありがとう", voice: "zf_xiaobei" }, "voice"],
+	["Hindi in a French voice", { input: "मैं दिल्ली में", voice: "ff_siwis" }, "voice"],
+	["Cyrillic in a French voice", { input: "Привет, мир", voice: "ff_siwis" }, "input"],
+	["Cyrillic in any voice", { input: "Привет, мир", voice: "auto" }, "input"],
+	["Korean without a voice", { input: "안녕하세요" }, "input"],
+	["Arabic, streamed", { input: "مرحبا بالعالم", streaming: true }, "input"],
 ])("%s is refused, with the field", async (_, body, param) => {
 	const { error, code } = await refusalOf(body);
 	expect(error.param).toBe(param);
 	expect(error.type).toBe("invalid_request_error");
 	expect(["INVALID_REQUEST", "INVALID_MODEL"]).toContain(code);
 	expect(error.message.length).toBeLessThan(2_000);
+});
+
+test("a text that the voice cannot say is refused with its script, and the voices that can", async () => {
+	const before = engine.requests.length;
+	const japanese = await refusalOf({ input: "こんにちは世界", voice: "af_sky" });
+	expect(japanese.error.message).toBe(
+		'voice: The text is written in Japanese script, which voice "af_sky" (English (United States)) cannot say: ' +
+			'name a voice that speaks Japanese (jf_alpha, jf_gongitsune, jf_nezumi, jf_tebukuro, jm_kumo), or voice "auto"',
+	);
+	const cyrillic = await refusalOf({ input: "Привет", voice: "ff_siwis" });
+	expect(cyrillic.error.message).toBe(
+		'input: The text is written in Cyrillic script, which voice "ff_siwis" (French) cannot say, ' +
+			'nor can another voice of "tts-kokoro": use a model whose voices speak the language',
+	);
+	expect(engine.requests).toHaveLength(before);
 });
 
 test("a wrong voice is told with its model and the voices that there are", async () => {
@@ -84,6 +107,7 @@ test("malformed JSON, a list and invalid UTF-8", async () => {
 
 test("what was refused left nothing in the books and no hold", async () => {
 	await refusalOf({ input: "😀" });
+	await refusalOf({ input: "Привет" });
 	expect((await gate.posts()).length).toBe(0);
 	expect(gate.gateway.budgets.holdsOpen).toBe(0);
 	expect((await gate.audit()).ok).toBe(true);

@@ -9,6 +9,7 @@ import { tellModel } from "../../server/tell-model.ts";
 import { answerSpeech } from "./answer.ts";
 import type { SpeechParts } from "./parts.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";
+import { unsayableText } from "./spoken-language.ts";
 import { Synthesis, type SynthesisOrder } from "./synthesis.ts";
 import { type ChosenVoice, chooseVoice } from "./voice.ts";
 
@@ -25,8 +26,8 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 	const model = resolveAudioModel(catalog, body.model ?? DEFAULT_MODEL, "tts", call.admittedAtMs);
 	const facts = model.speech;
 	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
-	const voice = await chooseVoice(body.voice, model, facts, caller, parts.voices);
-	const targets = targetsFor(model, voice);
+	const voice = await chooseVoice(body, model, facts, caller, parts.voices);
+	const targets = ableTargets(targetsFor(model, voice), body.input, voice, model.id, facts);
 	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	return {
 		model: model.id,
@@ -74,6 +75,24 @@ function targetsFor(model: SpeechModel, voice: ChosenVoice): readonly ModelTarge
 		message: `No upstream of "${model.id}" clones voices: set cloning at one of models.entries["${model.id}"].upstreams in turnpike.yaml`,
 		param: "voice",
 	});
+}
+
+/**
+ * Without the built-in voices where they cannot say what the text is written in; what servers can say is theirs to know.
+ * Throws INVALID_REQUEST where nothing is left.
+ */
+function ableTargets(
+	targets: readonly ModelTarget[],
+	text: string,
+	voice: ChosenVoice,
+	modelId: string,
+	facts: SpeechFacts,
+): readonly ModelTarget[] {
+	const fault = voice.kind === "own" ? unsayableText(text, voice.name, facts, modelId) : null;
+	if (fault === null || !targets.some(({ upstream }) => upstream === EMBEDDED)) return targets;
+	const others = targets.filter(({ upstream }) => upstream !== EMBEDDED);
+	if (others.length === 0) throw fault;
+	return others;
 }
 
 interface OrderParts {

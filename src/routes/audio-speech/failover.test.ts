@@ -109,3 +109,12 @@ test("nothing that says why is missing where the engine is not there: 503 with t
 	expect(response.status).toBe(503);
 	expect(await response.text()).toContain("3 of 119 MB");
 });
+
+test("what the built-in voices cannot say goes to the servers alone", async () => {
+	for (const model of ["tts-kokoro", "own"]) {
+		expect((await speak({ model, input: "Привет.", voice: "af_sky" })).status).toBe(200);
+		upstream.next({ status: 500 });
+		expect((await speak({ model, input: "Привет.", voice: "af_sky" })).status).toBe(500);
+	}
+	expect(engine.requests).toHaveLength(0);
+});

@@ -10,7 +10,8 @@ export const SpeechBodySchema = Type.Object(
 		model: Type.Optional(Type.String({ default: "tts-kokoro", description: "GET /models?type=tts lists them" })),
 		voice: Type.Optional(
 			Type.String({
-				description: "A voice of the model, or a handle vv_... made for it; left out: the model's default_voice",
+				description:
+					"A voice of the model, or a handle vv_... made for it; auto, or left out: one that suits the text, else default_voice",
 			}),
 		),
 		response_format: Type.Optional(Type.Enum([...AUDIO_FORMATS], { default: "mp3" })),
@@ -21,7 +22,11 @@ export const SpeechBodySchema = Type.Object(
 			Type.Enum(["audio", "sse"], { description: "sse: the audio comes in server-sent events, base64 in speech.audio.delta" }),
 		),
 		language: Type.Optional(
-			Type.String({ minLength: 2, maxLength: 32, description: "A hint; ignored where the model has none" }),
+			Type.String({
+				minLength: 2,
+				maxLength: 32,
+				description: "A hint; of the built-in model it chooses the voice where none is named",
+			}),
 		),
 		prompt: Type.Optional(Type.String({ maxLength: 500, description: "How to speak; ignored where the model takes none" })),
 		instructions: Type.Optional(Type.String({ maxLength: 4096, description: "OpenAI's name of `prompt`, which wins" })),

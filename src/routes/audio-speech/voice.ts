@@ -3,12 +3,16 @@ import type { Caller } from "../../budgets/port.ts";
 import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { openAiVoice } from "./openai-voices.ts";
+import type { SpeechBody } from "./schema.ts";
+import { voiceForText } from "./spoken-language.ts";
 
 /** Who speaks: one of the model's voices, or one that the caller brought. */
 export type ChosenVoice =
 	| { readonly kind: "own"; readonly name: string }
 	| { readonly kind: "cloned"; readonly voice: StoredVoice };
 
+/** A voice that suits the text. */
+const AUTO = "auto";
 const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
 
 /**
@@ -17,14 +21,14 @@ const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
  * has expired, or was made for another model
  */
 export async function chooseVoice(
-	wanted: string | undefined,
+	{ voice: wanted, input, language }: Pick<SpeechBody, "voice" | "input" | "language">,
 	model: SpeechModel,
 	facts: SpeechFacts,
 	caller: Caller,
 	voices: VoiceDesk,
 ): Promise<ChosenVoice> {
-	if (wanted === undefined) return { kind: "own", name: facts.defaultVoice };
-	if (facts.voices.includes(wanted)) return { kind: "own", name: wanted };
+	if (wanted !== undefined && facts.voices.includes(wanted)) return { kind: "own", name: wanted };
+	if (wanted === undefined || wanted === AUTO) return { kind: "own", name: voiceForText(input, language, facts) };
 	if (HANDLE.test(wanted)) return { kind: "cloned", voice: await clonedVoice(wanted, model, caller, voices) };
 	const alias = openAiVoice(wanted, facts.voices);
 	if (alias !== undefined) return { kind: "own", name: alias };
