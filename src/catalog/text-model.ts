@@ -65,7 +65,10 @@ export function textCapabilities(
  */
 export function textPrices(entry: ModelEntry | undefined, data: TextModelData | undefined, multiplier: number): TextPrices {
 	const { cost } = entry ?? {};
-	const sold = cost && { input: cost.input * multiplier, output: cost.output * multiplier };
+	const sold =
+		cost?.input === undefined || cost.output === undefined
+			? undefined
+			: { input: cost.input * multiplier, output: cost.output * multiplier };
 	const price: NonNullable<ModelEntry["price"]> = entry?.price ?? sold ?? data?.price ?? { input: 0, output: 0 };
 	const perToken = (usd: number): PicoPrice => picoPerUnit(usd, PRICE_UNIT_TOKENS);
 	const cachePrices = ({ cacheInput, cacheWrite }: { cacheInput?: number; cacheWrite?: number }) => ({

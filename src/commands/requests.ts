@@ -1,4 +1,5 @@
 import { defineCommand } from "citty";
+import { chargeText } from "../budgets/index.ts";
 import { findRequest, formatNano, type Nano, nano, type RequestLine } from "../ledger/index.ts";
 import { complain, isoTime, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
@@ -41,7 +42,7 @@ const show = defineCommand({
 				["paid", `${formatNano(sumOf(record.lines.filter((line) => line.source !== "overrun")))} USD`],
 				["overrun", `${formatNano(sumOf(record.lines.filter((line) => line.source === "overrun")))} USD (the operator's)`],
 				["refunded", `${formatNano(record.refunded)} USD`],
-				...record.lines.map((line) => [`  ${line.sku}`, `${line.units} units, ${formatNano(line.amount)} from ${line.source}`]),
+				...record.lines.map((line) => [`  ${line.sku}`, `${chargeText(line)}, from ${line.source}`]),
 			]);
 		}),
 });

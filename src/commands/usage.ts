@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { skuOf } from "../budgets/index.ts";
+import { costOf, skuOf } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { readBacklog } from "../store/admin.ts";
 import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts";
@@ -16,8 +16,6 @@ const NANO_PLACES = 9;
 const PICO_PLACES = 12;
 /** Several nodes book at once: what is younger than this may still be followed by something older. */
 const UNDER_WAY_MS = 5_000;
-/** Nano-USD of one token at 1 USD for a million. */
-const NANO_PER_TOKEN_AT_ONE_USD = 1_000;
 
 /** An entry of the export: a line of the books, and what its upstream took for it as configured now. */
 interface Row extends ExportedLine {
@@ -60,14 +58,13 @@ function nanoText(nano: number | null): CsvCell {
 	return { plain: nano < 0 ? `-${text}` : text };
 }
 
-/** The cost of a line's tokens; of a request at price 0 that of all its tokens. */
-function costOf(line: ExportedLine, entries: Config["models"]["entries"]): number | null {
-	const cost = line.model !== null && Object.hasOwn(entries, line.model) ? entries[line.model]?.cost : undefined;
-	if (cost === undefined) return null;
-	const nano = (tokens: number, usdPerMillion: number): number => Math.round(tokens * usdPerMillion * NANO_PER_TOKEN_AT_ONE_USD);
-	if (line.sku === null) return nano(line.promptTokens ?? 0, cost.input) + nano(line.completionTokens ?? 0, cost.output);
-	const { modelType, part } = skuOf(line.sku);
-	return modelType === "LLM" ? nano(line.units, part === "output" ? cost.output : cost.input) : null;
+/** The cost of a line; of a request at price 0 that of all its tokens. */
+function costOfLine({ sku, units, model, promptTokens, completionTokens }: ExportedLine, config: Config): number | null {
+	if (sku !== null) return costOf(config, sku, units);
+	if (model === null) return null;
+	const input = costOf(config, `${model}-llm-input-mtoken`, promptTokens ?? 0);
+	const output = costOf(config, `${model}-llm-output-mtoken`, completionTokens ?? 0);
+	return input === null ? null : input + (output ?? 0);
 }
 
 function ofSku(line: ExportedLine, text: (places: number) => string): CsvCell {
@@ -118,7 +115,7 @@ const exportCommand = defineCommand({
 			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
 			await writeOut(format.head);
 			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
-				const rows = lines.map((line): Row => ({ ...line, cost: costOf(line, config.models.entries) }));
+				const rows = lines.map((line): Row => ({ ...line, cost: costOfLine(line, config) }));
 				await writeOut(rows.map(format.line).join(""));
 			}
 		});

@@ -318,6 +318,25 @@ test("a price that would be charged as nothing is refused, whatever it is the pr
 		expect(loadConfig({}, {}, folder(entry(`{price: {input: ${free}, output: ${free}}}`))).file).not.toBeNull();
 });
 
+test("a cost has the members of its model's type, none missing", () => {
+	const given = (entry: string) => () => loadConfig({}, {}, folder(`models: { entries: { a: ${entry} } }`));
+	for (const entry of [
+		"{ type: text, cost: { input: 1, output: 2 } }",
+		"{ type: embedding, cost: { input: 1 } }",
+		"{ type: tts, cost: { each: 15 } }",
+		"{ cost: { each: 15 } }",
+	])
+		expect(given(entry)().config.models.entries.a?.cost, entry).toBeDefined();
+	for (const [entry, words] of [
+		["{ type: text, cost: { input: 1 } }", "expected input and output for a model of type text, not input"],
+		["{ cost: { output: 1 } }", "expected input and output, or input, or each, not output"],
+		["{ type: image, cost: { input: 1, output: 1 } }", "expected each for a model of type image, not input and output"],
+		["{ type: asr, cost: {} }", "expected each for a model of type asr, not nothing"],
+	] as const)
+		expect(given(entry), entry).toThrow(`models.entries.a.cost: ${words}`);
+	expect(() => loadConfig({}, {}, folder("costs: { search-request: -1 }"))).toThrow(ConfigError);
+});
+
 test("an amount that is negative, or no text, is told what an amount is", () => {
 	for (const amount of ["-5", '"-5"', "1e9"])
 		expect(fault(`accounts: {startingCreditUsd: ${amount}}\n`)).toContain(

@@ -7,7 +7,7 @@ import type { Issue } from "../errors/index.ts";
 import { checker, pathText } from "../schema/index.ts";
 import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { dialectOf } from "./dialect-of.ts";
-import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
+import { type Config, ConfigSchema, type GivenConfig, type ModelEntry } from "./schema.ts";
 import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-parts.ts";
 import { type Environment, fileState, SecretFault, withSecrets } from "./secrets.ts";
 
@@ -297,6 +297,7 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 	if (Number(staking.diemPerToken) === 0) throw new ConfigError(`${file}: staking.diemPerToken: expected more than 0`);
 	const known = new Set([...Object.keys(config.upstreams), "embedded"]);
 	for (const [id, entry] of Object.entries(config.models.entries)) {
+		checkCost(id, entry, file, sources);
 		for (const [index, target] of (entry.upstreams ?? []).entries()) {
 			if (!known.has(target.upstream))
 				throw new ConfigError(
@@ -316,6 +317,23 @@ function checkReferences(config: Config, file: string, sources: Sources): void {
 const ORIGIN = /^(\*|null|[a-z][a-z0-9+.-]*:\/\/[^/\s]+)$/;
 /** The runtime looks at silent connections every 4 s. */
 const IDLE_GRAIN_MS = 5_000;
+
+const COST_OF_TEXT = "input and output";
+const COST_OF_VECTORS = "input";
+const COST_OF_OTHERS = "each";
+
+/** The cost of a text model is also its price where it has none: half a cost would be half a price. */
+function checkCost(id: string, { type, cost }: ModelEntry, file: string, sources: Sources): void {
+	if (cost === undefined) return;
+	const expected =
+		type === undefined
+			? [COST_OF_TEXT, COST_OF_VECTORS, COST_OF_OTHERS]
+			: [type === "text" ? COST_OF_TEXT : type === "embedding" ? COST_OF_VECTORS : COST_OF_OTHERS];
+	const given = Object.keys(cost).sort().join(" and ");
+	if (expected.includes(given)) return;
+	const words = `${expected.join(", or ")}${type === undefined ? "" : ` for a model of type ${type}`}`;
+	throw new ConfigError(`${placeOf(`models.entries.${id}.cost`, file, sources)}: expected ${words}, not ${given || "nothing"}`);
+}
 
 function checkServer({ server, traces, upstreams }: Config, file: string, sources: Sources): void {
 	const { corsOrigins, idleTimeoutSeconds, uploadSilenceMs } = server;

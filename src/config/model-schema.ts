@@ -172,7 +172,18 @@ export const ModelEntrySchema = section({
 	hidden: Type.Optional(Type.Boolean({ description: "true removes the model from this service" })),
 	upstreams: Type.Optional(Type.Array(TargetSchema)),
 	price: Type.Optional(TextPriceSchema),
-	cost: Type.Optional(closed({ input: usdPrice(), output: usdPrice() }, "What the upstream takes for it: shown in exports")),
+	cost: Type.Optional(
+		closed(
+			{
+				input: Type.Optional(usdPrice("text and embedding: USD per million tokens")),
+				output: Type.Optional(usdPrice("text: USD per million tokens")),
+				each: Type.Optional(
+					usdPrice("Other types: USD for a picture, a second of audio that is transcribed, a million characters that are spoken"),
+				),
+			},
+			"What the upstream takes for it: shown in exports and the console",
+		),
+	),
 	contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	maxCompletionTokens: Type.Optional(Type.Integer({ minimum: 1 })),
 	tier: Type.Optional(Type.String({ minLength: 1, description: "A name under limits.tiers" })),

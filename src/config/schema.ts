@@ -366,6 +366,12 @@ export const ConfigSchema = closed({
 		maxMemoryMb: Type.Integer({ minimum: 256, default: 1024, description: "Above it the reading of a file is ended" }),
 	}),
 	web: WebSchema,
+	costs: named(price({ maximum: 1_000_000, least: LEAST_USD }), {
+		pattern: "^[a-z0-9][a-zA-Z0-9._:/-]{0,255}$",
+		names: "a sku of a statement, like search-request",
+		default: {},
+		description: "What a unit of a sku costs you, in USD: for what is no model, and in the place of a model's cost",
+	}),
 	upstreams: named(UpstreamSchema, {
 		pattern: "^[a-z0-9][a-z0-9_-]{0,63}$",
 		names: "a name of up to 64 lower-case letters, digits, - and _ that starts with a letter or a digit",

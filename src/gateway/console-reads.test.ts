@@ -242,7 +242,15 @@ test.each([
 test("margin is what a model was sold for, less its cost", async () => {
 	const report = await console.get<MarginReport>("/margin");
 	expect(report.models).toEqual([
-		{ model: MODEL, soldUsd: "0.0020", overrunUsd: "0.0000", costUsd: "0.0009", marginUsd: "0.0011", marginPercent: 55 },
+		{
+			model: MODEL,
+			soldUsd: "0.0020",
+			overrunUsd: "0.0000",
+			costUsd: "0.0009",
+			soldWithoutCostUsd: "0.0000",
+			marginUsd: "0.0011",
+			marginPercent: 55,
+		},
 	]);
 	expect(report.total).toMatchObject({ soldUsd: "0.0020", marginUsd: "0.0011" });
 });
@@ -269,6 +277,10 @@ test("one request is found by its X-Request-ID", async () => {
 		price: "0.0020",
 		usage: { promptTokens: 100, completionTokens: 10, counted: false },
 	});
+	expect(data.lines.map(({ text }) => text)).toEqual([
+		"100 tokens at 10 USD a million = 0.001 USD",
+		"10 tokens at 100 USD a million = 0.001 USD",
+	]);
 	expect(data.lines.map(({ unitType, pricePerUnitUsd, amount }) => [unitType, pricePerUnitUsd, amount])).toEqual([
 		["tokens", "10", "0.0010"],
 		["tokens", "100", "0.0010"],

@@ -16,7 +16,7 @@ const columns: readonly Column<MarginRow>[] = [
 	{
 		name: "Cost",
 		kind: "number",
-		cell: ({ costUsd }) => (costUsd === null ? <span className="quiet">not configured</span> : <Amount value={costUsd} />),
+		cell: ({ costUsd }) => (costUsd === null ? <span className="quiet">not set</span> : <Amount value={costUsd} />),
 		sortBy: ({ costUsd }) => Number(costUsd ?? -1),
 	},
 	{
@@ -24,6 +24,12 @@ const columns: readonly Column<MarginRow>[] = [
 		kind: "number",
 		cell: ({ marginUsd }) => (marginUsd === null ? <span className="quiet">unknown</span> : <Amount value={marginUsd} />),
 		sortBy: ({ marginUsd }) => Number(marginUsd ?? Number.NEGATIVE_INFINITY),
+	},
+	{
+		name: "Sold without a cost",
+		kind: "number",
+		cell: ({ soldWithoutCostUsd }) => <Amount value={soldWithoutCostUsd} />,
+		sortBy: ({ soldWithoutCostUsd }) => Number(soldWithoutCostUsd),
 	},
 	{
 		name: "Of sales",
@@ -49,7 +55,7 @@ export function MarginPage(): ReactNode {
 	return (
 		<Page
 			title="Margin by model"
-			says="Sold is USD, bundled credit and diem together. Costs are those that models have in the configuration now."
+			says="Sold is USD, bundled credit and diem together: it is cost, margin, and sales without a cost. Costs are those of the configuration now: cost of a model's entry, or costs by sku."
 			actions={<DayRange from={from} to={to} onChange={change} />}
 		>
 			<Loaded query={query}>
@@ -64,6 +70,9 @@ export function MarginPage(): ReactNode {
 							</Figure>
 							<Figure name="Margin">
 								<Amount value={total.marginUsd} />
+							</Figure>
+							<Figure name="Sold without a cost" note="in no margin">
+								<Amount value={total.soldWithoutCostUsd} />
 							</Figure>
 							<Figure name="Overrun" note="what no money was left for">
 								<Amount value={total.overrunUsd} />

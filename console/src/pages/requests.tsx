@@ -108,8 +108,7 @@ function Detail({ request }: { readonly request: RequestDetail }) {
 						rowKey={({ sku, source, amount }) => `${sku} ${source} ${amount}`}
 						columns={[
 							{ name: "What", cell: ({ sku }) => <span className="break">{sku}</span> },
-							{ name: "Units", kind: "number", cell: ({ units, unitType }) => `${count(units)} ${unitType}` },
-							{ name: "Price of one", kind: "number", cell: ({ pricePerUnitUsd }) => `$${pricePerUnitUsd}` },
+							{ name: "How it adds up", cell: ({ text }) => text },
 							{ name: "Paid by", cell: ({ source }) => source },
 							{ name: "Amount", kind: "number", cell: ({ amount }) => <Amount value={amount} /> },
 						]}

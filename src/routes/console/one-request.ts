@@ -1,4 +1,4 @@
-import { amountText, type RequestRecord, skuOf } from "../../budgets/index.ts";
+import { amountText, chargeText, type RequestRecord, skuOf } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
 import { decimalText } from "../../wire/index.ts";
@@ -47,6 +47,7 @@ function detailOf(record: RequestRecord, accountName: string): RequestDetail {
 				units,
 				unitType,
 				pricePerUnitUsd: decimalText(picoPrice, PICO_PLACES - places),
+				text: chargeText({ sku, units, picoPrice, amount }),
 				amount: amountText(amount),
 				source,
 			};

@@ -186,15 +186,24 @@ export interface MarginReport {
 	readonly to: Day;
 	/** Highest sales first. */
 	readonly models: readonly MarginRow[];
-	readonly total: { readonly soldUsd: Amount; readonly overrunUsd: Amount; readonly costUsd: Amount; readonly marginUsd: string };
+	/** Sold is cost, margin, and what has no cost. */
+	readonly total: {
+		readonly soldUsd: Amount;
+		readonly overrunUsd: Amount;
+		readonly costUsd: Amount;
+		readonly marginUsd: string;
+		readonly soldWithoutCostUsd: Amount;
+	};
 }
 export interface MarginRow {
 	readonly model: string;
 	/** USD, bundled credit and diem together. */
 	readonly soldUsd: Amount;
 	readonly overrunUsd: Amount;
-	/** As configured now; null where the model's entry has no `cost`. */
+	/** As configured now; null where none of its skus has a cost. */
 	readonly costUsd: Amount | null;
+	/** What of the sales has no cost: it is in no margin. */
+	readonly soldWithoutCostUsd: Amount;
 	/** May begin with a minus. */
 	readonly marginUsd: string | null;
 	/** Of what was sold; null without sales or cost. */
@@ -271,6 +280,8 @@ export interface RequestDetail {
 		readonly units: number;
 		readonly unitType: string;
 		readonly pricePerUnitUsd: string;
+		/** `113 tokens at 2 USD a million = 0.000226 USD` */
+		readonly text: string;
 		readonly amount: Amount;
 		readonly source: "usd" | "bundled" | "diem" | "overrun";
 	}[];
