@@ -28,7 +28,7 @@ export {
 	type ReadKeyFields,
 	readKeyFields,
 } from "./keys/key-fields.ts";
-export { maySpend } from "./keys/key-standing.ts";
+export { KeyLimitSchema, keyLimitsView, spendableNano } from "./keys/key-standing.ts";
 export {
 	CreatedKeySchema,
 	createdKeyView,
@@ -39,7 +39,7 @@ export {
 } from "./keys/key-view.ts";
 export type { RuleNames } from "./keys/restrictions.ts";
 export { newApiKey } from "./new-key.ts";
-export { checkModelRule, checkNetworkRule, checkRules, type Right, type RuleSubject } from "./rules.ts";
+export { checkModelRule, checkNetworkRule, checkRules, mayUseModel, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
 export { type LeftVoice, UpstreamVoiceBook } from "./voices/upstream-voice-book.ts";
 export { type StoredVoice, VoiceDesk } from "./voices/voice-desk.ts";

@@ -34,14 +34,19 @@ export function checkRules(caller: Caller, subject: RuleSubject): void {
 		throw new ApiError("UNAUTHORIZED", { message: "This key is restricted to other source addresses (rule: addresses)" });
 }
 
+/** Whether the key's model rule, if it has one, names a model. */
+export function mayUseModel(caller: Caller, modelId: string): boolean {
+	return caller.key.restrictions?.models?.includes(modelId) ?? true;
+}
+
 /** The key's model rule: throws UNAUTHORIZED for a model that its list does not name. */
 export function checkModelRule(caller: Caller, modelId: string): void {
-	const models = caller.key.restrictions?.models ?? null;
-	if (models !== null && !models.includes(modelId))
-		throw new ApiError("UNAUTHORIZED", {
-			message: `This key is restricted to the models ${models.join(", ")} (rule: models)`,
-			param: "model",
-		});
+	if (mayUseModel(caller, modelId)) return;
+	const models = caller.key.restrictions?.models ?? [];
+	throw new ApiError("UNAUTHORIZED", {
+		message: `This key is restricted to the models ${models.join(", ")} (rule: models)`,
+		param: "model",
+	});
 }
 
 /** The key's network rule: throws UNAUTHORIZED for a chain that its list does not name. */

@@ -30,6 +30,7 @@ export { type FreeUpstream, freeUpstreams, hasFreeModel, unpricedUpstreams } fro
 export { imagePrice } from "./image-model.ts";
 export { imageRateLimit, linesNano } from "./image-request.ts";
 export { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "./image-size.ts";
+export { leastTextPrice } from "./least-text-price.ts";
 export { type CatalogData, loadCatalogData, loadCharacterData } from "./load-data.ts";
 export * from "./service-parameters.ts";
 export { textRateLimit } from "./text-rate-limit.ts";

@@ -330,6 +330,10 @@ export class Gateway {
 			receipts: this.#receipts,
 			web: { search: this.#web.search, pages: this.#web.pages, fetchPublic: this.#web.fetchPublic, documents },
 		};
+		const textModels = () =>
+			catalog()
+				.list("text")
+				.filter((model) => model.type === "text");
 		const endpoints: Endpoint[] = [
 			chatCompletions(chat),
 			completions(chat),
@@ -364,17 +368,14 @@ export class Gateway {
 				web3Keys: this.#web3Keys,
 				addresses,
 				ruleNames,
-				textModels: () =>
-					catalog()
-						.list("text")
-						.filter((model) => model.type === "text"),
+				textModels,
 				limits: () => this.#config.limits,
 				exceededLimits: this.#exceededLimits,
 			}),
 			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, ruleNames }),
 			...this.#chains.routes,
 			...this.#wallets.routes,
-			...billingRoutes({ statements: new Statements(this.#inputs.store), clock }),
+			...billingRoutes({ statements: new Statements(this.#inputs.store), clock, textModels }),
 		];
 		return endpoints;
 	}

@@ -91,7 +91,11 @@ test.each([
 });
 
 test("a change replaces what it names, leaves the rest, and null clears", async () => {
-	const { id } = await keys.create({ description: "a", consumptionLimit: { usd: 5, vcu: 3 }, limitPeriod: "MONTH" });
+	const { id } = await keys.create({
+		description: "a",
+		consumptionLimit: { usd: 5, vcu: 3 },
+		limitPeriod: "MONTH",
+	});
 	expect((await keys.patch(id, { consumptionLimit: { diem: 2 } })).consumptionLimits).toEqual({ usd: 5, diem: 2, vcu: 3 });
 	expect((await keys.patch(id, { consumptionLimit: { usd: null } })).consumptionLimits).toEqual({ usd: null, diem: 2, vcu: 3 });
 	expect((await keys.patch(id, { consumptionLimit: null })).consumptionLimits).toEqual({ usd: null, diem: null, vcu: null });
@@ -218,6 +222,35 @@ test("any key may read what it may use now", async () => {
 	const poor = await keys.gate.newKey({ creditUsd: "0" });
 	const answer = await keys.as(poor.secret, "GET", "/api_keys/rate_limits");
 	expect((await taken<{ data: object }>(answer)).data).toMatchObject({ accessPermitted: false, balances: { USD: 0, DIEM: 0 } });
+});
+
+test("a key reads its own limits, and may spend only where the rest of them pays a request", async () => {
+	const restrictions = { models: ["cent-model"] };
+	const { apiKey } = await keys.create({ consumptionLimit: { usd: 0.055 }, limitPeriod: "MONTH", restrictions });
+	const read = async () =>
+		(
+			await taken<{ data: { accessPermitted: boolean; keyLimits: object[] } }>(
+				await keys.as(apiKey, "GET", "/api_keys/rate_limits"),
+			)
+		).data;
+	const limit = { currency: "USD", period: "MONTH", amount: 0.055, resetsAt: expect.stringMatching(/-01T00:00:00.000Z$/) };
+	expect(await read()).toMatchObject({ accessPermitted: true, keyLimits: [{ ...limit, used: 0, left: 0.055 }] });
+	await keys.spend(apiKey, 5);
+	expect(await read()).toMatchObject({ accessPermitted: false, keyLimits: [{ ...limit, used: 0.05, left: 0.005 }] });
+	expect(await keys.spend(apiKey, 1)).toStartWith("402");
+	const balance = await taken<object>(await keys.as(apiKey, "GET", "/billing/balance"));
+	expect(balance).toMatchObject({ canConsume: false, consumptionCurrency: null });
+	const free = await keys.create();
+	const answer = await keys.as(free.apiKey, "GET", "/api_keys/rate_limits");
+	expect((await taken<{ data: object }>(answer)).data).toMatchObject({ keyLimits: [] });
+});
+
+test("an account whose money pays no request is not permitted", async () => {
+	const restrictions = { models: ["cent-model"], endpoints: null, networks: null, addresses: null };
+	const poor = await keys.gate.newKey({ creditUsd: "0.005", key: { restrictions } });
+	expect(await keys.spend(poor.secret, 1)).toStartWith("402");
+	const answer = await keys.as(poor.secret, "GET", "/api_keys/rate_limits");
+	expect((await taken<{ data: object }>(answer)).data).toMatchObject({ accessPermitted: false });
 });
 
 test("the balances and the next epoch are those of the account and the day", async () => {

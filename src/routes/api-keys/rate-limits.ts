@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { maySpend } from "../../access/index.ts";
+import { KeyLimitSchema, keyLimitsView, mayUseModel, spendableNano } from "../../access/index.ts";
 import { NANO_PER_USD } from "../../budgets/index.ts";
-import { textRateLimit } from "../../catalog/index.ts";
+import { leastTextPrice, textRateLimit } from "../../catalog/index.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import { closed } from "../../schema/closed.ts";
 import { named } from "../../schema/named-schema.ts";
@@ -15,11 +15,14 @@ export const RateLimitsSchema = named(
 	"RateLimits",
 	closed({
 		data: closed({
-			accessPermitted: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
+			accessPermitted: Type.Boolean({
+				description: "The account's money, as far as the limits of this key leave it, pays at least the cheapest chat",
+			}),
 			apiTier: closed({ id: Type.String(), isCharged: Type.Boolean() }),
 			balances: closed({ USD: Type.Number({ description: "Bundled credit included" }), DIEM: Type.Number() }),
 			keyExpiration: Type.Union([Type.String({ format: "date-time" }), Type.Null()]),
 			nextEpochBegins: Type.String({ format: "date-time" }),
+			keyLimits: Type.Array(KeyLimitSchema, { description: "Limits of this key; empty: it has none" }),
 			rateLimits: Type.Array(
 				closed({
 					apiModelId: Type.String(),
@@ -38,13 +41,16 @@ export async function rateLimits(call: Call, parts: ApiKeyParts): Promise<Answer
 	const balances = caller.balances();
 	const standing = await parts.keys.get(account.id, key.id, nowMs);
 	const { expiresAtMs } = key;
+	const least = leastTextPrice(parts.textModels().filter(({ id }) => mayUseModel(caller, id)));
+	const spendable = spendableNano(standing, balances);
 	return json({
 		data: {
-			accessPermitted: maySpend(standing, balances),
+			accessPermitted: spendable > 0 && spendable >= least,
 			apiTier: { id: account.tier, isCharged: true },
 			balances: { USD: balances.usd / NANO_PER_USD, DIEM: balances.diem / NANO_PER_USD },
 			keyExpiration: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
 			nextEpochBegins: new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString(),
+			keyLimits: keyLimitsView(standing, nowMs),
 			rateLimits: parts.textModels().map((model) => limitsOf(model, call, parts)),
 		},
 	});

@@ -376,6 +376,21 @@ describe("GET /billing/usage-analytics", () => {
 		});
 	});
 
+	test("an INFERENCE key reads its own use, and nobody else's", async () => {
+		const { accountId, secret } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN", description: "boss" } });
+		const worker = await billing.gate.newKey({ account: accountId, key: { description: "worker" } });
+		await billing.chat(1_000, 1_000, { key: secret });
+		await billing.chat(1_000, 1, { key: worker.secret });
+		// The order of asking decides what is kept for ten minutes.
+		expect((await billing.read<Analytics>("/usage-analytics", secret)).byDate[0]?.USD).toBe(0.0009006);
+		const own = await billing.read<Analytics>("/usage-analytics", worker.secret);
+		expect(own.byDate).toEqual([{ date: todayText, USD: 0.0001506, DIEM: 0 }]);
+		expect(own.byKey.map(({ apiKeyId, description }) => [apiKeyId, description])).toEqual([[worker.id, "worker"]]);
+		expect(own.topKeyNames).toEqual(["worker"]);
+		const idle = await billing.gate.newKey({ account: accountId });
+		expect((await billing.read<Analytics>("/usage-analytics", idle.secret)).byKey).toEqual([]);
+	});
+
 	test("keys of one name, of none, and of names that objects have are told apart", async () => {
 		const { accountId, secret } = await billing.gate.newKey({ creditUsd: "1", key: { type: "ADMIN", description: "bot" } });
 		await billing.chat(1, 1, { key: secret });

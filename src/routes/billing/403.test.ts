@@ -10,7 +10,7 @@ afterAll(() => billing.stop());
 
 const codeOf = async (answer: Response) => [answer.status, ((await answer.json()) as { code?: string }).code];
 
-test.each(["/usage", "/usage-history", "/usage-analytics"])("GET /billing%s with an INFERENCE key", async (path) => {
+test.each(["/usage", "/usage-history", "/movements"])("GET /billing%s with an INFERENCE key", async (path) => {
 	const { secret } = await billing.gate.newKey({ creditUsd: "1" });
 	expect(await codeOf(await billing.get(path, { key: secret }))).toEqual([403, "UNAUTHORIZED"]);
 });

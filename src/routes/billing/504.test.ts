@@ -4,7 +4,7 @@ import { ManualClock } from "../../telemetry/clock.ts";
 import { AnalyticsCache } from "./analytics-cache.ts";
 
 const NOTHING: UsageSums = { byDay: [], bySku: [], byKey: [], diemBySkuDay: [], diemByKeyDay: [] };
-const days = { firstDay: 20_000, lastDay: 20_006 };
+const days = { keyId: null, firstDay: 20_000, lastDay: 20_006 };
 
 test("sums that the store does not have in time, and the next caller asks it again", async () => {
 	let asked = 0;
@@ -32,7 +32,7 @@ test("what was read is kept ten minutes, for its account and days only, and not 
 		},
 		clock,
 	);
-	const read = (accountId: string, lastDay = 20_006) => cache.sums({ accountId, firstDay: 20_000, lastDay });
+	const read = (accountId: string, lastDay = 20_006) => cache.sums({ accountId, keyId: null, firstDay: 20_000, lastDay });
 	await read("a");
 	await read("b");
 	await read("a", 20_007);

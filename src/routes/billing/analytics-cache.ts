@@ -4,6 +4,8 @@ import type { Clock } from "../../telemetry/clock.ts";
 
 interface Wanted {
 	readonly accountId: string;
+	/** null: all keys of the account. */
+	readonly keyId: string | null;
 	/** UTC day numbers, both included. */
 	readonly firstDay: number;
 	readonly lastDay: number;
@@ -36,7 +38,7 @@ export class AnalyticsCache {
 
 	/** Throws 504 past the time limit; a read that failed is not kept. */
 	sums(wanted: Wanted): Promise<UsageSums> {
-		const name = `${wanted.accountId} ${wanted.firstDay} ${wanted.lastDay}`;
+		const name = `${wanted.accountId} ${wanted.keyId} ${wanted.firstDay} ${wanted.lastDay}`;
 		const now = this.#clock.monotonic();
 		const kept = this.#kept.get(name);
 		if (kept !== undefined && kept.untilMs > now) return kept.sums;

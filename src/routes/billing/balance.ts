@@ -1,6 +1,7 @@
 import Type from "typebox";
-import { maySpend } from "../../access/index.ts";
+import { mayUseModel, spendableNano } from "../../access/index.ts";
 import { type AccountBalance, NANO_PER_USD } from "../../budgets/index.ts";
+import { leastTextPrice } from "../../catalog/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
@@ -9,7 +10,9 @@ import { type BillingParts, callerOf } from "./parts.ts";
 export const BalanceSchema = named(
 	"Balance",
 	Type.Object({
-		canConsume: Type.Boolean({ description: "The account has money, of a currency whose limit this key has not reached" }),
+		canConsume: Type.Boolean({
+			description: "The account's money, as far as the limits of this key leave it, pays at least the cheapest chat",
+		}),
 		consumptionCurrency: Type.Union([Type.Enum(["USD", "VCU", "DIEM", "BUNDLED_CREDITS"]), Type.Null()], {
 			description: "What this key is charged in next",
 		}),
@@ -23,10 +26,13 @@ export const BalanceSchema = named(
 );
 
 /** GET /billing/balance: what the account has, and what the key that asks is charged in next. */
-export async function balance(call: Call, { statements }: BillingParts): Promise<Answer> {
-	const { account, key } = callerOf(call);
+export async function balance(call: Call, { statements, textModels }: BillingParts): Promise<Answer> {
+	const caller = callerOf(call);
+	const { account, key } = caller;
 	const money = await statements.balance({ accountId: account.id, keyId: key.id, nowMs: call.admittedAtMs });
-	const currency = nextCurrency(money);
+	const least = leastTextPrice(textModels().filter(({ id }) => mayUseModel(caller, id)));
+	const canConsume = spendableNano(money.key, { diem: money.diem ?? 0, usd: money.usd + money.bundled }) >= least;
+	const currency = canConsume ? nextCurrency(money) : null;
 	return json({
 		canConsume: currency !== null,
 		consumptionCurrency: currency,
@@ -41,7 +47,7 @@ export async function balance(call: Call, { statements }: BillingParts): Promise
 
 /** The spending order is diem, bundled credit, USD (docs/money.md). */
 function nextCurrency({ key, diem, bundled, usd }: AccountBalance): "DIEM" | "BUNDLED_CREDITS" | "USD" | null {
-	if (maySpend(key, { diem: diem ?? 0, usd: 0 })) return "DIEM";
-	if (maySpend(key, { diem: 0, usd: bundled })) return "BUNDLED_CREDITS";
-	return maySpend(key, { diem: 0, usd }) ? "USD" : null;
+	if (spendableNano(key, { diem: diem ?? 0, usd: 0 }) > 0) return "DIEM";
+	if (spendableNano(key, { diem: 0, usd: bundled }) > 0) return "BUNDLED_CREDITS";
+	return spendableNano(key, { diem: 0, usd }) > 0 ? "USD" : null;
 }

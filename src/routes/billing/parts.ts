@@ -1,5 +1,6 @@
 import type { Statements } from "../../budgets/index.ts";
 import type { Caller } from "../../budgets/port.ts";
+import type { TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Clock } from "../../telemetry/clock.ts";
@@ -8,6 +9,8 @@ import type { Clock } from "../../telemetry/clock.ts";
 export interface BillingParts {
 	readonly statements: Statements;
 	readonly clock: Clock;
+	/** Text models that are listed now. */
+	readonly textModels: () => readonly TextModel[];
 }
 
 export function callerOf(call: Call): Caller {

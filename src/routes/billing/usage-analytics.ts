@@ -37,10 +37,11 @@ export const UsageAnalyticsSchema = named(
 	}),
 );
 
-/** GET /billing/usage-analytics: what the account used, by day, model and key; up to ten minutes old. */
+/** GET /billing/usage-analytics: what the account used, or an INFERENCE key itself, by day, model and key; up to ten minutes old. */
 export async function usageAnalytics(query: UsageAnalyticsQuery, call: Call, cache: AnalyticsCache): Promise<Answer> {
 	const { lookback, firstDay, lastDay } = daysOf(query, Math.floor(call.admittedAtMs / DAY_MS));
-	const sums = await cache.sums({ accountId: callerOf(call).account.id, firstDay, lastDay });
+	const { account, key } = callerOf(call);
+	const sums = await cache.sums({ accountId: account.id, keyId: key.type === "ADMIN" ? null : key.id, firstDay, lastDay });
 	return json({ lookback, ...analyticsView(sums) });
 }
 

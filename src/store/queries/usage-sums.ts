@@ -4,6 +4,8 @@ import type { StoreDb } from "../tables.ts";
 
 export interface UsageSumsQuery {
 	readonly accountId: string;
+	/** null: all keys of the account, and what was used without one. */
+	readonly keyId: string | null;
 	/** UTC day numbers, both included. */
 	readonly firstDay: number;
 	readonly lastDay: number;
@@ -99,21 +101,22 @@ const SUMS = [
 ] as const;
 
 /** Key by key: so each is a range of days of the table's primary key, whatever the age of the account. */
-function usageOf(tx: StoreDb, { accountId, firstDay, lastDay }: UsageSumsQuery) {
-	return tx
+function usageOf(tx: StoreDb, { accountId, keyId, firstDay, lastDay }: UsageSumsQuery) {
+	const ofDays = tx
 		.selectFrom("usage_daily")
 		.where("account_id", "=", accountId)
-		.where(
-			"key_id",
-			"in",
-			tx
-				.selectFrom("keys")
-				.select("id")
-				.where("account_id", "=", accountId)
-				.unionAll(tx.selectNoFrom(sql<string>`''`.as("id"))),
-		)
 		.where("day", ">=", BigInt(firstDay))
 		.where("day", "<=", BigInt(lastDay));
+	if (keyId !== null) return ofDays.where("key_id", "=", keyId);
+	return ofDays.where(
+		"key_id",
+		"in",
+		tx
+			.selectFrom("keys")
+			.select("id")
+			.where("account_id", "=", accountId)
+			.unionAll(tx.selectNoFrom(sql<string>`''`.as("id"))),
+	);
 }
 
 function sumOf(row: { usd: SqlSum; diem: SqlSum; units: SqlSum }): UsageSum {

@@ -202,7 +202,7 @@ export function testStatement(open: () => Promise<BookingStore>): void {
 	});
 
 	test("sums of days hold the same charges", async () => {
-		const days = { firstDay: SAMPLE_DAY, lastDay: SAMPLE_DAY, topKeys: 8 };
+		const days = { keyId: null, firstDay: SAMPLE_DAY, lastDay: SAMPLE_DAY, topKeys: 8 };
 		const sums = await usageSums(admin, { accountId, ...days });
 		const all = await expected(accountId, null);
 		const sumOf = (units: readonly string[]) =>
