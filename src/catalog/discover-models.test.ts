@@ -260,6 +260,13 @@ describe("kinds", () => {
 			"intfloat/e5-mistral-7b-instruct",
 			"sentence-transformers/all-MiniLM-L6-v2",
 			"Qwen/Qwen3-Embedding-0.6B",
+			"embeddinggemma:300m",
+			"text-embedding-embeddinggemma-300m",
+			"ggml-org/embeddinggemma-300M-GGUF",
+			"paraphrase-multilingual",
+			"sentence-transformers/all-mpnet-base-v2",
+			"sentence-transformers/clip-ViT-B-32",
+			"shibing624/text2vec-base-chinese",
 		];
 		const others = [
 			"whisper-1",
@@ -276,6 +283,14 @@ describe("kinds", () => {
 			"stable-diffusion-xl",
 			"black-forest-labs/flux-1-schnell",
 			"sora-2",
+			"gpt-realtime-mini",
+			"mistral-ocr-latest",
+			"canopylabs/orpheus-v1-english",
+			"Qwen/Qwen-Image-Edit",
+			"stabilityai/sd3.5-large",
+			"grok-2-image-1212",
+			"grok-imagine-video",
+			"models/imagen-4.0-generate-001",
 		];
 		expect(await kindsOf(...[...chat, ...vectors, ...others].map((id) => ({ id })))).toEqual({
 			...Object.fromEntries(chat.map((id) => [id, "text"])),
@@ -291,12 +306,22 @@ describe("kinds", () => {
 			{ id: "house-pictures", model_info: { mode: "image_generation" } },
 			{ id: "embed-chat", mode: "chat" },
 			{ id: "whisper-of-words", type: "llm" },
+			{ id: "own-vectors", model_type: "embedding" },
+			{ id: "own-voice", model_type: "audio" },
+			{ id: "own-chat", model_type: "LLM" },
+			{ id: "paints", architecture: { output_modalities: ["image"] } },
+			{ id: "points", architecture: { output_modalities: ["embeddings"] } },
+			{ id: "says-and-paints", architecture: { output_modalities: ["image", "text"] } },
 		];
 		expect(await kindsOf(...items)).toEqual({
 			"house-vectors": "embedding",
 			"more-vectors": "embedding",
 			"embed-chat": "text",
 			"whisper-of-words": "text",
+			"own-vectors": "embedding",
+			"own-chat": "text",
+			points: "embedding",
+			"says-and-paints": "text",
 		});
 	});
 });

@@ -2,6 +2,7 @@ import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { CallIdentity } from "../upstreams/index.ts";
 import { type ChatEvent, type EventFrame, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
+import { partsSaid } from "./parts-said.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";
 
@@ -74,7 +75,7 @@ export class SpeechReader {
 	static whole(body: Fields, callIds: (number: number) => string): SpeechReader {
 		const reader = new SpeechReader(SILENT, callIds);
 		const choice = firstChoice(body);
-		if (choice !== null) reader.#choice(choice, isRecord(choice.message) ? choice.message : {}, true);
+		if (choice !== null) reader.#choice(choice, saidOf(choice, choice.message), true);
 		reader.end();
 		return reader;
 	}
@@ -84,7 +85,7 @@ export class SpeechReader {
 		const { frame } = event;
 		if (frame === null) {
 			const choice = firstChoice(event.body);
-			return choice === null ? "" : this.#choice(choice, isRecord(choice.delta) ? choice.delta : {}, false);
+			return choice === null ? "" : this.#choice(choice, saidOf(choice, choice.delta), false);
 		}
 		const place = this.#places.get(frame) ?? this.#learn(frame);
 		if (typeof place === "string") return this.#piece(place, event.said);
@@ -117,7 +118,7 @@ export class SpeechReader {
 	#choice(choice: Fields, said: Fields, isWhole: boolean): string {
 		let told = "";
 		this.#keepDetails(said);
-		const thought = said.reasoning_content ?? said.reasoning;
+		const thought = said.reasoning_content ?? said.reasoning ?? partsSaid(said).reasoning_content;
 		if (typeof thought === "string") told += this.#piece("thought", thought);
 		told += this.#text(said, choice);
 		if (typeof said.refusal === "string") told += this.#piece("refusal", said.refusal);
@@ -130,13 +131,10 @@ export class SpeechReader {
 	}
 
 	#text(said: Fields, choice: Fields): string {
-		const { content } = said;
+		const content = partsSaid(said).content ?? said.content;
 		const logprobs = isRecord(choice.logprobs) ? logprobsOf(choice.logprobs.content) : [];
 		let told = "";
 		if (typeof content === "string") told += this.#piece("text", content, logprobs);
-		else if (Array.isArray(content))
-			for (const part of content as unknown[])
-				if (isRecord(part) && typeof part.text === "string") told += this.#piece("text", part.text);
 		const citations = Array.isArray(said.annotations) ? (said.annotations as unknown[]).flatMap(citationOf) : [];
 		if (this.#open?.kind !== "text") return told;
 		this.#citationCount += citations.length;
@@ -325,6 +323,13 @@ function firstChoice(body: Fields): Fields | null {
 	if (!Array.isArray(choices)) return null;
 	const first: unknown = choices.find((choice: unknown) => isRecord(choice) && (choice.index ?? 0) === 0);
 	return isRecord(first) ? first : null;
+}
+
+/** What a choice says; some servers say it under `message` in streams, or in `text` as the older completions do. */
+function saidOf(choice: Fields, said: unknown): Fields {
+	if (isRecord(said)) return said;
+	if (isRecord(choice.message)) return choice.message;
+	return typeof choice.text === "string" ? { content: choice.text } : {};
 }
 
 function placeOf(like: Fields): Place {

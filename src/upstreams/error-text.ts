@@ -35,8 +35,8 @@ function textOf(body: unknown, depth: number): UpstreamErrorText {
 	const detail = record(top.detail);
 	const nested = isRecord(inner) ? inner : detail;
 	const pick = (key: string) => nested[key] ?? top[key];
-	const plain = typeof inner === "string" ? inner : detailText(top.detail);
-	const message = pick("message") ?? pick("msg");
+	const plain = typeof inner === "string" ? inner : detailText(nested.detail ?? top.detail);
+	const message = textsOf(pick("message") ?? pick("msg"));
 	const [code, type, param] = [pick("code") ?? detail.status, pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
 	const text = {
@@ -46,7 +46,7 @@ function textOf(body: unknown, depth: number): UpstreamErrorText {
 		param: nameOf(param),
 		status,
 	};
-	const innermost = depth < MAX_NESTED ? nestedIn(nested, message) : null;
+	const innermost = depth < MAX_NESTED ? nestedIn(nested, message ?? inner) : null;
 	return innermost === null ? text : merged(text, textOf(innermost, depth + 1));
 }
 
@@ -55,6 +55,8 @@ function nestedIn(error: Fields, message: unknown): unknown {
 	if (isRecord(error.error)) return error;
 	const { raw } = record(error.metadata);
 	if (isRecord(message)) return message;
+	const first = firstOf(error.errors);
+	if (message === undefined && isRecord(first)) return { error: first };
 	return jsonIn(raw) ?? jsonIn(message);
 }
 
@@ -67,6 +69,15 @@ function merged(outer: UpstreamErrorText, inner: UpstreamErrorText): UpstreamErr
 		param: inner.param ?? outer.param,
 		status: inner.status ?? outer.status,
 	};
+}
+
+/** A list of texts is one text. */
+function textsOf(message: unknown): unknown {
+	if (!Array.isArray(message)) return message;
+	return (message as unknown[])
+		.slice(0, 5)
+		.filter((text) => typeof text === "string")
+		.join("; ");
 }
 
 /** A text that is a JSON object. */
@@ -92,7 +103,7 @@ function detailText(detail: unknown): string {
 	return parts.filter((part) => part !== "").join("; ");
 }
 
-/** An error text as JSON, else as {message}; of a page of HTML its title. `key` never stands in it. */
+/** An error text as JSON, else as {message}; of a page of HTML its title, of XML its message. `key` never stands in it. */
 export function errorBody(bytes: Uint8Array, key: string | undefined): unknown {
 	let text = new TextDecoder().decode(bytes).trim();
 	if (key) text = text.replaceAll(key, "[key]");
@@ -106,7 +117,10 @@ export function errorBody(bytes: Uint8Array, key: string | undefined): unknown {
 }
 
 function titleOf(page: string): unknown {
-	const title = /<title[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1] ?? /<h1[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1];
+	const title =
+		/<message>([^<>]{1,300})<\/message>/i.exec(page)?.[1] ??
+		/<title[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1] ??
+		/<h1[^<>]{0,200}>([^<>]{1,300})</i.exec(page)?.[1];
 	return title === undefined ? {} : { message: title.replaceAll(/\s+/g, " ").trim() };
 }
 

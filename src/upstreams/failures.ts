@@ -125,6 +125,7 @@ const REFUSAL_TYPES = new Set(["invalid_request_error", "BadRequestError", "inva
 const UNABLE_WORDS = new RegExp(
 	[
 		"\\bgrammar\\b|json[ _]?schema|response[_ ]format|guided[_ ](?:json|grammar|decoding)|structured[_ ]outputs?",
+		"roles must alternate|system role|chat template|\\bjinja\\b|cannot use (?:tools|both|custom)",
 		"unexpected keyword argument|extra (?:inputs|fields) (?:are )?not permitted",
 		"(?:unknown|unsupported|unrecognized) (?:field|parameter|argument|schema|value|option)",
 		"(?:is|are) not supported|does not support|not implemented",

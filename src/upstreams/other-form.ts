@@ -10,6 +10,7 @@ import { CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
+const OPENING_ANGLE = 0x3c;
 const OPENING_BRACE = 0x7b;
 const OPENING_BRACKET = 0x5b;
 /** What is read of events in one turn of the event loop. */
@@ -23,6 +24,11 @@ export function beginsAsJson(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
 	if (at === bytes.length) return null;
 	return bytes[at] === OPENING_BRACE || bytes[at] === OPENING_BRACKET;
+}
+
+/** True where a body begins as HTML does: a page is of a server that is no model server, whatever its type says. */
+export function beginsAsPage(bytes: Uint8Array): boolean {
+	return bytes[beginningOf(bytes)] === OPENING_ANGLE;
 }
 
 /** True where a body begins as an event stream does (WHATWG HTML, "Server-sent events"). */

@@ -5,7 +5,7 @@ import { chatTry } from "./chat-try.ts";
 import { asFailure, type BodyReader, drain, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";
 import { broken, withoutSecrets } from "./failures.ts";
-import { beginsAsJson, eventsOfCompletion } from "./other-form.ts";
+import { beginsAsJson, beginsAsPage, eventsOfCompletion } from "./other-form.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
 import { checkedCompletion } from "./unary.ts";
@@ -125,7 +125,6 @@ export class UpstreamStream implements ChatStream {
 	async #firstBatch(response: Response, current: Try, triesEndMs: number): Promise<EventBatch> {
 		const { watch, node } = current;
 		const { body } = response;
-		refuseHtml(response);
 		if (!body) throw broken("a stream without a body", response.status);
 		this.#headersCame();
 		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
@@ -162,6 +161,7 @@ export class UpstreamStream implements ChatStream {
 			if (value === undefined) return lastEvents(events);
 			if (silent) onFirstBytes();
 			else current.watch.touch();
+			if (isJson === null && beginsAsPage(value)) throw broken("a stream request was answered with a page of HTML", 200);
 			isJson ??= beginsAsJson(value);
 			if (isJson === true) return this.#ofWhole(answer, value);
 			this.#rest = slicesOf(value);
@@ -230,14 +230,6 @@ export class UpstreamStream implements ChatStream {
 		logFailure(this.#tools.log, requestId, current.node.name, failure);
 		return failure.answer;
 	}
-}
-
-/** A page is of a server that is no model server. */
-function refuseHtml(response: Response): void {
-	const type = response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-	if (type !== "text/html") return;
-	letGo(response.body);
-	throw broken("a stream request was answered with a page of HTML", 200);
 }
 
 /** The events of a body that ended before one was whole. */

@@ -36,6 +36,7 @@ test.each([
 	["labelled as it is", EVENTS, sse(PLAIN_SPEECH)],
 	["labelled as JSON", JSON_TYPE, sse(PLAIN_SPEECH)],
 	["without [DONE]", EVENTS, sse(PLAIN_SPEECH, { done: false })],
+	["labelled as a page", "text/html", sse(PLAIN_SPEECH)],
 	["behind a comment", EVENTS, `: hello\n\n${sse(PLAIN_SPEECH)}`],
 	["with names of events", EVENTS, sse(PLAIN_SPEECH).replaceAll("data: ", "event: message\ndata: ")],
 ])("events for a whole answer, %s", async (_name, type, raw) => {
@@ -70,6 +71,7 @@ test("events of calls, thoughts and several choices make one whole answer", asyn
 test.each([
 	["labelled as it is", JSON_TYPE, json(PLAIN_SPEECH)],
 	["labelled as events", EVENTS, json(PLAIN_SPEECH)],
+	["labelled as a page", "text/html; charset=UTF-8", json(PLAIN_SPEECH)],
 	["behind blank lines", JSON_TYPE, `\n\n   ${json(PLAIN_SPEECH)}`],
 	["over many lines", EVENTS, JSON.stringify(completionOf(PLAIN_SPEECH, "scripted"), null, 2)],
 ])("a whole answer for a stream, %s", async (_name, type, raw) => {

@@ -59,6 +59,14 @@ const CASES: readonly (readonly [string, number, string, number, RegExp, RegExp]
 		/xgrammar/,
 	],
 	[
+		"500 of a chat template",
+		500,
+		error("Conversation roles must alternate user/assistant/user/assistant/... at row 1, column 2"),
+		400,
+		/^Conversation roles must alternate/,
+		/backend failed/,
+	],
+	[
 		"500 for a field",
 		500,
 		error("AsyncCompletions.create() got an unexpected keyword argument 'user_config'"),

@@ -68,7 +68,10 @@ describe("an upstream's chunk becomes ours", () => {
 		});
 		fc.assert(
 			fc.property(streams, ({ order, id, model, choices, second, cuts }) => {
-				const events = choices.map((list, index) => {
+				const call = { index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } };
+				const delta = { role: "assistant", content: "", tool_calls: [call] };
+				const roles = [0, 1].map((index) => ({ index, delta, finish_reason: null }));
+				const events = [roles, ...choices].map((list, index) => {
 					const members = { id, created: index < second ? 7 : 8, model, choices: list, usage: null, object: "chunk" };
 					return JSON.stringify(Object.fromEntries(order.map((name) => [name, members[name as keyof typeof members]])));
 				});
@@ -96,7 +99,7 @@ describe("an upstream's chunk becomes ours", () => {
 
 	test("byte for byte where there is nothing to change", () => {
 		const event = (content: string) =>
-			`{"id":"chatcmpl-1", "object": "chat.completion.chunk", "created":5, "model":"${OURS}","choices":[{"index":0,"delta":{"content":"${content}"}}]}`;
+			`{"id":"chatcmpl-1", "object": "chat.completion.chunk", "created":5, "model":"${OURS}","choices":[{"index":0,"delta":{"role":"assistant", "content":"${content}"}}]}`;
 		const events = ["a", "b", "c\\n", "\\u00e9", "é"].map(event);
 		expect(relayed(events, [])).toEqual(events.map((text) => `data: ${text}`));
 	});

@@ -6,6 +6,7 @@ import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
 import { type ChatEvent, type EventFrame, isFinishReason } from "../../upstreams/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
+import { StreamedChoices } from "./odd-choices.ts";
 import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion.chunk";
@@ -13,17 +14,6 @@ const DONE = "data: [DONE]\n\n";
 const PING = ": ping\n\n";
 /** As many as an upstream's stream has in use at most. */
 const MAX_FRAMES = 8;
-
-/** False where clients would fail at what a choice lacks. */
-function hasDelta(choice: unknown): boolean {
-	return isRecord(choice) && isRecord(choice.delta) && typeof choice.index === "number";
-}
-
-/** Some servers leave out the delta that says nothing, call it `message`, or leave out the index of the one choice. */
-function withDelta({ message, ...choice }: Record<string, unknown>, place: number): Record<string, unknown> {
-	const delta = isRecord(choice.delta) ? choice.delta : isRecord(message) ? message : {};
-	return { ...choice, index: typeof choice.index === "number" ? choice.index : place, delta };
-}
 
 /** What an upstream's frame becomes in our chunks. */
 interface OurFrame {
@@ -40,6 +30,7 @@ export class ChunkWriter implements StreamForm {
 	readonly #session: ChatSession;
 	#id: string | null = null;
 	#created: number;
+	readonly #choices: StreamedChoices;
 	#first = true;
 	/** What was found on the web, as a call that goes out before the end; null: there is none, or it is out. */
 	#documents: Record<string, unknown> | null;
@@ -52,13 +43,14 @@ export class ChunkWriter implements StreamForm {
 		this.#session = session;
 		this.#created = Math.floor(session.call.admittedAtMs / 1000);
 		this.#documents = documentsCall(session);
+		this.#choices = new StreamedChoices(session.call.requestId);
 	}
 
 	readonly ping = PING;
 
 	/** The SSE text of one chunk. */
 	event(event: ChatEvent): string {
-		if (event.frame === null || this.#first) {
+		if (event.frame === null || this.#first || !this.#choices.isSteady(event.frame)) {
 			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
 			return `${before}data: ${this.#rewritten(event)}\n\n`;
 		}
@@ -113,6 +105,8 @@ export class ChunkWriter implements StreamForm {
 	#rewritten({ text, body }: ChatEvent): string {
 		this.#begin(body);
 		const edits = this.#edits(body);
+		const choices = Array.isArray(body.choices) ? this.#choices.take(body.choices as unknown[]) : [];
+		if (choices !== null) edits.set("choices", JSON.stringify(choices));
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
 		const { streamEcho } = this.#session;
 		if (this.#first && streamEcho !== null) edits.set("service_parameters", JSON.stringify(streamEcho));
@@ -130,8 +124,6 @@ export class ChunkWriter implements StreamForm {
 		if (body.model !== this.#session.model.id) edits.set("model", JSON.stringify(this.#session.model.id));
 		if (body.created !== this.#created) edits.set("created", String(this.#created));
 		if (body.object !== OBJECT) edits.set("object", JSON.stringify(OBJECT));
-		if (!Array.isArray(body.choices)) edits.set("choices", "[]");
-		else if (!body.choices.every(hasDelta)) edits.set("choices", JSON.stringify(body.choices.filter(isRecord).map(withDelta)));
 		return edits;
 	}
 

@@ -57,6 +57,43 @@ test("flat tools and a flat choice are put under their type", async () => {
 	expect(body.tool_choice).toEqual({ type: "function", function: { name: "read_file" } });
 });
 
+test.each([
+	[
+		"a free-form one in chat's own form",
+		{ type: "custom", custom: { name: "patch" } },
+		{ type: "function", function: { name: "patch" } },
+		["read_file", "patch"],
+	],
+	[
+		"some of the tools",
+		{
+			type: "allowed_tools",
+			allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "read_file" } }] },
+		},
+		"required",
+		["read_file"],
+	],
+	[
+		"some of the free-form tools",
+		{ type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "custom", custom: { name: "patch" } }] } },
+		"auto",
+		["patch"],
+	],
+])("a choice of %s is one of functions", async (_name, tool_choice, told, left) => {
+	const tools = [NESTED, { type: "custom", custom: { name: "patch" } }];
+	const body = await sent({ messages: HELLO, tools, tool_choice });
+	expect(body.tool_choice).toEqual(told);
+	expect((body.tools as { function: { name: string } }[]).map((tool) => tool.function.name)).toEqual(left);
+});
+
+test("a choice of tools that are not there is refused", async () => {
+	const tool_choice = {
+		type: "allowed_tools",
+		allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "other" } }] },
+	};
+	expect((await refused({ messages: HELLO, tools: [NESTED], tool_choice })).status).toBe(400);
+});
+
 test("a body of the Responses API is understood, with chat's own fields beside it", async () => {
 	const body = await sent({
 		instructions: "Be brief.",

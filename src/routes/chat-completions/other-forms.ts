@@ -19,7 +19,7 @@ export function inChatForm(body: Body, long: LongStrings): Body | null {
 	const changed: Record<string, unknown> = {};
 	if (Array.isArray(body.tools) && body.tools.some(isOtherTool))
 		changed.tools = (body.tools as unknown[]).flatMap((tool) => chatTools(tool, long));
-	if (isFlatTool(body.tool_choice)) changed.tool_choice = { type: "function", function: { name: body.tool_choice.name } };
+	Object.assign(changed, chatChoice(body.tool_choice, changed.tools ?? body.tools));
 	if (Array.isArray(body.messages) && body.messages.some(isOtherMessage))
 		changed.messages = new MessageForms().of(body.messages as unknown[]);
 	return Object.keys(changed).length === 0 ? null : { ...body, ...changed };
@@ -40,6 +40,23 @@ function isFlatTool(tool: unknown): tool is Body & { readonly name: string } {
 /** A free-form tool in chat's own form. */
 function isCustomTool(tool: unknown): tool is Body & { readonly custom: Body } {
 	return isRecord(tool) && tool.type === "custom" && isRecord(tool.custom);
+}
+
+/** The choice of a tool as one of a function, and only the tools that it allows. */
+function chatChoice(choice: unknown, tools: unknown): Body {
+	if (isCustomTool(choice)) return { tool_choice: { type: "function", function: { name: choice.custom.name } } };
+	if (isFlatTool(choice)) return { tool_choice: { type: "function", function: { name: choice.name } } };
+	if (!isRecord(choice) || choice.type !== "allowed_tools" || !isRecord(choice.allowed_tools) || !Array.isArray(tools)) return {};
+	const { mode, tools: allowed } = choice.allowed_tools;
+	const names = new Set((Array.isArray(allowed) ? (allowed as unknown[]) : []).map(nameOf));
+	const left = (tools as unknown[]).filter((tool) => names.has(nameOf(tool)));
+	return left.length === 0 ? {} : { tool_choice: mode, tools: left };
+}
+
+function nameOf(tool: unknown): unknown {
+	if (!isRecord(tool)) return null;
+	const { function: called, custom, name } = tool;
+	return isRecord(called) ? called.name : isRecord(custom) ? custom.name : name;
 }
 
 function isOtherTool(tool: unknown): boolean {

@@ -5,17 +5,18 @@ import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { UnaryAnswer } from "../../upstreams/port.ts";
 import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps } from "../../wire/index.ts";
+import { wholeChoices } from "./odd-choices.ts";
 import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion";
 
-/** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` go through byte for byte. */
+/** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` that lack nothing go through byte for byte. */
 export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
-	const choices =
-		documents === null ? null : await inTurns(stringifyInSteps(withCall((await wholeBody(answer)).choices, documents)));
+	const isOdd = Array.isArray(body.choices) && wholeChoices(body.choices, session.call.requestId) !== null;
+	const choices = documents === null && !isOdd ? null : await choicesText(session, answer);
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
@@ -31,6 +32,14 @@ export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Pr
 		if (choices !== null) edits.set("choices", choices);
 		return spliceMembers(answer.bytes, members, edits);
 	};
+}
+
+/** The choices with what they lack, and with what was found on the web. */
+async function choicesText(session: ChatSession, answer: UnaryAnswer): Promise<string> {
+	const { choices } = await wholeBody(answer);
+	const told = Array.isArray(choices) ? (wholeChoices(choices, session.call.requestId) ?? choices) : choices;
+	const documents = documentsCall(session);
+	return inTurns(stringifyInSteps(documents === null ? told : withCall(told, documents)));
 }
 
 /** The choices with one more call of a tool in each message. */

@@ -5,10 +5,10 @@
  */
 import { checkNetworkRule } from "../../access/index.ts";
 import type { RpcNetwork } from "../../catalog/rpc/index.ts";
-import { ApiError } from "../../errors/index.ts";
 import { type Endpoint, json, metered, plain } from "../../server/endpoint.ts";
 import { admitRpc } from "./admit.ts";
 import { idempotencyKey } from "./idempotency.ts";
+import { unsupportedNetwork } from "./near-network.ts";
 import type { RpcParts } from "./parts.ts";
 import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
@@ -78,7 +78,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcParts): RpcNetwork {
 	const slug = params.network ?? "";
 	const network = catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug);
-	if (network === undefined || !upstreams.networks().includes(slug)) throw new ApiError("RPC_NETWORK_UNSUPPORTED");
+	if (network === undefined || !upstreams.networks().includes(slug)) throw unsupportedNetwork(slug, upstreams.networks());
 	return network;
 }
 

@@ -37,6 +37,24 @@ describe("400", () => {
 	});
 
 	test.each([
+		["base", ["base-mainnet", "base-sepolia"]],
+		["Base-Mainnet", ["base-mainnet"]],
+		["base_mainnet", ["base-mainnet"]],
+		["eth-mainnet", ["ethereum-mainnet"]],
+		["ethereum", ["ethereum-mainnet", "ethereum-sepolia"]],
+		["matic", ["polygon-mainnet"]],
+		["op-mainnet", ["optimism-mainnet"]],
+		["arbitrum-one", ["arbitrum-mainnet"]],
+		["avalanche", ["avalanche-mainnet"]],
+		["bnb-testnet", ["bsc-testnet"]],
+		["polygon-main", ["polygon-mainnet"]],
+	])("a network whose name is nearly %s names it", async (network, meant) => {
+		const { error } = await refused(await bed.rpc(request("eth_gasPrice"), { network }), 400);
+		expect(error).toStartWith("Unsupported RPC network; call ");
+		for (const slug of meant) expect(error).toContain(slug);
+	});
+
+	test.each([
 		["an empty body", "", "The body is empty"],
 		["no JSON", "{", "not valid JSON"],
 		["trailing garbage", '{"id":1,"method":"eth_gasPrice"} x', "not valid JSON"],

@@ -1,0 +1,200 @@
+/**
+ * Choices that lack what OpenAI's reference promises, or have it in another type: clients fail at a stream without a
+ * role, a call without a type or an id, a text in parts. What is missing is put in. A choice with all of it stays as it is.
+ */
+import { partsSaid } from "../../completions/parts-said.ts";
+import { isRecord } from "../../schema/is-record.ts";
+import { CallIdentity, isWholeObject } from "../../upstreams/index.ts";
+import { type EventFrame, isFinishReason } from "../../upstreams/port.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Longer arguments are no whole object for `isWholeObject`: no more of them is kept. */
+const MAX_KEPT_CHARS = 262_144;
+
+/** A call whose fragments come. */
+interface CallUnderWay {
+	readonly identity: CallIdentity;
+	readonly index: number;
+	/** Its arguments so far, where its upstream gave it no id. */
+	written: string;
+}
+
+/** What a stream has said of one choice. */
+interface ChoiceUnderWay {
+	readonly calls: CallUnderWay[];
+	readonly byIndex: Map<unknown, CallUnderWay>;
+}
+
+/** The choices of a stream's chunks, one chunk after the other. */
+export class StreamedChoices {
+	readonly #requestId: string;
+	readonly #choices = new Map<number, ChoiceUnderWay>();
+	#callCount = 0;
+	/** False from the first call on whose fragments go out under another index or id than they came with. */
+	#callsArePlain = true;
+
+	constructor(requestId: string) {
+		this.#requestId = requestId;
+	}
+
+	/** False where an event of this frame has to be looked at by itself. */
+	isSteady({ like }: EventFrame): boolean {
+		const [choice] = like.choices as readonly Fields[];
+		if (choice === undefined || typeof choice.index !== "number" || !isRecord(choice.delta)) return false;
+		const { role, tool_calls: calls } = choice.delta;
+		if (!isRole(role) || !isNoEnd(choice.finish_reason)) return false;
+		const [call] = Array.isArray(calls) ? (calls as Fields[]) : [];
+		return call === undefined || (this.#callsArePlain && typeof call.index === "number" && !call.id);
+	}
+
+	/** What clients are told in the place of a chunk's choices; null: they are fine as they are. */
+	take(choices: readonly unknown[]): readonly unknown[] | null {
+		let isOdd = false;
+		const told = choices.filter(isRecord).map((choice, place) => {
+			const said = this.#choice(choice, place);
+			isOdd ||= said !== choice;
+			return said;
+		});
+		return isOdd || told.length < choices.length ? told : null;
+	}
+
+	#choice(choice: Fields, place: number): Fields {
+		const index = typeof choice.index === "number" ? choice.index : place;
+		const known = this.#choices.get(index);
+		const underWay = known ?? { calls: [], byIndex: new Map() };
+		this.#choices.set(index, underWay);
+		const came = isRecord(choice.delta) ? choice.delta : saidInstead(choice);
+		const delta = this.#delta(came, known === undefined, underWay);
+		const { finish_reason: reason } = choice;
+		if (index === choice.index && delta === choice.delta && (isNoEnd(reason) || isFinishReason(reason))) return choice;
+		const { text: _text, message: _message, ...rest } = choice;
+		return { ...rest, index, delta, finish_reason: isFinishReason(reason) ? reason : isNoEnd(reason) ? null : "stop" };
+	}
+
+	#delta(delta: Fields, isFirst: boolean, underWay: ChoiceUnderWay): Fields {
+		const edits: Record<string, unknown> = {};
+		if (!isRole(delta.role) || (isFirst && delta.role !== "assistant")) edits.role = "assistant";
+		Object.assign(edits, partsSaid(delta));
+		const { tool_calls: calls } = delta;
+		if (Array.isArray(calls)) {
+			const told = calls.filter(isRecord).map((call) => this.#call(call, underWay));
+			if (told.length < calls.length || told.some((call, place) => call !== calls[place])) edits.tool_calls = told;
+		} else if (calls !== undefined && calls !== null) edits.tool_calls = null;
+		return Object.keys(edits).length === 0 ? delta : { ...delta, ...edits };
+	}
+
+	#call(call: Fields, { calls, byIndex }: ChoiceUnderWay): Fields {
+		const called = isRecord(call.function) ? call.function : {};
+		const known = typeof call.index === "number" ? byIndex.get(call.index) : calls.at(-1);
+		const isWhole = () => known !== undefined && known.identity.id === null && isWholeObject(known.written);
+		if (known === undefined || known.identity.isOther(call.id, called.name, isWhole))
+			return this.#begun(call, called, calls, byIndex);
+		const isSameId = call.id === undefined || call.id === null;
+		const isSameName = called.name === undefined || called.name === null || called.name === "";
+		this.#keep(known, called.arguments);
+		if (isSameId && isSameName && call.index === known.index && isText(called.arguments)) return call;
+		// Clients join what comes twice to one text: an id and a name go out once.
+		const { id: _id, type: _type, ...rest } = call;
+		const { name, ...others } = called;
+		const more = isSameName || name === known.identity.name ? {} : { name };
+		return { ...rest, index: known.index, function: { ...others, ...more, arguments: argumentsText(called.arguments) } };
+	}
+
+	#begun(call: Fields, called: Fields, calls: CallUnderWay[], byIndex: ChoiceUnderWay["byIndex"]): Fields {
+		const identity = new CallIdentity();
+		identity.learn(call.id, called.name);
+		const next = calls.reduce((most, { index }) => Math.max(most, index + 1), 0);
+		const isFree = typeof call.index === "number" && calls.every(({ index }) => index !== call.index);
+		const index = isFree ? Number(call.index) : next;
+		const begun = { identity, index, written: "" };
+		calls.push(begun);
+		byIndex.set(call.index, begun);
+		this.#keep(begun, called.arguments);
+		const id = identity.id ?? ownCallId(this.#requestId, this.#callCount);
+		this.#callCount++;
+		if (index !== call.index || identity.id === null) this.#callsArePlain = false;
+		if (index === call.index && isWholeCall(call)) return call;
+		return { ...call, index, id, type: typeOf(call), ...functionOf(call) };
+	}
+
+	#keep(call: CallUnderWay, written: unknown): void {
+		if (call.identity.id === null && call.written.length <= MAX_KEPT_CHARS) call.written += argumentsText(written);
+	}
+}
+
+/** What clients are told in the place of a whole answer's choices; null: they are fine as they are. */
+export function wholeChoices(choices: readonly unknown[], requestId: string): readonly unknown[] | null {
+	let callCount = 0;
+	let isOdd = false;
+	const told = choices.filter(isRecord).map((choice, place) => {
+		const came = isRecord(choice.message) ? choice.message : saidInstead(choice);
+		const calls = Array.isArray(came.tool_calls) ? (came.tool_calls as unknown[]) : [];
+		const whole = calls.filter(isRecord).map((call) => {
+			const id = ownCallId(requestId, callCount++);
+			return isWholeCall(call) ? call : { ...call, id: isBlank(call.id) ? id : call.id, type: typeOf(call), ...functionOf(call) };
+		});
+		const edits: Record<string, unknown> = { ...partsSaid(came) };
+		if (came.role !== "assistant") edits.role = "assistant";
+		if (came.content === undefined) edits.content = null;
+		if (whole.some((call, at) => call !== calls[at])) edits.tool_calls = whole;
+		const isPlain = Object.keys(edits).length === 0 && came === choice.message;
+		if (isPlain && typeof choice.index === "number" && isFinishReason(choice.finish_reason)) return choice;
+		isOdd = true;
+		const { text: _text, delta: _delta, ...rest } = choice;
+		const ended = whole.length > 0 ? "tool_calls" : "stop";
+		return {
+			...rest,
+			index: typeof choice.index === "number" ? choice.index : place,
+			message: { ...came, ...edits },
+			finish_reason: isFinishReason(choice.finish_reason) ? choice.finish_reason : ended,
+		};
+	});
+	return isOdd || told.length < choices.length ? told : null;
+}
+
+/** Some servers say it under the other form's name, or as the older completions do. */
+function saidInstead({ message, delta, text }: Fields): Fields {
+	if (isRecord(message)) return message;
+	if (isRecord(delta)) return delta;
+	return typeof text === "string" ? { content: text } : {};
+}
+
+function isRole(role: unknown): boolean {
+	return role === undefined || role === null || role === "assistant";
+}
+
+function isNoEnd(reason: unknown): boolean {
+	return reason === undefined || reason === null || reason === "" || reason === false;
+}
+
+function isBlank(id: unknown): boolean {
+	return typeof id !== "string" || id.trim() === "";
+}
+
+function isText(value: unknown): boolean {
+	return value === undefined || value === null || typeof value === "string";
+}
+
+/** True for a call that begins with all that clients look for. Calls of other types have no function. */
+function isWholeCall(call: Fields): boolean {
+	if (isBlank(call.id) || typeof call.type !== "string") return false;
+	return call.type !== "function" || (isRecord(call.function) && typeof call.function.arguments === "string");
+}
+
+function typeOf({ type }: Fields): string {
+	return typeof type === "string" && type !== "" ? type : "function";
+}
+
+function functionOf({ function: called }: Fields): Fields {
+	return isRecord(called) ? { function: { ...called, arguments: argumentsText(called.arguments) } } : {};
+}
+
+/** Some servers give arguments as an object. */
+function argumentsText(written: unknown): string {
+	return typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
+}
+
+function ownCallId(requestId: string, number: number): string {
+	return `call_${requestId}${number}`;
+}
