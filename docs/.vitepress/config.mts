@@ -86,7 +86,12 @@ export default defineConfig({
 			},
 			{
 				text: "Inside",
-				items: [page("Design", "/design"), page("Testing", "/testing"), page("The console's API", "/console-api")],
+				items: [
+					page("Design", "/design"),
+					page("Glossary", "/glossary"),
+					page("Testing", "/testing"),
+					page("The console's API", "/console-api"),
+				],
 			},
 			...(endpoints.length > 0 ? [{ text: "Endpoints", collapsed: true, items: endpoints }] : []),
 		],
