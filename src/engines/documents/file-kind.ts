@@ -1,5 +1,5 @@
 import { type FlatKind, flatKind } from "./flat/flat-xml.ts";
-import { decodeText } from "./plain/decode-text.ts";
+import { decodeXml } from "./plain/html-bytes.ts";
 import { ZipArchive } from "./zip/zip-archive.ts";
 
 /** What a file is, with what was opened to find that out. */
@@ -44,7 +44,7 @@ export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 	if (isMail(head, extension)) return { kind: "mail" };
 	if (isHtml(head, extension)) return { kind: "html" };
-	const text = decodeText(bytes);
+	const text = decodeXml(bytes);
 	const flat = flatKind(text);
 	return flat === null ? { kind: "text", text } : { kind: flat };
 }

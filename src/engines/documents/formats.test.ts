@@ -314,6 +314,52 @@ const ENCODED: readonly (readonly [encoding: string, hex: string, text: string])
 	["windows-1252 with bullets alone", Buffer.from("\x95item\n\x95other\n", "latin1").toString("hex"), "•item\n•other\n"],
 	["ISO-2022-JP", "1b2442467c4b5c386c1b2842", "日本語"],
 	[
+		"ISO 8859-2",
+		"5a61bff3b3e62067eab66cb1206a61bcf12c2077b1bf207065b37a61b320706f20b3b16365",
+		"Zażółć gęślą jaźń, wąż pełzał po łące",
+	],
+	[
+		"windows-1250",
+		"50f8ed6c699a209e6c759d6f75e86bfd206bf9f220fa70ec6c20efe162656c736be920f36479",
+		"Příliš žluťoučký kůň úpěl ďábelské ódy",
+	],
+	[
+		"windows-1253",
+		"cae1ebe7ecddf1e120eafcf3ece52c20e1f5f4fc20e5dfede1e920ddede120eae5dfece5edef",
+		"Καλημέρα κόσμε, αυτό είναι ένα κείμενο",
+	],
+	["windows-1255", "f9ece5ed20f2e5eced2c20e6e420e8f7f1e820e1f2e1f8e9fa", "שלום עולם, זה טקסט בעברית"],
+	[
+		"windows-1256",
+		"e3d1cdc8c720c8c7e1dac7e1e320e5d0c720e4d520c8c7e1e1dbc920c7e1dad1c8edc9",
+		"مرحبا بالعالم هذا نص باللغة العربية",
+	],
+	["TIS-620", "cac7d1cab4d5a4c3d1ba20b9d5e8a4d7cda2e9cda4c7d2c1c0d2c9d2e4b7c2", "สวัสดีครับ นี่คือข้อความภาษาไทย"],
+	[
+		"IBM 866",
+		"8fe0a8a2a5e22c20aca8e021209de2ae20e2a5aae1e220a220aaaea4a8e0aea2aaa520848e912e",
+		"Привет, мир! Это текст в кодировке ДОС.",
+	],
+	[
+		"UTF-16 in Cyrillic, without a mark",
+		"1f04400438043204350442042c0020003c043804400421000a003804200035044904510420004104420440043e043a0430040a00",
+		"Привет, мир!\nи ещё строка\n",
+	],
+	[
+		"UTF-16 in Japanese, without a mark",
+		"53308c306f30e5652c679e8a6e30c630ad30b930c8306730593002300a007167ac4e0a00",
+		"これは日本語のテキストです。\n東京\n",
+	],
+	[
+		"UTF-16 in Chinese, without a mark, the other way round",
+		"8fd9662f4e2d65876587672cff0c6ca1670968078bb03002000a7b2c4e8c884c000a",
+		"这是中文文本，没有标记。\n第二行\n",
+	],
+	["UTF-16 in Korean, without a mark", "c548b155d558c138c6940020c5ecb7ecbd84000a", "안녕하세요 여러분\n"],
+	["EUC-KR", "c0ccb8a72cb5b5bdc30ab1e8c3b6bcf62cbcadbfefc6afbab0bdc30a", "이름,도시\n김철수,서울특별시\n"],
+	["Big5", "a96da6572cabb0a5ab0ab3afa46aa4e52cbb4fa55fa5abab48b871b0cf0a", "姓名,城市\n陳大文,臺北市信義區\n"],
+	["GB18030", "d0d5c3fb2cb3c7cad00ad5c5ceb02cb1b1bea9cad00acdf5b7bc2cc9cfbaa3cad00a", "姓名,城市\n张伟,北京市\n王芳,上海市\n"],
+	[
 		"windows-1251",
 		Buffer.from(
 			Array.from("Квартальный отчёт показывает рост выручки, позвоните в офис.", (letter) => cyrillic(letter)),
@@ -482,4 +528,12 @@ test("numbers of more than 15 digits are shown as Excel shows them", async () =>
 	expect(await read(book)).toStartWith(
 		"## A\n\n| 1.23457E+19 | 1.23457E+15 | 123456789012345 | 1E+20 | 0.00000012 | -4.11111E+15 | 12345678901234600000 |",
 	);
+});
+
+test("a declaration of an encoding counts in XML, and in a page however far down it stands", async () => {
+	const cyrillic = Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2]);
+	const declared = '<?xml version="1.0" encoding="windows-1251"?><r>';
+	expect(await read(Buffer.concat([Buffer.from(declared), cyrillic, Buffer.from("</r>")]))).toBe(`${declared}Привет</r>`);
+	const script = `<html><head><script>${"var x = 1;".repeat(3_000)}</script><meta charset="windows-1251"></head><body>`;
+	expect(await read(Buffer.concat([Buffer.from(script), cyrillic]), "page.html")).toBe("Привет");
 });

@@ -1,6 +1,6 @@
 import { elements, type MarkupElement, parseXml } from "../markup/markup-tree.ts";
 import { odfRootToMarkdown } from "../office/odf.ts";
-import { decodeHtml } from "../plain/html-bytes.ts";
+import { decodeXml } from "../plain/html-bytes.ts";
 import { spreadsheetMlToMarkdown } from "./spreadsheet-ml.ts";
 import { wordMlToMarkdown } from "./word-ml.ts";
 
@@ -30,6 +30,6 @@ const READERS: Readonly<Record<FlatKind, (root: MarkupElement) => string>> = {
 
 /** Throws DocumentFault. */
 export function flatToMarkdown(kind: FlatKind, bytes: Uint8Array): string {
-	const root = elements(parseXml(decodeHtml(bytes).replace(/^\ufeff/, ""))).find(({ name }) => !/^[?!]/.test(name));
+	const root = elements(parseXml(decodeXml(bytes).replace(/^\ufeff/, ""))).find(({ name }) => !/^[?!]/.test(name));
 	return root === undefined ? "" : READERS[kind](root);
 }

@@ -15,6 +15,30 @@ const NAMES: Readonly<Record<string, string>> = {
 /** A letter of East Asia: a page of Western text read as one of these has few. */
 const MANY_BYTES = /^(shift_jis|gb18030|euc-|big5|iso-2022)/i;
 
+/** What one text is written in, beside Latin letters. */
+const SCRIPTS = [
+	/^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}]+$/u,
+	/^[\p{Script=Hangul}\p{Script=Han}]+$/u,
+	...["Cyrillic", "Greek", "Arabic", "Hebrew", "Thai", "Devanagari", "Armenian", "Georgian", "Bengali", "Tamil"].map(
+		(script) => new RegExp(`^\\p{Script=${script}}+$`, "u"),
+	),
+];
+/** Pages of one script beside ASCII: in a text that is of another one some letters come out as those of a third. */
+const PAGE_SCRIPTS: readonly (readonly [page: RegExp, letters: RegExp])[] = [
+	[/^(windows-1251|koi8-|iso-8859-5|ibm866|x-mac-cyrillic)/, /\p{Script=Cyrillic}/gu],
+	[/^(windows-1253|iso-8859-7)/, /\p{Script=Greek}/gu],
+	[/^(windows-1255|iso-8859-8)/, /\p{Script=Hebrew}/gu],
+	[/^(windows-1256|iso-8859-6)/, /\p{Script=Arabic}/gu],
+	[/^windows-874/, /\p{Script=Thai}/gu],
+];
+const NEARLY_ALL = 0.9;
+/** C1 controls (ISO 6429) stand in no text; a sign within a word, twice, is a letter of another page. */
+const CONTROLS = /[\u0080-\u009f]/;
+const SIGN_IN_WORD = /\p{L}[\u00a1-\u00a9\u00ac-\u00b3\u00b6\u00b8\u00b9\u00bc-\u00bf](?=\p{Ll})/gu;
+
+/** One broken character in so many is let pass. */
+const FAULTLESS_CHARS = 1_000;
+
 const LATIN = /^(windows-125[047]|iso-8859-[1249]|iso-8859-1[0-6])$/i;
 const CLEARLY_BETTER = 20;
 
@@ -77,7 +101,19 @@ function sixteenBits(bytes: Uint8Array): string | null {
 	const pairs = length / 2;
 	if (odd > pairs * 0.3 && even < pairs * 0.01) return "utf-16le";
 	if (even > pairs * 0.3 && odd < pairs * 0.01) return "utf-16be";
-	return null;
+	if (even + odd === 0) return null;
+	const [certain, other] = (["utf-16le", "utf-16be"] as const).filter((encoding) =>
+		isOneScript(bytes.subarray(0, length), encoding),
+	);
+	return other === undefined ? (certain ?? null) : null;
+}
+
+/** Of what is no text at all some unit is a control, half of a pair, of nobody, or of one more script. */
+function isOneScript(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): boolean {
+	const text = new TextDecoder(encoding).decode(bytes);
+	if (/[^\P{C}\t\n\f\r\p{Cf}]|\ufffd/u.test(text)) return false;
+	const foreign = text.replace(/[\p{Script=Common}\p{Script=Inherited}\p{Script=Latin}]/gu, "");
+	return foreign.length * 2 >= text.length && SCRIPTS.some((script) => script.test(foreign));
 }
 
 /** A zero byte, or many control characters: no text has them. */
@@ -95,21 +131,36 @@ const unsupported = () => new DocumentFault("unsupported", "The file is of no ty
 
 function guess(bytes: Uint8Array): string {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
-	if (isDoubtful(new TextDecoder("windows-1252").decode(sample))) {
+	const read = new TextDecoder("windows-1252").decode(sample);
+	if (isDoubtful(read)) {
 		const eastern = eastAsianEncoding(sample);
 		if (eastern !== null) return eastern;
 	}
 	const guesses = analyse(sample);
-	const western = guesses.find(({ name }) => name === "ISO-8859-1")?.confidence ?? 0;
+	const isWestern = !CONTROLS.test(read) && !hasSignsInWords(read);
+	const western = isWestern ? (guesses.find(({ name }) => name === "ISO-8859-1")?.confidence ?? 0) : -CLEARLY_BETTER;
 	for (const { name, confidence } of guesses) {
 		const encoding = NAMES[name] ?? name.toLowerCase();
-		if (encoding === "utf-8" || encoding.startsWith("utf-") || !known(encoding)) continue;
-		if (MANY_BYTES.test(encoding) && (confidence < 20 || !decodesCleanly(sample, encoding))) continue;
+		if (encoding === "utf-8" || encoding.startsWith("utf-") || !known(encoding) || !fits(sample, encoding)) continue;
+		if (MANY_BYTES.test(encoding) && confidence < 20) continue;
 		// Languages of Latin letters look alike in short texts: the most common page goes first.
 		if (LATIN.test(encoding) && confidence < western + CLEARLY_BETTER) return "windows-1252";
 		return encoding;
 	}
-	return "windows-1252";
+	return CONTROLS.test(read) && fits(sample, "ibm866") ? "ibm866" : "windows-1252";
+}
+
+const hasSignsInWords = (text: string): boolean => (text.match(SIGN_IN_WORD)?.length ?? 0) > 1;
+
+/** Whether what comes of the encoding can be a text of it. */
+function fits(sample: Uint8Array, encoding: string): boolean {
+	if (MANY_BYTES.test(encoding)) return decodesCleanly(sample, encoding);
+	const text = new TextDecoder(encoding as Encoding).decode(sample);
+	if (CONTROLS.test(text)) return false;
+	const letters = PAGE_SCRIPTS.find(([page]) => page.test(encoding))?.[1];
+	if (letters === undefined) return !hasSignsInWords(text);
+	const foreign = text.match(/[^\0-\u007f]/gu)?.filter((sign) => /\p{L}|\p{M}/u.test(sign)).length ?? 0;
+	return (text.match(letters)?.length ?? 0) >= foreign * NEARLY_ALL;
 }
 
 function known(encoding: string): boolean {
@@ -121,10 +172,10 @@ function known(encoding: string): boolean {
 	}
 }
 
-/** The end of a sample may part a character: one fault is let pass. */
+/** The end of a sample may part a character, and a long text may have a broken one. */
 function decodesCleanly(sample: Uint8Array, encoding: string): boolean {
-	const faults = new TextDecoder(encoding as Encoding).decode(sample).match(/\ufffd/g)?.length ?? 0;
-	return faults <= 1;
+	const text = new TextDecoder(encoding as Encoding).decode(sample, { stream: true });
+	return (text.match(/\ufffd/g)?.length ?? 0) <= text.length / FAULTLESS_CHARS;
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {

@@ -3,7 +3,10 @@ import { decodeText } from "./decode-text.ts";
 
 const MARK = /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 /** A page must say its encoding in its first 1,024 bytes (WHATWG HTML, 13.2.3.2); many do behind long heads. */
-const PRESCAN_BYTES = 16_384;
+const PRESCAN_BYTES = 1_048_576;
+const META = /<meta\b[^<>]{1,500}?charset\s*=\s*["']?\s*([\w:-]+)/i;
+const DECLARATION_BYTES = 1_024;
+const XML_DECLARATION = /^\s*<\?xml[^<>]{1,500}?encoding\s*=\s*["']([\w:-]+)/i;
 
 /** A page in the encoding that it names, else in the one that its bytes look like. */
 export function htmlBytesToMarkdown(bytes: Uint8Array): string {
@@ -11,10 +14,20 @@ export function htmlBytesToMarkdown(bytes: Uint8Array): string {
 }
 
 export function decodeHtml(bytes: Uint8Array): string {
-	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, PRESCAN_BYTES)).toString("latin1");
-	const named =
-		/<meta[^>]+charset\s*=\s*["']?\s*([\w:-]+)/i.exec(head)?.[1] ?? /<\?xml[^>]+encoding\s*=\s*["']([\w:-]+)/i.exec(head)?.[1];
-	if (named === undefined || MARK.test(head) || /^utf-?16/i.test(named)) return decodeText(bytes);
+	const head = headOf(bytes, PRESCAN_BYTES);
+	return decodeNamed(bytes, META.exec(head)?.[1] ?? XML_DECLARATION.exec(head)?.[1]);
+}
+
+/** XML, or another text, in the encoding that its declaration names (XML 1.0, 4.3.3), else in the one that it looks like. */
+export function decodeXml(bytes: Uint8Array): string {
+	return decodeNamed(bytes, XML_DECLARATION.exec(headOf(bytes, DECLARATION_BYTES))?.[1]);
+}
+
+const headOf = (bytes: Uint8Array, length: number): string =>
+	Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, length)).toString("latin1");
+
+function decodeNamed(bytes: Uint8Array, named: string | undefined): string {
+	if (named === undefined || MARK.test(headOf(bytes, 4)) || /^utf-?16/i.test(named)) return decodeText(bytes);
 	try {
 		const decoder = new TextDecoder(named as ConstructorParameters<typeof TextDecoder>[0]);
 		// A page that says UTF-8 and is not is read as what it is.
