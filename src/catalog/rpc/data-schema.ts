@@ -21,7 +21,12 @@ const RpcNetworkDataSchema = closed({
 	note: Type.Optional(Text),
 });
 
-export const RpcNetworkFileSchema = closed({ about: Type.String(), networks: Type.Array(RpcNetworkDataSchema, { minItems: 1 }) });
+export const RpcNetworkFileSchema = closed({
+	about: Type.String(),
+	/** Other names of families, as callers write them. */
+	familyAliases: Type.Record(Type.String({ pattern: "^[a-z0-9]+$" }), Family),
+	networks: Type.Array(RpcNetworkDataSchema, { minItems: 1 }),
+});
 
 const BlockArgumentSchema = closed({
 	position: Type.Integer({ minimum: 0, maximum: 15 }),

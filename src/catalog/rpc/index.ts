@@ -4,4 +4,5 @@
  */
 export { creditPrice, creditsNano } from "./credit-price.ts";
 export { loadRpcCatalog } from "./load.ts";
+export { nearestNetwork } from "./nearest-network.ts";
 export type * from "./types.ts";

@@ -15,11 +15,10 @@ const methodFile = checker(RpcMethodFileSchema);
  * @throws CatalogError with the file, the path in it and what is expected.
  */
 export function loadRpcCatalog(dir: string): RpcCatalog {
-	const { networks, optionalNetworks } = readNetworks(join(dir, "networks.json"));
+	const networks = readNetworks(join(dir, "networks.json"));
 	let methods: MethodTable | undefined;
 	return {
-		networks,
-		optionalNetworks,
+		...networks,
 		resolve(name) {
 			methods ??= readMethods(join(dir, "methods.json"));
 			return methods.resolve(name);
@@ -27,7 +26,7 @@ export function loadRpcCatalog(dir: string): RpcCatalog {
 	};
 }
 
-function readNetworks(file: string): Pick<RpcCatalog, "networks" | "optionalNetworks"> {
+function readNetworks(file: string): Pick<RpcCatalog, "networks" | "optionalNetworks" | "familyAliases"> {
 	const data = checked(file, networkFile, readJson(file));
 	const networks = new Map<string, RpcNetwork>();
 	const optionalNetworks = new Map<string, RpcNetwork>();
@@ -36,7 +35,7 @@ function readNetworks(file: string): Pick<RpcCatalog, "networks" | "optionalNetw
 			throw new CatalogError(file, "networks", `"${network.slug}" is there twice`);
 		(network.optional ? optionalNetworks : networks).set(network.slug, networkOf(network));
 	}
-	return { networks, optionalNetworks };
+	return { networks, optionalNetworks, familyAliases: new Map(Object.entries(data.familyAliases)) };
 }
 
 function networkOf({ slug, family, vm, kind, chainId, baseCredits }: RpcNetworkData): RpcNetwork {

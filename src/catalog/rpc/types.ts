@@ -97,6 +97,8 @@ export interface RpcCatalog {
 	/** The networks that are there unless they are switched off, by slug, sorted. */
 	readonly networks: ReadonlyMap<string, RpcNetwork>;
 	/** Networks that are there only where they are switched on. */
+	/** Other names of families. */
+	readonly familyAliases: ReadonlyMap<string, string>;
 	readonly optionalNetworks: ReadonlyMap<string, RpcNetwork>;
 	/** The method of this name, or why it is refused. Names are case-sensitive. */
 	resolve(name: string): RpcResolution;

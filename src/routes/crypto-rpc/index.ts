@@ -4,11 +4,11 @@
  * credits, a failed call nothing; no transaction is sent twice without need. Never logs a parameter.
  */
 import { checkNetworkRule } from "../../access/index.ts";
-import type { RpcNetwork } from "../../catalog/rpc/index.ts";
+import { nearestNetwork, type RpcNetwork } from "../../catalog/rpc/index.ts";
+import { ApiError } from "../../errors/index.ts";
 import { type Endpoint, json, metered, plain } from "../../server/endpoint.ts";
 import { admitRpc } from "./admit.ts";
 import { idempotencyKey } from "./idempotency.ts";
-import { unsupportedNetwork } from "./near-network.ts";
 import type { RpcParts } from "./parts.ts";
 import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
@@ -74,12 +74,15 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 	];
 }
 
-/** Throws RPC_NETWORK_UNSUPPORTED for a network that is not known or switched off. */
+/** Throws RPC_NETWORK_UNSUPPORTED for a network that is not known or switched off, with the one that is probably meant. */
 function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcParts): RpcNetwork {
 	const slug = params.network ?? "";
 	const network = catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug);
-	if (network === undefined || !upstreams.networks().includes(slug)) throw unsupportedNetwork(slug, upstreams.networks());
-	return network;
+	const offered = upstreams.networks();
+	if (network !== undefined && offered.includes(slug)) return network;
+	const nearest = network === undefined ? nearestNetwork(slug, catalog, offered) : null;
+	const message = "Unsupported RPC network";
+	throw new ApiError("RPC_NETWORK_UNSUPPORTED", nearest === null ? {} : { message: `${message}; did you mean ${nearest}?` });
 }
 
 export type { RpcParts } from "./parts.ts";
