@@ -92,6 +92,13 @@ describe("runs as it stands:", () => {
 		expect((await run(["bash", "-ec", aimed(block)])).length).toBeGreaterThan(0);
 	});
 
+	test.skipIf(!hasShell).each(titled("sh", "offer"))("$name", async (block) => {
+		const answer = await run(["bash", "-ec", aimed(block)]);
+		expect(answer).toStartWith("HTTP/1.1 402 ");
+		expect(answer.toLowerCase()).toContain("\r\npayment-required: ");
+		expect(answer).toContain('"sign-in-with-x"');
+	});
+
 	test.skipIf(!hasShell).each(titled("sh", "commands"))("$name", async (block) => {
 		const place = join(folder, "tried");
 		const code = block.code.replaceAll("/tmp/turnpike-try", place);
