@@ -78,8 +78,13 @@ function isCall(item: ResponseItem): item is CallItem {
 	return item.type === "function_call" || item.type === "custom_tool_call" || hostedCallIn(item) !== null;
 }
 
+const OUTPUT = "_call_output";
+
+/** The output of a call of another type is passed over as the call is. */
 function isOutput(item: ResponseItem): item is OutputItem {
-	return item.type?.endsWith("_call_output") === true && callIdOf(item) !== "" && "output" in item;
+	if (item.type?.endsWith(OUTPUT) !== true || callIdOf(item) === "" || !("output" in item)) return false;
+	const tool = item.type.slice(0, -OUTPUT.length);
+	return tool === "function" || tool === "custom_tool" || Object.hasOwn(HOSTED_CALLS, tool);
 }
 
 /** The hosted tool that the item is a call of; a search that its provider did has no id, and is none of the caller's. */

@@ -119,6 +119,38 @@ test("a maximum above the model's own is no more than that", async () => {
 	expect(upstream.requests.at(-1)?.body.max_tokens).toBe(1024);
 });
 
+test("blocks of tools that run at Anthropic are left out, and a summary of what was before is text", async () => {
+	const hosted = [
+		"server_tool_use",
+		"web_search_tool_result",
+		"web_fetch_tool_result",
+		"code_execution_tool_result",
+		"bash_code_execution_tool_result",
+		"text_editor_code_execution_tool_result",
+		"tool_search_tool_result",
+		"advisor_tool_result",
+		"mcp_tool_use",
+		"mcp_tool_result",
+		"mcp_tool_listing",
+		"fallback",
+	].map((type) => ({ type, id: "a", tool_use_id: "a", name: "n", input: {}, content: [] }));
+	const system = [
+		{ type: "tool_addition", tool: { name: "f" } },
+		{ type: "text", text: "Be brief." },
+	];
+	const messages = [
+		{ role: "assistant", content: [{ type: "compaction", content: "They met.", signature: "s" }, ...hosted] },
+		{ role: "user", content: "And then?" },
+		{ role: "system", content: system },
+	];
+	expect((await ask({ messages })).status).toBe(200);
+	expect(upstream.requests.at(-1)?.body.messages).toEqual([
+		{ role: "assistant", content: "They met." },
+		{ role: "user", content: "And then?" },
+		{ role: "system", content: "Be brief." },
+	]);
+});
+
 test("a large document goes on byte for byte", async () => {
 	const header = Buffer.alloc(64);
 	Buffer.from("89504e470d0a1a0a0000000d49484452", "hex").copy(header);

@@ -22,9 +22,10 @@ export function addMessages(conversation: Conversation, messages: readonly Messa
 
 /** Text as the chat form has it: plain where nothing hangs on it. */
 export function textsOf(blocks: readonly MessageBlock[], at: Path): string | TextPart[] {
-	const texts = blocks.map((block, index) => {
+	const texts = blocks.flatMap((block, index) => {
+		if (block.type === "tool_addition" || block.type === "tool_removal") return [];
 		if (block.type !== "text") throw invalidField([...at, index, "type"], "only text may stand here");
-		return textBlock(block);
+		return [textBlock(block)];
 	});
 	return plain(texts);
 }
@@ -45,12 +46,17 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 			case "tool_use":
 				conversation.called({ id: block.id, name: block.name, arguments: long.partJsonOf(block.input ?? {}) });
 				break;
-			case "server_tool_use":
-			case "web_search_tool_result":
-			case "web_fetch_tool_result":
+			case "compaction":
+				if (block.content) conversation.said(long.partTextOf(block.content));
 				break;
-			default:
+			case "image":
+			case "document":
+			case "search_result":
+			case "tool_result":
 				throw invalidField([...at, index, "type"], `an assistant's message has no ${block.type} block`);
+			default:
+				// Of tools that run at Anthropic.
+				break;
 		}
 	}
 }

@@ -58,6 +58,8 @@ const ToolResultBlock = Type.Object({
 	),
 	is_error: optional(Type.Boolean()),
 });
+/** What Anthropic's service made of the conversation before it. */
+const CompactionBlock = Type.Object({ type: Type.Literal("compaction"), content: text() });
 /** Of tools that run at Anthropic: a conversation that comes from there may have them; nothing of them goes to the model. */
 const hosted = <Name extends string>(type: Name) => Type.Object({ type: Type.Literal(type) });
 
@@ -73,6 +75,18 @@ const Block = Type.Union([
 	hosted("server_tool_use"),
 	hosted("web_search_tool_result"),
 	hosted("web_fetch_tool_result"),
+	hosted("code_execution_tool_result"),
+	hosted("bash_code_execution_tool_result"),
+	hosted("text_editor_code_execution_tool_result"),
+	hosted("tool_search_tool_result"),
+	hosted("advisor_tool_result"),
+	hosted("mcp_tool_use"),
+	hosted("mcp_tool_result"),
+	hosted("mcp_tool_listing"),
+	hosted("tool_addition"),
+	hosted("tool_removal"),
+	hosted("fallback"),
+	CompactionBlock,
 ]);
 export type MessageBlock = Static<typeof Block>;
 

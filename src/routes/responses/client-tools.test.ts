@@ -228,6 +228,23 @@ test("a shell, a patch and a search of tools that the caller runs are called in 
 	expect(told.map(({ type }) => type)).not.toContain("response.function_call_arguments.delta");
 });
 
+test("a call of a tool that is not known here is passed over, and its output with it", async () => {
+	const shot = { type: "computer_screenshot", image_url: "data:image/png;base64,AA==" };
+	const { answer } = await ask({
+		input: [
+			{ role: "user", content: "look" },
+			{ type: "computer_call", call_id: "c1", action: { type: "screenshot" }, status: "completed" },
+			{ type: "computer_call_output", call_id: "c1", output: shot },
+			{ type: "future_call", call_id: "c2", name: "n" },
+			{ type: "future_call_output", call_id: "c2", output: "r" },
+		],
+	});
+	expect(sent().messages).toEqual([{ role: "user", content: "look" }]);
+	expect(answer.headers.get("x-service-ignored")).toBe(
+		"input[1] (computer_call), input[2] (computer_call_output), input[3] (future_call), input[4] (future_call_output)",
+	);
+});
+
 test("what is ignored is told in one header of bounded length, whatever its names", async () => {
 	const odd = Array.from({ length: 50 }, () => ({ type: `\u00e9\n${"x".repeat(500)}` }));
 	const { answer } = await ask({ tools: odd });
