@@ -7,7 +7,10 @@ import Type from "typebox";
 import { named } from "../schema/named-schema.ts";
 import { MODEL_TYPES } from "./types.ts";
 
-/** Query of GET /models. */
+const beta = Type.Optional(Type.String({ description: "Of Anthropic's clients; no effect" }));
+const idOfPage = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 512, description }));
+
+/** Query of GET /models. Pages are those of Anthropic's clients. */
 export const ModelsQuerySchema = Type.Object({
 	type: Type.Optional(
 		Type.Enum([...MODEL_TYPES, "all", "code"], {
@@ -15,7 +18,16 @@ export const ModelsQuerySchema = Type.Object({
 			description: "all: every type; code: text models made for code",
 		}),
 	),
+	limit: Type.Optional(
+		Type.Integer({ minimum: 1, maximum: 1000, description: "Models of a page; without it there is one page" }),
+	),
+	after_id: idOfPage("The page begins behind this model"),
+	before_id: idOfPage("The page ends before this model"),
+	beta,
 });
+
+/** Query of GET /models/{id}. */
+export const ModelQuerySchema = Type.Object({ beta });
 
 /** Query of GET /models/traits and GET /models/compatibility_mapping. */
 export const ModelTypeQuerySchema = Type.Object({ type: Type.Optional(Type.Enum([...MODEL_TYPES], { default: "text" })) });
@@ -103,6 +115,9 @@ export const ModelListSchema = named(
 		object: Type.Literal("list"),
 		type: Type.String({ description: "As asked for" }),
 		data: Type.Array(ModelSchema),
+		has_more: Type.Optional(Type.Boolean({ description: "Of a page" })),
+		first_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Of a page" })),
+		last_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "Of a page" })),
 	}),
 );
 

@@ -10,6 +10,7 @@ export {
 	CharacterReviewListSchema,
 	CharacterSchema,
 	ModelListSchema,
+	ModelQuerySchema,
 	ModelSchema,
 	ModelsQuerySchema,
 	ModelTypeQuerySchema,

@@ -170,6 +170,25 @@ test("what a provider wants back with its thoughts comes back, of redacted ones 
 	}
 });
 
+test("models are listed, whole and page by page, and one is told", async () => {
+	const listed = async (query?: Anthropic.ModelListParams) => {
+		const ids: string[] = [];
+		for await (const { id } of client.models.list(query)) ids.push(id);
+		return ids;
+	};
+	const all = await listed();
+	expect(all).toContain("priced");
+	expect(all.length).toBeGreaterThan(1);
+	// Claude Code asks for so many at once.
+	for (const limit of [1, 2, 1000]) expect(await listed({ limit })).toEqual(all);
+	const back = await client.models.list({ before_id: all.at(-1) ?? "", limit: 1 });
+	expect(back.data.map(({ id }) => id)).toEqual(all.slice(-2, -1));
+	const beta: string[] = [];
+	for await (const { id } of client.beta.models.list({ limit: 1 })) beta.push(id);
+	expect(beta).toEqual(all);
+	expect((await client.beta.models.retrieve("priced")).id).toBe("priced");
+});
+
 test("thinking and effort are hints: told to models that take them, and to no others", async () => {
 	const thinking = { type: "enabled" as const, budget_tokens: 32_000 };
 	await client.messages.create({ ...ask, model: "thinks", thinking });

@@ -5,6 +5,7 @@
 import {
 	type Catalog,
 	ModelListSchema,
+	ModelQuerySchema,
 	ModelSchema,
 	ModelsQuerySchema,
 	ModelTypeQuerySchema,
@@ -42,13 +43,8 @@ function declarations(catalog: () => Catalog): Endpoint[] {
 			answer: { type: "application/json", schema: ModelListSchema, description: "Models, newest first" },
 			run: ({ query }) => {
 				const type = query.type ?? "text";
-				return json({
-					object: "list",
-					type,
-					data: catalog()
-						.list(type)
-						.map((model) => model.public),
-				});
+				const { models, ...page } = pageOf(catalog().list(type), query);
+				return json({ object: "list", type, data: models.map((model) => model.public), ...page });
 			},
 		}),
 		plain({
@@ -75,6 +71,7 @@ function declarations(catalog: () => Catalog): Endpoint[] {
 			path: "/models/:id{.+}",
 			name: "model",
 			summary: "One model; of a speech model with its voices",
+			query: ModelQuerySchema,
 			codes: ["MODEL_NOT_FOUND"],
 			answer: { type: "application/json", schema: ModelSchema, description: "The model" },
 			run: ({ params }) => {
@@ -88,4 +85,25 @@ function declarations(catalog: () => Catalog): Endpoint[] {
 			},
 		}),
 	];
+}
+
+interface PageQuery {
+	readonly limit?: number;
+	readonly after_id?: string;
+	readonly before_id?: string;
+}
+
+/** All models, or the page that is asked for, as Anthropic's clients turn pages. A model that is not listed bounds nothing. */
+function pageOf<Model extends { readonly id: string }>(models: readonly Model[], query: PageQuery) {
+	const { limit, after_id: after, before_id: before } = query;
+	if (limit === undefined && after === undefined && before === undefined) return { models };
+	const place = (id: string | undefined) => models.findIndex((model) => model.id === id);
+	const start = place(after) + 1;
+	const end = before === undefined || place(before) < 0 ? models.length : place(before);
+	const between = models.slice(start, end);
+	const size = limit ?? between.length;
+	// Backwards the page is the one next to `before_id`.
+	const page = before === undefined ? between.slice(0, size) : between.slice(-size);
+	const [first, last] = [page[0]?.id ?? null, page.at(-1)?.id ?? null];
+	return { models: page, has_more: page.length < between.length, first_id: first, last_id: last };
 }
