@@ -403,6 +403,46 @@ test("names of parts compare without case and with either slash; a declared part
 	});
 });
 
+test.each([
+	["with a slash before each name", (name: string) => `/${name}`, "word/document.xml"],
+	["with a dot and a slash", (name: string) => `./${name}`, "word/document.xml"],
+	["escaped in the relation alone", (name: string) => name.replace("document", "my doc"), "word/my%20doc.xml"],
+	["escaped in the package alone", (name: string) => name.replace("document", "my%20doc"), "word/my doc.xml"],
+	["with letters beyond ASCII", (name: string) => name.replace("document", "d\u00f6k"), "word/d%C3%B6k.xml"],
+])("parts are found %s", async (_, stored, target) => {
+	const file = zipFile({
+		[stored("_rels/.rels")]: relations([["r1", "officeDocument", target]]),
+		[stored("word/document.xml")]: `<w:document xmlns:w="w"><w:body>${p(t("found"))}</w:body></w:document>`,
+	});
+	expect(await read(file)).toBe("found");
+});
+
+test("a workbook or a document that lacks a part with some of its text is an error, and so is an empty part", async () => {
+	const workbook = (parts: Readonly<Record<string, string>>, id = "rA") =>
+		zipFile({
+			"_rels/.rels": relations([["r1", "officeDocument", "xl/workbook.xml"]]),
+			"xl/_rels/workbook.xml.rels": relations([
+				["rA", "worksheet", "a.xml"],
+				["rS", "sharedStrings", "strings.xml"],
+			]),
+			"xl/workbook.xml": `<workbook xmlns:r="r"><sheets><sheet name="A" r:id="${id}"/></sheets></workbook>`,
+			...parts,
+		});
+	const sheet = '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c></row></sheetData></worksheet>';
+	const strings = "<sst><si><t>word</t></si></sst>";
+	expect(await read(workbook({ "xl/a.xml": sheet, "xl/strings.xml": strings }))).toStartWith("## A");
+	const broken = [
+		workbook({ "xl/a.xml": sheet }),
+		workbook({ "xl/a.xml": "", "xl/strings.xml": strings }),
+		workbook({ "xl/a.xml": sheet, "xl/strings.xml": strings }, "rZ"),
+		...["header", "footer", "footnotes", "endnotes", "comments"].map((type) =>
+			docx(p(t("body")), {}, [["rX", type, `${type}9.xml`]]),
+		),
+	];
+	for (const file of broken)
+		await expect(read(file)).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining("lacks its part") });
+});
+
 test("documents within a Word document are read: pages, RTF, texts, other documents of Word", async () => {
 	const inner = docx(p(t("inner document")));
 	const chunk = (id: string) => `<w:altChunk xmlns:r="r" r:id="${id}"/>`;

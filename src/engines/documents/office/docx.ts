@@ -7,7 +7,7 @@ import { htmlBytesToMarkdown } from "../plain/html-bytes.ts";
 import { webArchiveToMarkdown } from "../plain/mail.ts";
 import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
 import { ZipArchive } from "../zip/zip-archive.ts";
-import { lacks, mainPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { lacks, mainPart, neededPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
 import { WordBody, type WordNotes } from "./word-body.ts";
 import { readNumbering, readStyles } from "./word-styles.ts";
 
@@ -26,8 +26,7 @@ export async function docxToMarkdown(zip: ZipArchive, depth = 0): Promise<string
 	const styles = readStyles(partRoot(zip, part("styles", "styles.xml")));
 	const numbering = readNumbering(partRoot(zip, part("numbering", "numbering.xml")));
 	const body = async (name: string, notes: WordNotes) => {
-		const root = partRoot(zip, name);
-		if (root === null) return "";
+		const root = neededPart(zip, name);
 		const relations = relationsOf(zip, name);
 		const link = (id: string) => relations.get(id)?.target;
 		const chunks = await chunksOf(zip, targetsOf(relations, "aFChunk"), depth);
@@ -35,7 +34,11 @@ export async function docxToMarkdown(zip: ZipArchive, depth = 0): Promise<string
 		return new WordBody({ styles, numbering, notes, link, chunk }).blocks(root);
 	};
 	const none: WordNotes = { footnotes: new Map(), endnotes: new Map(), comments: new Map() };
-	const read = (type: string, name: string) => notesOf(zip, part(type, `${name}.xml`), styles, numbering);
+	const read = (type: string, name: string) => {
+		const [declared] = targetsOf(relations, type);
+		if (declared !== undefined && !zip.has(declared)) throw lacks(declared);
+		return notesOf(zip, declared ?? posix.join(folder, `${name}.xml`), styles, numbering);
+	};
 	const notes: WordNotes = {
 		footnotes: read("footnotes", "footnotes"),
 		endnotes: read("endnotes", "endnotes"),
@@ -71,7 +74,7 @@ async function chunkOf(zip: ZipArchive, name: string, depth: number): Promise<st
 	if (/^\s*\{\\rtf/.test(head)) return rtfToMarkdown(bytes);
 	if (/^\s*(mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+):/i.test(head))
 		return webArchiveToMarkdown(bytes);
-	return /<[a-z!/]/i.test(head) ? htmlBytesToMarkdown(bytes) : decodeText(bytes);
+	return /<\0?[a-z!/]/i.test(head) ? htmlBytesToMarkdown(bytes) : decodeText(bytes);
 }
 
 /** The texts of a part of notes, by id. */

@@ -21,7 +21,7 @@ export function relationsOf(zip: ZipArchive, part: string): Map<string, Relation
 		for (const { attributes } of elements(top)) {
 			const { Id: id, Type: type = "", Target: target, TargetMode: mode } = attributes;
 			if (id === undefined || target === undefined) continue;
-			const place = mode === "External" ? target : partName(folder, target.replaceAll("\\", "/"));
+			const place = mode === "External" ? target : storedName(zip, partName(folder, target.replaceAll("\\", "/")));
 			relations.set(id, { id, type: type.slice(type.lastIndexOf("/") + 1), target: place });
 		}
 	return relations;
@@ -29,6 +29,16 @@ export function relationsOf(zip: ZipArchive, part: string): Map<string, Relation
 
 function partName(folder: string, target: string): string {
 	return target.startsWith("/") ? target.slice(1) : posix.normalize(posix.join(folder, target));
+}
+
+/** Targets are references to resources, names of parts are not always escaped as those are (ECMA-376 part 2, 6.2.2). */
+function storedName(zip: ZipArchive, target: string): string {
+	if (zip.has(target)) return target;
+	try {
+		return [decodeURIComponent(target), encodeURI(target)].find((name) => zip.has(name)) ?? target;
+	} catch {
+		return target;
+	}
 }
 
 /** The root element of a part that another one names. Throws DocumentFault: an answer without it would look whole. */

@@ -93,8 +93,7 @@ function slideToMarkdown(
 
 function notes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "notesSlide").flatMap((name) => {
-		const root = partRoot(zip, name);
-		const [tree] = root === null ? [] : descendants(root, "spTree");
+		const [tree] = descendants(neededPart(zip, name), "spTree");
 		if (tree === undefined) return [];
 		const inner = relationsOf(zip, name);
 		const shapes = shapesOf(tree, (id) => inner.get(id)?.target).filter(({ placeholder }) => !REPEATED.test(placeholder));
@@ -106,8 +105,7 @@ function notes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): strin
 /** Comments of both forms: `text` beside an author's number, and the newer with a text body. */
 function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>, authors: ReadonlyMap<string, string>): string[] {
 	return targetsOf(relations, "comments").flatMap((name) => {
-		const root = partRoot(zip, name);
-		return (root === null ? [] : elements(root)).flatMap((comment) => {
+		return elements(neededPart(zip, name)).flatMap((comment) => {
 			const plain = child(comment, "text");
 			const text = plain === undefined ? partWords(comment).join(" ") : textOf(plain);
 			const author = authors.get(attribute(comment, "authorId") ?? "");

@@ -5,30 +5,32 @@ import { attribute, child, descendants, elements, type MarkupElement, prefixed, 
 import type { ZipArchive } from "../zip/zip-archive.ts";
 import { partWords, shapesOf } from "./drawing-text.ts";
 import { NumberFormats } from "./number-formats.ts";
-import { lacks, mainPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import { lacks, mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
 import { type CellValues, readSheet, withoutEscapes } from "./sheet-cells.ts";
 
 /** A workbook (ECMA-376 part 1, 18) as Markdown: each sheet with its name, its values as shown, its comments and boxes. */
 export function xlsxToMarkdown(zip: ZipArchive): string {
 	const main = mainPart(zip);
-	const root = partRoot(zip, main);
+	const root = neededPart(zip, main);
 	const relations = relationsOf(zip, main);
-	const list = root === null ? undefined : child(root, "sheets");
+	const list = child(root, "sheets");
 	const sheets = list === undefined ? [] : elements(list);
 	if (sheets.length > MAX_SHEETS) throw new DocumentFault("too-large", `The file has more than ${MAX_SHEETS} sheets`);
-	const settings = root === null ? undefined : child(root, "workbookPr");
+	const settings = child(root, "workbookPr");
 	const from1904 = /^(1|true)$/.test((settings && attribute(settings, "date1904")) ?? "");
 	const [stylesPart = ""] = targetsOf(relations, "styles");
-	const [stringsPart = ""] = targetsOf(relations, "sharedStrings");
+	const [stringsPart] = targetsOf(relations, "sharedStrings");
 	const values: CellValues = {
-		strings: sharedStrings(partRoot(zip, stringsPart)),
+		strings: stringsPart === undefined ? [] : sharedStrings(neededPart(zip, stringsPart)),
 		formats: NumberFormats.ofStyles(partRoot(zip, stylesPart), from1904),
 		budget: { cells: 0, chars: 0 },
 	};
 	return blocks(
 		sheets.flatMap((sheet) => {
-			const target = relations.get(prefixed(sheet, "id") ?? "")?.target;
-			if (target === undefined) return [];
+			const id = prefixed(sheet, "id");
+			if (id === undefined) return [];
+			const target = relations.get(id)?.target;
+			if (target === undefined) throw lacks(id);
 			const hidden = /hidden/i.test(attribute(sheet, "state") ?? "") ? " (hidden)" : "";
 			const content = sheetBlocks(zip, target, values);
 			return [heading(2, `${attribute(sheet, "name") ?? ""}${hidden}`), ...content];
@@ -38,7 +40,7 @@ export function xlsxToMarkdown(zip: ZipArchive): string {
 
 function sheetBlocks(zip: ZipArchive, name: string, values: CellValues): string[] {
 	const xml = zip.text(name);
-	if (xml === null) throw lacks(name);
+	if (xml === null || xml.trim() === "") throw lacks(name);
 	const relations = relationsOf(zip, name);
 	const { rows, links, headers, footers } = readSheet(xml, values);
 	return [
@@ -69,8 +71,7 @@ function boxes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): strin
 
 function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "comments").flatMap((name) => {
-		const root = partRoot(zip, name);
-		if (root === null) return [];
+		const root = neededPart(zip, name);
 		const authors = descendants(root, "author").map(textOf);
 		return descendants(root, "comment").map((comment) => {
 			const author = authors[Number(attribute(comment, "authorId"))];
@@ -81,8 +82,8 @@ function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): st
 }
 
 /** Each string's runs joined; phonetic readings are left out. */
-function sharedStrings(root: MarkupElement | null): string[] {
-	return (root === null ? [] : elements(root)).map((item) =>
+function sharedStrings(root: MarkupElement): string[] {
+	return elements(root).map((item) =>
 		elements(item)
 			.map((part) => (part.name === "t" ? textOf(part) : part.name === "r" ? textOf(child(part, "t")) : ""))
 			.map(withoutEscapes)

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { deflateSync } from "node:zlib";
 import { type PdfPage, pdfFile } from "../../../../test/support/pdf-file.ts";
 import { extractText } from "../extract.ts";
 import type { ReadScan } from "./scan-reader.ts";
@@ -182,4 +183,38 @@ test("a file whose table of objects is lost, or wrong, is read all the same", as
 		expect(await extractText(file, "file.pdf", { readScan: null })).toBe(LEFT.join(" "));
 	for (const file of [whole.subarray(0, 20), Buffer.from(`%PDF-1.7\n${"1 0 obj\n".repeat(50_000)}`)])
 		await expect(extractText(file, "file.pdf", { readScan: null })).rejects.toMatchObject({ kind: "corrupt" });
+});
+
+test("a file whose objects stand in streams, and whose table is lost, is read all the same", async () => {
+	const content = "BT /F1 12 Tf 72 700 Td (Words of a stream) Tj ET";
+	const packed = [
+		"<</Type/Catalog/Pages 2 0 R>>",
+		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R/Resources<</Font<</F1 4 0 R>>>>>>",
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+	];
+	let at = 0;
+	const numbers = packed.map((body, index) => {
+		const pair = `${index + 1} ${at}`;
+		at += body.length + 1;
+		return pair;
+	});
+	const header = `${numbers.join(" ")} `;
+	for (const pack of [true, false]) {
+		const objects = Buffer.from(header + packed.join(" "), "latin1");
+		const bytes = pack ? deflateSync(objects) : objects;
+		const stream = `<</Type/ObjStm/N 4/First ${header.length}/Length ${bytes.length}${pack ? "/Filter/FlateDecode" : ""}>>stream\r\n`;
+		const file = Buffer.concat([
+			Buffer.from(`%PDF-1.5\n5 0 obj\n<</Length ${content.length}>>stream\n${content}\nendstream\nendobj\n6 0 obj\n${stream}`),
+			bytes,
+			Buffer.from("\nendstream\nendobj\n"),
+		]);
+		expect(await extractText(file, "file.pdf", { readScan: null })).toBe("Words of a stream");
+	}
+	const bomb = deflateSync(Buffer.alloc(300_000_000));
+	const hostile = Buffer.concat([
+		Buffer.from("%PDF-1.5\n6 0 obj\n<</Type/ObjStm/N 4/First 9/Filter/FlateDecode>>stream\n"),
+		bomb,
+	]);
+	await expect(extractText(hostile, "file.pdf", { readScan: null })).rejects.toMatchObject({ kind: "corrupt" });
 });

@@ -1,3 +1,6 @@
+import { constants, inflateSync, type ZlibOptions } from "node:zlib";
+import { MAX_INFLATED_BYTES } from "../limits.ts";
+
 /** Objects of a file that is rebuilt; readers have no more. */
 const MAX_OBJECTS = 1_000_000;
 const OBJECT = /(?:^|[^0-9])(\d{1,10})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b/g;
@@ -5,33 +8,89 @@ const OBJECT = /(?:^|[^0-9])(\d{1,10})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b/g;
 const HEAD_CHARS = 2_048;
 const ENTRY_DIGITS = 10;
 
+const CATALOG = /\/Type\s*\/Catalog\b/;
+
+interface Place {
+	readonly at: number;
+	readonly generation: number;
+}
+
 /**
  * The file with a cross-reference table behind it that names every object found in it (ISO 32000-1, 7.5.4), as readers
- * rebuild one that is lost. Of objects with one number the last counts. null where it has no catalog outside of streams.
+ * rebuild one that is lost. Objects within streams are written out. Of objects with one number the last counts. null
+ * where it has no catalog, and where it is encrypted: then streams hide their objects.
  */
 export function rebuildXref(bytes: Uint8Array): Uint8Array | null {
 	const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-	const places = new Map<number, { readonly at: number; readonly generation: number }>();
+	const places = new Map<number, Place>();
+	const unpacked = new Map<number, string>();
 	let root: number | null = null;
+	let left = MAX_INFLATED_BYTES;
 	for (const match of text.matchAll(OBJECT)) {
 		const [whole, number = "", generation = ""] = match;
 		const at = match.index + whole.indexOf(number);
 		const id = Number(number);
 		if (id === 0 || id > MAX_OBJECTS) continue;
 		places.set(id, { at, generation: Number(generation) });
-		const head = text.slice(match.index + whole.length, match.index + whole.length + HEAD_CHARS);
-		if (/\/Type\s*\/Catalog\b/.test(head.split("endobj", 1)[0] ?? "")) root = id;
+		unpacked.delete(id);
+		const from = match.index + whole.length;
+		const head = text.slice(from, from + HEAD_CHARS).split("endobj", 1)[0] ?? "";
+		if (CATALOG.test(head)) root = id;
+		if (!/\/Type\s*\/ObjStm\b/.test(head)) continue;
+		for (const [inner, body] of packedObjects(text, from, head, left)) {
+			left -= body.length;
+			if (inner === 0 || inner > MAX_OBJECTS) continue;
+			places.delete(inner);
+			unpacked.set(inner, body);
+			if (CATALOG.test(body)) root = inner;
+		}
 	}
 	if (root === null) return null;
-	return Buffer.concat([bytes, Buffer.from(tableOf(places, root, bytes.length + 1), "latin1")]);
+	const written: string[] = [];
+	let end = bytes.length;
+	for (const [id, body] of unpacked) {
+		places.set(id, { at: end + 1, generation: 0 });
+		written.push(`\n${id} 0 obj\n${body}\nendobj`);
+		end += written.at(-1)?.length ?? 0;
+	}
+	return Buffer.concat([bytes, Buffer.from(written.join("") + tableOf(places, root, end + 1), "latin1")]);
+}
+
+const LENIENT: ZlibOptions = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/** The objects of an object stream (ISO 32000-1, 7.5.7), by number; none where it cannot be unpacked. */
+function packedObjects(text: string, from: number, head: string, maxBytes: number): (readonly [id: number, body: string])[] {
+	const [begin] = /\bstream\r?\n/.exec(head) ?? [];
+	const count = Number(/\/N\s+(\d{1,7})/.exec(head)?.[1]);
+	const first = Number(/\/First\s+(\d{1,9})/.exec(head)?.[1]);
+	if (begin === undefined || Number.isNaN(count + first) || maxBytes <= 0) return [];
+	const start = from + head.indexOf(begin) + begin.length;
+	const end = text.indexOf("endstream", start);
+	const raw = Buffer.from(text.slice(start, end < 0 ? undefined : end), "latin1");
+	let content: string;
+	try {
+		const isPacked = /\/FlateDecode\b/.test(head);
+		content = (isPacked ? inflateSync(raw, { ...LENIENT, maxOutputLength: maxBytes }) : raw).toString("latin1");
+	} catch {
+		return [];
+	}
+	const numbers = content
+		.slice(0, first)
+		.trim()
+		.split(/\s+/, count * 2)
+		.map(Number);
+	const objects: (readonly [number, string])[] = [];
+	for (let index = 0; index + 1 < numbers.length; index += 2) {
+		const id = numbers[index] ?? 0;
+		const next = numbers[index + 3];
+		const body = content.slice(first + (numbers[index + 1] ?? 0), next === undefined ? undefined : first + next);
+		if (Number.isInteger(id)) objects.push([id, body]);
+	}
+	return objects;
 }
 
 /** @param at where the table begins, behind a line end */
-function tableOf(
-	places: ReadonlyMap<number, { readonly at: number; readonly generation: number }>,
-	root: number,
-	at: number,
-): string {
+function tableOf(places: ReadonlyMap<number, Place>, root: number, at: number): string {
 	const sorted = [...places].sort(([one], [other]) => one - other);
 	const line = (offset: number, generation: number, kind: "f" | "n") =>
 		`${String(offset).padStart(ENTRY_DIGITS, "0")} ${String(generation).padStart(5, "0")} ${kind} \n`;

@@ -19,6 +19,8 @@ const MAX_COMMENT_BYTES = 65_535;
 const IN_ZIP64 = 0xffff_ffff;
 const STORED = 0;
 const DEFLATED = 8;
+/** Some writers begin names as paths: names are relative (APPNOTE 4.4.17.1). */
+const LEADING = /^(?:\.?\/)+/;
 const TEXT_PART = /\.(xml|rels|x?html?|opf|ncx|txt|vml)$/i;
 
 const corrupt = () => new DocumentFault("corrupt", "The file is cut off or damaged: its zip directory cannot be read");
@@ -134,7 +136,10 @@ function directory(bytes: Buffer): Map<string, Entry> {
 		if (bytes.readUInt32LE(at) !== DIRECTORY_ENTRY) throw corrupt();
 		const nameBytes = bytes.readUInt16LE(at + 28);
 		const extraBytes = bytes.readUInt16LE(at + 30);
-		const name = bytes.toString("utf8", at + 46, at + 46 + nameBytes).replaceAll("\\", "/");
+		const name = bytes
+			.toString("utf8", at + 46, at + 46 + nameBytes)
+			.replaceAll("\\", "/")
+			.replace(LEADING, "");
 		const extra = bytes.subarray(at + 46 + nameBytes, at + 46 + nameBytes + extraBytes);
 		const sizes = fullSizes(extra, [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]);
 		const [unpacked = 0, packedBytes = 0, headerAt = 0] = sizes;
