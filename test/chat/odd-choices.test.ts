@@ -108,6 +108,23 @@ test("what comes twice of a call goes out once: clients join it", async () => {
 	expect(told.map((call) => call.function?.name ?? "").join("")).toBe("fg");
 });
 
+test("an index that is taken is given to nobody else, and calls without end go out as they came", async () => {
+	const mixed = [1, 0, 1, 0].map((index, place) => ({ index, id: `c${place}`, function: F }));
+	upstream.always({ raw: sse([...mixed.map(delta), END], JSON.stringify), headers: EVENTS });
+	const { choices } = await openai.chat.completions.stream(PRICED).finalChatCompletion();
+	expect(new Set(choices[0]?.message.tool_calls?.map(({ id }) => id))).toEqual(new Set(["c0", "c1", "c2", "c3"]));
+	const endless = Array.from({ length: 3_000 }, (_, place) => ({
+		index: 0,
+		id: `c${place}`,
+		function: { name: "f", arguments: "" },
+	}));
+	upstream.always({ raw: sse([...endless.map(delta), END], JSON.stringify), headers: EVENTS });
+	const told: number[] = [];
+	for await (const chunk of await openai.chat.completions.create({ ...PRICED, stream: true }))
+		for (const { index } of chunk.choices[0]?.delta.tool_calls ?? []) told.push(index);
+	expect([told.length, told[2_047], told[2_048]]).toEqual([3_000, 2_047, 0]);
+});
+
 const WHOLE: readonly (readonly [string, object, object])[] = [
 	["no role", { index: 0, message: { content: "Hi" } }, { message: { role: "assistant", content: "Hi" }, finish_reason: "stop" }],
 	[

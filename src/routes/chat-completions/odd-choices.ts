@@ -12,6 +12,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Longer arguments are no whole object for `isWholeObject`: no more of them is kept. */
 const MAX_KEPT_CHARS = 262_144;
 
+/** More than any answer has: what passes them goes out as it came, so that a stream holds no more than this in memory. */
+const MAX_CALLS = 2_048;
+const MAX_CHOICES = 8;
+
 /** A call whose fragments come. */
 interface CallUnderWay {
 	readonly identity: CallIdentity;
@@ -22,8 +26,11 @@ interface CallUnderWay {
 
 /** What a stream has said of one choice. */
 interface ChoiceUnderWay {
-	readonly calls: CallUnderWay[];
+	lastCall: CallUnderWay | undefined;
 	readonly byIndex: Map<unknown, CallUnderWay>;
+	/** Indices that are given out, and the one behind the highest. */
+	readonly used: Set<unknown>;
+	nextIndex: number;
 }
 
 /** The choices of a stream's chunks, one chunk after the other. */
@@ -62,7 +69,8 @@ export class StreamedChoices {
 	#choice(choice: Fields, place: number): Fields {
 		const index = typeof choice.index === "number" ? choice.index : place;
 		const known = this.#choices.get(index);
-		const underWay = known ?? { calls: [], byIndex: new Map() };
+		if (known === undefined && this.#choices.size === MAX_CHOICES) return choice;
+		const underWay = known ?? { lastCall: undefined, byIndex: new Map(), used: new Set(), nextIndex: 0 };
 		this.#choices.set(index, underWay);
 		const came = isRecord(choice.delta) ? choice.delta : saidInstead(choice);
 		const delta = this.#delta(came, known === undefined, underWay);
@@ -84,12 +92,12 @@ export class StreamedChoices {
 		return Object.keys(edits).length === 0 ? delta : { ...delta, ...edits };
 	}
 
-	#call(call: Fields, { calls, byIndex }: ChoiceUnderWay): Fields {
+	#call(call: Fields, underWay: ChoiceUnderWay): Fields {
 		const called = isRecord(call.function) ? call.function : {};
-		const known = typeof call.index === "number" ? byIndex.get(call.index) : calls.at(-1);
+		const known = typeof call.index === "number" ? underWay.byIndex.get(call.index) : underWay.lastCall;
 		const isWhole = () => known !== undefined && known.identity.id === null && isWholeObject(known.written);
 		if (known === undefined || known.identity.isOther(call.id, called.name, isWhole))
-			return this.#begun(call, called, calls, byIndex);
+			return this.#callCount < MAX_CALLS ? this.#begun(call, called, underWay) : call;
 		const isSameId = call.id === undefined || call.id === null;
 		const isSameName = called.name === undefined || called.name === null || called.name === "";
 		this.#keep(known, called.arguments);
@@ -101,15 +109,16 @@ export class StreamedChoices {
 		return { ...rest, index: known.index, function: { ...others, ...more, arguments: argumentsText(called.arguments) } };
 	}
 
-	#begun(call: Fields, called: Fields, calls: CallUnderWay[], byIndex: ChoiceUnderWay["byIndex"]): Fields {
+	#begun(call: Fields, called: Fields, underWay: ChoiceUnderWay): Fields {
 		const identity = new CallIdentity();
 		identity.learn(call.id, called.name);
-		const next = calls.reduce((most, { index }) => Math.max(most, index + 1), 0);
-		const isFree = typeof call.index === "number" && calls.every(({ index }) => index !== call.index);
-		const index = isFree ? Number(call.index) : next;
+		const isFree = typeof call.index === "number" && !underWay.used.has(call.index);
+		const index = isFree ? Number(call.index) : underWay.nextIndex;
 		const begun = { identity, index, written: "" };
-		calls.push(begun);
-		byIndex.set(call.index, begun);
+		underWay.used.add(index);
+		underWay.nextIndex = Math.max(underWay.nextIndex, index + 1);
+		underWay.lastCall = begun;
+		underWay.byIndex.set(call.index, begun);
 		this.#keep(begun, called.arguments);
 		const id = identity.id ?? ownCallId(this.#requestId, this.#callCount);
 		this.#callCount++;
