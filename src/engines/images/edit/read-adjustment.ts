@@ -19,12 +19,38 @@ const TONE_VERBS: Readonly<Record<string, readonly [Tone, sign: 1 | -1]>> = {
 };
 const MORE = ["increase", "raise", "more", "boost"];
 const LESS = ["decrease", "reduce", "lower", "less"];
-const GREY = ["black and white", "grey scale", "gray scale", "greyscale", "grayscale", "monochrome", "grey", "gray"];
+const GREY = [
+	"black and white",
+	"black white",
+	"b and w",
+	"bw",
+	"grey scale",
+	"gray scale",
+	"greyscale",
+	"grayscale",
+	"monochrome",
+	"grey",
+	"gray",
+];
 
 /** An adjustment with its mask, or null where the words are of none. @throws Misread */
 export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
-	const adjustment = readPlain(reader) ?? readTone(reader);
-	return adjustment === null ? null : { ...adjustment, mask: readMask(reader) };
+	const start = reader.position;
+	const before = reader.degree();
+	const adjustment = readMeasured(reader, before) ?? readTone(reader, before) ?? (before === null ? readPlain(reader) : null);
+	if (adjustment !== null) return { ...adjustment, mask: readMask(reader) };
+	reader.position = start;
+	return null;
+}
+
+/** Effects of a strength; `before` is the degree that was said in front of them. */
+function readMeasured(reader: TokenReader, before: number | null): Adjustment | null {
+	if (reader.phrase("blur", "blurred", "blurry") !== null) return { op: "blur", px: amount(reader, "blur", 5, before) };
+	if (reader.phrase("pixelate", "pixelated", "pixellate") !== null)
+		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16, before)) };
+	if (reader.phrase("sharpen", "sharper", "sharp") !== null)
+		return { op: "sharpen", amount: amount(reader, "sharpen", 1, before) };
+	return null;
 }
 
 function readPlain(reader: TokenReader): Adjustment | null {
@@ -37,10 +63,6 @@ function readPlain(reader: TokenReader): Adjustment | null {
 		reader.phrase("colors", "colours");
 		return { op: "invert" };
 	}
-	if (reader.phrase("blur", "blurred", "blurry") !== null) return { op: "blur", px: amount(reader, "blur", 5) };
-	if (reader.phrase("pixelate", "pixelated", "pixellate") !== null)
-		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16)) };
-	if (reader.phrase("sharpen", "sharper", "sharp") !== null) return { op: "sharpen", amount: amount(reader, "sharpen", 1) };
 	if (reader.phrase("hue", "shift hue", "rotate hue") !== null) {
 		reader.phrase("by");
 		return { op: "hue", degrees: required(reader.number("degrees", "degrees", null)).value };
@@ -57,15 +79,16 @@ function readTint(reader: TokenReader): Adjustment {
 	return { op: "tint", colour, percent: reader.number("percent", "%")?.value ?? DEFAULT_TINT };
 }
 
-function readTone(reader: TokenReader): Adjustment | null {
+function readTone(reader: TokenReader, before: number | null): Adjustment | null {
 	const start = reader.position;
 	const verb = reader.phrase(...Object.keys(TONE_VERBS));
 	const [tone, sign] = (verb === null ? undefined : TONE_VERBS[verb]) ?? [null, 1];
 	if (tone !== null) {
 		const change = changeBy(reader);
 		// Without a number all colour goes.
-		if (verb === "desaturate" && change === null) return { op: "grey" };
-		return toned(tone, sign * (change ?? DEFAULT_CHANGE));
+		const degree = before ?? (change === null ? reader.degree() : null);
+		if (verb === "desaturate" && change === null && degree === null) return { op: "grey" };
+		return toned(tone, sign * (change ?? DEFAULT_CHANGE * (degree ?? 1)));
 	}
 	const direction = reader.phrase(...MORE) !== null ? 1 : reader.phrase(...LESS) !== null ? -1 : null;
 	const named = reader.phrase(...Object.keys(TONES));
@@ -74,7 +97,7 @@ function readTone(reader: TokenReader): Adjustment | null {
 		return null;
 	}
 	const op = TONES[named as keyof typeof TONES];
-	if (direction !== null) return toned(op, direction * (changeBy(reader) ?? DEFAULT_CHANGE));
+	if (direction !== null) return toned(op, direction * (changeBy(reader) ?? DEFAULT_CHANGE * (before ?? reader.degree() ?? 1)));
 	const to = reader.phrase("to") !== null;
 	if (!to) reader.phrase("by");
 	const { value, signed } = required(reader.number("adjust", "%"));
@@ -92,11 +115,11 @@ function changeBy(reader: TokenReader): number | null {
 
 const toned = (op: Tone, percent: number): Adjustment => ({ op, percent: inRange(percent === 0 ? 0 : percent, "adjust") });
 
-function amount(reader: TokenReader, range: "blur" | "pixelate" | "sharpen", otherwise: number): number {
+function amount(reader: TokenReader, range: "blur" | "pixelate" | "sharpen", otherwise: number, before: number | null): number {
 	const by = reader.phrase("by", "with", "to") !== null;
 	const number = range === "sharpen" ? reader.number(range, null) : reader.number(range, "px", null);
 	if (by && number === null) throw new Misread("a number is missing");
-	return number?.value ?? otherwise;
+	return number?.value ?? otherwise * (before ?? reader.degree() ?? 1);
 }
 
 /** `in the masked region`, `inside mask 3`. */

@@ -16,11 +16,18 @@ const WAYS: Readonly<Record<string, ResizeWay>> = {
 	inside: "fitted",
 };
 
+const OPPOSITE = { left: "right", right: "left", top: "bottom", bottom: "top" } as const;
+/** Percent of a whole. */
+const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quarter: 25 };
+
 /** Another size, part or side of the picture; null where the words are of none. @throws Misread */
 export function readReshaping(reader: TokenReader): Reshaping | null {
 	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink");
 	if (verb !== null) return readResize(reader, verb);
-	if (reader.phrase("crop", "cut") !== null) return readCrop(reader);
+	const larger = readLarger(reader);
+	if (larger !== null) return larger;
+	const crop = reader.phrase("crop", "cut", "keep");
+	if (crop !== null) return readPart(reader, crop) ?? readCrop(reader);
 	if (reader.phrase("trim") !== null) {
 		reader.phrase("edges", "borders", "border");
 		return { op: "trim" };
@@ -37,8 +44,38 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	return null;
 }
 
+/** `smaller`, `20% smaller`, `a bit larger`, `half the size`, `twice as big`; null where the words are of none. */
+function readLarger(reader: TokenReader): Reshaping | null {
+	const start = reader.position;
+	const degree = reader.degree();
+	const before = degree === null ? reader.number("scale", "%") : null;
+	const word = reader.phrase("smaller", "bigger", "larger");
+	if (word !== null) {
+		if (before === null) reader.phrase("by");
+		const percent = (before ?? reader.number("scale", "%"))?.value ?? null;
+		const grows = word !== "smaller";
+		if (percent !== null) return scaled(grows ? 100 + percent : 100 - percent);
+		return resizedBy(grows, degree ?? reader.degree());
+	}
+	reader.position = start;
+	if (reader.phrase("half size", "half as big", "half as large") !== null) return scaled(50);
+	return reader.phrase("double size", "twice size", "twice as big", "twice as large") === null ? null : scaled(200);
+}
+
+/** Half or twice the size; with `a bit` half of that change. */
+function resizedBy(grows: boolean, degree: number | null): Reshaping {
+	if (degree !== null && degree < 1) return scaled(grows ? 150 : 75);
+	return scaled(grows ? 200 : 50);
+}
+
 function readResize(reader: TokenReader, verb: string): Reshaping {
+	if (verb !== "resize" && verb !== "scale" && reader.atJoint) return resizedBy(verb !== "shrink", null);
 	const by = reader.phrase("by", "to") === "by";
+	const share = reader.phrase(...Object.keys(SHARES));
+	if (share !== null) {
+		reader.phrase("size");
+		return scaled(by ? 100 - (SHARES[share] ?? 0) : (SHARES[share] ?? 0));
+	}
 	const size = reader.size();
 	if (size !== null) {
 		const way = reader.phrase(...Object.keys(WAYS));
@@ -65,6 +102,25 @@ const sideOf = (word: string | null): string | null =>
 
 /** To two decimals: what a prompt can say. */
 const scaled = (percent: number): Reshaping => ({ op: "scale", percent: inRange(Math.round(percent * 100) / 100, "scale") });
+
+/** `crop to the top half` keeps it, as does `keep`; `cut the top half` and `crop off the top half` take it away. Null: neither. */
+function readPart(reader: TokenReader, verb: string): Reshaping | null {
+	const start = reader.position;
+	const goes = reader.phrase("off", "out", "away") !== null || verb === "cut";
+	reader.phrase("to", "only");
+	const word = reader.phrase(...SIDES);
+	const side = SIDES.find((each) => each === word);
+	const share = reader.phrase(...Object.keys(SHARES));
+	if (side !== undefined && share !== null) {
+		const percent = SHARES[share] ?? 0;
+		const taken = reader.phrase("off", "away") !== null || goes;
+		if (taken) return { op: "cut", side, by: { value: percent, unit: "%" } };
+		return { op: "cut", side: OPPOSITE[side], by: { value: Math.round((100 - percent) * 100) / 100, unit: "%" } };
+	}
+	if (verb === "keep") throw new Misread("say what stays, as in: keep the top half");
+	reader.position = start;
+	return null;
+}
 
 function readCrop(reader: TokenReader): Reshaping {
 	const length = readLength(reader);

@@ -61,6 +61,12 @@ export class TokenReader {
 		return token as TokenOf<Kind>;
 	}
 
+	/** How much of what is usual: `a bit` is half, `a lot` twice as much; null where nothing is said. */
+	degree(): number | null {
+		const said = this.phrase(...DEGREES.keys());
+		return said === null ? null : (DEGREES.get(said) ?? null);
+	}
+
 	/** The first of some phrases, each of one or more words. */
 	phrase(...phrases: readonly string[]): string | null {
 		for (const phrase of phrases) {
@@ -179,6 +185,19 @@ export class TokenReader {
 		throw new Misread("the base is image 1, its layers are 2 and 3");
 	}
 }
+
+/** `a` is a filler: `a little bit` comes as `little bit`. */
+const DEGREES: ReadonlyMap<string, number> = new Map([
+	["little bit", 0.5],
+	["little", 0.5],
+	["bit", 0.5],
+	["slightly", 0.5],
+	["somewhat", 0.5],
+	["lot", 2],
+	["much", 2],
+	["strongly", 2],
+	["heavily", 2],
+]);
 
 const PLACE_WORDS: ReadonlyMap<string, string> = new Map([
 	["top", "top"],

@@ -37,7 +37,7 @@ const PATTERNS = {
 	// Quotes of a kind belong together; a mark in front takes the meaning from a quote or from itself.
 	text: /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|“([^”]*)”|‘([^’]*)’|«([^»]*)»/sy,
 	colour: /#[0-9a-z]+/iy,
-	size: new RegExp(String.raw`(${NUMBER})${PIXELS}\s?(?:x|×|by)\s?(${NUMBER})${PIXELS}(?![\p{L}\p{N}%])`, "iuy"),
+	size: new RegExp(String.raw`(${NUMBER})${PIXELS}\s?(?:x|×|\*|by)\s?(${NUMBER})${PIXELS}(?![\p{L}\p{N}%])`, "iuy"),
 	ratio: new RegExp(String.raw`(${NUMBER})\s?:\s?(${NUMBER})(?![\p{L}\p{N}%])`, "iuy"),
 	number: new RegExp(
 		String.raw`([+\-−]?)(${NUMBER})(?:\s?(%|°|percent|px|pixels?|degrees?|deg|x|×|times)(?![\p{L}]))?(?![\p{L}\p{N}])`,
@@ -99,5 +99,6 @@ function numberOf([, sign = "", digits, unit]: RegExpExecArray, spot: Spot): Tok
 function signAt(match: (pattern: RegExp) => RegExpExecArray | null, start: number): Token | null {
 	if (match(/-(?=\p{L})/uy) !== null) return null;
 	const sign = match(/./suy)?.[0] ?? "";
+	if (sign === "&") return { kind: "word", word: "and", start, end: start + 1 };
 	return { kind: "word", word: sign, start, end: start + Math.max(1, sign.length) };
 }

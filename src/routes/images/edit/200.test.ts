@@ -95,11 +95,11 @@ describe("by a server", () => {
 		expect((await edit({ image: url })).status).toBe(200);
 	});
 
-	test("modelId names a model too, and model wins over it", async () => {
+	test("modelId names a model too, alone or beside the same model", async () => {
 		expect((await edit({ modelId: "gpt-image-2-edit", quality: "low" })).headers.get("x-service-model-id")).toBe(
 			"gpt-image-2-edit",
 		);
-		const both = await edit({ modelId: "gpt-image-2-edit", model: "own-edit" });
+		const both = await edit({ modelId: "own-edit", model: "own-edit" });
 		expect(both.headers.get("x-service-model-id")).toBe("own-edit");
 		expect(await images.lastPrice()).toBe(0.5);
 	});

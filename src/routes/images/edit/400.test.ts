@@ -53,6 +53,7 @@ test.each([
 	["an unknown format", { output_format: "gif" }, "output_format"],
 	["safe mode in words", { safe_mode: "no" }, "safe_mode"],
 	["a model without a name", { model: "" }, "model"],
+	["a modelId beside another model", { modelId: "gpt-image-2-edit", model: "own-edit" }, "modelId"],
 	["a modelId that is none", { modelId: "qwen-9" }, "modelId"],
 	["a modelId of another type", { modelId: "tts-kokoro" }, "modelId"],
 	["a picture that is an object", { image: { url: "x" } }, "image"],

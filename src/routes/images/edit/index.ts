@@ -42,6 +42,8 @@ export function imageEdit(parts: ImageParts): Endpoint {
 
 async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
 	const { model: ref, modelId, image, prompt, safe_mode: safeMode } = body;
+	if (ref !== undefined && modelId !== undefined && ref !== modelId)
+		throw invalidField(["modelId"], "must be the same as model; send model alone");
 	const model = ref === undefined && modelId !== undefined ? listedEditModel(modelId, call, parts) : editModel(ref, call, parts);
 	const choices = chooseTiers(body, model.image);
 	const source =

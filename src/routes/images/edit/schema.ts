@@ -8,7 +8,7 @@ export const EditBodySchema = Type.Object(
 		model: Type.Optional(
 			Type.String({ minLength: 1, default: "firered-image-edit", description: "GET /models?type=inpaint lists them" }),
 		),
-		modelId: Type.Optional(Type.String({ deprecated: true, description: "Use model, which wins" })),
+		modelId: Type.Optional(Type.String({ deprecated: true, description: "Use model; beside it, it must be the same" })),
 		...editChoices,
 	},
 	{ additionalProperties: false },
