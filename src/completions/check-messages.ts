@@ -73,7 +73,7 @@ function checkFile(
 		facts.nativeFileBytes += fileBytes;
 		return;
 	}
-	if (facts.files.length === MAX_FILES) throw invalidField(["messages"], `more than ${MAX_FILES} files`, "maxItems");
+	if (facts.files.length === MAX_FILES) throw invalidField(["messages"], `more than ${MAX_FILES} files`, "too_big");
 	facts.files.push({ message, part: place, name: part.file.filename ?? "", source: part.file.file_data });
 	facts.fileDataBytes += dataBytes;
 }

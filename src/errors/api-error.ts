@@ -5,8 +5,11 @@ export interface Issue {
 	readonly path: readonly (string | number)[];
 	readonly code: string;
 	readonly message: string;
-	/** Of too many: how many there may be. */
+	/** Of `too_small` and `too_big`: the bound, what it is of (string, array, number), and whether the bound itself is taken. */
+	readonly minimum?: number;
 	readonly maximum?: number;
+	readonly type?: string;
+	readonly inclusive?: boolean;
 }
 
 export interface ApiErrorOptions {

@@ -26,6 +26,24 @@ test("names a missing field, a bound and an enum", () => {
 	expect(told({ messages: [{ role: "user", content: "a" }], mode: "auto" })).toEqual(["mode: must be one of on, off"]);
 });
 
+test("an issue of length or range has its limit", () => {
+	const limited = checker(
+		Type.Object({
+			prompt: Type.String({ minLength: 1 }),
+			steps: Type.Integer({ exclusiveMaximum: 50 }),
+			tags: Type.Array(Type.String(), { maxItems: 1 }),
+			scale: Type.Number({ minimum: 0.5 }),
+		}),
+	);
+	const issues = limited.issues({ prompt: "", steps: 50, tags: ["a", "b"], scale: 0 });
+	expect(issues.map(({ message: _, ...issue }) => issue)).toEqual([
+		{ path: ["prompt"], code: "too_small", minimum: 1, type: "string", inclusive: true },
+		{ path: ["steps"], code: "too_big", maximum: 50, type: "number", inclusive: false },
+		{ path: ["tags"], code: "too_big", maximum: 1, type: "array", inclusive: true },
+		{ path: ["scale"], code: "too_small", minimum: 0.5, type: "number", inclusive: true },
+	]);
+});
+
 test("tells of a union only the branch that was meant", () => {
 	expect(told({ messages: [{ role: "tool", content: "x" }] })).toEqual(["messages.0.tool_call_id: is required"]);
 	expect(told({ messages: [{ role: "user", content: [{ type: "text" }] }] })).toEqual(["messages.0.content.0.text: is required"]);

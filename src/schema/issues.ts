@@ -1,5 +1,6 @@
 import type { Issue } from "../errors/index.ts";
 import { ruleOf, ruleOfSchema } from "./patterned-text.ts";
+import { sizeLimits } from "./size-limits.ts";
 
 /** What a compiled TypeBox schema reports (JSON Schema keywords). */
 export interface SchemaFault {
@@ -151,11 +152,11 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 	const { discriminators = ["role", "type"], schema } = options;
 	const issues: Issue[] = [];
 	const seen = new Set<string>();
-	const add = (path: (string | number)[], code: string, message: string): void => {
+	const add = (path: (string | number)[], code: string, message: string, limits: Partial<Issue> | null = null): void => {
 		const id = `${path.join("/")} ${message}`;
 		if (seen.has(id) || issues.length >= MAX_ISSUES) return;
 		seen.add(id);
-		issues.push({ path, code, message });
+		issues.push({ path, code, message, ...limits });
 	};
 	const addUnknown = (path: (string | number)[]): void =>
 		add(path, "unrecognized_key", `Unrecognized key(s) in object: '${path.at(-1)}'`);
@@ -171,7 +172,7 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 		} else if (fault.keyword === "required") {
 			for (const key of param<string[]>(fault, "requiredProperties") ?? []) add([...path, key], "required", "is required");
 		} else {
-			add(path, fault.keyword, describe(fault, schema));
+			add(path, fault.keyword, describe(fault, schema), sizeLimits(fault.keyword, param(fault, "limit")));
 		}
 	}
 	// The validator stops at a number of faults: of very many unknown keys it tells each, and not their sum.

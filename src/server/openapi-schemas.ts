@@ -33,7 +33,10 @@ const Issue = object(
 		path: { type: "array", items: { anyOf: [text, { type: "integer" }] }, description: "Names of members, and places in lists" },
 		code: text,
 		message: text,
-		maximum: { type: "integer", description: "Of too many: how many there may be" },
+		minimum: { type: "number", description: "Of `too_small`" },
+		maximum: { type: "number", description: "Of `too_big`" },
+		type: { type: "string", description: "What the bound is of: string, array, number" },
+		inclusive: { type: "boolean", description: "Whether the bound itself is taken" },
 	},
 	["path", "code", "message"],
 );

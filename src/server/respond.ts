@@ -84,6 +84,7 @@ export function answerHeaders(requestId: string, call: Call | null, settings: Re
 		headers["x-ratelimit-limit-requests"] = String(rate.limitRequests);
 		headers["x-ratelimit-remaining-requests"] = String(rate.remainingRequests);
 		headers["x-ratelimit-reset-requests"] = String(rate.resetAtSeconds);
+		headers["x-ratelimit-type"] = "user";
 		if (rate.limitTokens !== undefined) {
 			headers["x-ratelimit-limit-tokens"] = String(rate.limitTokens);
 			headers["x-ratelimit-remaining-tokens"] = String(rate.remainingTokens ?? 0);

@@ -41,7 +41,7 @@ export function chatRequest(request: ResponsesBody, long: LongStrings): Response
 	if (typeof input === "string") conversation.user(input);
 	else items.add(input);
 	const messages = conversation.finish();
-	if (messages.length === 0) throw invalidField(["input"], "must have at least one item", "minItems");
+	if (messages.length === 0) throw invalidField(["input"], "must have at least one item", "too_small");
 	const body: ChatBody = { model: request.model, messages, ...sampling(request), ...toolsOf(request, tools), ...textOf(request) };
 	const ignored = [...tools.ignored, ...items.ignored];
 	return { body, tools, ignored, rename: (path) => renamed(path, conversation, typeof input === "string") };

@@ -81,7 +81,7 @@ export class ClientTools {
 			...(parameters ? { parameters } : {}),
 			...(typeof strict === "boolean" ? { strict } : {}),
 		});
-		if (this.#functions.size > MAX_TOOLS) throw invalidField(["tools"], `more than ${MAX_TOOLS} tools`, "maxItems");
+		if (this.#functions.size > MAX_TOOLS) throw invalidField(["tools"], `more than ${MAX_TOOLS} tools`, "too_big");
 	}
 }
 

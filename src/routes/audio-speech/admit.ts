@@ -2,7 +2,7 @@ import type { HoldContext } from "../../budgets/port.ts";
 import { audioRateLimit, EMBEDDED, resolveAudioModel, unitsNano } from "../../catalog/index.ts";
 import type { ModelTarget, SpeechFacts, SpeechModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
-import { invalidField } from "../../schema/index.ts";
+import { invalidField, invalidRequest } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
 import { tellModel } from "../../server/tell-model.ts";
@@ -60,8 +60,11 @@ const UNSAYABLE = /^[\s\p{C}]*$/u;
 function countCharacters(text: string): number {
 	let characters = 0;
 	for (const _ of text) characters++;
-	if (characters > MAX_INPUT_CHARACTERS)
-		throw invalidField(["input"], `must have at most ${MAX_INPUT_CHARACTERS} characters; this one has ${characters}`, "too_big");
+	if (characters > MAX_INPUT_CHARACTERS) {
+		const message = `must have at most ${MAX_INPUT_CHARACTERS} characters; this one has ${characters}`;
+		const limits = { maximum: MAX_INPUT_CHARACTERS, type: "string", inclusive: true };
+		throw invalidRequest([{ path: ["input"], code: "too_big", ...limits, message }]);
+	}
 	if (UNSAYABLE.test(text)) throw invalidField(["input"], "must have something to say: this one is blank");
 	return characters;
 }

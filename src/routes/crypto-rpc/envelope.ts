@@ -199,8 +199,8 @@ class EnvelopeReader {
 			if (PLAIN_NAME.test(method)) this.#lastMethod = method;
 			return method;
 		}
-		if (method === "") this.#issue(index, "method", "minLength", "must not be empty");
-		else this.#issue(index, "method", "maxLength", `must not have more than ${MAX_METHOD_CHARACTERS} characters`);
+		if (method === "") this.#issue(index, "method", "too_small", "must not be empty");
+		else this.#issue(index, "method", "too_big", `must not have more than ${MAX_METHOD_CHARACTERS} characters`);
 		return null;
 	}
 

@@ -1,4 +1,4 @@
-import { invalidField } from "../../schema/index.ts";
+import { invalidRequest } from "../../schema/index.ts";
 
 /** Throws INVALID_REQUEST for a prompt with more code points than the model takes. */
 export function checkPrompt(prompt: string, limit: number, field = "prompt"): void {
@@ -6,6 +6,7 @@ export function checkPrompt(prompt: string, limit: number, field = "prompt"): vo
 	if (prompt.length <= limit) return;
 	let characters = 0;
 	for (const _ of prompt) characters++;
-	if (characters > limit)
-		throw invalidField([field], `must have at most ${limit} characters with this model; this one has ${characters}`, "too_big");
+	if (characters <= limit) return;
+	const message = `must have at most ${limit} characters with this model; this one has ${characters}`;
+	throw invalidRequest([{ path: [field], code: "too_big", maximum: limit, type: "string", inclusive: true, message }]);
 }

@@ -79,7 +79,14 @@ function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageP
 function checkOptions({ steps, style_preset: style, enable_web_search: search }: GenerateBody, { maxSteps }: ImageFacts): void {
 	if (steps !== undefined && maxSteps !== null && steps > maxSteps)
 		throw invalidRequest([
-			{ path: ["steps"], code: "too_big", message: `must be at most ${maxSteps} with this model`, maximum: maxSteps },
+			{
+				path: ["steps"],
+				code: "too_big",
+				message: `must be at most ${maxSteps} with this model`,
+				maximum: maxSteps,
+				type: "number",
+				inclusive: true,
+			},
 		]);
 	if (style !== undefined && !STYLES.includes(style))
 		throw invalidField(["style_preset"], "is no style; GET /api/v1/image/styles lists them", "enum");

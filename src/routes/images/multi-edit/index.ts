@@ -55,10 +55,20 @@ async function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: Im
 async function sourcesOf({ body, files, long }: Input<MultiEditBody, unknown>): Promise<PictureSource[]> {
 	const texts = body.images ?? [];
 	const count = files.length + texts.length;
-	if (count === 0) throw invalidRequest([{ path: ["images"], code: "too_small", message: "must have at least 1 picture" }]);
+	if (count === 0)
+		throw invalidRequest([
+			{
+				path: ["images"],
+				code: "too_small",
+				minimum: 1,
+				type: "array",
+				inclusive: true,
+				message: "must have at least 1 picture",
+			},
+		]);
 	if (count > MAX_PICTURES) {
 		const message = `must have at most ${MAX_PICTURES} pictures`;
-		throw invalidRequest([{ path: ["images"], code: "too_big", message, maximum: MAX_PICTURES }]);
+		throw invalidRequest([{ path: ["images"], code: "too_big", message, maximum: MAX_PICTURES, type: "array", inclusive: true }]);
 	}
 	const sources = files.map(({ bytes }, index) => sourceOfBytes(bytes, ["images", index]));
 	for (const [index, text] of texts.entries()) sources.push(await sourceOfText(text, long, ["images", index]));

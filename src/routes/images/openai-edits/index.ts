@@ -71,7 +71,7 @@ function sourcesOf(files: readonly FieldFile[]): PictureSource[] {
 	if (base === undefined) throw invalidField(["image"], "is required: a file, or several of image[]", "required");
 	if (files.length > MAX_PICTURES) {
 		const message = `must have at most ${MAX_PICTURES} files, the mask included`;
-		throw invalidRequest([{ path: ["image"], code: "too_big", message, maximum: MAX_PICTURES }]);
+		throw invalidRequest([{ path: ["image"], code: "too_big", message, maximum: MAX_PICTURES, type: "array", inclusive: true }]);
 	}
 	return [
 		sourceOfBytes(base.bytes, ["image"]),
