@@ -76,6 +76,8 @@ test("a text that the voice cannot say is refused with its script, and the voice
 		'voice: The text is written in Japanese script, which voice "af_sky" (English (United States)) cannot say: ' +
 			'name a voice that speaks Japanese (jf_alpha, jf_gongitsune, jf_nezumi, jf_tebukuro, jm_kumo), or voice "auto"',
 	);
+	const either = await refusalOf({ input: "東京", voice: "alloy" });
+	expect(either.error.message).toMatch(/name a voice that speaks Japanese or Chinese \(jf_alpha, .*zf_xiaobei, /);
 	const cyrillic = await refusalOf({ input: "Привет", voice: "ff_siwis" });
 	expect(cyrillic.error.message).toBe(
 		'input: The text is written in Cyrillic script, which voice "ff_siwis" (French) cannot say, ' +

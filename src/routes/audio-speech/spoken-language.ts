@@ -24,18 +24,17 @@ export function unsayableText(text: string, name: string, facts: SpeechFacts, mo
 	const voice = voiceOf(name);
 	const script = voice === undefined ? null : unsayableScript(text, voice.language);
 	if (voice === undefined || script === null) return null;
-	const language = languageByScript(text, voice.language);
-	const able = knownVoices(facts).filter((other) => other.language === language);
+	const able = knownVoices(facts).filter(({ language }) => unsayableScript(text, language) === null);
 	const fault = `The text is written in ${script} script, which voice "${name}" (${titleOf(voice)}) cannot say`;
-	const [first] = able;
-	if (first === undefined)
+	if (able.length === 0)
 		return new ApiError("INVALID_REQUEST", {
 			message: `input: ${fault}, nor can another voice of "${modelId}": use a model whose voices speak the language`,
 			param: "input",
 		});
+	const languages = [...new Set(able.map(titleOf))].join(" or ");
 	const names = able.map(({ id }) => id).join(", ");
 	return new ApiError("INVALID_REQUEST", {
-		message: `voice: ${fault}: name a voice that speaks ${titleOf(first)} (${names}), or voice "auto"`,
+		message: `voice: ${fault}: name a voice that speaks ${languages} (${names}), or voice "auto"`,
 		param: "voice",
 	});
 }

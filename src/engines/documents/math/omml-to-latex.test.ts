@@ -39,6 +39,15 @@ test.each([
 	[`<m:limLow>${e(r("lim"))}<m:lim>${r("n→∞")}</m:lim></m:limLow>${r("x")}`, "\\lim_{n\\to\\infty}x"],
 	[`<m:func>${e(r("foo"), "fName")}${e(r("x"))}</m:func>`, "\\operatorname{foo} x"],
 	[r("𝑎×b ≤ 50% of {c}_d"), "a\\times b \\le 50\\% of \\{c\\}\\_d"],
+	[
+		"<m:r><m:t>x</m:t></m:r><m:r><m:rPr><m:nor/></m:rPr><m:t> if 5% of </m:t></m:r><m:r><m:t>y</m:t></m:r>",
+		"x\\text{ if 5\\% of }y",
+	],
+	['<m:r><m:rPr><m:nor m:val="0"/></m:rPr><m:t>ab</m:t></m:r>', "ab"],
+	[
+		"<m:func><m:fName><m:r><m:rPr><m:nor/></m:rPr><m:t>sin</m:t></m:r></m:fName><m:e><m:r><m:t>x</m:t></m:r></m:e></m:func>",
+		"\\sin x",
+	],
 ])("%s", (omml, expected) => {
 	expect(latex(omml)).toBe(expected);
 });

@@ -26,6 +26,7 @@ const STRUCTURES: Readonly<Record<string, (element: MarkupElement) => string>> =
 	bar: (element) => `\\${property(element, "pos") === "top" ? "overline" : "underline"}${braced(element, "e")}`,
 	groupChr: grouped,
 	borderBox: (element) => `\\boxed${braced(element, "e")}`,
+	r: run,
 	m: (element) => `\\begin{matrix}${rows(elements(element), (row) => elements(row))}\\end{matrix}`,
 	eqArr: (element) => `\\begin{aligned}${rows(elements(element), (row) => [row])}\\end{aligned}`,
 };
@@ -41,6 +42,13 @@ function elementLatex(element: MarkupElement): string {
 	if (element.name.endsWith("Pr") || element.name === "del") return "";
 	const write = Object.hasOwn(STRUCTURES, element.name) ? STRUCTURES[element.name] : undefined;
 	return write === undefined ? latexOf(element) : write(element);
+}
+
+/** Words within a formula are upright text, with their spaces (22.1.2.76); names of functions are known by themselves. */
+function run(element: MarkupElement): string {
+	const text = textOf(child(element, "t"));
+	const isWords = isOn(property(element, "nor")) && /\p{L}{2}|\s/u.test(text) && !LATEX_FUNCTIONS.has(text.trim());
+	return isWords ? `\\text{${text.replaceAll(/[%&#$_{}]/g, "\\$&")}}` : latexOf(element);
 }
 
 /** A command's name ends where no letter follows. */
