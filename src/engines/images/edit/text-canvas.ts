@@ -4,6 +4,7 @@ import type { PixelSize } from "../image-header.ts";
 import { ImageFault } from "../port.ts";
 import { type Canvas, drawn } from "./canvas.ts";
 import { rgbaOf } from "./colours.ts";
+import { missingLetters } from "./missing-letters.ts";
 import type { Decoration } from "./operation.ts";
 
 /** Of the picture's height, where no size is said. */
@@ -13,6 +14,8 @@ const MAX_TEXT_PIXELS = 32_000_000;
 /** Letters are about half as wide as they are high, lines a good deal higher. */
 const LETTER_WIDTH = 0.6;
 const LINE_HEIGHT = 1.3;
+/** Letters without a font that a refusal names. */
+const MAX_TOLD = 10;
 
 /**
  * A text on nothing, wrapped to a width. Latin, Greek and Cyrillic letters come from the font that is shipped; others from
@@ -29,11 +32,15 @@ export async function textCanvas(
 	const { r, g, b, alpha } = rgbaOf(colour);
 	const hex = `#${[r, g, b].map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
 	const weight = bold ? "Bold" : "Regular";
+	const fontfile = join(import.meta.dir, "fonts", `Roboto-${weight}.ttf`);
+	const missing = await missingLetters(text, { font: bold ? "Roboto Bold" : "Roboto", fontfile });
+	if (missing.length > 0)
+		throw new ImageFault("not-possible", `No font on this server has the letters ${missing.slice(0, MAX_TOLD).join(" ")}`);
 	const image = sharp({
 		text: {
 			text: `<span foreground="${hex}" alpha="${Math.max(1, Math.round(alpha * 65_535))}">${escaped(text)}</span>`,
 			font: `Roboto ${bold ? "Bold " : ""}${height}`,
-			fontfile: join(import.meta.dir, "fonts", `Roboto-${weight}.ttf`),
+			fontfile,
 			// A point is a pixel.
 			dpi: 72,
 			width: Math.max(1, width),
