@@ -1,6 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../errors/index.ts";
+import { concatInSteps, inTurns } from "../wire/index.ts";
 import { type BodyShare, tooLarge } from "./read-body.ts";
 
 const CHUNK_BYTES = 262_144;
@@ -67,7 +68,7 @@ export async function unpackBody(packed: Uint8Array, coding: string, maxBytes: n
 	} finally {
 		unpacker.destroy();
 	}
-	return Buffer.concat(chunks, size);
+	return inTurns(concatInSteps(chunks));
 }
 
 function outOfProportion(coding: string): ApiError {
