@@ -153,7 +153,7 @@ describe("by dialect the context is asked for", () => {
 		]);
 	});
 
-	test("Ollama: POST /api/show for each, num_ctx of its file before what it was trained for", async () => {
+	test("Ollama: POST /api/show for each, num_ctx of its file before the context it runs with and was trained for", async () => {
 		const answers: Record<string, unknown> = {
 			"a:1b": {
 				parameters: 'stop "<|x|>"\nnum_ctx                        16384\ntemperature 1',
@@ -165,9 +165,14 @@ describe("by dialect the context is asked for", () => {
 			},
 			nomic: { model_info: { "nomic-bert.context_length": 2048 }, capabilities: ["embedding"] },
 			odd: { parameters: 5, model_info: "none" },
+			"loaded:1b": { model_info: { "llama.context_length": 131_072 } },
 		};
 		const paths = {
 			"/v1/models": list([...Object.keys(answers), "gone"].map((id) => ({ id }))),
+			"/api/ps": () =>
+				Response.json({
+					models: [{ model: "loaded:1b", context_length: 4096 }, { model: "a:1b", context_length: 2 }, 5],
+				}),
 			"/api/show": async (request: Request) => {
 				const { model } = (await request.json()) as { model: string };
 				return answers[model] ? Response.json(answers[model]) : new Response("no such model", { status: 404 });
@@ -179,6 +184,7 @@ describe("by dialect the context is asked for", () => {
 			["b:1b", "text", 32_768],
 			["nomic", "embedding", 2048],
 			["odd", "text", null],
+			["loaded:1b", "text", 4096],
 			["gone", "text", null],
 		]);
 	});

@@ -273,6 +273,7 @@ async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signa
 /** Ollama: POST /api/show for each model, a few at a time; what was learned before the time limit stays. */
 async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	const shown = [...models];
+	const loaded = await loadedByOllama(api, signal);
 	const waiting = [...shown.entries()].slice(0, MAX_SHOWN);
 	const work = async (): Promise<void> => {
 		for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
@@ -280,15 +281,25 @@ async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signa
 			const body = JSON.stringify({ model: model.id });
 			const init = { method: "POST", headers: { "content-type": "application/json" }, body };
 			const details = await api.json(api.rootUrl("/api/show"), init, signal).catch(() => undefined);
-			if (isRecord(details)) shown[index] = withOllamaDetails(model, details);
+			if (isRecord(details)) shown[index] = withOllamaDetails(model, details, loaded.get(model.id));
 		}
 	};
 	await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, work));
 	return shown;
 }
 
-/** `num_ctx` of the model's file is what the server runs it with; else what the weights were made for. */
-function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>): DiscoveredModel {
+/** GET /api/ps: the context with which each model runs that is loaded now. */
+async function loadedByOllama(api: UpstreamApi, signal: AbortSignal): Promise<ReadonlyMap<unknown, unknown>> {
+	const told = await api.json(api.rootUrl("/api/ps"), {}, signal).catch(() => undefined);
+	const running = isRecord(told) && Array.isArray(told.models) ? (told.models as unknown[]) : [];
+	return new Map(running.filter(isRecord).map(({ model, context_length: context }) => [model, context]));
+}
+
+/**
+ * `num_ctx` of the model's file is what the server runs it with. Without it the server decides when it loads the model, by
+ * its own setting; until then it is what the weights were made for.
+ */
+function withOllamaDetails(model: DiscoveredModel, details: Record<string, unknown>, loaded: unknown): DiscoveredModel {
 	const { parameters, model_info: facts, capabilities } = details;
 	const set = typeof parameters === "string" ? /^num_ctx\s+(\d{1,12})\s*$/m.exec(parameters.slice(0, 100_000))?.[1] : undefined;
 	const trained = isRecord(facts) ? Object.entries(facts).find(([name]) => name.endsWith(".context_length"))?.[1] : undefined;
@@ -298,7 +309,7 @@ function withOllamaDetails(model: DiscoveredModel, details: Record<string, unkno
 		...model,
 		type,
 		...(told !== null && type === "text" && { capabilities: abilitiesOf(told) }),
-		contextTokens: positive(Number(set)) ?? positive(trained) ?? model.contextTokens,
+		contextTokens: positive(Number(set)) ?? positive(loaded) ?? positive(trained) ?? model.contextTokens,
 	};
 }
 
