@@ -100,6 +100,16 @@ describe("a stream is read as segments one after the other", () => {
 		expect(idless.segments).toEqual([{ kind: "call", callId: "made_0", name: "one", text: "{}" }]);
 	});
 
+	test("a call in the older form is one", () => {
+		const whole = read([
+			chunk({ content: null, function_call: { name: "one", arguments: "" } }),
+			chunk({ function_call: { arguments: '{"x":' } }),
+			chunk({ function_call: { arguments: "1}" } }),
+			chunk({}, "function_call"),
+		]);
+		expect(whole.segments).toEqual([{ kind: "call", callId: "made_0", name: "one", text: '{"x":1}' }]);
+	});
+
 	test("what a provider wants back with its thoughts is kept: pieces of one index joined, a late signature too", () => {
 		const detail = (text: string, more: object = {}) => ({ type: "reasoning.text", index: 0, text, ...more });
 		const { reader } = read([

@@ -122,8 +122,7 @@ export class SpeechReader {
 		if (typeof thought === "string") told += this.#piece("thought", thought);
 		told += this.#text(said, choice);
 		if (typeof said.refusal === "string") told += this.#piece("refusal", said.refusal);
-		if (Array.isArray(said.tool_calls))
-			for (const call of said.tool_calls as unknown[]) if (isRecord(call)) told += this.#calling(call, isWhole);
+		for (const call of callsIn(said)) if (isRecord(call)) told += this.#calling(call, isWhole);
 		if (typeof choice.stop_reason === "string") this.stopReason = choice.stop_reason;
 		if (!isFinishReason(choice.finish_reason)) return told;
 		this.finishReason = choice.finish_reason;
@@ -330,6 +329,12 @@ function saidOf(choice: Fields, said: unknown): Fields {
 	if (isRecord(said)) return said;
 	if (isRecord(choice.message)) return choice.message;
 	return typeof choice.text === "string" ? { content: choice.text } : {};
+}
+
+/** The older form is one call without an id. */
+function callsIn({ tool_calls: calls, function_call: call }: Fields): readonly unknown[] {
+	if (Array.isArray(calls)) return calls;
+	return isRecord(call) ? [{ index: 0, function: call }] : [];
 }
 
 function placeOf(like: Fields): Place {
