@@ -113,6 +113,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 			message: `A sample for ${model.id} must be ${cloning.formats.join(", ")}`,
 			param: "file",
 		});
+	requireCloningUpstream(model);
 	const measure = await measureAudio(parts.encoder, file.bytes, call);
 	if (measure === null || measure.ms === 0)
 		throw new ApiError("INVALID_AUDIO_FORMAT", {
@@ -130,7 +131,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 	return json({ id: voice.id, model: voice.modelId });
 }
 
-/** @throws ApiError INVALID_MODEL for a model without cloning; MODEL_OFFLINE where none of its upstreams takes a sample */
+/** @throws ApiError INVALID_MODEL for a model without cloning */
 function cloningModel(catalog: Catalog, ref: string, nowMs: number): SpeechModel {
 	const model = resolveAudioModel(catalog, ref, "tts", nowMs);
 	if (!model.speech?.cloning)
@@ -138,7 +139,12 @@ function cloningModel(catalog: Catalog, ref: string, nowMs: number): SpeechModel
 			message: `The model "${model.id}" clones no voices; GET /api/v1/models?type=tts lists those with voice_cloning`,
 			param: "model",
 		});
-	if (model.targets.some(({ cloning }) => cloning !== undefined)) return model;
+	return model;
+}
+
+/** @throws ApiError MODEL_OFFLINE where none of the model's upstreams takes a sample */
+function requireCloningUpstream(model: SpeechModel): void {
+	if (model.targets.some(({ cloning }) => cloning !== undefined)) return;
 	throw new ApiError("MODEL_OFFLINE", {
 		message: `No upstream of "${model.id}" clones voices: set cloning at one of models.entries["${model.id}"].upstreams in turnpike.yaml`,
 		param: "model",

@@ -248,15 +248,17 @@ test("where no upstream clones, both the upload and the speech say which line br
 		},
 	});
 	try {
-		const form = new FormData();
-		form.set("file", new Blob([wav as Uint8Array<ArrayBuffer>]), "me.wav");
-		const response = await fetch(`${bare.url}/api/v1/audio/voices`, {
-			method: "POST",
-			headers: { authorization: `Bearer ${bare.key}` },
-			body: form,
-		});
+		const upload = (bytes: Uint8Array) => {
+			const form = new FormData();
+			form.set("file", new Blob([bytes as Uint8Array<ArrayBuffer>]), "me.wav");
+			const headers = { authorization: `Bearer ${bare.key}` };
+			return fetch(`${bare.url}/api/v1/audio/voices`, { method: "POST", headers, body: form });
+		};
+		const response = await upload(wav);
 		expect(response.status).toBe(503);
 		expect(((await response.json()) as { error: string }).error).toContain("set cloning at one of");
+		// What would never be taken is told as such.
+		expect((await upload(Buffer.from("no sound"))).status).toBe(400);
 	} finally {
 		await bare.stop();
 	}

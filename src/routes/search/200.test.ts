@@ -37,7 +37,7 @@ test("gives ten results in the documented form for 0.01 USD", async () => {
 	expect(results[0]).toEqual({
 		title: "Tea 0",
 		url: "https://tea.example/0",
-		content: "about tea",
+		content: "about <strong>tea</strong>",
 		date: "2025-01-02T03:04:05",
 	});
 	expect(before - (await gate.balance())).toBe(PRICE);
@@ -47,6 +47,11 @@ test("gives ten results in the documented form for 0.01 USD", async () => {
 test("gives as many as are asked for", async () => {
 	for (const limit of [1, 20])
 		expect(((await (await send(gate, { query: "tea", limit })).json()) as Found).results).toHaveLength(limit);
+});
+
+test("begins with brave where the caller names none, whatever the operator's order", async () => {
+	await send(gate, { query: "tea" });
+	expect(scripted.asked.at(-1)?.provider).toBe("brave");
 });
 
 test("asks the wanted provider first, and the operator's others where it is not set up or fails", async () => {

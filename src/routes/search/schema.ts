@@ -3,6 +3,7 @@ import { named } from "../../schema/named-schema.ts";
 
 const MAX_RESULTS = 20;
 export const DEFAULT_RESULTS = 10;
+export const DEFAULT_PROVIDER = "brave";
 
 /** Other fields are let pass. */
 export const SearchSchema = Type.Object({
@@ -10,7 +11,7 @@ export const SearchSchema = Type.Object({
 	limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RESULTS, default: DEFAULT_RESULTS })),
 	search_provider: Type.Optional(
 		Type.Enum(["brave", "google"], {
-			default: "brave",
+			default: DEFAULT_PROVIDER,
 			description: "Is asked first where it is set up here; else the providers of this service answer in their order",
 		}),
 	),

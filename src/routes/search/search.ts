@@ -7,7 +7,7 @@ import type { Call } from "../../server/call.ts";
 import { type Admission, json } from "../../server/endpoint.ts";
 import { flatPriced } from "../../server/flat-price.ts";
 import { SearchFault, type WebSearch } from "../../upstreams/search/index.ts";
-import { DEFAULT_RESULTS, type SearchBody } from "./schema.ts";
+import { DEFAULT_PROVIDER, DEFAULT_RESULTS, type SearchBody } from "./schema.ts";
 
 /** What searching works with: handed in once; functions where a reload changes the answer. */
 export interface SearchParts {
@@ -29,7 +29,7 @@ export function admitSearch({ query, limit, search_provider }: SearchBody, call:
 		line: { sku: "search-request", units: 1, picoPrice },
 		priceNano: unitsNano(1, picoPrice),
 		async work() {
-			const wanted = { text: query, limit: limit ?? DEFAULT_RESULTS, prefer: search_provider };
+			const wanted = { text: query, limit: limit ?? DEFAULT_RESULTS, prefer: search_provider ?? DEFAULT_PROVIDER };
 			try {
 				const { results } = await parts.search.search(wanted, call.signal);
 				return json({ query, results });
