@@ -119,7 +119,7 @@ test("413 past 25 MiB, and 400 past a hundred files", async () => {
 	const large = filePart(new Uint8Array(most + 1), "a.bin");
 	expect(await refusal(chat([text("x"), large]))).toBe("413 messages[0].content[1].file.file_data undefined");
 	const many = Array.from({ length: 101 }, () => filePart("x", "a.txt"));
-	expect(await refusal(chat(many))).toBe("400 messages maxItems");
+	expect(await refusal(chat(many))).toBe("400 messages too_big");
 	expect(await bed.charged()).toBe(0);
 });
 
