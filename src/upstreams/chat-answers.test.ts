@@ -157,6 +157,15 @@ describe("a stream", () => {
 		expect(await drain(open({ choices: 2 }))).toMatchObject({ done: true, error: null });
 	});
 
+	test("may have null between its chunks, and end with another spelling of [DONE]", async () => {
+		const good = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n';
+		for (const raw of [`data: null\n\n${good}data: null\n\ndata: [done]\n\n`, `${good}data: "[DONE]"\n\n`]) {
+			main.next({ raw, headers: { "content-type": "text/event-stream" } });
+			const { texts, done, error } = await drain(open());
+			expect([texts.length, done, error]).toEqual([1, true, null]);
+		}
+	});
+
 	test("hands out the first chunk before the upstream sends its second", async () => {
 		const gate = Promise.withResolvers<void>();
 		main.next({ beforeSecondChunk: gate.promise });

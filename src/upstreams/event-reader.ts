@@ -120,7 +120,9 @@ export class EventReader {
 			const clean = this.#mask.answer(written);
 			return this.#hit(new FramedEvent(frame, clean, clean));
 		}
-		const said = this.#parser.next();
+		let said = this.#parser.next();
+		// Some servers send it between their chunks, to keep the connection.
+		while (said === "null") said = this.#parser.next();
 		if (said === null) return null;
 		const text = this.#mask.answer(said);
 		if (text.includes("\n")) return this.#parsed(text);

@@ -63,7 +63,8 @@ describe("server-sent events", () => {
 	test("end with [DONE], with or without a space, and nothing after it is read", () => {
 		for (const last of ["data: [DONE]\n\n", "data:[DONE]\n\n", "data: [DONE] \r\n\r\n", "data:[DONE]\r\r"])
 			expect(one(`data: 1\n\n${last}data: 2\n\n`)).toEqual({ events: ["1"], done: true });
-		expect(one('data: "[DONE]"\n\n').done).toBe(false);
+		for (const last of ['data: "[DONE]"\n\n', "data: [done]\n\n"]) expect(one(last).done).toBe(true);
+		for (const last of ["data: [DONE]!\n\n", 'data: {"a":"[DONE]"}\n\n']) expect(one(last).done).toBe(false);
 	});
 
 	test("without a blank line at the end are incomplete, but for [DONE], which its line end ends", () => {

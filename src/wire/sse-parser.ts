@@ -184,7 +184,9 @@ function validLines(bytes: Uint8Array): number {
 	return valid;
 }
 
-/** `[DONE]`, with white space around it where a server pads it. */
+const DONE = /^\s*"?\[done\]"?\s*$/i;
+
+/** `[DONE]`, with white space or quotes around it, or in small letters, as some servers write it. */
 function isDone(data: string): boolean {
-	return data.length >= 6 && data.length <= 16 && data.charCodeAt(0) !== 0x7b && data.trim() === "[DONE]";
+	return data.length >= 6 && data.length <= 16 && data.charCodeAt(0) !== 0x7b && DONE.test(data);
 }
