@@ -70,7 +70,7 @@ test("the ledger has all of it, newest first", async () => {
 test.each([
 	[["debit", "ID", "1000"], 1, "only 6 is there"],
 	[["debit", "ID", "1e3"], 1, "not an amount"],
-	[["debit", "ID", "-1"], 64, "Unknown option: -1"],
+	[["debit", "ID", "-1"], 64, "A number below 0 means nothing here: -1"],
 	[["debit", "ID", "1", "--ref", "a b"], 1, "a reference has"],
 	[["debit", "ID", "2", "--ref", "back"], 1, "was used before"],
 	[["debit", "acc_none", "1"], 1, "there is no account"],
