@@ -157,7 +157,7 @@ act("shows the margin of a model with costs, and of one without that it is not k
 	const page = await bed.at("/margin");
 	const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
 	await row("text-large").getByText("%").waitFor();
-	await row("text-plain").getByText("not configured").waitFor();
+	await row("text-plain").getByText("not set").waitFor();
 	await page.close();
 });
 

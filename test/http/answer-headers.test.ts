@@ -103,7 +103,7 @@ test("the minute window counts down, per account and model, and starts anew afte
 		expect(numberOf(answer, "x-ratelimit-limit-tokens")).toBe(1_000);
 		expect(numberOf(answer, "x-ratelimit-remaining-tokens")).toBeLessThan(1_000);
 		expect(numberOf(answer, "x-ratelimit-reset-tokens")).toBe(60);
-		expect(answer.headers.get("x-ratelimit-type")).toBeNull();
+		expect(answer.headers.get("x-ratelimit-type")).toBe("user");
 		await answer.body?.cancel();
 	}
 	clock.advance(20_000);
