@@ -325,7 +325,9 @@ export class EngineProcess<Ready> {
 	#gone(running: Running): void {
 		const { name, firstBackoffMs = 1_000 } = this.#options;
 		clearInterval(this.#watch);
-		void Promise.resolve(running.output?.close()).finally(() => closeSync(running.outputFd));
+		const closing = running.output?.close() ?? Promise.resolve();
+		// What is wrong with the pipe was told by who read it.
+		void closing.catch(() => {}).then(() => closeSync(running.outputFd));
 		this.#running = null;
 		this.#ready = null;
 		const { exitCode, signalCode } = running.child;
