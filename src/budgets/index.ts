@@ -12,7 +12,7 @@
 export { formatNano as amountText, NANO_PER_USD } from "../ledger/nano.ts";
 export { AddressWindows } from "./address-windows.ts";
 export { type BudgetsOptions, createBudgets, type NodeBudgets } from "./budgets.ts";
-export { chargeText } from "./charge-text.ts";
+export { chargeText, skuPlaces, skuPriceText } from "./charge-text.ts";
 export { costOf } from "./cost.ts";
 export { ExceededLimits } from "./exceeded-limits.ts";
 export { OperatorBooks, type OperatorUsage, type RequestRecord, type UsagePart } from "./operator-books.ts";

@@ -1,5 +1,5 @@
 import { defineCommand } from "citty";
-import { costOf, skuOf } from "../budgets/index.ts";
+import { costOf, skuPlaces, skuPriceText } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { readBacklog } from "../store/admin.ts";
 import { type ExportedLine, exportUsage } from "../store/queries/usage-export.ts";
@@ -13,7 +13,6 @@ import { withStore } from "./with-store.ts";
 
 const CURRENCIES = { usd: "USD", diem: "DIEM", bundled: "BUNDLED_CREDITS", overrun: "OVERRUN" } as const;
 const NANO_PLACES = 9;
-const PICO_PLACES = 12;
 /** Several nodes book at once: what is younger than this may still be followed by something older. */
 const UNDER_WAY_MS = 5_000;
 
@@ -39,8 +38,8 @@ const COLUMNS: readonly (readonly [name: string, cell: (line: Row) => CsvCell])[
 	["promptTokens", (line) => line.promptTokens],
 	["completionTokens", (line) => line.completionTokens],
 	["sku", (line) => line.sku],
-	["pricePerUnitUsd", (line) => ofSku(line, (places) => decimalText(line.picoPrice, PICO_PLACES - places))],
-	["units", (line) => ofSku(line, (places) => decimalText(line.units, places))],
+	["pricePerUnitUsd", (line) => ofSku(line, (sku) => skuPriceText(sku, line.picoPrice))],
+	["units", (line) => ofSku(line, (sku) => decimalText(line.units, skuPlaces(sku)))],
 	["charged", (line) => ({ plain: decimalText(line.amount, NANO_PLACES) })],
 	["currency", (line) => (line.source === null ? null : CURRENCIES[line.source])],
 	["costUsd", (line) => nanoText(line.cost)],
@@ -67,8 +66,8 @@ function costOfLine({ sku, units, model, promptTokens, completionTokens }: Expor
 	return input === null ? null : input + (output ?? 0);
 }
 
-function ofSku(line: ExportedLine, text: (places: number) => string): CsvCell {
-	return line.sku === null ? null : { plain: text(Math.round(Math.log10(skuOf(line.sku).unitsPerPrice))) };
+function ofSku(line: ExportedLine, text: (sku: string) => string): CsvCell {
+	return line.sku === null ? null : { plain: text(line.sku) };
 }
 
 const FORMATS = {

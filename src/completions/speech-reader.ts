@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import { CallIdentity } from "../upstreams/index.ts";
+import { argumentsText, CallIdentity } from "../upstreams/index.ts";
 import { type ChatEvent, type EventFrame, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
 import { partsSaid } from "./parts-said.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
@@ -163,10 +163,7 @@ export class SpeechReader {
 		if (!isNew) underWay.identity.learn(call.id, called.name);
 		else if (this.#open?.kind !== "call" || this.#open.isCallable || isWhole) told = this.#tellNext(underWay);
 		else this.#waiting.push(underWay);
-		const written = called.arguments;
-		// Some servers give arguments as an object.
-		const text = typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
-		return told + this.#fragment(underWay, text);
+		return told + this.#fragment(underWay, argumentsText(called.arguments));
 	}
 
 	#newCall(givenId: unknown, givenName: unknown, index: number | null): CallUnderWay {

@@ -1,4 +1,6 @@
+import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { watchWork } from "./work-meter.ts";
 
 /** What a process and all that it started use of the machine, as the kernel counts it. */
 export interface TreeUsage {
@@ -25,6 +27,17 @@ export function treeUsage(pid: number): TreeUsage | null {
 }
 
 export const treeResidentBytes = (pid: number): number | null => treeUsage(pid)?.residentBytes ?? null;
+
+/** Ends a program that works longer than `workMs`, or stands still, until the function that is returned is called. */
+export function killAtLimit(child: ChildProcess, workMs: number): () => void {
+	const { pid } = child;
+	if (pid === undefined) return () => {};
+	return watchWork(
+		() => treeUsage(pid),
+		{ workMs },
+		() => child.kill("SIGKILL"),
+	);
+}
 
 /** Ends a process with its group, where it leads one, and all that it started. Does nothing where it has ended. */
 export function endTree(pid: number): void {

@@ -21,6 +21,6 @@ export type {
 	UnaryAnswer,
 } from "./port.ts";
 export { shapeChatBody } from "./request-body.ts";
-export { CallIdentity, isWholeObject } from "./tool-call-identity.ts";
+export { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 export type { ChatTimeouts, PoolTools } from "./tries.ts";
 export { tokenUsageOf, usageOf } from "./usage.ts";

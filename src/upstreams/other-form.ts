@@ -6,7 +6,7 @@ import { isRecord } from "../schema/is-record.ts";
 import { nextTurn } from "../wire/index.ts";
 import { EventReader } from "./event-reader.ts";
 import type { ChatEvent } from "./port.ts";
-import { CallIdentity, isWholeObject } from "./tool-call-identity.ts";
+import { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -192,7 +192,7 @@ class JoinedChoice {
 		call.identity.learn(rest.id, named.name);
 		call.rest = { ...withoutNull(rest), ...call.rest };
 		call.called = { ...withoutNull(named), ...call.called };
-		call.written += typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
+		call.written += argumentsText(written);
 	}
 }
 

@@ -1,3 +1,5 @@
+import { isRecord } from "../schema/is-record.ts";
+
 /**
  * Which call of a tool a fragment of a stream belongs to, where its index alone does not tell: some servers give every
  * call the same index, no id or a blank one.
@@ -24,6 +26,11 @@ export class CallIdentity {
 		if (typeof name !== "string" || name === "" || this.name === "") return false;
 		return name !== this.name || isWhole();
 	}
+}
+
+/** The arguments of a call, or a piece of them, as text: some servers give an object. */
+export function argumentsText(written: unknown): string {
+	return typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
 }
 
 /** A blank id is none. */

@@ -5,8 +5,7 @@ import { ApiError } from "../../errors/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { AssetDownload } from "../asset-download.ts";
 import { childEnvironment } from "../process.ts";
-import { treeUsage } from "../process-tree.ts";
-import { watchWork } from "../work-meter.ts";
+import { killAtLimit } from "../process-tree.ts";
 import type { AudioEncoderState } from "./port.ts";
 
 /** Encoders that some builds leave out, and that a format here needs. */
@@ -108,15 +107,7 @@ function encodersOf(path: string): Promise<string> {
 			env: childEnvironment(),
 			stdio: ["ignore", "pipe", "ignore"],
 		});
-		const { pid } = child;
-		const unwatch =
-			pid === undefined
-				? () => {}
-				: watchWork(
-						() => treeUsage(pid),
-						{ workMs: PROBE_LIMIT_MS },
-						() => child.kill("SIGKILL"),
-					);
+		const unwatch = killAtLimit(child, PROBE_LIMIT_MS);
 		const end = (words: string) => {
 			unwatch();
 			resolve(words);

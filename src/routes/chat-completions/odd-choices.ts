@@ -4,7 +4,7 @@
  */
 import { partsSaid } from "../../completions/parts-said.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import { CallIdentity, isWholeObject } from "../../upstreams/index.ts";
+import { argumentsText, CallIdentity, isWholeObject } from "../../upstreams/index.ts";
 import { type EventFrame, isFinishReason } from "../../upstreams/port.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -197,11 +197,6 @@ function typeOf({ type }: Fields): string {
 
 function functionOf({ function: called }: Fields): Fields {
 	return isRecord(called) ? { function: { ...called, arguments: argumentsText(called.arguments) } } : {};
-}
-
-/** Some servers give arguments as an object. */
-function argumentsText(written: unknown): string {
-	return typeof written === "string" ? written : isRecord(written) ? JSON.stringify(written) : "";
 }
 
 function ownCallId(requestId: string, number: number): string {

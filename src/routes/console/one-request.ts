@@ -1,7 +1,6 @@
-import { amountText, chargeText, type RequestRecord, skuOf } from "../../budgets/index.ts";
+import { amountText, chargeText, type RequestRecord, skuOf, skuPriceText } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
-import { decimalText } from "../../wire/index.ts";
 import { answer } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 import type { RequestDetail } from "./types.ts";
@@ -9,7 +8,6 @@ import { instant } from "./when.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const DAY_MS = 86_400_000;
-const PICO_PLACES = 12;
 
 /** GET /requests/{id} */
 export async function oneRequest(id: string, { books, config, clock }: ConsoleParts): Promise<Answer> {
@@ -40,13 +38,12 @@ function detailOf(record: RequestRecord, accountName: string): RequestDetail {
 		refunded: amountText(record.refunded),
 		usage,
 		lines: record.lines.map(({ sku, units, picoPrice, amount, source }) => {
-			const { unitsPerPrice, unitType } = skuOf(sku);
-			const places = Math.round(Math.log10(unitsPerPrice));
+			const { unitType } = skuOf(sku);
 			return {
 				sku,
 				units,
 				unitType,
-				pricePerUnitUsd: decimalText(picoPrice, PICO_PLACES - places),
+				pricePerUnitUsd: skuPriceText(sku, picoPrice),
 				text: chargeText({ sku, units, picoPrice, amount }),
 				amount: amountText(amount),
 				source,

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { treeUsage } from "../../process-tree.ts";
-import { watchWork } from "../../work-meter.ts";
+import { killAtLimit } from "../../process-tree.ts";
 import type { ReadScan, ScannedPage } from "./scan-reader.ts";
 
 /** Processor time of one page. */
@@ -38,15 +37,7 @@ function run(program: string, args: readonly string[], input: Uint8Array | null)
 			stdio: ["pipe", "pipe", "ignore"],
 			env: { ...process.env, OMP_THREAD_LIMIT: "1" },
 		});
-		const { pid } = child;
-		const unwatch =
-			pid === undefined
-				? () => {}
-				: watchWork(
-						() => treeUsage(pid),
-						{ workMs: PAGE_LIMIT_MS },
-						() => child.kill("SIGKILL"),
-					);
+		const unwatch = killAtLimit(child, PAGE_LIMIT_MS);
 		const chunks: Buffer[] = [];
 		let bytes = 0;
 		child.stdout.on("data", (chunk: Buffer) => {
