@@ -17,14 +17,18 @@ export interface Segment extends Box {
 }
 
 export interface PageContent {
-	/** In the order of the file. */
+	/** Lines from left to right, in the order of the file. */
 	readonly segments: readonly Segment[];
+	/** Lines from the top down, turned (`turned`): in coordinates in which they run from left to right. */
+	readonly verticalSegments: readonly Segment[];
 	/** Form fields and notes. */
 	readonly extras: readonly string[];
 	/** Letters and digits on it. */
 	readonly letters: number;
 	/** Something else than text is drawn on it: pictures, lines, letters drawn as lines. */
 	readonly isDrawnOn: boolean;
+	/** Objects of text that the library leaves out, by their place among all of them. */
+	readonly leftOut: ReadonlySet<number>;
 }
 
 export const boxAround = (boxes: readonly Box[]): Box => ({
@@ -35,6 +39,8 @@ export const boxAround = (boxes: readonly Box[]): Box => ({
 });
 
 export const overlapX = (a: Box, b: Box): number => Math.min(a.right, b.right) - Math.max(a.left, b.left);
+
+export const overlapY = (a: Box, b: Box): number => Math.min(a.top, b.top) - Math.max(a.bottom, b.bottom);
 
 /** On one line: their middles lie within each other's height. */
 export function sameLine(a: Segment, b: Segment): boolean {

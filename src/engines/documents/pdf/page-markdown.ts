@@ -1,8 +1,9 @@
 import { heading, oneLine } from "../markdown.ts";
 import { findTables } from "./find-tables.ts";
 import { type PageBlock, pageBlocks } from "./page-blocks.ts";
-import type { PageContent, Segment } from "./page-content.ts";
+import { boxAround, overlapX, overlapY, type PageContent, type Segment } from "./page-content.ts";
 import { type Placed, readingOrder } from "./reading-order.ts";
+import { turnedBack } from "./vertical-writing.ts";
 
 /** The sizes of letters in a document: what most of the text has, and the greater ones that headings have. */
 export interface FontSizes {
@@ -23,6 +24,11 @@ const COLUMN_WIDTH = 13;
 const BULLET = /^[\u2022\u25cf\u25aa\u25e6\u2023\u2043\uf0b7\uf0a7\u00b7\u25a0] */;
 const NUMBERED = /^(\d{1,3}[.)]|[a-z][.)]|\([a-z\d]{1,3}\)) /;
 
+/** Chinese and Japanese have no spaces between words. */
+const WITHOUT_SPACES = "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\u30fb\\u30fc\\uff01-\\uff60]";
+const WITHOUT_SPACES_END = new RegExp(`${WITHOUT_SPACES}$`, "u");
+const WITHOUT_SPACES_START = new RegExp(`^${WITHOUT_SPACES}`, "u");
+
 /** Rounded, so that the noise of matrices makes no size of its own. */
 const sizeOf = ({ size }: Segment): number => Math.round(size * 2) / 2;
 
@@ -30,8 +36,8 @@ export function fontSizes(pages: readonly PageContent[]): FontSizes {
 	const letters = new Map<number, number>();
 	let bold = 0;
 	let all = 0;
-	for (const { segments } of pages)
-		for (const segment of segments) {
+	for (const { segments, verticalSegments } of pages)
+		for (const segment of [...segments, ...verticalSegments]) {
 			const { length } = segment.text;
 			letters.set(sizeOf(segment), (letters.get(sizeOf(segment)) ?? 0) + length);
 			all += length;
@@ -53,19 +59,48 @@ interface Item extends Placed {
 }
 
 /** A page's blocks of Markdown in reading order. */
-export function pageMarkdown({ segments, extras }: PageContent, sizes: FontSizes): string[] {
+export function pageMarkdown({ segments, verticalSegments, extras }: PageContent, sizes: FontSizes): string[] {
 	const { tables, rest } = findTables(segments);
-	const blocks = pageBlocks(rest);
-	const right = Math.max(0, ...blocks.map((block) => block.right));
-	const items: Item[] = [
+	const across = [
 		...tables.map((table) => ({ ...table, texts: [table.markdown], lineCount: table.markdown.split("\n").length - 1 })),
-		...blocks.map((block) => ({
-			...block,
-			texts: blockTexts(block, sizes, columnRight(block, blocks, right)),
-			lineCount: block.lines.length,
-		})),
+		...blockItems(rest, sizes),
 	];
-	return [...readingOrder(items).flatMap(({ texts }) => texts), ...extras];
+	// The library has lines that begin at one height from left to right. Those of two rows stand like cells of a table.
+	const fromRight = [...verticalSegments].sort((a, b) => b.top - a.top || a.left - b.left);
+	const down = readingOrder(blockItems(fromRight, sizes));
+	const items = across.length === 0 ? down : readingOrder([...across, ...verticalRegions(down, across)]);
+	return [...items.flatMap(({ texts }) => texts), ...extras];
+}
+
+/** Pieces of vertical writing in their order, as what takes place among those that run across: no region holds any of them. */
+function verticalRegions(down: readonly Item[], across: readonly Item[]): Item[] {
+	const regions: Item[] = [];
+	for (const item of down) {
+		const own = { ...item, ...turnedBack(item) };
+		const index = regions.findIndex((region) => {
+			const box = boxAround([region, own]);
+			return !across.some((other) => overlapX(box, other) > 0 && overlapY(box, other) > 0);
+		});
+		const region = regions[index];
+		if (region === undefined) regions.push(own);
+		else
+			regions[index] = {
+				...boxAround([region, own]),
+				texts: [...region.texts, ...own.texts],
+				lineCount: region.lineCount + own.lineCount,
+			};
+	}
+	return regions;
+}
+
+function blockItems(segments: readonly Segment[], sizes: FontSizes): Item[] {
+	const blocks = pageBlocks(segments);
+	const right = Math.max(0, ...blocks.map((block) => block.right));
+	return blocks.map((block) => ({
+		...block,
+		texts: blockTexts(block, sizes, columnRight(block, blocks, right)),
+		lineCount: block.lines.length,
+	}));
 }
 
 /** Where the column of a block ends: at its own end where its lines are long and fill it, else with others that begin there. */
@@ -126,7 +161,8 @@ function joinLines(lines: readonly Segment[]): string {
 	let text = "";
 	let hyphen = false;
 	for (const line of lines) {
-		text += text === "" || hyphen ? line.text : ` ${line.text}`;
+		const isJoined = text === "" || hyphen || (WITHOUT_SPACES_END.test(text) && WITHOUT_SPACES_START.test(line.text));
+		text += isJoined ? line.text : ` ${line.text}`;
 		hyphen = line.hyphen;
 	}
 	return hyphen ? `${text}-` : text;

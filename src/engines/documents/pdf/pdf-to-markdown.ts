@@ -4,7 +4,8 @@ import { blocks } from "../markdown.ts";
 import type { PageContent } from "./page-content.ts";
 import { fontSizes, pageMarkdown } from "./page-markdown.ts";
 import { Pdfium } from "./pdfium.ts";
-import { readPage } from "./read-page.ts";
+import { readLaidOut, readPage } from "./read-page.ts";
+import { rebuildXref } from "./rebuild-xref.ts";
 import { renderPage } from "./render-page.ts";
 import type { ReadScan, ScannedPage } from "./scan-reader.ts";
 import { laidDown, withoutVerticalWriting } from "./vertical-writing.ts";
@@ -14,7 +15,14 @@ const SCAN_LETTERS = 16;
 /** Scanned pages of a file that are read: a page takes a program seconds. */
 const MAX_SCANS = 200;
 
-const NO_PAGE: PageContent = { segments: [], extras: [], letters: 0, isDrawnOn: false };
+const NO_PAGE: PageContent = {
+	segments: [],
+	verticalSegments: [],
+	extras: [],
+	letters: 0,
+	isDrawnOn: false,
+	leftOut: new Set(),
+};
 
 let library: Promise<Pdfium> | null = null;
 
@@ -52,35 +60,39 @@ function mayBeScan({ letters, isDrawnOn }: PageContent): boolean {
 /** A scan is read with what stands on it as text: that comes once. */
 function markdownOf(page: PageContent, sizes: ReturnType<typeof fontSizes>, scanned: string): string[] {
 	const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, "").toLowerCase();
-	const own = letters(page.segments.map(({ text }) => text).join(""));
+	const own = letters([...page.segments, ...page.verticalSegments].map(({ text }) => text).join(""));
 	const isRead = scanned !== "" && letters(scanned).includes(own);
-	return [...pageMarkdown(isRead ? { ...page, segments: [] } : page, sizes), scanned];
+	return [...pageMarkdown(isRead ? { ...page, segments: [], verticalSegments: [] } : page, sizes), scanned];
 }
 
-function readPages(pdfium: Pdfium, bytes: Uint8Array, isLaidOut = false): PageContent[] {
+function readPages(pdfium: Pdfium, bytes: Uint8Array): PageContent[] {
 	return pdfium.withDocument(bytes, (document, form) => {
 		const count = pdfium.call.FPDF_GetPageCount(document);
 		if (count > MAX_PAGES) throw new DocumentFault("too-large", `The file has ${count} pages; ${MAX_PAGES} are the limit`);
 		const pages: PageContent[] = [];
 		for (let index = 0; index < count; index += 1) {
-			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page, isLaidOut }));
+			const content = pdfium.withPage(document, form, index, (page) => readPage(pdfium, { document, form, page }));
 			pages.push(content ?? NO_PAGE);
 		}
 		return pages;
 	});
 }
 
-/** Pages without a letter once more, where they may have vertical text that the library leaves out. */
+/** The pages with their vertical text that the library leaves out: those that have any are read once more for it. */
 function withVerticalText(pdfium: Pdfium, bytes: Uint8Array, pages: readonly PageContent[]): readonly PageContent[] {
-	if (pages.every(({ letters }) => letters > 0)) return pages;
-	const horizontal = withoutVerticalWriting(bytes);
+	if (pages.every(({ leftOut }) => leftOut.size === 0)) return pages;
+	// Fonts in streams of objects are found where these are written out.
+	const plain = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes("/ObjStm") ? rebuildXref(bytes) : null;
+	const horizontal = withoutVerticalWriting(plain ?? bytes);
 	if (horizontal === null) return pages;
-	const again = readPages(pdfium, horizontal, true);
-	return pages.map((page, index) => {
-		const other = again[index];
-		if (page.letters > 0 || other === undefined || other.letters === 0) return page;
-		return { ...other, segments: other.segments.map(laidDown) };
-	});
+	return pdfium.withDocument(horizontal, (document, form) =>
+		pages.map((page, index) => {
+			if (page.leftOut.size === 0) return page;
+			const found = pdfium.withPage(document, form, index, (open) => readLaidOut(pdfium, open, page.leftOut)) ?? [];
+			const letters = found.reduce((sum, { text }) => sum + text.length, page.letters);
+			return { ...page, letters, verticalSegments: [...page.verticalSegments, ...found.map(laidDown)] };
+		}),
+	);
 }
 
 function pictureOf(pdfium: Pdfium, bytes: Uint8Array, index: number): ScannedPage | null {

@@ -1,28 +1,36 @@
 import { link } from "../markdown.ts";
 import { type PageLink, readExtras, readLinks } from "./page-annotations.ts";
 import type { Box, PageContent, Segment } from "./page-content.ts";
+import { pageObjects, textObjects } from "./page-objects.ts";
 import type { Pdfium } from "./pdfium.ts";
-import { type PlacedLetter, runsDown, turned } from "./vertical-writing.ts";
+import { isEastAsian, linesRunDown, type PlacedLetter, turned } from "./vertical-writing.ts";
 
 /** A gap of so many letter heights ends a segment. */
 const WIDE_GAP = 1.3;
 const HYPHEN_MARKS = new Set([0xfffe, 0x0002, 0x00ad]);
 const LINE_END = new Set([0x0a, 0x0d]);
+const SPACE = 0x20;
+const HYPHEN = 0xad;
 const BOLD = 600;
 const MAX_CHARS = 2_000_000;
-
-/** FPDF_PAGEOBJ_TEXT (public/fpdf_edit.h). */
-const TEXT_OBJECT = 1;
-/** Objects of a page that are looked at. */
-const MAX_OBJECTS = 10_000;
 
 /** PDFium's handles. */
 export interface OpenPage {
 	readonly document: number;
 	readonly form: number;
 	readonly page: number;
-	/** Its vertical lines are laid out from left to right, and may lie upon each other. */
-	readonly isLaidOut: boolean;
+}
+
+/** A page's text as the library has it, and memory for what it tells. */
+interface PageText {
+	readonly pdfium: Pdfium;
+	readonly textPage: number;
+	readonly at: number;
+}
+
+/** A letter by its place in the page's text, or a mark: a space, or a hyphen that parts a word. */
+interface PageSign extends PlacedLetter {
+	readonly index: number;
 }
 
 interface Draft {
@@ -40,44 +48,100 @@ interface Draft {
 }
 
 /** Reads a page's text in the order of the file, with its links, form fields and notes. */
-export function readPage(pdfium: Pdfium, { document, form, page, isLaidOut }: OpenPage): PageContent {
+export function readPage(pdfium: Pdfium, { document, form, page }: OpenPage): PageContent {
 	const links = readLinks(pdfium, document, page);
-	const extras = readExtras(pdfium, page, form);
-	const isDrawnOn = drawnOn(pdfium, page);
-	const { call } = pdfium;
-	const textPage = call.FPDFText_LoadPage(page);
-	if (textPage === 0) return { segments: [], extras, letters: 0, isDrawnOn };
+	const none = {
+		segments: [],
+		verticalSegments: [],
+		extras: readExtras(pdfium, page, form),
+		letters: 0,
+		...pageObjects(pdfium, page),
+	};
+	return withText<PageContent>(pdfium, page, none, (text) => {
+		const across = new SegmentBuilder(links, false);
+		const down = new SegmentBuilder(links, false);
+		// Text that cannot run down is not held as a whole: its letters take more memory than its words.
+		if (!hasEastAsian(text)) for (const line of linesOf(text)) addLine(text, line, across, false);
+		else {
+			const lines = [...linesOf(text)];
+			const runDown = linesRunDown(lines.map((line) => line.filter(isLetter)));
+			for (const [index, line] of lines.entries()) addLine(text, line, runDown[index] ? down : across, runDown[index] === true);
+		}
+		const letters = across.letters + down.letters;
+		return { ...none, segments: across.segments, verticalSegments: down.segments, letters };
+	});
+}
+
+/** Reads the text of some of a page's objects, each of which is laid out from left to right and may lie upon others. */
+export function readLaidOut(pdfium: Pdfium, page: number, objects: ReadonlySet<number>): Segment[] {
+	let place = 0;
+	const wanted = new Set<number>();
+	for (const object of textObjects(pdfium, page)) if (objects.has(place++)) wanted.add(object);
+	return withText<Segment[]>(pdfium, page, [], (text) => {
+		const builder = new SegmentBuilder([], true);
+		const isWanted = (sign: PageSign) =>
+			!isLetter(sign) || wanted.has(pdfium.call.FPDFText_GetTextObject(text.textPage, sign.index));
+		for (const line of linesOf(text)) addLine(text, line.filter(isWanted), builder, false);
+		return builder.segments;
+	});
+}
+
+function withText<T>(pdfium: Pdfium, page: number, none: T, use: (text: PageText) => T): T {
+	const textPage = pdfium.call.FPDFText_LoadPage(page);
+	if (textPage === 0) return none;
 	try {
-		return pdfium.withMemory(64, (at) => {
-			const builder = new SegmentBuilder(links, isLaidOut);
-			const count = Math.min(MAX_CHARS, call.FPDFText_CountChars(textPage));
-			const isVertical = runsDown(lettersOf(pdfium, textPage, count, at));
-			for (let index = 0; index < count; index += 1) {
-				const code = call.FPDFText_GetUnicode(textPage, index);
-				if (LINE_END.has(code)) builder.end();
-				else if (HYPHEN_MARKS.has(code)) builder.hyphen();
-				else if (code <= 0x20 || code === 0xa0) builder.space();
-				else {
-					const box = charBox(pdfium, textPage, index, at);
-					// A word's letters are of one size: each call of the library takes time.
-					const size = builder.wordSize ?? letterHeight(pdfium, textPage, index, at);
-					builder.add(
-						{ code, box, shownAt: isVertical ? turned(fullBox(pdfium, textPage, index, at)) : box, size },
-						() => call.FPDFText_GetFontWeight(textPage, index) >= BOLD,
-					);
-				}
-			}
-			builder.end();
-			return { segments: builder.segments, extras, letters: builder.letters, isDrawnOn };
-		});
+		return pdfium.withMemory(64, (at) => use({ pdfium, textPage, at }));
 	} finally {
-		call.FPDFText_ClosePage(textPage);
+		pdfium.call.FPDFText_ClosePage(textPage);
 	}
 }
 
-function* lettersOf(pdfium: Pdfium, textPage: number, count: number, at: number): Generator<PlacedLetter> {
-	for (let index = 0; index < count; index += 1)
-		yield { code: pdfium.call.FPDFText_GetUnicode(textPage, index), box: charBox(pdfium, textPage, index, at) };
+const NOWHERE: Box = { left: 0, right: 0, top: 0, bottom: 0 };
+const isLetter = ({ code }: PageSign): boolean => code !== SPACE && code !== HYPHEN;
+
+const lengthOf = ({ pdfium, textPage }: PageText): number => Math.min(MAX_CHARS, pdfium.call.FPDFText_CountChars(textPage));
+
+function hasEastAsian(text: PageText): boolean {
+	const { call } = text.pdfium;
+	const count = lengthOf(text);
+	for (let index = 0; index < count; index += 1) if (isEastAsian(call.FPDFText_GetUnicode(text.textPage, index))) return true;
+	return false;
+}
+
+/** The lines of a page as the library parts them. */
+function* linesOf(text: PageText): Generator<PageSign[]> {
+	const { pdfium, textPage, at } = text;
+	const count = lengthOf(text);
+	let line: PageSign[] = [];
+	for (let index = 0; index < count; index += 1) {
+		const code = pdfium.call.FPDFText_GetUnicode(textPage, index);
+		if (LINE_END.has(code)) {
+			if (line.length > 0) yield line;
+			line = [];
+		} else if (HYPHEN_MARKS.has(code)) line.push({ code: HYPHEN, box: NOWHERE, index });
+		else if (code <= SPACE || code === 0xa0) line.push({ code: SPACE, box: NOWHERE, index });
+		else line.push({ code, box: charBox(pdfium, textPage, index, at), index });
+	}
+	if (line.length > 0) yield line;
+}
+
+function addLine(
+	{ pdfium, textPage, at }: PageText,
+	line: readonly PageSign[],
+	builder: SegmentBuilder,
+	runsDown: boolean,
+): void {
+	for (const { index, code, box } of line) {
+		if (code === HYPHEN) builder.hyphen();
+		else if (code === SPACE) builder.space();
+		else {
+			// A word's letters are of one size: each call of the library takes time.
+			const size = builder.wordSize ?? letterHeight(pdfium, textPage, index, at);
+			const shownAt = runsDown ? turned(fullBox(pdfium, textPage, index, at)) : box;
+			builder.add({ code, box, shownAt, size }, () => pdfium.call.FPDFText_GetFontWeight(textPage, index) >= BOLD);
+		}
+	}
+	builder.end();
 }
 
 interface Letter extends PlacedLetter {
@@ -196,10 +260,3 @@ const inside = (outer: Box, inner: Box): boolean => {
 	const y = (inner.top + inner.bottom) / 2;
 	return x >= outer.left && x <= outer.right && y >= outer.bottom && y <= outer.top;
 };
-
-function drawnOn({ call }: Pdfium, page: number): boolean {
-	const count = Math.min(MAX_OBJECTS, call.FPDFPage_CountObjects(page));
-	for (let index = 0; index < count; index += 1)
-		if (call.FPDFPageObj_GetType(call.FPDFPage_GetObject(page, index)) !== TEXT_OBJECT) return true;
-	return false;
-}
