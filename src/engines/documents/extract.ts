@@ -53,11 +53,11 @@ async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDe
 		case "pdf":
 			return pdfToMarkdown(bytes, tools.readScan);
 		case "docx":
-			return docxToMarkdown(file.zip);
+			return docxToMarkdown(file.parts);
 		case "pptx":
-			return pptxToMarkdown(file.zip);
+			return pptxToMarkdown(file.parts);
 		case "xlsx":
-			return xlsxToMarkdown(file.zip);
+			return xlsxToMarkdown(file.parts);
 		case "odf":
 			return odfToMarkdown(file.zip);
 		case "epub":

@@ -1,11 +1,14 @@
-import { type FlatKind, flatKind } from "./flat/flat-xml.ts";
+import { FlatPackage } from "./flat/flat-package.ts";
+import { type FlatKind, flatKind, isFlatPackage } from "./flat/flat-xml.ts";
+import type { PackageParts } from "./office/package-parts.ts";
 import { decodeXml } from "./plain/html-bytes.ts";
 import { ZipArchive } from "./zip/zip-archive.ts";
 
 /** What a file is, with what was opened to find that out. */
 export type FileKind =
 	| { readonly kind: "pdf" | "rtf" | "ole" | "html" | "mail" | "image" | "unsupported"; readonly what?: string }
-	| { readonly kind: "docx" | "pptx" | "xlsx" | "odf" | "epub"; readonly zip: ZipArchive }
+	| { readonly kind: "docx" | "pptx" | "xlsx"; readonly parts: PackageParts }
+	| { readonly kind: "odf" | "epub"; readonly zip: ZipArchive }
 	| { readonly kind: FlatKind }
 	| { readonly kind: "text"; readonly text: string };
 
@@ -45,6 +48,7 @@ export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	if (isMail(head, extension)) return { kind: "mail" };
 	if (isHtml(head, extension)) return { kind: "html" };
 	const text = decodeXml(bytes);
+	if (isFlatPackage(text)) return officeKind(new FlatPackage(text)) ?? { kind: "text", text };
 	const flat = flatKind(text);
 	return flat === null ? { kind: "text", text } : { kind: flat };
 }
@@ -64,12 +68,15 @@ function zipKind(zip: ZipArchive): FileKind {
 		return { kind: "epub", zip };
 	if (type.startsWith("application/vnd.oasis.opendocument") || (zip.has("content.xml") && zip.has("META-INF/manifest.xml")))
 		return { kind: "odf", zip };
-	const names = zip.names();
-	if (names.some((name) => /^word\//i.test(name))) return { kind: "docx", zip };
-	if (names.some((name) => /^ppt\//i.test(name))) return { kind: "pptx", zip };
-	if (zip.has("xl/workbook.bin")) return { kind: "unsupported", what: "a binary workbook (XLSB)" };
-	if (names.some((name) => /^xl\//i.test(name))) return { kind: "xlsx", zip };
-	return { kind: "unsupported", what: "a zip archive of other files" };
+	return officeKind(zip) ?? { kind: "unsupported", what: "a zip archive of other files" };
+}
+
+function officeKind(parts: PackageParts): FileKind | null {
+	const names = parts.names();
+	if (names.some((name) => /^word\//i.test(name))) return { kind: "docx", parts };
+	if (names.some((name) => /^ppt\//i.test(name))) return { kind: "pptx", parts };
+	if (parts.has("xl/workbook.bin")) return { kind: "unsupported", what: "a binary workbook (XLSB)" };
+	return names.some((name) => /^xl\//i.test(name)) ? { kind: "xlsx", parts } : null;
 }
 
 function isMail(head: string, extension: string): boolean {

@@ -82,3 +82,66 @@ test("the encoding that a flat document declares is kept to, and other XML stays
 	for (const xml of ["<document><p>x</p></document>", "<Workbook/>", "<?xml version='1.0'?>\n<note>see urn:oasis:names</note>"])
 		expect(await read(xml)).toBe(xml);
 });
+
+const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const NAMESPACE = "http://schemas.microsoft.com/office/2006/xmlPackage";
+const part = (name: string, xml: string) =>
+	`<pkg:part pkg:name="/${name}" pkg:contentType="application/xml"><pkg:xmlData>${xml}</pkg:xmlData></pkg:part>`;
+const relation = (id: string, type: string, target: string) =>
+	`<Relationship Id="${id}" Type="${OFFICE}/${type}" Target="${target}"/>`;
+const relationsPart = (name: string, ...list: string[]) =>
+	part(
+		name,
+		`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list.join("")}</Relationships>`,
+	);
+const flatPackage = (...parts: string[]) =>
+	`<?xml version="1.0" standalone="yes"?>\n<?mso-application progid="Word.Document"?>\n<pkg:package xmlns:pkg="${NAMESPACE}">${parts.join("")}</pkg:package>`;
+const flatDocx = (body: string, ...more: string[]) =>
+	flatPackage(
+		relationsPart("_rels/.rels", relation("r1", "officeDocument", "word/document.xml")),
+		part("word/document.xml", `<w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`),
+		...more,
+	);
+const WORDS = "<w:p><w:r><w:t>Gr\u00fc\u00dfe &amp; more</w:t></w:r></w:p>";
+
+test("a document of Word as one XML file (Flat OPC) is read as in a zip, with what is packed in it", async () => {
+	const chunk = Buffer.from("<html><body><p>from a page</p></body></html>").toString("base64");
+	const text = flatDocx(
+		`${WORDS}<w:altChunk xmlns:r="r" r:id="rC"/>`,
+		relationsPart("word/_rels/document.xml.rels", relation("rC", "aFChunk", "/word/page.html")),
+		`<pkg:part pkg:name="/word/page.html" pkg:compression="store"><pkg:binaryData>${chunk.replace(/(.{20})/g, "$1\n")}</pkg:binaryData></pkg:part>`,
+	);
+	expect(await read(text, "letter.xml")).toBe("Grüße & more\n\nfrom a page");
+	expect(await read(text.replaceAll("xmlns:pkg", "xmlns").replaceAll("pkg:", ""))).toStartWith("Grüße");
+});
+
+test("a workbook and a presentation as one XML file are read as what they are", async () => {
+	const book = flatPackage(
+		relationsPart("_rels/.rels", relation("r1", "officeDocument", "xl/workbook.xml")),
+		relationsPart("xl/_rels/workbook.xml.rels", relation("rA", "worksheet", "worksheets/a.xml")),
+		part("xl/workbook.xml", '<workbook><sheets><sheet name="First" sheetId="1" r:id="rA"/></sheets></workbook>'),
+		part("xl/worksheets/a.xml", '<worksheet><sheetData><row r="1"><c r="A1"><v>7</v></c></row></sheetData></worksheet>'),
+	);
+	expect(await read(book)).toBe("## First\n\n| 7 |\n| --- |");
+	const slides = flatPackage(
+		relationsPart("_rels/.rels", relation("r1", "officeDocument", "ppt/presentation.xml")),
+		relationsPart("ppt/_rels/presentation.xml.rels", relation("rS", "slide", "slides/one.xml")),
+		part("ppt/presentation.xml", '<p:presentation><p:sldIdLst><p:sldId id="1" r:id="rS"/></p:sldIdLst></p:presentation>'),
+		part(
+			"ppt/slides/one.xml",
+			"<p:sld><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>said</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>",
+		),
+	);
+	expect(await read(slides)).toContain("said");
+	expect(await read(slides)).not.toContain("<");
+});
+
+test("an XML package of something else is XML, and one that is cut off or lacks its main part is damaged", async () => {
+	const other = flatPackage(part("other/a.xml", "<a>b</a>"));
+	expect(await read(other)).toBe(other);
+	for (const cut of [flatDocx(WORDS).slice(0, -40), WORD.slice(0, -60), cells("").slice(0, -20)])
+		await expect(read(cut)).rejects.toMatchObject({ kind: "corrupt" });
+	const lacking = flatDocx(WORDS).replace('Target="word/document.xml"', 'Target="word/gone.xml"');
+	await expect(read(lacking)).rejects.toMatchObject({ kind: "corrupt" });
+	expect(await read(`${flatDocx(WORDS)}\n<!-- end -->\n`)).toBe("Grüße & more");
+});

@@ -1,3 +1,4 @@
+import { refuseCutOff } from "../markup/cut-off.ts";
 import { elements, type MarkupElement, parseXml } from "../markup/markup-tree.ts";
 import { odfRootToMarkdown } from "../office/odf.ts";
 import { decodeXml } from "../plain/html-bytes.ts";
@@ -9,18 +10,25 @@ export type FlatKind = "word-ml" | "spreadsheet-ml" | "flat-odf";
 
 /** Their root elements, with the namespace that makes each one what it is. */
 const ROOTS: readonly (readonly [kind: FlatKind, root: RegExp])[] = [
-	["word-ml", /^<(?:\w+:)?wordDocument\s[^>]*"http:\/\/schemas\.microsoft\.com\/office\/word\/2003\/wordml"/],
-	["spreadsheet-ml", /^<(?:\w+:)?Workbook\s[^>]*"urn:schemas-microsoft-com:office:spreadsheet"/],
-	["flat-odf", /^<(?:\w+:)?document\s[^>]*"urn:oasis:names:tc:opendocument:xmlns:office:1\.0"/],
+	["word-ml", /^<(?:\w+:)?wordDocument\s[^>]*["']http:\/\/schemas\.microsoft\.com\/office\/word\/2003\/wordml["']/],
+	["spreadsheet-ml", /^<(?:\w+:)?Workbook\s[^>]*["']urn:schemas-microsoft-com:office:spreadsheet["']/],
+	["flat-odf", /^<(?:\w+:)?document\s[^>]*["']urn:oasis:names:tc:opendocument:xmlns:office:1\.0["']/],
 ];
 const PROLOG = /^(?:\s+|<\?[^>]*\?>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*>)+/;
 const HEAD_CHARS = 65_536;
 
+const PACKAGE = /^<(?:\w+:)?package\s[^>]*["']http:\/\/schemas\.microsoft\.com\/office\/2006\/xmlPackage["']/;
+
 /** What a text is as a flat document; null where it is none. */
 export function flatKind(text: string): FlatKind | null {
-	const head = text.slice(0, HEAD_CHARS).replace(PROLOG, "");
+	const head = rootOf(text);
 	return ROOTS.find(([, root]) => root.test(head))?.[0] ?? null;
 }
+
+/** Whether a text is a document of Office 2007 or later as one XML file (Flat OPC). */
+export const isFlatPackage = (text: string): boolean => PACKAGE.test(rootOf(text));
+
+const rootOf = (text: string): string => text.slice(0, HEAD_CHARS).replace(PROLOG, "");
 
 const READERS: Readonly<Record<FlatKind, (root: MarkupElement) => string>> = {
 	"word-ml": wordMlToMarkdown,
@@ -30,6 +38,8 @@ const READERS: Readonly<Record<FlatKind, (root: MarkupElement) => string>> = {
 
 /** Throws DocumentFault. */
 export function flatToMarkdown(kind: FlatKind, bytes: Uint8Array): string {
-	const root = elements(parseXml(decodeXml(bytes).replace(/^\ufeff/, ""))).find(({ name }) => !/^[?!]/.test(name));
+	const text = decodeXml(bytes).replace(/^\ufeff/, "");
+	refuseCutOff(text);
+	const root = elements(parseXml(text)).find(({ name }) => !/^[?!]/.test(name));
 	return root === undefined ? "" : READERS[kind](root);
 }

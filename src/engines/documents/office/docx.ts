@@ -1,13 +1,16 @@
 import { posix } from "node:path";
 import { DocumentFault } from "../document-fault.ts";
+import { FlatPackage } from "../flat/flat-package.ts";
+import { flatKind, flatToMarkdown, isFlatPackage } from "../flat/flat-xml.ts";
 import { blocks } from "../markdown.ts";
 import { attribute, elements, type MarkupElement } from "../markup/markup-tree.ts";
 import { decodeText } from "../plain/decode-text.ts";
-import { htmlBytesToMarkdown } from "../plain/html-bytes.ts";
+import { decodeXml, htmlBytesToMarkdown } from "../plain/html-bytes.ts";
 import { webArchiveToMarkdown } from "../plain/mail.ts";
 import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
 import { ZipArchive } from "../zip/zip-archive.ts";
 import { lacks, mainPart, neededPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
+import type { PackageParts } from "./package-parts.ts";
 import { WordBody, type WordNotes } from "./word-body.ts";
 import { readNumbering, readStyles } from "./word-styles.ts";
 
@@ -18,7 +21,7 @@ const MAX_CHUNK_DEPTH = 3;
  * A Word document (ECMA-376 part 1, 17) as Markdown: headers, the body with each footnote, comment and text box behind
  * the paragraph that it belongs to, footers.
  */
-export async function docxToMarkdown(zip: ZipArchive, depth = 0): Promise<string> {
+export async function docxToMarkdown(zip: PackageParts, depth = 0): Promise<string> {
 	const main = mainPart(zip);
 	const relations = relationsOf(zip, main);
 	const folder = posix.dirname(main);
@@ -49,7 +52,7 @@ export async function docxToMarkdown(zip: ZipArchive, depth = 0): Promise<string
 }
 
 /** The text of each document within the document, by its name; calling for one that cannot be read throws its fault. */
-async function chunksOf(zip: ZipArchive, names: readonly string[], depth: number): Promise<Map<string, () => string>> {
+async function chunksOf(zip: PackageParts, names: readonly string[], depth: number): Promise<Map<string, () => string>> {
 	const chunks = new Map<string, () => string>();
 	for (const name of names) {
 		try {
@@ -65,7 +68,7 @@ async function chunksOf(zip: ZipArchive, names: readonly string[], depth: number
 }
 
 /** A document within a document: a page, a web archive, RTF, plain text, or another of Word. Throws DocumentFault. */
-async function chunkOf(zip: ZipArchive, name: string, depth: number): Promise<string> {
+async function chunkOf(zip: PackageParts, name: string, depth: number): Promise<string> {
 	const bytes = zip.read(name);
 	if (bytes === null) throw lacks(name);
 	if (depth === MAX_CHUNK_DEPTH) throw new DocumentFault("too-large", "The file nests documents too deep");
@@ -74,12 +77,15 @@ async function chunkOf(zip: ZipArchive, name: string, depth: number): Promise<st
 	if (/^\s*\{\\rtf/.test(head)) return rtfToMarkdown(bytes);
 	if (/^\s*(mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+):/i.test(head))
 		return webArchiveToMarkdown(bytes);
-	return /<\0?[a-z!/]/i.test(head) ? htmlBytesToMarkdown(bytes) : decodeText(bytes);
+	if (!/<\0?[a-z!/]/i.test(head)) return decodeText(bytes);
+	const text = decodeXml(bytes);
+	if (isFlatPackage(text)) return docxToMarkdown(new FlatPackage(text), depth + 1);
+	return flatKind(text) === "word-ml" ? flatToMarkdown("word-ml", bytes) : htmlBytesToMarkdown(bytes);
 }
 
 /** The texts of a part of notes, by id. */
 function notesOf(
-	zip: ZipArchive,
+	zip: PackageParts,
 	name: string,
 	styles: ReturnType<typeof readStyles>,
 	numbering: ReturnType<typeof readNumbering>,

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { DocumentFault } from "../document-fault.ts";
 import { elements, type MarkupElement, parseXml } from "../markup/markup-tree.ts";
-import type { ZipArchive } from "../zip/zip-archive.ts";
+import type { PackageParts } from "./package-parts.ts";
 
 export interface Relation {
 	readonly id: string;
@@ -12,7 +12,7 @@ export interface Relation {
 }
 
 /** A part's relations (ECMA-376 part 2, 9.3), by id; none where it has none. */
-export function relationsOf(zip: ZipArchive, part: string): Map<string, Relation> {
+export function relationsOf(zip: PackageParts, part: string): Map<string, Relation> {
 	const folder = posix.dirname(part);
 	const relations = new Map<string, Relation>();
 	const xml = zip.text(posix.join(folder, "_rels", `${posix.basename(part)}.rels`));
@@ -32,7 +32,7 @@ function partName(folder: string, target: string): string {
 }
 
 /** Targets are references to resources, names of parts are not always escaped as those are (ECMA-376 part 2, 6.2.2). */
-function storedName(zip: ZipArchive, target: string): string {
+function storedName(zip: PackageParts, target: string): string {
 	if (zip.has(target)) return target;
 	try {
 		return [decodeURIComponent(target), encodeURI(target)].find((name) => zip.has(name)) ?? target;
@@ -42,7 +42,7 @@ function storedName(zip: ZipArchive, target: string): string {
 }
 
 /** The root element of a part that another one names. Throws DocumentFault: an answer without it would look whole. */
-export function neededPart(zip: ZipArchive, name: string): MarkupElement {
+export function neededPart(zip: PackageParts, name: string): MarkupElement {
 	const root = partRoot(zip, name);
 	if (root === null) throw lacks(name);
 	return root;
@@ -57,14 +57,14 @@ export function targetsOf(relations: ReadonlyMap<string, Relation>, type: string
 }
 
 /** The root element of a part; null where the package lacks it. */
-export function partRoot(zip: ZipArchive, name: string): MarkupElement | null {
+export function partRoot(zip: PackageParts, name: string): MarkupElement | null {
 	const xml = zip.text(name);
 	if (xml === null) return null;
 	return elements(parseXml(xml)).find((element) => !element.name.startsWith("?")) ?? null;
 }
 
 /** The part that the package begins with. Throws DocumentFault. */
-export function mainPart(zip: ZipArchive): string {
+export function mainPart(zip: PackageParts): string {
 	const [target] = targetsOf(relationsOf(zip, ""), "officeDocument");
 	if (target === undefined || !zip.has(target))
 		throw new DocumentFault("corrupt", "The file is damaged: it lacks the part that its text is in");

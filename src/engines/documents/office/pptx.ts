@@ -2,15 +2,15 @@ import { DocumentFault } from "../document-fault.ts";
 import { MAX_PAGES } from "../limits.ts";
 import { blocks, heading, oneLine, quote } from "../markdown.ts";
 import { attribute, child, descendants, elements, prefixed, textOf } from "../markup/markup-tree.ts";
-import type { ZipArchive } from "../zip/zip-archive.ts";
 import { partWords, type Shape, shapesOf } from "./drawing-text.ts";
 import { mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import type { PackageParts } from "./package-parts.ts";
 
 /** Numbers, dates and footers that every slide repeats. */
 const REPEATED = /^(sldNum|dt|ftr|hdr|sldImg)$/;
 
 /** A presentation (ECMA-376 part 1, 19) as Markdown: a heading for each slide in order, its shapes, notes and comments. */
-export function pptxToMarkdown(zip: ZipArchive): string {
+export function pptxToMarkdown(zip: PackageParts): string {
 	const main = mainPart(zip);
 	const relations = relationsOf(zip, main);
 	const root = partRoot(zip, main);
@@ -31,7 +31,7 @@ interface Repeated {
 }
 
 /** The footers of the slides, and of their layouts and masters, each once. */
-function footersOf(zip: ZipArchive, { footers, layouts }: Repeated): string[] {
+function footersOf(zip: PackageParts, { footers, layouts }: Repeated): string[] {
 	const masters = new Set<string>();
 	const read = (name: string) => {
 		const root = partRoot(zip, name);
@@ -59,7 +59,7 @@ function addFooters(shapes: readonly Shape[], footers: Set<string>): void {
 }
 
 function slideToMarkdown(
-	zip: ZipArchive,
+	zip: PackageParts,
 	name: string,
 	number: number,
 	authors: ReadonlyMap<string, string>,
@@ -91,7 +91,7 @@ function slideToMarkdown(
 	]);
 }
 
-function notes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
+function notes(zip: PackageParts, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "notesSlide").flatMap((name) => {
 		const [tree] = descendants(neededPart(zip, name), "spTree");
 		if (tree === undefined) return [];
@@ -103,7 +103,7 @@ function notes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): strin
 }
 
 /** Comments of both forms: `text` beside an author's number, and the newer with a text body. */
-function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>, authors: ReadonlyMap<string, string>): string[] {
+function comments(zip: PackageParts, relations: ReadonlyMap<string, Relation>, authors: ReadonlyMap<string, string>): string[] {
 	return targetsOf(relations, "comments").flatMap((name) => {
 		return elements(neededPart(zip, name)).flatMap((comment) => {
 			const plain = child(comment, "text");
@@ -114,7 +114,7 @@ function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>, aut
 	});
 }
 
-function authorsOf(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): Map<string, string> {
+function authorsOf(zip: PackageParts, relations: ReadonlyMap<string, Relation>): Map<string, string> {
 	const authors = new Map<string, string>();
 	for (const type of ["commentAuthors", "authors"])
 		for (const name of targetsOf(relations, type)) {

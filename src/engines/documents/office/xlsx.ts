@@ -2,14 +2,14 @@ import { DocumentFault } from "../document-fault.ts";
 import { MAX_SHEETS } from "../limits.ts";
 import { blocks, heading, link, oneLine, quote, table } from "../markdown.ts";
 import { attribute, child, descendants, elements, type MarkupElement, prefixed, textOf } from "../markup/markup-tree.ts";
-import type { ZipArchive } from "../zip/zip-archive.ts";
 import { partWords, shapesOf } from "./drawing-text.ts";
 import { NumberFormats } from "./number-formats.ts";
 import { lacks, mainPart, neededPart, partRoot, type Relation, relationsOf, targetsOf } from "./ooxml-package.ts";
+import type { PackageParts } from "./package-parts.ts";
 import { type CellValues, readSheet, withoutEscapes } from "./sheet-cells.ts";
 
 /** A workbook (ECMA-376 part 1, 18) as Markdown: each sheet with its name, its values as shown, its comments and boxes. */
-export function xlsxToMarkdown(zip: ZipArchive): string {
+export function xlsxToMarkdown(zip: PackageParts): string {
 	const main = mainPart(zip);
 	const root = neededPart(zip, main);
 	const relations = relationsOf(zip, main);
@@ -38,7 +38,7 @@ export function xlsxToMarkdown(zip: ZipArchive): string {
 	);
 }
 
-function sheetBlocks(zip: ZipArchive, name: string, values: CellValues): string[] {
+function sheetBlocks(zip: PackageParts, name: string, values: CellValues): string[] {
 	const xml = zip.text(name);
 	if (xml === null || xml.trim() === "") throw lacks(name);
 	const relations = relationsOf(zip, name);
@@ -54,7 +54,7 @@ function sheetBlocks(zip: ZipArchive, name: string, values: CellValues): string[
 }
 
 /** Text boxes and charts that lie on a sheet. */
-function boxes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
+function boxes(zip: PackageParts, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "drawing").flatMap((name) => {
 		const root = partRoot(zip, name);
 		if (root === null) return [];
@@ -69,7 +69,7 @@ function boxes(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): strin
 	});
 }
 
-function comments(zip: ZipArchive, relations: ReadonlyMap<string, Relation>): string[] {
+function comments(zip: PackageParts, relations: ReadonlyMap<string, Relation>): string[] {
 	return targetsOf(relations, "comments").flatMap((name) => {
 		const root = neededPart(zip, name);
 		const authors = descendants(root, "author").map(textOf);

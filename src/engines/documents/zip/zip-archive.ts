@@ -1,6 +1,7 @@
 import { crc32, inflateRawSync } from "node:zlib";
 import { DocumentFault } from "../document-fault.ts";
 import { MAX_INFLATED_BYTES, MAX_RATIO, MAX_ZIP_ENTRIES, RATIO_FREE_BYTES } from "../limits.ts";
+import type { PackageParts } from "../office/package-parts.ts";
 
 interface Entry {
 	readonly method: number;
@@ -30,7 +31,7 @@ const megabytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
  * A zip file in memory (APPNOTE 6.3.10), opened by its central directory. Sizes are checked as declared when it is
  * opened and as they come when a part is inflated: a file cannot take more memory than the limits say, whatever it says.
  */
-export class ZipArchive {
+export class ZipArchive implements PackageParts {
 	readonly #bytes: Buffer;
 	readonly #entries: ReadonlyMap<string, Entry>;
 	/** Names of parts compare without case (ECMA-376 part 2, 6.2.2.3); null until one is asked for that is not there. */
