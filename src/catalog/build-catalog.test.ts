@@ -174,6 +174,18 @@ describe("who serves a model", () => {
 		expect(sold(["b"], { price: { input: 1, output: 1 } })).toEqual([1_000_000, 1_000_000]);
 	});
 
+	test("a cost may be set for every type of model, and makes a text model only of what has a cost of output", () => {
+		const built = (entry: object, id = "x") => {
+			const entries = { [id]: { upstreams: [{ upstream: "a" }], ...entry } };
+			return buildCatalog(inputsOf({ upstreams: { a: remote }, models: { entries } })).get(id)?.type;
+		};
+		for (const type of ["tts", "asr", "image", "inpaint", "upscale"] as const)
+			expect(built({ type, cost: { each: 1 } })).toBe(type);
+		expect(built({ type: "embedding", cost: { input: 1 } })).toBe("embedding");
+		expect(built({ cost: { each: 1 } }, "gpt-image-2")).toBe("image");
+		expect(built({ cost: { input: 1, output: 2 } })).toBe("text");
+	});
+
 	test("the built-in engine may serve a model of the operator's name and price", () => {
 		const entries = { tiny: { upstreams: [{ upstream: "embedded" }], price: { input: 0, output: 0 } } };
 		expect(buildCatalog(inputsOf({ models: { entries } })).get("tiny")).toMatchObject({

@@ -8,10 +8,12 @@ export class CatalogError extends Error {
 	readonly source: string;
 	/** Path inside the source, for example `models[3].price.edit`. */
 	readonly path: string;
+	readonly problem: string;
 
 	constructor(source: string, path: string, problem: string, cause?: unknown) {
 		super(`${source}: ${path === "" ? "" : `${path}: `}${problem}`, cause === undefined ? undefined : { cause });
 		this.source = source;
 		this.path = path;
+		this.problem = problem;
 	}
 }

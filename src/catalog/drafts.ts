@@ -111,7 +111,6 @@ function typeOf(entry: ModelEntry | undefined, data: ModelData | undefined, list
 /** Members of a configured model that only a text model has. */
 export const TEXT_ONLY = [
 	"price",
-	"cost",
 	"contextTokens",
 	"maxCompletionTokens",
 	"tier",
@@ -124,7 +123,7 @@ export const TEXT_ONLY = [
 ] as const;
 
 function hasTextMembers(entry: ModelEntry | undefined): boolean {
-	return TEXT_ONLY.some((member) => entry?.[member] !== undefined);
+	return entry?.cost?.output !== undefined || TEXT_ONLY.some((member) => entry?.[member] !== undefined);
 }
 
 /** A fault of `models.entries` in the configuration. */

@@ -4,8 +4,9 @@
  */
 
 export { withCompleteUpstreams } from "./complete-upstreams.ts";
+export { ConfigError, SettingError } from "./config-error.ts";
 export { dialectOf } from "./dialect-of.ts";
-export { ConfigError, type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
+export { type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
 export { LOG_LEVELS, type LogLevel } from "./observing-schema.ts";
 export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerFacts } from "./providers.ts";
 export {
@@ -20,6 +21,7 @@ export {
 	type X402Config,
 } from "./schema.ts";
 export { fileState } from "./secrets.ts";
+export type { SettingPlaces } from "./setting-places.ts";
 export { HIDDEN, shownConfig, shownUrl } from "./shown-config.ts";
 export { BUILD, VERSION } from "./version.ts";
 export { SOLANA_NETWORKS, X402_NETWORKS } from "./x402-schema.ts";

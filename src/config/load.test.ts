@@ -52,7 +52,7 @@ test("flags win over the environment, which wins over the file", () => {
 });
 
 test("an unknown key, a wrong type and a broken file say where and what", () => {
-	expect(fault("server:\n  prot: 3\n")).toContain("turnpike.yaml: server.prot: Unrecognized key");
+	expect(fault("server:\n  prot: 3\n")).toContain("turnpike.yaml:2:3: server.prot: Unrecognized key");
 	expect(fault("sever: {}\n")).toContain("sever: Unrecognized key");
 	expect(fault("server:\n  port: many\n")).toContain("server.port: must be integer");
 	expect(fault("server: [1\n")).toMatch(/turnpike\.yaml:\d+:\d+: /);
@@ -106,7 +106,7 @@ test("a name that an operator may not give says where it stands and what is expe
 	const upstream = "{url: 'http://127.0.0.1:9/v1', health: {failures: -1}}";
 	for (const name of ["OpenAI", "gpu.a", '"gpu a"', '"a:b"', '""', `"${"a".repeat(65)}"`, '"a\\nb"', '"a\\n"'])
 		expect(fault(`upstreams:\n  ${name}: ${upstream}\n`)).toMatch(
-			/turnpike\.yaml: upstreams\..*: expected a name of up to 64 lower-case/,
+			/turnpike\.yaml:2:3: upstreams\..*: expected a name of up to 64 lower-case/,
 		);
 	expect(fault(`upstreams:\n  gpu-a: ${upstream}\n`)).toContain("upstreams.gpu-a.health.failures: must be >= 1");
 	expect(fault(`upstreams:\n  "a\\nb": ${upstream}\n`)).toContain("upstreams.a\\u000ab: expected");
@@ -137,16 +137,16 @@ test("__proto__ is refused wherever it stands", () => {
 		["models:\n  entries:\n    m: {__proto__: {hidden: true}}\n", "models.entries.m.__proto__"],
 		["server: {trustedProxies: [{__proto__: {}}]}\n", "server.trustedProxies[0].__proto__"],
 	] as const)
-		expect(fault(text)).toContain(`turnpike.yaml: ${at}: is not a name that can be used`);
+		expect(fault(text)).toMatch(new RegExp(`turnpike\\.yaml:\\d+:\\d+: ${RegExp.escape(at)}: is not a name that can be used`));
 });
 
 test("faults of aliases, nesting and encoding are configuration errors", () => {
-	expect(fault("server: {host: *nope}\n")).toMatch(/turnpike\.yaml: .*nope/);
+	expect(fault("server:\n  host: *nope\n")).toContain("turnpike.yaml:2:9: there is no anchor &nope before this alias");
 	const bomb = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
 	for (const [name, of] of ["ba", "cb", "dc", "ed", "fe"].map((pair) => [pair[0], pair[1]]))
 		bomb.push(`${name}: &${name} [${Array(10).fill(`*${of}`).join(", ")}]`);
 	expect(fault(`${bomb.join("\n")}\n`)).toMatch(/turnpike\.yaml: Excessive alias count/);
-	expect(fault("server: &s {host: *s}\n")).toContain("turnpike.yaml: ");
+	expect(fault("server: &s {host: *s}\n")).toContain("turnpike.yaml:1:");
 	expect(fault(`server: ${"[".repeat(50_000)}${"]".repeat(50_000)}\n`)).toContain("turnpike.yaml:");
 	expect(fault(`server: ${"[".repeat(100)}${"]".repeat(100)}\n`)).toContain("is nested deeper than any setting");
 	const dir = folder();
@@ -313,7 +313,9 @@ test("a price that would be charged as nothing is refused, whatever it is the pr
 		["documents: {pricePerFileUsd: 1e-10}\n", "documents.pricePerFileUsd", "0.000000001"],
 		["web: {pricePerSearchUsd: 1e-10}\n", "web.pricePerSearchUsd", "0.000000001"],
 	] as const)
-		expect(fault(text)).toContain(`turnpike.yaml: ${path}: expected 0, or at least ${least}: less is charged as nothing`);
+		expect(fault(text)).toMatch(
+			new RegExp(`turnpike\\.yaml:1:\\d+: ${path}: expected 0, or at least ${least}: less is charged as nothing`),
+		);
 	for (const free of ["0", "0.000001"])
 		expect(loadConfig({}, {}, folder(entry(`{price: {input: ${free}, output: ${free}}}`))).file).not.toBeNull();
 });
@@ -342,4 +344,50 @@ test("an amount that is negative, or no text, is told what an amount is", () => 
 		expect(fault(`accounts: {startingCreditUsd: ${amount}}\n`)).toContain(
 			"accounts.startingCreditUsd: expected a decimal number with at most 9 places, like 12.50",
 		);
+});
+
+test("a wrong value is told with file, line and column, wherever it stands", () => {
+	const rows: readonly (readonly [yaml: string, place: string])[] = [
+		["server:\n  port: 1\n  corsOrigins:\n    - '*'\n    - nonsense\n", "5:7: server.corsOrigins[1]: expected *"],
+		["# prices\n\nmodels:\n  entries:\n    gpt-4.1:\n      type: nope\n", "6:7: models.entries.gpt-4.1.type: must be"],
+		["models:\n  entries:\n    a.b: {type: text}\n    a:\n      name: ''\n", "5:7: models.entries.a.name: expected text"],
+		["models:\n  entries:\n    '5':\n      name: ''\n", "4:7: models.entries[5].name: expected text"],
+		["models:\n  entries:\n    a:\n      price: {input: 1}\n", "4:7: models.entries.a.price.output: is required"],
+		["upstreams:\n  a:\n    url: http://x\n    key: ${NOPE}\n", "4:5: upstreams.a.key: environment variable NOPE"],
+		["upstreams:\n  a:\n    provider: bedrock\n", "2:3: upstreams.a: expected options.region"],
+		["server:\n  port: 1\n  idleTimeoutSeconds: 3\n", "3:3: server.idleTimeoutSeconds: expected 0"],
+		["log: &shared {level: loud}\n", "1:15: log.level: must be one of"],
+		["rpc:\n  networks:\n    a-b:\n      upstreams:\n        - url: http://a\n        - url: nope\n", "6:11: rpc.networks"],
+		["traces:\n  share: 1\n  url: http://\n", "3:3: traces.url: expected an address"],
+		["alerts:\n  url: http://a\n", "1:1: alerts.secret: alerts are signed with it"],
+		["staking:\n  diemPerToken: '0'\n", "2:3: staking.diemPerToken: expected more than 0"],
+		["accounts:\n  startingCreditUsd: -5\n", "2:3: accounts.startingCreditUsd: expected a decimal number"],
+	];
+	for (const [yaml, place] of rows) expect(fault(yaml), yaml).toContain(`turnpike.yaml:${place}`);
+	expect(fault("server: &s\n  prot: 1\ntraces: *s\n")).toMatch(/yaml:2:3: server\.prot: .*\n.*yaml:2:3: traces\.prot: /);
+});
+
+test("what is no mapping where one is needed is a fault of the configuration, no crash", () => {
+	for (const path of ["x402.networks", "limits.tiers", "upstreams", "costs", "models.entries", "rpc.networks", "web.search"]) {
+		const [section = "", member] = path.split(".");
+		for (const value of ["[a]", "[[]]", "text", "5"])
+			expect(fault(`${section}: ${member === undefined ? value : `{${member}: ${value}}`}\n`), `${path} ${value}`).toContain(
+				`${path}: must be object`,
+			);
+	}
+});
+
+test("numbers that nothing can count with, and addresses that are none, are refused wherever they stand", () => {
+	for (const [yaml, path] of [
+		["limits: {maxCompletionTokens: 1e300}", "limits.maxCompletionTokens"],
+		["staking: {chain: {id: 1e17}}", "staking.chain.id"],
+		["journal: {minFreeDiskMb: 1e300}", "journal.minFreeDiskMb"],
+		["models: {entries: {m: {contextTokens: 1e300}}}", "models.entries.m.contextTokens"],
+		["alerts: {booksEveryMs: 1e10}", "alerts.booksEveryMs"],
+		["alerts: {balanceBelowUsd: 1e300}", "alerts.balanceBelowUsd"],
+		["alerts: {url: 'https://a b', secret: 0123456789abcdef}", "alerts.url"],
+		["traces: {url: 'http://'}", "traces.url"],
+		["staking: {chain: {rpcUrl: 'http://'}, contract: '0x000000000000000000000000000000000000bEEF'}", "staking.chain.rpcUrl"],
+	] as const)
+		expect(fault(`${yaml}\n`), yaml).toContain(`${path}: `);
 });

@@ -46,6 +46,7 @@ export const AlertsSchema = section({
 	balanceBelowUsd: Type.Optional(
 		Type.Number({
 			minimum: 0,
+			maximum: 9_000_000,
 			description: "An account that has paid in or was given credit has less in USD; left out: not looked at",
 		}),
 	),
@@ -57,12 +58,17 @@ export const AlertsSchema = section({
 		}),
 	),
 	dailySpendUsd: Type.Optional(
-		Type.Number({ minimum: 0, description: "All accounts together spent more on this UTC day; left out: not looked at" }),
+		Type.Number({
+			minimum: 0,
+			maximum: 9_000_000,
+			description: "All accounts together spent more on this UTC day; left out: not looked at",
+		}),
 	),
 	upstreams: Type.Boolean({ default: true, description: "An upstream is out, or a chain has none left" }),
 	journal: Type.Boolean({ default: true, description: "The node takes no new work: disk, journal or store" }),
 	booksEveryMs: Type.Integer({
 		minimum: 0,
+		maximum: 86_400_000,
 		default: 3_600_000,
 		description: "How often the books are proven; 0: they are not. Each time reads all of them",
 	}),

@@ -122,7 +122,7 @@ test("upstreams, models, chains and addresses that are wrong are each found, wit
 			},
 			web: { chromium: "/no/such/chromium", search: { searxng: { url: dead } } },
 			traces: { url: `${dead}/v1/traces` },
-			alerts: { url: `${dead}/alerts` },
+			alerts: { url: `${dead}/alerts`, secret: "0123456789abcdef" },
 			rpc: {
 				networks: {
 					"base-mainnet": {
@@ -196,7 +196,10 @@ test("settings that contradict each other are found before a start ends with 78"
 		const { code, find } = await examine({ models });
 		expect([code, find("models")]).toEqual([
 			1,
-			expect.objectContaining({ state: "fault", mend: `correct ${where} in turnpike.yaml` }),
+			expect.objectContaining({
+				state: "fault",
+				mend: expect.stringMatching(new RegExp(`^correct .*turnpike\\.yaml:1:\\d+: ${where}$`)),
+			}),
 		]);
 	}
 	const network = await examine({ rpc: { networks: { "base-main": { upstreams: [{ url: "http://127.0.0.1:9" }] } } } });
@@ -289,7 +292,7 @@ test("a configuration that is none ends with 78", async () => {
 	const file = join(folder(), "turnpike.yaml");
 	writeFileSync(file, JSON.stringify({ models: { entries: { a: { upstreams: [{ upstream: "nobody" }] } } } }));
 	const { code, stderr } = await turnpike(["doctor", "--data", folder(), "--config", file]);
-	expect([code, stderr]).toEqual([78, expect.stringContaining(`${file}: models.entries.a.upstreams[0].upstream`)]);
+	expect([code, stderr]).toEqual([78, expect.stringContaining(`${file}:1:42: models.entries.a.upstreams[0].upstream`)]);
 });
 
 test("what keeps a PostgreSQL from being the store is found, with the line that mends it", async () => {

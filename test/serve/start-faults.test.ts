@@ -55,6 +55,34 @@ test("a faulty alias in the file ends the start with 78 and one sentence", async
 	expect(said).toContain("turnpike.yaml");
 });
 
+test("settings that only the catalog or a chain's table can refuse end the start with 78, file, line and path", async () => {
+	for (const [text, place] of [
+		[
+			"models:\n  entries:\n    m:\n      type: embedding\n      price: {input: 1, output: 1}\n",
+			"5:7: models.entries.m.price: belongs",
+		],
+		["models:\n  traits:\n    nonsense: {default: m}\n", "3:5: models.traits.nonsense: is not a model type"],
+		["rpc:\n  networks:\n    base-mainet: {}\n", "3:5: rpc.networks.base-mainet: there is no such network"],
+		[`x402:\n  payTo: "0x52908400098527886E0F7030069857D2E4169Ee7"\n`, "2:3: x402.payTo: the checksum"],
+		[`alerts:\n  url: http://127.0.0.1:9\n`, "1:1: alerts.secret: alerts are signed with it"],
+	] as const) {
+		const [code, said] = await failedStart(["--data", folder()], text);
+		expect(code).toBe(78);
+		expectSentence(said);
+		expect(said).toContain(`turnpike.yaml:${place}`);
+	}
+});
+
+test("a first start that the configuration ends makes no ADMIN key: the start that goes on prints it", async () => {
+	const dataDir = folder();
+	const text = JSON.stringify({ ...config, models: { entries: { m: { type: "embedding", price: { input: 1, output: 1 } } } } });
+	expect((await failedStart(["--data", dataDir], text))[0]).toBe(78);
+	const server = await serve({ dataDir, config, withoutKey: true });
+	started.push(server);
+	await until(() => server.stdout().includes("listening on"), "the first words");
+	expect(server.stdout()).toMatch(/sk_adm_[0-9A-Za-z]{43}/);
+});
+
 test("an address that this machine does not have ends the start with 1 and one sentence", async () => {
 	for (const host of ["not-a-host", "192.0.2.1"]) {
 		const [code, said] = await failedStart(["--data", folder(), "--host", host]);

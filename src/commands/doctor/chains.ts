@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { checkStaking } from "../../access/index.ts";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
-import { type Config, ConfigError } from "../../config/index.ts";
+import { type Config, SettingError, type SettingPlaces } from "../../config/index.ts";
 import { checkTopUps } from "../../payments/index.ts";
 import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
 import { createLog } from "../../telemetry/log.ts";
@@ -9,7 +9,7 @@ import { createRpcUpstreams, type RpcMemberStatus, type RpcNetworkStatus } from 
 import { CATALOG_DIR } from "../paths.ts";
 
 /** Every upstream of a chain: whether it answers and serves the chain that it should. */
-export async function checkChains({ rpc, timeouts }: Config): Promise<Finding[]> {
+export async function checkChains({ rpc, timeouts }: Config, places: SettingPlaces): Promise<Finding[]> {
 	const name = "chains";
 	const catalog = loadRpcCatalog(join(CATALOG_DIR, "rpc"));
 	try {
@@ -20,8 +20,8 @@ export async function checkChains({ rpc, timeouts }: Config): Promise<Finding[]>
 		if (networks.length === 0) return [ok(name, "no upstreams (TURNPIKE_RPC_ETHEREUM_MAINNET=URL brings one)")];
 		return networks.flatMap(({ network, upstreams: members }) => members.map((member) => ofMember(network, member)));
 	} catch (error) {
-		if (!(error instanceof ConfigError)) throw error;
-		return [fault(name, error.message, "correct that line in turnpike.yaml")];
+		if (!(error instanceof SettingError)) throw error;
+		return [fault(name, `${error.message}: a start ends with 78`, `correct ${places.of(error.path)}`)];
 	}
 }
 

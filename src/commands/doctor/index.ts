@@ -13,7 +13,7 @@ export const doctor = defineCommand({
 	meta: { name: "doctor", description: "Say what works, what does not, and what mends it; exit 1 where something is at fault" },
 	args: { ...jsonArg, ...storeArgs },
 	async run({ args }) {
-		const { config, file } = configOrExit(args);
+		const { config, file, places } = configOrExit(args);
 		const findings: Finding[] = [
 			{ name: "configuration", state: "ok", text: file ?? "no file; defaults and environment" },
 			{ name: "runtime", state: "ok", text: `Bun ${Bun.version} on ${process.platform}-${process.arch}` },
@@ -22,8 +22,8 @@ export const doctor = defineCommand({
 			...checkFileDescriptors(),
 			await checkServer(config),
 			await checkBooks(config),
-			...(await checkModels(config)),
-			...(await checkChains(config)),
+			...(await checkModels(config, places)),
+			...(await checkChains(config, places)),
 			...(await checkStakes(config)),
 			...(await checkWalletPayments(config)),
 			...(await checkAddresses(config)),

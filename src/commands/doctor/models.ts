@@ -9,7 +9,7 @@ import {
 	loadCharacterData,
 	unpricedUpstreams,
 } from "../../catalog/index.ts";
-import type { Config, UpstreamConfig } from "../../config/index.ts";
+import type { Config, SettingPlaces, UpstreamConfig } from "../../config/index.ts";
 import { nativeChatEngine } from "../../engines/chat/index.ts";
 import { nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
 import { nativeSpeechEngine } from "../../engines/speech/index.ts";
@@ -19,12 +19,12 @@ import { CATALOG_DIR } from "../paths.ts";
 type Lists = Map<string, readonly DiscoveredModel[]>;
 
 /** Each upstream of models, then the models that the configuration makes of them. */
-export async function checkModels(config: Config): Promise<Finding[]> {
+export async function checkModels(config: Config, places: SettingPlaces): Promise<Finding[]> {
 	const lists: Lists = new Map();
 	const upstreams = await Promise.all(
 		Object.entries(config.upstreams).map(([name, settings]) => checkUpstream(config, name, settings, lists)),
 	);
-	return [...upstreams, ...checkCatalog(config, lists)];
+	return [...upstreams, ...checkCatalog(config, lists, places)];
 }
 
 async function checkUpstream(config: Config, upstream: string, settings: UpstreamConfig, lists: Lists): Promise<Finding> {
@@ -63,7 +63,7 @@ function checkProvider(config: Config, upstream: string, { provider, url }: Upst
 	return fault(name, `${provider} at ${url}: no entry under models.entries names it`, mend);
 }
 
-function checkCatalog(config: Config, lists: Lists): Finding[] {
+function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Finding[] {
 	const name = "models";
 	try {
 		const catalog = buildCatalog({
@@ -82,7 +82,7 @@ function checkCatalog(config: Config, lists: Lists): Finding[] {
 		return [ok(name, `${online} can be called`), ...findings, ...warnings];
 	} catch (error) {
 		if (!(error instanceof CatalogError)) throw error;
-		const where = error.source === "config" ? `${error.path} in turnpike.yaml` : `${error.path} in ${error.source}`;
+		const where = error.source === "config" ? places.of(error.path) : `${error.path} in ${error.source}`;
 		return [fault(name, `${error.message}: a start ends with 78`, `correct ${where}`)];
 	}
 }

@@ -180,7 +180,8 @@ function faultOf(text: string, answers: Answers): string | null {
 		return null;
 	} catch (error) {
 		if ((error as Error).name !== "ConfigError") throw error;
-		return (error as ConfigError).message.replaceAll(`${join(folder, "turnpike.yaml")}: `, "");
+		// The file is a draft that nobody sees: neither its name nor its lines say anything.
+		return (error as ConfigError).message.replaceAll(/^.*turnpike\.yaml(:\d+:\d+)?: /gm, "");
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}

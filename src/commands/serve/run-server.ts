@@ -1,8 +1,16 @@
 import { join } from "node:path";
 import { AssetStore, loadManifest, showProgress } from "../../assets/index.ts";
-import { type Catalog, CatalogError, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
+import { type Catalog, EMBEDDED, loadCatalogData, type Model } from "../../catalog/index.ts";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
-import { type Config, ConfigError, type ConfigFlags, LOG_LEVELS, type LoadedConfig, loadConfig } from "../../config/index.ts";
+import {
+	type Config,
+	ConfigError,
+	type ConfigFlags,
+	LOG_LEVELS,
+	type LoadedConfig,
+	loadConfig,
+	type SettingPlaces,
+} from "../../config/index.ts";
 import { FfmpegEncoder } from "../../engines/audio/index.ts";
 import { EMBEDDED_CHAT_ASSET, EmbeddedChat, nativeChatEngine } from "../../engines/chat/index.ts";
 import { DocumentPool } from "../../engines/documents/index.ts";
@@ -16,6 +24,7 @@ import { ListenError } from "../../server/index.ts";
 import { makeDataFolder, openStore, shownAddress } from "../../store/index.ts";
 import { systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
+import { configFaultText } from "../config-fault.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { complain } from "../print.ts";
 import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
@@ -33,7 +42,8 @@ import { refuseWrongTopUps } from "./top-ups-chain.ts";
 export async function runServer(flags: ConfigFlags): Promise<void> {
 	const signals = new EarlySignals();
 	const loaded = configOrExit(flags);
-	const { config } = loaded;
+	const { config, places } = loaded;
+	const orExit = <T>(step: () => T): T => stepOrExit(step, places);
 	const log = createLog(config.log.level);
 	catchStrayErrors(log);
 	const data = orExit(() => loadCatalogData(CATALOG_DIR));
@@ -41,8 +51,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	await ofStore(config, () => makeDataFolder(config.data));
 	const mode = openMode(config.data);
 	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
-	await refuseWrongChain(config, log);
-	await refuseWrongTopUps(config, log);
+	await refuseWrongChain(loaded, log);
+	await refuseWrongTopUps(loaded, log);
 	const front = new FrontDoor(config, log);
 	const listening = orExit(() => front.open());
 	const waiting = sayWhereStoreIsAwaited(config, log);
@@ -62,7 +72,6 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	clearTimeout(waiting);
 	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
 	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
-	const firstKey = await ofStore(config, () => firstAccount(loaded, log));
 
 	const assets = new AssetStore({
 		dir: join(config.data, "assets"),
@@ -113,6 +122,8 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				}),
 			}),
 	);
+	// Behind everything that can refuse the configuration: the key is told once, and by a start that goes on.
+	const firstKey = await ofStore(config, () => firstAccount(loaded, log));
 	const housekeeper = new Housekeeper({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
 	front.serve(gateway.app);
 	noteServer(config.data, listening.url);
@@ -232,15 +243,17 @@ function setLevel(level: string, log: Log): void {
 
 /** Returns the files that secrets were read from; null where the configuration before stays in force. */
 function reloadFrom(flags: ConfigFlags, gateway: Gateway, log: Log): LoadedConfig["secretFiles"] | null {
+	let loaded: LoadedConfig | null = null;
 	try {
-		const { config, secretFiles }: LoadedConfig = loadConfig(flags, process.env);
+		loaded = loadConfig(flags, process.env);
+		const { config, secretFiles } = loaded;
 		const needRestart = gateway.reload(config);
 		if (needRestart.length > 0) log.warn({ settings: needRestart }, "reloaded, but these settings need a restart");
 		else log.info({}, "reloaded");
 		return secretFiles;
 	} catch (error) {
-		if (error instanceof ConfigError || error instanceof CatalogError)
-			log.error({ cause: error.message }, "the new configuration is wrong; the one before stays in force");
+		const cause = loaded === null ? (error instanceof ConfigError ? error.message : null) : configFaultText(error, loaded.places);
+		if (cause !== null) log.error({ cause }, "the new configuration is wrong; the one before stays in force");
 		else log.error({ cause: (error as Error).stack }, "the reload failed; the configuration before stays in force");
 		return null;
 	}
@@ -266,14 +279,14 @@ async function ofStore<T>(config: Config, step: () => T | Promise<T>): Promise<T
 }
 
 /** Runs a step of the start; what the operator can mend ends it with a text: 78 for the configuration, 1 for address and port. */
-function orExit<T>(step: () => T): T {
+function stepOrExit<T>(step: () => T, places: SettingPlaces): T {
 	try {
 		return step();
 	} catch (error) {
-		const isConfig = error instanceof CatalogError || error instanceof ConfigError;
-		if (!isConfig && !(error instanceof ListenError)) throw error;
-		complain(error.message);
-		process.exit(isConfig ? EXIT_CONFIG : 1);
+		const text = configFaultText(error, places);
+		if (text === null && !(error instanceof ListenError)) throw error;
+		complain(text ?? (error as ListenError).message);
+		process.exit(text === null ? 1 : EXIT_CONFIG);
 	}
 }
 

@@ -1,6 +1,7 @@
 import { checkStaking } from "../../access/index.ts";
-import type { Config } from "../../config/index.ts";
+import type { LoadedConfig } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { placedText } from "../config-fault.ts";
 import { complain } from "../print.ts";
 import { EXIT_CONFIG } from "../store-args.ts";
 
@@ -8,12 +9,12 @@ import { EXIT_CONFIG } from "../store-args.ts";
 const PATIENCE_MS = 5_000;
 
 /** Ends the start with 78 where the chain of stakes is another one than the configuration says; warns where it does not answer. */
-export async function refuseWrongChain(config: Config, log: Log): Promise<void> {
+export async function refuseWrongChain({ config, places }: LoadedConfig, log: Log): Promise<void> {
 	if (config.staking.chain.rpcUrl === undefined) return;
 	const check = await Promise.race([checkStaking(config.staking), Bun.sleep(PATIENCE_MS)]);
 	if (check?.state === "well") return;
 	if (check?.state === "wrong") {
-		complain(check.text);
+		complain(placedText(check.text, places));
 		process.exit(EXIT_CONFIG);
 	}
 	log.warn({ cause: check?.text ?? "no answer in 5 s" }, "the chain of stakes cannot be read now; it is tried again");

@@ -1,6 +1,7 @@
-import type { Config } from "../../config/index.ts";
+import type { LoadedConfig } from "../../config/index.ts";
 import { checkTopUps } from "../../payments/index.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { placedText } from "../config-fault.ts";
 import { complain } from "../print.ts";
 import { EXIT_CONFIG } from "../store-args.ts";
 
@@ -11,12 +12,12 @@ const PATIENCE_MS = 5_000;
  * Ends the start with 78 where a setting is at fault, such as an address that wallets would pay by mistake; warns where
  * none can pay. Another chain than the configured one is told of by the top-ups, which refuse payments: the rest goes on.
  */
-export async function refuseWrongTopUps({ x402 }: Config, log: Log): Promise<void> {
-	const checks = await Promise.race([checkTopUps(x402), Bun.sleep(PATIENCE_MS).then(() => [])]);
+export async function refuseWrongTopUps({ config, places }: LoadedConfig, log: Log): Promise<void> {
+	const checks = await Promise.race([checkTopUps(config.x402), Bun.sleep(PATIENCE_MS).then(() => [])]);
 	for (const { state, text } of checks) {
 		if (state === "incomplete") log.warn({ cause: text }, "wallets cannot pay");
 		if (state !== "wrong") continue;
-		complain(text);
+		complain(placedText(text, places));
 		process.exit(EXIT_CONFIG);
 	}
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, ConfigError, loadConfig } from "../../config/index.ts";
+import { type Config, loadConfig } from "../../config/index.ts";
 import type { NoRoom } from "../../journal/records.ts";
 import { type AdminStore, createAccount, credit, openAdmin } from "../../store/admin.ts";
 import { type OpenedStore, openStore } from "../../store/index.ts";
@@ -195,9 +195,4 @@ test("an account with too little is named until it has enough", async () => {
 	expect(notice).toMatchObject({ subject: account.id, text: "The account poor has 1.50 USD left, less than 2" });
 	await credit(admin, { accountId: account.id, amount: "10", reference: "fill" });
 	await hook.found(({ state }) => state === "ended");
-});
-
-test("alerts without a secret are a fault of the configuration", () => {
-	const { secret: _left, ...alerts } = world({ url: "http://127.0.0.1:9" }).alerts;
-	expect(() => node("node-c", { upstreams: [], room: null, alerts })).toThrow(ConfigError);
 });

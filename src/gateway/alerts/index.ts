@@ -3,7 +3,7 @@
  * of what has ended. Of several nodes one tells, since what stands is in the store; a notice is told until it is taken.
  */
 
-import { type Config, ConfigError } from "../../config/index.ts";
+import type { Config } from "../../config/index.ts";
 import type { Journal } from "../../journal/records.ts";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import type { StorePort } from "../../store/port.ts";
@@ -49,13 +49,9 @@ export class Alerts {
 	#alone: { readonly name: string; readonly sinceMs: number } | null = null;
 	#stopped = false;
 
-	/** Throws a ConfigError where alerts could not be signed. */
 	constructor(parts: AlertParts) {
 		this.#parts = parts;
 		const { config, clock, timers, log, waitsMs, place } = parts;
-		const { url, secret } = config().alerts;
-		if (url !== undefined && secret === undefined)
-			throw new ConfigError("alerts.secret: alerts are signed with it; it is needed beside alerts.url");
 		this.#reader = new StoreReader({ place, timers });
 		this.#webhook = new Webhook({
 			url: () => config().alerts.url,

@@ -1,5 +1,5 @@
 import type { RpcCatalog, RpcNetwork } from "../../catalog/rpc/types.ts";
-import { ConfigError } from "../../config/index.ts";
+import { SettingError } from "../../config/index.ts";
 import type { Config, RpcConfig, RpcUpstreamConfig } from "../../config/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { CallCounts } from "../call-counts.ts";
@@ -60,7 +60,7 @@ export interface RpcNetworkStatus {
 export interface RunningRpcUpstreams extends RpcUpstreams {
 	/** What is final on networks that are in use. */
 	readonly heads: RpcHeads;
-	/** Takes new upstreams and time limits; calls under way run on as they began. Throws a ConfigError, nothing changed then. */
+	/** Takes new upstreams and time limits; calls under way run on as they began. Throws a SettingError, nothing changed then. */
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void;
 	/** Resolves when every upstream has been asked once which chain it serves. */
 	checked(): Promise<void>;
@@ -72,7 +72,7 @@ export interface RunningRpcUpstreams extends RpcUpstreams {
 	close(): void;
 }
 
-/** Chain forwarding over the configured upstreams (docs/rpc.md). Throws a ConfigError for a network that is none. */
+/** Chain forwarding over the configured upstreams (docs/rpc.md). Throws a SettingError for a network that is none. */
 export function createRpcUpstreams(options: RpcUpstreamsOptions): RunningRpcUpstreams {
 	return new Upstreams(options);
 }
@@ -228,12 +228,12 @@ class Upstreams implements RunningRpcUpstreams {
 	}
 }
 
-/** The networks of the table that are switched on. Throws a ConfigError for a name that is none. */
+/** The networks of the table that are switched on. Throws a SettingError for a name that is none. */
 function switchedOn(config: RpcConfig, catalog: RpcUpstreamsOptions["catalog"]): ReadonlyMap<string, RpcNetwork> {
 	for (const slug of Object.keys(config.networks)) {
 		if (catalog.networks.has(slug) || catalog.optionalNetworks.has(slug)) continue;
 		const known = [...catalog.networks.keys(), ...catalog.optionalNetworks.keys()].join(", ");
-		throw new ConfigError(`rpc.networks.${slug}: there is no such network; expected one of ${known}`);
+		throw new SettingError(`rpc.networks.${slug}`, `there is no such network; expected one of ${known}`);
 	}
 	const networks = new Map<string, RpcNetwork>();
 	for (const [slug, network] of catalog.networks) if (config.networks[slug]?.enabled !== false) networks.set(slug, network);

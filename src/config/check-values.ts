@@ -1,0 +1,68 @@
+/** What the validator does not see: names of records, prices below the books' unit, integers that cannot be counted with. */
+import { ConfigError } from "./config-error.ts";
+import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-parts.ts";
+import { type SettingPlaces, shownPath } from "./setting-places.ts";
+
+/** Above it numbers have gaps between them. */
+const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
+
+/** A schema with the names that its records take; `names` tells them in words. */
+export interface NamedSchema {
+	readonly properties?: Readonly<Record<string, NamedSchema>>;
+	readonly patternProperties?: Readonly<Record<string, NamedSchema>>;
+	readonly items?: NamedSchema;
+	readonly pattern?: string;
+	readonly names?: string;
+	readonly [LEAST_KEYWORD]?: number;
+}
+
+/** Refuses what is no mapping where one is needed, and a name that an operator gave where the schema's record does not take it. */
+export function checkNames(schema: NamedSchema, value: unknown, at: readonly string[], places: SettingPlaces): void {
+	const [pattern, ofRecord] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
+	if (!isMapping(value)) {
+		// Defaults cannot be filled into it.
+		if (ofRecord !== undefined && value !== null) throw new ConfigError(`${places.of(shownPath(at))}: must be object`);
+		return;
+	}
+	for (const [key, item] of Object.entries(value)) {
+		const inner = [...at, key];
+		if (pattern !== undefined && !new RegExp(pattern).test(key))
+			throw new ConfigError(`${places.of(shownPath(inner))}: expected ${schema.names ?? `a name that matches ${pattern}`}`);
+		const next = ofRecord ?? memberOf(schema, key);
+		if (next !== undefined) checkNames(next, item, inner, places);
+	}
+}
+
+/** Refuses prices that would be charged as nothing, integers that cannot be counted with, and addresses that are none. */
+export function checkValues(schema: NamedSchema, value: unknown, at: readonly (string | number)[], places: SettingPlaces): void {
+	const expected = expectedInstead(schema, value);
+	if (expected !== undefined) throw new ConfigError(`${places.of(shownPath(at))}: expected ${expected}`);
+	if (Array.isArray(value)) {
+		for (const [index, item] of value.entries()) if (schema.items) checkValues(schema.items, item, [...at, index], places);
+		return;
+	}
+	if (!isMapping(value)) return;
+	const ofRecord = Object.values(schema.patternProperties ?? {})[0];
+	for (const [key, item] of Object.entries(value)) {
+		const next = ofRecord ?? memberOf(schema, key);
+		if (next !== undefined) checkValues(next, item, [...at, key], places);
+	}
+}
+
+function expectedInstead(schema: NamedSchema, value: unknown): string | undefined {
+	if (typeof value === "string")
+		return schema.pattern === HTTP_ADDRESS && !URL.canParse(value) ? PATTERN_WORDS[HTTP_ADDRESS] : undefined;
+	if (typeof value !== "number") return undefined;
+	const least = schema[LEAST_KEYWORD];
+	if (least !== undefined && value > 0 && value < least)
+		return `0, or at least ${least.toFixed(9).replace(/0+$/, "")}: less is charged as nothing`;
+	return Math.abs(value) > MAX_NUMBER ? `at most ${MAX_NUMBER}` : undefined;
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function memberOf({ properties = {} }: NamedSchema, key: string): NamedSchema | undefined {
+	return Object.hasOwn(properties, key) ? properties[key] : undefined;
+}

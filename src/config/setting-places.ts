@@ -1,0 +1,100 @@
+/** Where settings come from: the flag, the variable, or the file and the line that an operator has to correct. */
+import { createRequire } from "node:module";
+import type { Document, ParsedNode } from "yaml";
+import { pathText } from "../schema/index.ts";
+
+/** The parser costs some megabytes: it is loaded where there is a file to parse. */
+export function yaml(): typeof import("yaml") {
+	return createRequire(import.meta.url)("yaml");
+}
+
+export interface SettingPlacesOptions {
+	/** The file, absolute, and its text; null where there is none. */
+	readonly file: { readonly path: string; readonly text: string } | null;
+	/** Path of a setting -> the flag or variable that it came from. */
+	readonly sources?: ReadonlyMap<string, string>;
+}
+
+/** Says where settings stand. The file is parsed again for it, since places are asked for where something is wrong. */
+export class SettingPlaces {
+	readonly #file: SettingPlacesOptions["file"];
+	readonly #sources: ReadonlyMap<string, string>;
+
+	constructor({ file, sources = new Map() }: SettingPlacesOptions) {
+		this.#file = file;
+		this.#sources = sources;
+	}
+
+	/**
+	 * Returns the flag or variable that a setting came from, else file, line, column and path, as in
+	 * `/etc/turnpike.yaml:3:9: server.port`. A setting that is missing has the place of the nearest one around it.
+	 */
+	of(path: string): string {
+		const source = this.#sources.get(path);
+		if (source !== undefined) return source;
+		if (this.#file === null) return `environment: ${path}`;
+		return `${this.#file.path}${this.#lineOf(path)}: ${path}`;
+	}
+
+	#lineOf(path: string): string {
+		const { LineCounter, parseDocument } = yaml();
+		const lines = new LineCounter();
+		try {
+			const document = parseDocument(this.#file?.text ?? "", { lineCounter: lines });
+			const offset = offsetOf(document, document.contents, path);
+			if (offset === undefined) return "";
+			const { line, col } = lines.linePos(offset);
+			return `:${line}:${col}`;
+		} catch {
+			// Nested deeper than the stack: the path alone has to do.
+			return "";
+		}
+	}
+}
+
+/** A path in one line, whatever stands in its names. */
+export function shownPath(path: readonly (string | number)[]): string {
+	return pathText(path)
+		.slice(0, 300)
+		.replace(/[\p{Cc}\u2028\u2029]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Where the value at a path begins, or the name of the deepest setting on the way to it; undefined where there is none. */
+function offsetOf(document: Document.Parsed, node: ParsedNode | null, path: string): number | undefined {
+	const { isAlias, isMap, isSeq } = yaml();
+	const value = isAlias(node) ? node.resolve(document) : node;
+	if (isMap<ParsedNode, ParsedNode | null>(value)) {
+		// A name may hold dots, and begin another one: the longest that fits is the one that is meant.
+		const members = value.items.flatMap((pair) => {
+			const rest = restBehind(path, keyOf(pair.key));
+			return rest === null ? [] : [{ pair, rest }];
+		});
+		members.sort((a, b) => a.rest.length - b.rest.length);
+		const [meant] = members;
+		if (meant === undefined) return undefined;
+		return offsetOf(document, meant.pair.value, meant.rest) ?? meant.pair.key.range[0];
+	}
+	if (isSeq<ParsedNode>(value)) {
+		const [, index, rest = ""] = /^\[(\d+)\]\.?(.*)$/s.exec(path) ?? [];
+		const item = index === undefined ? undefined : value.items[Number(index)];
+		if (item === undefined) return undefined;
+		return offsetOf(document, item, rest) ?? item.range[0];
+	}
+	return undefined;
+}
+
+function keyOf(key: ParsedNode): string {
+	const { isScalar } = yaml();
+	return isScalar(key) ? shownPath([String(key.value)]) : "";
+}
+
+/** What of a path stands behind a member's name; null where the path does not begin with it. */
+function restBehind(path: string, key: string): string | null {
+	// A path writes a name of digits as an index.
+	for (const name of [key, `[${key}]`]) {
+		if (path === name) return "";
+		if (name !== "" && path.startsWith(`${name}.`)) return path.slice(name.length + 1);
+		if (name !== "" && path.startsWith(`${name}[`)) return path.slice(name.length);
+	}
+	return null;
+}
