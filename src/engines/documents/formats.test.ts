@@ -292,6 +292,25 @@ x{\footnote\pard the note\par}\par\trowd\pard\intbl a\cell b\cell\row\pard{\*\at
 	await expect(read(`{\\rtf1 ${"{".repeat(5_000)}`)).rejects.toMatchObject({ kind: "too-large" });
 });
 
+test.each([
+	["code page 437", String.raw`{\rtf1\pc Stra\'e1e \'c4\'c4\'b3 \'9b}`, "Straße ──│ ¢"],
+	["code page 850", String.raw`{\rtf1\pca Stra\'e1e \'b8 \'9b}`, "Straße © ø"],
+	["the Macintosh", String.raw`{\rtf1\mac Gr\'9f\'a7e \'d2a\'d3}`, "Grüße “a”"],
+	["the code page that it names beside another set", String.raw`{\rtf1\pc\ansicpg1251 \'cf\'f0}`, "Пр"],
+	["the code page that it names before another set", String.raw`{\rtf1\ansicpg1251\mac \'cf\'f0}`, "Пр"],
+	["its set where the named page is none", String.raw`{\rtf1\pc\ansicpg0 \'81}`, "ü"],
+	["code page 852", String.raw`{\rtf1\ansi\ansicpg852 \'9fe\'a7\'a9}`, "čežę"],
+	["the Macintosh of Central Europe", String.raw`{\rtf1\ansi\ansicpg10029 \'8b}`, "č"],
+	["a font of code page 437", String.raw`{\rtf1\ansi{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset254 B;}}\f1 \'e1\f0 \'e1}`, "ßá"],
+	["Windows where it names no page", String.raw`{\rtf1\ansi Gr\'fc\'dfe}`, "Grüße"],
+])("RTF is read in %s", async (_, rtf, text) => {
+	expect(await read(rtf)).toBe(text);
+});
+
+test("RTF: bytes above ASCII that are written as they are count like those that are escaped", async () => {
+	expect(await read(Buffer.from("{\\rtf1\\pc Stra\xe1e}", "latin1"))).toBe("Straße");
+});
+
 test("text stays as it is: code, CSV, JSON, XML, Markdown", async () => {
 	for (const text of ["const a = 1 < 2;\n", "a,b\n1,2\n", '{"a": [1, 2]}', "<?xml version='1.0'?><a>b</a>", "# T\n\n* x"])
 		expect(await read(text)).toBe(text);

@@ -1,6 +1,16 @@
-/** `\fcharsetN` to the encodings of the WHATWG standard; 0 and 1 are the document's own. */
+import { UPPER_HALVES } from "./single-byte-pages.ts";
+
+/** `\fcharsetN` to the encodings of the WHATWG standard, or to the numbers of other pages; 0 and 1 are the document's own. */
 const CHARSETS: Readonly<Record<number, string>> = {
 	77: "macintosh",
+	78: "shift_jis",
+	79: "euc-kr",
+	80: "gb18030",
+	81: "big5",
+	85: "10006",
+	86: "10081",
+	88: "10029",
+	89: "x-mac-cyrillic",
 	128: "shift_jis",
 	129: "euc-kr",
 	134: "gb18030",
@@ -14,6 +24,8 @@ const CHARSETS: Readonly<Record<number, string>> = {
 	204: "windows-1251",
 	222: "windows-874",
 	238: "windows-1250",
+	254: "437",
+	255: "850",
 };
 const PAGES: Readonly<Record<number, string>> = {
 	866: "ibm866",
@@ -23,7 +35,16 @@ const PAGES: Readonly<Record<number, string>> = {
 	949: "euc-kr",
 	950: "big5",
 	10000: "macintosh",
+	10001: "shift_jis",
+	10002: "big5",
+	10003: "euc-kr",
+	10007: "x-mac-cyrillic",
+	10008: "gb18030",
 	20866: "koi8-r",
+	20932: "euc-jp",
+	21866: "koi8-u",
+	51932: "euc-jp",
+	51949: "euc-kr",
 	54936: "gb18030",
 	65001: "utf-8",
 };
@@ -35,15 +56,23 @@ export function encodingOfCharset(charset: number): string | null {
 	return charset === 2 ? SYMBOLS : (CHARSETS[charset] ?? null);
 }
 
-/** The encoding of a Windows code page; Western European for what is not known. */
-export function encodingOfPage(page: number): string {
-	return PAGES[page] ?? (page >= 1250 && page <= 1258 ? `windows-${page}` : "windows-1252");
+/** The encoding of a code page of Windows, MS-DOS or the Macintosh; Western European for what is not known. */
+export const encodingOfPage = (page: number): string => knownPage(page) ?? "windows-1252";
+
+/** The encoding of a code page; null for what is not known. */
+export function knownPage(page: number): string | null {
+	if (PAGES[page] !== undefined) return PAGES[page];
+	if (UPPER_HALVES[page] !== undefined) return String(page);
+	return page >= 1250 && page <= 1258 ? `windows-${page}` : null;
 }
 
 const decoders = new Map<string, InstanceType<typeof TextDecoder>>();
 
 export function decodeBytes(bytes: readonly number[], encoding: string): string {
 	if (encoding === SYMBOLS) return "\u2022".repeat(bytes.length);
+	const upper = UPPER_HALVES[Number(encoding)];
+	if (upper !== undefined)
+		return bytes.map((byte) => (byte < 128 ? String.fromCharCode(byte) : (upper[byte - 128] ?? ""))).join("");
 	let decoder = decoders.get(encoding);
 	if (decoder === undefined) {
 		decoder = new TextDecoder(encoding as ConstructorParameters<typeof TextDecoder>[0]);

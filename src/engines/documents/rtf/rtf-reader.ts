@@ -1,6 +1,6 @@
 import { link } from "../markdown.ts";
 import { eqFieldText } from "../office/eq-field.ts";
-import { decodeBytes, encodingOfCharset, encodingOfPage } from "./code-pages.ts";
+import { decodeBytes, encodingOfCharset, encodingOfPage, knownPage } from "./code-pages.ts";
 import { commentBlock, noteBlock, RtfFlow } from "./rtf-flow.ts";
 import type { RtfVisitor } from "./rtf-tokens.ts";
 
@@ -74,6 +74,14 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 	qmspace: "\u2005",
 };
 
+/** The character set of a document (RTF 1.9.1, Character Set): `\\pc` is code page 437, `\\pca` is 850. */
+const CHARACTER_SETS: Readonly<Record<string, string>> = {
+	ansi: "windows-1252",
+	mac: "macintosh",
+	pc: encodingOfPage(437),
+	pca: encodingOfPage(850),
+};
+
 interface Group {
 	skip: boolean;
 	/** A destination that gathers its text for another use. */
@@ -94,7 +102,9 @@ export class RtfReader implements RtfVisitor {
 	readonly #headers: string[] = [];
 	readonly #footers: string[] = [];
 	#flow = this.#body;
-	#page = "windows-1252";
+	#characterSet = "windows-1252";
+	/** Goes before the character set: null where the file names none. */
+	#ansiPage: string | null = null;
 	readonly #fonts = new Map<number, string | null>();
 	#font = 0;
 	#defaultFont = 0;
@@ -201,8 +211,8 @@ export class RtfReader implements RtfVisitor {
 
 	#setting(word: string, number: number | null): boolean {
 		const group = this.#group;
-		if (word === "ansicpg") this.#page = encodingOfPage(number ?? 0);
-		else if (word === "mac") this.#page = "macintosh";
+		if (word === "ansicpg") this.#ansiPage = knownPage(number ?? 0) ?? this.#ansiPage;
+		else if (CHARACTER_SETS[word] !== undefined) this.#characterSet = CHARACTER_SETS[word];
 		else if (word === "uc") group.fallback = Math.min(16, Math.max(0, number ?? 1));
 		else if (word === "deff") this.#defaultFont = number ?? 0;
 		else if (word === "f") {
@@ -268,7 +278,7 @@ export class RtfReader implements RtfVisitor {
 		if (this.#bytes.length === 0) return;
 		const bytes = this.#bytes;
 		this.#bytes = [];
-		this.#add(decodeBytes(bytes, this.#group.encoding ?? this.#page));
+		this.#add(decodeBytes(bytes, this.#group.encoding ?? this.#ansiPage ?? this.#characterSet));
 	}
 
 	#add(text: string): void {
