@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { type Fetch, letGo } from "./connect.ts";
 import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "./node.ts";
-import { beginsAsEvents, completionOfEvents } from "./other-form.ts";
+import { beginsAsEvents, completionOfEvents, isChunkLines } from "./other-form.ts";
 import { Pool } from "./pool.ts";
 import type { ChatForward, ChatUpstreams, UnaryAnswer } from "./port.ts";
 import type { PublicFetch } from "./public-fetch/port.ts";
@@ -106,7 +106,8 @@ function unary(call: ChatForward, tools: TryTools): Promise<UnaryAnswer> {
 	return tries.run(
 		async (response, current) => {
 			const body = await readWhole(response, maxAnswerBytes);
-			const whole = beginsAsEvents(body) ? await completionOfEvents(body, maxEventBytes) : body;
+			const isStream = beginsAsEvents(body) || isChunkLines(body);
+			const whole = isStream ? await completionOfEvents(body, maxEventBytes) : body;
 			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status, call.choices);
 			current.end("good");
 			return { upstream: current.node.name, ...checked, retries: tries.retries };

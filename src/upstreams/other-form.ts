@@ -5,7 +5,7 @@
 import { isRecord } from "../schema/is-record.ts";
 import { nextTurn } from "../wire/index.ts";
 import { EventReader } from "./event-reader.ts";
-import type { ChatEvent } from "./port.ts";
+import { type ChatEvent, isFinishReason } from "./port.ts";
 import { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,7 +15,6 @@ const OPENING_BRACE = 0x7b;
 const OPENING_BRACKET = 0x5b;
 /** What is read of events in one turn of the event loop. */
 const ONE_TURN_BYTES = 16 * 1024;
-/** More choices than a request may ask for. */
 
 const BEGINNINGS = ["data:", "event:", "id:", "retry:", ":"].map((text) => Buffer.from(text));
 
@@ -24,6 +23,41 @@ export function beginsAsJson(bytes: Uint8Array): boolean | null {
 	const at = beginningOf(bytes);
 	if (at === bytes.length) return null;
 	return bytes[at] === OPENING_BRACE || bytes[at] === OPENING_BRACKET;
+}
+
+/** Chunks are small: of a longer first line nothing is parsed. */
+const MAX_CHUNK_LINE_BYTES = 32 * 1024;
+const LF = 0x0a;
+
+/** True where the first line of a body is a chunk of a stream: some servers send one object a line, without `data:`. */
+export function beginsAsChunkLine(bytes: Uint8Array): boolean {
+	const at = beginningOf(bytes);
+	const lineEnd = bytes.indexOf(LF, at);
+	const end = lineEnd < 0 ? bytes.length : lineEnd;
+	if (bytes[at] !== OPENING_BRACE || end - at > MAX_CHUNK_LINE_BYTES) return false;
+	try {
+		return isChunk(JSON.parse(Buffer.from(bytes.subarray(at, end)).toString("utf8")));
+	} catch {
+		return false;
+	}
+}
+
+/** True where a whole body is chunks, one a line: one line is a whole answer, and so is JSON that is set out over several. */
+export function isChunkLines(bytes: Uint8Array): boolean {
+	const lineEnd = bytes.indexOf(LF, beginningOf(bytes));
+	if (lineEnd < 0) return false;
+	const next = bytes[lineEnd + 1 + beginningOf(bytes.subarray(lineEnd + 1))];
+	return (next === OPENING_BRACE || next === OPENING_BRACKET) && beginsAsChunkLine(bytes);
+}
+
+function isChunk(value: unknown): boolean {
+	if (!isRecord(value)) return false;
+	if (value.object === "chat.completion.chunk") return true;
+	const { choices } = value;
+	if (!Array.isArray(choices)) return false;
+	const first: unknown = choices[0];
+	if (!isRecord(first)) return choices.length === 0;
+	return isRecord(first.delta) || (typeof first.text === "string" && !isFinishReason(first.finish_reason));
 }
 
 /** True where a body begins as HTML does: a page is of a server that is no model server, whatever its type says. */
@@ -36,6 +70,11 @@ export function beginsAsEvents(bytes: Uint8Array): boolean {
 	const at = beginningOf(bytes);
 	if (bytes[at] === OPENING_BRACE) return false;
 	return BEGINNINGS.some((text) => text.equals(bytes.subarray(at, at + text.length)));
+}
+
+/** A body from the first byte on that says something. */
+export function withoutBlank(bytes: Uint8Array): Uint8Array {
+	return bytes.subarray(beginningOf(bytes));
 }
 
 /** The index of the first byte that is no white space and no byte order mark. */

@@ -5,10 +5,12 @@ import { chatTry } from "./chat-try.ts";
 import { asFailure, type BodyReader, drain, letGo } from "./connect.ts";
 import { EventReader } from "./event-reader.ts";
 import { broken, withoutSecrets } from "./failures.ts";
-import { beginsAsJson, beginsAsPage, eventsOfCompletion } from "./other-form.ts";
+import { beginsAsChunkLine, beginsAsJson, beginsAsPage, eventsOfCompletion, withoutBlank } from "./other-form.ts";
 import type { ChatForward, ChatStream, EventBatch } from "./port.ts";
 import { logFailure, Tries, type Try, type TryTools } from "./tries.ts";
 import { checkedCompletion } from "./unary.ts";
+
+const LF = 0x0a;
 
 /** What is read of a stream in one turn: more would be thousands of events. */
 const ONE_TURN_BYTES = 16 * 1024;
@@ -157,13 +159,17 @@ export class UpstreamStream implements ChatStream {
 		/** null while all that came is blank. */
 		let isJson: boolean | null = null;
 		for (let silent = true; ; silent = false) {
-			const { value } = await reader.read();
+			let { value } = await reader.read();
 			if (value === undefined) return lastEvents(events);
 			if (silent) onFirstBytes();
 			else current.watch.touch();
 			if (isJson === null && beginsAsPage(value)) throw broken("a stream request was answered with a page of HTML", 200);
 			isJson ??= beginsAsJson(value);
-			if (isJson === true) return this.#ofWhole(answer, value);
+			if (isJson === true) {
+				value = await this.#read(answer, withoutBlank(value), "line");
+				if (!beginsAsChunkLine(value)) return this.#ofWhole(answer, value);
+				isJson = false;
+			}
 			this.#rest = slicesOf(value);
 			for (let bytes = this.#rest.shift(); bytes !== undefined; bytes = this.#rest.shift()) {
 				const found = events.take(bytes);
@@ -176,10 +182,16 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	/** A server that does not stream: what its whole answer says, as events. */
-	async #ofWhole({ reader, events, current }: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
-		const bytes = await restOf(reader, beginning, this.#tools.maxEventBytes, () => current.watch.touch());
-		const { body } = await checkedCompletion(bytes, 200, this.#call.choices);
+	async #ofWhole(answer: OpenAnswer, beginning: Uint8Array): Promise<EventBatch> {
+		const { body } = await checkedCompletion(await this.#read(answer, beginning, "body"), 200, this.#call.choices);
+		const { events } = answer;
 		return { events: events.take(eventsOfCompletion(body)), done: events.done };
+	}
+
+	/** A body whose beginning was read: up to the end of its first line, or to its own. */
+	#read({ reader, current }: OpenAnswer, beginning: Uint8Array, upTo: "line" | "body"): Promise<Uint8Array> {
+		const isEnough = upTo === "line" ? (piece: Uint8Array) => piece.includes(LF) : () => false;
+		return restOf(reader, beginning, { maxBytes: this.#tools.maxEventBytes, isEnough, onPiece: () => current.watch.touch() });
 	}
 
 	/** What a read brought: nothing where it was comments only, or the end of the body. */
@@ -239,17 +251,30 @@ function lastEvents(reader: EventReader): EventBatch {
 	return { events, done: true };
 }
 
-/** A body whose beginning was read. */
-async function restOf(reader: BodyReader, beginning: Uint8Array, maxBytes: number, onPiece: () => void): Promise<Uint8Array> {
+interface ReadOptions {
+	readonly maxBytes: number;
+	/** True for the last piece that is wanted. */
+	readonly isEnough: (piece: Uint8Array) => boolean;
+	readonly onPiece: () => void;
+}
+
+/** What follows the beginning of a body, with it. */
+async function restOf(
+	reader: BodyReader,
+	beginning: Uint8Array,
+	{ maxBytes, isEnough, onPiece }: ReadOptions,
+): Promise<Uint8Array> {
 	const pieces = [beginning];
-	for (let length = beginning.length; ; ) {
+	let length = beginning.length;
+	for (let last: Uint8Array | undefined = beginning; !isEnough(last); ) {
 		if (length > maxBytes) throw broken(`a stream request was answered with one body of more than ${maxBytes} bytes`, 200);
-		const { value } = await reader.read();
-		if (value === undefined) return Buffer.concat(pieces, length);
+		({ value: last } = await reader.read());
+		if (last === undefined) break;
 		onPiece();
-		pieces.push(value);
-		length += value.length;
+		pieces.push(last);
+		length += last.length;
 	}
+	return pieces.length === 1 ? beginning : Buffer.concat(pieces, length);
 }
 
 /** The bytes in pieces that are read in a turn each. */

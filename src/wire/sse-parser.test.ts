@@ -25,6 +25,44 @@ function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 	return cuts.slice(1).map((to, index) => bytes.slice(cuts[index], to));
 }
 
+describe("events of JSON in a framing that lacks a part", () => {
+	const [A, B] = ['{"a":{"b":"}"}}', '{"b":"data: {"}'];
+	test.each([
+		["one object a line", `${A}\n${B}\n`],
+		["one object a line, with blank lines between", `${A}\n\n${B}\n\n`],
+		["`data:` twice", `data: data: ${A}\n\ndata: data: ${B}\n\n`],
+		["`data:` twice, without blanks", `data:data:${A}\n\ndata:data:${B}\n\n`],
+		["no blank line between two", `data: ${A}\ndata: ${B}\n\n`],
+		["no blank line between two, and names", `event: x\ndata: ${A}\nid: 1\ndata: ${B}\n\n`],
+		["no `data:` for the last", `data: ${A}\n\n${B}\n`],
+		["an own field for an error", `data: ${A}\n\nerror: ${B}\n\n`],
+	])("come out each: %s", (_name, text) => {
+		const bytes = bytesOf(text);
+		expect(parse([bytes]).events).toEqual([A, B]);
+		expect(parse([...bytes].map((byte) => Uint8Array.of(byte))).events).toEqual([A, B]);
+		expect(one(text.replaceAll("\n", "\r\n")).events).toEqual([A, B]);
+	});
+
+	test.each([
+		["one object a line", `${A}\n[DONE]\n${B}\n`],
+		["`data:` twice", `data: data: ${A}\n\ndata: data: [DONE]\n\ndata: ${B}\n\n`],
+		["no blank line between two", `data: ${A}\ndata: [DONE]\ndata: ${B}\n`],
+	])("end with [DONE]: %s", (_name, text) => {
+		expect(one(text)).toEqual({ events: [A], done: true });
+	});
+
+	test("and JSON that is set out over several lines stays one event", () => {
+		const json = JSON.stringify({ a: [{ b: {} }, { c: [{}] }], d: { e: [] } }, null, 1);
+		expect(one(`${json.replaceAll(/^/gm, "data: ")}\n\n`).events).toEqual([json]);
+	});
+
+	test("within the bound of an event, in linear work", () => {
+		expect(() => parse([bytesOf(`${JSON.stringify({ a: "x".repeat(50) })}\n`)], 20)).toThrow(SseEventTooLarge);
+		const lines = (count: number) => bytesOf("data: {\n".repeat(count));
+		expect(growth((size) => parse([lines(size)]), 20_000)).toBeLessThan(LINEAR_BOUND);
+	});
+});
+
 describe("server-sent events", () => {
 	test("come out the same wherever the chunks are cut, with any line ends, comments and fields", () => {
 		const lineEnd = fc.constantFrom("\n", "\r\n", "\r");

@@ -6,6 +6,11 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
+const OPENING_BRACKET = 0x5b;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+/** A field of its own for errors, which llama.cpp's older versions write. */
+const ERROR_FIELD = "error:";
 const LINE_END = /\r\n|\r/g;
 
 const DEFAULT_MAX_EVENT_BYTES = 16 * 1024 * 1024;
@@ -27,6 +32,9 @@ export class SseNotUtf8 extends Error {
  * leading byte order mark, comments, `data:` lines joined by LF; `event:`, `id:` and `retry:` say nothing
  * here). Whole lines are decoded together, once a chunk. The work is linear in the bytes, also where they come
  * one at a time.
+ *
+ * Events of JSON are also known in the forms of servers that leave out parts of the framing: one object a line without
+ * `data:`, with it twice, or without the blank line between two. No JSON has an object right behind another.
  */
 export class SseParser {
 	readonly #maxEventBytes: number;
@@ -38,6 +46,8 @@ export class SseParser {
 	#at = 0;
 	/** The `data:` lines so far of the event under way; null before the first. */
 	#data: string | null = null;
+	/** The last of them. */
+	#lastLine = "";
 	/** A CR ended the last line: an LF right after it belongs to the same line end. */
 	#skipLf = false;
 	#atStart = true;
@@ -75,12 +85,8 @@ export class SseParser {
 			const start = this.#at;
 			const end = this.#text.indexOf("\n", start);
 			this.#at = end + 1;
-			if (end > start) this.#line(start, end);
-			else if (this.#data !== null) {
-				const data = this.#data;
-				this.#data = null;
-				if (data !== "") return data;
-			}
+			const ended = end > start ? this.#line(start, end) : this.#taken();
+			if (ended !== null && ended !== "") return ended;
 		}
 		if (this.#fault !== null && !this.#done) throw this.#fault;
 		return null;
@@ -140,20 +146,66 @@ export class SseParser {
 		this.#carryLength = needed;
 	}
 
-	#line(start: number, end: number): void {
+	/** The event that a line completes, where its blank line is missing; null: none. */
+	#line(start: number, end: number): string | null {
 		const text = this.#text;
-		if (!text.startsWith("data", start)) return;
+		if (!text.startsWith("data", start)) return this.#bareLine(start, end);
 		let value = start + 4;
 		if (value < end) {
-			if (text.charCodeAt(value) !== COLON) return;
-			value++;
-			if (value < end && text.charCodeAt(value) === SPACE) value++;
+			if (text.charCodeAt(value) !== COLON) return null;
+			value = afterColon(text, value + 1);
+			while (text.startsWith("data:", value)) value = afterColon(text, value + 5);
 		}
 		const line = text.slice(value, end);
-		// It ends the stream by itself: some servers leave out the blank line behind it.
-		if (this.#data === null && isDone(line)) this.#done = true;
-		this.#data = this.#data === null ? line : `${this.#data}\n${line}`;
+		if (this.#data === null) {
+			// It ends the stream by itself: some servers leave out the blank line behind it.
+			if (isDone(line)) this.#done = true;
+			return this.#begin(line);
+		}
+		const isOther = line.charCodeAt(0) === OPENING_BRACE || isDone(line);
+		if (isOther && endsObject(this.#lastLine)) {
+			this.#done = isDone(line);
+			const ended = this.#data;
+			this.#begin(line);
+			return ended;
+		}
+		this.#data = `${this.#data}\n${line}`;
+		this.#lastLine = line;
 		if (this.#data.length > this.#maxEventBytes) throw this.#tooLarge();
+		return null;
+	}
+
+	#begin(line: string): null {
+		if (line.length > this.#maxEventBytes) throw this.#tooLarge();
+		this.#data = line;
+		this.#lastLine = line;
+		return null;
+	}
+
+	/** A line without `data`: an object is an event by itself, what else it may be says nothing here. */
+	#bareLine(start: number, end: number): string | null {
+		const first = this.#text.charCodeAt(start);
+		if (first === OPENING_BRACKET) {
+			if (!isDone(this.#text.slice(start, end))) return null;
+			this.#done = true;
+			return this.#taken();
+		}
+		const isError = this.#text.startsWith(ERROR_FIELD, start);
+		if (first !== OPENING_BRACE && !isError) return null;
+		const line = isError ? this.#text.slice(start + ERROR_FIELD.length, end).trim() : this.#text.slice(start, end);
+		if (line.charCodeAt(0) !== OPENING_BRACE || !endsObject(line)) return null;
+		if (line.length > this.#maxEventBytes) throw this.#tooLarge();
+		const before = this.#taken();
+		if (before === null) return line;
+		this.#begin(line);
+		return before;
+	}
+
+	/** The data of the event under way, which is over. */
+	#taken(): string | null {
+		const data = this.#data;
+		this.#data = null;
+		return data;
 	}
 
 	#tooLarge(): SseEventTooLarge {
@@ -182,6 +234,18 @@ function validLines(bytes: Uint8Array): number {
 		valid = at + 1;
 	}
 	return valid;
+}
+
+/** One blank behind the colon is none of the value. */
+function afterColon(text: string, at: number): number {
+	return text.charCodeAt(at) === SPACE ? at + 1 : at;
+}
+
+/** True where an object ends with it, white space aside. */
+function endsObject(data: string): boolean {
+	let end = data.length - 1;
+	while (end >= 0 && data.charCodeAt(end) <= SPACE) end--;
+	return data.charCodeAt(end) === CLOSING_BRACE;
 }
 
 const DONE = /^\s*"?\[done\]"?\s*$/i;

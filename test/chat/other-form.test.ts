@@ -1,5 +1,5 @@
 /** Answers in the other form than was asked for are converted and charged as usual. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
 	chunksOf,
 	completionOf,
@@ -9,9 +9,9 @@ import {
 	usageChunk,
 	usageOfSpeech,
 } from "../support/chat-answers.ts";
-import { type ChatCompletion, eventsOf, HELLO, spoken } from "../support/chat-bodies.ts";
+import { type ChatCompletion, eventsOf, HELLO, pricedModel, spoken } from "../support/chat-bodies.ts";
 import { type PricedGateway, startPricedGateway } from "../support/priced-gateway.ts";
-import { chargedFor, type RunningGateway } from "../support/running-gateway.ts";
+import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
 let bed: PricedGateway;
@@ -85,6 +85,76 @@ test.each([
 		expect(chunks.flatMap(({ choices }) => choices).at(-1)?.finish_reason).toBe("stop");
 	});
 	expect([post?.status, post?.prompt_tokens, post?.completion_tokens]).toEqual([200, 9, 4]);
+});
+
+const LINES = chunksOf(PLAIN_SPEECH, "scripted").map((chunk) => JSON.stringify(chunk));
+const USAGE = JSON.stringify(usageChunk(usageOfSpeech(PLAIN_SPEECH), "scripted"));
+
+describe.each([
+	["one object a line", "application/x-ndjson", (line: string) => `${line}\n`],
+	["one object a line, called events", EVENTS, (line: string) => `${line}\n`],
+	["one object a line, called JSON, with CRLF", JSON_TYPE, (line: string) => `${line}\r\n`],
+	["`data:` twice", EVENTS, (line: string) => `data: data: ${line}\n\n`],
+	["one line end between events", EVENTS, (line: string) => `data: ${line}\n`],
+])("a stream with %s", (_name, type, framed) => {
+	describe.each([true, false])("[DONE]: %p", (done) => {
+		const raw = [...LINES, USAGE, ...(done ? ["[DONE]"] : [])].map(framed).join("");
+
+		test("is one, charged as usual", async () => {
+			upstream.next({ raw, headers: { "content-type": type } });
+			const { post } = await chargedFor(gate, async () => {
+				const answer = await gate.chat({ model: "priced", messages: HELLO, stream: true });
+				const { chunks, done: isDone } = eventsOf(await answer.text());
+				expect([answer.status, spoken(chunks), isDone]).toEqual([200, "Hello, world!", true]);
+			});
+			expect([post?.status, post?.prompt_tokens, post?.completion_tokens]).toEqual([200, 9, 4]);
+		});
+
+		test("is a whole answer, where one was asked for", async () => {
+			upstream.next({ raw, headers: { "content-type": type } });
+			const answer = await gate.chat({ model: "priced", messages: HELLO });
+			const { choices, usage } = (await answer.json()) as ChatCompletion;
+			expect(choices).toMatchObject([{ message: { content: "Hello, world!" }, finish_reason: "stop" }]);
+			expect(usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 4 });
+		});
+	});
+
+	test("goes out as it comes, wherever its pieces are cut", async () => {
+		const bytes = Buffer.from([...LINES, USAGE].map(framed).join(""));
+		const sent = Promise.withResolvers<void>();
+		const server = Bun.serve({
+			port: 0,
+			fetch: () =>
+				new Response(
+					new ReadableStream({
+						async start(controller) {
+							const half = Math.floor(bytes.length * 0.6);
+							for (const byte of bytes.subarray(0, half)) controller.enqueue(Uint8Array.of(byte));
+							await sent.promise;
+							for (const byte of bytes.subarray(half)) controller.enqueue(Uint8Array.of(byte));
+							controller.close();
+						},
+					}),
+					{ headers: { "content-type": type } },
+				),
+		});
+		const other = await startGateway({
+			config: {
+				upstreams: { slow: upstreamEntry(`http://127.0.0.1:${server.port}/v1`, { discover: false }) },
+				models: { entries: { priced: pricedModel(["slow"]) } },
+			},
+		});
+		const answer = await other.chat({ model: "priced", messages: HELLO, stream: true });
+		const decoder = new TextDecoder();
+		let told = "";
+		for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
+			told += decoder.decode(piece, { stream: true });
+			if (told.includes("Hello")) sent.resolve();
+		}
+		expect(spoken(eventsOf(told).chunks)).toBe("Hello, world!");
+		await other.stop();
+		await server.stop(true);
+	});
 });
 
 test("a stream labelled as JSON is a stream", async () => {
