@@ -1,5 +1,6 @@
 /** What a server says of an error, in the shapes that servers use, and what of it a caller may read. */
 import { isRecord } from "../schema/is-record.ts";
+import { baseRespError } from "./inside-status.ts";
 
 /** Of a server's text: what it means stands at its beginning. */
 const MAX_READ_CHARS = 8_192;
@@ -22,7 +23,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads `{error: {message, code, type, param}}`, `{error: "text"}`, `{object: "error", message}`, `{message}`, `{detail}`,
- * ElevenLabs' `{detail: {status, message}}`, whose status is a code in words, and lists of such (`[{error}]`, `{errors: [...]}`).
+ * `{msg}`, `{error_msg}`, `{base_resp: {status_code, status_msg}}`, ElevenLabs' `{detail: {status, message}}`, whose status is a code in words, and lists of such (`[{error}]`, `{errors: [...]}`).
  * Where an error is in another, or as JSON in the text of another, the innermost is what happened.
  */
 export function errorTextOf(body: unknown): UpstreamErrorText {
@@ -31,13 +32,13 @@ export function errorTextOf(body: unknown): UpstreamErrorText {
 
 function textOf(body: unknown, depth: number): UpstreamErrorText {
 	const top = record(firstOf(body));
-	const inner = firstOf(top.error) ?? firstOf(top.errors);
+	const inner = firstOf(top.error) ?? firstOf(top.errors) ?? baseRespError(top.base_resp);
 	const detail = record(top.detail);
 	const nested = isRecord(inner) ? inner : detail;
 	const pick = (key: string) => nested[key] ?? top[key];
 	const plain = typeof inner === "string" ? inner : detailText(nested.detail ?? top.detail);
-	const message = textsOf(pick("message") ?? pick("msg"));
-	const [code, type, param] = [pick("code") ?? detail.status, pick("type"), pick("param")];
+	const message = textsOf(pick("message") ?? pick("msg") ?? pick("error_msg"));
+	const [code, type, param] = [pick("code") ?? pick("error_code") ?? detail.status, pick("type"), pick("param")];
 	const status = [pick("status"), code, pick("status_code")].map(Number).find((value) => value >= 400 && value <= 599);
 	const text = {
 		message: beginningOf(typeof message === "string" && message !== "" ? message : plain, MAX_READ_CHARS),

@@ -76,6 +76,41 @@ describe("an upstream's answer", () => {
 		});
 	}
 
+	const inside: [object, FailureKind, string][] = [
+		[{ error: "out of memory" }, "broken", "INFERENCE_FAILED"],
+		[{ error: {} }, "broken", "INFERENCE_FAILED"],
+		[{ error: "temperature must be between 0 and 2" }, "unable", "INVALID_REQUEST"],
+		[{ error: "CUDA error: index must be in range" }, "broken", "INFERENCE_FAILED"],
+		[{ error: "400 Bad Request: bad schema" }, "request", "INVALID_REQUEST"],
+		[{ error: "Error code: 429 - slow down" }, "busy", "MODEL_OVERLOADED"],
+		[{ error: "500 tokens were made, then it broke" }, "broken", "INFERENCE_FAILED"],
+		[{ error: "Rate limit reached for requests" }, "busy", "MODEL_OVERLOADED"],
+		[{ error: "Insufficient balance" }, "account", "MODEL_OFFLINE"],
+		[{ error: { message: "x", code: "invalid_value", param: "temperature" } }, "request", "INVALID_REQUEST"],
+		[{ error: { message: "x", type: "BadRequestError" } }, "request", "INVALID_REQUEST"],
+		[{ error: { message: "x", param: "top_k" } }, "request", "INVALID_REQUEST"],
+		[{ error: { message: "x", type: "rate_limit_error" } }, "busy", "MODEL_OVERLOADED"],
+		[{ error: { message: "x", type: "overloaded_error" } }, "busy", "MODEL_OVERLOADED"],
+		[{ error: { message: "x", code: "InvalidApiKey" } }, "account", "MODEL_OFFLINE"],
+		[{ success: false, message: "messages is required" }, "unable", "INVALID_REQUEST"],
+		[{ success: false, errors: [{ code: 7000, message: "No route for that URI" }] }, "broken", "INFERENCE_FAILED"],
+		[{ success: false, errors: [{ code: 10_000, message: "Authentication error" }] }, "account", "MODEL_OFFLINE"],
+		[{ success: false, result: null }, "broken", "INFERENCE_FAILED"],
+		[{ code: 1214, msg: "top_p is invalid" }, "unable", "INVALID_REQUEST"],
+		[{ error_code: 336_003, error_msg: "messages must not be empty" }, "unable", "INVALID_REQUEST"],
+		[{ base_resp: { status_code: 1004, status_msg: "login fail" } }, "account", "MODEL_OFFLINE"],
+		[{ choices: null, base_resp: { status_code: 1008, status_msg: "insufficient balance" } }, "account", "MODEL_OFFLINE"],
+		[{ base_resp: { status_code: 1002, status_msg: "rate limit" } }, "busy", "MODEL_OVERLOADED"],
+		[{ base_resp: { status_code: 2013, status_msg: "invalid params" } }, "request", "INVALID_REQUEST"],
+		[{ base_resp: { status_code: 1026, status_msg: "input sensitive" } }, "request", "CONTENT_POLICY_VIOLATION"],
+		[{ base_resp: { status_code: 1000, status_msg: "unknown error" } }, "broken", "INFERENCE_FAILED"],
+	];
+	test.each(inside)("of status 200 that says %j is an error: %s, %s", (body, kind, code) => {
+		expect(isErrorBody(body as Record<string, unknown>)).toBe(true);
+		const failure = failureOfAnswer(200, body, null);
+		expect([failure.kind, failure.answer.code]).toEqual([kind, code as never]);
+	});
+
 	const overflows: [string, number, unknown][] = [
 		[
 			"OpenAI",
@@ -179,6 +214,8 @@ test("an error body is one with an error, or of the object error", () => {
 	expect(isErrorBody({ object: "error", message: "x" })).toBe(true);
 	expect(isErrorBody({ error: null, choices: [] })).toBe(false);
 	expect(isErrorBody({ object: "chat.completion.chunk" })).toBe(false);
+	expect(isErrorBody({ base_resp: { status_code: 0, status_msg: "success" }, choices: [{}] })).toBe(false);
+	expect(isErrorBody({ success: true, choices: [{}] })).toBe(false);
 });
 
 test("Retry-After is read as seconds or a date, and bounded", () => {

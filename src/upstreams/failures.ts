@@ -2,6 +2,7 @@ import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
 import { errorTextOf, toldText, type UpstreamErrorText } from "./error-text.ts";
+import { baseRespError, insideStatus, saysRequest } from "./inside-status.ts";
 import type { SecretMask } from "./secret-mask.ts";
 
 /**
@@ -138,11 +139,14 @@ const LOADING_WORDS =
 
 /** True where a body of status 200, or an event of a stream, is an error all the same. */
 export function isErrorBody(body: Readonly<Record<string, unknown>>): boolean {
-	const { error, object, type } = body;
+	const { error, object, type, choices } = body;
 	if ((error !== undefined && error !== null && error !== false && error !== "") || object === "error" || type === "error")
 		return true;
-	if (body.choices !== undefined || typeof object === "string") return false;
-	return typeof body.message === "string" || typeof body.detail === "string" || Array.isArray(body.detail ?? body.errors);
+	if (baseRespError(body.base_resp) !== undefined) return true;
+	if (body.success === false && !(Array.isArray(choices) && choices.length > 0)) return true;
+	if (choices !== undefined || typeof object === "string") return false;
+	const texts = [body.message, body.msg, body.error_msg, body.detail];
+	return texts.some((text) => typeof text === "string") || Array.isArray(body.detail ?? body.errors);
 }
 
 /** The same of any JSON: Google tells errors as a list of one. */
@@ -154,7 +158,8 @@ export function isErrorAnswer(value: unknown): boolean {
 /** An answer with a status other than 2xx, or an error inside a 200 (`status` 200). */
 export function failureOfAnswer(status: number, body: unknown, retryAfter: string | null): UpstreamFailure {
 	const text = errorTextOf(body);
-	const effective = status >= 200 && status < 300 ? (text.status ?? (REFUSAL_TYPES.has(text.type) ? 400 : 500)) : status;
+	const isInside = status >= 200 && status < 300;
+	const effective = isInside ? effectiveStatus(text) : status;
 	// Error texts may quote the prompt: only what concerns our account goes into a log.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
 	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
@@ -170,7 +175,8 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 		return new UpstreamFailure("request", overflow(text), detail, effective);
 	}
 	if (isModelMissing(effective, text)) return modelMissing(text, detail, effective);
-	if (isUnable(effective, text)) return new UpstreamFailure("unable", refused(text), detail, effective);
+	if (isUnable(effective, text) || (isInside && effective === 500 && saysRequest(text)))
+		return new UpstreamFailure("unable", refused(text), detail, effective);
 	if (effective === 503 && (retryAfter !== null || LOADING_WORDS.test(text.message)))
 		return loading(detail, retryAfterSeconds(retryAfter));
 	switch (effective) {
@@ -188,6 +194,12 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 		default:
 			return broken(detail, effective);
 	}
+}
+
+/** Words of our account are read as those of a refusal: what they quote may be the caller's. */
+function effectiveStatus(text: UpstreamErrorText): number {
+	const status = insideStatus(text);
+	return status === 500 && text.status === undefined && ACCOUNT_WORDS.test(text.message) ? 400 : status;
 }
 
 /** A connection that did not come to an answer: it broke, or there was none to have. */
