@@ -1,7 +1,8 @@
 import { ApiError } from "../errors/index.ts";
 import type { Requester } from "../fairness/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import type { ChatForward, ChatUpstreams, UnaryAnswer } from "../upstreams/port.ts";
+import { finishReasonOf } from "../upstreams/index.ts";
+import { type ChatForward, type ChatUpstreams, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
 import { formatComplaint, jsonIn, type KeptFormat } from "./kept-format.ts";
 import { ReceivedOutput } from "./received.ts";
@@ -78,7 +79,9 @@ async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAn
 
 /** Calls of tools and refusals have no format; what its maximum cut off is told by its finish_reason. */
 function isExempt(choice: Message, { tool_calls: calls, refusal }: Message): boolean {
-	return choice.finish_reason === "length" || (Array.isArray(calls) && calls.length > 0) || typeof refusal === "string";
+	const { finish_reason: reason } = choice;
+	const isCut = isFinishReason(reason) && finishReasonOf(reason) === "length";
+	return isCut || (Array.isArray(calls) && calls.length > 0) || typeof refusal === "string";
 }
 
 function objectFaults(value: unknown): string[] {

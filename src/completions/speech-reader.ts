@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
-import { argumentsText, CallIdentity } from "../upstreams/index.ts";
+import { argumentsText, CallIdentity, finishReasonOf } from "../upstreams/index.ts";
 import { type ChatEvent, type EventFrame, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
 import { partsSaid } from "./parts-said.ts";
 import { Segment, type SegmentKind, SILENT, type SpeechTeller, type UrlCitation } from "./speech.ts";
@@ -35,7 +35,7 @@ interface CallUnderWay {
 export class SpeechReader {
 	/** All that were opened. */
 	readonly segments: Segment[] = [];
-	/** The upstream's word on why it ended. */
+	/** Why it ended, in OpenAI's words. */
 	finishReason: string | null = null;
 	/** Which stop sequence ended it, where the upstream says. */
 	stopReason: string | null = null;
@@ -125,7 +125,7 @@ export class SpeechReader {
 		for (const call of callsIn(said)) if (isRecord(call)) told += this.#calling(call, isWhole);
 		if (typeof choice.stop_reason === "string") this.stopReason = choice.stop_reason;
 		if (!isFinishReason(choice.finish_reason)) return told;
-		this.finishReason = choice.finish_reason;
+		this.finishReason = finishReasonOf(choice.finish_reason);
 		return told + this.end();
 	}
 

@@ -8,6 +8,7 @@ export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstrea
 export { type Clock, systemClock } from "./clock.ts";
 export type { Fetch, FetchInit } from "./connect.ts";
 export { DIALECT_TABLE, type Dialect, type DialectName } from "./dialects.ts";
+export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
 export type { UpstreamStatus } from "./node.ts";
 export { chunksOfCompletion } from "./other-form.ts";
 export type {

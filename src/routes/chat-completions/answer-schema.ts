@@ -57,7 +57,7 @@ const Delta = named(
 
 const ending = {
 	index: Type.Integer(),
-	finish_reason: optional(Type.String({ description: "stop, length, tool_calls, content_filter; more may come" })),
+	finish_reason: optional(Type.String({ description: "stop, length, tool_calls, content_filter or function_call" })),
 	stop_reason: optional(Type.Unknown({ description: "As some upstreams say it" })),
 	logprobs: Type.Optional(Type.Unknown()),
 };

@@ -4,7 +4,7 @@
  */
 import { partsSaid } from "../../completions/parts-said.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import { argumentsText, CallIdentity, isWholeObject } from "../../upstreams/index.ts";
+import { argumentsText, CallIdentity, finishReasonOf, isOpenAiReason, isWholeObject } from "../../upstreams/index.ts";
 import { type EventFrame, isFinishReason } from "../../upstreams/port.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -75,9 +75,9 @@ export class StreamedChoices {
 		const came = isRecord(choice.delta) ? choice.delta : saidInstead(choice);
 		const delta = this.#delta(came, known === undefined, underWay);
 		const { finish_reason: reason } = choice;
-		if (index === choice.index && delta === choice.delta && (isNoEnd(reason) || isFinishReason(reason))) return choice;
+		if (index === choice.index && delta === choice.delta && (isNoEnd(reason) || isOpenAiReason(reason))) return choice;
 		const { text: _text, message: _message, ...rest } = choice;
-		return { ...rest, index, delta, finish_reason: isFinishReason(reason) ? reason : isNoEnd(reason) ? null : "stop" };
+		return { ...rest, index, delta, finish_reason: endOf(reason) };
 	}
 
 	#delta(delta: Fields, isFirst: boolean, underWay: ChoiceUnderWay): Fields {
@@ -148,7 +148,7 @@ export function wholeChoices(choices: readonly unknown[], requestId: string): re
 		if (came.content === undefined) edits.content = null;
 		if (whole.some((call, at) => call !== calls[at])) edits.tool_calls = whole;
 		const isPlain = Object.keys(edits).length === 0 && came === choice.message;
-		if (isPlain && typeof choice.index === "number" && isFinishReason(choice.finish_reason)) return choice;
+		if (isPlain && typeof choice.index === "number" && isOpenAiReason(choice.finish_reason)) return choice;
 		isOdd = true;
 		const { text: _text, delta: _delta, ...rest } = choice;
 		const ended = whole.length > 0 ? "tool_calls" : "stop";
@@ -156,7 +156,7 @@ export function wholeChoices(choices: readonly unknown[], requestId: string): re
 			...rest,
 			index: typeof choice.index === "number" ? choice.index : place,
 			message: { ...came, ...edits },
-			finish_reason: isFinishReason(choice.finish_reason) ? choice.finish_reason : ended,
+			finish_reason: isFinishReason(choice.finish_reason) ? finishReasonOf(choice.finish_reason) : ended,
 		};
 	});
 	return isOdd || told.length < choices.length ? told : null;
@@ -175,6 +175,12 @@ function isRole(role: unknown): boolean {
 
 function isNoEnd(reason: unknown): boolean {
 	return reason === undefined || reason === null || reason === "" || reason === false;
+}
+
+/** null where the choice goes on. */
+function endOf(reason: unknown): string | null {
+	if (isNoEnd(reason)) return null;
+	return isFinishReason(reason) ? finishReasonOf(reason) : "stop";
 }
 
 function isBlank(id: unknown): boolean {

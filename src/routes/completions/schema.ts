@@ -51,7 +51,7 @@ const Choice = named(
 		index: Type.Integer(),
 		text: Type.String(),
 		logprobs: Type.Optional(Type.Unknown()),
-		finish_reason: Type.Optional(orNull(Type.String({ description: "stop or length; more may come" }))),
+		finish_reason: Type.Optional(orNull(Type.String({ description: "stop, length or content_filter" }))),
 	}),
 );
 const Usage = Type.Object({

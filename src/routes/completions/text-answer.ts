@@ -1,12 +1,13 @@
 import type { Paid } from "../../completions/answer-form.ts";
 import { type ChatSession, costOf, type StreamForm } from "../../completions/index.ts";
 import { shownUsage } from "../../completions/meter.ts";
-import { membersOf } from "../../completions/whole-body.ts";
+import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
-import type { ChatEvent, UnaryAnswer } from "../../upstreams/port.ts";
-import { type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
+import { finishReasonOf, isOpenAiReason } from "../../upstreams/index.ts";
+import { type ChatEvent, isFinishReason, type UnaryAnswer } from "../../upstreams/port.ts";
+import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../../wire/index.ts";
 
 const OBJECT = "text_completion";
 const DONE = "data: [DONE]\n\n";
@@ -27,23 +28,48 @@ function headEdits(session: ChatSession): Map<string, MemberEdit> {
 	return new Map(Object.entries(headOf(session)).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** An upstream's completion as ours; `choices` go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
+/** An upstream's completion as ours; `choices` that end in OpenAI's words go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
 export async function textAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
-	if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isTextChoice))
-		throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
+	if (!areTextChoices(choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
+	const ended = choices.every(endsPlainly) ? null : await inTurns(stringifyInSteps(await endedChoices(answer)));
 	return ({ posted, usage }) => {
 		const told = usage.counted || session.meter.isSum ? null : isRecord(toldUsage) ? toldUsage : {};
 		const edits = headEdits(session);
+		if (ended !== null) edits.set("choices", ended);
 		edits.set("usage", JSON.stringify(shownUsage(told, usage)));
 		edits.set("cost", JSON.stringify(costOf(posted)));
 		return spliceMembers(answer.bytes, members, edits);
 	};
 }
 
-function isTextChoice(choice: unknown): boolean {
+interface TextChoice {
+	readonly text: string;
+	readonly finish_reason?: unknown;
+}
+
+function isTextChoice(choice: unknown): choice is TextChoice {
 	return isRecord(choice) && typeof choice.text === "string";
+}
+
+function areTextChoices(choices: unknown): choices is readonly TextChoice[] {
+	return Array.isArray(choices) && choices.length > 0 && choices.every(isTextChoice);
+}
+
+/** True for a choice that goes on, or ends in OpenAI's words. */
+function endsPlainly({ finish_reason: reason }: TextChoice): boolean {
+	return !isFinishReason(reason) || isOpenAiReason(reason);
+}
+
+function ending(choice: TextChoice): TextChoice {
+	const { finish_reason: reason } = choice;
+	return isFinishReason(reason) ? { ...choice, finish_reason: finishReasonOf(reason) } : choice;
+}
+
+async function endedChoices(answer: UnaryAnswer): Promise<readonly TextChoice[]> {
+	const { choices } = await wholeBody(answer);
+	return (choices as unknown[]).filter(isTextChoice).map(ending);
 }
 
 /** An upstream's events as ours: the same `choices`, and the usage once, at the end. */
@@ -57,8 +83,9 @@ export class TextStream implements StreamForm {
 
 	event({ text, body }: ChatEvent): string {
 		const { choices } = body;
-		if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isTextChoice)) return "";
+		if (!areTextChoices(choices)) return "";
 		const edits = headEdits(this.#session);
+		if (!choices.every(endsPlainly)) edits.set("choices", JSON.stringify(choices.map(ending)));
 		if (body.usage !== undefined) edits.set("usage", null);
 		const bytes = Buffer.from(text);
 		const spliced = spliceMembers(bytes, topLevelMembers(bytes), edits);
