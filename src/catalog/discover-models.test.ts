@@ -136,6 +136,45 @@ describe("by dialect the context is asked for", () => {
 		]);
 	});
 
+	test("llama.cpp with several models: GET /props of each that runs, else what its list says; none is loaded", async () => {
+		const args = (...more: string[]) => ["llama-server", "--alias", "x", ...more];
+		const items = [
+			{ id: "org/a:Q4", status: { value: "loaded", args: args("-ctx", "4096") } },
+			{ id: "sleeps", status: { value: "sleeping", args: args("--ctx-size", "2048") } },
+			{ id: "idle", status: { value: "unloaded", args: args("--ctx-size", "16384", "--parallel", "4") } },
+			{ id: "shared", status: { value: "unloaded", args: args("-c", "16384", "-np", "4", "--kv-unified") } },
+			{ id: "own", status: { value: "loading", args: args("--ctx-size", "0") } },
+			{ id: "told", status: { value: "unloaded" }, meta: { n_ctx: 512 } },
+			{ id: "bare", status: { value: "unloaded" } },
+			{ id: "fails", status: { value: "loaded", args: args("-c", "1024") } },
+		];
+		const asked: string[] = [];
+		const contexts: Record<string, number> = { "org/a:Q4": 32_768, sleeps: 8192 };
+		const paths = {
+			"/v1/models": list(items.map((item) => ({ ...item, object: "model", owned_by: "llamacpp" }))),
+			"/props": (request: Request) => {
+				const { searchParams } = new URL(request.url);
+				const model = searchParams.get("model") ?? "none";
+				asked.push(`${model} ${searchParams.get("autoload")}`);
+				const context = contexts[model];
+				if (context === undefined) return new Response(null, { status: 400 });
+				return Response.json({ default_generation_settings: { n_ctx: context } });
+			},
+		};
+		const models = await discoverModels(upstream(paths, { dialect: "generic" }));
+		expect(models.map(({ id, contextTokens }) => [id, contextTokens])).toEqual([
+			["org/a:Q4", 32_768],
+			["sleeps", 8192],
+			["idle", 4096],
+			["shared", 16_384],
+			["own", null],
+			["told", 512],
+			["bare", null],
+			["fails", 1024],
+		]);
+		expect(asked.sort()).toEqual(["fails false", "org/a:Q4 false", "sleeps false"]);
+	});
+
 	test("LM Studio: GET /api/v0/models, the loaded context before the largest one", async () => {
 		const paths = {
 			"/v1/models": list([{ id: "a" }, { id: "b" }, { id: "e" }]),

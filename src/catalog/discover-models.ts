@@ -1,6 +1,7 @@
 import type { UpstreamConfig } from "../config/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { listedKind } from "./listed-kind.ts";
+import { contextOfProps, propsPath, type RoutedModel, routedModels } from "./llama-router.ts";
 import type { DiscoveredModel, TextCapabilities } from "./types.ts";
 
 /** Why an upstream's list could not be had. */
@@ -33,7 +34,7 @@ export interface DiscoverOptions {
 
 const MAX_MODELS = 5_000;
 const MAX_ID_LENGTH = 512;
-/** Models that an Ollama server is asked about one by one. */
+/** Models that a server of several is asked about one by one. */
 const MAX_SHOWN = 200;
 const SHOWN_AT_ONCE = 4;
 /** 2096: what passes it is no time in seconds. */
@@ -60,7 +61,7 @@ export async function discoverModels(upstream: UpstreamConfig, options: Discover
 	if (models.length === 0) return models;
 	const server = serverOf(list) ?? upstream.dialect;
 	try {
-		return await api.deadline((signal) => withContext(server, models, api, signal));
+		return await api.deadline((signal) => withContext({ server, list }, models, api, signal));
 	} catch (error) {
 		if (error instanceof DiscoveryError) return models;
 		throw error;
@@ -84,7 +85,9 @@ function apiOf(upstream: UpstreamConfig, options: DiscoverOptions): UpstreamApi 
 	if (!base) throw new DiscoveryError("unreachable", "the upstream's url is no address");
 	const below = (path: string, add: string): string => {
 		const url = new URL(base);
-		url.pathname = path.replace(/\/+$/, "") + add;
+		const [addedPath = "", query = ""] = add.split("?", 2);
+		url.pathname = path.replace(/\/+$/, "") + addedPath;
+		if (query !== "") url.search = query;
 		return url.href;
 	};
 	const headers = {
@@ -240,12 +243,15 @@ function positive(value: unknown): number | null {
 }
 
 async function withContext(
-	dialect: UpstreamConfig["dialect"],
+	{ server: dialect, list }: { readonly server: UpstreamConfig["dialect"]; readonly list: unknown },
 	models: DiscoveredModel[],
 	api: UpstreamApi,
 	signal: AbortSignal,
 ): Promise<DiscoveredModel[]> {
-	if (dialect === "llama.cpp") return withLlamaProps(models, api, signal);
+	if (dialect === "llama.cpp") {
+		const routed = routedModels(list);
+		return routed === null ? withLlamaProps(models, api, signal) : withRoutedProps(models, routed, api, signal);
+	}
 	if (dialect === "lmstudio") return withStudioList(models, api, signal);
 	if (dialect === "ollama") return withOllamaShow(models, api, signal);
 	return models;
@@ -255,9 +261,43 @@ async function withContext(
 async function withLlamaProps(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
 	if (models.length !== 1) return models;
 	const props = await api.json(api.rootUrl("/props"), {}, signal);
-	const settings = isRecord(props) ? props.default_generation_settings : undefined;
-	const context = isRecord(settings) ? positive(settings.n_ctx) : null;
+	const context = contextOfProps(props);
 	return models.map((model) => ({ ...model, contextTokens: context ?? model.contextTokens }));
+}
+
+/** llama.cpp with several models: each that runs is asked for, the others are as their list tells them. None is loaded by it. */
+async function withRoutedProps(
+	models: DiscoveredModel[],
+	routed: ReadonlyMap<string, RoutedModel>,
+	api: UpstreamApi,
+	signal: AbortSignal,
+): Promise<DiscoveredModel[]> {
+	return askedEach(models, signal, async (model) => {
+		const known = routed.get(model.id);
+		if (known === undefined) return model;
+		const props = known.isRunning
+			? await api.json(api.rootUrl(propsPath(model.id)), {}, signal).catch(() => undefined)
+			: undefined;
+		return { ...model, contextTokens: contextOfProps(props) ?? known.contextTokens ?? model.contextTokens };
+	});
+}
+
+/** Some questions at a time, about the first models of a list; what was learned before the time limit stays. */
+async function askedEach(
+	models: readonly DiscoveredModel[],
+	signal: AbortSignal,
+	ask: (model: DiscoveredModel) => Promise<DiscoveredModel>,
+): Promise<DiscoveredModel[]> {
+	const told = [...models];
+	const waiting = [...told.entries()].slice(0, MAX_SHOWN);
+	const work = async (): Promise<void> => {
+		for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
+			const [index, model] = next;
+			told[index] = await ask(model);
+		}
+	};
+	await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, work));
+	return told;
 }
 
 /** LM Studio: its own list beside the OpenAI one tells kind and context. */
@@ -270,22 +310,15 @@ async function withStudioList(models: DiscoveredModel[], api: UpstreamApi, signa
 	});
 }
 
-/** Ollama: POST /api/show for each model, a few at a time; what was learned before the time limit stays. */
+/** Ollama: POST /api/show for each model. */
 async function withOllamaShow(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
-	const shown = [...models];
 	const loaded = await loadedByOllama(api, signal);
-	const waiting = [...shown.entries()].slice(0, MAX_SHOWN);
-	const work = async (): Promise<void> => {
-		for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) {
-			const [index, model] = next;
-			const body = JSON.stringify({ model: model.id });
-			const init = { method: "POST", headers: { "content-type": "application/json" }, body };
-			const details = await api.json(api.rootUrl("/api/show"), init, signal).catch(() => undefined);
-			if (isRecord(details)) shown[index] = withOllamaDetails(model, details, loaded.get(model.id));
-		}
-	};
-	await Promise.all(Array.from({ length: SHOWN_AT_ONCE }, work));
-	return shown;
+	return askedEach(models, signal, async (model) => {
+		const body = JSON.stringify({ model: model.id });
+		const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+		const details = await api.json(api.rootUrl("/api/show"), init, signal).catch(() => undefined);
+		return isRecord(details) ? withOllamaDetails(model, details, loaded.get(model.id)) : model;
+	});
 }
 
 /** GET /api/ps: the context with which each model runs that is loaded now. */
