@@ -3,6 +3,7 @@ import { ApiError } from "../errors/index.ts";
 import type { Connection } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
+import { nearestPath } from "./nearest-path.ts";
 import { type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
 import { newRequestId } from "./request-id.ts";
 import { pathOf } from "./request-target.ts";
@@ -24,6 +25,8 @@ export interface App {
 	fetch(request: Request, connection: Connection): Response | Promise<Response>;
 	/** Answers with an error in the form of the request's path: for the listener, which knows no routes. */
 	refuse(request: Request, error: ApiError): Response;
+	/** Answers a path that no route has, with the one that is probably meant. */
+	notFound(request: Request): Response;
 }
 
 interface Env {
@@ -61,10 +64,15 @@ export function createApp(
 		});
 	}
 	const formOf = errorForms(endpoints, prefix);
-	const refuse = (request: Request, error: ApiError): Response =>
-		errorResponse(error, formOf(pathOf(request.url)), request, parts);
+	const refuse = (request: Request, error: ApiError, path = pathOf(request.url)): Response =>
+		errorResponse(error, formOf(path), request, parts);
 	const nearest = nearestPath([...routes.keys()], prefix);
-	app.notFound((c) => refuse(c.req.raw, noSuchPath(c.req.raw, nearest(pathOf(c.req.url)))));
+	const notFound = (request: Request): Response => {
+		const meant = nearest(pathOf(request.url));
+		// Whoever calls a path that is nearly a route reads errors in the form of that route.
+		return refuse(request, noSuchPath(request, meant), meant ?? undefined);
+	};
+	app.notFound((c) => notFound(c.req.raw));
 	app.onError((error, c) => {
 		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
 		return refuse(c.req.raw, asApiError(error));
@@ -80,6 +88,7 @@ export function createApp(
 			return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, connection);
 		},
 		refuse,
+		notFound,
 	};
 }
 
@@ -102,7 +111,7 @@ function errorForms(endpoints: readonly Endpoint[], prefix: string): (path: stri
 const HOST = /^[A-Za-z0-9._~%[\]:-]*$/;
 
 /** The 404 of a path that nothing answers; `nearest` is the one that is probably meant. */
-export function noSuchPath(request: Request, nearest: string | null = null): ApiError {
+function noSuchPath(request: Request, nearest: string | null): ApiError {
 	const path = pathOf(request.url).slice(0, 200);
 	return new ApiError("NOT_FOUND", { message: `No such path: ${path}${nearest === null ? "" : `; call ${nearest}`}` });
 }
@@ -113,18 +122,6 @@ export function wrongMethod(method: string, allow: string): ApiError {
 		message: `This path does not take ${method}; it takes ${allow}`,
 		headers: { Allow: allow },
 	});
-}
-
-/** Beginnings that base addresses of other services, and mistaken ones of this, have. */
-const BEGINNINGS = /^(?:\/(?:api|v1|openai|anthropic))*(?=\/|$)/;
-
-/** The route that a path means whose beginning is another than the prefix, or that ends with a slash; null without one. */
-function nearestPath(routes: readonly string[], prefix: string): (path: string) => string | null {
-	const known = routes.map((route) => new RegExp(`^${route.replaceAll(/:\w+(\{[^}]*\})?/g, "[^/]+").replaceAll("*", ".*")}$`));
-	return (path) => {
-		const meant = prefix + path.slice(0, 200).replace(BEGINNINGS, "").replace(/\/+$/, "");
-		return meant !== path && known.some((route) => route.test(meant)) ? meant : null;
-	};
 }
 
 /** A page or probe with the header that every answer has; the one that the pipeline gave stays. */

@@ -92,18 +92,24 @@ function identifyKey(call: Call, settings: PipelineSettings, parts: PipelinePart
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
 		return acceptPayment(call, wallets, settings, parts);
-	return acceptKey(call, key ? keyHash(key) : null, parts, key === null ? "none" : "not a key");
+	return acceptKey(call, key ? keyHash(key) : null, parts, key === null ? "none" : malformed(call));
 }
 
 /** Why nobody is found: no credential, one that is no key by its form, a key that no account has, or one whose time is over. */
-type Unknown = "none" | "not a key" | "unknown" | "expired";
+type Unknown = "none" | "no scheme" | "not a key" | "unknown" | "expired";
 
 const UNKNOWN_TEXTS: Readonly<Record<Unknown, string>> = {
 	none: "the request has no key; send Authorization: Bearer <key>",
+	"no scheme": 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>',
 	"not a key": "the header does not hold one key; send Authorization: Bearer <key>",
 	unknown: "no account of this service has this key, or it was deleted",
 	expired: "this key has expired; use another, or make one",
 };
+
+function malformed({ request }: Call): Unknown {
+	const header = request.headers.get("authorization");
+	return header !== null && !/^bearer /i.test(header) ? "no scheme" : "not a key";
+}
 
 /** @param absent what is wrong where there is no key to look for */
 function acceptKey(call: Call, hash: string | null, parts: PipelineParts, absent: Unknown = "none"): Promise<void> | null {

@@ -1,6 +1,6 @@
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type App, noSuchPath } from "./app.ts";
+import type { App } from "./app.ts";
 import type { Connection } from "./call.ts";
 import { addressList, clientAddress, type ProxyTrust } from "./client-address.ts";
 import { checkTarget, pathOf, TARGET_PATTERNS, withAbsoluteUrl } from "./request-target.ts";
@@ -181,8 +181,7 @@ export function listen(app: App, settings: ListenSettings, forwarding: () => For
 			routes: Object.fromEntries(TARGET_PATTERNS.map((pattern) => [pattern, answer])),
 			// An empty segment, or more of them than any path has.
 			fetch(received) {
-				const request = withAbsoluteUrl(received);
-				return app.refuse(request, noSuchPath(request));
+				return app.notFound(withAbsoluteUrl(received));
 			},
 			error(error) {
 				log.error({ cause: error.stack ?? error.message }, "the HTTP layer caught an error");

@@ -82,7 +82,9 @@ test("a 401 names its scheme, and which of the cases it is", async () => {
 	for (const [authorization, reason] of [
 		[null, "the request has no key; send Authorization: Bearer <key>"],
 		["Bearer ", "the request has no key; send Authorization: Bearer <key>"],
-		["Basic dXNlcjpwYXNz", "the header does not hold one key; send Authorization: Bearer <key>"],
+		["Basic dXNlcjpwYXNz", 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>'],
+		["sk_inf_bare", 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>'],
+		["Bearer: sk_inf_colon", 'the Authorization header does not begin with "Bearer "; send Authorization: Bearer <key>'],
 		["Bearer two words", "the header does not hold one key; send Authorization: Bearer <key>"],
 		["Bearer sk_inf_wrong", "no account of this service has this key, or it was deleted"],
 		[`Bearer ${secret}`, "this key has expired; use another, or make one"],

@@ -98,13 +98,36 @@ test("a path that is nearly one of ours is told the right one", async () => {
 		["/api/v1/v1/messages", "/api/v1/messages"],
 		["/api/v1/chat/completions/", "/api/v1/chat/completions"],
 		["/v1/models/llama3.2", "/api/v1/models/llama3.2"],
+		["/API/V1/Chat/Completions", "/api/v1/chat/completions"],
+		["/api/v1//chat//completions", "/api/v1/chat/completions"],
+		["/api/v2/chat/completions", "/api/v1/chat/completions"],
+		["/api/v1/chat/completion", "/api/v1/chat/completions"],
+		["/api/v1/chat/compeltions", "/api/v1/chat/completions"],
+		["/api/v1/embedding", "/api/v1/embeddings"],
+		["/api/v1/audio/speach", "/api/v1/audio/speech"],
+		["/api/v1/image/edits", "/api/v1/image/edit"],
+		["/v1/text-parser", "/api/v1/augment/text-parser"],
+		["/rpc/base-mainnet", "/api/v1/crypto/rpc/base-mainnet"],
+		["/api/v1/usage", "/api/v1/billing/usage"],
+		["/v1/Models/Llama3.2", "/api/v1/models/llama3.2"],
 	] as const)
 		for (const method of ["GET", "POST"]) {
 			const answer = await bare(method, path);
 			expect([path, answer.status, await answer.text()]).toEqual([path, 404, expect.stringContaining(`; call ${meant}"`)]);
 		}
-	for (const path of ["/api/v1/nothing", "/v1/nothing", "/nothing", `/${"x".repeat(5_000)}`])
+	for (const path of [
+		"/api/v1/nothing",
+		"/v1/nothing",
+		"/nothing",
+		`/${"x".repeat(5_000)}`,
+		"/",
+		"/api",
+		"/api/v1/",
+		"/favicon.ico",
+	])
 		expect(await (await bare("GET", path)).text()).not.toContain("; call ");
+	const { error } = (await (await bare("POST", "/v1/chat/completions")).json()) as { error: { type: string } };
+	expect(error.type).toBe("invalid_request_error");
 });
 
 test("HEAD answers what GET does, without the body", async () => {

@@ -31,6 +31,8 @@ test.each([
 	["etherium-mainnet", "ethereum-mainnet"],
 	["1", "ethereum-mainnet"],
 	["0x2105", "base-mainnet"],
+	["eip155:8453", "base-mainnet"],
+	["eip155:999999", null],
 	["999999", null],
 	["bitcoin", null],
 	["", null],

@@ -1,3 +1,4 @@
+import { editDistance } from "../../wire/edit-distance.ts";
 import type { RpcCatalog, RpcNetwork } from "./types.ts";
 
 /** Longer names are no misspelled slug. */
@@ -8,7 +9,7 @@ const MAX_EDITS = 2;
 const MAINNET_WORDS = new Set(["", "main", "mainnet", "one", "live", "prod", "production"]);
 
 /**
- * Returns the offered network that a name which is no slug probably means, by its chain id (`8453`, `0x2105`), its
+ * Returns the offered network that a name which is no slug probably means, by its chain id (`8453`, `0x2105`, `eip155:8453`), its
  * family (`eth`, `matic`), the order of its words (`mainnet-base`) or its spelling; null where none is near.
  */
 export function nearestNetwork(
@@ -36,8 +37,10 @@ function wordsOf(name: string): string[] {
 }
 
 function byChainId(name: string, networks: readonly RpcNetwork[]): string | null {
-	if (!/^(0x[0-9a-f]{1,16}|[1-9][0-9]{0,15})$/i.test(name)) return null;
-	const hex = `0x${BigInt(name).toString(16)}`;
+	// CAIP-2 writes the chain of an EVM as eip155:8453.
+	const id = name.replace(/^eip155[:_-]/i, "");
+	if (!/^(0x[0-9a-f]{1,16}|[1-9][0-9]{0,15})$/i.test(id)) return null;
+	const hex = `0x${BigInt(id).toString(16)}`;
 	return networks.find(({ chainIdHex }) => chainIdHex === hex)?.slug ?? null;
 }
 
@@ -68,20 +71,4 @@ function bySpelling(name: string, slugs: readonly string[]): string | null {
 		if (edits <= MAX_EDITS && (best === null || edits < best.edits)) best = { slug, edits };
 	}
 	return best?.slug ?? null;
-}
-
-/** Letters put in, left out or changed, and neighbours that changed places (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-	let before: number[] = [];
-	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (let i = 1; i <= a.length; i++) {
-		const next = [i];
-		for (let j = 1; j <= b.length; j++) {
-			const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-			const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-			next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swapped ? (before[j - 2] ?? 0) + 1 : changed));
-		}
-		[before, row] = [row, next];
-	}
-	return row[b.length] ?? 0;
 }

@@ -23,6 +23,7 @@ export class FrontDoor {
 		this.#app = {
 			fetch: (request) => this.#starting(request),
 			refuse: (request, error) => errorResponse(error, "openai", request, { settings: () => this.#settings }),
+			notFound: (request) => this.#starting(request),
 		};
 	}
 
@@ -31,6 +32,7 @@ export class FrontDoor {
 		const app: App = {
 			fetch: (request, connection) => this.#app.fetch(request, connection),
 			refuse: (request, error) => this.#app.refuse(request, error),
+			notFound: (request) => this.#app.notFound(request),
 		};
 		return listen(app, this.#config.server, () => this.#config.server, this.#log);
 	}
