@@ -11,7 +11,7 @@ import { xlsxToMarkdown } from "./office/xlsx.ts";
 import { pdfToMarkdown } from "./pdf/pdf-to-markdown.ts";
 import type { ReadScan } from "./pdf/scan-reader.ts";
 import { htmlBytesToMarkdown } from "./plain/html-bytes.ts";
-import { mailToMarkdown, type ReadAttachment } from "./plain/mail.ts";
+import { mailToMarkdown, type ReadAttachment, webArchiveToMarkdown } from "./plain/mail.ts";
 import { rtfToMarkdown } from "./rtf/rtf-to-markdown.ts";
 
 export interface ExtractTools {
@@ -72,6 +72,8 @@ async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDe
 		case "spreadsheet-ml":
 		case "flat-odf":
 			return flatToMarkdown(file.kind, bytes);
+		case "web-archive":
+			return webArchiveToMarkdown(bytes);
 		case "mail":
 			return mailToMarkdown(bytes, readAttachment);
 		case "text":

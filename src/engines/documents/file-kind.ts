@@ -2,11 +2,12 @@ import { FlatPackage } from "./flat/flat-package.ts";
 import { type FlatKind, flatKind, isFlatPackage } from "./flat/flat-xml.ts";
 import type { PackageParts } from "./office/package-parts.ts";
 import { decodeXml } from "./plain/html-bytes.ts";
+import { isRtf } from "./rtf/rtf-tokens.ts";
 import { ZipArchive } from "./zip/zip-archive.ts";
 
 /** What a file is, with what was opened to find that out. */
 export type FileKind =
-	| { readonly kind: "pdf" | "rtf" | "ole" | "html" | "mail" | "image" | "unsupported"; readonly what?: string }
+	| { readonly kind: "pdf" | "rtf" | "ole" | "html" | "mail" | "web-archive" | "image" | "unsupported"; readonly what?: string }
 	| { readonly kind: "docx" | "pptx" | "xlsx"; readonly parts: PackageParts }
 	| { readonly kind: "odf" | "epub"; readonly zip: ZipArchive }
 	| { readonly kind: FlatKind }
@@ -31,36 +32,63 @@ const IMAGES = ["\x89PNG", "\xff\xd8\xff", "GIF8", "II*\x00", "MM\x00*"];
 /** A PDF may have other bytes before its mark. */
 const PDF_MARK_WITHIN = 1_024;
 const HEAD_BYTES = 2_048;
+/** Where tags are looked for: pages of Office begin with long comments. */
+const MARKUP_BYTES = 65_536;
+const ATTRIBUTE = String.raw`\s+[^\s"'<>/=]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?`;
+const PAGE_START = new RegExp(
+	String.raw`^\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[\s\S])*-->\s*)*(?:<!doctype\s+html[^>]*>|<html(?:${ATTRIBUTE})*\s*>)`,
+	"i",
+);
+/** How tables and pages begin that programs write for Excel and Word. */
+const FRAGMENT =
+	/^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:table|thead|tr|head|body|meta|style|title|div|center|font|span|p|h[1-6]|b|br|link)\b[^>]*>/i;
+const OFFICE_NAME = /^(?:xlsx?|xlsm|xlt|xlw|docx?|dot)$/;
+const ARCHIVE_NAME = /^(?:mht|mhtml|xlsx?|xlsm|xlt|xlw|docx?|dot|pptx?|htm|html)$/;
+const ARCHIVE_FIELD = /^\s*(?:mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+|x-[\w-]+):/i;
 const MAIL_FIELDS = /^(from|to|subject|date|message-id|mime-version|received|return-path|delivered-to|content-type|x-[\w-]+):/i;
 
 /** By content first, by name where content alone does not tell. Throws DocumentFault. */
 export function fileKind(bytes: Uint8Array, name: string): FileKind {
 	const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString("latin1");
-	if (head.slice(0, PDF_MARK_WITHIN).includes("%PDF-")) return { kind: "pdf" };
+	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+	if (isPdf(head, bytes, extension)) return { kind: "pdf" };
 	if (ZIP_MARKS.some((mark) => head.startsWith(mark))) return zipKind(new ZipArchive(bytes));
 	if (head.startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) return { kind: "ole" };
-	if (/^\s*\{\\rtf/.test(head)) return { kind: "rtf" };
+	if (isRtf(head)) return { kind: "rtf" };
 	if (!isPlain(head) && (IMAGES.some((signature) => head.startsWith(signature)) || /^RIFF....WEBP/s.test(head)))
 		return { kind: "image", what: "an image" };
 	if (!isPlain(head) && /^(RIFF|....ftyp)/s.test(head)) return { kind: "unsupported", what: "audio or video" };
 	for (const [signature, what] of OTHERS) if (head.startsWith(signature) && !isPlain(head)) return { kind: "unsupported", what };
-	const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+	if (isWebArchive(head, extension)) return { kind: "web-archive" };
 	if (isMail(head, extension)) return { kind: "mail" };
-	if (isHtml(head, extension)) return { kind: "html" };
+	if (isHtml(bytes, extension)) return { kind: "html" };
 	const text = decodeXml(bytes);
 	if (isFlatPackage(text)) return officeKind(new FlatPackage(text)) ?? { kind: "text", text };
 	const flat = flatKind(text);
 	return flat === null ? { kind: "text", text } : { kind: flat };
 }
 
-/** Words that happen to begin like a signature. */
+/** Words that happen to begin like a signature, in any encoding of bytes: no control character is among them. */
 function isPlain(head: string): boolean {
 	for (let at = 0; at < head.length; at += 1) {
 		const code = head.charCodeAt(at);
-		if (code > 0x7e || (code < 0x20 && !(code >= 9 && code <= 13))) return false;
+		if (code === 0x7f || (code < 0x20 && !(code >= 9 && code <= 13))) return false;
 	}
 	return true;
 }
+
+/** The mark, and in a text that only names it no object. */
+function isPdf(head: string, bytes: Uint8Array, extension: string): boolean {
+	const at = head.slice(0, PDF_MARK_WITHIN).indexOf("%PDF-");
+	if (at < 0) return false;
+	if (extension === "pdf") return true;
+	return (
+		!isPlain(head) || Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(" obj") || isMarkAlone(head.slice(at))
+	);
+}
+
+/** A line with the mark and a version, as a file has it that is cut off. */
+const isMarkAlone = (line: string): boolean => /^%PDF-\d\.\d\s*(?:[\r\n%]|$)/.test(line);
 
 function zipKind(zip: ZipArchive): FileKind {
 	const type = (zip.has("mimetype") ? (zip.text("mimetype") ?? "") : "").trim();
@@ -85,7 +113,42 @@ function isMail(head: string, extension: string): boolean {
 	return MAIL_FIELDS.test(lines[0] ?? "") && fields >= (extension === "eml" ? 1 : 3);
 }
 
-function isHtml(head: string, extension: string): boolean {
-	if (/^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype html|<html[\s>])/is.test(head)) return true;
-	return /^(x?html?)$/.test(extension) && /<[a-z!/]/i.test(head);
+/**
+ * A page as a web archive (MHTML, RFC 2557), as browsers and Office save it: a mail that nobody sent. Office opens one
+ * under its own names too.
+ */
+function isWebArchive(head: string, extension: string): boolean {
+	if (extension === "eml") return false;
+	const [fields = ""] = head.split(/\r?\n\r?\n/, 1);
+	if (!ARCHIVE_FIELD.test(fields) || /^(?:to|cc|received|delivered-to|return-path):/im.test(fields)) return false;
+	if (!/^content-type:\s*(?:multipart\/(?:related|mixed|alternative)|text\/html)/im.test(fields)) return false;
+	return ARCHIVE_NAME.test(extension) || /^(?:x-document-type|snapshot-content-location):|^from:[^\r\n]*saved by/im.test(fields);
+}
+
+function isHtml(bytes: Uint8Array, extension: string): boolean {
+	const { head, tail } = edgesOf(bytes);
+	if (isPage(head, tail)) return true;
+	if (/^(x?html?)$/.test(extension)) return /<[a-z!/]/i.test(head);
+	return OFFICE_NAME.test(extension) && FRAGMENT.test(head) && /<\/[a-z]/i.test(tail);
+}
+
+/** Whether a text is a page of HTML, and not words about its first tag: what follows the tag is markup, or ends it. */
+function isPage(head: string, tail: string): boolean {
+	const start = PAGE_START.exec(head)?.[0];
+	if (start === undefined) return false;
+	const rest = head.slice(start.length);
+	if (/<\/html\s*>\s*(?:<!--[^>]*-->\s*)*$/i.test(tail)) return true;
+	return /^\s*<[a-z!]/i.test(rest) && (/^(?:\s*[\r\n]\s*)?</.test(rest) || /<\/[a-z]/i.test(rest));
+}
+
+/** The first and the last characters of a text, also of one in UTF-16. */
+function edgesOf(bytes: Uint8Array): { readonly head: string; readonly tail: string } {
+	const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+	const isWide = /^(?:\xff\xfe|\xfe\xff|<\0|\0<)/.test(buffer.toString("latin1", 0, 2));
+	// Of UTF-16 with ASCII letters the zeros go, whichever way round it is.
+	const plain = (from: number, to: number) => {
+		const text = buffer.toString("latin1", Math.max(0, from), to);
+		return isWide ? text.replaceAll("\0", "").replace(/^(?:\xff\xfe|\xfe\xff)/, "") : text;
+	};
+	return { head: plain(0, MARKUP_BYTES).replace(/^\xef\xbb\xbf/, ""), tail: plain(buffer.length - HEAD_BYTES, buffer.length) };
 }

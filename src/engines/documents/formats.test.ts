@@ -507,6 +507,104 @@ test("documents within a Word document are read: pages, RTF, texts, other docume
 	await expect(read(lacking)).rejects.toMatchObject({ kind: "corrupt" });
 });
 
+const TABLE = "<table border=1><tr><th>Name</th><th>Umsatz</th></tr><tr><td>Käse</td><td>1.234,50</td></tr></table>";
+const TABLE_READ = "| Name | Umsatz |\n| --- | --- |\n| Käse | 1.234,50 |";
+
+test.each([
+	["a table", TABLE],
+	["a table behind its encoding", `<meta http-equiv="Content-Type" content="text/html; charset=utf-8">\r\n${TABLE}`],
+	[
+		"a table behind a style and a comment",
+		`<!-- made by a program -->\n<style>td { mso-number-format: "\\@" }</style><div>${TABLE}</div>`,
+	],
+	["a page of Excel", `<html xmlns:x="urn:schemas-microsoft-com:office:excel">\n<head></head><body>${TABLE}</body></html>`],
+])("%s under the name of a workbook is read as the table that it is", async (_, html) => {
+	for (const name of ["sales.xls", "sales.XLSX"]) expect(await read(html, name)).toBe(TABLE_READ);
+	expect(await read(Buffer.from(`\ufeff${html}`, "utf16le"), "sales.xls")).toBe(TABLE_READ);
+});
+
+test("words under the name of a workbook stay words, and a table without such a name is text", async () => {
+	expect(await read("Name\tUmsatz\nKäse\t1", "sales.xls")).toBe("Name\tUmsatz\nKäse\t1");
+	expect(await read("<b is less than, a> is more", "sales.xls")).toBe("<b is less than, a> is more");
+	expect(await read(TABLE, "readme.md")).toBe(TABLE);
+});
+
+const archive = (fields: readonly string[], ...parts: readonly (readonly [location: string, type: string, content: string])[]) =>
+	[
+		"MIME-Version: 1.0",
+		...fields,
+		'Content-Type: multipart/related; boundary="----=_b"',
+		"",
+		"This document is a Single File Web Page.",
+		"",
+		...parts.flatMap(([location, type, content]) => [
+			"------=_b",
+			`Content-Location: file:///C:/x/${location}`,
+			"Content-Transfer-Encoding: quoted-printable",
+			`Content-Type: ${type}; charset="utf-8"`,
+			"",
+			content.replaceAll("=", "=3D").replaceAll("ä", "=C3=A4"),
+			"",
+		]),
+		"------=_b--",
+		"",
+	].join("\r\n");
+const sheetNames = (...names: readonly string[]) =>
+	`<html xmlns:x="urn:schemas-microsoft-com:office:excel"><head><!--[if gte mso 9]><xml><x:ExcelWorkbook><x:ExcelWorksheets>${names.map((name) => `<x:ExcelWorksheet>\r\n<x:Name>${name}</x:Name><x:WorksheetSource HRef="s.htm"/></x:ExcelWorksheet>`).join("")}</x:ExcelWorksheets></x:ExcelWorkbook></xml><![endif]--></head><frameset rows="*,39"><frame src="a.htm"><noframes><body><p>This page uses frames</p></body></noframes></frameset></html>`;
+
+test("a web archive under the name of a workbook is read with all its sheets, and without what is no text", async () => {
+	const page = (body: string) => `<html><head><title>x</title></head><body>${body}</body></html>`;
+	const book = archive(
+		["X-Document-Type: Workbook"],
+		["Book.htm", "text/html", sheetNames("Erstes &amp; mehr", "Zweites")],
+		["Book_files/stylesheet.css", "text/css", "td { color: red }"],
+		["Book_files/tabstrip.htm", "text/html", '<html><body><a href="sheet001.htm" target="frSheet">Erstes</a></body></html>'],
+		["Book_files/sheet001.htm", "text/html", page(TABLE)],
+		["Book_files/sheet002.htm", "text/html", page("<table><tr><td>a</td><td>b</td></tr></table>")],
+		["Book_files/filelist.xml", "text/xml", "<xml/>"],
+	);
+	expect(await read(book, "sales.xls")).toBe(`## Erstes & mehr\n\n${TABLE_READ}\n\n## Zweites\n\n| a | b |\n| --- | --- |`);
+	expect(await read(archive([], ["Book.htm", "text/html", `<html><body>${TABLE}</body></html>`]), "sales.xls")).toBe(TABLE_READ);
+});
+
+test("a page that a browser saved as an archive is that page, and a mail stays a mail", async () => {
+	const page = ["a.htm", "text/html", "<html><body><p>saved words</p></body></html>"] as const;
+	expect(await read(archive(["From: <Saved by Blink>", "Subject: A page"], page))).toBe("saved words");
+	expect(await read(archive(["Subject: A page"], page), "page.mhtml")).toBe("saved words");
+	const mail = await read(archive(["From: ann@example.org", "To: bob@example.org", "Subject: Hello"], page));
+	expect(mail).toStartWith("# Hello");
+	expect(mail).toContain("saved words");
+});
+
+test("words about a format that begin with its mark are text", async () => {
+	for (const text of [
+		"<html is where a page begins, and </html> is where it ends, as we know.",
+		"<html> and </html> enclose a page; nothing else does so.",
+		"<html lang=en is the tag that most pages lack.",
+		"<!DOCTYPE html> is the first line of a page.",
+		"{\\rtf is how each file of rich text begins.",
+		"%PDF-1.7 is the mark of a PDF, which a reader looks for.",
+		"BMW fährt vor: ein größeres Auto",
+		"ID3 tags – what they are",
+		"Rar! rief er, und alle lachten über ihn",
+	])
+		expect(await read(text)).toBe(text);
+	expect(await read(Buffer.from("BMW f\xe4hrt vor, und alle gr\xfc\xdfen", "latin1"))).toBe("BMW fährt vor, und alle grüßen");
+});
+
+test("pages and rich text that begin in odd ways are read as what they are", async () => {
+	for (const html of [
+		"<html>words</html>",
+		"<HTML><BODY>words",
+		"<html\n lang='en' data-x=1>\n<p>words</p>",
+		"<!-- saved -->\n<!doctype html>\n<title></title><p>words</p>",
+		'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>words</body></html>',
+	])
+		expect(await read(html)).toBe("words");
+	expect(await read(Buffer.from("\ufeff<html><body>Wörter</body></html>", "utf16le"))).toBe("Wörter");
+	for (const rtf of ["{\\rtf\\ansi words}", "{\\rtf1 words}", "{\\rtf {\\b words}}"]) expect(await read(rtf)).toBe("words");
+});
+
 test("plain words that begin like a picture or a sound are text, and a page may name its encoding late", async () => {
 	for (const text of ["RIFF is a format.", "GIF89a and what it means", "II*: a list"]) expect(await read(text)).toBe(text);
 	await expect(read(Buffer.concat([Buffer.from("GIF89a"), Buffer.from([1, 0, 1, 0, 0, 0, 0])]))).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import { decodeText } from "../plain/decode-text.ts";
 import { decodeXml, htmlBytesToMarkdown } from "../plain/html-bytes.ts";
 import { webArchiveToMarkdown } from "../plain/mail.ts";
 import { rtfToMarkdown } from "../rtf/rtf-to-markdown.ts";
+import { isRtf } from "../rtf/rtf-tokens.ts";
 import { ZipArchive } from "../zip/zip-archive.ts";
 import { lacks, mainPart, neededPart, partRoot, relationsOf, targetsOf } from "./ooxml-package.ts";
 import type { PackageParts } from "./package-parts.ts";
@@ -74,7 +75,7 @@ async function chunkOf(zip: PackageParts, name: string, depth: number): Promise<
 	if (depth === MAX_CHUNK_DEPTH) throw new DocumentFault("too-large", "The file nests documents too deep");
 	const head = bytes.toString("latin1", 0, 512);
 	if (head.startsWith("PK")) return docxToMarkdown(new ZipArchive(bytes), depth + 1);
-	if (/^\s*\{\\rtf/.test(head)) return rtfToMarkdown(bytes);
+	if (isRtf(head)) return rtfToMarkdown(bytes);
 	if (/^\s*(mime-version|content-[\w-]+|from|subject|date|message-id|snapshot-[\w-]+):/i.test(head))
 		return webArchiveToMarkdown(bytes);
 	if (!/<\0?[a-z!/]/i.test(head)) return decodeText(bytes);

@@ -3,6 +3,7 @@ import { DocumentFault } from "../document-fault.ts";
 import { MAX_ATTACHMENTS } from "../limits.ts";
 import { blocks, heading, oneLine } from "../markdown.ts";
 import { htmlToMarkdown } from "../markup/html-to-markdown.ts";
+import { parseXml, textOf } from "../markup/markup-tree.ts";
 
 /** Reads a file that a mail carries; "" where it has no text. */
 export type ReadAttachment = (bytes: Uint8Array, name: string) => Promise<string>;
@@ -18,6 +19,11 @@ export interface MailParts {
 	readonly text: string;
 	readonly attachments: readonly { readonly name: string; readonly bytes: () => Uint8Array }[];
 }
+
+/** What Excel writes of a sheet into the page of its frames, and the page of the tabs below it. */
+const SHEET_NAME = /<x:ExcelWorksheet>\s*<x:Name>([^<]*)<\/x:Name>/gi;
+const IS_TAB_STRIP = /\btarget\s*=\s*["']?frSheet\b/i;
+const TITLE = /<title\b[^>]*>[^<]*<\/title\s*>/i;
 
 /** A mail (RFC 5322, MIME): its subject, who and when, its text, and its attachments each under its name. */
 export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAttachment): Promise<string> {
@@ -41,10 +47,23 @@ export async function mailToMarkdown(bytes: Uint8Array, readAttachment: ReadAtta
 	return mailBlocks(parts, readAttachment);
 }
 
-/** The page of a web archive (MHTML, RFC 2557), without the pictures that it shows. Throws DocumentFault. */
+/**
+ * The pages of a web archive (MHTML, RFC 2557), without the pictures that they show; those of a workbook under the names
+ * of their sheets. Throws DocumentFault.
+ */
 export async function webArchiveToMarkdown(bytes: Uint8Array): Promise<string> {
 	const { html, text } = await parsed(bytes);
-	return html === undefined ? (text ?? "") : htmlToMarkdown(html);
+	if (html === undefined) return text ?? "";
+	const [main = "", ...others] = html.split(/(?<=<\/html\s*>\s*)(?=<)/i);
+	if (!/<frameset\b/i.test(main)) return blocks([main, ...others].map(htmlToMarkdown));
+	const sheets = others.filter((page) => !IS_TAB_STRIP.test(page));
+	const names = [...main.matchAll(SHEET_NAME)].map(([, name = ""]) => textOf(parseXml(name)));
+	return blocks(
+		sheets.flatMap((page, index) => [
+			names.length === sheets.length ? heading(2, names[index] ?? "") : "",
+			htmlToMarkdown(page.replace(TITLE, "")),
+		]),
+	);
 }
 
 /** A mail of any format as Markdown. */

@@ -21,6 +21,9 @@ const MAX_DEPTH = 2_000;
 const isLetter = (byte: number) => (byte >= 97 && byte <= 122) || (byte >= 65 && byte <= 90);
 const isDigit = (byte: number) => byte >= 48 && byte <= 57;
 
+/** A version, or another control word, follows the first one: words do where it is written about. */
+export const isRtf = (head: string): boolean => /^\s*\{\\rtf(?:\d|\s*[\\{}])/.test(head);
+
 /** Reads a file from its first to its last brace. Throws DocumentFault where it is cut off or nests too deep. */
 export function readRtf(source: Uint8Array, visitor: RtfVisitor): void {
 	const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
