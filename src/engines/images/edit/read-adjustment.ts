@@ -45,7 +45,8 @@ export function readAdjustment(reader: TokenReader): MaskedAdjustment | null {
 
 /** Effects of a strength; `before` is the degree that was said in front of them. */
 function readMeasured(reader: TokenReader, before: number | null): Adjustment | null {
-	if (reader.phrase("blur", "blurred", "blurry") !== null) return { op: "blur", px: amount(reader, "blur", 5, before) };
+	if (reader.phrase("blur", "blurred", "blurry", "blurrier", "soften", "softer", "smooth", "smoother") !== null)
+		return { op: "blur", px: amount(reader, "blur", 5, before) };
 	if (reader.phrase("pixelate", "pixelated", "pixellate") !== null)
 		return { op: "pixelate", px: Math.round(amount(reader, "pixelate", 16, before)) };
 	if (reader.phrase("sharpen", "sharper", "sharp") !== null)

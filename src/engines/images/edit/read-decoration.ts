@@ -7,11 +7,13 @@ import { Misread, type TokenReader } from "./token-reader.ts";
 const BLACK: Colour = "#000000";
 const WHITE: Colour = "#ffffff";
 const DEFAULT_BORDER_PX = 10;
+const STROKES: Readonly<Record<string, number>> = { thick: 30, wide: 30, thin: 3, narrow: 3 };
 
 /** What is put on a picture, or into it; null where the words are of none. @throws Misread */
 export function readDecoration(reader: TokenReader): Decoration | null {
-	if (reader.phrase("round", "rounded") !== null) {
-		reader.expect("corners", "corner", "edges");
+	const behind = reader.phrase("corners round", "corners rounded", "corners rounder") !== null;
+	if (behind || reader.phrase("round", "rounded") !== null) {
+		if (!behind) reader.expect("corners", "corner", "edges");
 		reader.phrase("by", "with", "of", "to");
 		return { op: "round", radius: readLength(reader) ?? { value: 10, unit: "%" } };
 	}
@@ -48,11 +50,13 @@ function readBorder(reader: TokenReader): Decoration | null {
 	const readParts = () => {
 		for (;;) {
 			reader.phrase("of", "with", "in");
+			const stroke = px === null ? reader.phrase(...Object.keys(STROKES)) : null;
+			if (stroke !== null) px = STROKES[stroke] ?? null;
 			const number = px === null ? reader.number("border", "px", null) : null;
 			if (number !== null) px = Math.round(number.value);
 			const found: Colour | null = number === null && colour === null ? reader.colour() : null;
 			if (found !== null) colour = found;
-			if (number === null && found === null) return;
+			if (number === null && found === null && stroke === null) return;
 		}
 	};
 	const first = reader.phrase("border", "frame");
@@ -67,10 +71,12 @@ function readBorder(reader: TokenReader): Decoration | null {
 
 function readText(reader: TokenReader): Decoration | null {
 	const start = reader.position;
-	reader.phrase("write", "caption", "label");
-	reader.phrase("text", "words", "caption");
+	const verb = reader.phrase("write", "caption", "label", "watermark", "print", "put", "place");
+	reader.phrase("text", "words", "caption", "watermark");
 	const text = reader.take("text")?.text;
 	if (text === undefined) {
+		// A layer is put on a picture as well.
+		if (verb === "put" || verb === "place") reader.position = start;
 		if (reader.position !== start) throw new Misread('the text goes in quotes, as in: write "Hello"');
 		return null;
 	}

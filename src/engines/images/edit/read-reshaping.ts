@@ -17,6 +17,7 @@ const WAYS: Readonly<Record<string, ResizeWay>> = {
 };
 
 const OPPOSITE = { left: "right", right: "left", top: "bottom", bottom: "top" } as const;
+const ALL_SIDES = ["each side", "every side", "all sides", "each edge", "every edge", "all edges", "all four sides"];
 /** Percent of a whole. */
 const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quarter: 25 };
 
@@ -24,10 +25,12 @@ const SHARES: Readonly<Record<string, number>> = { half: 50, third: 33.33, quart
 export function readReshaping(reader: TokenReader): Reshaping | null {
 	const verb = reader.phrase("resize", "scale", "enlarge", "upscale", "shrink");
 	if (verb !== null) return readResize(reader, verb);
-	const larger = readLarger(reader);
+	const larger = readLarger(reader) ?? readOtherSize(reader);
 	if (larger !== null) return larger;
 	const crop = reader.phrase("crop", "cut", "keep");
 	if (crop !== null) return readPart(reader, crop) ?? readCrop(reader);
+	if (reader.phrase("square") !== null) return { op: "crop-ratio", width: 1, height: 1, at: anchorOr(reader) };
+	if (reader.phrase("remove", "delete", "drop") !== null) return readTaken(reader);
 	if (reader.phrase("trim") !== null) {
 		reader.phrase("edges", "borders", "border");
 		return { op: "trim" };
@@ -39,9 +42,37 @@ export function readReshaping(reader: TokenReader): Reshaping | null {
 	}
 	if (reader.phrase("upside down") !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
 	if (reader.phrase("rotate") !== null) return readRotate(reader);
-	if (reader.phrase("mirror", "mirrored") !== null) return { op: "flip", axis: axis(reader) ?? "horizontally" };
-	if (reader.phrase("flip", "flipped") !== null) return { op: "flip", axis: axis(reader) ?? "vertically" };
+	if (reader.phrase("mirror", "mirrored") !== null) return flipped(reader, "horizontally");
+	return reader.phrase("flip", "flipped") === null ? null : flipped(reader, "vertically");
+}
+
+/** `reduce the size by half`, `increase its size to 150%`, `make it 800 px wide`, `make it 800x600`; null where the words are of none. */
+function readOtherSize(reader: TokenReader): Reshaping | null {
+	const start = reader.position;
+	if (reader.phrase("reduce size", "decrease size") !== null) return readResize(reader, "shrink");
+	if (reader.phrase("increase size") !== null) return readResize(reader, "enlarge");
+	const size = reader.size();
+	if (size !== null && reader.atJoint) return { op: "resize", ...size, how: "cropped" };
+	reader.position = start;
+	const px = reader.number("side", "px", null);
+	const side = px === null ? null : sideOf(reader.phrase("wide", "tall", "high"));
+	if (px !== null && (side === "width" || side === "height")) return { op: "resize-side", side, px: wholePixels(px.value) };
+	reader.position = start;
 	return null;
+}
+
+/** `remove the left half`; null where the words go on otherwise, as in `remove the background`. */
+function readTaken(reader: TokenReader): Reshaping | null {
+	const part = readPart(reader, "cut");
+	if (part === null) reader.position -= 1;
+	return part;
+}
+
+/** Both ways at once is half a turn. */
+function flipped(reader: TokenReader, otherwise: "horizontally" | "vertically"): Reshaping {
+	const both = ["horizontally and vertically", "vertically and horizontally", "both ways", "both directions"];
+	if (reader.phrase(...both) !== null) return { op: "rotate", degrees: 180, colour: TRANSPARENT };
+	return { op: "flip", axis: axis(reader) ?? otherwise };
 }
 
 /** `smaller`, `20% smaller`, `a bit larger`, `half the size`, `twice as big`; null where the words are of none. */
@@ -131,6 +162,10 @@ function readCrop(reader: TokenReader): Reshaping {
 		if (side !== undefined) {
 			reader.phrase("side", "edge");
 			return { op: "cut", side, by: length };
+		}
+		if (reader.phrase(...ALL_SIDES) !== null) {
+			if (length.unit === "px") throw new Misread("all sides at once by a percentage, as in: crop 10% from each side");
+			return { op: "crop-share", percent: inRange(Math.round((100 - 2 * length.value) * 100) / 100, "scale"), at: "center" };
 		}
 	}
 	reader.position = start;
