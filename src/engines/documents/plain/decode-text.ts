@@ -1,6 +1,8 @@
 import { analyse } from "chardet";
 import { DocumentFault } from "../document-fault.ts";
 import { eastAsianEncoding, isDoubtful } from "./east-asian.ts";
+import { encodingByWords } from "./east-asian-words.ts";
+import { hzText } from "./hz.ts";
 
 /** Bytes that the detection looks at; the rest is read as it says. */
 const SAMPLE_BYTES = 256 * 1_024;
@@ -59,7 +61,7 @@ export function decodeText(bytes: Uint8Array): string {
 	try {
 		const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 		// Japanese mail: all its bytes are ASCII, and its letters stand between escapes.
-		return text.includes("\x1b$") ? decode(bytes, "iso-2022-jp") : text;
+		return text.includes("\x1b$") ? decode(bytes, "iso-2022-jp") : (hzText(text) ?? text);
 	} catch {
 		return decode(bytes, guess(bytes));
 	}
@@ -131,6 +133,8 @@ const unsupported = () => new DocumentFault("unsupported", "The file is of no ty
 
 function guess(bytes: Uint8Array): string {
 	const sample = bytes.subarray(0, SAMPLE_BYTES);
+	const byWords = encodingByWords(sample);
+	if (byWords !== null) return byWords;
 	const read = new TextDecoder("windows-1252").decode(sample);
 	if (isDoubtful(read)) {
 		const eastern = eastAsianEncoding(sample);
