@@ -14,7 +14,7 @@ test("an upstream that may bill the operator is told with the number of its mode
 	const upstreams = { openai: { url: "https://api.openai.com/v1", key: "k" } };
 	const entries = { large: { price, upstreams: [{ upstream: "openai", model: "gpt-a" }] } };
 	expect(freeOf({ upstreams, models: { entries } }, { openai: listed("gpt-a", "gpt-b", "gpt-c") })).toEqual([
-		{ upstream: "openai", models: 2, billed: true },
+		{ upstream: "openai", models: 2, billed: true, example: { id: "gpt-b", type: "text" } },
 	]);
 	const closed = { openai: { ...upstreams.openai, discover: false } };
 	expect(freeOf({ upstreams: closed, models: { entries } }, { openai: listed("gpt-a", "gpt-b", "gpt-c") })).toEqual([]);

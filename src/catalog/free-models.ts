@@ -12,6 +12,8 @@ export interface FreeUpstream {
 	readonly models: number;
 	/** True where it may send the operator a bill: it wants a key, or is beyond the private network. */
 	readonly billed: boolean;
+	/** One of the models. */
+	readonly example: Pick<Model, "id" | "type">;
 }
 
 /** Upstreams with models at price 0 that can be called now. */
@@ -27,16 +29,18 @@ export function unpricedUpstreams(catalog: Catalog, config: Config): FreeUpstrea
 }
 
 function givenAway(models: readonly Model[], config: Config): FreeUpstream[] {
-	const counts = new Map<string, number>();
+	const given = new Map<string, Model[]>();
 	for (const model of models) {
 		if (model.offline || !isFree(model)) continue;
 		for (const upstream of new Set(model.targets.map((target) => target.upstream)))
-			counts.set(upstream, (counts.get(upstream) ?? 0) + 1);
+			given.set(upstream, [...(given.get(upstream) ?? []), model]);
 	}
-	return [...counts].map(([upstream, count]) => {
+	return [...given].flatMap(([upstream, models]) => {
+		const [first] = models;
+		if (first === undefined) return [];
 		const settings = Object.hasOwn(config.upstreams, upstream) ? config.upstreams[upstream] : undefined;
 		const billed = settings !== undefined && (settings.key !== undefined || !isPrivateAddress(settings.url));
-		return { upstream, models: count, billed };
+		return [{ upstream, models: models.length, billed, example: { id: first.id, type: first.type } }];
 	});
 }
 

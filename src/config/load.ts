@@ -104,7 +104,8 @@ function parseYaml(path: string, text: string): unknown {
 	try {
 		const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
 		const fault = document.errors[0];
-		if (fault !== undefined) throw faultAt(fault.pos[0], fault.message.split("\n")[0] ?? fault.code);
+		if (fault !== undefined)
+			throw faultAt(fault.pos[0], (fault.message.split("\n")[0] ?? fault.code).replace(/ at line \d+, column \d+:$/, ""));
 		visit(document, {
 			Alias(_key, alias) {
 				const known = alias.resolve(document) !== undefined;

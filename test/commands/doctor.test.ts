@@ -188,6 +188,34 @@ test("a model that is offered for nothing is a note where nobody sends a bill, a
 	expect([set.code, set.amiss, set.findings.some(({ name }) => name === "prices")]).toEqual([0, [], false]);
 });
 
+test("entries are examined: workflows and characters that cannot be read, prices below cost, prices by type", async () => {
+	const upstreams = { mine: { url: `http://127.0.0.1:${broken.port}/well` } };
+	const by = (more: object) => ({ upstreams: [{ upstream: "mine", ...more }] });
+	const { code, amiss, find } = await examine({
+		upstreams,
+		models: {
+			entries: {
+				"well-made": { ...by({}), price: { input: 1, output: 3 }, cost: { input: 2, output: 3 } },
+				painter: { type: "inpaint", image: { usd: 1 }, ...by({ protocol: "comfyui", workflow: "/no/such/workflow.json" }) },
+				talker: { type: "tts", speech: { voices: ["a"] }, ...by({ model: "well-made" }) },
+			},
+		},
+	});
+	expect([code, amiss]).toEqual([1, ["model painter"]]);
+	expect(find("model painter").mend).toContain("save it as /no/such/workflow.json");
+	expect(find("model well-made")).toMatchObject({
+		state: "note",
+		text: "input is sold at 1 USD for a million tokens, and costs 2",
+		mend: 'models.entries["well-made"].price.input: 2 or more',
+	});
+	expect(find("prices")).toMatchObject({
+		text: expect.stringContaining("1 model of upstream mine without a price"),
+		mend: expect.stringContaining('models: {entries: {"talker": {speech: {perMillionCharacters: 15}}}}'),
+	});
+	const characters = await examine({ characters: "/no/such/characters.json" });
+	expect([characters.code, characters.find("models").mend]).toEqual([1, expect.stringContaining("characters: name a file")]);
+});
+
 test("settings that contradict each other are found before a start ends with 78", async () => {
 	for (const [models, where] of [
 		[{ entries: { a: { speech: { voices: ["x"] }, type: "text" } } }, "models.entries.a.speech"],
@@ -236,6 +264,12 @@ test("a data folder that cannot be used is found", async () => {
 		state: "fault",
 		mend: `mv ${dataDir}/journal ${dataDir}/journal.old`,
 	});
+	const archived = await examine({ retention: { folder: join(file, "archive"), journalMonths: 12 } });
+	expect([archived.code, archived.amiss, archived.find("archive").text]).toEqual([
+		1,
+		["archive"],
+		expect.stringContaining(`${file} is no folder`),
+	]);
 });
 
 test("books that are damaged, lost, or of a newer version are found", async () => {

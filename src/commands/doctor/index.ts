@@ -5,7 +5,7 @@ import { configOrExit, jsonArg, storeArgs } from "../store-args.ts";
 import { checkBooks } from "./books.ts";
 import { checkChains, checkStakes, checkWalletPayments } from "./chains.ts";
 import { checkEngines } from "./engines.ts";
-import { checkDataFolder, checkFileDescriptors, checkMemoryLimits, checkServer } from "./machine.ts";
+import { checkArchive, checkDataFolder, checkFileDescriptors, checkMemoryLimits, checkServer } from "./machine.ts";
 import { checkModels } from "./models.ts";
 import { checkAddresses } from "./reachable.ts";
 
@@ -18,6 +18,7 @@ export const doctor = defineCommand({
 			{ name: "configuration", state: "ok", text: file ?? "no file; defaults and environment" },
 			{ name: "runtime", state: "ok", text: `Bun ${Bun.version} on ${process.platform}-${process.arch}` },
 			...checkDataFolder(config),
+			...checkArchive(config),
 			checkMemoryLimits(),
 			...checkFileDescriptors(),
 			await checkServer(config),

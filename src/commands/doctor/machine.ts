@@ -5,6 +5,7 @@ import { cgroupVersion } from "../../engines/cgroup.ts";
 import { openMode } from "../../journal/owner-only.ts";
 import { whyNoListening } from "../../server/index.ts";
 import { journalFolder } from "../../store/index.ts";
+import { archiveFolder } from "../../store/retention/retention-order.ts";
 import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
 import { notedServer } from "../serve/running-server.ts";
 
@@ -40,6 +41,19 @@ export function checkDataFolder({ data, journal }: Config): Finding[] {
 	const mode = openMode(dir);
 	const rights = mode === null ? ok(name, dir) : note(name, `${dir}: others can look into it (mode ${mode})`, `chmod 700 ${dir}`);
 	return [rights, ...diskOf(dir, journal.minFreeDiskMb)];
+}
+
+/** Where old months go, where they go anywhere. */
+export function checkArchive({ retention, data }: Config): Finding[] {
+	if (retention.journalMonths === undefined) return [];
+	const name = "archive";
+	const dir = resolve(archiveFolder(retention, data));
+	const mend = "retention.folder: a folder that this user may write";
+	const nearest = existsSync(dir) ? dir : nearestAbove(dir);
+	if (statOf(nearest)?.isDirectory() !== true) return [fault(name, `${dir} cannot be used: ${nearest} is no folder`, mend)];
+	return [
+		mayUse(nearest) ? ok(name, dir) : fault(name, `${dir} cannot be used: ${nearest} cannot be written by this user`, mend),
+	];
 }
 
 const OTHER_FOLDER = "name another folder with --data or TURNPIKE_DATA";

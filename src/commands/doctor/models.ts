@@ -15,6 +15,7 @@ import { nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
 import { nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
 import { CATALOG_DIR } from "../paths.ts";
+import { priceLine, soldBelowCost, unreadWorkflows } from "./entries.ts";
 
 type Lists = Map<string, readonly DiscoveredModel[]>;
 
@@ -24,7 +25,8 @@ export async function checkModels(config: Config, places: SettingPlaces): Promis
 	const upstreams = await Promise.all(
 		Object.entries(config.upstreams).map(([name, settings]) => checkUpstream(config, name, settings, lists)),
 	);
-	return [...upstreams, ...checkCatalog(config, lists, places)];
+	const { entries } = config.models;
+	return [...upstreams, ...checkCatalog(config, lists, places), ...(await unreadWorkflows(entries)), ...soldBelowCost(entries)];
 }
 
 async function checkUpstream(config: Config, upstream: string, settings: UpstreamConfig, lists: Lists): Promise<Finding> {
@@ -82,9 +84,13 @@ function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Find
 		return [ok(name, `${online} can be called`), ...findings, ...warnings];
 	} catch (error) {
 		if (!(error instanceof CatalogError)) throw error;
-		const where = error.source === "config" ? places.of(error.path) : `${error.path} in ${error.source}`;
-		return [fault(name, `${error.message}: a start ends with 78`, `correct ${where}`)];
+		return [fault(name, `${error.message}: a start ends with 78`, catalogMend(error, places))];
 	}
+}
+
+function catalogMend({ source, path }: CatalogError, places: SettingPlaces): string {
+	if (source === "config") return `correct ${places.of(path)}`;
+	return path === "" ? `characters: name a file of characters that can be read, not ${source}` : `correct ${path} in ${source}`;
 }
 
 /** Models that the configuration names and that nothing serves. */
@@ -100,7 +106,9 @@ function offlineEntries(catalog: Catalog, config: Config): Finding[] {
 /** Some servers answer to names that they do not list, so it is no fault. */
 function unlistedTargets(config: Config, lists: Lists): Finding[] {
 	return Object.entries(config.models.entries).flatMap(([id, { upstreams = [] }]) =>
-		upstreams.flatMap(({ upstream, model = id }) => {
+		upstreams.flatMap(({ upstream, model = id, protocol }) => {
+			// A workflow names its models by itself.
+			if (protocol === "comfyui") return [];
 			const listed = lists.get(upstream)?.map((each) => each.id) ?? [];
 			if (listed.length === 0 || listed.includes(model)) return [];
 			const names = `${listed.slice(0, 5).join(", ")}${listed.length > 5 ? ", ..." : ""}`;
@@ -112,9 +120,9 @@ function unlistedTargets(config: Config, lists: Lists): Finding[] {
 
 /** A gift is a fault only where somebody sends a bill for it. */
 function unpriced(catalog: Catalog, config: Config): Finding[] {
-	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed }) => {
-		const text = `${models} models of upstream ${upstream} have no price: every account calls them for nothing`;
-		const mend = `models: {entries: {NAME: {price: {input: 1, output: 2}}}}, or upstreams.${upstream}.discover: false`;
+	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed, example }) => {
+		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: every account calls ${models === 1 ? "it" : "them"} for nothing`;
+		const mend = `${priceLine(example.id, example.type)}, or upstreams.${upstream}.discover: false`;
 		return billed ? fault("prices", text, mend) : note("prices", text, mend);
 	});
 }
