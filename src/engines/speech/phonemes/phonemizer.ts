@@ -2,6 +2,7 @@ import { hasSound, knownSymbols, MAX_TOKENS } from "../kokoro-vocabulary.ts";
 import type { SpeechLanguage } from "../port.ts";
 import { cleanText } from "../reading/clean-text.ts";
 import { englishInWords, mathSignsInWords } from "../reading/english-text.ts";
+import { mathSignsInChinese, mathSignsInJapanese } from "../reading/math-signs.ts";
 import { chineseSounds } from "./chinese.ts";
 import { clausesOf, joinClauses, modelPunctuation } from "./clauses.ts";
 import { Espeak, type EspeakLanguage } from "./espeak.ts";
@@ -10,6 +11,14 @@ import { JapaneseReader } from "./japanese.ts";
 
 /** Half a sentence of Chinese ends with a comma right before the next character. */
 const CLOSE_MARK = /([,.!?;:])(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/gu;
+
+/** Of the languages whose signs are read here. */
+const MATH_SIGNS: Readonly<Partial<Record<SpeechLanguage, (text: string) => string>>> = {
+	"en-us": mathSignsInWords,
+	"en-gb": mathSignsInWords,
+	ja: mathSignsInJapanese,
+	zh: mathSignsInChinese,
+};
 
 /** Text as what the model reads, in each of its languages. */
 export class Phonemizer {
@@ -30,7 +39,7 @@ export class Phonemizer {
 	 */
 	async phonemes(text: string, language: SpeechLanguage): Promise<string[]> {
 		const english = language === "en-us" || language === "en-gb";
-		const cleaned = cleanText(english ? mathSignsInWords(text) : text);
+		const cleaned = cleanText(MATH_SIGNS[language]?.(text) ?? text);
 		const written = english ? englishInWords(cleaned, language === "en-gb") : cleaned;
 		const spaced = language === "ja" || language === "zh" ? written.replace(CLOSE_MARK, "$1 ") : written;
 		const clauses = [];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { growth, LINEAR_BOUND } from "../../../../test/support/growth.ts";
+import { cleanText } from "./clean-text.ts";
 import { englishInWords, mathSignsInWords } from "./english-text.ts";
 
 const american = (text: string) => englishInWords(text, false);
@@ -13,6 +14,9 @@ const SAID: Readonly<Record<string, readonly (readonly [written: string, said: s
 		["Queen Elizabeth I of England, Charles I.", "Queen Elizabeth the first of England, Charles the first."],
 		["With Charles I went home", "With Charles I went home"],
 		["Section III.", "Section three."],
+		["Super Bowl LVIII and WrestleMania XL", "Super Bowl fifty-eight and WrestleMania forty"],
+		["Chapter XLII, Psalm CXIX", "Chapter forty-two, Psalm one hundred nineteen"],
+		["Section C, Type L, Level XL", "Section C, Type L, Level XL"],
 		["I saw Malcolm X on an IV drip", "I saw Malcolm X on an IV drip"],
 	],
 	money: [
@@ -107,6 +111,8 @@ describe("English is read aloud as people read", () => {
 		const read = (size: number) => {
 			for (const unit of ["1", "a.", "1,", "a-", "$1 ", " ", "/1", "1:", "a@", "@a.", "1.1", "http://a"])
 				american(unit.repeat(size).slice(0, size));
+			for (const unit of ["<", "a<", "<a ", "<a b=", "1^", "²", "a<b>", "1 < ", "<!", "1*", "x "])
+				mathSignsInWords(unit.repeat(size).slice(0, size));
 		};
 		expect(growth(read, 4096)).toBeLessThan(LINEAR_BOUND);
 	});
@@ -117,6 +123,47 @@ test("powers and comparisons are read, and markup is not", () => {
 	expect(read("x² + y³")).toBe("x squared plus y cubed");
 	expect(read("10⁻⁶ of a metre")).toBe("ten to the power of minus six of a metre");
 	expect(read("2 < 3 and 5 > 4")).toBe("two is less than three and five is greater than four");
-	expect(read("a ≤ b ≠ c")).toBe("a is at most b is not equal to c");
+	expect(read("a ≤ b ≠ c")).toBe("a is at most b, which is not equal to c");
 	expect(mathSignsInWords("<b>bold</b> -> here")).toBe("<b>bold</b> -> here");
+});
+
+const SIGNS: readonly (readonly [written: string, said: string])[] = [
+	["2^10 = 1024", "two to the power of ten equals one thousand twenty-four"],
+	["2^10 and 2**8", "two to the power of ten and two to the power of eight"],
+	["x^2 + y^n", "x squared plus y to the power of n"],
+	["10^-6", "ten to the power of minus six"],
+	["e^(x+1)", "e to the power of (x plus one)"],
+	["3*4", "three times four"],
+	["a != b", "a is not equal to b"],
+	["a!=b, c !== d, e == f", "a is not equal to b, c is not equal to d, e equals f"],
+	["a<b", "a is less than b"],
+	["if a<b and c>d", "if a is less than b and c is greater than d"],
+	["5 <6", "five is less than six"],
+	["1 < x <= 5", "one is less than x, which is at most five"],
+	["0≤x<1", "zero is at most x, which is less than one"],
+	["x < -5", "x is less than minus five"],
+	["10⁸ km", "ten to the power of eight kilometers"],
+	["3×10⁸ m/s away", "three times ten to the power of eight meters per second away"],
+	["10^3 kg", "ten cubed kilograms"],
+	["20 m² and 5 km^2", "twenty square meters and five square kilometers"],
+	["1 m³", "one cubic meter"],
+];
+
+test.each(SIGNS)("%s is read as people read it", (written, said) => {
+	expect(american(cleanText(mathSignsInWords(written)))).toBe(said);
+});
+
+test("tags, arrows, hearts, faces, quotes and parameters of types are no comparisons", () => {
+	for (const text of [
+		"a<b>bold</b>c",
+		'<p class="x">a</p> <br/>',
+		"a -> b => c <- d << e >> f",
+		"I <3 you",
+		"^_^ and [^1]",
+		"said she\n> quoted words",
+		"Map<string, number> and List<T>",
+		"**bold** *words*",
+		"What!",
+	])
+		expect(mathSignsInWords(text)).toBe(text);
 });

@@ -1,5 +1,6 @@
 /** English as people read it aloud: money, times, dates, addresses, units and signs become words. */
 import { cardinal, decade, decimal, ordinal, spelled, year } from "./english-numbers.ts";
+import { type MathWords, mathSignsIn } from "./math-signs.ts";
 import { romanNumeralsInWords } from "./roman-numerals.ts";
 
 type Rule = (text: string, british: boolean) => string;
@@ -302,33 +303,48 @@ const RULES: readonly Rule[] = [addresses, abbreviations, romanNumerals, dates, 
 export function englishInWords(text: string, british: boolean): string {
 	const said = RULES.reduce((words, rule) => rule(words, british), text)
 		.replace(/\s+/g, " ")
-		.replace(/\s(?=[,.;:!?])/g, "")
+		.replace(/\s(?=[,.;:!?)])/g, "")
 		.trim();
 	// The dot of "a.m." may have been the sentence's too.
 	return /\.$/.test(text) && /\w$/.test(said) ? `${said}.` : said;
 }
 
-const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const POWER = new RegExp(`(?<=[\\w)])([⁻⁺]?)([${SUPERSCRIPTS}]+)`, "gu");
-const powers = (text: string): string =>
-	text.replace(POWER, (_, sign: string, raised: string) => {
-		const digits = [...raised].map((digit) => SUPERSCRIPTS.indexOf(digit)).join("");
-		if (sign !== "⁻" && digits === "2") return " squared ";
-		if (sign !== "⁻" && digits === "3") return " cubed ";
-		return ` to the power of ${sign === "⁻" ? "minus " : ""}${cardinal(digits)} `;
-	});
+const ENGLISH_SIGNS: MathWords = {
+	power(raised) {
+		if (raised === "2") return " squared ";
+		if (raised === "3") return " cubed ";
+		const isNegative = raised.startsWith("-");
+		const exponent = isNegative ? raised.slice(1) : raised;
+		const said = /^\d/.test(exponent) ? decimal(exponent) : exponent;
+		return ` to the power of ${isNegative ? "minus " : ""}${said} `;
+	},
+	comparisons: {
+		"<": " is less than ",
+		">": " is greater than ",
+		"<=": " is at most ",
+		">=": " is at least ",
+		"!=": " is not equal to ",
+		"==": " equals ",
+		"≈": " is about ",
+	},
+	chain: ", which",
+	times: " times ",
+};
 
-const COMPARISONS: readonly (readonly [RegExp, string])[] = [
-	[/<=|≤/g, " is at most "],
-	[/>=|≥/g, " is at least "],
-	[/≠/g, " is not equal to "],
-	[/≈/g, " is about "],
-	// Without blanks or digits beside them they are markup.
-	[/(?<=[\s\d)])<(?=[\s\d(.-])/g, " is less than "],
-	[/(?<=[\s\d)])>(?=[\s\d(.-])/g, " is greater than "],
-];
+const AREA = new RegExp(
+	String.raw`(?<![\w.,])(${NUMBER})\s?(km|cm|mm|m|ft|mi)(?:\^?(?:([2²])|[3³]))(?![\w${"⁰¹²³⁴⁵⁶⁷⁸⁹"}])`,
+	"g",
+);
+/** A unit behind a power of ten: 10⁸ km. */
+const UNIT_OF_POWER = new RegExp(String.raw`(?<=\d(?:[⁻⁺]?[${"⁰¹²³⁴⁵⁶⁷⁸⁹"}]+|\^[-−+]?\d+)\s?)(${UNIT})(?![\w/²³^'’])`, "g");
 
 /** Signs that cleaning takes away, or makes digits of, in words: for the text as it came. */
 export function mathSignsInWords(text: string): string {
-	return COMPARISONS.reduce((said, [from, to]) => said.replace(from, to), powers(text));
+	const measured = text
+		.replace(AREA, (_, amount: string, unit: string, square?: string) => {
+			const [one, many] = UNITS[unit] ?? [unit, unit];
+			return `${amount} ${square === undefined ? "cubic" : "square"} ${amount === "1" ? one : many}`;
+		})
+		.replace(UNIT_OF_POWER, (unit: string) => ` ${UNITS[unit]?.[1] ?? unit}`);
+	return mathSignsIn(measured, ENGLISH_SIGNS);
 }

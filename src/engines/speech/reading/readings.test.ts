@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chineseInWords, chineseNumber } from "./chinese-numbers.ts";
 import { cleanText, hasWords } from "./clean-text.ts";
 import { japaneseNumber } from "./japanese-numbers.ts";
+import { mathSignsInChinese, mathSignsInJapanese } from "./math-signs.ts";
 
 describe("a text is cleaned of what has no sound", () => {
 	test("pictures, control characters, marks of direction and broken characters go", () => {
@@ -56,4 +57,11 @@ test("Chinese numbers have their zeros where people say them", () => {
 	];
 	expect(pairs.map(([digits]) => chineseNumber(digits))).toEqual(pairs.map(([, said]) => said));
 	expect(chineseInWords("2024年有50%，￥12元")).toBe("二零二四年有百分之五十，十二元元");
+});
+
+test("powers and comparisons are read in Chinese and Japanese", () => {
+	expect(chineseInWords(mathSignsInChinese("2^10"))).toBe("二的十次方");
+	expect(mathSignsInChinese("a != b，x² > 5，1 < x <= 5")).toBe("a不等于b，x的平方大于5，1小于x小于等于5");
+	expect(mathSignsInJapanese("2^10、a<b、10⁻⁶")).toBe("2の10乗、a小なりb、10のマイナス6乗");
+	for (const read of [mathSignsInChinese, mathSignsInJapanese]) expect(read("<b>字</b> -> 字")).toBe("<b>字</b> -> 字");
 });

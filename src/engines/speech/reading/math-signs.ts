@@ -1,0 +1,107 @@
+/** Signs of powers and comparisons, as words of a language: for the text as it came, before markup is taken away. */
+
+export interface MathWords {
+	/** `raised` has a sign where it is negative; digits, a letter, or what opens with a parenthesis. */
+	power(raised: string): string;
+	readonly comparisons: Readonly<Record<Comparison, string>>;
+	/** Before the second comparison of a chain: `1 < x < 5`. */
+	readonly chain: string;
+	readonly times: string;
+}
+type Comparison = "<" | ">" | "<=" | ">=" | "!=" | "==" | "≈";
+
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const RAISED = new RegExp(`(?<=[\\p{L}\\p{N})])([⁻⁺]?)([${SUPERSCRIPTS}]+)`, "gu");
+/** `2^10`, `x^n`, `e^(x+1)`, and `2**10` of programs; not a face (`^_^`), nor two stars around words. */
+const CARET = /(?<=[\p{L}\p{N})])(?:\s?\^\s?|(?<=\d)\*\*(?=[-+\d]))([-−+]?)(\d+(?:\.\d+)?|\p{L}(?![\p{L}\p{N}])|(?=\())/gu;
+const TIMES = /(?<=\d)\s?\*\s?(?=\d)/g;
+
+const ATTRIBUTE = String.raw`\s+[\w:-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=]+))`;
+const TAG = String.raw`<\/?[a-z][\w:-]*(?:${ATTRIBUTE})*\s*\/?>|<![^<>]*>`;
+/** What stands between angle brackets right behind a word, with no word right behind it: the parameters of a type. */
+const PARAMETERS = String.raw`(?<=[\p{L}\p{N}_])<[\p{L}_][^<>\n]*[\p{L}\p{N}_\])]>(?![\p{L}\p{N}(])`;
+const ARROW = String.raw`<{2,}|>{2,}|<?[-=]{1,2}>|<-{1,2}(?!\d)|<={2,}|\/>`;
+const SIGN = new RegExp(`(?:${TAG}|${PARAMETERS}|${ARROW})|(!==?|===?|<=|>=|[≤≥≠≈<>])`, "giu");
+const SAME: Readonly<Record<string, Comparison>> = { "≤": "<=", "≥": ">=", "≠": "!=", "!==": "!=", "===": "==" };
+const OPERAND = /^\s*[^\s,;:.!?]{1,12}\s*$/u;
+const MAX_CONTEXT = 16;
+
+/** Powers and comparisons of a text in words; tags, arrows and the parameters of types stay as they are. */
+export function mathSignsIn(text: string, words: MathWords): string {
+	return comparisonsIn(powersIn(text, words), words);
+}
+
+function powersIn(text: string, { power, times }: MathWords): string {
+	return text
+		.replace(RAISED, (_, sign: string, raised: string) => {
+			const digits = [...raised].map((digit) => SUPERSCRIPTS.indexOf(digit)).join("");
+			return power(sign === "⁻" ? `-${digits}` : digits);
+		})
+		.replace(CARET, (_, sign: string, raised: string) => power(/[-−]/.test(sign) ? `-${raised}` : raised))
+		.replace(TIMES, times);
+}
+
+function comparisonsIn(text: string, { comparisons, chain }: MathWords): string {
+	let said = "";
+	let from = 0;
+	let lastEnd = -1;
+	for (const { 0: whole, 1: sign, index } of text.matchAll(SIGN)) {
+		const end = index + whole.length;
+		if (sign === undefined || !compares(text, index, end, sign)) continue;
+		const isChained = lastEnd >= 0 && OPERAND.test(text.slice(lastEnd, index));
+		const comparison = SAME[sign] ?? (sign as Comparison);
+		said += `${text.slice(from, index).trimEnd()}${isChained ? chain : ""}${comparisons[comparison]}`;
+		from = end + (/^[^\S\n]*/.exec(text.slice(end, end + MAX_CONTEXT))?.[0].length ?? 0);
+		lastEnd = end;
+	}
+	return said + text.slice(from);
+}
+
+/** Whether a sign stands between two things to compare: spaces on both sides or on none, or a figure at the bare one. */
+function compares(text: string, index: number, end: number, sign: string): boolean {
+	const before = /(\S?)([^\S\n]*)$/u.exec(text.slice(Math.max(0, index - MAX_CONTEXT), index));
+	const after = /^([^\S\n]*)(\S?)(\S?)/u.exec(text.slice(end, end + MAX_CONTEXT));
+	const [left = "", right = "", next = ""] = [before?.[1], after?.[2], after?.[3]];
+	if (!/[\p{L}\p{N})\]%°'"_]/u.test(left) || !/[\p{L}\p{N}([.$€£¥"'_√−-]/u.test(right)) return false;
+	if (/[.−-]/.test(right) && !/[\p{L}\p{N}.]/u.test(next)) return false;
+	// Signs of two characters, and those of mathematics alone, are nothing else.
+	if (!/^[<>]$/.test(sign)) return true;
+	const [spaceBefore, spaceAfter] = [before?.[2] !== "", after?.[1] !== ""];
+	if (spaceBefore === spaceAfter) return true;
+	// A heart: "I <3 you".
+	if (sign === "<" && spaceBefore && right === "3" && !/\d/.test(left)) return false;
+	return /[\p{N}(.−-]/u.test(spaceBefore ? right : left);
+}
+
+const CHINESE: MathWords = {
+	power: (raised) =>
+		raised === "2" ? "的平方" : raised === "3" ? "的立方" : raised === "" ? "的次方" : `的${raised.replace("-", "负")}次方`,
+	comparisons: {
+		"<": "小于",
+		">": "大于",
+		"<=": "小于等于",
+		">=": "大于等于",
+		"!=": "不等于",
+		"==": "等于",
+		"≈": "约等于",
+	},
+	chain: "",
+	times: "乘以",
+};
+const JAPANESE: MathWords = {
+	power: (raised) => (raised === "" ? "の累乗" : `の${raised.replace("-", "マイナス")}乗`),
+	comparisons: {
+		"<": "小なり",
+		">": "大なり",
+		"<=": "小なりイコール",
+		">=": "大なりイコール",
+		"!=": "ノットイコール",
+		"==": "イコール",
+		"≈": "ニアリーイコール",
+	},
+	chain: "",
+	times: "かける",
+};
+
+export const mathSignsInChinese = (text: string): string => mathSignsIn(text, CHINESE);
+export const mathSignsInJapanese = (text: string): string => mathSignsIn(text, JAPANESE);
