@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import Type from "typebox";
 import { checker, detailsOf, invalidRequest } from "./index.ts";
+import { patternedText } from "./patterned-text.ts";
 
 const Part = Type.Union([
 	Type.Object({ type: Type.Literal("text"), text: Type.String() }),
@@ -76,6 +77,13 @@ test("details nest by field, also under names that objects have by themselves", 
 	expect(JSON.parse(JSON.stringify(details.a))).toEqual({ _errors: [], 0: { _errors: [], b: { _errors: ["no"] } } });
 	expect(details._errors).toEqual(["top"]);
 	expect(JSON.stringify(details)).toContain('"__proto__"');
+});
+
+test("a text with a rule, or null, is told by the rule where the value is neither", () => {
+	const time = checker(Type.Object({ until: Type.Union([patternedText("^[0-9]+s$", "must be seconds like 30s"), Type.Null()]) }));
+	for (const until of [30, true, [], {}])
+		expect(time.issues({ until })).toEqual([{ path: ["until"], code: "type", message: "must be seconds like 30s, as text" }]);
+	expect(time.issues({ until: "30" })[0]?.message).toBe("must be seconds like 30s");
 });
 
 test("the error names the first field in its text and its param", () => {

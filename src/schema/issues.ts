@@ -55,7 +55,11 @@ interface Branch {
  * Of a union only the branch that the value is nearest to is worth telling: branches whose own type or whose
  * discriminator (`role`, `type`) does not fit are left out. Works from the innermost union outwards.
  */
-function withoutForeignBranches(faults: readonly SchemaFault[], discriminators: readonly string[]): SchemaFault[] {
+function withoutForeignBranches(
+	faults: readonly SchemaFault[],
+	discriminators: readonly string[],
+	schema: unknown,
+): SchemaFault[] {
 	const unions = new Map<string, { at: string; prefix: string; branches: Map<string, Branch> }>();
 	const rest: SchemaFault[] = [];
 	for (const fault of faults) {
@@ -84,7 +88,7 @@ function withoutForeignBranches(faults: readonly SchemaFault[], discriminators: 
 		);
 		if (meant.length === 0) {
 			const all = [...union.branches.values()].flatMap((branch) => branch.faults);
-			const summary = summarise(all, union.at, discriminators);
+			const summary = summarise(all, union.at, discriminators, schema);
 			if (own >= 0) rest[own] = summary;
 			else rest.push(summary);
 			continue;
@@ -92,7 +96,7 @@ function withoutForeignBranches(faults: readonly SchemaFault[], discriminators: 
 		if (own >= 0) rest.splice(own, 1);
 		const nearest = meant.reduce((a, b) => (b.faults.length < a.faults.length ? b : a));
 		const stripped = nearest.faults.map((fault) => ({ ...fault, schemaPath: fault.schemaPath.replace(BRANCH, "$1/branch") }));
-		rest.push(...withoutForeignBranches(stripped, discriminators));
+		rest.push(...withoutForeignBranches(stripped, discriminators, schema));
 	}
 	return rest;
 }
@@ -112,7 +116,7 @@ function rootOf(fault: SchemaFault, prefix: string, faults: readonly SchemaFault
 	return best;
 }
 
-function summarise(faults: readonly SchemaFault[], at: string, discriminators: readonly string[]): SchemaFault {
+function summarise(faults: readonly SchemaFault[], at: string, discriminators: readonly string[], schema: unknown): SchemaFault {
 	const discriminated = faults.filter(
 		(fault) => fault.keyword === "const" && discriminators.includes(fault.instancePath.slice(at.length + 1)),
 	);
@@ -121,9 +125,11 @@ function summarise(faults: readonly SchemaFault[], at: string, discriminators: r
 		const allowedValues = [...new Set(discriminated.map((fault) => param(fault, "allowedValue")))];
 		return { ...first, keyword: "enum", params: { allowedValues }, schemaPath: "" };
 	}
-	const types = faults
-		.filter((fault) => fault.keyword === "type" && fault.instancePath === at)
-		.map((fault) => String(param(fault, "type")));
+	const ofType = faults.filter((fault) => fault.keyword === "type" && fault.instancePath === at);
+	const types = ofType.map((fault) => String(param(fault, "type")));
+	// The rule of a text says more than its type, and says by itself what stands for nothing.
+	const rule = ofType.map((fault) => ruleOfSchema(schemaAt(schema, fault.schemaPath))).find((each) => each !== undefined);
+	const textAlone = types.every((type) => type === "string" || type === "null");
 	const constants = faults
 		.filter((fault) => fault.keyword === "const" && fault.instancePath === at)
 		.map((fault) => JSON.stringify(param(fault, "allowedValue")));
@@ -133,7 +139,7 @@ function summarise(faults: readonly SchemaFault[], at: string, discriminators: r
 		schemaPath: "",
 		instancePath: at,
 		params: {},
-		message: `must be ${expected.join(" or ") || "valid"}`,
+		message: rule !== undefined && textAlone ? `${rule}, as text` : `must be ${expected.join(" or ") || "valid"}`,
 	};
 }
 
@@ -160,7 +166,7 @@ export function issuesOf(faults: readonly SchemaFault[], options: IssuesOptions 
 	};
 	const addUnknown = (path: (string | number)[]): void =>
 		add(path, "unrecognized_key", `Unrecognized key(s) in object: '${path.at(-1)}'`);
-	const told = withoutForeignBranches(faults, discriminators);
+	const told = withoutForeignBranches(faults, discriminators, schema);
 	for (const fault of told) {
 		const path = pathOf(fault.instancePath);
 		if (fault.keyword === "boolean") continue;
