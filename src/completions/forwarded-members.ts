@@ -73,6 +73,9 @@ export const NOT_THE_CALLERS = [
 	"transforms",
 	"web_search_options",
 	"x_search",
+	"functions",
+	"function_call",
+	"modelId",
 ] as const;
 
 /** What the gateway itself writes into an upstream's body (src/upstreams/dialects.ts). */
@@ -96,6 +99,7 @@ export const ForwardedMembersSchema = Type.Object({
 		}),
 	),
 	response_format: Type.Object({
+		schema: Type.Unknown(),
 		json_schema: Type.Object(anything(["name", "description", "strict", "schema"])),
 	}),
 });

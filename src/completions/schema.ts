@@ -152,6 +152,12 @@ export const ChatBodySchema = Type.Object({
 	metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
 	parallel_tool_calls: Type.Optional(Type.Boolean({ default: true })),
 	response_format: Type.Optional(ResponseFormat),
+	functions: Type.Optional(
+		Type.Array(FunctionTool.properties.function, { maxItems: MAX_TOOLS, deprecated: true, description: "Use tools" }),
+	),
+	function_call: Type.Optional(
+		Type.Union([Type.String(), Type.Object({ name: Type.String() })], { deprecated: true, description: "Use tool_choice" }),
+	),
 	tools: Type.Optional(Type.Array(Type.Union([FunctionTool, HostedTool]), { maxItems: MAX_TOOLS })),
 	tool_choice: Type.Optional(
 		Type.Union([Type.String(), Type.Object({ type: Type.String(), function: Type.Object({ name: Type.String() }) })]),

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { TSchema } from "typebox";
 import { ApiError, type Issue } from "../errors/index.ts";
-import { type Checker, invalidRequest } from "../schema/index.ts";
+import { type Checker, invalidField, invalidRequest } from "../schema/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { BODY_BOUNDS, type CutJson, cutJson, inTurns, parseInSteps, skipWhitespace } from "../wire/index.ts";
 
@@ -112,6 +112,18 @@ export function checkInput<T extends TSchema>(
 ): void {
 	if (input.check(value)) return;
 	throw invalidRequest(input.issues(value).map((issue) => withRightName(issue, misnamed)));
+}
+
+/**
+ * `modelId` is the name of a model where a route has that field. Elsewhere it is never passed over: beside the same
+ * `model` it is taken out, else it is refused.
+ */
+export function refuseOtherModel(body: Record<string, unknown>, fields: Readonly<Record<string, unknown>>): void {
+	const { model, modelId } = body;
+	if (modelId === undefined || "modelId" in fields || !("model" in fields)) return;
+	if (model === undefined) throw invalidField(["modelId"], "is no field here; the field is named 'model'", "unrecognized_key");
+	if (model !== modelId) throw invalidField(["modelId"], "must be the same as model; send model alone");
+	delete body.modelId;
 }
 
 function withRightName(issue: Issue, misnamed: Readonly<Record<string, string>>): Issue {

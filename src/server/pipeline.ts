@@ -39,7 +39,15 @@ import { refuseIdempotencyKey } from "./idempotency-key.ts";
 import { checkCaller, identify } from "./identify.ts";
 import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
 import { pacedAnswer } from "./paced-answer.ts";
-import { checkInput, parseable, parseJsonObject, requireJson, withoutMark, withoutNulls } from "./parse-body.ts";
+import {
+	checkInput,
+	parseable,
+	parseJsonObject,
+	refuseOtherModel,
+	requireJson,
+	withoutMark,
+	withoutNulls,
+} from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
@@ -335,6 +343,7 @@ async function parseInput(
 	if (endpoint.body !== undefined && form !== undefined && boundary !== null && prepared.body !== null) {
 		raw = await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts);
 		({ body, files } = readForm(raw, boundary, prepared.body.schema, form));
+		refuseOtherModel(body, fieldsOf(endpoint.body.schema));
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(contentType, endpoint.body.mediaTypes);
@@ -392,9 +401,14 @@ async function readJson({ endpoint, body: schema, known, required }: Prepared, r
 	const long = cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none;
 	const rewritten = endpoint.body?.rewrite?.(given, long) ?? null;
 	const body = (rewritten ?? given) as Record<string, unknown>;
+	if (endpoint.body !== undefined) refuseOtherModel(body, fieldsOf(endpoint.body.schema));
 	if (schema !== null) checkInput(schema, body, endpoint.body?.misnamed);
 	if (isLarge) await nextTurn();
 	return { body, raw: rewritten === null ? json : Buffer.from(JSON.stringify(rewritten)), long };
+}
+
+function fieldsOf(schema: object): Readonly<Record<string, unknown>> {
+	return (schema as { readonly properties?: Readonly<Record<string, unknown>> }).properties ?? {};
 }
 
 function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {

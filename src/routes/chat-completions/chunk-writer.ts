@@ -28,6 +28,7 @@ interface OurFrame {
  */
 export class ChunkWriter implements StreamForm {
 	readonly #session: ChatSession;
+	readonly #retold: ((choice: unknown) => unknown) | null;
 	#id: string | null = null;
 	#created: number;
 	readonly #choices: StreamedChoices;
@@ -39,8 +40,10 @@ export class ChunkWriter implements StreamForm {
 	/** Of the frames in use, few in any stream. */
 	readonly #frames: OurFrame[] = [];
 
-	constructor(session: ChatSession) {
+	/** @param retold gives each choice another form; null: none */
+	constructor(session: ChatSession, retold: ((choice: unknown) => unknown) | null = null) {
 		this.#session = session;
+		this.#retold = retold;
 		this.#created = Math.floor(session.call.admittedAtMs / 1000);
 		this.#documents = documentsCall(session);
 		this.#choices = new StreamedChoices(session.call.requestId);
@@ -50,7 +53,7 @@ export class ChunkWriter implements StreamForm {
 
 	/** The SSE text of one chunk. */
 	event(event: ChatEvent): string {
-		if (event.frame === null || this.#first || !this.#choices.isSteady(event.frame)) {
+		if (event.frame === null || this.#first || this.#retold !== null || !this.#choices.isSteady(event.frame)) {
 			const before = (this.#first ? this.#opening(event) : "") + (this.#documents === null ? "" : this.#documentsBefore(event));
 			return `${before}data: ${this.#rewritten(event)}\n\n`;
 		}
@@ -105,7 +108,9 @@ export class ChunkWriter implements StreamForm {
 	#rewritten({ text, body }: ChatEvent): string {
 		this.#begin(body);
 		const edits = this.#edits(body);
-		const choices = Array.isArray(body.choices) ? this.#choices.take(body.choices as unknown[]) : [];
+		const came: readonly unknown[] = Array.isArray(body.choices) ? (body.choices as unknown[]) : [];
+		const taken = Array.isArray(body.choices) ? this.#choices.take(came) : [];
+		const choices = this.#retold === null ? taken : (taken ?? came).map(this.#retold);
 		if (choices !== null) edits.set("choices", JSON.stringify(choices));
 		if (body.usage !== undefined && body.usage !== null) edits.set("usage", null);
 		const { streamEcho } = this.#session;

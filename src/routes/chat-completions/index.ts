@@ -12,14 +12,22 @@ import {
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
+import { tellIgnored } from "../../server/tell-ignored.ts";
 import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
+import { asFunctionCall } from "./older-functions.ts";
 import { inChatForm } from "./other-forms.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
 const FORM: AnswerForm = { whole: wholeAnswer, stream: (session) => new ChunkWriter(session), takesSealed: true };
+/** For callers of the older functions. */
+const FUNCTIONS_FORM: AnswerForm = {
+	...FORM,
+	whole: (session, answer) => wholeAnswer(session, answer, asFunctionCall),
+	stream: (session) => new ChunkWriter(session, asFunctionCall),
+};
 
 export function chatCompletions(parts: ChatParts): Endpoint {
 	return metered({
@@ -50,6 +58,11 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		},
 		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
 		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
-		admit: (input, call) => admitChat({ ...input, body: input.body as ChatBody }, call, parts, FORM),
+		admit: (input, call) => {
+			const body = input.body as ChatBody;
+			if (body.function_call !== undefined) tellIgnored(call, ["function_call"]);
+			const hasFunctions = body.functions !== undefined && body.functions.length > 0;
+			return admitChat({ ...input, body }, call, parts, hasFunctions ? FUNCTIONS_FORM : FORM);
+		},
 	});
 }

@@ -175,6 +175,68 @@ test("messages of the older functions become calls of tools", async () => {
 	]);
 });
 
+const WEATHER = { name: "weather", description: "Tells it.", parameters: PARAMETERS };
+const CALLED = { index: 0, id: "call_1", type: "function", function: { name: "weather", arguments: "" } };
+const CALL_CHUNKS = [
+	{ role: "assistant", tool_calls: [CALLED] },
+	{ tool_calls: [{ index: 0, function: { arguments: '{"path":' } }] },
+	{ tool_calls: [{ index: 0, function: { arguments: '"a"}' } }] },
+];
+
+test.each([
+	[{ name: "weather" }, { type: "function", function: { name: "weather" } }],
+	["auto", "auto"],
+	[undefined, undefined],
+])("the older functions are tools, one call at a time, with the choice %j", async (choice, told) => {
+	const body = await sent({ messages: HELLO, functions: [WEATHER], ...(choice === undefined ? {} : { function_call: choice }) });
+	expect(body.tools).toEqual([{ type: "function", function: WEATHER }]);
+	expect([body.tool_choice, body.parallel_tool_calls]).toEqual([told, false]);
+	for (const name of ["functions", "function_call"]) expect(body).not.toHaveProperty(name);
+});
+
+test("whoever sent functions is told the call as one of a function, whole and as a stream", async () => {
+	const call = { ...CALLED, function: { name: "weather", arguments: '{"path":"a"}' } };
+	const choice = { index: 0, message: { role: "assistant", content: null, tool_calls: [call] }, finish_reason: "tool_calls" };
+	upstream.next({ raw: JSON.stringify({ object: "chat.completion", choices: [choice] }) });
+	const whole = await (await gate.chat({ model: "priced", messages: HELLO, functions: [WEATHER] })).json();
+	expect(whole).toMatchObject({
+		choices: [{ message: { content: null, function_call: call.function }, finish_reason: "function_call" }],
+	});
+	expect(JSON.stringify(whole)).not.toContain("tool_calls");
+	const events = [...CALL_CHUNKS.map((delta) => ({ delta, finish_reason: null })), { delta: {}, finish_reason: "tool_calls" }];
+	const raw = events.map((event) => `data: ${JSON.stringify({ choices: [{ index: 0, ...event }] })}\n\n`).join("");
+	upstream.next({ raw: `${raw}data: [DONE]\n\n`, headers: { "content-type": "text/event-stream" } });
+	const text = await (await gate.chat({ model: "priced", messages: HELLO, functions: [WEATHER], stream: true })).text();
+	const said = text.split("\n\n").flatMap((event) => (event.includes("function_call") ? [JSON.parse(event.slice(6))] : []));
+	const calls = said.flatMap(({ choices }) => choices[0].delta.function_call ?? []) as { name?: string; arguments: string }[];
+	expect([calls[0]?.name, calls.map((piece) => piece.arguments).join("")]).toEqual(["weather", '{"path":"a"}']);
+	expect(text).toContain('"finish_reason":"function_call"');
+	expect(text).not.toContain("tool_calls");
+});
+
+test("functions beside tools are tools like them; a choice of a function that is not there is named", async () => {
+	const body = await sent({ messages: HELLO, tools: [NESTED], functions: [WEATHER], function_call: "none" });
+	expect(body.tools).toEqual([NESTED, { type: "function", function: WEATHER }]);
+	expect(body.tool_choice).toBe("none");
+	const answer = await gate.chat({ model: "priced", messages: HELLO, function_call: "auto" });
+	expect([answer.status, answer.headers.get("x-service-ignored")]).toEqual([200, "function_call"]);
+	expect((await refused({ messages: HELLO, functions: [{ description: "no name" }] })).status).toBe(400);
+});
+
+test.each(["json_object", "json_schema"])("a schema beside the type %s is one of OpenAI's form", async (type) => {
+	const { response_format: format } = await sent({ messages: HELLO, response_format: { type, schema: PARAMETERS } });
+	expect(format).toEqual({ type: "json_schema", json_schema: { name: "response", schema: PARAMETERS } });
+});
+
+test("a format with other members is refused still", async () => {
+	for (const format of [
+		{ type: "json_object", schema: 5 },
+		{ type: "text", schema: {} },
+		{ type: "json_object", schema: {}, a: 1 },
+	])
+		expect((await refused({ messages: HELLO, response_format: format })).status).toBe(400);
+});
+
 test("answers of thoughts or of a refusal alone are taken back", async () => {
 	const { messages } = await sent({
 		messages: [

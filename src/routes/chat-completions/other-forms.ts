@@ -2,6 +2,7 @@ import { ClientTools, chatRequest, ResponsesBodySchema, ToolSchema } from "../..
 import { checker, invalidRequest } from "../../schema/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import { functionsAsTools } from "./older-functions.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -19,10 +20,21 @@ export function inChatForm(body: Body, long: LongStrings): Body | null {
 	const changed: Record<string, unknown> = {};
 	if (Array.isArray(body.tools) && body.tools.some(isOtherTool))
 		changed.tools = (body.tools as unknown[]).flatMap((tool) => chatTools(tool, long));
-	Object.assign(changed, chatChoice(body.tool_choice, changed.tools ?? body.tools));
+	Object.assign(changed, functionsAsTools({ ...body, ...changed }));
+	const format = schemaFormat(body.response_format);
+	if (format !== null) changed.response_format = format;
+	Object.assign(changed, chatChoice(changed.tool_choice ?? body.tool_choice, changed.tools ?? body.tools));
 	if (Array.isArray(body.messages) && body.messages.some(isOtherMessage))
 		changed.messages = new MessageForms().of(body.messages as unknown[]);
 	return Object.keys(changed).length === 0 ? null : { ...body, ...changed };
+}
+
+/** A schema beside the type, as llama.cpp, Together and Fireworks take it, in OpenAI's form; null: it is another. */
+function schemaFormat(format: unknown): Body | null {
+	if (!isRecord(format) || !isRecord(format.schema) || format.json_schema !== undefined) return null;
+	if (format.type !== "json_object" && format.type !== "json_schema") return null;
+	const { schema, type: _type, ...rest } = format;
+	return { ...rest, type: "json_schema", json_schema: { name: "response", schema } };
 }
 
 /** What the Responses API does not name stays as it is: clients send chat's own fields beside it. */

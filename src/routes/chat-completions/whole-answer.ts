@@ -10,13 +10,18 @@ import { documentsCall } from "./search-documents.ts";
 
 const OBJECT = "chat.completion";
 
-/** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` that lack nothing go through byte for byte. */
-export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
+/** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` that lack nothing go through byte for byte, but for those that are to be `retold`. */
+export async function wholeAnswer(
+	session: ChatSession,
+	answer: UnaryAnswer,
+	retold: ((choice: unknown) => unknown) | null = null,
+): Promise<(paid: Paid) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
 	const isOdd = Array.isArray(body.choices) && wholeChoices(body.choices, session.call.requestId) !== null;
-	const choices = documents === null && !isOdd ? null : await choicesText(session, answer);
+	const isPlainly = documents === null && !isOdd && retold === null;
+	const choices = isPlainly ? null : await choicesText(session, answer, retold);
 	return ({ posted, usage }) => {
 		const edits = new Map<string, MemberEdit>([
 			["cost", JSON.stringify(costOf(posted))],
@@ -35,9 +40,14 @@ export async function wholeAnswer(session: ChatSession, answer: UnaryAnswer): Pr
 }
 
 /** The choices with what they lack, and with what was found on the web. */
-async function choicesText(session: ChatSession, answer: UnaryAnswer): Promise<string> {
+async function choicesText(
+	session: ChatSession,
+	answer: UnaryAnswer,
+	retold: ((choice: unknown) => unknown) | null,
+): Promise<string> {
 	const { choices } = await wholeBody(answer);
-	const told = Array.isArray(choices) ? (wholeChoices(choices, session.call.requestId) ?? choices) : choices;
+	const whole = Array.isArray(choices) ? (wholeChoices(choices, session.call.requestId) ?? (choices as unknown[])) : choices;
+	const told = Array.isArray(whole) && retold !== null ? whole.map(retold) : whole;
 	const documents = documentsCall(session);
 	return inTurns(stringifyInSteps(documents === null ? told : withCall(told, documents)));
 }

@@ -3,6 +3,7 @@ import { type ChatBody, Conversation } from "../../completions/index.ts";
 import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { LongStrings } from "../../wire/index.ts";
+import { clientTool } from "./client-tools.ts";
 import { addMessages, textsOf } from "./content-blocks.ts";
 import type { CountTokensBody, MessagesBody, MessageTool } from "./schema.ts";
 
@@ -10,6 +11,8 @@ type Tools = NonNullable<ChatBody["tools"]>;
 
 export interface MessagesChat {
 	readonly body: ChatBody;
+	/** What the request has and nothing is done with, for the caller. */
+	readonly ignored: readonly string[];
 	/** The caller's name of a field of the chat request. */
 	rename(path: Issue["path"]): Issue["path"];
 }
@@ -30,16 +33,17 @@ export function chatRequest(
 	addMessages(conversation, request.messages, long);
 	const messages = conversation.finish();
 	if (messages.length === 0) throw invalidField(["messages"], "has nothing that goes to the model");
+	const ignored: string[] = [];
 	const body: ChatBody = {
 		model: request.model,
 		messages,
 		...("max_tokens" in request ? sampling(request, model.maxCompletionTokens ?? null) : {}),
-		...toolsOf(request),
+		...toolsOf(request, ignored),
 		...thinkingOf(request, model),
 		...formatOf(request),
 		...serviceOf(request),
 	};
-	return { body, rename: (path) => renamed(path, conversation) };
+	return { body, ignored, rename: (path) => renamed(path, conversation) };
 }
 
 /**
@@ -83,9 +87,13 @@ function isSearch({ type }: MessageTool): boolean {
 	return type?.startsWith("web_search_") === true;
 }
 
-function toolsOf(request: CountTokensBody): Partial<ChatBody> {
+function toolsOf(request: CountTokensBody, ignored: string[]): Partial<ChatBody> {
 	const { tools = [], tool_choice: choice } = request;
-	const made: Tools = tools.map((tool, index) => toolOf(tool, index));
+	const made: Tools = tools.flatMap((tool, index) => {
+		const told = toolOf(tool, index);
+		if (told === null) ignored.push(`tools[${index}] (${tool.type})`);
+		return told ?? [];
+	});
 	const alone = choice?.disable_parallel_tool_use === true;
 	return {
 		...(made.length > 0 ? { tools: made } : {}),
@@ -94,15 +102,14 @@ function toolsOf(request: CountTokensBody): Partial<ChatBody> {
 	};
 }
 
-function toolOf(tool: MessageTool, index: number): Tools[number] {
+/** null for a tool that Anthropic's servers run: nobody does here. */
+function toolOf(tool: MessageTool, index: number): Tools[number] | null {
 	const { type, name, description, input_schema, strict } = tool;
 	if (isSearch(tool)) return { type: "web_search" };
-	if (type !== undefined && type !== null && type !== "custom")
-		throw invalidField(
-			["tools", index, "type"],
-			`${type.slice(0, 100)} is no tool of this service; describe it with an input_schema`,
-			"unsupported",
-		);
+	const known = clientTool(tool);
+	if (known !== null)
+		return { type: "function", function: { name, description: known.description, parameters: input_schema ?? known.parameters } };
+	if (input_schema === undefined && type !== undefined && type !== null && type !== "custom") return null;
 	if (input_schema === undefined) throw invalidField(["tools", index, "input_schema"], "is required", "required");
 	const more = { ...(description ? { description } : {}), ...(typeof strict === "boolean" ? { strict } : {}) };
 	return { type: "function", function: { name, parameters: input_schema, ...more } };

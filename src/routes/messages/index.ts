@@ -20,6 +20,7 @@ import {
 } from "../../completions/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
+import { tellIgnored } from "../../server/tell-ignored.ts";
 import { MessageEventSchema, MessageSchema, TokenCountSchema } from "./answer-schema.ts";
 import { chatRequest, type MessagesChat } from "./chat-request.ts";
 import { contentBlock, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
@@ -94,6 +95,7 @@ function read(
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (call.caller !== null) checkModelRule(call.caller, model.id);
 	const chat = chatRequest(body, model, long);
+	tellIgnored(call, chat.ignored);
 	return { chat, asked: chatInput(chat.body, long) };
 }
 

@@ -73,11 +73,6 @@ const BAD: readonly (readonly [string, object, string])[] = [
 	["images for a model without eyes", { model: "lacking", ...user(IMAGE) }, "messages[0].content: lacking does not take images"],
 	["tools for a model without them", { model: "lacking", tools: [TOOL] }, "tools: lacking does not call functions"],
 	["a tool without its schema", { tools: [{ name: "f" }] }, "tools[0].input_schema: is required"],
-	[
-		"a tool that runs elsewhere",
-		{ tools: [{ type: "bash_20250124", name: "bash" }] },
-		"bash_20250124 is no tool of this service",
-	],
 	["a choice of no tool", { tools: [TOOL], tool_choice: { type: "tool", name: "g" } }, "tool_choice.name: names no function"],
 	["five stop sequences", { stop_sequences: ["a", "b", "c", "d", "e"] }, "stop_sequences: must not have more than 4 items"],
 	["a temperature out of range", { temperature: 3 }, "temperature: must be <= 2"],

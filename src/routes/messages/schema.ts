@@ -102,6 +102,8 @@ const Tool = Type.Object({
 	description: text(),
 	input_schema: Type.Optional(Type.Object({})),
 	strict: optional(Type.Boolean()),
+	display_width_px: Type.Optional(Type.Unknown({ description: "Of Anthropic's computer tool" })),
+	display_height_px: Type.Optional(Type.Unknown({ description: "Of Anthropic's computer tool" })),
 });
 export type MessageTool = Static<typeof Tool>;
 
