@@ -2,6 +2,7 @@
 import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData, SpeechModelData } from "./data-schema.ts";
+import type { Listing } from "./drafts.ts";
 import type { SpeechFacts, TranscriptionFacts } from "./types.ts";
 
 const PRICE_UNIT_CHARACTERS = 1_000_000;
@@ -9,17 +10,25 @@ const PRICE_UNIT_MS = 1_000;
 /** Where a model's own is not known. */
 const TIMESTAMPS_BY_DEFAULT: Readonly<Record<string, TranscriptionFacts["timestamps"]>> = { "stt-xai-v1": "word" };
 
-/** Facts of a speech model; null where neither the catalog nor the operator names its voices. */
-export function speechFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): SpeechFacts | null {
+/** Those of OpenAI's models, which other servers of its API take too. */
+const OPENAI_VOICES = ["alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse"];
+
+/** Facts of a speech model; null where neither the catalog, the operator nor an upstream names it and its voices. */
+export function speechFacts(
+	entry: ModelEntry | undefined,
+	data: MediaModelData | undefined,
+	listings: readonly Listing[],
+): SpeechFacts | null {
 	const known = data?.type === "tts" ? data : undefined;
 	const own = entry?.speech;
-	const voices = own?.voices ?? known?.voices;
+	const listed = listings.find(({ model }) => model.type === "tts")?.model;
+	const voices = own?.voices ?? known?.voices ?? (listed === undefined ? undefined : (listed.voices ?? OPENAI_VOICES));
 	if (voices === undefined) return null;
 	return {
 		voices,
 		defaultVoice: own?.defaultVoice ?? defaultOf(voices, known),
 		accepts: {
-			prompt: own?.prompt ?? known?.accepts.prompt ?? false,
+			prompt: own?.prompt ?? known?.accepts.prompt ?? listed !== undefined,
 			temperature: own?.temperature ?? known?.accepts.temperature ?? false,
 			topP: own?.topP ?? known?.accepts.topP ?? false,
 			language: known === undefined || known.languages !== undefined,

@@ -59,7 +59,7 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 	if (entry.embedding !== undefined && draft.type !== "embedding")
 		throw configError(draft.id, "embedding", `belongs to models of type embedding; this one is ${draft.type}`);
 	if (entry.image !== undefined) checkImage(draft, entry.image);
-	const facts = draft.type === "tts" ? speechFacts(entry, draft.data) : null;
+	const facts = draft.type === "tts" ? speechFacts(entry, draft.data, draft.listings) : null;
 	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
 		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
 	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
@@ -128,7 +128,7 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		const own = draft.data ? mediaSpec(draft.data) : {};
 		const shown = (more: object) => ({ ...head, model_spec: { ...spec, ...own, ...more } });
 		if (draft.type === "tts") {
-			const speech = speechFacts(entry, draft.data);
+			const speech = speechFacts(entry, draft.data, listings);
 			return frozen({ ...base, type: draft.type, speech, public: shown(speech === null ? {} : ownSpeechSpec(speech)) });
 		}
 		if (draft.type === "asr") {

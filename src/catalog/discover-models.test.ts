@@ -88,15 +88,29 @@ describe("a list", () => {
 		]);
 	});
 
-	test("loses what its server says is no chat model, and marks embeddings", async () => {
+	test("of speech models has the voices that their server lists", async () => {
+		const models = list([{ id: "kokoro" }, { id: "chat" }]);
+		const voicesOf = async (told: unknown) =>
+			(await discoverModels(upstream({ "/v1/models": models, "/v1/audio/voices": () => Response.json(told) }))).map(
+				({ voices }) => voices,
+			);
+		expect(await voicesOf({ voices: ["af_bella", "am_adam"] })).toEqual([["af_bella", "am_adam"], undefined]);
+		expect(await voicesOf([{ id: "a" }, { name: "b" }, { voice_id: "c" }, 5])).toEqual([["a", "b", "c"], undefined]);
+		for (const told of [{ voices: [] }, { voices: "a" }, 5]) expect(await voicesOf(told)).toEqual([undefined, undefined]);
+		expect(await discoverModels(upstream({ "/v1/models": models }))).toMatchObject([{ id: "kokoro", type: "tts" }, {}]);
+	});
+
+	test("loses what its server says is no model that can be called, and marks kinds", async () => {
 		const told = [
 			{ id: "a", type: "image" },
+			{ id: "v", type: "rerank" },
 			{ id: "b", type: "embedding" },
 			{ id: "c", type: "chat" },
 			{ id: "d", type: "model" },
 		];
 		const models = await discoverModels(upstream({ "/v1/models": list(told) }));
 		expect(models.map(({ id, type }) => [id, type])).toEqual([
+			["a", "image"],
 			["b", "embedding"],
 			["c", "text"],
 			["d", "text"],
@@ -316,28 +330,30 @@ describe("kinds", () => {
 		const others = [
 			"whisper-1",
 			"openai/whisper-large-v3",
-			"tts-1",
-			"tts-1-hd",
-			"gpt-4o-mini-tts",
 			"gpt-4o-transcribe",
-			"dall-e-3",
-			"gpt-image-1",
 			"omni-moderation-latest",
 			"text-moderation-stable",
 			"BAAI/bge-reranker-v2-m3",
-			"stable-diffusion-xl",
-			"black-forest-labs/flux-1-schnell",
 			"sora-2",
 			"gpt-realtime-mini",
 			"mistral-ocr-latest",
-			"canopylabs/orpheus-v1-english",
 			"Qwen/Qwen-Image-Edit",
+			"grok-imagine-video",
+			"black-forest-labs/FLUX.1-Kontext-dev-edit",
+		];
+		const voices = ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "kokoro", "hexgrad/Kokoro-82M", "canopylabs/orpheus-v1-english"];
+		const pictures = [
+			"dall-e-3",
+			"gpt-image-1",
+			"stable-diffusion-xl",
+			"black-forest-labs/flux-1-schnell",
 			"stabilityai/sd3.5-large",
 			"grok-2-image-1212",
-			"grok-imagine-video",
 			"models/imagen-4.0-generate-001",
 		];
-		expect(await kindsOf(...[...chat, ...vectors, ...others].map((id) => ({ id })))).toEqual({
+		expect(await kindsOf(...[...chat, ...vectors, ...others, ...voices, ...pictures].map((id) => ({ id })))).toEqual({
+			...Object.fromEntries(voices.map((id) => [id, "tts"])),
+			...Object.fromEntries(pictures.map((id) => [id, "image"])),
 			...Object.fromEntries(chat.map((id) => [id, "text"])),
 			...Object.fromEntries(vectors.map((id) => [id, "embedding"])),
 		});
@@ -365,6 +381,8 @@ describe("kinds", () => {
 			"whisper-of-words": "text",
 			"own-vectors": "embedding",
 			"own-chat": "text",
+			"house-voice": "tts",
+			"house-pictures": "image",
 			points: "embedding",
 			"says-and-paints": "text",
 		});

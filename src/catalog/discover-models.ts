@@ -60,12 +60,19 @@ export async function discoverModels(upstream: UpstreamConfig, options: Discover
 	const models = modelsOf(list, listUrl);
 	if (models.length === 0) return models;
 	const server = serverOf(list) ?? upstream.dialect;
-	try {
-		return await api.deadline((signal) => withContext({ server, list }, models, api, signal));
-	} catch (error) {
+	const asked = async (signal: AbortSignal) => {
+		const voiced = await withVoices(models, api, signal);
+		return withContext({ server, list }, voiced, api, signal).catch(notTold(voiced));
+	};
+	return api.deadline(asked).catch(notTold(models));
+}
+
+/** What a server does not tell is no fault of its list. */
+function notTold(models: DiscoveredModel[]): (error: unknown) => DiscoveredModel[] {
+	return (error) => {
 		if (error instanceof DiscoveryError) return models;
 		throw error;
-	}
+	};
 }
 
 interface UpstreamApi {
@@ -255,6 +262,22 @@ async function withContext(
 	if (dialect === "lmstudio") return withStudioList(models, api, signal);
 	if (dialect === "ollama") return withOllamaShow(models, api, signal);
 	return models;
+}
+
+/** Voices of one server: more are no list of voices. */
+const MAX_VOICES = 1_000;
+
+/** Speech models: GET /audio/voices, of servers that have it (Kokoro-FastAPI, Speaches). */
+async function withVoices(models: DiscoveredModel[], api: UpstreamApi, signal: AbortSignal): Promise<DiscoveredModel[]> {
+	if (!models.some(({ type }) => type === "tts")) return models;
+	const told = await api.json(api.url("/audio/voices"), {}, signal).catch(() => undefined);
+	const list = isRecord(told) ? (told.voices ?? told.data) : told;
+	const names = (Array.isArray(list) ? (list as unknown[]) : []).slice(0, MAX_VOICES).flatMap((voice) => {
+		const name = isRecord(voice) ? (voice.id ?? voice.voice_id ?? voice.name) : voice;
+		return typeof name === "string" && isUsableId(name) ? [name] : [];
+	});
+	if (names.length === 0) return models;
+	return models.map((model) => (model.type === "tts" ? { ...model, voices: names } : model));
 }
 
 /** llama.cpp: GET /props tells the context of one slot of the one model that the server runs. */

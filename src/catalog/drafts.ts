@@ -67,7 +67,7 @@ export function draftModels(inputs: CatalogInputs): Draft[] {
 	const ids = new Set<string>(Object.keys(config.models.entries));
 	for (const model of known.values())
 		if (model.listed && !(isEmbedded(model) && !config.chat.embedded.enabled)) ids.add(model.id);
-	// An upstream that lists a media model's name says nothing of how to call it: only the configuration maps those.
+	// An upstream that lists the name of a media model of the catalog may mean another of its kind: only the configuration maps those.
 	const isChat = (id: string) => (known.get(id)?.type ?? "text") === "text";
 	for (const id of listings.keys()) if (isChat(id)) ids.add(id);
 	const drafts: Draft[] = [];
@@ -216,13 +216,13 @@ function runsHere(type: ModelType): (model: ModelData) => boolean {
 
 function offlineReason(
 	inputs: CatalogInputs,
-	{ id, type, entry, data }: Candidate,
+	{ id, type, entry, data, listings }: Candidate,
 	targets: readonly ModelTarget[],
 ): string | undefined {
 	const { config, embeddedAvailable, servedTypes = DEFAULT_SERVED } = inputs;
 	const bring = `name one of your upstreams under models.entries["${id}"].upstreams in turnpike.yaml`;
 	if (entry?.offline) return `The operator has switched it off (models.entries["${id}"].offline in turnpike.yaml).`;
-	if (type === "tts" && speechFacts(entry, data?.type === "text" ? undefined : data) === null)
+	if (type === "tts" && speechFacts(entry, data?.type === "text" ? undefined : data, listings) === null)
 		return `Its voices are not known: set models.entries["${id}"].speech.voices.`;
 	if (targets.some(({ upstream }) => upstream !== EMBEDDED)) {
 		return servedTypes.has(type) ? undefined : `This version serves no models of type ${type} yet.`;

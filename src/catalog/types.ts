@@ -257,13 +257,15 @@ export type ModelOf<T extends ModelType> = T extends "text"
 export interface DiscoveredModel {
 	readonly id: string;
 	/** As the server says, else as its id tells; what neither tells is taken for a chat model. */
-	readonly type: "text" | "embedding";
+	readonly type: "text" | "embedding" | "tts" | "image";
 	/** Unix seconds; null: the server does not tell. */
 	readonly created: number | null;
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
 	/** What the server says that it can and cannot do; left out: it does not say. */
 	readonly capabilities?: Partial<TextCapabilities>;
+	/** Of a speech model, where its server lists them. */
+	readonly voices?: readonly string[];
 }
 
 /** What somebody says of a character. */
