@@ -27,8 +27,8 @@ export class Call {
 	rate: RateState | null = null;
 	/** Where the request counts, once that is known: what a refusal tells of. */
 	window: MinuteWindow | null = null;
-	/** A wallet's signature came with it. */
-	isSigned = false;
+	/** What has to be found out about its wallet: a signature still to be checked, or, where that is known, the accounts. */
+	pendingWallet: "signing" | "unidentified" | undefined;
 	/** Balances before the request, as the headers show them. */
 	balanceUsd: number | null = null;
 	balanceDiem: number | null = null;

@@ -17,7 +17,8 @@ export function identify(call: Call, settings: PipelineSettings, parts: Pipeline
 	if (wallets !== null && call.endpoint.callers.includes("wallet")) {
 		const signed = signedIn(call, wallets, parts);
 		if (signed !== null) {
-			call.isSigned = true;
+			// A signature may wait for a chain's node; the accounts of a known one are a read of the store.
+			call.pendingWallet = signed instanceof Promise ? "signing" : "unidentified";
 			return acceptSigned(call, signed, settings, parts);
 		}
 	}

@@ -196,7 +196,7 @@ async function whileKnown(call: Call, reading: Promise<void>, places: Places): P
 	try {
 		const { headers } = call.request;
 		const mayBeAccount = call.sessionKeyHash !== undefined || KEY_HEADERS.some((name) => headers.has(name));
-		call.takePlace(places, call.isSigned ? "signing" : mayBeAccount ? "unidentified" : undefined);
+		call.takePlace(places, call.pendingWallet ?? (mayBeAccount ? "unidentified" : undefined));
 	} catch (error) {
 		reading.catch(() => {});
 		throw error;

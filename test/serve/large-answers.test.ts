@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { crc32, deflateSync } from "node:zlib";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { until } from "../support/until.ts";
 import { LONGEST_TURN_MS, startWatchedServer, type WatchedServer } from "../support/watched-server.ts";
 
 const MB = 1_000_000;
@@ -107,8 +108,11 @@ test.each(["srt", "vtt", "verbose_json"])("62,000 segments as %s", async (format
 		start: at,
 		end: at + 1,
 	}));
+	const form = () => formOf({ model: "t", response_format: format }, new Blob([tone()]), "a.wav");
+	told = () => json({ text: "a", language: "en", segments: [] });
+	await until(async () => (await server.post("/audio/transcriptions", form())).status !== 503, "the audio encoder is here");
 	told = () => json({ text: "a", language: "en", segments });
-	await send("/audio/transcriptions", formOf({ model: "t", response_format: format }, new Blob([tone()]), "a.wav"), 5 * MB);
+	await send("/audio/transcriptions", form(), 5 * MB);
 });
 
 test("a picture of noise that is enlarged to 33 megapixels", async () => {
