@@ -4,7 +4,7 @@
  *
  *   bun event-loop-lag-probe.ts with|without FOLDER SECONDS POSTS_PER_SECOND ACCOUNTS
  */
-import { keyHash, newApiKey } from "../src/access/index.ts";
+import { generateSecretKey, keyHash } from "../src/access/index.ts";
 import { type Caller, createBudgets, type NodeBudgets } from "../src/budgets/index.ts";
 import { nano, picoPerUnit } from "../src/ledger/nano.ts";
 import { createAccount, createKey, openAdmin } from "../src/store/admin.ts";
@@ -23,7 +23,7 @@ async function makeCallers(hashes: string[]): Promise<void> {
 	const admin = openAdmin(folder);
 	for (let index = 0; index < Number(accountsText); index++) {
 		const account = await createAccount(admin, { name: `bench ${index}`, startingCreditUsd: "1000" });
-		const key = newApiKey("INFERENCE");
+		const key = generateSecretKey("INFERENCE");
 		const hash = keyHash(key);
 		await createKey(admin, { accountId: account.id, type: "INFERENCE", hash, last6: key.slice(-6), description: "bench" });
 		hashes.push(hash);

@@ -6,7 +6,7 @@
  *   bun settles-probe.ts process|power|store|transactions FOLDER POSTGRES_URL SECONDS AT_ONCE ACCOUNTS
  */
 import { SQL } from "bun";
-import { keyHash, newApiKey } from "../src/access/index.ts";
+import { generateSecretKey, keyHash } from "../src/access/index.ts";
 import { type Caller, createBudgets } from "../src/budgets/index.ts";
 import { nano, picoPerUnit } from "../src/ledger/nano.ts";
 import { createAccount, createKey, openAdmin } from "../src/store/admin.ts";
@@ -50,7 +50,7 @@ async function ledger(durability: "process" | "power" | "store"): Promise<Settle
 	const callers: Caller[] = [];
 	for (let index = 0; index < accounts; index++) {
 		const account = await createAccount(admin, { name: `bench ${index}`, startingCreditUsd: "1000" });
-		const key = newApiKey("INFERENCE");
+		const key = generateSecretKey("INFERENCE");
 		await createKey(admin, { accountId: account.id, type: "INFERENCE", hash: keyHash(key), last6: key.slice(-6) });
 		const caller = await budgets.caller(keyHash(key));
 		if (caller === null) throw new Error("a key of the bench is unknown");

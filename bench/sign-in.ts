@@ -9,7 +9,7 @@ import {
 	newWallet,
 	requestWith,
 	solanaHeader,
-} from "../src/access/wallet/sign-ins.test-support.ts";
+} from "../src/access/wallet/testing/sign-ins.ts";
 import { isBusy, machine } from "./machine.ts";
 import { writeSection } from "./page.ts";
 

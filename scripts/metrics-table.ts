@@ -1,6 +1,6 @@
 /** The table of every metric, from the code: `bun scripts/metrics-table.ts` writes it into docs/observing.md. */
 import { readFileSync, writeFileSync } from "node:fs";
-import { METRICS } from "../src/gateway/metrics/index.ts";
+import { METRICS } from "../src/observability/metrics/index.ts";
 
 const BEGIN = "<!-- metrics: made by scripts/metrics-table.ts -->";
 const END = "<!-- end of metrics -->";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { bareKey, bearerKey, keyHash, newApiKey } from "./index.ts";
+import { bareKey, bearerKey, generateSecretKey, keyHash } from "./index.ts";
 
 test("reads the key behind the scheme word in any case", () => {
 	expect(bearerKey("Bearer abc")).toBe("abc");
@@ -30,8 +30,8 @@ test("reads a key that stands alone in its header", () => {
 });
 
 test("new keys carry their type and 43 random base62 characters, and are known by their sha256", () => {
-	expect(newApiKey("ADMIN")).toMatch(/^sk_adm_[0-9A-Za-z]{43}$/);
-	expect(newApiKey("INFERENCE")).toMatch(/^sk_inf_[0-9A-Za-z]{43}$/);
-	expect(newApiKey("ADMIN")).not.toBe(newApiKey("ADMIN"));
+	expect(generateSecretKey("ADMIN")).toMatch(/^sk_adm_[0-9A-Za-z]{43}$/);
+	expect(generateSecretKey("INFERENCE")).toMatch(/^sk_inf_[0-9A-Za-z]{43}$/);
+	expect(generateSecretKey("ADMIN")).not.toBe(generateSecretKey("ADMIN"));
 	expect(keyHash("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });

@@ -3,7 +3,7 @@
  * makes, reads, changes and ends them, and accounts as the operator does. Keys are known by their sha256 only; this
  * room never holds money (what the operator moves the store books) and never stores a secret.
  */
-export { AccountDesk, type AccountPlace } from "./accounts/account-desk.ts";
+export { type AccountPlace, AccountService } from "./accounts/account-service.ts";
 export {
 	AccountSchema,
 	accountView,
@@ -16,19 +16,20 @@ export {
 	TierSchema,
 } from "./accounts/account-view.ts";
 export { bareKey, bearerKey, keyHash } from "./bearer.ts";
-export { ConsoleSessions, type LiveSession } from "./console/console-sessions.ts";
-export { KeyDesk } from "./keys/key-desk.ts";
+export { type ActiveSession, ConsoleSessions } from "./console/console-sessions.ts";
+export { generateSecretKey } from "./generate-secret-key.ts";
 export {
 	DescriptionSchema,
-	type EnteredKeyFields,
 	KEY_FIELDS,
 	type KeyFieldContext,
+	type KeyFieldsInput,
 	KeyTypeSchema,
 	MISNAMED_KEY_FIELDS,
 	type ReadKeyFields,
 	readKeyFields,
 } from "./keys/key-fields.ts";
-export { KeyLimitSchema, keyLimitsView, spendableNano } from "./keys/key-standing.ts";
+export { KeyLimitSchema, keyLimitsView, spendableNano } from "./keys/key-limits-view.ts";
+export { KeyService } from "./keys/key-service.ts";
 export {
 	CreatedKeySchema,
 	createdKeyView,
@@ -38,11 +39,10 @@ export {
 	keyWithUsageView,
 } from "./keys/key-view.ts";
 export type { RuleNames } from "./keys/restrictions.ts";
-export { newApiKey } from "./new-key.ts";
 export { checkModelRule, checkNetworkRule, checkRules, mayUseModel, type Right, type RuleSubject } from "./rules.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking/index.ts";
-export { type LeftVoice, UpstreamVoiceBook } from "./voices/upstream-voice-book.ts";
-export { type StoredVoice, VoiceDesk } from "./voices/voice-desk.ts";
+export { type OrphanedVoice, UpstreamVoiceRegistry } from "./voices/upstream-voice-registry.ts";
+export { type StoredVoice, VoiceService } from "./voices/voice-service.ts";
 export {
 	addressOfIdentity,
 	checkOwnWallet,
@@ -53,4 +53,4 @@ export {
 	WALLET_ADDRESS,
 	WalletSignIn,
 } from "./wallet/index.ts";
-export { Web3KeyDesk } from "./web3-keys/web3-key-desk.ts";
+export { Web3KeyService } from "./web3-keys/web3-key-service.ts";

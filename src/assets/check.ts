@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Finding, fault, note, ok } from "../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../telemetry/finding.ts";
 import type { PackageSource, Source } from "./manifest.ts";
 import { clientName, findClient } from "./package-client.ts";
 import type { AssetStore } from "./store.ts";
@@ -37,9 +37,9 @@ export async function checkAssets(store: AssetStore): Promise<Finding[]> {
 			}
 			if (status.state === "fetching") return ok(name, "being downloaded");
 			const usable = sources.some((source) => clientKinds(source).every((kind) => clients.has(kind)));
-			if (usable) return note(name, "absent; it is fetched at first use", pull);
+			if (usable) return notice(name, "absent; it is fetched at first use", pull);
 			const needed = [...new Set(sources.flatMap(clientKinds).map(clientName))].join(" or ");
-			return note(name, `absent, and ${needed} would fetch it`, `install ${needed}, or: ${pull} --from FILE`);
+			return notice(name, `absent, and ${needed} would fetch it`, `install ${needed}, or: ${pull} --from FILE`);
 		}),
 	);
 }

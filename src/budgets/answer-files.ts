@@ -61,7 +61,7 @@ export class AnswerFiles {
 	}
 
 	/** Names of whole bodies that boots before `epoch` wrote; their half-written ones are removed. */
-	async ofEarlierBoots(epoch: number): Promise<string[]> {
+	async ofEarlierEpochs(epoch: number): Promise<string[]> {
 		const folder = answersFolder(this.#dataDir);
 		const names: string[] = [];
 		for (const entry of await readdir(folder).catch(() => [])) {

@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { testBooks } from "./books-contract.test-support.ts";
+import { testBooks } from "./testing/budgets-contract.ts";
 
 let cluster: PostgresCluster | null = null;
 

@@ -10,7 +10,7 @@ import { nano, pico, ZERO } from "../ledger/nano.ts";
 import { limitNano } from "../store/key-limits.ts";
 import type { LimitPeriod } from "../store/port.ts";
 import type { Caller, CeilingRequest, Hold } from "./port.ts";
-import { priced, type TestNode, testNode, turns } from "./test-node.test-support.ts";
+import { priced, type TestNode, testNode, turns } from "./testing/test-node.ts";
 
 const ACCOUNTS = ["rich", "poor", "staker"] as const;
 const KEYS = ["rich1", "rich2", "poor1", "poor2", "staker1", "staker2"] as const;

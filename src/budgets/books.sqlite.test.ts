@@ -1,3 +1,3 @@
-import { testBooks } from "./books-contract.test-support.ts";
+import { testBooks } from "./testing/budgets-contract.ts";
 
 testBooks(async () => undefined);

@@ -4,9 +4,9 @@ import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";
 import { CallerCache } from "./caller-cache.ts";
 import { FailureGuard } from "./failure-guard.ts";
-import { HoldDesk } from "./hold-desk.ts";
+import { HoldAllocator } from "./hold-allocator.ts";
 import { IdleLeases } from "./idle-leases.ts";
-import type { HoldRoom } from "./open-hold.ts";
+import type { HoldDeps } from "./open-hold.ts";
 import type { Budgets, Caller, RateLimit } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
@@ -32,7 +32,7 @@ export interface BudgetsOptions {
 }
 
 /** Wallets without an account whose minutes are counted; beyond them the oldest begin anew. */
-const MAX_STRANGERS = 50_000;
+const MAX_UNREGISTERED_WALLETS = 50_000;
 
 /** Budgets on one node; `close` ends the listening for changes and the return of idle leases. */
 export interface NodeBudgets extends Budgets {
@@ -46,17 +46,17 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const maxWindows = options.maxRateWindows ?? 200_000;
 	const shared = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
 	const rates = shared ?? new RateWindows(clock, maxWindows);
-	const strangers = shared === undefined ? rates : new RateWindows(clock, MAX_STRANGERS);
+	const strangers = shared === undefined ? rates : new RateWindows(clock, MAX_UNREGISTERED_WALLETS);
 	// Rows of the store are for accounts alone.
-	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.stranger ? strangers : rates);
+	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.isUnregistered ? strangers : rates);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
 	const idle = options.idleLeases ?? new IdleLeases(timers);
 	const ended = (key: CachedKey): void => {
 		idle.note(key.cached);
 		cache.holdEnded(key);
 	};
-	const room: HoldRoom = { journal, clock, holdsOpen: 0, ended };
-	const desk = new HoldDesk(cache, room);
+	const deps: HoldDeps = { journal, clock, holdsOpen: 0, onEnded: ended };
+	const holds = new HoldAllocator(cache, deps);
 	return {
 		caller: (hash) => cache.find(hash),
 		isExpired: (hash) => cache.isExpired(hash),
@@ -66,12 +66,12 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		rateState: (caller, subject, limit) => windowsOf(caller).look(caller.account.id, subject, limit),
 		settleTokens: (caller, subject, estimate, tokens, taken) =>
 			windowsOf(caller).settle(caller.account.id, subject, estimate, tokens, taken),
-		hold: (caller, context, worstNano) => desk.hold(caller, context, worstNano),
-		holdCeiling: (caller, context, request) => desk.holdCeiling(caller, context, request),
+		hold: (caller, context, worstNano) => holds.hold(caller, context, worstNano),
+		holdCeiling: (caller, context, request) => holds.holdCeiling(caller, context, request),
 		checkGuard: (subject) => guard.check(subject),
 		countFailure: (subject) => guard.count(subject),
 		get holdsOpen() {
-			return room.holdsOpen;
+			return deps.holdsOpen;
 		},
 		close: () => {
 			idle.stop();

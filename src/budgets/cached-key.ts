@@ -84,7 +84,7 @@ export class CachedKey implements Caller, CapHolder {
 
 	balances(): { readonly usd: Nano; readonly diem: Nano } {
 		const { money } = this.cached;
-		return { usd: nano(money.usd.total + money.bundled.total), diem: nano(money.diem(utcDay(this.#clock.now())).total) };
+		return { usd: nano(money.usd.total + money.bundled.total), diem: nano(money.diem(utcDay(this.#clock.wallMs())).total) };
 	}
 
 	/** The window of a request of `day`; null without caps; undefined where it has to be read first. */
@@ -136,7 +136,7 @@ export class CachedKey implements Caller, CapHolder {
 	#drop(window: SpendingWindow): void {
 		this.#windows.delete(window.start);
 		// The store may have a lease of it that nobody here knows of any more.
-		if (window.inUse && this.#shared) this.cached.leases.recalled();
+		if (window.inUse && this.#shared) this.cached.leases.onRecalled();
 	}
 
 	/**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { nano, pico } from "../ledger/nano.ts";
-import { priced, refused, testNode, turns } from "./test-node.test-support.ts";
+import { priced, refused, testNode, turns } from "./testing/test-node.ts";
 
 const loads = (calls: readonly string[]) => calls.filter((name) => name === "loadKey").length;
 

@@ -4,14 +4,14 @@ import type { Clock, Timers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { CachedKey } from "./cached-key.ts";
 import { ExpiringSet } from "./expiring-set.ts";
-import { unavailable } from "./lease-queue.ts";
+import { accountsUnavailable } from "./lease-queue.ts";
 import { utcDay } from "./spending-window.ts";
 
 const TOUCH_EVERY_MS = 60_000;
 const UNKNOWN_MS = 1_000;
 const MAX_UNKNOWN = 10_000;
 /** How seldom a name is doubted: no payment is settled faster. */
-const DOUBTED_MS = 100;
+const INVALIDATE_EVERY_MS = 100;
 /** Entries looked at for each one that is added to a full cache: pinned and lately used ones are passed over. */
 const EVICTION_SCAN = 64;
 
@@ -30,13 +30,13 @@ export class CallerCache {
 	readonly #keys = new Map<string, CachedKey>();
 	readonly #accounts = new Map<string, CachedAccount>();
 	/** First reads under way; a notice that comes meanwhile sets `again`. */
-	readonly #cold = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
-	readonly #unknown: ExpiringSet;
-	readonly #doubted: ExpiringSet;
+	readonly #coldReads = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
+	readonly #unknownKeys: ExpiringSet;
+	readonly #invalidated: ExpiringSet;
 	/** Accounts whose lease could not be given back when they left the cache. */
-	readonly #owing = new Set<string>();
+	readonly #pendingReturns = new Set<string>();
 	/** Accounts without a key that something is still under way for. */
-	readonly #lingering = new Set<CachedAccount>();
+	readonly #draining = new Set<CachedAccount>();
 	readonly #stopListening: () => void;
 
 	constructor(parts: { store: StorePort; journal: Journal; clock: Clock; timers: Timers }, maxKeys: number) {
@@ -45,16 +45,16 @@ export class CallerCache {
 		this.#clock = parts.clock;
 		this.#timers = parts.timers;
 		this.#maxKeys = maxKeys;
-		this.#unknown = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
-		this.#doubted = new ExpiringSet(parts.clock, DOUBTED_MS, MAX_UNKNOWN);
+		this.#unknownKeys = new ExpiringSet(parts.clock, UNKNOWN_MS, MAX_UNKNOWN);
+		this.#invalidated = new ExpiringSet(parts.clock, INVALIDATE_EVERY_MS, MAX_UNKNOWN);
 		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
 	}
 
 	/** The key behind a hash: at once where it is cached and fresh. null: unknown, revoked or expired. Rejects with 503. */
 	find(hash: string): CachedKey | null | Promise<CachedKey | null> {
-		const now = this.#clock.now();
+		const now = this.#clock.wallMs();
 		const key = this.#keys.get(hash);
-		if (key === undefined) return this.#unknown.has(hash) ? null : this.#first(hash);
+		if (key === undefined) return this.#unknownKeys.has(hash) ? null : this.#first(hash);
 		key.used = true;
 		if (!isFresh(key, utcDay(now))) return this.#freshen(key);
 		return this.#present(key, now);
@@ -63,17 +63,17 @@ export class CallerCache {
 	/** True for a cached key whose time is over. */
 	isExpired(hash: string): boolean {
 		const expiresAtMs = this.#keys.get(hash)?.key.expiresAtMs ?? null;
-		return expiresAtMs !== null && expiresAtMs <= this.#clock.now();
+		return expiresAtMs !== null && expiresAtMs <= this.#clock.wallMs();
 	}
 
 	/**
 	 * Has the next `find` of a name ask the store, whose notice of a change may be on its way. False where it need not:
 	 * this node alone changes the store, or the name was doubted a moment ago.
 	 */
-	doubt(hash: string): boolean {
-		if (!this.#store.shared || this.#doubted.has(hash)) return false;
-		this.#doubted.add(hash);
-		this.#unknown.delete(hash);
+	invalidate(hash: string): boolean {
+		if (!this.#store.shared || this.#invalidated.has(hash)) return false;
+		this.#invalidated.add(hash);
+		this.#unknownKeys.delete(hash);
 		this.#keys.get(hash)?.cached.freshness.changed();
 		return true;
 	}
@@ -113,7 +113,7 @@ export class CallerCache {
 		const { expiresAtMs } = key.key;
 		if (expiresAtMs !== null && expiresAtMs <= now) return null;
 		const { recordedId } = key;
-		if (recordedId !== null && now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.room() === null) {
+		if (recordedId !== null && now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.workRefusal() === null) {
 			key.touchedAtMs = now;
 			// A broken journal ends the process by itself; nobody waits for a touch.
 			this.#journal.append({ t: "touch", keyId: recordedId, atMs: now }).catch(() => {});
@@ -122,11 +122,11 @@ export class CallerCache {
 	}
 
 	#first(hash: string): Promise<CachedKey | null> {
-		const underWay = this.#cold.get(hash);
+		const underWay = this.#coldReads.get(hash);
 		if (underWay !== undefined) return underWay.promise;
 		const cold = { promise: this.#readFirst(hash), again: false };
-		this.#cold.set(hash, cold);
-		const done = (): void => void this.#cold.delete(hash);
+		this.#coldReads.set(hash, cold);
+		const done = (): void => void this.#coldReads.delete(hash);
 		cold.promise.then(done, done);
 		return cold.promise;
 	}
@@ -135,13 +135,13 @@ export class CallerCache {
 		let load: KeyLoad | null;
 		let day: number;
 		do {
-			const cold = this.#cold.get(hash);
+			const cold = this.#coldReads.get(hash);
 			if (cold !== undefined) cold.again = false;
-			day = utcDay(this.#clock.now());
+			day = utcDay(this.#clock.wallMs());
 			load = await this.#ask(() => this.#store.loadKey(hash, day));
-		} while (this.#cold.get(hash)?.again === true);
+		} while (this.#coldReads.get(hash)?.again === true);
 		if (load === null) {
-			this.#unknown.add(hash);
+			this.#unknownKeys.add(hash);
 			return null;
 		}
 		const cached = this.#account(load);
@@ -160,7 +160,7 @@ export class CallerCache {
 			return known;
 		}
 		const parts = { store: this.#store, clock: this.#clock, timers: this.#timers, journal: this.#journal };
-		const cached = new CachedAccount(account, parts, this.#owing.delete(account.id));
+		const cached = new CachedAccount(account, parts, this.#pendingReturns.delete(account.id));
 		this.#accounts.set(account.id, cached);
 		return cached;
 	}
@@ -171,7 +171,7 @@ export class CallerCache {
 		key.wait();
 		try {
 			for (;;) {
-				const now = this.#clock.now();
+				const now = this.#clock.wallMs();
 				const day = utcDay(now);
 				if (key.revoked) return null;
 				if (isFresh(key, day)) return this.#present(key, now);
@@ -205,7 +205,7 @@ export class CallerCache {
 	#readAccount(cached: CachedAccount, day: number): Promise<void> {
 		const { stale } = cached.freshness;
 		const mark = cached.freshness.mark();
-		const call = cached.money.begin();
+		const call = cached.money.beginCall();
 		const settle = async (): Promise<void> => {
 			try {
 				const [account, budgets] = await this.#ask(() =>
@@ -216,10 +216,10 @@ export class CallerCache {
 				);
 				// An account that is gone keeps its keys until they are revoked, but may do nothing.
 				cached.account = account ?? { ...cached.account, disabled: true };
-				cached.money.takeTotals(call, budgets, day);
+				cached.money.updateTotals(call, budgets, day);
 				cached.freshness.read(mark);
 			} finally {
-				cached.money.end(call);
+				cached.money.endCall(call);
 				cached.reading = null;
 			}
 		};
@@ -231,40 +231,40 @@ export class CallerCache {
 		try {
 			return await question();
 		} catch (cause) {
-			throw unavailable(cause);
+			throw accountsUnavailable(cause);
 		}
 	}
 
 	#changed(change: StoreChange): void {
 		if (change.kind === "reload" || change.kind === "log-level") return;
 		if (change.kind === "leases-ended") {
-			for (const cached of this.#accounts.values()) cached.leases.lapse();
-			this.#owing.clear();
+			for (const cached of this.#accounts.values()) cached.leases.expire();
+			this.#pendingReturns.clear();
 			return;
 		}
 		if (change.kind === "key") {
-			this.#unknown.delete(change.hash);
-			const cold = this.#cold.get(change.hash);
+			this.#unknownKeys.delete(change.hash);
+			const cold = this.#coldReads.get(change.hash);
 			if (cold !== undefined) cold.again = true;
 			const key = this.#keys.get(change.hash);
 			if (key === undefined) return;
 			key.freshness.changed();
-			key.cached.leases.capsChanged();
-			this.#eager(this.#freshen(key));
+			key.cached.leases.onCapsChanged();
+			this.#readWaiting(this.#freshen(key));
 			return;
 		}
 		const cached = this.#accounts.get(change.accountId);
 		if (cached === undefined) {
-			if (this.#owing.delete(change.accountId)) this.#giveBackAll(change.accountId);
+			if (this.#pendingReturns.delete(change.accountId)) this.#giveBackAll(change.accountId);
 			return;
 		}
 		if (change.kind === "recall") {
-			cached.leases.recalled();
+			cached.leases.onRecalled();
 			return;
 		}
 		cached.freshness.changed();
-		cached.leases.changed();
-		this.#eager(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.now())));
+		cached.leases.onAccountChanged();
+		this.#readWaiting(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.wallMs())));
 	}
 
 	/** Reads what the key spent in the window of `day`, where that is not known. */
@@ -273,7 +273,7 @@ export class CallerCache {
 	}
 
 	/** Starts a read ahead of the next request. Where it fails, that request reads again and is told. */
-	#eager(read: Promise<unknown>): void {
+	#readWaiting(read: Promise<unknown>): void {
 		read.catch(() => {});
 	}
 
@@ -292,7 +292,7 @@ export class CallerCache {
 
 	/** Makes room for `added`: looks at the oldest few, spares what was used since it looked last or must stay. */
 	#evict(added: CachedKey): void {
-		for (const cached of [...this.#lingering]) this.#retire(cached);
+		for (const cached of [...this.#draining]) this.#retire(cached);
 		let looked = 0;
 		let victim: CachedKey | undefined;
 		for (const key of this.#keys.values()) {
@@ -312,11 +312,11 @@ export class CallerCache {
 
 	/** Lets go of an account without keys: at once, or when what is under way for it has ended. */
 	#retire(cached: CachedAccount): void {
-		this.#lingering.delete(cached);
+		this.#draining.delete(cached);
 		const { id } = cached.account;
 		if (cached.keys > 0 || this.#accounts.get(id) !== cached) return;
 		if (!cached.unused) {
-			this.#lingering.add(cached);
+			this.#draining.add(cached);
 			return;
 		}
 		this.#accounts.delete(id);
@@ -325,7 +325,7 @@ export class CallerCache {
 
 	/** Where it fails it is owed: until the account comes again, or its next notice. */
 	#giveBackAll(accountId: string): void {
-		this.#store.giveBack(accountId, [], []).catch(() => this.#owing.add(accountId));
+		this.#store.giveBack(accountId, [], []).catch(() => this.#pendingReturns.add(accountId));
 	}
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { nano } from "../ledger/nano.ts";
 import type { ApiKey } from "../store/port.ts";
-import { priced, refused, testNode, turns } from "./test-node.test-support.ts";
+import { priced, refused, testNode, turns } from "./testing/test-node.ts";
 
 /** Limits as decimal text of so many nano-USD. */
 function limits(usd: number | null, diem: number | null): ApiKey["limits"] {
@@ -153,7 +153,7 @@ describe.each([false, true])("where the store is shared (%p),", (shared) => {
 			early.post(priced(4));
 			await refused(() => node.budgets.hold(node.caller, node.context(), nano(7)));
 			await passes(node, 6);
-			const yesterday = node.context({ admittedAtMs: node.clock.now() - 3_000 });
+			const yesterday = node.context({ admittedAtMs: node.clock.wallMs() - 3_000 });
 			await refused(() => node.budgets.hold(node.caller, yesterday, nano(2)));
 			expect((await node.budgets.hold(node.caller, yesterday, nano(1))).amount).toBe(nano(1));
 		});

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { lineNano, nano, parseNano, pico, picoPerUnit } from "../ledger/nano.ts";
 import { lineOrMore, unitsFor } from "./ceiling.ts";
 import type { CeilingRequest } from "./port.ts";
-import { priced, refused, testNode } from "./test-node.test-support.ts";
+import { priced, refused, testNode } from "./testing/test-node.ts";
 
 const usd = (text: string) => parseNano(text) ?? nano(0);
 
@@ -209,7 +209,7 @@ describe("with the caller's maximum", () => {
 	test("what the request costs beside its tokens is held with them, and lessens what fits", async () => {
 		const besideNano = usd("0.03");
 		const node = await nodeWith("0.05");
-		const { ceiling } = request({ callerMaxTokens: 100, besideNano });
+		const { ceiling } = request({ callerMaxTokens: 100, fixedNano: besideNano });
 		const { hold } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
 		expect(hold.amount).toBe(nano(besideNano + 300 * 15_000 + 100 * 75_000));
 		hold.void();
@@ -221,7 +221,7 @@ describe("with the caller's maximum", () => {
 
 	test("half of what is free bounds an output that nobody asked for, not what stands beside it", async () => {
 		const node = await nodeWith("0.07");
-		const { ceiling } = request({ besideNano: usd("0.03") });
+		const { ceiling } = request({ fixedNano: usd("0.03") });
 		const { hold, maxTokens } = await node.budgets.holdCeiling(node.caller, node.context(), ceiling);
 		expect(maxTokens).toBe(Math.floor(0.035 / 75e-6));
 		expect(hold.amount).toBe(nano(usd("0.03") + 300 * 15_000 + maxTokens * 75_000));

@@ -29,7 +29,7 @@ export function unitsFor(money: number, picoPrice: number): number {
 
 /** What the prompt costs, with what the request costs beside its tokens. */
 function promptNano(request: CeilingRequest, promptTokens: number): number {
-	return (request.besideNano ?? 0) + lineOrMore(promptTokens, request.inputPrice);
+	return (request.fixedNano ?? 0) + lineOrMore(promptTokens, request.inputPrice);
 }
 
 /** What `tokens` of output for each choice cost. */

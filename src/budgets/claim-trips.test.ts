@@ -1,18 +1,18 @@
 import { expect, test } from "bun:test";
-import type { ClaimRequest, IdempotencyTrip, StoredClaim } from "../store/idempotency.ts";
+import type { ClaimRequest, IdempotencyBatch, StoredClaim } from "../store/idempotency.ts";
 import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
-import { ClaimTrips } from "./claim-trips.ts";
-import { HandTimers } from "./hand-timers.test-support.ts";
-import { turns } from "./test-node.test-support.ts";
+import { IdempotencyBatcher } from "./idempotency-batcher.ts";
+import { ManualTimers } from "./testing/manual-timers.ts";
+import { turns } from "./testing/test-node.ts";
 
 /** A store whose trips end when the test says so. */
 class Store {
 	shared = true;
-	readonly trips: IdempotencyTrip[] = [];
+	readonly trips: IdempotencyBatch[] = [];
 	readonly #ends: ((error: Error | null) => void)[] = [];
 
-	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]> {
+	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]> {
 		this.trips.push(trip);
 		return new Promise((resolve, reject) => {
 			this.#ends.push((error) => (error === null ? resolve(trip.claims.map(() => ({ kind: "fresh" }))) : reject(error)));
@@ -31,16 +31,16 @@ const keys = (requests: readonly { readonly key: string }[] = []) => requests.ma
 function trips(shared = true) {
 	const store = new Store();
 	store.shared = shared;
-	const timers = new HandTimers();
+	const timers = new ManualTimers();
 	const clock = new ManualClock(5_000);
-	return { store, timers, trips: new ClaimTrips({ store, clock, timers, maxKeys: 10 }) };
+	return { store, timers, trips: new IdempotencyBatcher({ store, clock, timers, maxKeys: 10 }) };
 }
 
 test("claims of one turn share a trip, and those that come meanwhile the next one", async () => {
 	const { store, trips: desk } = trips();
-	const first = ["a", "b", "c"].map((key) => desk.ask(claim(key)));
+	const first = ["a", "b", "c"].map((key) => desk.claim(claim(key)));
 	await turns();
-	const later = ["d", "e"].map((key) => desk.ask(claim(key)));
+	const later = ["d", "e"].map((key) => desk.claim(claim(key)));
 	desk.release(claim("z"));
 	await turns();
 	expect(store.trips.map((trip) => keys(trip.claims))).toEqual([["a", "b", "c"]]);
@@ -56,7 +56,7 @@ test("claims of one turn share a trip, and those that come meanwhile the next on
 
 test("a trip carries a bounded number of claims", async () => {
 	const { store, trips: desk } = trips();
-	const asked = Array.from({ length: 40 }, (_, number) => desk.ask(claim(`${number}`)));
+	const asked = Array.from({ length: 40 }, (_, number) => desk.claim(claim(`${number}`)));
 	await turns();
 	for (let trip = 0; trip < 3; trip++) await store.end();
 	await Promise.all(asked);
@@ -66,7 +66,7 @@ test("a trip carries a bounded number of claims", async () => {
 test("claims of a failed trip may stand in the store: they are released, again and again until the store has heard", async () => {
 	const { store, timers, trips: desk } = trips();
 	desk.release(claim("old"));
-	const asked = desk.ask(claim("a")).catch((error: Error) => error.name);
+	const asked = desk.claim(claim("a")).catch((error: Error) => error.name);
 	await turns();
 	await store.end(new StoreUnavailableError("away"));
 	expect(await asked).toBe("StoreUnavailableError");
@@ -74,7 +74,7 @@ test("claims of a failed trip may stand in the store: they are released, again a
 	await timers.fire();
 	expect([keys(store.trips[1]?.releases), keys(store.trips[1]?.claims)]).toEqual([["old", "a"], []]);
 	await store.end(new StoreUnavailableError("away"));
-	const again = desk.ask(claim("a"));
+	const again = desk.claim(claim("a"));
 	await turns();
 	// What is released goes before what is claimed, in the same trip.
 	expect([keys(store.trips[2]?.releases), keys(store.trips[2]?.claims)]).toEqual([["old", "a"], ["a"]]);
@@ -90,7 +90,7 @@ test("a store of one node is not told who runs; a damaged answer goes with the n
 	desk.drop({ accountId: "a", key: "bad" });
 	await turns();
 	expect(store.trips.length).toBe(0);
-	const asked = desk.ask(claim("b"));
+	const asked = desk.claim(claim("b"));
 	await turns();
 	expect(keys(store.trips[0]?.drops)).toEqual(["bad"]);
 	await store.end();
@@ -99,9 +99,9 @@ test("a store of one node is not told who runs; a damaged answer goes with the n
 
 test("a node that stops leaves nobody waiting", async () => {
 	const { store, trips: desk } = trips();
-	const first = desk.ask(claim("a"));
+	const first = desk.claim(claim("a"));
 	await turns();
-	const second = desk.ask(claim("b")).catch((error: Error) => error.message);
+	const second = desk.claim(claim("b")).catch((error: Error) => error.message);
 	desk.close();
 	expect(await second).toBe("this node is stopping");
 	await store.end();

@@ -1,4 +1,4 @@
-import type { CapAnswer, CapAsk, UsableMoney } from "../store/port.ts";
+import type { CapAnswer, CapRequest, UsableMoney } from "../store/port.ts";
 import type { CapHolder } from "./leased-caps.ts";
 
 /** A request's wish for money. */
@@ -11,13 +11,13 @@ export interface Claim<T> {
 	 */
 	attempt(last: boolean): T | undefined;
 	/** What is missing for it, in nano-USD: the need of a store trip. */
-	lack(): number;
+	shortfall(): number;
 	/** What it could use beyond what is free here; undefined: any amount of any source. */
-	usable(): UsableMoney | undefined;
+	usableMoney(): UsableMoney | undefined;
 	/** False where the money that it could use is here: only the caps of its key stand in its way. */
-	moneyHelps(): boolean;
+	canBeFunded(): boolean;
 	/** Less than what it lacks helps, too. */
-	readonly part: boolean;
+	readonly allowPartial: boolean;
 	/** Where the limits of its key are leased, too: what it needs of them. */
 	caps?(): CapClaim | undefined;
 }
@@ -27,7 +27,7 @@ export interface CapClaim {
 	/** Stands for the limits: claims with the same one need the same. */
 	readonly window: object;
 	readonly holder: CapHolder;
-	ask(): CapAsk;
+	request(): CapRequest;
 	/** False where the key has other limits meanwhile: what was granted has to go back. */
-	take(answer: CapAnswer): boolean;
+	applyAnswer(answer: CapAnswer): boolean;
 }

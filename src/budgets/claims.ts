@@ -3,56 +3,56 @@ import type { UsableMoney } from "../store/port.ts";
 import type { CachedKey } from "./cached-key.ts";
 import { affordableTokens, FLOOR_TOKENS, fittingTokens, fullTokens, outputNano, worstNano } from "./ceiling.ts";
 import type { CapClaim, Claim } from "./claim.ts";
-import { unavailable } from "./lease-queue.ts";
-import { type HoldRoom, OpenHold } from "./open-hold.ts";
+import { accountsUnavailable } from "./lease-queue.ts";
+import { type HoldDeps, OpenHold } from "./open-hold.ts";
 import type { CeilingRequest, CeilingResult, HoldContext } from "./port.ts";
-import { type Refused, refusal } from "./refusal.ts";
+import { paymentRefusal, type UnfundedRequest } from "./refusal.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { type Split, take, total, withinCaps } from "./split.ts";
+import { type Split, sumOfSplit, takeInOrder, withinCaps } from "./split.ts";
 
 /** Who asks for money, and from where it would come. */
-export interface Asker {
-	readonly room: HoldRoom;
+export interface ClaimContext {
+	readonly deps: HoldDeps;
 	readonly key: CachedKey;
 	readonly context: HoldContext;
 	readonly day: number;
 }
 
 /** What the caller may hold now, source by source: free money, cut by the key's caps. */
-function spendable({ key, day }: Asker, window: SpendingWindow | null): Split {
+function spendable({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
 	const free = key.cached.money.free(day);
 	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
 }
 
 /** What the caps let the caller use of all that the account has beside this node's holds, whoever has it leased. */
-function withinReach({ key, day }: Asker, window: SpendingWindow | null): Split {
-	const anywhere = key.cached.money.anywhere(day);
+function fundableMoney({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
+	const anywhere = key.cached.money.freeAnywhere(day);
 	if (window === null) return anywhere;
-	const { diem, usd } = window.most;
+	const { diem, usd } = window.spendable;
 	return withinCaps(anywhere, diem, usd);
 }
 
 /** What the key's caps let a request use beyond what is free here. */
-function usable(asker: Asker): UsableMoney | undefined {
-	const window = windowOf(asker);
+function usableMoney(claimContext: ClaimContext): UsableMoney | undefined {
+	const window = windowOf(claimContext);
 	if (window === null) return undefined;
-	const { diem, bundled, usd } = asker.key.cached.money.free(asker.day);
+	const { diem, bundled, usd } = claimContext.key.cached.money.free(claimContext.day);
 	return { diem: Math.max(0, window.roomDiem - diem), usd: Math.max(0, window.roomUsd - bundled - usd) };
 }
 
 /** What the claim needs of the key's limits, where they are leased. */
-function capClaim({ key, day }: Asker, amount: () => number): CapClaim | undefined {
+function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | undefined {
 	const window = key.window(day);
 	if (!window?.leases) return undefined;
 	return {
 		window,
 		holder: key,
-		ask: () => {
+		request: () => {
 			const { diem, bundled, usd } = key.cached.money.free(day);
 			const most = Math.min(amount(), Number.MAX_SAFE_INTEGER);
 			return { keyId: key.keyId, amount: most, money: { diem, usd: bundled + usd }, room: window.leaseRoom };
 		},
-		take: (answer) => {
+		applyAnswer: (answer) => {
 			window.grow(answer);
 			return key.has(window);
 		},
@@ -60,68 +60,74 @@ function capClaim({ key, day }: Asker, amount: () => number): CapClaim | undefin
 }
 
 /** True where the account has money elsewhere that the caps would let this claim use, or the caps themselves have more. */
-function moneyHelps(asker: Asker, needed: number): boolean {
-	const window = windowOf(asker);
-	const usable = total(withinReach(asker, window));
-	const capsForbid = window !== null && usable < needed && usable < total(asker.key.cached.money.anywhere(asker.day));
-	return !(capsForbid && total(spendable(asker, window)) >= usable);
+function canBeFunded(claimContext: ClaimContext, needed: number): boolean {
+	const window = windowOf(claimContext);
+	const usable = sumOfSplit(fundableMoney(claimContext, window));
+	const capsForbid =
+		window !== null && usable < needed && usable < sumOfSplit(claimContext.key.cached.money.freeAnywhere(claimContext.day));
+	return !(capsForbid && sumOfSplit(spendable(claimContext, window)) >= usable);
 }
 
 /** The key's window at this moment. It was known when the claim began; a change of period may have dropped it since. */
-function windowOf({ key, day }: Asker): SpendingWindow | null {
+function windowOf({ key, day }: ClaimContext): SpendingWindow | null {
 	const window = key.window(day);
-	if (window === undefined) throw unavailable(new Error("the key's limit period changed while a request waited"));
+	if (window === undefined) throw accountsUnavailable(new Error("the key's limit period changed while a request waited"));
 	return window;
 }
 
-function open(asker: Asker, window: SpendingWindow | null, amount: Nano, own: Split): OpenHold {
-	return new OpenHold(asker.room, asker.key, asker.context, asker.day, window, amount, own);
+function openHold(claimContext: ClaimContext, window: SpendingWindow | null, amount: Nano, own: Split): OpenHold {
+	return new OpenHold(claimContext.deps, claimContext.key, claimContext.context, claimContext.day, window, amount, own);
 }
 
-function refuse(asker: Asker, window: SpendingWindow | null, needNano: number, more?: Pick<Refused, "advice" | "param">): never {
-	throw refusal({ money: asker.key.cached.money, day: asker.day, window, needNano, ...more });
+function refuse(
+	claimContext: ClaimContext,
+	window: SpendingWindow | null,
+	needNano: number,
+	more?: Pick<UnfundedRequest, "advice" | "param">,
+): never {
+	throw paymentRefusal({ money: claimContext.key.cached.money, day: claimContext.day, window, needNano, ...more });
 }
 
 /** True where the key's caps forbid it, however much money comes. */
-function capped(window: SpendingWindow | null, amount: number): boolean {
-	return window !== null && window.most.diem + window.most.usd < amount;
+function exceedsCaps(window: SpendingWindow | null, amount: number): boolean {
+	return window !== null && window.spendable.diem + window.spendable.usd < amount;
 }
 
 /** A fixed worst case: held in full or refused. */
 export class FixedClaim implements Claim<OpenHold> {
 	readonly day: number;
-	readonly part = false;
-	readonly #asker: Asker;
+	readonly allowPartial = false;
+	readonly #claimContext: ClaimContext;
 	readonly #amount: Nano;
 
-	constructor(asker: Asker, amount: Nano) {
-		this.#asker = asker;
+	constructor(claimContext: ClaimContext, amount: Nano) {
+		this.#claimContext = claimContext;
 		this.#amount = amount;
-		this.day = asker.day;
+		this.day = claimContext.day;
 	}
 
 	attempt(last: boolean): OpenHold | undefined {
-		const window = windowOf(this.#asker);
-		const own = take(this.#amount, spendable(this.#asker, window));
-		if (own !== undefined) return open(this.#asker, window, this.#amount, own);
-		if (!last && !capped(window, this.#amount)) return undefined;
-		return refuse(this.#asker, window, this.#amount);
+		const window = windowOf(this.#claimContext);
+		const own = takeInOrder(this.#amount, spendable(this.#claimContext, window));
+		if (own !== undefined) return openHold(this.#claimContext, window, this.#amount, own);
+		if (!last && !exceedsCaps(window, this.#amount)) return undefined;
+		return refuse(this.#claimContext, window, this.#amount);
 	}
 
-	lack(): number {
-		return Math.max(0, this.#amount - total(spendable(this.#asker, windowOf(this.#asker))));
+	shortfall(): number {
+		return Math.max(0, this.#amount - sumOfSplit(spendable(this.#claimContext, windowOf(this.#claimContext))));
 	}
 
-	usable(): UsableMoney | undefined {
-		return usable(this.#asker);
+	usableMoney(): UsableMoney | undefined {
+		return usableMoney(this.#claimContext);
 	}
 
-	moneyHelps(): boolean {
-		return moneyHelps(this.#asker, this.#amount);
+	canBeFunded(): boolean {
+		return canBeFunded(this.#claimContext, this.#amount);
 	}
 
 	caps(): CapClaim | undefined {
-		return capClaim(this.#asker, () => this.#amount);
+		return capClaim(this.#claimContext, () => this.#amount);
 	}
 }
 
@@ -134,20 +140,20 @@ export const COUNT_FIRST = Symbol("count the prompt first");
  */
 export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	readonly day: number;
-	readonly #asker: Asker;
+	readonly #claimContext: ClaimContext;
 	readonly #request: CeilingRequest;
 	#promptTokens: number;
 	#counted = false;
 
-	constructor(asker: Asker, request: CeilingRequest) {
-		this.#asker = asker;
+	constructor(claimContext: ClaimContext, request: CeilingRequest) {
+		this.#claimContext = claimContext;
 		this.#request = request;
 		this.#promptTokens = request.promptTokensBound;
-		this.day = asker.day;
+		this.day = claimContext.day;
 	}
 
 	/** Without a maximum of the caller's the output is cut to what there is. */
-	get part(): boolean {
+	get allowPartial(): boolean {
 		return this.#request.callerMaxTokens === null && !this.#counted;
 	}
 
@@ -158,9 +164,9 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	}
 
 	attempt(last: boolean): CeilingResult | typeof COUNT_FIRST | undefined {
-		const window = windowOf(this.#asker);
-		const from = spendable(this.#asker, window);
-		const free = total(from);
+		const window = windowOf(this.#claimContext);
+		const from = spendable(this.#claimContext, window);
+		const free = sumOfSplit(from);
 		const asked = this.#request.callerMaxTokens;
 		const tokens = asked ?? fullTokens(this.#request);
 		const worst = worstNano(this.#request, this.#promptTokens, tokens);
@@ -168,35 +174,35 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, worst, tokens, false);
 			if (result !== undefined) return result;
 		}
-		if (!this.#counted && !last && this.moneyHelps()) return undefined;
+		if (!this.#counted && !last && this.canBeFunded()) return undefined;
 		// Where not even the least prompt fits there is nothing to count for. A store that could not give all gave nothing.
-		const reach = total(withinReach(this.#asker, window));
-		if (!this.#counted && !this.#hopeless(reach)) return COUNT_FIRST;
+		const reach = sumOfSplit(fundableMoney(this.#claimContext, window));
+		if (!this.#counted && !this.#cannotFit(reach)) return COUNT_FIRST;
 		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, reach, last);
 	}
 
 	/** True where no count of the prompt could make it fit. */
-	#hopeless(reach: number): boolean {
+	#cannotFit(reach: number): boolean {
 		const request = this.#request;
 		const floor = request.callerMaxTokens === null ? Math.min(FLOOR_TOKENS, fullTokens(request)) : 1;
 		return worstNano(request, request.promptTokensAtLeast, floor) > reach;
 	}
 
-	lack(): number {
-		const free = total(spendable(this.#asker, windowOf(this.#asker)));
+	shortfall(): number {
+		const free = sumOfSplit(spendable(this.#claimContext, windowOf(this.#claimContext)));
 		return Math.min(Math.max(0, this.#needed() - free), Number.MAX_SAFE_INTEGER);
 	}
 
-	usable(): UsableMoney | undefined {
-		return usable(this.#asker);
+	usableMoney(): UsableMoney | undefined {
+		return usableMoney(this.#claimContext);
 	}
 
-	moneyHelps(): boolean {
-		return moneyHelps(this.#asker, this.#needed());
+	canBeFunded(): boolean {
+		return canBeFunded(this.#claimContext, this.#needed());
 	}
 
 	caps(): CapClaim | undefined {
-		return capClaim(this.#asker, () => this.#needed());
+		return capClaim(this.#claimContext, () => this.#needed());
 	}
 
 	/** The free money that serves it: with its full output, or, once the prompt is counted, with the least. */
@@ -214,10 +220,10 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	}
 
 	#take(window: SpendingWindow | null, from: Split, amount: number, tokens: number, lowered: boolean): CeilingResult | undefined {
-		const own = take(amount, from);
+		const own = takeInOrder(amount, from);
 		if (own === undefined) return undefined;
 		return {
-			hold: open(this.#asker, window, nano(amount), own),
+			hold: openHold(this.#claimContext, window, nano(amount), own),
 			spliceMaxTokens: lowered ? tokens : null,
 			maxTokens: tokens,
 		};
@@ -236,16 +242,16 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 			const result = this.#take(window, from, amount, tokens, !whole);
 			if (result !== undefined) return result;
 		}
-		if (!last && !capped(window, this.#leastNeed())) return undefined;
-		return refuse(this.#asker, window, this.#leastNeed(), {
+		if (!last && !exceedsCaps(window, this.#leastNeed())) return undefined;
+		return refuse(this.#claimContext, window, this.#leastNeed(), {
 			advice: `that is the least for the prompt and an answer of ${floor} tokens`,
 		});
 	}
 
 	#doesNotFit(window: SpendingWindow | null, worst: number, reach: number, last: boolean): undefined {
-		if (!last && !capped(window, worst)) return undefined;
+		if (!last && !exceedsCaps(window, worst)) return undefined;
 		const fitting = fittingTokens(this.#request, this.#promptTokens, reach);
 		const advice = fitting >= 1 ? `max_tokens: ${fitting} would fit` : "not even the prompt fits";
-		return refuse(this.#asker, window, worst, { advice, param: "max_tokens" });
+		return refuse(this.#claimContext, window, worst, { advice, param: "max_tokens" });
 	}
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CreditBucket, CreditQuestion } from "../store/idempotency.ts";
+import type { CreditBucket, CreditQuery } from "../store/idempotency.ts";
 import { creditBucket } from "../store/rpc-records.ts";
 import { StoreUnavailableError } from "../store/store-errors.ts";
 import { ManualClock } from "../telemetry/clock.ts";
-import { StoredCredits } from "./credit-window.ts";
-import { HandTimers } from "./hand-timers.test-support.ts";
+import { StoreCreditWindow } from "./credit-window.ts";
 import type { Caller, CreditTake } from "./port.ts";
-import { refused, turns } from "./test-node.test-support.ts";
+import { ManualTimers } from "./testing/manual-timers.ts";
+import { refused, turns } from "./testing/test-node.ts";
 
 const START = Date.parse("2026-03-10T12:00:00Z");
 const caller = (id: string) => ({ account: { id } }) as Caller;
@@ -26,7 +26,7 @@ class Posts {
 		this.sums.set(key, (this.sums.get(key) ?? 0) + credits);
 	}
 
-	rpcCredits({ accountIds, fromBucket }: CreditQuestion): Promise<readonly CreditBucket[]> {
+	rpcCredits({ accountIds, fromBucket }: CreditQuery): Promise<readonly CreditBucket[]> {
 		this.calls++;
 		if (this.failing) return Promise.reject(new StoreUnavailableError("away"));
 		const answer = [...this.sums].flatMap(([key, credits]) => {
@@ -47,8 +47,8 @@ class Posts {
 function desk(maxAccounts?: number) {
 	const clock = new ManualClock(START);
 	const store = new Posts();
-	const timers = new HandTimers();
-	const credits = new StoredCredits({ store, clock, timers, ...(maxAccounts === undefined ? {} : { maxAccounts }) });
+	const timers = new ManualTimers();
+	const credits = new StoreCreditWindow({ store, clock, timers, ...(maxAccounts === undefined ? {} : { maxAccounts }) });
 	return { clock, store, timers, credits };
 }
 
@@ -125,11 +125,11 @@ test("whatever is read while requests end, each credit counts once, those of oth
 					const take = Promise.resolve(credits.take(caller("a"), asks(one.credits)));
 					await store.letGo();
 					await store.letGo();
-					store.post("a", clock.now(), one.credits);
+					store.post("a", clock.wallMs(), one.credits);
 					(await take).settle(one.credits);
 					all += one.credits;
 				} else if (one.do === "other") {
-					store.post("a", clock.now(), one.credits);
+					store.post("a", clock.wallMs(), one.credits);
 					all += one.credits;
 				} else if (one.do === "wait") clock.advance(one.ms);
 				else if (one.do === "ask") await timers.fire();

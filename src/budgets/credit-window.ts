@@ -46,7 +46,7 @@ interface Counted {
  * idle; then own requests are counted in memory, and what other nodes post is read five times a second while the account is
  * active, beside the requests.
  */
-export class StoredCredits implements CreditWindow {
+export class StoreCreditWindow implements CreditWindow {
 	readonly #options: CreditWindowOptions;
 	/** In the order of their last requests. */
 	readonly #accounts = new Map<string, Counted>();
@@ -64,8 +64,8 @@ export class StoredCredits implements CreditWindow {
 	take(caller: Caller, request: CreditRequest): CreditTake | Promise<CreditTake> {
 		const { clock, store } = this.#options;
 		const counted = this.#counted(caller.account.id);
-		const idle = store.shared && clock.monotonic() - counted.lastAsked > ACTIVE_MS;
-		counted.lastAsked = clock.monotonic();
+		const idle = store.shared && clock.monotonicMs() - counted.lastAsked > ACTIVE_MS;
+		counted.lastAsked = clock.monotonicMs();
 		if (counted.known && !idle) return this.#take(counted, request);
 		return this.#afterRead(counted, request);
 	}
@@ -94,8 +94,8 @@ export class StoredCredits implements CreditWindow {
 	#take(counted: Counted, request: CreditRequest): CreditTake {
 		const { clock } = this.#options;
 		const { worstCredits, limitCredits } = request;
-		const used = counted.credits.used(clock.now());
-		if (used + counted.open + worstCredits > limitCredits) throw refusal(counted, request, clock.now());
+		const used = counted.credits.used(clock.wallMs());
+		if (used + counted.open + worstCredits > limitCredits) throw refusal(counted, request, clock.wallMs());
 		counted.open += worstCredits;
 		this.#refreshSoon();
 		let settled = false;
@@ -110,7 +110,7 @@ export class StoredCredits implements CreditWindow {
 	}
 
 	#add(counted: Counted, credits: number): void {
-		const now = this.#options.clock.now();
+		const now = this.#options.clock.wallMs();
 		counted.credits.add(now, credits);
 		const { since } = counted;
 		since?.set(creditBucket(now), (since.get(creditBucket(now)) ?? 0) + credits);
@@ -149,15 +149,15 @@ export class StoredCredits implements CreditWindow {
 	async #read(counted: Counted): Promise<void> {
 		// What is under way may have been asked before the account was idle.
 		while (counted.asking !== null) await counted.asking.catch(() => {});
-		await this.#ask([counted], firstCounted(this.#options.clock.now()));
+		await this.#readStore([counted], firstCounted(this.#options.clock.wallMs()));
 		counted.known = true;
 	}
 
 	/** Asks for the accounts of which nothing is being asked. */
-	#ask(accounts: readonly Counted[], fromBucket: number): Promise<void> {
+	#readStore(accounts: readonly Counted[], fromBucket: number): Promise<void> {
 		const asked = accounts.filter((counted) => counted.asking === null);
 		if (asked.length === 0) return Promise.resolve();
-		const asking = this.#hear(asked, fromBucket).finally(() => {
+		const asking = this.#applyAnswer(asked, fromBucket).finally(() => {
 			for (const counted of asked) counted.asking = counted.since = null;
 		});
 		for (const counted of asked) counted.asking = asking;
@@ -165,7 +165,7 @@ export class StoredCredits implements CreditWindow {
 	}
 
 	/** What the store tells, and what was settled here since it was asked, is what there is. */
-	async #hear(asked: readonly Counted[], fromBucket: number): Promise<void> {
+	async #applyAnswer(asked: readonly Counted[], fromBucket: number): Promise<void> {
 		for (const counted of asked) counted.since = new Map();
 		const accountIds = asked.map((counted) => counted.id);
 		const byAccount = new Map(accountIds.map((id) => [id, new Map<number, number>()]));
@@ -187,9 +187,9 @@ export class StoredCredits implements CreditWindow {
 	async #refresh(): Promise<void> {
 		const { clock } = this.#options;
 		const active = this.#active();
-		const from = Math.floor(clock.now() / CREDIT_BUCKET_MS) - LATE_BUCKETS;
+		const from = Math.floor(clock.wallMs() / CREDIT_BUCKET_MS) - LATE_BUCKETS;
 		for (let at = 0; at < active.length && !this.#closed; at += REFRESH_ACCOUNTS) {
-			await this.#ask(active.slice(at, at + REFRESH_ACCOUNTS), from).catch(() => {});
+			await this.#readStore(active.slice(at, at + REFRESH_ACCOUNTS), from).catch(() => {});
 		}
 		this.#cancelRefresh = null;
 		if (active.length > 0) this.#refreshSoon();
@@ -197,7 +197,7 @@ export class StoredCredits implements CreditWindow {
 
 	/** Newest first, up to those that have been idle for long. */
 	#active(): Counted[] {
-		const now = this.#options.clock.monotonic();
+		const now = this.#options.clock.monotonicMs();
 		const active: Counted[] = [];
 		for (const counted of [...this.#accounts.values()].reverse()) {
 			if (now - counted.lastAsked > ACTIVE_MS) break;

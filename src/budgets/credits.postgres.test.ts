@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { until } from "../../test/support/until.ts";
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { asks, testCredits, use } from "./credits-contract.test-support.ts";
-import { newKey, RpcNode } from "./rpc-node.test-support.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { asks, testCredits, use } from "./testing/credits-contract.ts";
+import { newKey, RpcNode } from "./testing/rpc-node.ts";
 
 let cluster: PostgresCluster;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testCredits(async () => new BooksFolder(await cluster.newDatabase()));
+testCredits(async () => new StoreFolder(await cluster.newDatabase()));
 
 const ends: (() => Promise<void> | void)[] = [];
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 test("what another node used counts on a node where the account is active, without a request waiting for it", async () => {
-	const books = new BooksFolder(await cluster.newDatabase());
+	const books = new StoreFolder(await cluster.newDatabase());
 	ends.push(() => books.remove());
 	const { hash } = await newKey(books);
 	const open = async () => {

@@ -1,4 +1,4 @@
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { testCredits } from "./credits-contract.test-support.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { testCredits } from "./testing/credits-contract.ts";
 
-testCredits(() => new BooksFolder());
+testCredits(() => new StoreFolder());

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type OpenedStore, openStore } from "../store/index.ts";
 import type { AdminAnswer, AdminInput, AdminOperation, StorePort } from "../store/port.ts";
-import { BooksFolder } from "../store/testing/books-folder.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
 import { ExceededLimits } from "./exceeded-limits.ts";
 
 type Entry = Parameters<ExceededLimits["note"]>[0];
 
-let books: BooksFolder;
+let books: StoreFolder;
 let opened: OpenedStore;
 const entry = (accountId: string, atMs: number): Entry => ({
 	accountId,
@@ -18,7 +18,7 @@ const entry = (accountId: string, atMs: number): Entry => ({
 });
 
 beforeEach(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	opened = await openStore({ dataDir: books.dir, journal: { segmentBytes: 256 * 1024, minFreeDiskBytes: 0 } });
 });
 

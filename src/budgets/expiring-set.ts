@@ -16,11 +16,11 @@ export class ExpiringSet {
 
 	has(member: string): boolean {
 		const end = this.#ends.get(member);
-		return end !== undefined && this.#clock.monotonic() < end;
+		return end !== undefined && this.#clock.monotonicMs() < end;
 	}
 
 	add(member: string): void {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		this.#ends.delete(member);
 		for (const [old, end] of this.#ends) {
 			if (end > now && this.#ends.size < this.#max) break;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../telemetry/clock.ts";
 import { FailureGuard } from "./failure-guard.ts";
-import { refused } from "./test-node.test-support.ts";
+import { refused } from "./testing/test-node.ts";
 
 function guard(allowed = 20, max = 1_000) {
 	const clock = new ManualClock(0);

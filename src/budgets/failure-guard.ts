@@ -35,7 +35,7 @@ export class FailureGuard {
 		const failures = this.#subjects.get(subject);
 		if (failures === undefined || failures.blockedUntil === 0) return;
 		const allowed = this.#allowed();
-		const leftMs = failures.blockedUntil - this.#clock.monotonic();
+		const leftMs = failures.blockedUntil - this.#clock.monotonicMs();
 		if (leftMs <= 0 || allowed === 0) {
 			this.#subjects.delete(subject);
 			return;
@@ -52,7 +52,7 @@ export class FailureGuard {
 	count(subject: string): void {
 		const allowed = this.#allowed();
 		if (allowed === 0) return;
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const failures = this.#subjects.get(subject) ?? { at: [], blockedUntil: 0 };
 		this.#subjects.delete(subject);
 		this.#makeRoom(now);

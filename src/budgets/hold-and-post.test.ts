@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { MoneyError, nano, pico } from "../ledger/nano.ts";
 import type { Hold } from "./port.ts";
 import { utcDay } from "./spending-window.ts";
-import { priced, refused, testNode, turns } from "./test-node.test-support.ts";
+import { priced, refused, testNode, turns } from "./testing/test-node.ts";
 
 describe("hold", () => {
 	test("waits for one store trip at first and is synchronous afterwards", async () => {
@@ -298,7 +298,7 @@ describe("post", () => {
 		node.store.addAccount("a", { stakeDiem: 10, usd: 100 });
 		node.store.addKey("k", "a");
 		const caller = await node.caller("k");
-		const day = utcDay(node.clock.now());
+		const day = utcDay(node.clock.wallMs());
 		const before = await node.budgets.hold(caller, node.context(), nano(10));
 		node.clock.advance(2_000);
 		const after = await node.budgets.hold(caller, node.context(), nano(15));
@@ -414,7 +414,7 @@ describe("a change notice of an account", () => {
 		node.store.addKey("k", "a");
 		const caller = await node.caller("k");
 		const hold = await node.budgets.hold(caller, node.context(), nano(80));
-		node.store.credit("a", "diem", 20, utcDay(node.clock.now()));
+		node.store.credit("a", "diem", 20, utcDay(node.clock.wallMs()));
 		node.store.notify({ kind: "account", accountId: "a" });
 		await turns();
 		hold.post(priced(60));

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { until } from "../../test/support/until.ts";
-import { reap } from "../store/postgres/boots.ts";
 import { connect } from "../store/postgres/connect.ts";
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { testIdempotency } from "./idempotency-contract.test-support.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions, ticketOf } from "./rpc-node.test-support.ts";
+import { reap } from "../store/postgres/epochs.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { testIdempotency } from "./testing/idempotency-contract.ts";
+import { answerOf, fingerprintOf, newKey, RpcNode, type RpcNodeOptions, ticketOf } from "./testing/rpc-node.ts";
 
 let cluster: PostgresCluster;
 
@@ -18,18 +18,18 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testIdempotency(async () => new BooksFolder(await cluster.newDatabase()));
+testIdempotency(async () => new StoreFolder(await cluster.newDatabase()));
 
 const A = fingerprintOf("a");
 const B = fingerprintOf("b");
 
 describe("with two nodes", () => {
-	let books: BooksFolder;
+	let books: StoreFolder;
 	const nodes: RpcNode[] = [];
 	const folders: string[] = [];
 
 	beforeEach(async () => {
-		books = new BooksFolder(await cluster.newDatabase());
+		books = new StoreFolder(await cluster.newDatabase());
 	});
 
 	afterEach(async () => {

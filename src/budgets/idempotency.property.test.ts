@@ -1,9 +1,9 @@
 /** Random histories of keys on a real store against a model that knows each rule in one line. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BooksFolder } from "../store/testing/books-folder.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
 import type { Caller, IdempotencyTicket } from "./port.ts";
-import { answerOf, fingerprintOf, newKey, RpcNode } from "./rpc-node.test-support.ts";
+import { answerOf, fingerprintOf, newKey, RpcNode } from "./testing/rpc-node.ts";
 
 const HOUR_MS = 3_600_000;
 const KEYS = 4;
@@ -34,11 +34,11 @@ const steps = fc.array(
 	{ minLength: 10, maxLength: 60 },
 );
 
-let books: BooksFolder;
+let books: StoreFolder;
 let node: RpcNode;
 
 beforeAll(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	node = await RpcNode.open(books, { maxKeys: MAX_KEYS });
 });
 
@@ -57,12 +57,13 @@ test("whatever comes in which order, a key gives what was kept under it, and one
 			const caller = (): Promise<Caller> => node.caller(hash);
 			const live = (key: string): Known | undefined => {
 				const found = known.get(key);
-				return found !== undefined && found.expiresAt > node.clock.now() ? found : undefined;
+				return found !== undefined && found.expiresAt > node.clock.wallMs() ? found : undefined;
 			};
 			/** Keys count until the hour in which they expire is over. */
 			const counted = () =>
-				[...known.values()].filter(({ expiresAt }) => Math.floor(expiresAt / HOUR_MS) >= Math.floor(node.clock.now() / HOUR_MS))
-					.length;
+				[...known.values()].filter(
+					({ expiresAt }) => Math.floor(expiresAt / HOUR_MS) >= Math.floor(node.clock.wallMs() / HOUR_MS),
+				).length;
 			const expected = (key: string, fingerprint: string): string => {
 				const runs = running.get(key);
 				if (runs !== undefined) return runs.fingerprint === fingerprint ? "running" : "reused";
@@ -86,7 +87,7 @@ test("whatever comes in which order, a key gives what was kept under it, and one
 				if (how === "answer") await node.answer(await caller(), ticket, answerOf(body ?? ""), 1);
 				else if (how === "unknown") await ticket.keepUnknown("hashes");
 				ticket.release();
-				if (how !== "release") known.set(key, { fingerprint, body, expiresAt: node.clock.now() + 24 * HOUR_MS });
+				if (how !== "release") known.set(key, { fingerprint, body, expiresAt: node.clock.wallMs() + 24 * HOUR_MS });
 			};
 			for (const step of history) {
 				if (step.do === "claim") await claim(`k${step.key}`, fingerprintOf(`${step.body}`));

@@ -1,4 +1,4 @@
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { testIdempotency } from "./idempotency-contract.test-support.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { testIdempotency } from "./testing/idempotency-contract.ts";
 
-testIdempotency(() => new BooksFolder());
+testIdempotency(() => new StoreFolder());

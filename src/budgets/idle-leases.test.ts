@@ -3,7 +3,7 @@ import { nano } from "../ledger/nano.ts";
 import { systemTimers } from "../telemetry/clock.ts";
 import { CachedAccount } from "./cached-account.ts";
 import { IdleLeases } from "./idle-leases.ts";
-import { testNode, turns } from "./test-node.test-support.ts";
+import { testNode, turns } from "./testing/test-node.ts";
 
 /** An account that leased 100, and a watcher that only ticks by hand. */
 async function leased() {
@@ -15,11 +15,11 @@ async function leased() {
 	);
 	await account.leases.enter({
 		day: 0,
-		attempt: () => (account.money.usd.left > 0 ? true : undefined),
-		lack: () => 1,
-		usable: () => undefined,
-		moneyHelps: () => true,
-		part: false,
+		attempt: () => (account.money.usd.leased > 0 ? true : undefined),
+		shortfall: () => 1,
+		usableMoney: () => undefined,
+		canBeFunded: () => true,
+		allowPartial: false,
 	});
 	expect(store.leased("a", "usd")).toBe(100);
 	const idle = new IdleLeases();
@@ -38,7 +38,7 @@ test("a lease that nobody uses goes back after 5 s, and not before", async () =>
 	expect(store.leased("a", "usd")).toBe(100);
 	await ticks(1);
 	expect(store.leased("a", "usd")).toBe(0);
-	expect(account.money.usd.left).toBe(0);
+	expect(account.money.usd.leased).toBe(0);
 });
 
 test("use puts it off, and an open hold keeps the whole lease", async () => {

@@ -43,7 +43,7 @@ export class IdleLeases {
 				continue;
 			}
 			account.queuedAsIdle = false;
-			account.leases.giveBackIdle();
+			account.leases.returnIdle();
 			givenBack++;
 		}
 	}

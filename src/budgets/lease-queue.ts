@@ -8,7 +8,7 @@ import type { Claim } from "./claim.ts";
 import { LeasedCaps } from "./leased-caps.ts";
 
 /** After a store trip that brought too little, refusals need no further trip for this long. */
-const DRY_MS = 100;
+const REFUSAL_CACHE_MS = 100;
 /** What other nodes were asked to give back is waited for this often, this long each: 300 ms at most. */
 const RECALL_TRIES = 6;
 const RECALL_WAIT_MS = 50;
@@ -20,27 +20,27 @@ interface Waiter {
 	/** Store trips that brought too little. */
 	tries: number;
 	/** Claims that wait for it: see `#setAsideFor`. */
-	line?: Line;
+	capQueue?: CapQueue;
 	resolve(result: unknown): void;
 	reject(error: unknown): void;
 }
 
 /** Claims on the limits of one key, while the first of them waits for what other nodes shall give back of these. */
-interface Line {
+interface CapQueue {
 	readonly window: object;
 	readonly behind: Waiter[];
 }
 
 /** Until then (monotonic) a claim that lacks at least so much needs no trip to be refused: the last one brought too little. */
-interface Dry {
+interface CachedRefusal {
 	readonly until: number;
 	readonly need: number;
 }
 
-const WET: Dry = { until: Number.NEGATIVE_INFINITY, need: 0 };
+const NO_REFUSAL: CachedRefusal = { until: Number.NEGATIVE_INFINITY, need: 0 };
 
 /** The store could not be asked: nothing is held, nothing is known to be wrong with the caller's money. */
-export function unavailable(cause: unknown): ApiError {
+export function accountsUnavailable(cause: unknown): ApiError {
 	return new ApiError("SERVICE_UNAVAILABLE", {
 		message: "The accounts cannot be read right now; try again shortly",
 		retryAfterSeconds: 1,
@@ -65,14 +65,14 @@ export class LeaseQueue {
 	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
 	readonly #knownDays = new Set<number>();
 	readonly #caps: LeasedCaps;
-	readonly #lines = new Map<object, Line>();
+	readonly #capQueues = new Map<object, CapQueue>();
 	/** Waiters that are set aside for a moment. */
-	#aside = 0;
-	#dry: Dry = WET;
+	#deferred = 0;
+	#refusal: CachedRefusal = NO_REFUSAL;
 	/** The same for the limits of single keys. */
-	readonly #dryCaps = new Map<object, Dry>();
+	readonly #capRefusals = new Map<object, CachedRefusal>();
 	#running = false;
-	#giveBackWanted: boolean;
+	#returnRequested: boolean;
 
 	/** @param giveBackFirst true where the store may hold leases for this account that this object does not know of */
 	constructor(
@@ -87,18 +87,18 @@ export class LeaseQueue {
 		this.#clock = parts.clock;
 		this.#timers = parts.timers;
 		this.#journal = parts.journal;
-		this.#giveBackWanted = giveBackFirst;
+		this.#returnRequested = giveBackFirst;
 		this.#caps = new LeasedCaps(giveBackFirst && parts.store.shared);
 	}
 
 	/** Serves a claim now, or in its turn. Throws, or rejects with, the claim's refusal or 503. */
 	enter<T>(claim: Claim<T>): T | Promise<T> {
 		if (this.#waiting.length === 0 && this.#knownDays.has(claim.day)) {
-			const result = claim.attempt(this.#isDry(claim));
+			const result = claim.attempt(this.#isKnownToFail(claim));
 			if (result !== undefined) return result;
 		}
-		if (this.#waiting.length + this.#setAside() >= MAX_WAITING)
-			throw unavailable(new Error("too many requests of the account wait for money"));
+		if (this.#waiting.length + this.#deferredCount() >= MAX_WAITING)
+			throw accountsUnavailable(new Error("too many requests of the account wait for money"));
 		const { promise, resolve, reject } = Promise.withResolvers<T>();
 		this.#waiting.push({ claim, tries: 0, resolve: resolve as (result: unknown) => void, reject });
 		this.#run();
@@ -106,37 +106,37 @@ export class LeaseQueue {
 	}
 
 	/** Money was freed on this node: the budget is not dry any more, and who waits may be served. */
-	freed(): void {
-		this.#wet();
+	onReleased(): void {
+		this.#clearRefusals();
 		for (let head = this.#waiting[0]; head !== undefined && this.#serve(head, false); head = this.#waiting[0]);
 	}
 
 	/** The account changed in the store: what no hold needs goes back, and the next claim asks again. */
-	changed(): void {
-		this.#wet();
-		this.#giveBackWanted = true;
+	onAccountChanged(): void {
+		this.#clearRefusals();
+		this.#returnRequested = true;
 		this.#money.totalsDay = -1;
 		this.#run();
 	}
 
 	/** Another node lacks money of the account: what no hold needs goes back. */
-	recalled(): void {
-		this.#caps.doubt();
-		this.#giveBackWanted = true;
+	onRecalled(): void {
+		this.#caps.invalidate();
+		this.#returnRequested = true;
 		this.#run();
 	}
 
 	/** The limits of a key changed: what is leased of limits goes back, and the next claim asks again. */
-	capsChanged(): void {
-		this.#dryCaps.clear();
-		if (this.#caps.any) this.recalled();
+	onCapsChanged(): void {
+		this.#capRefusals.clear();
+		if (this.#caps.any) this.onRecalled();
 	}
 
 	/** The store ended this node's leases: nothing is free here any more, and nothing is to be given back. */
-	lapse(): void {
-		this.#money.lapse();
-		this.#caps.lapse();
-		this.#giveBackWanted = false;
+	expire(): void {
+		this.#money.expireLeases();
+		this.#caps.expire();
+		this.#returnRequested = false;
 		this.#knownDays.clear();
 	}
 
@@ -145,68 +145,68 @@ export class LeaseQueue {
 	 * @returns true where the store may still have a lease of it
 	 */
 	retire(): boolean {
-		let leased = this.#caps.retire() || this.#giveBackWanted;
-		this.#giveBackWanted = false;
+		let leased = this.#caps.retire() || this.#returnRequested;
+		this.#returnRequested = false;
 		this.#knownDays.clear();
-		for (const purse of this.#money.purses()) {
-			leased ||= purse.left > 0;
-			purse.left = 0;
+		for (const balance of this.#money.balances()) {
+			leased ||= balance.leased > 0;
+			balance.leased = 0;
 		}
 		return leased;
 	}
 
 	/** Nobody used the account for a while: what this node has of it goes back, and the next claim asks again. */
-	giveBackIdle(): void {
-		this.#giveBackWanted ||= this.#caps.idle;
-		for (const purse of this.#money.purses()) this.#giveBackWanted ||= purse.free > 0;
-		if (this.#giveBackWanted) this.#run();
+	returnIdle(): void {
+		this.#returnRequested ||= this.#caps.idle;
+		for (const balance of this.#money.balances()) this.#returnRequested ||= balance.free > 0;
+		if (this.#returnRequested) this.#run();
 	}
 
 	/** True where nothing waits and nothing is under way. */
 	get idle(): boolean {
-		return this.#waiting.length === 0 && this.#aside === 0 && !this.#running;
+		return this.#waiting.length === 0 && this.#deferred === 0 && !this.#running;
 	}
 
-	#wet(): void {
-		this.#dry = WET;
-		this.#dryCaps.clear();
+	#clearRefusals(): void {
+		this.#refusal = NO_REFUSAL;
+		this.#capRefusals.clear();
 	}
 
-	#isDry(claim: Claim<unknown>): boolean {
-		const now = this.#clock.monotonic();
-		const { until, need } = this.#dry;
-		if (now < until && claim.lack() >= need) return true;
-		if (this.#dryCaps.size === 0) return false;
-		const caps = this.#dryCaps.get(claim.caps?.()?.window ?? claim);
-		return caps !== undefined && now < caps.until && claim.lack() >= caps.need;
+	#isKnownToFail(claim: Claim<unknown>): boolean {
+		const now = this.#clock.monotonicMs();
+		const { until, need } = this.#refusal;
+		if (now < until && claim.shortfall() >= need) return true;
+		if (this.#capRefusals.size === 0) return false;
+		const caps = this.#capRefusals.get(claim.caps?.()?.window ?? claim);
+		return caps !== undefined && now < caps.until && claim.shortfall() >= caps.need;
 	}
 
-	#setAside(): number {
+	#deferredCount(): number {
 		let behind = 0;
-		for (const line of this.#lines.values()) behind += line.behind.length;
-		return behind + this.#aside;
+		for (const capQueue of this.#capQueues.values()) behind += capQueue.behind.length;
+		return behind + this.#deferred;
 	}
 
 	#run(): void {
 		if (this.#running) return;
 		this.#running = true;
-		void this.#trips();
+		void this.#serveQueue();
 	}
 
 	/** Ends in the same turn in which it finds nothing left to do, so that no claim can slip in behind it. */
-	async #trips(): Promise<void> {
+	async #serveQueue(): Promise<void> {
 		try {
 			for (;;) {
 				const head = this.#waiting[0];
-				if (this.#giveBackWanted) await this.#giveBack();
+				if (this.#returnRequested) await this.#returnLeases();
 				else if (head === undefined) break;
-				else if (!this.#lineUp(head) && !this.#serve(head, this.#isDry(head.claim))) await this.#acquire(head);
+				else if (!this.#enqueueBehind(head) && !this.#serve(head, this.#isKnownToFail(head.claim))) await this.#acquire(head);
 			}
 		} catch (cause) {
-			this.#giveBackWanted = true;
-			for (const { behind } of this.#lines.values()) this.#waiting.push(...behind);
-			this.#lines.clear();
-			for (const waiter of this.#waiting.splice(0)) waiter.reject(unavailable(cause));
+			this.#returnRequested = true;
+			for (const { behind } of this.#capQueues.values()) this.#waiting.push(...behind);
+			this.#capQueues.clear();
+			for (const waiter of this.#waiting.splice(0)) waiter.reject(accountsUnavailable(cause));
 		}
 		this.#running = false;
 	}
@@ -216,34 +216,34 @@ export class LeaseQueue {
 		if (!this.#knownDays.has(head.claim.day)) return false;
 		try {
 			// Between its admission and its turn the node may have lost the right to spend.
-			const noRoom = this.#journal.room();
-			if (noRoom !== null) throw unavailable(new Error(noRoom.message));
+			const refusesWork = this.#journal.workRefusal();
+			if (refusesWork !== null) throw accountsUnavailable(new Error(refusesWork.message));
 			const result = head.claim.attempt(last);
 			if (result === undefined) return false;
-			this.#leave(head);
+			this.#dequeue(head);
 			head.resolve(result);
 		} catch (refusal) {
-			this.#leave(head);
+			this.#dequeue(head);
 			head.reject(refusal);
 		}
 		return true;
 	}
 
 	/** The head leaves the queue; who waited for it is next. */
-	#leave({ line }: Waiter): void {
+	#dequeue({ capQueue }: Waiter): void {
 		this.#waiting.shift();
-		if (line === undefined) return;
-		this.#lines.delete(line.window);
-		this.#waiting.unshift(...line.behind);
+		if (capQueue === undefined) return;
+		this.#capQueues.delete(capQueue.window);
+		this.#waiting.unshift(...capQueue.behind);
 	}
 
 	/** True where another claim waits for the limits of the same key: this one waits behind it. */
-	#lineUp(head: Waiter): boolean {
-		if (this.#lines.size === 0 || head.line !== undefined) return false;
-		const line = this.#lines.get(head.claim.caps?.()?.window ?? head);
-		if (line === undefined) return false;
+	#enqueueBehind(head: Waiter): boolean {
+		if (this.#capQueues.size === 0 || head.capQueue !== undefined) return false;
+		const capQueue = this.#capQueues.get(head.claim.caps?.()?.window ?? head);
+		if (capQueue === undefined) return false;
 		this.#waiting.shift();
-		line.behind.push(head);
+		capQueue.behind.push(head);
 		return true;
 	}
 
@@ -251,13 +251,13 @@ export class LeaseQueue {
 	 * Waits for what other nodes give back of a key's limits. Other keys of the account do not wait for that: only what
 	 * needs the same limits waits behind it.
 	 */
-	#setAsideFor(head: Waiter, window: object): void {
+	#deferUntilRecalled(head: Waiter, window: object): void {
 		this.#waiting.shift();
-		head.line ??= { window, behind: [] };
-		this.#lines.set(window, head.line);
-		this.#aside++;
+		head.capQueue ??= { window, behind: [] };
+		this.#capQueues.set(window, head.capQueue);
+		this.#deferred++;
 		void sleep(this.#timers, RECALL_WAIT_MS).then(() => {
-			this.#aside--;
+			this.#deferred--;
 			this.#waiting.push(head);
 			this.#run();
 		});
@@ -267,74 +267,74 @@ export class LeaseQueue {
 		const { claim } = head;
 		let answer: AcquireResult;
 		for (;;) {
-			answer = await this.#trip(claim);
+			answer = await this.#acquireFromStore(claim);
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
 			if (answer.cap?.short && this.#caps.idle) {
 				// Of another day of the same limit.
-				await this.#giveBack();
+				await this.#returnLeases();
 				if (this.#waiting[0] !== head) return;
 				continue;
 			}
 			head.tries++;
-			if (answer.recalled !== true || claim.part || !claim.moneyHelps() || head.tries > RECALL_TRIES) break;
+			if (answer.recalled !== true || claim.allowPartial || !claim.canBeFunded() || head.tries > RECALL_TRIES) break;
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;
 			if (caps !== undefined) {
-				this.#setAsideFor(head, caps.window);
+				this.#deferUntilRecalled(head, caps.window);
 				return;
 			}
 			await sleep(this.#timers, RECALL_WAIT_MS);
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
 			// Two nodes that wait for each other's rest would both wait in vain.
-			if (this.#giveBackWanted) await this.#giveBack();
+			if (this.#returnRequested) await this.#returnLeases();
 		}
 		// Of one key's caps nothing follows for the other keys of the account.
-		if (claim.moneyHelps()) {
-			const dry = { until: this.#clock.monotonic() + DRY_MS, need: claim.lack() };
+		if (claim.canBeFunded()) {
+			const refusal = { until: this.#clock.monotonicMs() + REFUSAL_CACHE_MS, need: claim.shortfall() };
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;
-			if (caps === undefined) this.#dry = dry;
-			else this.#dryCaps.set(caps.window, dry);
+			if (caps === undefined) this.#refusal = refusal;
+			else this.#capRefusals.set(caps.window, refusal);
 		}
 		this.#serve(head, true);
 	}
 
 	/** One acquire. */
-	async #trip(claim: Claim<unknown>): Promise<AcquireResult> {
-		const { day, part } = claim;
+	async #acquireFromStore(claim: Claim<unknown>): Promise<AcquireResult> {
+		const { day, allowPartial } = claim;
 		const caps = claim.caps?.();
-		const usable = caps === undefined ? claim.usable() : undefined;
+		const usable = caps === undefined ? claim.usableMoney() : undefined;
 		const request = {
 			accountId: this.#accountId,
 			day,
-			needNano: nano(claim.lack()),
-			part,
+			needNano: nano(claim.shortfall()),
+			part: allowPartial,
 			...(usable ? { usable } : {}),
-			...(caps ? { cap: caps.ask() } : {}),
+			...(caps ? { cap: caps.request() } : {}),
 		};
 		if (caps !== undefined) this.#caps.add(caps.holder);
-		const call = this.#money.begin();
+		const call = this.#money.beginCall();
 		try {
 			const answer = await this.#store.acquire(request);
-			this.#money.grow(call, answer.grants);
-			this.#money.takeTotals(call, answer.budgets, day);
-			if (caps !== undefined && answer.cap !== undefined && !caps.take(answer.cap)) this.#giveBackWanted = true;
+			this.#money.addGrants(call, answer.grants);
+			this.#money.updateTotals(call, answer.budgets, day);
+			if (caps !== undefined && answer.cap !== undefined && !caps.applyAnswer(answer.cap)) this.#returnRequested = true;
 			this.#knownDays.add(day);
 			return answer;
 		} finally {
-			this.#money.end(call);
+			this.#money.endCall(call);
 		}
 	}
 
 	/** What holds secure stays leased; what they leave over later is free on this node again. */
-	async #giveBack(): Promise<void> {
-		this.#giveBackWanted = false;
+	async #returnLeases(): Promise<void> {
+		this.#returnRequested = false;
 		this.#knownDays.clear();
-		const kept = [];
-		for (const purse of this.#money.purses()) {
-			purse.left = purse.held;
-			if (purse.kept > 0) kept.push({ source: purse.source, day: purse.day, amount: nano(purse.kept) });
+		const retained = [];
+		for (const balance of this.#money.balances()) {
+			balance.leased = balance.held;
+			if (balance.heldOnLease > 0) retained.push({ source: balance.source, day: balance.day, amount: nano(balance.heldOnLease) });
 		}
-		await this.#store.giveBack(this.#accountId, kept, this.#caps.cut());
-		this.#caps.returned();
+		await this.#store.giveBack(this.#accountId, retained, this.#caps.cut());
+		this.#caps.onReturned();
 	}
 }

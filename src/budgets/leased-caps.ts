@@ -1,4 +1,4 @@
-import type { KeptCap } from "../store/port.ts";
+import type { RetainedCap } from "../store/port.ts";
 import type { SpendingWindow } from "./spending-window.ts";
 
 /** A key that has, or had, leases of its limits. */
@@ -12,11 +12,11 @@ export interface CapHolder {
 export class LeasedCaps {
 	readonly #holders = new Set<CapHolder>();
 	/** The store may have leases that are not known here. */
-	#unsure: boolean;
+	#isUncertain: boolean;
 	#used = false;
 
 	constructor(unsure: boolean) {
-		this.#unsure = unsure;
+		this.#isUncertain = unsure;
 	}
 
 	/** Call before the store is asked for the limits of a key. */
@@ -26,13 +26,13 @@ export class LeasedCaps {
 	}
 
 	/** Another node lacks something: leases whose return a failover lost are found out, too. */
-	doubt(): void {
-		this.#unsure ||= this.#used;
+	invalidate(): void {
+		this.#isUncertain ||= this.#used;
 	}
 
 	/** True where something may go back. */
 	get any(): boolean {
-		return this.#unsure || this.#holders.size > 0;
+		return this.#isUncertain || this.#holders.size > 0;
 	}
 
 	/** True where something is leased that no hold needs. */
@@ -42,10 +42,10 @@ export class LeasedCaps {
 	}
 
 	/** What holds need stays, the rest is gone here. undefined: there is nothing to tell the store. Ends with `returned`. */
-	cut(): KeptCap[] | undefined {
+	cut(): RetainedCap[] | undefined {
 		if (!this.any) return undefined;
-		this.#unsure = true;
-		const kept: KeptCap[] = [];
+		this.#isUncertain = true;
+		const kept: RetainedCap[] = [];
 		for (const holder of this.#holders) {
 			for (const window of holder.windows()) {
 				const { usd, diem } = window.cutLease();
@@ -56,23 +56,23 @@ export class LeasedCaps {
 	}
 
 	/** The store knows what was kept. */
-	returned(): void {
-		this.#unsure = false;
+	onReturned(): void {
+		this.#isUncertain = false;
 		for (const holder of this.#holders) if ([...holder.windows()].every((window) => !window.inUse)) this.#holders.delete(holder);
 	}
 
 	/** The store ended this node's leases. */
-	lapse(): void {
-		this.#unsure = false;
-		for (const window of this.#windows()) window.lapseLease();
+	expire(): void {
+		this.#isUncertain = false;
+		for (const window of this.#windows()) window.expireLease();
 	}
 
 	/** The account leaves the cache: nothing is leased here any more. True where the store may still know of something. */
 	retire(): boolean {
 		const leased = this.any;
-		for (const window of this.#windows()) window.lapseLease();
+		for (const window of this.#windows()) window.expireLease();
 		this.#holders.clear();
-		this.#unsure = false;
+		this.#isUncertain = false;
 		return leased;
 	}
 

@@ -4,19 +4,19 @@ import { takeInOrder } from "../store/owed.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { CachedKey } from "./cached-key.ts";
+import type { LeaseBalance } from "./lease-balance.ts";
 import type { Hold, HoldContext, Posted, PostInput } from "./port.ts";
-import type { Purse } from "./purse.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { owing, type Split, splitPost, withinCaps } from "./split.ts";
+import { owedPart, type Split, splitPost, withinCaps } from "./split.ts";
 
 /** What the holds of a node share. */
-export interface HoldRoom {
+export interface HoldDeps {
 	readonly journal: Journal;
 	readonly clock: Clock;
 	/** Open holds of more than 0. */
 	holdsOpen: number;
 	/** Called when a hold of an account has ended. */
-	ended(key: CachedKey): void;
+	onEnded(key: CachedKey): void;
 }
 
 const NOTHING_MORE = { usd: ZERO, diem: ZERO };
@@ -27,18 +27,18 @@ export class OpenHold implements Hold {
 	readonly amount: Nano;
 	/** UTC day of the admission: fixes the diem epoch and the key's window, also where the post comes after midnight. */
 	readonly day: number;
-	readonly #room: HoldRoom;
+	readonly #deps: HoldDeps;
 	readonly #key: CachedKey;
 	readonly #context: HoldContext;
 	readonly #own: Split;
-	readonly #diem: Purse;
+	readonly #diem: LeaseBalance;
 	/** null: the key has no caps. undefined: it has, and a change of period left the room in its window unknown. */
 	#window: SpendingWindow | null | undefined;
 	#settled = false;
 
 	/** Takes `own`, whose sum is `amount`, from the purses and the window: in the turn that found it free. */
 	constructor(
-		room: HoldRoom,
+		deps: HoldDeps,
 		key: CachedKey,
 		context: HoldContext,
 		day: number,
@@ -49,7 +49,7 @@ export class OpenHold implements Hold {
 		const { money } = key.cached;
 		this.amount = amount;
 		this.day = day;
-		this.#room = room;
+		this.#deps = deps;
 		this.#key = key;
 		this.#context = context;
 		this.#own = own;
@@ -61,7 +61,7 @@ export class OpenHold implements Hold {
 		if (window !== null) this.#countIn(window, 1);
 		key.openHolds.add(this);
 		key.cached.holds++;
-		if (amount > 0) room.holdsOpen++;
+		if (amount > 0) deps.holdsOpen++;
 	}
 
 	/** The key was read again: its windows are new objects. */
@@ -78,24 +78,24 @@ export class OpenHold implements Hold {
 	post(input: PostInput): Posted | null {
 		if (this.#settled) return null;
 		const split = splitPost(input.lines, this.#payable());
-		const most = split.overrun > 0 ? this.#owable(split) : NOTHING_MORE;
-		const { lines, owed } = split.overrun > 0 ? owing(split, most) : { lines: split.lines, owed: ZERO };
-		const { journal } = this.#room;
+		const most = split.overrun > 0 ? this.#owableMoney(split) : NOTHING_MORE;
+		const { lines, owed } = split.overrun > 0 ? owedPart(split, most) : { lines: split.lines, owed: ZERO };
+		const { journal } = this.#deps;
 		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
-		const kept = owed > 0 ? { owing: { kept: this.#keptAfter(split), most } } : {};
+		const kept = owed > 0 ? { owing: { kept: this.#leasedAfter(split), most } } : {};
 		const durable = journal.append({ ...this.#record(input, lines, split.price), ...kept });
 		input.kept?.posted();
-		const lapsed = this.#end();
+		const expired = this.#end();
 		const { money } = this.#key.cached;
-		money.spend(this.#diem, split.diem, lapsed.diem);
-		money.spend(money.bundled, split.bundled, lapsed.bundled);
-		money.spend(money.usd, split.usd, lapsed.usd);
+		money.spend(this.#diem, split.diem, expired.diem);
+		money.spend(money.bundled, split.bundled, expired.bundled);
+		money.spend(money.usd, split.usd, expired.usd);
 		const usd = split.bundled + split.usd;
 		// What is owed counts against both caps until the books tell: nothing passes them meanwhile.
 		const owedAtMost = { usd: Math.min(owed, most.usd), diem: Math.min(owed, most.diem) };
 		this.#key.posted(this.#window, this.day, { usd, diem: split.diem }, owedAtMost, journal.writtenSeq);
 		if (owed > 0) this.#owe(owed, most);
-		this.#leave(split.price < this.amount);
+		this.#release(split.price < this.amount);
 		const overrun = nano(split.overrun - owed);
 		const expected = owed > 0 ? this.#expected(owed, most) : NOTHING_MORE;
 		return { priceNano: split.price, usd: nano(usd), diem: nano(split.diem), owed, expected, overrun, durable };
@@ -104,7 +104,7 @@ export class OpenHold implements Hold {
 	void(): void {
 		if (this.#settled) return;
 		this.#end();
-		this.#leave(this.amount > 0);
+		this.#release(this.amount > 0);
 	}
 
 	/** What a post may take here: see `post`. */
@@ -122,9 +122,9 @@ export class OpenHold implements Hold {
 	}
 
 	/** What the caps let the store take of all money beyond what is paid here; a shared store looks at them again. */
-	#owable(split: Split): UsableMoney {
+	#owableMoney(split: Split): UsableMoney {
 		const own = this.#own;
-		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.most ?? NOTHING_MORE);
+		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.spendable ?? NOTHING_MORE);
 		const rest = (caps: number, paid: number): number => Math.min(Math.max(0, caps - paid), Number.MAX_SAFE_INTEGER);
 		return {
 			diem: rest(own.diem + most.diem, split.diem),
@@ -132,19 +132,19 @@ export class OpenHold implements Hold {
 		};
 	}
 
-	#keptAfter(split: Split): Split {
+	#leasedAfter(split: Split): Split {
 		const own = this.#own;
 		const { money } = this.#key.cached;
 		return {
-			diem: this.#diem.keptAfter(own.diem, split.diem),
-			bundled: money.bundled.keptAfter(own.bundled, split.bundled),
-			usd: money.usd.keptAfter(own.usd, split.usd),
+			diem: this.#diem.leasedAfter(own.diem, split.diem),
+			bundled: money.bundled.leasedAfter(own.bundled, split.bundled),
+			usd: money.usd.leasedAfter(own.usd, split.usd),
 		};
 	}
 
 	/** What the account has beside this node's leases should pay what is owed. */
 	#expected(owed: Nano, most: UsableMoney): { usd: Nano; diem: Nano } {
-		const anywhere = this.#key.cached.money.anywhere(this.day);
+		const anywhere = this.#key.cached.money.freeAnywhere(this.day);
 		const sources = (["diem", "bundled", "usd"] as const).map((source) => ({ source, free: anywhere[source] }));
 		const [diem = 0, bundled = 0, usd = 0] = takeInOrder(owed, sources, most).taken;
 		return { usd: nano(bundled + usd), diem: nano(diem) };
@@ -153,7 +153,7 @@ export class OpenHold implements Hold {
 	/** Only the store can tell what became of it: totals and windows are read again before they are used. */
 	#owe(owed: Nano, most: UsableMoney): void {
 		const { cached } = this.#key;
-		cached.money.owe(owed, most, this.day);
+		cached.money.recordOwed(owed, most, this.day);
 		cached.freshness.changed();
 		if (this.#window !== null) this.#key.freshness.changed();
 	}
@@ -171,13 +171,13 @@ export class OpenHold implements Hold {
 		};
 	}
 
-	#leave(freed: boolean): void {
+	#release(freed: boolean): void {
 		const key = this.#key;
 		key.openHolds.delete(this);
 		key.cached.holds--;
-		if (this.amount > 0) this.#room.holdsOpen--;
-		if (freed) key.cached.leases.freed();
-		this.#room.ended(key);
+		if (this.amount > 0) this.#deps.holdsOpen--;
+		if (freed) key.cached.leases.onReleased();
+		this.#deps.onEnded(key);
 	}
 
 	#countIn(window: SpendingWindow, sign: 1 | -1): void {
@@ -194,7 +194,7 @@ export class OpenHold implements Hold {
 			keyId: this.#key.recordedId,
 			day: this.day,
 			admittedAtMs: this.#context.admittedAtMs,
-			doneAtMs: this.#room.clock.now(),
+			doneAtMs: this.#deps.clock.wallMs(),
 			route: this.#context.route,
 			model: this.#context.model,
 			upstream: input.upstream,

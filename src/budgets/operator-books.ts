@@ -27,8 +27,8 @@ interface Page<T> {
 type Listed<Name extends ReadName> = ReadAnswer<Name> extends readonly (infer Item)[] ? Item : never;
 
 /** Sums of many days are asked for again and again by the same page. */
-const KEPT_MS = 30_000;
-const MAX_KEPT = 50;
+const CACHE_MS = 30_000;
+const MAX_CACHED = 50;
 const DAY_MS = 86_400_000;
 /** A day's last requests may be booked when it is over: what ran at midnight, what waited for the store. */
 const SETTLED_DAYS = 2;
@@ -43,7 +43,7 @@ export class OperatorBooks {
 	readonly #audits = new Set<StoreReader>();
 	/** Of days that are over; null: nothing was charged. */
 	readonly #days = new Map<number, ReadAnswer<"usageRows">[number] | null>();
-	readonly #kept = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
+	readonly #cached = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
 
 	constructor(options: OperatorBooksOptions) {
 		this.#options = options;
@@ -67,7 +67,7 @@ export class OperatorBooks {
 
 	/** At most half a minute old. */
 	usage(query: ReadInput<"usageRows">): Promise<ReadAnswer<"usageRows">> {
-		return this.#lately("usageRows", query);
+		return this.#cachedOrRead("usageRows", query);
 	}
 
 	/**
@@ -94,12 +94,12 @@ export class OperatorBooks {
 
 	/** Metered requests by UTC day, at most half a minute old. */
 	requestDays(query: ReadInput<"requestDays">): Promise<ReadAnswer<"requestDays">> {
-		return this.#lately("requestDays", query);
+		return this.#cachedOrRead("requestDays", query);
 	}
 
 	/** The UTC day number now. */
 	today(): number {
-		return Math.floor(this.#options.clock.now() / DAY_MS);
+		return Math.floor(this.#options.clock.wallMs() / DAY_MS);
 	}
 
 	/** Proves the whole books; in a thread of its own, since it takes as long as the books are big. */
@@ -119,18 +119,18 @@ export class OperatorBooks {
 		for (const reader of this.#audits) reader.close();
 	}
 
-	#lately<Name extends ReadName>(name: Name, query: ReadInput<Name>): Promise<ReadAnswer<Name>> {
+	#cachedOrRead<Name extends ReadName>(name: Name, query: ReadInput<Name>): Promise<ReadAnswer<Name>> {
 		const question = `${name} ${JSON.stringify(query)}`;
-		const nowMs = this.#options.clock.monotonic();
-		const kept = this.#kept.get(question);
-		if (kept !== undefined && nowMs - kept.atMs < KEPT_MS) return kept.answer as Promise<ReadAnswer<Name>>;
+		const nowMs = this.#options.clock.monotonicMs();
+		const kept = this.#cached.get(question);
+		if (kept !== undefined && nowMs - kept.atMs < CACHE_MS) return kept.answer as Promise<ReadAnswer<Name>>;
 		const answer = orApiError(this.#reader.read(name, query));
-		this.#kept.delete(question);
-		this.#kept.set(question, { atMs: nowMs, answer });
-		const [oldest] = this.#kept.keys();
-		if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
+		this.#cached.delete(question);
+		this.#cached.set(question, { atMs: nowMs, answer });
+		const [oldest] = this.#cached.keys();
+		if (this.#cached.size > MAX_CACHED && oldest !== undefined) this.#cached.delete(oldest);
 		// What failed is asked for again.
-		answer.catch(() => this.#kept.delete(question));
+		answer.catch(() => this.#cached.delete(question));
 		return answer;
 	}
 }

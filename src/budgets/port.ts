@@ -58,7 +58,7 @@ export interface CeilingRequest {
 	readonly inputPrice: PicoPrice;
 	readonly outputPrice: PicoPrice;
 	/** What the request costs beside its tokens. Absent: nothing. */
-	readonly besideNano?: Nano;
+	readonly fixedNano?: Nano;
 }
 
 export interface CeilingResult {

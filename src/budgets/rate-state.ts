@@ -4,7 +4,7 @@ import type { Clock } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
 
 /** A minute window, as far as its caller is told of it. */
-export interface ToldWindow {
+export interface ReportedWindow {
 	/** Monotonic instant of its end. */
 	readonly endsAt: number;
 	/** Unix seconds of its end, for the headers. */
@@ -12,8 +12,8 @@ export interface ToldWindow {
 }
 
 /** What is told of a window of which so many requests and tokens are used. */
-export function stateOf(
-	window: ToldWindow,
+export function rateStateOf(
+	window: ReportedWindow,
 	used: { requests: number; tokens: number },
 	limit: RateLimit,
 	now: number,
@@ -29,14 +29,14 @@ export function stateOf(
 }
 
 /** What is told of a window that begins now. */
-export function unusedState(limit: RateLimit, clock: Clock): RateState {
-	const now = clock.monotonic();
-	const window = { endsAt: now + MINUTE_MS, resetAtSeconds: Math.ceil((clock.now() + MINUTE_MS) / 1000) };
-	return stateOf(window, { requests: 0, tokens: 0 }, limit, now);
+export function unusedRateState(limit: RateLimit, clock: Clock): RateState {
+	const now = clock.monotonicMs();
+	const window = { endsAt: now + MINUTE_MS, resetAtSeconds: Math.ceil((clock.wallMs() + MINUTE_MS) / 1000) };
+	return rateStateOf(window, { requests: 0, tokens: 0 }, limit, now);
 }
 
 /** The 429 of a request that found the window used up: of its tokens, or of its requests. */
-export function exceeded(state: RateState, tokensOut: boolean, subject: string): ApiError {
+export function rateLimitExceeded(state: RateState, tokensOut: boolean, subject: string): ApiError {
 	const limit = tokensOut ? `${state.limitTokens} tokens` : `${state.limitRequests} requests`;
 	return new ApiError("RATE_LIMIT_EXCEEDED", {
 		message: `Rate limit of ${limit} per minute reached; retry in ${state.resetInSeconds}s`,

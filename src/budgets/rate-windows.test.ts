@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../telemetry/clock.ts";
 import { RateWindows } from "./rate-windows.ts";
-import { refused } from "./test-node.test-support.ts";
+import { refused } from "./testing/test-node.ts";
 
 const limit = { requestsPerMinute: 3, tokensPerMinute: 100 };
 

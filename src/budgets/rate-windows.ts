@@ -1,7 +1,7 @@
 import { MINUTE_MS } from "../store/minutes.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
-import { exceeded, stateOf, unusedState } from "./rate-state.ts";
+import { rateLimitExceeded, rateStateOf, unusedRateState } from "./rate-state.ts";
 import { WindowTable } from "./window-table.ts";
 
 interface RateWindow {
@@ -31,22 +31,22 @@ export class RateWindows {
 
 	/** Takes one request and counts its prompt's estimate. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
 	take(accountId: string, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const window = this.#windows.find(accountId, subject, now) ?? this.#open(accountId, subject, now);
 		const { requestsPerMinute, tokensPerMinute } = limit;
 		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
 		if (tokensOut || window.requests >= requestsPerMinute)
-			throw exceeded(stateOf(window, window, limit, now), tokensOut, subject);
+			throw rateLimitExceeded(rateStateOf(window, window, limit, now), tokensOut, subject);
 		window.requests++;
 		window.tokens += promptTokensEstimate;
-		return stateOf(window, window, limit, now);
+		return rateStateOf(window, window, limit, now);
 	}
 
 	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
 	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
-		return window === undefined ? unusedState(limit, this.#clock) : stateOf(window, window, limit, now);
+		return window === undefined ? unusedRateState(limit, this.#clock) : rateStateOf(window, window, limit, now);
 	}
 
 	/**
@@ -54,7 +54,7 @@ export class RateWindows {
 	 * only what goes beyond the estimate counts, in the window that is open now.
 	 */
 	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void {
-		const window = this.#windows.find(accountId, subject, this.#clock.monotonic());
+		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());
 		if (window === undefined) return;
 		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
 		const more = tokens - promptTokensEstimate;
@@ -66,7 +66,7 @@ export class RateWindows {
 	}
 
 	#open(accountId: string, subject: string, now: number): RateWindow {
-		const resetAtSeconds = Math.ceil((this.#clock.now() + MINUTE_MS) / 1000);
+		const resetAtSeconds = Math.ceil((this.#clock.wallMs() + MINUTE_MS) / 1000);
 		const window = { accountId, subject, endsAt: now + MINUTE_MS, resetAtSeconds, requests: 0, tokens: 0 };
 		this.#windows.add(window, now);
 		return window;

@@ -1,12 +1,12 @@
 import { ApiError, type ErrorCode } from "../errors/index.ts";
 import { formatNano } from "../ledger/nano.ts";
 import type { AccountMoney } from "./account-money.ts";
-import type { Purse } from "./purse.ts";
+import type { LeaseBalance } from "./lease-balance.ts";
 import type { SpendingWindow } from "./spending-window.ts";
-import { total, withinCaps } from "./split.ts";
+import { sumOfSplit, withinCaps } from "./split.ts";
 
 /** A request that no money was found for. */
-export interface Refused {
+export interface UnfundedRequest {
 	readonly money: AccountMoney;
 	readonly day: number;
 	readonly window: SpendingWindow | null;
@@ -22,23 +22,23 @@ export interface Refused {
  * with money in it; where the money itself was short, INSUFFICIENT_BALANCE. Where running requests hold the
  * money the text says so and Retry-After is 1 second.
  */
-export function refusal(refused: Refused): ApiError {
+export function paymentRefusal(refused: UnfundedRequest): ApiError {
 	const { money, day, window, needNano } = refused;
-	const near = window?.near ?? { usd: Infinity, diem: Infinity };
-	const anywhere = total(withinCaps(money.anywhere(day), near.diem, near.usd));
+	const near = window?.isNearLimit ?? { usd: Infinity, diem: Infinity };
+	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), near.diem, near.usd));
 	// Where the account would have enough, other nodes hold it.
 	const spendable =
 		anywhere < needNano
 			? anywhere
-			: total(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
-	const has = (purse: Purse) => Math.max(purse.left, purse.total);
+			: sumOfSplit(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
+	const has = (purse: LeaseBalance) => Math.max(purse.leased, purse.total);
 	const onceFree = withinCaps(
 		{ diem: has(money.diem(day)), bundled: has(money.bundled), usd: has(money.usd) },
 		window === null ? Infinity : Math.max(0, window.limitDiem - window.spentDiem),
 		window === null ? Infinity : Math.max(0, window.limitUsd - window.spentUsd),
 	);
-	const held = total(onceFree) >= needNano;
-	const code = blockedBy(refused);
+	const held = sumOfSplit(onceFree) >= needNano;
+	const code = blockingCap(refused);
 	const message = [
 		START[code],
 		`: this request may cost up to ${amount(needNano)} USD and ${amount(spendable)} USD can be spent`,
@@ -70,12 +70,12 @@ const END: Record<RefusalCode, string> = {
 };
 
 /** What the account has, whoever has it leased: a cap that is below it stands in the way. */
-function blockedBy({ money, day, window }: Refused): RefusalCode {
+function blockingCap({ money, day, window }: UnfundedRequest): RefusalCode {
 	if (window === null) return "INSUFFICIENT_BALANCE";
-	const { diem, bundled, usd } = money.anywhere(day);
-	if (Math.max(money.usd.left, money.usd.total) + Math.max(money.bundled.left, money.bundled.total) > 0)
-		return window.near.usd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
-	return diem > 0 && window.near.diem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	const { diem, bundled, usd } = money.freeAnywhere(day);
+	if (Math.max(money.usd.leased, money.usd.total) + Math.max(money.bundled.leased, money.bundled.total) > 0)
+		return window.isNearLimit.usd < usd + bundled ? "API_KEY_USD_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
+	return diem > 0 && window.isNearLimit.diem < diem ? "API_KEY_DIEM_SPEND_LIMIT_EXCEEDED" : "INSUFFICIENT_BALANCE";
 }
 
 function amount(nanoUsd: number): string {

@@ -3,11 +3,11 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { AnswerFiles } from "./answer-files.ts";
-import { StoredCredits } from "./credit-window.ts";
-import { StoredIdempotency } from "./idempotency-desk.ts";
-import type { CreditWindow, IdempotencyDesk, SendAudit } from "./rpc-port.ts";
-import { RpcSweep } from "./rpc-sweep.ts";
-import { JournaledSends } from "./send-audit.ts";
+import { StoreCreditWindow } from "./credit-window.ts";
+import { NodeIdempotencyStore } from "./idempotency-store.ts";
+import type { CreditWindow, IdempotencyStore, SendAudit } from "./rpc-port.ts";
+import { RpcRetention } from "./rpc-retention.ts";
+import { JournalSendAudit } from "./send-audit.ts";
 
 export interface RpcBudgetsOptions {
 	readonly store: StorePort;
@@ -25,7 +25,7 @@ export interface RpcBudgetsOptions {
 /** What the chain proxy asks of a node's budgets beside holds. */
 export interface RpcBudgets {
 	readonly credits: CreditWindow;
-	readonly idempotency: IdempotencyDesk;
+	readonly idempotency: IdempotencyStore;
 	readonly sends: SendAudit;
 	/** Ends what runs beside the requests; before the store is closed. */
 	close(): Promise<void>;
@@ -35,21 +35,21 @@ export interface RpcBudgets {
 export function createRpcBudgets(options: RpcBudgetsOptions): RpcBudgets {
 	const { store, journal, clock, timers = systemTimers, log, dataDir, sendsKeptDays } = options;
 	const files = new AnswerFiles(dataDir);
-	const sweep = new RpcSweep({ store, journal, clock, timers, files, sendsKeptDays });
-	const idempotency = new StoredIdempotency({
+	const sweep = new RpcRetention({ store, journal, clock, timers, files, sendsKeptDays });
+	const idempotency = new NodeIdempotencyStore({
 		store,
 		journal,
 		clock,
 		timers,
 		log,
 		files,
-		posted: (...file) => sweep.posted(...file),
+		posted: (...file) => sweep.onPosted(...file),
 	});
-	const credits = new StoredCredits({ store, clock, timers });
+	const credits = new StoreCreditWindow({ store, clock, timers });
 	return {
 		credits,
 		idempotency,
-		sends: new JournaledSends(journal, clock),
+		sends: new JournalSendAudit(journal, clock),
 		close: async () => {
 			idempotency.close();
 			credits.close();

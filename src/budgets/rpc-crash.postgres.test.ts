@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { testRpcCrashes } from "./rpc-crash-contract.test-support.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { testRpcCrashes } from "./testing/rpc-crash-contract.ts";
 
 let cluster: PostgresCluster;
 
@@ -11,4 +11,4 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testRpcCrashes(async () => new BooksFolder(await cluster.newDatabase()));
+testRpcCrashes(async () => new StoreFolder(await cluster.newDatabase()));

@@ -1,4 +1,4 @@
-import { BooksFolder } from "../store/testing/books-folder.ts";
-import { testRpcCrashes } from "./rpc-crash-contract.test-support.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
+import { testRpcCrashes } from "./testing/rpc-crash-contract.ts";
 
-testRpcCrashes(() => new BooksFolder());
+testRpcCrashes(() => new StoreFolder());

@@ -2,7 +2,7 @@
  * What the chain proxy asks of the budgets beside holds: the credits of a rolling day, answers that are kept under an
  * idempotency key, and the audit of sends.
  */
-import type { KeptPart } from "../journal/records.ts";
+import type { StoredAnswerPart } from "../journal/records.ts";
 import type { Caller } from "./port.ts";
 
 /** Credits of an account in the last 24 hours, over all its keys, networks and nodes. Counted, so what is under way may pass it. */
@@ -33,7 +33,7 @@ export interface CreditTake {
 }
 
 /** Answers under idempotency keys, 24 hours long, for each account together. */
-export interface IdempotencyDesk {
+export interface IdempotencyStore {
 	/**
 	 * Looks up what became of the request that has this key, and keeps others with it out while this one runs. One trip to
 	 * the store. `fingerprint` is the lower-case hex sha256 of what the key stands for. Rejects with SERVICE_UNAVAILABLE
@@ -44,7 +44,7 @@ export interface IdempotencyDesk {
 
 export type IdempotencyClaim =
 	/** It was answered: this is the answer. */
-	| { readonly kind: "replay"; readonly answer: KeptAnswer }
+	| { readonly kind: "replay"; readonly answer: StoredAnswer }
 	/** The key stands for something else. */
 	| { readonly kind: "reused" }
 	/** Another request with the key is under way. */
@@ -56,7 +56,7 @@ export type IdempotencyClaim =
 	/** An earlier try ended without a known outcome; `note` is what it left. Else as `fresh`. */
 	| { readonly kind: "unknown"; readonly note: string; readonly ticket: IdempotencyTicket };
 
-export interface KeptAnswer {
+export interface StoredAnswer {
 	readonly status: number;
 	/** At most 8 MiB are kept. */
 	readonly body: Uint8Array;
@@ -66,7 +66,7 @@ export interface KeptAnswer {
 
 /** An answer that is ready to be kept: hand it to the post (`PostInput.kept`). Both become durable as one record. */
 export interface PreparedAnswer {
-	readonly part: KeptPart;
+	readonly part: StoredAnswerPart;
 	/** Told by the hold that took it into its post. */
 	posted(): void;
 }
@@ -76,7 +76,7 @@ export interface IdempotencyTicket {
 	 * Makes an answer ready to be kept with its post. One above 256 KiB is written to a file first (a promise). null: it is
 	 * above 8 MiB and is not kept; a later request with the key runs again.
 	 */
-	prepare(answer: KeptAnswer): PreparedAnswer | null | Promise<PreparedAnswer | null>;
+	prepare(answer: StoredAnswer): PreparedAnswer | null | Promise<PreparedAnswer | null>;
 	/**
 	 * Says, before something goes out whose effect cannot be taken back, what the next request with the key is to be told if
 	 * nothing more is heard of this one: as by `keepUnknown`, which a kill of the process would leave out. The request goes

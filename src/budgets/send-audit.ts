@@ -6,7 +6,7 @@ import type { SendAudit, SendRow } from "./rpc-port.ts";
 const MAX_OUTCOME_CHARACTERS = 100;
 
 /** Writes the audit of sends into the journal; `rpc_sends` in the store is made from it. */
-export class JournaledSends implements SendAudit {
+export class JournalSendAudit implements SendAudit {
 	readonly #journal: Journal;
 	readonly #clock: Clock;
 
@@ -16,7 +16,7 @@ export class JournaledSends implements SendAudit {
 	}
 
 	async begin(rows: readonly SendRow[]): Promise<void> {
-		const atMs = this.#clock.now();
+		const atMs = this.#clock.wallMs();
 		await Promise.all(
 			rows.map(({ requestId, item, caller, network, method, rawHash, txHash }) =>
 				this.#journal.append({
@@ -37,7 +37,7 @@ export class JournaledSends implements SendAudit {
 
 	end(requestId: string, item: number, outcome: string, txHash: string | null): void {
 		const known = outcome.replaceAll("\0", "").slice(0, MAX_OUTCOME_CHARACTERS);
-		void this.#append({ t: "send-end", requestId, item, outcome: known, txHash: lower(txHash), atMs: this.#clock.now() });
+		void this.#append({ t: "send-end", requestId, item, outcome: known, txHash: lower(txHash), atMs: this.#clock.wallMs() });
 	}
 
 	/** Nobody waits for it: a journal that fails ends the process, one that is closed leaves the outcome unknown. */

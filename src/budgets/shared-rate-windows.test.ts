@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { once, type PostgresCluster, startPostgres } from "../../test/support/postgres-cluster.ts";
 import { until } from "../../test/support/until.ts";
 import type { MinuteAnswer, MinuteExchange, SharedMinutes } from "../store/minutes.ts";
-import { startBoot } from "../store/postgres/boots.ts";
+import { startEpoch } from "../store/postgres/epochs.ts";
 import { migrate } from "../store/postgres/migrate.ts";
-import { PostgresMinutes } from "../store/postgres/minute-desk.ts";
+import { PostgresMinutes } from "../store/postgres/postgres-minutes.ts";
 import { type Clock, ManualClock, systemClock, systemTimers } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
-import { refused } from "./test-node.test-support.ts";
+import { refused } from "./testing/test-node.ts";
 
 let cluster: PostgresCluster;
 let url: string;
@@ -63,7 +63,7 @@ beforeEach(async () => {
 	url = await cluster.newDatabase();
 	await once(url, async (sql) => {
 		await migrate(sql);
-		for (const id of ["a", "b", "c"]) await startBoot(sql, { id: `node_${id}`, epoch: 0, appliedSeq: 0 }, 600_000);
+		for (const id of ["a", "b", "c"]) await startEpoch(sql, { id: `node_${id}`, epoch: 0, appliedSeq: 0 }, 600_000);
 	});
 });
 

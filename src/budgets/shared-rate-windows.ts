@@ -1,15 +1,15 @@
 import { MINUTE_MS, type MinuteGrant, type MinuteTake, type SharedMinutes } from "../store/minutes.ts";
 import { type Clock, every, type Timers } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
-import { exceeded, stateOf, unusedState } from "./rate-state.ts";
+import { rateLimitExceeded, rateStateOf, unusedRateState } from "./rate-state.ts";
 import { type TimedWindow, WindowTable } from "./window-table.ts";
 
 /** Tokens that were counted here are told to the other nodes this often. */
-const TELL_EVERY_MS = 250;
+const REPORT_EVERY_MS = 250;
 /** Windows told of in one exchange; the others come with the next. */
-const MAX_TOLD = 1_000;
+const MAX_REPORTED = 1_000;
 /** No request waits longer for the store: its node then counts alone. */
-const PATIENCE_MS = 1_000;
+const STORE_TIMEOUT_MS = 1_000;
 /** While it counts alone the node asks the store this often whether it is back. */
 const RETRY_MS = 1_000;
 
@@ -35,11 +35,11 @@ class SharedWindow implements TimedWindow {
 	/** What the store counts over all nodes, as last heard. */
 	taken = 0;
 	/** At this limit and below the store has no more in this window. */
-	dryLimit = 0;
+	exhaustedLimit = 0;
 	/** Tokens of all nodes, as last heard; on their way to the store; counted since. */
-	toldTokens = 0;
-	tellingTokens = 0;
-	untoldTokens = 0;
+	reportedTokens = 0;
+	reportingTokens = 0;
+	unreportedTokens = 0;
 	limitsTokens = false;
 	readonly waiting: Waiter[] = [];
 
@@ -57,7 +57,7 @@ class SharedWindow implements TimedWindow {
 
 	/** Of all nodes. */
 	get tokens(): number {
-		return Math.max(0, this.toldTokens + this.tellingTokens + this.untoldTokens);
+		return Math.max(0, this.reportedTokens + this.reportingTokens + this.unreportedTokens);
 	}
 
 	/** Let through here without the store. */
@@ -79,12 +79,12 @@ export class SharedRateWindows {
 	/** Windows with requests that wait. */
 	readonly #asking = new Set<SharedWindow>();
 	/** Windows that used more than the store knows of. */
-	readonly #owing = new Set<SharedWindow>();
+	readonly #unreportedWindows = new Set<SharedWindow>();
 	/** Windows whose tokens are to be told, or heard. */
-	readonly #telling = new Set<SharedWindow>();
-	readonly #stopTelling: () => void;
-	#underWay = false;
-	#alone = false;
+	readonly #reporting = new Set<SharedWindow>();
+	readonly #stopReporting: () => void;
+	#isExchanging = false;
+	#isAlone = false;
 	#askedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(store: SharedMinutes, parts: { clock: Clock; timers: Timers }, maxWindows: number) {
@@ -92,7 +92,7 @@ export class SharedRateWindows {
 		this.#clock = parts.clock;
 		this.#timers = parts.timers;
 		this.#windows = new WindowTable(maxWindows);
-		this.#stopTelling = every(parts.timers, TELL_EVERY_MS, () => this.#tell());
+		this.#stopReporting = every(parts.timers, REPORT_EVERY_MS, () => this.#report());
 	}
 
 	/**
@@ -100,11 +100,11 @@ export class SharedRateWindows {
 	 * Throws, or rejects with, RATE_LIMIT_EXCEEDED and then takes nothing.
 	 */
 	take(accountId: string, subject: string, limit: RateLimit, estimate: number): RateState | Promise<RateState> {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const window = this.#windows.find(accountId, subject, now) ?? this.#open(accountId, subject, now);
 		window.limitsTokens ||= limit.tokensPerMinute !== undefined;
 		if (window.waiting.length === 0) {
-			const state = this.#takeHere(window, limit, estimate);
+			const state = this.#takeLocally(window, limit, estimate);
 			if (state !== undefined) return state;
 		}
 		const { promise, resolve, reject } = Promise.withResolvers<RateState>();
@@ -116,14 +116,14 @@ export class SharedRateWindows {
 
 	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
 	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
-		return window === undefined ? unusedState(limit, this.#clock) : stateOf(window, window, limit, now);
+		return window === undefined ? unusedRateState(limit, this.#clock) : rateStateOf(window, window, limit, now);
 	}
 
 	/** Puts the real tokens in the place of the estimate: see `RateWindows.settle`. */
 	settle(accountId: string, subject: string, estimate: number, tokens: number, taken?: RateState): void {
-		const window = this.#windows.find(accountId, subject, this.#clock.monotonic());
+		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());
 		if (window === undefined) return;
 		const same = taken === undefined || taken.resetAtSeconds === window.resetAtSeconds;
 		const more = tokens - estimate;
@@ -132,87 +132,91 @@ export class SharedRateWindows {
 
 	/** Who still waits is served by what this node knows. */
 	close(): void {
-		this.#stopTelling();
-		this.#goAlone();
+		this.#stopReporting();
+		this.#countAlone();
 	}
 
 	#open(accountId: string, subject: string, now: number): SharedWindow {
-		const resetAtSeconds = Math.ceil((this.#clock.now() + MINUTE_MS) / 1000);
+		const resetAtSeconds = Math.ceil((this.#clock.wallMs() + MINUTE_MS) / 1000);
 		const window = new SharedWindow(accountId, subject, now + MINUTE_MS, resetAtSeconds);
 		this.#windows.add(window, now);
 		return window;
 	}
 
 	/** One try without the store; undefined where it has to be asked. Throws RATE_LIMIT_EXCEEDED. */
-	#takeHere(window: SharedWindow, limit: RateLimit, estimate: number): RateState | undefined {
+	#takeLocally(window: SharedWindow, limit: RateLimit, estimate: number): RateState | undefined {
 		const { requestsPerMinute, tokensPerMinute } = limit;
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
 		const granted = window.used < window.granted;
-		const out = window.used >= requestsPerMinute || (!granted && window.dryLimit >= requestsPerMinute);
-		const outAlone = this.#alone && !granted && window.requests >= requestsPerMinute;
+		const out = window.used >= requestsPerMinute || (!granted && window.exhaustedLimit >= requestsPerMinute);
+		const countedAlone = this.#isAlone && !granted && window.requests >= requestsPerMinute;
 		// The other nodes' estimates may turn out too high: who is refused for tokens wants to hear of it.
-		if (tokensOut) this.#telling.add(window);
-		if (tokensOut || out || outAlone) throw exceeded(stateOf(window, window, limit, now), tokensOut, window.subject);
-		if (!granted && !this.#alone) return undefined;
+		if (tokensOut) this.#reporting.add(window);
+		if (tokensOut || out || countedAlone)
+			throw rateLimitExceeded(rateStateOf(window, window, limit, now), tokensOut, window.subject);
+		if (!granted && !this.#isAlone) return undefined;
 		window.used++;
-		if (!granted) this.#owing.add(window);
+		if (!granted) this.#unreportedWindows.add(window);
 		this.#count(window, estimate);
-		return stateOf(window, window, limit, now);
+		return rateStateOf(window, window, limit, now);
 	}
 
 	#count(window: SharedWindow, tokens: number): void {
 		if (!window.limitsTokens) return;
-		window.untoldTokens += Math.max(tokens, -window.tokens);
-		this.#telling.add(window);
+		window.unreportedTokens += Math.max(tokens, -window.tokens);
+		this.#reporting.add(window);
 	}
 
 	/** Every 250 ms. */
-	#tell(): void {
-		if (this.#alone && this.#clock.monotonic() - this.#askedAt < RETRY_MS) return;
-		if (this.#alone || this.#telling.size + this.#owing.size > 0) void this.#exchange(true);
+	#report(): void {
+		if (this.#isAlone && this.#clock.monotonicMs() - this.#askedAt < RETRY_MS) return;
+		if (this.#isAlone || this.#reporting.size + this.#unreportedWindows.size > 0) void this.#exchange(true);
 	}
 
 	/** One exchange with the store after the other, until nobody waits. */
 	async #exchange(tell = false): Promise<void> {
-		if (this.#underWay) return;
-		this.#underWay = true;
+		if (this.#isExchanging) return;
+		this.#isExchanging = true;
 		try {
-			for (let first = true; first || (this.#asking.size > 0 && !this.#alone); first = false) await this.#ask(tell && first);
+			for (let first = true; first || (this.#asking.size > 0 && !this.#isAlone); first = false) await this.#ask(tell && first);
 		} finally {
-			this.#underWay = false;
+			this.#isExchanging = false;
 		}
 	}
 
 	async #ask(tell: boolean): Promise<void> {
-		const sentAt = this.#clock.monotonic();
+		const sentAt = this.#clock.monotonicMs();
 		this.#askedAt = sentAt;
-		const asking = [...this.#asking, ...this.#takeFrom(this.#owing, (window) => window.spent > 0 && !this.#asking.has(window))];
+		const asking = [
+			...this.#asking,
+			...this.#takeFrom(this.#unreportedWindows, (window) => window.spent > 0 && !this.#asking.has(window)),
+		];
 		const takes = asking.map(takeOf);
-		const telling = tell ? this.#takeFrom(this.#telling, (window) => window.startedAtMs !== null) : [];
+		const telling = tell ? this.#takeFrom(this.#reporting, (window) => window.startedAtMs !== null) : [];
 		const sums = telling.map(sumOf);
-		const forgetPatience = this.#timers.after(PATIENCE_MS, () => this.#goAlone());
+		const cancelTimeout = this.#timers.after(STORE_TIMEOUT_MS, () => this.#countAlone());
 		try {
 			const answer = await this.#store.exchange({ takes, sums });
-			for (const [index, window] of telling.entries()) heardTokens(window, answer.sums[index] ?? null);
+			for (const [index, window] of telling.entries()) applyStoreTokens(window, answer.sums[index] ?? null);
 			const complete = takes.every((take, index) => this.#granted(asking[index], take, answer.takes[index] ?? null, sentAt));
-			this.#alone = !complete;
+			this.#isAlone = !complete;
 		} catch {
-			this.#alone = true;
-			for (const window of telling) this.#untold(window);
-			for (const window of asking) if (window.spent > 0) this.#owing.add(window);
+			this.#isAlone = true;
+			for (const window of telling) this.#unreported(window);
+			for (const window of asking) if (window.spent > 0) this.#unreportedWindows.add(window);
 		} finally {
-			forgetPatience();
+			cancelTimeout();
 		}
 		this.#serveAll();
 	}
 
 	/** Takes up to a bound of windows that are still open out of a set. */
 	#takeFrom(windows: Set<SharedWindow>, wanted: (window: SharedWindow) => boolean): SharedWindow[] {
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const taken: SharedWindow[] = [];
 		for (const window of windows) {
-			if (taken.length >= MAX_TOLD) break;
+			if (taken.length >= MAX_REPORTED) break;
 			windows.delete(window);
 			if (window.endsAt > now && wanted(window)) taken.push(window);
 		}
@@ -227,25 +231,25 @@ export class SharedRateWindows {
 			window.startedAtMs = grant.startedAtMs;
 			// From when it was asked: the store's window ends no earlier than this one, so no grant outlives it.
 			window.endsAt = sentAt + grant.endsInMs;
-			const leftMs = window.endsAt - this.#clock.monotonic();
-			window.resetAtSeconds = Math.ceil((this.#clock.now() + leftMs) / 1000);
-			if (window.untoldTokens !== 0) this.#telling.add(window);
+			const leftMs = window.endsAt - this.#clock.monotonicMs();
+			window.resetAtSeconds = Math.ceil((this.#clock.wallMs() + leftMs) / 1000);
+			if (window.unreportedTokens !== 0) this.#reporting.add(window);
 		}
 		window.granted += take.spent + grant.granted;
 		window.taken = grant.taken;
-		window.toldTokens = grant.tokens;
-		if (grant.granted < take.wanted) window.dryLimit = Math.max(window.dryLimit, take.limit);
+		window.reportedTokens = grant.tokens;
+		if (grant.granted < take.wanted) window.exhaustedLimit = Math.max(window.exhaustedLimit, take.limit);
 		return true;
 	}
 
-	#untold(window: SharedWindow): void {
-		window.untoldTokens += window.tellingTokens;
-		window.tellingTokens = 0;
-		this.#telling.add(window);
+	#unreported(window: SharedWindow): void {
+		window.unreportedTokens += window.reportingTokens;
+		window.reportingTokens = 0;
+		this.#reporting.add(window);
 	}
 
-	#goAlone(): void {
-		this.#alone = true;
+	#countAlone(): void {
+		this.#isAlone = true;
 		this.#serveAll();
 	}
 
@@ -259,7 +263,7 @@ export class SharedRateWindows {
 	#serve(window: SharedWindow): void {
 		for (let head = window.waiting[0]; head !== undefined; head = window.waiting[0]) {
 			try {
-				const state = this.#takeHere(window, head.limit, head.estimate);
+				const state = this.#takeLocally(window, head.limit, head.estimate);
 				if (state === undefined) return;
 				head.resolve(state);
 			} catch (refusal) {
@@ -276,21 +280,21 @@ function takeOf(window: SharedWindow): MinuteTake {
 }
 
 function sumOf(window: SharedWindow) {
-	const { accountId, subject, startedAtMs, untoldTokens } = window;
-	window.tellingTokens = untoldTokens;
-	window.untoldTokens = 0;
-	return { accountId, subject, startedAtMs: startedAtMs ?? 0, tokens: untoldTokens };
+	const { accountId, subject, startedAtMs, unreportedTokens } = window;
+	window.reportingTokens = unreportedTokens;
+	window.unreportedTokens = 0;
+	return { accountId, subject, startedAtMs: startedAtMs ?? 0, tokens: unreportedTokens };
 }
 
-function heardTokens(window: SharedWindow, tokens: number | null): void {
-	window.tellingTokens = 0;
-	if (tokens !== null) window.toldTokens = tokens;
+function applyStoreTokens(window: SharedWindow, tokens: number | null): void {
+	window.reportingTokens = 0;
+	if (tokens !== null) window.reportedTokens = tokens;
 }
 
 /** The store's window ended while it was asked: what it had granted is gone with it. */
 function restart(window: SharedWindow): void {
 	window.used = window.spent;
 	window.granted = 0;
-	window.dryLimit = 0;
-	window.untoldTokens = 0;
+	window.exhaustedLimit = 0;
+	window.unreportedTokens = 0;
 }

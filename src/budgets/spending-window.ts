@@ -64,7 +64,7 @@ export class SpendingWindow {
 	}
 
 	/** What the limits leave to this node at most, if all others gave theirs back. */
-	get most(): CapAmounts {
+	get spendable(): CapAmounts {
 		return {
 			usd: Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd),
 			diem: Math.max(0, this.limitDiem - this.spentDiem - this.heldDiem),
@@ -72,8 +72,8 @@ export class SpendingWindow {
 	}
 
 	/** The same less what others had leased when that was last heard. */
-	get near(): CapAmounts {
-		const { usd, diem } = this.most;
+	get isNearLimit(): CapAmounts {
+		const { usd, diem } = this.spendable;
 		return { usd: Math.max(0, usd - this.elsewhere.usd), diem: Math.max(0, diem - this.elsewhere.diem) };
 	}
 
@@ -121,7 +121,7 @@ export class SpendingWindow {
 	}
 
 	/** Nothing is leased any more. */
-	lapseLease(): void {
+	expireLease(): void {
 		this.#leasedUsd = 0;
 		this.#leasedDiem = 0;
 	}

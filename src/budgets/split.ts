@@ -17,12 +17,12 @@ export function withinCaps(free: Split, roomDiem: number, roomUsd: number): Spli
 }
 
 /** The sum of a split. Past 2^53 it is not exact: good for comparing with an amount, not for booking. */
-export function total(split: Split): number {
+export function sumOfSplit(split: Split): number {
 	return split.diem + split.bundled + split.usd;
 }
 
 /** Takes `amount` in spending order: diem, bundled, usd. undefined where it does not fit. */
-export function take(amount: number, from: Split): Split | undefined {
+export function takeInOrder(amount: number, from: Split): Split | undefined {
 	const diem = Math.min(amount, from.diem);
 	const bundled = Math.min(amount - diem, from.bundled);
 	const usd = amount - diem - bundled;
@@ -30,7 +30,7 @@ export function take(amount: number, from: Split): Split | undefined {
 }
 
 /** Of a split the part that no source here covers, as far as `most` goes, is owed instead of borne by the operator. */
-export function owing(split: SplitPost, most: UsableMoney): { readonly lines: readonly PostLine[]; readonly owed: Nano } {
+export function owedPart(split: SplitPost, most: UsableMoney): { readonly lines: readonly PostLine[]; readonly owed: Nano } {
 	let left = Math.min(split.overrun, most.diem + most.usd);
 	const owed = nano(left);
 	const lines = split.lines.map((line) => {

@@ -234,7 +234,7 @@ test("other keys of the account are served while one waits for what another node
 	held?.void();
 });
 
-async function holdOn(node: number, hash: string, amount: number, atMs = systemClock.now()): Promise<Hold | null> {
+async function holdOn(node: number, hash: string, amount: number, atMs = systemClock.wallMs()): Promise<Hold | null> {
 	const budgets = nodes[node]?.budgets;
 	const caller = await budgets?.caller(hash);
 	if (budgets === undefined || caller === null || caller === undefined) throw new Error("no caller");

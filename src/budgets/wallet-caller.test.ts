@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ownName, walletKey } from "../store/wallet-callers.ts";
-import { testNode } from "./test-node.test-support.ts";
+import { testNode } from "./testing/test-node.ts";
 
 const IDENTITY = "eip155:8453:0x00000000000000000000000000000000000000a1";
 

@@ -27,11 +27,11 @@ export class WalletCaller implements Caller {
 	}
 
 	get account(): Account {
-		return this.own?.account ?? this.linked?.account ?? stranger(this.wallet);
+		return this.own?.account ?? this.linked?.account ?? unregisteredWallet(this.wallet);
 	}
 
 	/** True where it has no account at all: whoever has a key of its own can be any number of such wallets. */
-	get stranger(): boolean {
+	get isUnregistered(): boolean {
 		return this.own === null && this.linked === null;
 	}
 
@@ -75,17 +75,17 @@ function paymentRequired(why: string): ApiError {
  * where nodes share the store: it may have topped up at another one, and a 402 would make it pay once more.
  */
 export function findWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
-	const found = walletAsKnown(cache, identity);
-	if (found instanceof Promise) return found.then((wallet) => lookedAtAgain(cache, wallet));
-	return lookedAtAgain(cache, found);
+	const found = cachedWallet(cache, identity);
+	if (found instanceof Promise) return found.then((wallet) => readAgain(cache, wallet));
+	return readAgain(cache, found);
 }
 
-function lookedAtAgain(cache: CallerCache, found: WalletCaller): WalletCaller | Promise<WalletCaller> {
-	const again = !walletMayConsume(found.balances()) && cache.doubt(ownName(found.wallet));
-	return again ? walletAsKnown(cache, found.wallet) : found;
+function readAgain(cache: CallerCache, found: WalletCaller): WalletCaller | Promise<WalletCaller> {
+	const again = !walletMayConsume(found.balances()) && cache.invalidate(ownName(found.wallet));
+	return again ? cachedWallet(cache, found.wallet) : found;
 }
 
-function walletAsKnown(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
+function cachedWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
 	const link = linkOf(identity);
 	const own = cache.find(ownName(identity));
 	const linked = link === null ? null : cache.find(linkedName(link));
@@ -95,7 +95,7 @@ function walletAsKnown(cache: CallerCache, identity: string): WalletCaller | Pro
 }
 
 /** A wallet without any account: it is known by its identity, and by nothing else. */
-function stranger(identity: string): Account {
+function unregisteredWallet(identity: string): Account {
 	return {
 		id: identity,
 		name: identity,

@@ -4,8 +4,8 @@ import * as answers from "./answers.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import { Characters } from "./characters.ts";
 import { CharactersQuerySchema } from "./characters-query.ts";
-import { data, inputsOf } from "./config-for-tests.ts";
 import { ServiceParametersEchoSchema, ServiceParametersSchema } from "./service-parameters.ts";
+import { data, inputsOf } from "./testing/config.ts";
 
 const schemas = { ...answers, CharactersQuerySchema, ServiceParametersSchema, ServiceParametersEchoSchema };
 

@@ -3,22 +3,22 @@ import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData, SpeechModelData } from "./data-schema.ts";
 import type { Listing } from "./drafts.ts";
-import type { SpeechFacts, TranscriptionFacts } from "./types.ts";
+import type { SpeechProperties, TranscriptionProperties } from "./types.ts";
 
 const PRICE_UNIT_CHARACTERS = 1_000_000;
 const PRICE_UNIT_MS = 1_000;
 /** Where a model's own is not known. */
-const TIMESTAMPS_BY_DEFAULT: Readonly<Record<string, TranscriptionFacts["timestamps"]>> = { "stt-xai-v1": "word" };
+const TIMESTAMPS_BY_DEFAULT: Readonly<Record<string, TranscriptionProperties["timestamps"]>> = { "stt-xai-v1": "word" };
 
 /** Those of OpenAI's models, which other servers of its API take too. */
 const OPENAI_VOICES = ["alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse"];
 
 /** Facts of a speech model; null where neither the catalog, the operator nor an upstream names it and its voices. */
-export function speechFacts(
+export function speechProperties(
 	entry: ModelEntry | undefined,
 	data: MediaModelData | undefined,
 	listings: readonly Listing[],
-): SpeechFacts | null {
+): SpeechProperties | null {
 	const known = data?.type === "tts" ? data : undefined;
 	const own = entry?.speech;
 	const listed = listings.find(({ model }) => model.type === "tts")?.model;
@@ -45,11 +45,11 @@ function defaultOf(voices: readonly string[], known: SpeechModelData | undefined
 	return known !== undefined && voices.includes(known.defaultVoice) ? known.defaultVoice : (voices[0] ?? "");
 }
 
-export function transcriptionFacts(
+export function transcriptionProperties(
 	id: string,
 	entry: ModelEntry | undefined,
 	data: MediaModelData | undefined,
-): TranscriptionFacts {
+): TranscriptionProperties {
 	const known = data?.type === "asr" ? data : undefined;
 	const own = entry?.transcription;
 	return {

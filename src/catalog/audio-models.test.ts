@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { buildCatalog } from "./build-catalog.ts";
-import { inputsOf } from "./config-for-tests.ts";
+import { inputsOf } from "./testing/config.ts";
 
 const upstreams = { own: { url: "http://127.0.0.1:9/v1" } };
 const specOf = (model: { public: Readonly<Record<string, unknown>> } | undefined) =>

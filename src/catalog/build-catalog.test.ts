@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../errors/index.ts";
 import { buildCatalog } from "./build-catalog.ts";
-import { inputsOf, listed } from "./config-for-tests.ts";
+import { inputsOf, listed } from "./testing/config.ts";
 import type { DiscoveredModel, TextModel } from "./types.ts";
 
 const EMBEDDED_ID = "smollm2-135m-instruct";

@@ -1,10 +1,10 @@
 import type { Config, ModelEntry } from "../config/index.ts";
-import { speechFacts, transcriptionFacts } from "./audio-model.ts";
+import { speechProperties, transcriptionProperties } from "./audio-model.ts";
 import { Catalog } from "./catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
-import { type CatalogInputs, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
-import { embeddingFacts, ownEmbeddingSpec } from "./embedding-model.ts";
-import { imageFacts, ownImageSpec, ownUpscaleSpec, upscaleFacts } from "./image-model.ts";
+import { type CatalogSources, configError, type Draft, draftModels, EMBEDDED, TEXT_ONLY } from "./drafts.ts";
+import { embeddingProperties, ownEmbeddingSpec } from "./embedding-model.ts";
+import { imageProperties, ownImageSpec, ownUpscaleSpec, upscaleProperties } from "./image-model.ts";
 import { mediaSpec, ownSpeechSpec, ownTranscriptionSpec } from "./media-model.ts";
 import { MAX_MODEL_REF } from "./model-ref.ts";
 import { isPrivateAddress } from "./private-host.ts";
@@ -23,7 +23,7 @@ const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
  * Cheap enough to run at each change: some hundred models take a few milliseconds.
  * @throws CatalogError where the configuration contradicts itself or the data files.
  */
-export function buildCatalog(inputs: CatalogInputs): Catalog {
+export function buildCatalog(inputs: CatalogSources): Catalog {
 	const { config, data, now = Date.now } = inputs;
 	if (Object.hasOwn(config.upstreams, EMBEDDED))
 		throw new CatalogError("config", `upstreams.${EMBEDDED}`, "this name belongs to the built-in engine; choose another");
@@ -59,7 +59,7 @@ function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {
 	if (entry.embedding !== undefined && draft.type !== "embedding")
 		throw configError(draft.id, "embedding", `belongs to models of type embedding; this one is ${draft.type}`);
 	if (entry.image !== undefined) checkImage(draft, entry.image);
-	const facts = draft.type === "tts" ? speechFacts(entry, draft.data, draft.listings) : null;
+	const facts = draft.type === "tts" ? speechProperties(entry, draft.data, draft.listings) : null;
 	if (facts !== null && !facts.voices.includes(facts.defaultVoice))
 		throw configError(draft.id, "speech.defaultVoice", "is none of the model's voices");
 	if (entry.tier !== undefined && !Object.hasOwn(config.limits.tiers, entry.tier))
@@ -128,24 +128,24 @@ function modelOf(draft: Draft, traits: readonly string[], config: Config, isPriv
 		const own = draft.data ? mediaSpec(draft.data) : {};
 		const shown = (more: object) => ({ ...head, model_spec: { ...spec, ...own, ...more } });
 		if (draft.type === "tts") {
-			const speech = speechFacts(entry, draft.data, listings);
+			const speech = speechProperties(entry, draft.data, listings);
 			return frozen({ ...base, type: draft.type, speech, public: shown(speech === null ? {} : ownSpeechSpec(speech)) });
 		}
 		if (draft.type === "asr") {
-			const transcription = transcriptionFacts(id, entry, draft.data);
+			const transcription = transcriptionProperties(id, entry, draft.data);
 			return frozen({ ...base, type: draft.type, transcription, public: shown(ownTranscriptionSpec(transcription)) });
 		}
 		if (draft.type === "embedding") {
-			const embedding = embeddingFacts(entry, draft.data);
+			const embedding = embeddingProperties(entry, draft.data);
 			return frozen({ ...base, type: draft.type, embedding, public: shown(ownEmbeddingSpec(embedding)) });
 		}
 		const isChanged = entry?.image !== undefined || draft.data === undefined;
 		if (draft.type === "inpaint" || draft.type === "image") {
-			const image = imageFacts(draft.type, entry, draft.data);
+			const image = imageProperties(draft.type, entry, draft.data);
 			return frozen({ ...base, type: draft.type, image, public: shown(isChanged ? ownImageSpec(draft.type, image) : {}) });
 		}
 		if (draft.type === "upscale") {
-			const upscale = upscaleFacts(entry, draft.data);
+			const upscale = upscaleProperties(entry, draft.data);
 			return frozen({ ...base, type: draft.type, upscale, public: shown(isChanged ? ownUpscaleSpec(upscale) : {}) });
 		}
 		return frozen({ ...base, type: draft.type, public: shown({}) });

@@ -6,7 +6,7 @@ import { checker } from "../schema/index.ts";
 import { ModelSchema } from "./answers.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import { CatalogError } from "./catalog-error.ts";
-import { DATA_DIR, data, inputsOf, listed } from "./config-for-tests.ts";
+import { DATA_DIR, data, inputsOf, listed } from "./testing/config.ts";
 import type { TextModel } from "./types.ts";
 
 const EMBEDDED_ID = "smollm2-135m-instruct";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../errors/index.ts";
 import { buildCatalog } from "./build-catalog.ts";
-import { inputsOf, listed } from "./config-for-tests.ts";
+import { inputsOf, listed } from "./testing/config.ts";
 import { MODEL_TYPES } from "./types.ts";
 
 const upstreams = { a: { url: "http://127.0.0.1:1/v1" } };

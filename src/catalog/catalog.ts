@@ -14,7 +14,7 @@ export interface Resolution<T extends ModelType> {
 	readonly remappedFrom?: string;
 }
 
-export interface CatalogParts {
+export interface CatalogDeps {
 	readonly models: readonly Model[];
 	readonly traits: NameMaps;
 	readonly mappings: NameMaps;
@@ -42,7 +42,7 @@ export class Catalog {
 	readonly #notices: ReadonlyMap<string, DeprecationNotice>;
 	readonly #now: () => number;
 
-	constructor(parts: CatalogParts) {
+	constructor(parts: CatalogDeps) {
 		const sorted = [...parts.models].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
 		this.warnings = parts.warnings;
 		this.#byId = new Map(sorted.map((model) => [model.id, model]));

@@ -6,8 +6,8 @@ import { CharacterSchema } from "./answers.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import { Characters } from "./characters.ts";
 import { CharactersQuerySchema } from "./characters-query.ts";
-import { data, inputsOf } from "./config-for-tests.ts";
 import type { CharacterData } from "./data-schema.ts";
+import { data, inputsOf } from "./testing/config.ts";
 
 const NOW = Date.parse("2026-06-15T00:00:00Z");
 const catalog = buildCatalog(inputsOf());

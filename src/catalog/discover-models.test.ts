@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { UpstreamConfig } from "../config/index.ts";
-import { configOf } from "./config-for-tests.ts";
 import { DiscoveryError, discoverModels } from "./discover-models.ts";
+import { configOf } from "./testing/config.ts";
 
 const servers: { stop(force: boolean): Promise<void> }[] = [];
 afterEach(async () => {

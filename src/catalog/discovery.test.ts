@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../test/support/until.ts";
-import { configOf } from "./config-for-tests.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
+import { configOf } from "./testing/config.ts";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

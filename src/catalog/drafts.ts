@@ -3,7 +3,7 @@
  * configuration, then data files, then what upstreams list (docs/models.md).
  */
 import type { Config, ModelEntry } from "../config/index.ts";
-import { speechFacts } from "./audio-model.ts";
+import { speechProperties } from "./audio-model.ts";
 import { CatalogError } from "./catalog-error.ts";
 import type { MediaModelData, ModelData, TextModelData } from "./data-schema.ts";
 import type { CatalogData } from "./load-data.ts";
@@ -12,7 +12,7 @@ import type { DiscoveredModel, ModelTarget, ModelType } from "./types.ts";
 /** The name of the built-in engines among upstreams. */
 export const EMBEDDED = "embedded";
 
-export interface CatalogInputs {
+export interface CatalogSources {
 	readonly data: CatalogData;
 	readonly config: Config;
 	/** Upstream name -> what it lists. An upstream without an entry was never heard: its list is unknown. */
@@ -60,7 +60,7 @@ const DEFAULT_SERVED: ReadonlySet<ModelType> = new Set<ModelType>([
 ]);
 
 /** The models to show, in order: configured, then brought along, then listed by upstreams. */
-export function draftModels(inputs: CatalogInputs): Draft[] {
+export function draftModels(inputs: CatalogSources): Draft[] {
 	const { config, data } = inputs;
 	const known = new Map<string, ModelData>([...data.textModels, ...data.mediaModels].map((model) => [model.id, model]));
 	const listings = listingsById(inputs);
@@ -94,7 +94,7 @@ interface Candidate {
 	readonly listings: readonly Listing[];
 }
 
-function draftOf(inputs: CatalogInputs, candidate: Candidate): Draft {
+function draftOf(inputs: CatalogSources, candidate: Candidate): Draft {
 	const { id, type, entry, data, listings } = candidate;
 	if (entry?.type && entry.type !== type) throw configError(id, "type", `"${id}" is known as a model of type ${type}`);
 	const targets = targetsOf(inputs, candidate);
@@ -135,7 +135,7 @@ export function configError(id: string, member: string, problem: string): Catalo
  * What each upstream lists, by id. What a configured entry maps under a name of its own is left out: it is
  * sold under that name and price only.
  */
-function listingsById({ config, discovered }: CatalogInputs): Map<string, Listing[]> {
+function listingsById({ config, discovered }: CatalogSources): Map<string, Listing[]> {
 	const renamed = new Set<string>();
 	for (const [id, entry] of Object.entries(config.models.entries)) {
 		for (const { upstream, model } of entry.upstreams ?? []) {
@@ -156,7 +156,7 @@ function listingsById({ config, discovered }: CatalogInputs): Map<string, Listin
 
 /** What upstreams tell of the models that an entry maps, under whatever names they have there. */
 function mappedListings(
-	{ config, discovered }: CatalogInputs,
+	{ config, discovered }: CatalogSources,
 	id: string,
 	targets: NonNullable<ModelEntry["upstreams"]>,
 ): Listing[] {
@@ -167,7 +167,7 @@ function mappedListings(
 	});
 }
 
-function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
+function targetsOf(inputs: CatalogSources, { id, type, entry, data, listings }: Candidate): ModelTarget[] {
 	const builtIn = type === "text" ? inputs.data.textModels.find(isEmbedded) : inputs.data.mediaModels.find(runsHere(type));
 	const embeddedId = builtIn?.id;
 	if (entry?.upstreams) {
@@ -191,14 +191,14 @@ function targetsOf(inputs: CatalogInputs, { id, type, entry, data, listings }: C
 	const mediaRuns = type === "tts" ? speechRuns : type === "embedding" ? embeddingsRun : inputs.imagesAvailable === true;
 	if (data && runsHere(type)(data) && (mediaRuns || targets.length === 0))
 		targets.push({ upstream: EMBEDDED, model: id, weight: 1, order: targets.length > 0 ? 1 : 0 });
-	const only = soleUnheardUpstream(inputs);
+	const only = onlyUnlistedUpstream(inputs);
 	if (targets.length === 0 && entry && only !== undefined && type === "text")
 		targets.push({ upstream: only, model: id, weight: 1, order: 0 });
 	return targets;
 }
 
 /** With one upstream whose list is not known (down so far, or not asked), a configured model can only be meant for it. */
-function soleUnheardUpstream({ config, discovered }: CatalogInputs): string | undefined {
+function onlyUnlistedUpstream({ config, discovered }: CatalogSources): string | undefined {
 	const [only, ...others] = Object.entries(config.upstreams);
 	if (!only || others.length > 0) return undefined;
 	const [name, { discover }] = only;
@@ -215,14 +215,14 @@ function runsHere(type: ModelType): (model: ModelData) => boolean {
 }
 
 function offlineReason(
-	inputs: CatalogInputs,
+	inputs: CatalogSources,
 	{ id, type, entry, data, listings }: Candidate,
 	targets: readonly ModelTarget[],
 ): string | undefined {
 	const { config, embeddedAvailable, servedTypes = DEFAULT_SERVED } = inputs;
 	const bring = `name one of your upstreams under models.entries["${id}"].upstreams in turnpike.yaml`;
 	if (entry?.offline) return `The operator has switched it off (models.entries["${id}"].offline in turnpike.yaml).`;
-	if (type === "tts" && speechFacts(entry, data?.type === "text" ? undefined : data, listings) === null)
+	if (type === "tts" && speechProperties(entry, data?.type === "text" ? undefined : data, listings) === null)
 		return `Its voices are not known: set models.entries["${id}"].speech.voices.`;
 	if (targets.some(({ upstream }) => upstream !== EMBEDDED)) {
 		return servedTypes.has(type) ? undefined : `This version serves no models of type ${type} yet.`;

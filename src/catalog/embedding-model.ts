@@ -3,12 +3,12 @@ import type { ModelEntry } from "../config/index.ts";
 import { picoPerUnit } from "../ledger/nano.ts";
 import type { MediaModelData } from "./data-schema.ts";
 import { pricePair } from "./media-model.ts";
-import type { EmbeddingFacts } from "./types.ts";
+import type { EmbeddingProperties } from "./types.ts";
 
 /** Prices are told for so many tokens. */
 const PRICE_UNIT_TOKENS = 1_000_000;
 
-export function embeddingFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): EmbeddingFacts {
+export function embeddingProperties(entry: ModelEntry | undefined, data: MediaModelData | undefined): EmbeddingProperties {
 	const known = data?.type === "embedding" ? data : undefined;
 	const own = entry?.embedding;
 	return {
@@ -20,7 +20,7 @@ export function embeddingFacts(entry: ModelEntry | undefined, data: MediaModelDa
 }
 
 /** The members of `model_spec` that the operator may have changed, or told alone. */
-export function ownEmbeddingSpec(facts: EmbeddingFacts): Record<string, unknown> {
+export function ownEmbeddingSpec(facts: EmbeddingProperties): Record<string, unknown> {
 	// pico-USD per token is micro-USD per million.
 	const price = pricePair(facts.tokenPrice / 1_000_000);
 	return {

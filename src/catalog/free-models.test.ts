@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { buildCatalog } from "./build-catalog.ts";
-import { inputsOf, listed } from "./config-for-tests.ts";
 import { freeUpstreams } from "./free-models.ts";
+import { inputsOf, listed } from "./testing/config.ts";
 
 function freeOf(written: Record<string, unknown>, lists: Parameters<typeof inputsOf>[1] = {}) {
 	const inputs = inputsOf({ chat: { embedded: { enabled: false } }, ...written }, lists);

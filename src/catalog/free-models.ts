@@ -18,17 +18,17 @@ export interface FreeUpstream {
 
 /** Upstreams with models at price 0 that can be called now. */
 export function freeUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
-	return givenAway(catalog.list("text"), config);
+	return freeModels(catalog.list("text"), config);
 }
 
 /** Upstreams with models of any type that can be called now, cost nothing, and of which nobody said so. */
 export function unpricedUpstreams(catalog: Catalog, config: Config): FreeUpstream[] {
 	const { entries } = config.models;
 	const unpriced = catalog.list("all").filter(({ id }) => !Object.hasOwn(entries, id) || !hasPrice(entries[id] ?? {}));
-	return givenAway(unpriced, config).filter(({ upstream }) => upstream !== EMBEDDED);
+	return freeModels(unpriced, config).filter(({ upstream }) => upstream !== EMBEDDED);
 }
 
-function givenAway(models: readonly Model[], config: Config): FreeUpstream[] {
+function freeModels(models: readonly Model[], config: Config): FreeUpstream[] {
 	const given = new Map<string, Model[]>();
 	for (const model of models) {
 		if (model.offline || !isFree(model)) continue;

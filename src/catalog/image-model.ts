@@ -4,7 +4,7 @@ import { type PicoPrice, pico } from "../ledger/nano.ts";
 import { callPrice } from "./call-price.ts";
 import type { EditModelData, ImageModelData, MediaModelData } from "./data-schema.ts";
 import { pricePair } from "./media-model.ts";
-import type { ImageFacts, ImagePrices, ImageQuality, UpscaleFacts } from "./types.ts";
+import type { ImagePrices, ImageProperties, ImageQuality, UpscaleProperties } from "./types.ts";
 
 const ALL_RATIOS = ["auto", "1:1", "3:2", "16:9", "21:9", "9:16", "2:3", "3:4", "4:5"];
 /** What the image routes take at most. */
@@ -14,11 +14,11 @@ const DEFAULT_UPSCALE = { "2x": 0.02, "4x": 0.08 };
 const USD_PER_PICO = 1e-12;
 
 /** Facts of a model that edits or makes pictures. */
-export function imageFacts(
+export function imageProperties(
 	type: "inpaint" | "image",
 	entry: ModelEntry | undefined,
 	data: MediaModelData | undefined,
-): ImageFacts {
+): ImageProperties {
 	const edit = data?.type === "inpaint" ? data : undefined;
 	const image = data?.type === "image" ? data : undefined;
 	const own = entry?.image;
@@ -89,13 +89,13 @@ function dearest(prices: readonly PicoPrice[]): PicoPrice {
 	return pico(Math.max(...prices));
 }
 
-export function upscaleFacts(entry: ModelEntry | undefined, data: MediaModelData | undefined): UpscaleFacts {
+export function upscaleProperties(entry: ModelEntry | undefined, data: MediaModelData | undefined): UpscaleProperties {
 	const usd = { ...DEFAULT_UPSCALE, ...(data?.type === "upscale" ? data.price.upscale : {}), ...entry?.image?.upscale };
 	return { x2: callPrice(usd["2x"]), x4: callPrice(usd["4x"]) };
 }
 
 /** The members of `model_spec` of an image or inpaint model that the operator wrote, or changed. */
-export function ownImageSpec(type: "inpaint" | "image", facts: ImageFacts): Record<string, unknown> {
+export function ownImageSpec(type: "inpaint" | "image", facts: ImageProperties): Record<string, unknown> {
 	const { prices } = facts;
 	const pairs = (map: Readonly<Record<string, PicoPrice>>) =>
 		Object.fromEntries(Object.entries(map).map(([name, price]) => [name, pricePair(usdOf(price))]));
@@ -122,7 +122,7 @@ export function ownImageSpec(type: "inpaint" | "image", facts: ImageFacts): Reco
 	};
 }
 
-export function ownUpscaleSpec({ x2, x4 }: UpscaleFacts): Record<string, unknown> {
+export function ownUpscaleSpec({ x2, x4 }: UpscaleProperties): Record<string, unknown> {
 	return { pricing: { generation: pricePair(usdOf(x2)), upscale: { "2x": pricePair(usdOf(x2)), "4x": pricePair(usdOf(x4)) } } };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { buildCatalog } from "./build-catalog.ts";
-import { inputsOf } from "./config-for-tests.ts";
 import { imagePrice } from "./image-model.ts";
 import { largestSize, nearestRatio, tierSize } from "./image-size.ts";
+import { inputsOf } from "./testing/config.ts";
 import type { ImageQuality, PictureModel } from "./types.ts";
 
 const remote = { url: "http://10.0.0.5:8000/v1" };

@@ -26,7 +26,7 @@ export { type CharactersQuery, CharactersQuerySchema, ReviewsQuerySchema } from 
 export type { CharacterData } from "./data-schema.ts";
 export { DiscoveryError, type DiscoveryFault, discoverModels } from "./discover-models.ts";
 export { Discovery, type DiscoveryOptions, type DiscoveryStatus } from "./discovery.ts";
-export { type CatalogInputs, EMBEDDED } from "./drafts.ts";
+export { type CatalogSources, EMBEDDED } from "./drafts.ts";
 export { type FreeUpstream, freeUpstreams, hasFreeModel, unpricedUpstreams } from "./free-models.ts";
 export { imagePrice } from "./image-model.ts";
 export { imageRateLimit, linesNano } from "./image-request.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { picoPerUnit } from "../ledger/nano.ts";
 import { CatalogError } from "./catalog-error.ts";
-import { DATA_DIR, data } from "./config-for-tests.ts";
 import { loadCatalogData, loadCharacterData } from "./load-data.ts";
+import { DATA_DIR, data } from "./testing/config.ts";
 
 const FILES = ["text-models.json", "media-models.json", "mappings.json", "characters.json"] as const;
 

@@ -12,7 +12,7 @@ import type {
 	UpscaleModelData,
 	VideoModelData,
 } from "./data-schema.ts";
-import type { AudioFormatName, SpeechFacts, TranscriptionFacts } from "./types.ts";
+import type { AudioFormatName, SpeechProperties, TranscriptionProperties } from "./types.ts";
 
 /** Every speech model is answered in each of them; the first is the default. */
 const AUDIO_FORMATS: readonly AudioFormatName[] = ["mp3", "opus", "aac", "flac", "wav", "pcm"];
@@ -28,7 +28,7 @@ export function pricePair(usd: number): PricePair {
 }
 
 /** The members of `model_spec` of a speech model that the operator may have changed, or told alone. */
-export function ownSpeechSpec(facts: SpeechFacts): Record<string, unknown> {
+export function ownSpeechSpec(facts: SpeechProperties): Record<string, unknown> {
 	return {
 		voices: facts.voices,
 		default_voice: facts.defaultVoice,
@@ -47,7 +47,7 @@ export function ownSpeechSpec(facts: SpeechFacts): Record<string, unknown> {
 }
 
 /** The same of a transcription model. */
-export function ownTranscriptionSpec(facts: TranscriptionFacts): Record<string, unknown> {
+export function ownTranscriptionSpec(facts: TranscriptionProperties): Record<string, unknown> {
 	// pico-USD per millisecond is nano-USD per second.
 	return { pricing: { per_audio_second: pricePair(facts.millisecondPrice / 1_000_000_000) } };
 }

@@ -92,7 +92,7 @@ export function textPrices(entry: ModelEntry | undefined, data: TextModelData | 
 }
 
 /** What the type-dependent part of a text model's `model_spec` is made from. */
-export interface TextSpecFacts {
+export interface TextSpecInput {
 	readonly contextTokens: number | null;
 	readonly maxCompletionTokens: number | null;
 	readonly capabilities: TextCapabilities;
@@ -102,7 +102,7 @@ export interface TextSpecFacts {
 }
 
 /** The members of `model_spec` of a text model: docs/models.md */
-export function textSpec(facts: TextSpecFacts): Record<string, unknown> {
+export function textSpec(facts: TextSpecInput): Record<string, unknown> {
 	return {
 		...(facts.contextTokens !== null && { availableContextTokens: facts.contextTokens }),
 		...(facts.maxCompletionTokens !== null && { maxCompletionTokens: facts.maxCompletionTokens }),

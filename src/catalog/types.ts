@@ -90,7 +90,7 @@ export interface ImagePrices {
 }
 
 /** What a model that edits or makes pictures takes. */
-export interface ImageFacts {
+export interface ImageProperties {
 	/** Like `16:9`, and `auto`; empty where sizes are in pixels. */
 	readonly aspectRatios: readonly string[];
 	/** null: the first. */
@@ -114,7 +114,7 @@ export interface ImageFacts {
 }
 
 /** Prices of one enlargement. */
-export interface UpscaleFacts {
+export interface UpscaleProperties {
 	readonly x2: PicoPrice;
 	readonly x4: PicoPrice;
 }
@@ -162,7 +162,7 @@ export interface TextModel extends ModelBase {
 }
 
 /** What a speech model says and takes. */
-export interface SpeechFacts {
+export interface SpeechProperties {
 	readonly voices: readonly string[];
 	readonly defaultVoice: string;
 	/** Fields that go to its upstream; of other models they are ignored. */
@@ -190,10 +190,10 @@ export interface VoiceCloning {
 export interface SpeechModel extends ModelBase {
 	readonly type: "tts";
 	/** null where nobody tells its voices: it is offline then. */
-	readonly speech: SpeechFacts | null;
+	readonly speech: SpeechProperties | null;
 }
 
-export interface TranscriptionFacts {
+export interface TranscriptionProperties {
 	/** What `timestamps: true` gives. */
 	readonly timestamps: "word" | "segment" | "none";
 	/** Of one millisecond of audio. */
@@ -202,11 +202,11 @@ export interface TranscriptionFacts {
 
 export interface TranscriptionModel extends ModelBase {
 	readonly type: "asr";
-	readonly transcription: TranscriptionFacts;
+	readonly transcription: TranscriptionProperties;
 }
 
 /** What an embedding model takes and costs. */
-export interface EmbeddingFacts {
+export interface EmbeddingProperties {
 	/** Numbers of a vector; null: unknown (a discovered model). */
 	readonly dimensions: number | null;
 	/** Of each text; null: unknown. */
@@ -218,18 +218,18 @@ export interface EmbeddingFacts {
 
 export interface EmbeddingModel extends ModelBase {
 	readonly type: "embedding";
-	readonly embedding: EmbeddingFacts;
+	readonly embedding: EmbeddingProperties;
 }
 
 /** A model that edits pictures, or makes them. */
 export interface PictureModel<T extends "inpaint" | "image" = "inpaint" | "image"> extends ModelBase {
 	readonly type: T;
-	readonly image: ImageFacts;
+	readonly image: ImageProperties;
 }
 
 export interface UpscaleModel extends ModelBase {
 	readonly type: "upscale";
-	readonly upscale: UpscaleFacts;
+	readonly upscale: UpscaleProperties;
 }
 
 export interface MediaModel extends ModelBase {

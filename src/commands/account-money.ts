@@ -3,17 +3,17 @@ import { defineCommand } from "citty";
 import { moneyEntryView, refundedView } from "../access/index.ts";
 import { formatNano } from "../ledger/nano.ts";
 import {
-	askForMoney,
 	type BookedOnce,
 	credit,
 	debit,
 	LEASED_PATIENCE_MS,
 	listMoney,
 	type MoneyEntry,
+	recallMoney,
 	refund,
-	untilMoneyIsBack,
+	waitForMoney,
 } from "../store/admin.ts";
-import { complain, isoTime, print, printJson, printTable } from "./print.ts";
+import { isoTime, print, printError, printJson, printTable } from "./print.ts";
 import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -37,8 +37,8 @@ export const debitCommand = defineCommand({
 	run: ({ args }) =>
 		withStore(args, async (admin) => {
 			const attempt = () => debit(admin, { accountId: args.id, amount: args.amount, ...refOf(args.ref) });
-			const ask = () => askForMoney(admin, { accountId: args.id });
-			const booked = await untilMoneyIsBack(attempt, ask, LEASED_PATIENCE_MS);
+			const ask = () => recallMoney(admin, { accountId: args.id });
+			const booked = await waitForMoney(attempt, ask, LEASED_PATIENCE_MS);
 			tell(booked, args.json, "taken back", "was taken back before under this reference; nothing was taken");
 		}),
 });
@@ -78,7 +78,7 @@ export const ledgerCommand = defineCommand({
 		withStore(args, async (admin) => {
 			const limit = Number(args.limit);
 			if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
-				complain(`--limit: expected a whole number from 1 to ${LARGEST_LIMIT}`);
+				printError(`--limit: expected a whole number from 1 to ${LARGEST_LIMIT}`);
 				process.exitCode = 1;
 				return;
 			}

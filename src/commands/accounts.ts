@@ -16,7 +16,7 @@ import {
 } from "../store/admin.ts";
 import type { AccountTier } from "../store/port.ts";
 import { creditCommand, debitCommand, ledgerCommand, refundCommand } from "./account-money.ts";
-import { complain, print, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
+import { print, printError, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
 import { accountArg, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -88,7 +88,7 @@ const set = defineCommand({
 				...(args.wallet !== undefined ? { wallet: args.wallet === "none" ? null : args.wallet } : {}),
 			};
 			if (Object.keys(changes).length === 0) {
-				complain("Nothing to change: give --name, --tier, --stake-diem, --bundled-usd or --wallet");
+				printError("Nothing to change: give --name, --tier, --stake-diem, --bundled-usd or --wallet");
 				process.exitCode = 1;
 				return;
 			}

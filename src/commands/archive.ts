@@ -5,7 +5,7 @@ import { archiveStep } from "../store/retention/archive-step.ts";
 import { isMonth, monthOf } from "../store/retention/month.ts";
 import { archiveFolder } from "../store/retention/retention-order.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { complain, print, printTable } from "./print.ts";
+import { print, printError, printTable } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -40,7 +40,9 @@ export const archive = defineCommand({
 					return;
 				}
 				if (progress.state === "elsewhere") {
-					complain(`${progress.month} is being archived by ${progress.owner}: let it finish there, or try again in ten minutes`);
+					printError(
+						`${progress.month} is being archived by ${progress.owner}: let it finish there, or try again in ten minutes`,
+					);
 					process.exitCode = 1;
 					return;
 				}
@@ -55,6 +57,6 @@ export const archive = defineCommand({
 });
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = EXIT_USAGE;
 }

@@ -1,6 +1,6 @@
 /** What was typed is held against what a command takes: nothing that is misspelt is passed over. */
 import type { ArgsDef, CommandDef } from "citty";
-import { settled } from "./settled.ts";
+import { waitForStore } from "./settled.ts";
 
 /** What stands on the command line and has no meaning there. */
 export interface Misuse {
@@ -21,8 +21,8 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 	const [first = ""] = typed;
 	const asksForVersion = parent === undefined && typed.length === 1 && ASKS_FOR_VERSION.has(first);
 	if (asksForVersion || typed.some((word) => ASKS_FOR_USAGE.has(word))) return null;
-	const args = (await settled(command.args)) ?? {};
-	const subCommands = await settled(command.subCommands);
+	const args = (await waitForStore(command.args)) ?? {};
+	const subCommands = await waitForStore(command.subCommands);
 	const words = new Words(typed);
 	const positionals = Object.values(args).filter((arg) => arg.type === "positional").length;
 	const given = new Set<string>();
@@ -34,7 +34,7 @@ export async function findMisuse(command: CommandDef, typed: readonly string[], 
 			if (fault !== null) return misuse(fault);
 			given.add(word.slice(2).split("=", 1)[0] ?? "");
 		} else if (subCommands !== undefined) {
-			const next = Object.hasOwn(subCommands, word) ? await settled(subCommands[word]) : undefined;
+			const next = Object.hasOwn(subCommands, word) ? await waitForStore(subCommands[word]) : undefined;
 			return next === undefined ? misuse(`Unknown command: ${word}`) : findMisuse(next as CommandDef, words.rest(), command);
 		} else if (++seen > positionals) {
 			return misuse(`Unexpected argument: ${word}`);

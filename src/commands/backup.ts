@@ -4,7 +4,7 @@ import { defineCommand } from "citty";
 import { backUp, backUpFile, rotateBackUps } from "../store/backup/back-up.ts";
 import { shownAddress } from "../store/index.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { complain, print, printJson } from "./print.ts";
+import { print, printError, printJson } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withDataFolder } from "./with-store.ts";
 
@@ -40,7 +40,7 @@ export const backup = defineCommand({
 			);
 			if (removed.length > 0) print(`Removed ${removed.map((name) => basename(name)).join(", ")}`);
 			if (report.missingRecords > 0) {
-				complain(
+				printError(
 					`${report.missingRecords} records of the journal are not in it, since no server has booked them: start the server once, then back up again`,
 				);
 			}
@@ -49,6 +49,6 @@ export const backup = defineCommand({
 });
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = EXIT_USAGE;
 }

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import type { Config } from "../config/index.ts";
-import { complain } from "./print.ts";
-import { notedServer } from "./serve/running-server.ts";
+import { printError } from "./print.ts";
+import { recordedServer } from "./serve/running-server.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { forTerminal } from "./terminal-text.ts";
 
@@ -45,7 +45,7 @@ export const chat = defineCommand({
 
 /** The server of the data folder, wherever it listens; else the one that the configuration would start. */
 function addressOf({ data, server }: Config, port: string | undefined): string {
-	const noted = port === undefined ? notedServer(data) : null;
+	const noted = port === undefined ? recordedServer(data) : null;
 	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
 }
 
@@ -75,11 +75,11 @@ function printChunk(chunk: Chunk): void {
 	if (chunk.usage) {
 		const cost = chunk.cost ? `, ${(chunk.cost.usd + chunk.cost.diem).toFixed(9)} USD` : "";
 		process.stdout.write("\n");
-		complain(`(${chunk.usage.prompt_tokens} + ${chunk.usage.completion_tokens} tokens${cost})`);
+		printError(`(${chunk.usage.prompt_tokens} + ${chunk.usage.completion_tokens} tokens${cost})`);
 	}
 }
 
 function fail(text: string): void {
-	complain(text);
+	printError(text);
 	process.exitCode = 1;
 }

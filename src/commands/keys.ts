@@ -1,9 +1,9 @@
 import { defineCommand } from "citty";
-import { keyHash, newApiKey } from "../access/index.ts";
+import { generateSecretKey, keyHash } from "../access/index.ts";
 import { createKey, listKeys, revokeKey } from "../store/admin.ts";
 import type { ApiKey, LimitPeriod } from "../store/port.ts";
 import { instantOf } from "./instant.ts";
-import { complain, isoTime, print, printJson, printTable } from "./print.ts";
+import { isoTime, print, printError, printJson, printTable } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -31,7 +31,7 @@ const create = defineCommand({
 			const expiresAtMs = args.expires === undefined ? null : instantOf(args.expires);
 			if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= Date.now()))
 				return refuse("--expires: expected a day or an instant in the future, like 2030-01-31 or 2030-01-31T12:00:00Z");
-			const secret = newApiKey(type);
+			const secret = generateSecretKey(type);
 			const key = await createKey(admin, {
 				accountId: args.account,
 				type,
@@ -108,6 +108,6 @@ function limitText(key: ReturnType<typeof publicKey>): string {
 }
 
 function refuse(text: string): void {
-	complain(text);
+	printError(text);
 	process.exitCode = 1;
 }

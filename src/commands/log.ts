@@ -2,7 +2,7 @@ import { defineCommand } from "citty";
 import { LOG_LEVELS } from "../config/index.ts";
 import { requestLogLevel } from "../store/admin.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { complain, print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -11,7 +11,7 @@ const level = defineCommand({
 	args: { ...storeArgs, level: { type: "positional", required: true, description: LOG_LEVELS.join(", ") } },
 	run: ({ args }) => {
 		if (!LOG_LEVELS.some((known) => known === args.level)) {
-			complain(`${args.level} is no level of the log; there are ${LOG_LEVELS.join(", ")}`);
+			printError(`${args.level} is no level of the log; there are ${LOG_LEVELS.join(", ")}`);
 			process.exit(EXIT_USAGE);
 		}
 		return withStore(args, async (admin) => {

@@ -4,7 +4,7 @@ import { AssetError, AssetStore, loadManifest, showProgress } from "../assets/in
 import { buildCatalog, Discovery, loadCatalogData } from "../catalog/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { CATALOG_DIR } from "./paths.ts";
-import { complain, print, printJson, printTable } from "./print.ts";
+import { print, printError, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 
 const list = defineCommand({
@@ -63,7 +63,7 @@ const pull = defineCommand({
 			}
 		} catch (error) {
 			if (!(error instanceof AssetError)) throw error;
-			complain(error.message);
+			printError(error.message);
 			process.exitCode = 1;
 		}
 	},

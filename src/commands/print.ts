@@ -64,7 +64,7 @@ export function print(text: string): void {
 }
 
 /** One line about what went wrong, to standard error. */
-export function complain(text: string): void {
+export function printError(text: string): void {
 	process.stderr.write(`${forTerminal(text, "lines")}\n`);
 }
 

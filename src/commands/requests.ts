@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { chargeText } from "../budgets/index.ts";
 import { findRequest, formatNano, type Nano, nano, type RequestLine } from "../ledger/index.ts";
-import { complain, isoTime, printJson, printTable } from "./print.ts";
+import { isoTime, printError, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -14,13 +14,13 @@ const show = defineCommand({
 		withStore(args, async (admin) => {
 			const record = await findRequest(admin.db, args.id);
 			if (record === null) {
-				complain(`No metered request ${args.id} is booked (a running server books within a second)`);
+				printError(`No metered request ${args.id} is booked (a running server books within a second)`);
 				process.exitCode = 1;
 				return;
 			}
 			const { requestDays } = configOrExit(args).config.retention;
 			if (record.doneAtMs < Date.now() - requestDays * DAY_MS) {
-				complain(
+				printError(
 					`The request ${args.id} was answered more than ${requestDays} days ago (retention.requestDays): it is shown no more`,
 				);
 				process.exitCode = 1;

@@ -3,7 +3,7 @@ import { defineCommand } from "citty";
 import { restore as restoreStore } from "../store/backup/restore.ts";
 import { shownAddress } from "../store/index.ts";
 import { EXIT_USAGE } from "./exit-codes.ts";
-import { complain, print } from "./print.ts";
+import { print, printError } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStoreFaults } from "./with-store.ts";
 
@@ -16,7 +16,7 @@ export const restore = defineCommand({
 	run: async ({ args }) => {
 		const { config } = configOrExit(args);
 		if (config.store !== undefined) {
-			complain(`The store is ${shownAddress(config.store)}: restore it with PostgreSQL's own means (docs/operating.md)`);
+			printError(`The store is ${shownAddress(config.store)}: restore it with PostgreSQL's own means (docs/operating.md)`);
 			process.exitCode = EXIT_USAGE;
 			return;
 		}

@@ -1,7 +1,7 @@
 import { defineCommand } from "citty";
 import { listSends, type SendView } from "../store/queries/sends.ts";
 import { instantOf } from "./instant.ts";
-import { complain, isoTime, printJson, printTable } from "./print.ts";
+import { isoTime, printError, printJson, printTable } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -57,7 +57,7 @@ function sendView({ sentAtMs, endedAtMs, ...send }: SendView) {
 }
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = 1;
 }
 

@@ -1,5 +1,5 @@
 import { type ConfigError, type ConfigFlags, type LoadedConfig, loadConfig } from "../config/index.ts";
-import { complain } from "./print.ts";
+import { printError } from "./print.ts";
 
 /** sysexits.h: the configuration is wrong. */
 export const EXIT_CONFIG = 78;
@@ -20,7 +20,7 @@ export function configOrExit(flags: ConfigFlags): LoadedConfig {
 		return loadConfig(flags, process.env);
 	} catch (error) {
 		if ((error as Error).name !== "ConfigError") throw error;
-		complain((error as ConfigError).message);
+		printError((error as ConfigError).message);
 		process.exit(EXIT_CONFIG);
 	}
 }

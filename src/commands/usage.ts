@@ -7,7 +7,7 @@ import { lastArchivedMonth } from "../store/retention/archive-plan.ts";
 import { addMonths, monthStartMs } from "../store/retention/month.ts";
 import { type CsvCell, csvLine, decimalText } from "../wire/index.ts";
 import { instantOf } from "./instant.ts";
-import { complain, writeOut } from "./print.ts";
+import { printError, writeOut } from "./print.ts";
 import { configOrExit, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -107,10 +107,12 @@ const exportCommand = defineCommand({
 			const { config } = configOrExit(args);
 			const backlog = await readBacklog(admin, config.data);
 			if (to === undefined && backlog.records > 0)
-				complain(`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`);
+				printError(
+					`${backlog.records} records of the journal are not in the store yet: run it again in a moment to have them too`,
+				);
 			const archived = await lastArchivedMonth(admin.db);
 			if (archived !== null && (fromMs ?? 0) < monthStartMs(addMonths(archived, 1)))
-				complain(`What was booked up to the end of ${archived} is in the archives: it is left out`);
+				printError(`What was booked up to the end of ${archived} is in the archives: it is left out`);
 			const endMs = toMs ?? Date.now() - (config.store === undefined ? 0 : UNDER_WAY_MS);
 			await writeOut(format.head);
 			for await (const lines of exportUsage(admin.db, { fromMs, toMs: endMs })) {
@@ -122,7 +124,7 @@ const exportCommand = defineCommand({
 });
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = 1;
 }
 

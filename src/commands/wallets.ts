@@ -4,7 +4,7 @@ import { addressOfIdentity, identityOfAddress, WALLET_ADDRESS } from "../access/
 import { formatNano } from "../ledger/nano.ts";
 import { type AdminStore, listWallets, showWallet, type WalletEntryRow, type WalletView, walletEntries } from "../store/admin.ts";
 import { refundCommand } from "./account-money.ts";
-import { complain, isoTime, print, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
+import { isoTime, print, printError, printJson, printJsonParts, printTable, printTableParts } from "./print.ts";
 import { jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -111,6 +111,6 @@ async function* mapPages<T>(admin: AdminStore, map: (page: readonly WalletView[]
 }
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = 1;
 }

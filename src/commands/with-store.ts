@@ -1,7 +1,7 @@
 import type { Config, ConfigFlags } from "../config/index.ts";
 import { type AdminStore, openAdmin } from "../store/admin.ts";
-import { hasDatabase, hasSchema, refuseLostBooks, shownAddress } from "../store/index.ts";
-import { complain } from "./print.ts";
+import { hasDatabase, hasSchema, refuseLostStore, shownAddress } from "../store/index.ts";
+import { printError } from "./print.ts";
 import { configOrExit } from "./store-args.ts";
 import { storeFaultText } from "./store-fault.ts";
 
@@ -25,14 +25,14 @@ export function withStore<T>(flags: ConfigFlags, work: (admin: AdminStore) => Pr
 export function withDataFolder<T>(config: StorePlace, work: () => Promise<T>): Promise<T> {
 	const { store, data } = config;
 	return withStoreFaults(config, async () => {
-		if (store === undefined) refuseLostBooks(data);
+		if (store === undefined) refuseLostStore(data);
 		if (store === undefined && !hasDatabase(data)) {
-			complain(`There is no store in ${data}: start the server once (npm start), or name another folder with --data`);
+			printError(`There is no store in ${data}: start the server once (npm start), or name another folder with --data`);
 			process.exit(1);
 		}
 		// A wrong name of a database would get a schema of its own, and books that balance.
 		if (store !== undefined && !(await hasSchema(store))) {
-			complain(`There is no store in ${shownAddress(store)}: start a server on it once (npm start), or name another database`);
+			printError(`There is no store in ${shownAddress(store)}: start a server on it once (npm start), or name another database`);
 			process.exit(1);
 		}
 		return work();
@@ -46,7 +46,7 @@ export async function withStoreFaults<T>(config: StorePlace, work: () => Promise
 	} catch (error) {
 		const text = storeFaultText(config, error);
 		if (text === null) throw error;
-		complain(text);
+		printError(text);
 		process.exit(1);
 	}
 }

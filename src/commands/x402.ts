@@ -4,7 +4,7 @@ import { formatNano } from "../ledger/nano.ts";
 import { type ReconcileReport, reconcile } from "../payments/index.ts";
 import { findTopUp, listTopUps } from "../store/admin.ts";
 import { systemTimers } from "../telemetry/clock.ts";
-import { complain, print, printJson, printTable } from "./print.ts";
+import { print, printError, printJson, printTable } from "./print.ts";
 import { configOrExit, jsonArg, storeArgs } from "./store-args.ts";
 import { withStore } from "./with-store.ts";
 
@@ -57,7 +57,7 @@ function tell({ checked, credited, discrepancies }: ReconcileReport): void {
 }
 
 function refuse(message: string): void {
-	complain(message);
+	printError(message);
 	process.exitCode = 1;
 }
 

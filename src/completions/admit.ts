@@ -3,27 +3,27 @@ import { linesNano, mergeServiceParameters, serviceParametersEcho, textRateLimit
 import { ApiError, markUnsupported } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
 import type { Admission, Settlement } from "../server/endpoint.ts";
-import { tellModel } from "../server/tell-model.ts";
+import { recordModel } from "../server/tell-model.ts";
 import { topLevelMembers } from "../wire/index.ts";
 import type { AnswerForm } from "./answer-form.ts";
+import { answerStreamed } from "./answer-streamed.ts";
+import { answerWhole } from "./answer-whole.ts";
 import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
-import { dearestRates } from "./charge.ts";
+import { highestRates } from "./charge.ts";
+import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
-import { checkCapabilities, checkMessages, type MessageFacts } from "./check-messages.ts";
+import { checkCapabilities, checkMessages, type MessageContents } from "./check-messages.ts";
 import { requireCountedRoom, requireRoom } from "./context-limit.ts";
-import { formatInstruction, formatToKeep } from "./kept-format.ts";
-import { imagesKeptFrom } from "./kept-images.ts";
+import { formatInstruction, formatToEnforce } from "./enforced-format.ts";
+import { firstMessageWithImages } from "./image-messages.ts";
 import { ChatMeter } from "./meter.ts";
-import type { ChatParts } from "./parts.ts";
-import { hostedOptions, preparationOf, streamEcho, xResultPrice } from "./preparation.ts";
-import type { Prepared } from "./prepare.ts";
+import { hostedOptions, preparationSettings, streamEcho, xResultPrice } from "./preparation.ts";
+import type { PreparedChat } from "./prepare.ts";
 import { PromptText, promptOverheadTokens, promptSize } from "./prompt-size.ts";
 import { Receipt } from "./sealed/receipts.ts";
 import { SealedRequest } from "./sealed/sealed-request.ts";
 import type { ChatSession } from "./session.ts";
-import { answerStream } from "./stream.ts";
 import { thinkingPlan } from "./thinking.ts";
-import { answerUnary } from "./unary.ts";
 
 /** What asking a second time adds to the prompt: fewer, whatever the faults. */
 const COMPLAINT_TOKENS = 3_000;
@@ -34,7 +34,7 @@ const UNKNOWN_CONTEXT = 1_000_000_000;
  * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
  * docs/chat.md; reaches no upstream.
  */
-export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: AnswerForm): Admission {
+export function admitChat(input: ChatInput, call: Call, parts: ChatDeps, form: AnswerForm): Admission {
 	const { body } = input;
 	const config = parts.config();
 	const catalog = parts.catalog();
@@ -50,22 +50,22 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		withinFeatures(merged, { webSearch: supportsWebSearch, webScraping: true, xSearch: supportsXSearch }),
 	);
 	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
-	const imagesFrom = imagesKeptFrom(body.messages, model);
+	const imagesFrom = firstMessageWithImages(body.messages, model);
 	const facts = markUnsupported(model.id, () => {
 		const found = checkMessages(body, model, input.long, imagesFrom);
 		checkCapabilities(body, model);
 		return found;
 	});
-	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
+	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
 
-	const keptFormat = markUnsupported(model.id, () => formatToKeep(body, model));
+	const keptFormat = markUnsupported(model.id, () => formatToEnforce(body, model));
 	const systemTexts: string[] = [];
 	if (options.include_service_system_prompt && config.chat.systemPrompt !== "") systemTexts.push(config.chat.systemPrompt);
 	if (character !== null) systemTexts.push(character.prompt);
 	if (keptFormat !== null) systemTexts.push(formatInstruction(keptFormat));
 	const added = systemTexts.join("\n");
 	const disableThinking = options.disable_thinking || body.reasoning?.enabled === false;
-	const planOf = (asked: ChatInput, found: MessageFacts) => {
+	const planOf = (asked: ChatInput, found: MessageContents) => {
 		const members = topLevelMembers(asked.raw);
 		return {
 			asked,
@@ -81,7 +81,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 	let plan = planOf(input, facts);
 	const { size } = plan;
 	requireRoom(model, size.atLeast);
-	const wanted = preparationOf(facts, options);
+	const wanted = preparationSettings(facts, options);
 	let receipt: Receipt | null = null;
 	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
 	/** What is held beside the tokens; undefined for plain chat. */
@@ -89,7 +89,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 		prepared === null && sources === undefined
 			? undefined
 			: linesNano([...(prepared?.costs ?? []), ...(sources === undefined ? [] : [{ ...sources, units: sources.atMost }])]);
-	let prepared: Prepared | null = null;
+	let prepared: PreparedChat | null = null;
 
 	let ceiling: CeilingResult | undefined;
 	const modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
@@ -108,16 +108,16 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 			if (form.takesSealed === true && model.capabilities.supportsTeeAttestation)
 				receipt = await Receipt.of(parts.receipts, caller.account.id, model, input);
 			if (wanted !== null) {
-				const { prepare } = await import("./prepare.ts");
+				const { prepareChat } = await import("./prepare.ts");
 				const { members } = plan;
-				prepared = await prepare({ input, members, size, wanted, model, prices: config.web, caller, context, call, parts });
+				prepared = await prepareChat({ input, members, size, wanted, model, prices: config.web, caller, context, call, parts });
 				plan = planOf(prepared.input, { ...facts, files: [], fileDataBytes: 0 });
 			}
 			const { size: real, overhead, text } = plan;
 			const count = lazily(() => text().tokens((counted) => parts.countTokens(counted, call.tenant)));
 			// What is sealed cannot be counted here.
 			if (sealed === null) await requireCountedRoom(model, real, count);
-			const rates = dearestRates(model.prices, real.atMost + again);
+			const rates = highestRates(model.prices, real.atMost + again);
 			const beside = besideNano();
 			ceiling = await parts.budgets.holdCeiling(caller, context, {
 				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
@@ -128,7 +128,7 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
 				choices: body.n ?? 1,
 				...(keptFormat === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
-				...(beside === undefined ? {} : { besideNano: beside }),
+				...(beside === undefined ? {} : { fixedNano: beside }),
 			});
 			return ceiling.hold;
 		},
@@ -200,8 +200,8 @@ export function admitChat(input: ChatInput, call: Call, parts: ChatParts, form: 
 					},
 				},
 			};
-			if (body.stream !== true) return answerUnary(session, parts.upstreams, form);
-			return answerStream(session, parts.upstreams, settlement, config.stream, form);
+			if (body.stream !== true) return answerWhole(session, parts.upstreams, form);
+			return answerStreamed(session, parts.upstreams, settlement, config.stream, form);
 		},
 	};
 }
@@ -219,7 +219,7 @@ function lazily<T>(work: () => Promise<T>): () => Promise<T> {
  * Rates that cover a call and a second one, whose prompt is the first's with the first's answer behind it: each
  * token of the prompt is read twice, each of the output is made twice and read once.
  */
-function ratesOfTwo({ input, output }: ReturnType<typeof dearestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
+function ratesOfTwo({ input, output }: ReturnType<typeof highestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
 	type Price = CeilingRequest["inputPrice"];
 	return { inputPrice: (2 * input) as Price, outputPrice: (2 * output + input) as Price };
 }

@@ -1,10 +1,10 @@
 import type { Posted, TokenUsage } from "../budgets/port.ts";
 import type { ApiError } from "../errors/index.ts";
-import type { ChatEvent, UnaryAnswer } from "../upstreams/port.ts";
+import type { ChatEvent, WholeAnswer } from "../upstreams/chat/port.ts";
 import type { ChatSession } from "./session.ts";
 
 /** What an answer has cost: known when it is posted, before its last byte goes out. */
-export interface Paid {
+export interface PostedCharge {
 	readonly posted: Posted;
 	readonly usage: TokenUsage;
 }
@@ -15,7 +15,7 @@ export interface AnswerForm {
 	 * Reads a whole answer before it is charged, and throws INFERENCE_FAILED where it cannot be passed on. What it
 	 * returns makes the body once the price is known.
 	 */
-	whole(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => string | Uint8Array>;
+	whole(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => string | Uint8Array>;
 	stream(session: ChatSession): StreamForm;
 	/** True: the request is one of `/completions`, a bare text to go on with. */
 	readonly isText?: boolean;
@@ -32,7 +32,7 @@ export interface StreamForm {
 	/** Ends choices that passed their ceiling. */
 	cut(): string;
 	/** The last events of a complete stream. `told` is the upstream's own usage object; null where tokens were counted. */
-	end(paid: Paid, told: Readonly<Record<string, unknown>> | null): string;
+	end(paid: PostedCharge, told: Readonly<Record<string, unknown>> | null): string;
 	/** The last event of a stream that broke. */
 	failed(error: ApiError): string;
 }

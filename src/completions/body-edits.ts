@@ -1,12 +1,12 @@
-import type { JsonMember } from "../upstreams/port.ts";
+import type { JsonMember } from "../upstreams/chat/port.ts";
 import { lastMember } from "../wire/index.ts";
 import { NOT_THE_CALLERS } from "./forwarded-members.ts";
-import { withoutImagesBefore } from "./kept-images.ts";
+import { withoutImagesBefore } from "./image-messages.ts";
 import type { ChatBody } from "./schema.ts";
 
 const decoder = new TextDecoder();
 
-export interface EditInputs {
+export interface BodyEditsOptions {
 	readonly body: ChatBody;
 	readonly raw: Uint8Array;
 	readonly members: readonly JsonMember[];
@@ -31,7 +31,7 @@ const DROPPED: ReadonlySet<string> = new Set(NOT_THE_CALLERS);
  * What changes in the body before the upstream's dialect sees it, as JSON text by top-level member; null takes
  * a member out. The bytes of everything else stay the caller's.
  */
-export function bodyEdits(inputs: EditInputs): Map<string, string | null> {
+export function bodyEdits(inputs: BodyEditsOptions): Map<string, string | null> {
 	const { body } = inputs;
 	const edits = new Map<string, string | null>();
 	for (const { key } of inputs.members) if (DROPPED.has(key)) edits.set(key, null);
@@ -67,14 +67,14 @@ export function callerMaxTokens(body: ChatBody): number | null {
 }
 
 /** The messages' own bytes with our system messages put before them, without images that the model does not get. */
-function messagesWith(inputs: EditInputs): string {
+function messagesWith(inputs: BodyEditsOptions): string {
 	const own = ownMessages(inputs);
 	if (inputs.systemTexts.length === 0) return own;
 	const ours = inputs.systemTexts.map((content) => JSON.stringify({ role: "system", content })).join(",");
 	return `[${ours},${own.slice(1)}`;
 }
 
-function ownMessages({ raw, members, imagesFrom }: EditInputs): string {
+function ownMessages({ raw, members, imagesFrom }: BodyEditsOptions): string {
 	const member = lastMember(members, "messages");
 	if (member === undefined) return "[]";
 	const range = { start: member.valueStart, end: member.valueEnd };

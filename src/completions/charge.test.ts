@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { TokenUsage } from "../budgets/port.ts";
 import type { TextModel } from "../catalog/types.ts";
-import { chatLines, dearestRates } from "./charge.ts";
+import { chatLines, highestRates } from "./charge.ts";
 
 type PicoPrice = TextModel["prices"]["input"];
 /** Pico-USD per token, of USD per million tokens. */
@@ -55,6 +55,6 @@ test("above the threshold the extended rates hold for the whole request, and the
 		per(2),
 		per(8),
 	]);
-	expect(dearestRates(prices, 200)).toEqual({ input: per(1), output: per(4) });
-	expect(dearestRates(prices, 201)).toEqual({ input: per(2), output: per(8) });
+	expect(highestRates(prices, 200)).toEqual({ input: per(1), output: per(4) });
+	expect(highestRates(prices, 201)).toEqual({ input: per(2), output: per(8) });
 });

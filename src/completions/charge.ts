@@ -31,7 +31,7 @@ function ratesFor(prices: TextPrices, promptTokens: number): Omit<TextPrices, "e
 }
 
 /** The dearest that a prompt token and an output token can cost when the prompt has at most so many tokens. */
-export function dearestRates(prices: TextPrices, promptTokensAtMost: number): { input: PicoPrice; output: PicoPrice } {
+export function highestRates(prices: TextPrices, promptTokensAtMost: number): { input: PicoPrice; output: PicoPrice } {
 	const { extended } = prices;
 	const sets = extended !== undefined && promptTokensAtMost > extended.thresholdTokens ? [prices, extended] : [prices];
 	return {

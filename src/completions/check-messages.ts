@@ -8,7 +8,7 @@ import { forbiddenAddress } from "./public-url.ts";
 import type { ChatBody, ChatMessage } from "./schema.ts";
 
 /** What a pass over the messages found: sizes for the hold, and which features they use. */
-export interface MessageFacts {
+export interface MessageContents {
 	readonly images: number;
 	readonly videos: number;
 	readonly audios: number;
@@ -29,7 +29,7 @@ type Part = Extract<Exclude<ChatMessage["content"], string | null | undefined>[n
  * an assistant message says something, media fit the model. Throws 400 or 422 naming the part. Images of
  * messages before `imagesFrom` go nowhere: they are not looked at.
  */
-export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageFacts {
+export function checkMessages(body: ChatBody, model: TextModel, long: LongStrings, imagesFrom = 0): MessageContents {
 	const callIds = new Set<string>();
 	const facts: Found = { images: 0, videos: 0, audios: 0, mediaBytes: 0, files: [], fileDataBytes: 0, nativeFileBytes: 0 };
 	for (const [index, message] of body.messages.entries()) {
@@ -57,7 +57,7 @@ export function checkMessages(body: ChatBody, model: TextModel, long: LongString
 	return facts;
 }
 
-type Found = { -readonly [K in keyof Omit<MessageFacts, "files">]: number } & { files: FilePart[] };
+type Found = { -readonly [K in keyof Omit<MessageContents, "files">]: number } & { files: FilePart[] };
 
 /** A PDF goes on as it is where the model reads it, and its bytes are here; of any other file the text does. */
 function checkFile(

@@ -7,13 +7,13 @@ test("what an assistant thinks, says and calls in one turn is one message", () =
 	const conversation = new Conversation();
 	conversation.user("hello");
 	conversation.thought({ text: "hm", details: [1], signature: "s" });
-	conversation.said("One");
-	conversation.said([textPart("two")]);
-	conversation.called({ id: "a", name: "f", arguments: "{}" });
+	conversation.assistantSaid("One");
+	conversation.assistantSaid([textPart("two")]);
+	conversation.assistantCalled({ id: "a", name: "f", arguments: "{}" });
 	conversation.thought({ text: "ah", details: [2] });
-	conversation.called({ id: "b", name: "g", arguments: "{}" });
+	conversation.assistantCalled({ id: "b", name: "g", arguments: "{}" });
 	conversation.result("a", "1");
-	conversation.said("Done.");
+	conversation.assistantSaid("Done.");
 	expect(conversation.finish()).toEqual([
 		{ role: "user", content: "hello" },
 		{
@@ -34,7 +34,7 @@ test("what an assistant thinks, says and calls in one turn is one message", () =
 
 test("images of results follow in one message of the user, before what the user says", () => {
 	const conversation = new Conversation();
-	conversation.called({ id: "a", name: "f", arguments: "{}" });
+	conversation.assistantCalled({ id: "a", name: "f", arguments: "{}" });
 	conversation.result("a", [], [image]);
 	conversation.result("a", "2", [image]);
 	conversation.user("and now?");

@@ -61,7 +61,7 @@ export class Conversation {
 		if (signature !== undefined) turn.thought_signature = signature;
 	}
 
-	said(content: string | TextPart[]): void {
+	assistantSaid(content: string | TextPart[]): void {
 		const turn = this.#turn();
 		if (turn.content === undefined || turn.content === null || turn.content === "") turn.content = content;
 		else {
@@ -70,7 +70,7 @@ export class Conversation {
 		}
 	}
 
-	called(call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
+	assistantCalled(call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
 		const { id, name, arguments: written } = call;
 		const turn = this.#turn();
 		const made: { id: string } = { id, ...{ type: "function", function: { name, arguments: written } } };

@@ -1,10 +1,10 @@
 import { markUnsupported } from "../errors/index.ts";
 import { invalidField } from "../schema/index.ts";
 import type { Call } from "../server/call.ts";
+import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { checkCapabilities, checkMessages } from "./check-messages.ts";
-import { imagesKeptFrom } from "./kept-images.ts";
-import type { ChatParts } from "./parts.ts";
+import { firstMessageWithImages } from "./image-messages.ts";
 import { PromptText, promptOverheadTokens } from "./prompt-size.ts";
 
 /**
@@ -14,11 +14,11 @@ import { PromptText, promptOverheadTokens } from "./prompt-size.ts";
 export async function countPrompt(
 	{ body, long }: ChatInput,
 	{ admittedAtMs, tenant }: Pick<Call, "admittedAtMs" | "tenant">,
-	parts: ChatParts,
+	parts: ChatDeps,
 ): Promise<number> {
 	const { model } = parts.catalog().resolve(body.model, "text", admittedAtMs);
 	const facts = markUnsupported(model.id, () => {
-		const found = checkMessages(body, model, long, imagesKeptFrom(body.messages, model));
+		const found = checkMessages(body, model, long, firstMessageWithImages(body.messages, model));
 		checkCapabilities(body, model);
 		const [file] = found.files;
 		if (file !== undefined)

@@ -1,7 +1,7 @@
 import type { TokenUsage } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
+import type { ChatEvent, ChatStream, EventBatch, WholeAnswer } from "../upstreams/chat/port.ts";
 import { chunksOfCompletion } from "../upstreams/index.ts";
-import type { ChatEvent, ChatStream, EventBatch, UnaryAnswer } from "../upstreams/port.ts";
 import { wholeBody } from "./whole-body.ts";
 
 /**
@@ -12,10 +12,10 @@ export class FormattedStream implements ChatStream {
 	readonly headers: Promise<void>;
 	readonly opened: Promise<EventBatch>;
 	readonly #controller = new AbortController();
-	#answer: UnaryAnswer | null = null;
+	#answer: WholeAnswer | null = null;
 	#cancelled: ApiError | null = null;
 
-	constructor(ask: (signal: AbortSignal) => Promise<UnaryAnswer>, left: AbortSignal) {
+	constructor(ask: (signal: AbortSignal) => Promise<WholeAnswer>, left: AbortSignal) {
 		this.opened = ask(AbortSignal.any([left, this.#controller.signal])).then(async (answer) => {
 			const events = eventsOf({ ...answer, body: await wholeBody(answer) });
 			this.#answer = answer;
@@ -52,10 +52,10 @@ export class FormattedStream implements ChatStream {
 }
 
 /** The events of an answer, its usage as it is charged at the end. */
-function eventsOf({ body, usage }: UnaryAnswer): ChatEvent[] {
+function eventsOf({ body, usage }: WholeAnswer): ChatEvent[] {
 	const chunks = chunksOfCompletion(body);
 	const events = usage === null ? chunks : [...chunks, { ...chunks[0], choices: [], usage: toldUsage(usage) }];
-	return events.map((chunk) => ({ text: JSON.stringify(chunk), body: chunk, frame: null, written: "", said: "" }));
+	return events.map((chunk) => ({ text: JSON.stringify(chunk), body: chunk, frame: null, written: "", piece: "" }));
 }
 
 function toldUsage({ promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens }: TokenUsage): object {

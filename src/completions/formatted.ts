@@ -1,10 +1,10 @@
 import { ApiError } from "../errors/index.ts";
 import type { Requester } from "../fairness/index.ts";
 import { isRecord } from "../schema/is-record.ts";
+import { type ChatForward, type ChatUpstreams, isFinishReason, type WholeAnswer } from "../upstreams/chat/port.ts";
 import { finishReasonOf } from "../upstreams/index.ts";
-import { type ChatForward, type ChatUpstreams, isFinishReason, type UnaryAnswer } from "../upstreams/port.ts";
 import { lastMember, utf8Text } from "../wire/index.ts";
-import { formatComplaint, jsonIn, type KeptFormat } from "./kept-format.ts";
+import { type EnforcedFormat, formatComplaint, jsonIn } from "./enforced-format.ts";
 import { ReceivedOutput } from "./received.ts";
 import type { ChatSession } from "./session.ts";
 import { withChoices, withThinkingApart } from "./thinking.ts";
@@ -21,7 +21,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 /** An answer as it goes on, with its usage, and what it misses of the format. */
 interface Read {
-	readonly answer: UnaryAnswer & { readonly usage: NonNullable<UnaryAnswer["usage"]> };
+	readonly answer: WholeAnswer & { readonly usage: NonNullable<WholeAnswer["usage"]> };
 	readonly faults: readonly string[];
 	/** What the model said, without its thoughts. */
 	readonly said: string;
@@ -34,16 +34,16 @@ interface Read {
  */
 export async function askInFormat(
 	session: ChatSession,
-	format: KeptFormat,
+	format: EnforcedFormat,
 	forward: ChatForward,
 	upstreams: ChatUpstreams,
-): Promise<UnaryAnswer> {
-	const first = await read(session, format, await upstreams.unary(forward));
+): Promise<WholeAnswer> {
+	const first = await read(session, format, await upstreams.whole(forward));
 	if (first.faults.length === 0) return first.answer;
 	const more = moreMessages(first);
 	session.meter.add(first.answer.usage, more);
 	const edits = new Map(forward.edits).set("messages", messagesWith(forward, more));
-	const second = await read(session, format, await upstreams.unary({ ...forward, edits }));
+	const second = await read(session, format, await upstreams.whole({ ...forward, edits }));
 	if (second.faults.length > 0) {
 		session.meter.add(second.answer.usage, "");
 		throw new ApiError("INFERENCE_FAILED", {
@@ -55,9 +55,9 @@ export async function askInFormat(
 	return { ...second.answer, retries: first.answer.retries + second.answer.retries };
 }
 
-async function read(session: ChatSession, { schema }: KeptFormat, given: UnaryAnswer): Promise<Read> {
+async function read(session: ChatSession, { schema }: EnforcedFormat, given: WholeAnswer): Promise<Read> {
 	const body = await wholeBody(given);
-	const usage = await session.meter.toldOrCounted(given.usage, () => {
+	const usage = await session.meter.reportedOrCounted(given.usage, () => {
 		const output = new ReceivedOutput();
 		output.add(body.choices);
 		return output;

@@ -78,7 +78,7 @@ export const NOT_THE_CALLERS = [
 	"modelId",
 ] as const;
 
-/** What the gateway itself writes into an upstream's body (src/upstreams/dialects.ts). */
+/** What the gateway itself writes into an upstream's body (src/upstreams/chat/dialects.ts). */
 const OF_UPSTREAMS = ["chat_template_kwargs", "dynatemp_range", "repeat_penalty"] as const;
 
 const anything = <Name extends string>(names: readonly Name[]) =>

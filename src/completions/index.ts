@@ -5,20 +5,20 @@
  * the upstream and pays what was done. Never logs a prompt.
  */
 export { admitChat } from "./admit.ts";
-export type { AnswerForm, Paid, StreamForm } from "./answer-form.ts";
+export type { AnswerForm, PostedCharge, StreamForm } from "./answer-form.ts";
+export { type AssistantOutputListener, Segment, type SegmentKind } from "./assistant-output.ts";
+export { AssistantOutputReader } from "./assistant-output-reader.ts";
+export type { ChatDeps } from "./chat-deps.ts";
 export { type ChatInput, chatInput, refuseDeepNesting } from "./chat-input.ts";
 export { Conversation, type TextPart, type Thought, textPart, type UserPart } from "./conversation.ts";
 export { countPrompt } from "./count-prompt.ts";
 export { ForwardedMembersSchema } from "./forwarded-members.ts";
 export { costOf } from "./meter.ts";
-export type { ChatParts } from "./parts.ts";
 export { PromptText } from "./prompt-size.ts";
 export { admitRenamed, withRenamedFields } from "./renamed-fields.ts";
 export { type ChatBody, ChatBodySchema } from "./schema.ts";
-export { type KeptReceipt, Receipts } from "./sealed/receipts.ts";
+export { Receipts, type StoredReceipt } from "./sealed/receipts.ts";
 export { openThought, sealThought } from "./sealed-thought.ts";
 export type { ChatSession } from "./session.ts";
-export { Segment, type SegmentKind, type SpeechTeller } from "./speech.ts";
-export { SpeechReader } from "./speech-reader.ts";
 export { citedSources } from "./web/cited-sources.ts";
 export type { WebSource } from "./web/web-sources.ts";

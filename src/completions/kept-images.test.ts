@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { TextCapabilities } from "../catalog/types.ts";
-import { imagesKeptFrom, withoutImagesBefore } from "./kept-images.ts";
+import { firstMessageWithImages, withoutImagesBefore } from "./image-messages.ts";
 import type { ChatMessage } from "./schema.ts";
 
 const image: ChatMessage = { role: "user", content: [{ type: "image_url", image_url: { url: "https://i.example/1.png" } }] };
@@ -9,10 +9,10 @@ const model = (part: Partial<TextCapabilities>) => ({ capabilities: part as Text
 
 test("only a model that is said to take one image loses any", () => {
 	const one = model({ supportsMultipleImages: false, supportsVision: true });
-	expect(imagesKeptFrom([image, said, image, said], one)).toBe(2);
-	expect(imagesKeptFrom([said], one)).toBe(0);
-	expect(imagesKeptFrom([image, image], model({ supportsMultipleImages: null }))).toBe(0);
-	expect(imagesKeptFrom([image, image], model({ supportsMultipleImages: false, supportsVision: false }))).toBe(0);
+	expect(firstMessageWithImages([image, said, image, said], one)).toBe(2);
+	expect(firstMessageWithImages([said], one)).toBe(0);
+	expect(firstMessageWithImages([image, image], model({ supportsMultipleImages: null }))).toBe(0);
+	expect(firstMessageWithImages([image, image], model({ supportsMultipleImages: false, supportsVision: false }))).toBe(0);
 });
 
 test("what stays is byte for byte as it came", () => {

@@ -16,7 +16,7 @@ const BEYOND_MAX_TOKENS = 4_096;
 const TIMES_MAX_TOKENS = 4;
 
 /** What ran for a request before its model was asked: searches, pages, a question to the model. */
-export interface RanBefore {
+export interface EarlierAttempt {
 	readonly lines: readonly ChargeLine[];
 	/** Of calls of the model; null where there were none. */
 	readonly usage: TokenUsage | null;
@@ -31,7 +31,7 @@ export interface SourcePrice {
 }
 
 /** What one chat request needs to turn its end into a post. */
-export interface MeterParts {
+export interface ChatMeterDeps {
 	readonly model: TextModel;
 	readonly settlement: Settlement;
 	readonly choices: number;
@@ -42,7 +42,7 @@ export interface MeterParts {
 	readonly promptText: () => PromptText;
 	readonly promptOverheadTokens: number;
 	/** Is paid with the answer, and costs nothing without one. */
-	readonly ranBefore?: RanBefore | undefined;
+	readonly ranBefore?: EarlierAttempt | undefined;
 	/** What the sources cost that the model's server finds itself. */
 	readonly sources?: SourcePrice | undefined;
 }
@@ -52,7 +52,7 @@ export interface MeterParts {
  * what was sent and received (docs/chat.md).
  */
 export class ChatMeter {
-	readonly #parts: MeterParts;
+	readonly #parts: ChatMeterDeps;
 	/** Set as soon as bytes went to an upstream: from then on leaving is billed. */
 	sentTo: string | null = null;
 	usage: TokenUsage | null = null;
@@ -60,7 +60,7 @@ export class ChatMeter {
 	#more = "";
 	#sources = 0;
 
-	constructor(parts: MeterParts) {
+	constructor(parts: ChatMeterDeps) {
 		this.#parts = parts;
 	}
 
@@ -79,7 +79,7 @@ export class ChatMeter {
 	}
 
 	/** The usage of one call: the upstream's where it can be, else counted. */
-	toldOrCounted(usage: TokenUsage | null, output: () => ReceivedOutput): TokenUsage | Promise<TokenUsage> {
+	reportedOrCounted(usage: TokenUsage | null, output: () => ReceivedOutput): TokenUsage | Promise<TokenUsage> {
 		return usage !== null && this.#believable(usage) ? usage : this.#count(output());
 	}
 
@@ -102,7 +102,7 @@ export class ChatMeter {
 			usage = told === null ? counted : withCounted(told, counted);
 		} else if (this.#parts.choices > 1) {
 			// Some servers tell the tokens of one choice alone.
-			usage = { ...usage, completionTokens: Math.max(usage.completionTokens, await this.#saidTokens(output.text)) };
+			usage = { ...usage, completionTokens: Math.max(usage.completionTokens, await this.#answerTokens(output.text)) };
 		}
 		if (end.atMost !== undefined) usage = { ...usage, completionTokens: Math.min(usage.completionTokens, Math.ceil(end.atMost)) };
 		const rated = Math.max(usage.promptTokens, this.#before?.promptTokens ?? 0);
@@ -119,32 +119,32 @@ export class ChatMeter {
 		const most = model.contextTokens ?? LARGEST_CONTEXT;
 		if (usage.promptTokens > most * COUNTING_SLACK || usage.completionTokens > most * choices) return false;
 		if (maxTokens === null) return true;
-		const mostSaid = Math.max(maxTokens + BEYOND_MAX_TOKENS, maxTokens * TIMES_MAX_TOKENS) * choices;
-		return usage.completionTokens - usage.reasoningTokens <= mostSaid;
+		const largestText = Math.max(maxTokens + BEYOND_MAX_TOKENS, maxTokens * TIMES_MAX_TOKENS) * choices;
+		return usage.completionTokens - usage.reasoningTokens <= largestText;
 	}
 
 	/** Tokens of what was said; 0 where they can only be estimated. */
-	async #saidTokens(text: string): Promise<number> {
+	async #answerTokens(text: string): Promise<number> {
 		if (text === "") return 0;
 		const tokens = await this.#parts.countTokens(text);
 		return tokens < estimateTokens(text) ? tokens : 0;
 	}
 
 	/** Output tokens so far by our own count; of what is sealed, which cannot be counted, by the cheap measure. */
-	async tokensSaid(output: ReceivedOutput): Promise<number> {
+	async answerTokens(output: ReceivedOutput): Promise<number> {
 		const { text } = output;
-		return text === "" ? output.tokensAtLeast : (await this.#parts.countTokens(text)) + output.unkeptTokens;
+		return text === "" ? output.tokensAtLeast : (await this.#parts.countTokens(text)) + output.discardedTokens;
 	}
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
 		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
 		const [prompt, completion] = await Promise.all([
 			promptText().tokens(countTokens, this.#more),
-			output.empty ? 0 : countTokens(output.text),
+			output.isEmpty ? 0 : countTokens(output.text),
 		]);
 		return {
 			promptTokens: prompt + promptOverheadTokens,
-			completionTokens: completion + output.unkeptTokens,
+			completionTokens: completion + output.discardedTokens,
 			cachedTokens: 0,
 			cacheWriteTokens: 0,
 			reasoningTokens: 0,

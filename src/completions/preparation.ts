@@ -6,14 +6,14 @@ import {
 	type TextModel,
 } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
-import type { MessageFacts } from "./check-messages.ts";
+import type { MessageContents } from "./check-messages.ts";
 import type { FilePart } from "./files/file-parts.ts";
 import type { SourcePrice } from "./meter.ts";
 import type { ChatBody } from "./schema.ts";
 import type { WebSource } from "./web/web-sources.ts";
 
 /** What has to be read or searched before the model is asked. */
-export interface Preparation {
+export interface PreparationSettings {
 	readonly files: readonly FilePart[];
 	readonly search: EffectiveServiceParameters["enable_web_search"];
 	readonly scraping: boolean;
@@ -21,7 +21,7 @@ export interface Preparation {
 }
 
 /** null where nothing has: the plain road. */
-export function preparationOf({ files }: MessageFacts, options: EffectiveServiceParameters): Preparation | null {
+export function preparationSettings({ files }: MessageContents, options: EffectiveServiceParameters): PreparationSettings | null {
 	// A search of the upstream's own takes the place of ours.
 	const search = options.enable_x_search ? "off" : options.enable_web_search;
 	const scraping = options.enable_web_scraping;

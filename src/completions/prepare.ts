@@ -4,21 +4,21 @@ import { linesNano, type TextModel } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Call } from "../server/call.ts";
 import { CLIENT_LEFT } from "../server/client-left.ts";
-import type { JsonMember } from "../upstreams/port.ts";
+import type { JsonMember } from "../upstreams/chat/port.ts";
 import { sliceBySlice } from "../wire/index.ts";
-import { chatLines, dearestRates } from "./charge.ts";
+import { chatLines, highestRates } from "./charge.ts";
+import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
 import { type FileText, readFiles } from "./files/read-files.ts";
-import type { RanBefore } from "./meter.ts";
-import type { ChatParts } from "./parts.ts";
-import type { Preparation } from "./preparation.ts";
+import type { EarlierAttempt } from "./meter.ts";
+import type { PreparationSettings } from "./preparation.ts";
 import type { PromptSize } from "./prompt-size.ts";
 import { type ChangedText, changedText, RewrittenInput } from "./rewritten-input.ts";
 import {
 	type DecisionRequest,
-	decide,
+	decideSearch,
 	decisionRequest,
-	gather,
+	gatherWebResults,
 	MAX_PAGES,
 	NOTHING_FOUND,
 	pagesLine,
@@ -30,24 +30,24 @@ import {
 	type WebSource,
 } from "./web/index.ts";
 
-export interface PreparationInputs {
+export interface PrepareOptions {
 	readonly input: ChatInput;
 	readonly members: readonly JsonMember[];
 	/** Without what is read yet. */
 	readonly size: PromptSize;
-	readonly wanted: Preparation;
+	readonly wanted: PreparationSettings;
 	readonly model: TextModel;
 	readonly prices: Config["web"];
 	readonly caller: Caller;
 	readonly context: HoldContext;
 	readonly call: Call;
-	readonly parts: Pick<ChatParts, "budgets" | "upstreams" | "countTokens" | "web">;
+	readonly parts: Pick<ChatDeps, "budgets" | "upstreams" | "countTokens" | "web">;
 }
 
 /** A request with all that was read and found in it. */
-export interface Prepared {
+export interface PreparedChat {
 	readonly input: ChatInput;
-	readonly ran: RanBefore;
+	readonly ran: EarlierAttempt;
 	/** What ran costs, where the request succeeds. */
 	readonly costs: readonly ChargeLine[];
 	/** null where nothing of the web was read, and no search gave an answer. */
@@ -63,7 +63,7 @@ const MAX_URL_TEXT = 100_000;
  * leaves stops it, and pays for a question to the model that was on its way; a failure costs nothing.
  * @throws ApiError 402; what is wrong with a file; what the call's signal aborts with
  */
-export async function prepare(inputs: PreparationInputs): Promise<Prepared> {
+export async function prepareChat(inputs: PrepareOptions): Promise<PreparedChat> {
 	const { call, caller, context, parts } = inputs;
 	const run = new PreparationRun(inputs);
 	const hold = await parts.budgets.hold(caller, context, run.worstNano);
@@ -86,7 +86,7 @@ const NOT_ASKED = { usage: null, lines: [], sentTo: null } as const;
 
 class PreparationRun {
 	readonly worstNano: ReturnType<typeof linesNano>;
-	readonly #inputs: PreparationInputs;
+	readonly #inputs: PrepareOptions;
 	/** The latest message of the user; -1: none. */
 	readonly #latest: number;
 	readonly #said: string;
@@ -101,7 +101,7 @@ class PreparationRun {
 		return parts.countTokens(text, call.tenant);
 	};
 
-	constructor(inputs: PreparationInputs) {
+	constructor(inputs: PrepareOptions) {
 		this.#inputs = inputs;
 		const { input, model, wanted, prices, size, call } = inputs;
 		this.#latest = input.body.messages.findLastIndex(({ role }) => role === "user");
@@ -110,7 +110,7 @@ class PreparationRun {
 		const searches = this.#urls.length === 0 && wanted.search !== "off" && this.#said.trim() !== "";
 		const asks = searches && wanted.search === "auto";
 		this.#question = asks ? decisionRequest(input.body, input.long, model, new Date(call.admittedAtMs)) : null;
-		const { input: inputPrice, output } = dearestRates(model.prices, size.atMost);
+		const { input: inputPrice, output } = highestRates(model.prices, size.atMost);
 		this.worstNano = linesNano([
 			{ units: size.atLeast, picoPrice: inputPrice },
 			{ units: this.#question?.raw.length ?? 0, picoPrice: inputPrice },
@@ -120,7 +120,7 @@ class PreparationRun {
 		]);
 	}
 
-	async prepared(): Promise<Prepared> {
+	async prepared(): Promise<PreparedChat> {
 		const { input, members, wanted, model, parts, prices, call } = this.#inputs;
 		// Where things stand is found before files are decoded over the body.
 		const rewritten = new RewrittenInput(input, members, new Set([...wanted.files.map(({ message }) => message), this.#latest]));
@@ -129,7 +129,7 @@ class PreparationRun {
 		const isAsked = this.#urls.length > 0 || query !== null;
 		const { contextTokens } = model;
 		const found = isAsked
-			? await gather({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, call)
+			? await gatherWebResults({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, call)
 			: NOTHING_FOUND;
 		this.#lines = found.lines;
 		const ran = { lines: found.lines, usage: this.#usage };
@@ -156,7 +156,7 @@ class PreparationRun {
 		const { wanted, model, parts, context, call } = this.#inputs;
 		if (this.#urls.length > 0 || wanted.search === "off" || this.#said.trim() === "") return null;
 		if (this.#question === null) return this.#said;
-		const { query, usage } = await decide(this.#question, model, {
+		const { query, usage } = await decideSearch(this.#question, model, {
 			upstreams: parts.upstreams,
 			countTokens: this.#countTokens,
 			requestId: context.requestId,

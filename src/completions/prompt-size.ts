@@ -1,8 +1,8 @@
 import { tokensOfBytes } from "../engines/tokens/estimate-tokens.ts";
-import type { JsonMember } from "../upstreams/port.ts";
+import type { JsonMember } from "../upstreams/chat/port.ts";
 import { atOnce, inTurns, type LongStrings, utf8Text } from "../wire/index.ts";
 import type { ChatInput } from "./chat-input.ts";
-import type { MessageFacts } from "./check-messages.ts";
+import type { MessageContents } from "./check-messages.ts";
 import { type ChatBody, ChatBodySchema } from "./schema.ts";
 
 /** Tokens that one medium counts for at most, whatever its data's size. */
@@ -32,7 +32,7 @@ export interface PromptSize {
 export function promptSize(
 	{ body, raw, long }: ChatInput,
 	members: readonly JsonMember[],
-	facts: MessageFacts,
+	facts: MessageContents,
 	addedBytes: number,
 ): PromptSize {
 	let bytes = addedBytes;
@@ -108,7 +108,7 @@ function promptPieces(body: ChatBody, added: string): PromptPiece[] {
 }
 
 /** Tokens of message frames and media, which counting the text does not see. */
-export function promptOverheadTokens(body: ChatBody, facts: MessageFacts): number {
+export function promptOverheadTokens(body: ChatBody, facts: MessageContents): number {
 	const files = Math.min(Math.ceil(facts.nativeFileBytes / 20), FILE_TOKENS / 5);
 	return 4 * body.messages.length + 3 + facts.images * 1_000 + facts.audios * 2_000 + facts.videos * 6_000 + files;
 }

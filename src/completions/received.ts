@@ -27,7 +27,7 @@ export class ReceivedOutput {
 		this.#isSealed = isSealed;
 	}
 
-	get empty(): boolean {
+	get isEmpty(): boolean {
 		return this.#length === 0;
 	}
 
@@ -42,7 +42,7 @@ export class ReceivedOutput {
 	}
 
 	/** An estimate of the tokens whose text was not kept: bytes / 3. */
-	get unkeptTokens(): number {
+	get discardedTokens(): number {
 		return Math.ceil((this.#length - this.#kept) / 3);
 	}
 
@@ -69,7 +69,7 @@ export class ReceivedOutput {
 		for (const choice of choices as unknown[]) {
 			if (!isRecord(choice)) continue;
 			const said = choice.delta ?? choice.message;
-			if (isRecord(said)) this.#addSaid(said);
+			if (isRecord(said)) this.#addPieces(said);
 			else this.#addText(choice.text);
 		}
 		const grew = this.#length > before;
@@ -77,7 +77,7 @@ export class ReceivedOutput {
 		return grew;
 	}
 
-	#addSaid(said: Record<string, unknown>): void {
+	#addPieces(said: Record<string, unknown>): void {
 		this.#addText(said.content);
 		// The same thoughts stand in more than one of them.
 		this.#addText(said.reasoning_content ?? said.reasoning ?? said.thinking ?? said.reasoning_details);

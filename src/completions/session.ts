@@ -1,8 +1,8 @@
 import type { TextModel } from "../catalog/types.ts";
 import type { Call } from "../server/call.ts";
-import type { ChatForward } from "../upstreams/port.ts";
+import type { ChatForward } from "../upstreams/chat/port.ts";
+import type { EnforcedFormat } from "./enforced-format.ts";
 import type { CheckSchema } from "./formatted.ts";
-import type { KeptFormat } from "./kept-format.ts";
 import type { ChatMeter } from "./meter.ts";
 import type { Receipt } from "./sealed/receipts.ts";
 import type { ThinkingPlan } from "./thinking.ts";
@@ -19,7 +19,7 @@ export interface ChatSession {
 	/** What becomes of think blocks in the text; null: it goes through as it is. */
 	readonly thinking: ThinkingPlan | null;
 	/** What the answer has to be, where this service sees to it. */
-	readonly format: KeptFormat | null;
+	readonly format: EnforcedFormat | null;
 	readonly checkSchema: CheckSchema;
 	readonly includeUsage: boolean;
 	/** What is kept of the answer for its signature; null where nobody signs. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventReader } from "../upstreams/event-reader.ts";
-import type { Segment, SpeechTeller } from "./speech.ts";
-import { SpeechReader } from "./speech-reader.ts";
+import { EventReader } from "../upstreams/chat/event-reader.ts";
+import type { AssistantOutputListener, Segment } from "./assistant-output.ts";
+import { AssistantOutputReader } from "./assistant-output-reader.ts";
 
 const callIds = (number: number) => `made_${number}`;
 
 /** What a teller was told: whether in order, and what the pieces of each segment make. */
-class Notes implements SpeechTeller {
+class Notes implements AssistantOutputListener {
 	readonly told: string[] = [];
 	readonly joined = new Map<Segment, string>();
 	open(segment: Segment) {
@@ -37,7 +37,7 @@ function read(events: readonly object[], cuts: readonly number[] = []) {
 	const places = [0, ...cuts.map((cut) => cut % bytes.length).sort((a, b) => a - b), bytes.length];
 	const events_ = new EventReader(1_000_000);
 	const notes = new Notes();
-	const reader = new SpeechReader(notes, callIds);
+	const reader = new AssistantOutputReader(notes, callIds);
 	for (const [index, place] of places.slice(1).entries())
 		for (const event of events_.take(bytes.slice(places[index], place))) reader.take(event);
 	reader.end();
@@ -140,9 +140,9 @@ describe("a stream is read as segments one after the other", () => {
 		["sources", () => ({ content: "a", annotations: [{ type: "url_citation", url_citation: { url: "u" } }] })],
 		["thoughts and texts by turns", (index: number) => (index % 2 === 0 ? { content: "a" } : { reasoning_content: "a" })],
 	])("an answer without end of %s is ended", (_, delta) => {
-		const reader = new SpeechReader(new Notes(), callIds);
+		const reader = new AssistantOutputReader(new Notes(), callIds);
 		const take = (index: number) =>
-			reader.take({ text: "", body: chunk(delta(index)) as Record<string, unknown>, frame: null, written: "", said: "" });
+			reader.take({ text: "", body: chunk(delta(index)) as Record<string, unknown>, frame: null, written: "", piece: "" });
 		const endless = () => {
 			for (let index = 0; index < 20_000; index++) take(index);
 		};
@@ -150,7 +150,7 @@ describe("a stream is read as segments one after the other", () => {
 	});
 
 	test("an answer without end is ended, and fills no memory", () => {
-		const reader = new SpeechReader(new Notes(), callIds);
+		const reader = new AssistantOutputReader(new Notes(), callIds);
 		const [event] = new EventReader(2_000_000).take(
 			new TextEncoder().encode(`data: ${JSON.stringify(chunk({ content: "x".repeat(1_048_576) }))}\n\n`),
 		);
@@ -194,7 +194,7 @@ test("a whole message says the same as its stream, wherever the bytes are cut", 
 				...fragments,
 				chunk({}, "stop"),
 			];
-			const whole = SpeechReader.whole({ choices: [{ index: 0, message, finish_reason: "stop" }] }, callIds);
+			const whole = AssistantOutputReader.whole({ choices: [{ index: 0, message, finish_reason: "stop" }] }, callIds);
 			expect(read(events, cuts).segments).toEqual(whole.segments.map(shown));
 		}),
 	);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventReader } from "../upstreams/event-reader.ts";
-import type { UnaryAnswer } from "../upstreams/port.ts";
+import { EventReader } from "../upstreams/chat/event-reader.ts";
+import type { WholeAnswer } from "../upstreams/chat/port.ts";
 import { LongStrings } from "../wire/index.ts";
 import { type ThinkingPlan, ThinkingStream, thinkingPlan, withThinkingApart } from "./thinking.ts";
 
@@ -10,7 +10,7 @@ const TELL: ThinkingPlan = { tell: true, opened: false };
 async function whole(message: object, plan: ThinkingPlan) {
 	const body = { id: "chatcmpl-1", choices: [{ index: 0, message, finish_reason: "stop" }], usage: { total_tokens: 3 } };
 	const bytes = new TextEncoder().encode(JSON.stringify(body));
-	const answer: UnaryAnswer = { upstream: "one", bytes, long: LongStrings.none, body, usage: null, retries: 0 };
+	const answer: WholeAnswer = { upstream: "one", bytes, long: LongStrings.none, body, usage: null, retries: 0 };
 	const told = await withThinkingApart(answer, plan);
 	const parsed = JSON.parse(new TextDecoder().decode(told.bytes)) as typeof body;
 	expect(parsed.usage).toEqual(body.usage);

@@ -1,6 +1,6 @@
 import type { TextModel } from "../catalog/types.ts";
 import { isRecord } from "../schema/is-record.ts";
-import type { ChatEvent, UnaryAnswer } from "../upstreams/port.ts";
+import type { ChatEvent, WholeAnswer } from "../upstreams/chat/port.ts";
 import { inTurns, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../wire/index.ts";
 import { type SplitText, splitThinkBlocks, ThinkBlockSplitter } from "./think-blocks.ts";
 import { membersOf, wholeBody } from "./whole-body.ts";
@@ -23,7 +23,7 @@ export function thinkingPlan(
 }
 
 /** A whole answer with its think blocks told apart, or gone. */
-export async function withThinkingApart(answer: UnaryAnswer, plan: ThinkingPlan): Promise<UnaryAnswer> {
+export async function withThinkingApart(answer: WholeAnswer, plan: ThinkingPlan): Promise<WholeAnswer> {
 	const body = await wholeBody(answer);
 	if (!Array.isArray(body.choices)) return answer;
 	const choices = body.choices.map((choice: unknown) => {
@@ -36,10 +36,10 @@ export async function withThinkingApart(answer: UnaryAnswer, plan: ThinkingPlan)
 
 /** An answer that says something else. Throws INFERENCE_FAILED where it nests too deeply to be read. */
 export async function withChoices(
-	answer: UnaryAnswer,
-	body: UnaryAnswer["body"],
+	answer: WholeAnswer,
+	body: WholeAnswer["body"],
 	choices: readonly unknown[],
-): Promise<UnaryAnswer> {
+): Promise<WholeAnswer> {
 	const written = await inTurns(stringifyInSteps(choices));
 	const bytes = spliceMembers(answer.bytes, await membersOf(answer), new Map([["choices", written]]));
 	return { ...answer, bytes, body: { ...body, choices } };
@@ -60,7 +60,7 @@ export class ThinkingStream {
 		const choices = body.choices.map((choice: unknown) => (isRecord(choice) ? this.#choice(choice) : choice));
 		const bytes = Buffer.from(event.text);
 		const spliced = spliceMembers(bytes, topLevelMembers(bytes), new Map([["choices", JSON.stringify(choices)]]));
-		return { text: utf8Text(spliced, 0, spliced.length), body: { ...body, choices }, frame: null, written: "", said: "" };
+		return { text: utf8Text(spliced, 0, spliced.length), body: { ...body, choices }, frame: null, written: "", piece: "" };
 	}
 
 	#choice(choice: Record<string, unknown>): Record<string, unknown> {

@@ -1,6 +1,6 @@
 /** What the validator does not see: names of records, prices below the books' unit, integers that cannot be counted with. */
 import { ConfigError } from "./config-error.ts";
-import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-parts.ts";
+import { HTTP_ADDRESS, LEAST_KEYWORD, PATTERN_WORDS } from "./schema-types.ts";
 import { type SettingPlaces, shownPath } from "./setting-places.ts";
 
 /** Above it numbers have gaps between them. */

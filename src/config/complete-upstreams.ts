@@ -1,7 +1,7 @@
-import { ownAddress, type ProviderName, providerFacts } from "./providers.ts";
-import type { Config, GivenConfig, UpstreamConfig } from "./schema.ts";
+import { ownAddress, type ProviderName, providerDefinition } from "./providers.ts";
+import type { Config, ConfigInput, UpstreamConfig } from "./schema.ts";
 
-type GivenUpstream = GivenConfig["upstreams"][string];
+type UpstreamInput = ConfigInput["upstreams"][string];
 
 /** A fault of one upstream's entry: where in it, and what is expected. */
 export class UpstreamFault extends Error {
@@ -16,12 +16,12 @@ export class UpstreamFault extends Error {
 }
 
 /** The configuration with every upstream's address, a provider's own where none is given. Throws `UpstreamFault`. */
-export function withCompleteUpstreams(config: GivenConfig): Config {
+export function withCompleteUpstreams(config: ConfigInput): Config {
 	const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, completed(name, upstream)] as const);
 	return { ...config, upstreams: Object.fromEntries(upstreams) };
 }
 
-function completed(name: string, upstream: GivenUpstream): UpstreamConfig {
+function completed(name: string, upstream: UpstreamInput): UpstreamConfig {
 	const { provider, url, options = {} } = upstream;
 	if (provider === undefined) {
 		if (url === undefined) throw new UpstreamFault(name, "a url, or the name of a provider");
@@ -33,8 +33,8 @@ function completed(name: string, upstream: GivenUpstream): UpstreamConfig {
 	return { ...upstream, url: url ?? ownAddress(provider, options), discover: false };
 }
 
-function checkOptions(name: string, provider: ProviderName, { key, url, options = {} }: GivenUpstream): void {
-	const facts = providerFacts(provider);
+function checkOptions(name: string, provider: ProviderName, { key, url, options = {} }: UpstreamInput): void {
+	const facts = providerDefinition(provider);
 	const known = Object.keys(facts.options);
 	for (const option of Object.keys(options)) {
 		if (known.includes(option)) continue;

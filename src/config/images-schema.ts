@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { ms, section } from "./schema-parts.ts";
+import { ms, section } from "./schema-types.ts";
 
 /** Pictures: how they are worked on here, and what is looked for in those that go out. */
 export const ImagesSchema = section({

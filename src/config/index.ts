@@ -7,8 +7,8 @@ export { withCompleteUpstreams } from "./complete-upstreams.ts";
 export { ConfigError, SettingError } from "./config-error.ts";
 export { dialectOf } from "./dialect-of.ts";
 export { type ConfigFlags, type Environment, type LoadedConfig, loadConfig } from "./load.ts";
-export { LOG_LEVELS, type LogLevel } from "./observing-schema.ts";
-export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerFacts } from "./providers.ts";
+export { LOG_LEVELS, type LogLevel } from "./observability-schema.ts";
+export { type Offer, ownAddress, PROVIDER_NAMES, type ProviderName, providerDefinition } from "./providers.ts";
 export {
 	type Config,
 	ConfigSchema,

@@ -8,7 +8,7 @@ import { checkNames, checkValues, type NamedSchema } from "./check-values.ts";
 import { UpstreamFault, withCompleteUpstreams } from "./complete-upstreams.ts";
 import { ConfigError } from "./config-error.ts";
 import { dialectOf } from "./dialect-of.ts";
-import { type Config, ConfigSchema, type GivenConfig } from "./schema.ts";
+import { type Config, type ConfigInput, ConfigSchema } from "./schema.ts";
 import { type Environment, fileState, SecretFault, withSecrets } from "./secrets.ts";
 import { SettingPlaces, shownPath, yaml } from "./setting-places.ts";
 
@@ -57,7 +57,7 @@ export function loadConfig(flags: ConfigFlags, env: Environment, cwd = process.c
 	const filled = Value.Default(ConfigSchema, tree);
 	if (!configChecker.check(filled)) throw faultOf(configChecker.issues(filled), places);
 	checkValues(ConfigSchema as NamedSchema, filled, [], places);
-	const config = complete(filled as GivenConfig, places);
+	const config = complete(filled as ConfigInput, places);
 	checkReferences(config, places);
 	const adminKey = given(env, "TURNPIKE_ADMIN_KEY") ?? null;
 	if (adminKey !== null && !ADMIN_KEY.test(adminKey))
@@ -235,7 +235,7 @@ function faultOf(issues: readonly Issue[], places: SettingPlaces): ConfigError {
 	return new ConfigError(lines.join("\n"));
 }
 
-function complete(given: GivenConfig, places: SettingPlaces): Config {
+function complete(given: ConfigInput, places: SettingPlaces): Config {
 	try {
 		return withCompleteUpstreams(given);
 	} catch (error) {

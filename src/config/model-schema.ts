@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { closed } from "../schema/closed.ts";
-import { LEAST_USD, LEAST_USD_PER_MILLION, named, PLAIN_TEXT, price, section, text } from "./schema-parts.ts";
+import { LEAST_USD, LEAST_USD_PER_MILLION, named, PLAIN_TEXT, price, section, text } from "./schema-types.ts";
 
 const IMAGE_SIZE = "^[1-9]\\d{1,4}x[1-9]\\d{1,4}$";
 const IMAGE_RATIO = "^(auto|[1-9]\\d{0,2}:[1-9]\\d{0,2})$";

@@ -8,7 +8,7 @@
 /** What a provider's models do. */
 export type Offer = "chat" | "image" | "speech" | "transcription";
 
-export interface ProviderFacts {
+export interface ProviderDefinition {
 	readonly offers: readonly Offer[];
 	/** Its own address; `{name}` stands for the option of that name. */
 	readonly url: string;
@@ -79,16 +79,16 @@ export const PROVIDERS = {
 	revai: { offers: ["transcription"], url: "https://api.rev.ai", ...KEY_ONLY },
 	togetherai: { offers: ["chat", "image"], url: "https://api.together.xyz/v1", ...KEY_ONLY },
 	xai: { offers: ["chat", "image", "speech", "transcription"], url: "https://api.x.ai/v1", ...KEY_ONLY },
-} as const satisfies Readonly<Record<string, ProviderFacts>>;
+} as const satisfies Readonly<Record<string, ProviderDefinition>>;
 
 export type ProviderName = keyof typeof PROVIDERS;
 export const PROVIDER_NAMES = Object.keys(PROVIDERS) as ProviderName[];
 
-export function providerFacts(name: ProviderName): ProviderFacts {
+export function providerDefinition(name: ProviderName): ProviderDefinition {
 	return PROVIDERS[name];
 }
 
 /** The provider's own address under these options. */
 export function ownAddress(name: ProviderName, options: Readonly<Record<string, string>> = {}): string {
-	return providerFacts(name).url.replace(/\{(\w+)\}/g, (_, option: string) => options[option] ?? "");
+	return providerDefinition(name).url.replace(/\{(\w+)\}/g, (_, option: string) => options[option] ?? "");
 }

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { HTTP_ADDRESS, headers, health, maxConcurrent, named, PLAIN_TEXT, section } from "./schema-parts.ts";
+import { HTTP_ADDRESS, headers, health, maxConcurrent, named, PLAIN_TEXT, section } from "./schema-types.ts";
 
 /** What an upstream of a chain can do beyond what every node can. */
 const RPC_CAPABILITIES = ["archive", "trace", "debug", "txpool", "bundler"] as const;

@@ -7,7 +7,7 @@ import Type, { type Static } from "typebox";
 import { closed } from "../schema/closed.ts";
 import { ImagesSchema } from "./images-schema.ts";
 import { ModelEntrySchema } from "./model-schema.ts";
-import { AlertsSchema, LogSchema, MetricsSchema, TracesSchema } from "./observing-schema.ts";
+import { AlertsSchema, LogSchema, MetricsSchema, TracesSchema } from "./observability-schema.ts";
 import { PROVIDER_NAMES } from "./providers.ts";
 import { RpcSchema, type RpcUpstreamSchema } from "./rpc-schema.ts";
 import {
@@ -30,7 +30,7 @@ import {
 	price,
 	section,
 	text,
-} from "./schema-parts.ts";
+} from "./schema-types.ts";
 import { WebSchema } from "./web-schema.ts";
 import { X402Schema } from "./x402-schema.ts";
 
@@ -395,11 +395,11 @@ export const ConfigSchema = closed({
 });
 
 /** The configuration as it is given, defaults filled in. */
-export type GivenConfig = Static<typeof ConfigSchema>;
+export type ConfigInput = Static<typeof ConfigSchema>;
 /** An upstream with its address: a provider's own, where none is given. */
 export type UpstreamConfig = Static<typeof UpstreamSchema> & { url: string };
 /** The whole configuration: checked and complete. */
-export type Config = Omit<GivenConfig, "upstreams"> & { upstreams: Record<string, UpstreamConfig> };
+export type Config = Omit<ConfigInput, "upstreams"> & { upstreams: Record<string, UpstreamConfig> };
 export type RpcConfig = Config["rpc"];
 export type RpcUpstreamConfig = Static<typeof RpcUpstreamSchema>;
 export type ModelEntry = Static<typeof ModelEntrySchema>;

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import { closed } from "../schema/closed.ts";
-import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, LEAST_USD, ms, PLAIN_TEXT, PRODUCT_TOKEN, price, section } from "./schema-parts.ts";
+import { CONTACT, HEADER_VALUE, HTTP_ADDRESS, LEAST_USD, ms, PLAIN_TEXT, PRODUCT_TOKEN, price, section } from "./schema-types.ts";
 
 const SEARCH_PROVIDERS = ["searxng", "brave", "google", "tavily", "exa"] as const;
 const usdEach = (description: string) => price({ maximum: 1_000, least: LEAST_USD, default: 0.01, description });

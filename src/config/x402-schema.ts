@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { EVM_ADDRESS, HTTP_ADDRESS, headers, ms, named, PRIVATE_KEY, SOLANA_ADDRESS, section } from "./schema-parts.ts";
+import { EVM_ADDRESS, HTTP_ADDRESS, headers, ms, named, PRIVATE_KEY, SOLANA_ADDRESS, section } from "./schema-types.ts";
 
 /** Networks that wallets may pay on. */
 export const X402_NETWORKS = ["base", "base-sepolia"] as const;

@@ -1,9 +1,9 @@
 import { ApiError } from "../errors/index.ts";
-import { FairGate, RecentUse, type Requester } from "../fairness/index.ts";
+import { FairQueue, RecentUse, type Requester } from "../fairness/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { EngineError } from "./engine-error.ts";
+import { engineRecord } from "./engine-records.ts";
 import { EngineProcess } from "./process.ts";
-import { engineRecord } from "./roster.ts";
 
 export interface JobPoolOptions<Done> {
 	/** For the log. */
@@ -53,7 +53,7 @@ const START_LIMIT_MS = 30_000;
  */
 export class JobPool<Done> {
 	readonly #options: JobPoolOptions<Done>;
-	readonly #gate: FairGate;
+	readonly #gate: FairQueue;
 	readonly #workers: JobWorker<Done>[] = [];
 	readonly #free: JobWorker<Done>[] = [];
 	/** By jobs that gave nothing. */
@@ -63,7 +63,7 @@ export class JobPool<Done> {
 	constructor(options: JobPoolOptions<Done>) {
 		const { processes: places, reserve, maxWaiting, faults } = options;
 		this.#options = options;
-		this.#gate = new FairGate({ places, reserve, maxWaiting, overflow: faults.overflow });
+		this.#gate = new FairQueue({ places, reserve, maxWaiting, overflow: faults.overflow });
 		engineRecord(options.name).queues.add(this);
 	}
 

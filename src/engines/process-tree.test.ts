@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { until } from "../../test/support/until.ts";
-import { endTree, treeResidentBytes, watchTree } from "./process-tree.ts";
+import { endTree, limitTree, treeResidentBytes } from "./process-tree.ts";
 
 const MB = 2 ** 20;
 /** Takes so much memory and says so; then waits for ever. */
@@ -49,7 +49,7 @@ test.skipIf(process.platform !== "linux")(
 		const large = start(starter(400));
 		let early = 0;
 		let times = 0;
-		const ends = [watchTree(small.pid, 250 * MB, () => early++), watchTree(large.pid, 250 * MB, () => times++)];
+		const ends = [limitTree(small.pid, 250 * MB, () => early++), limitTree(large.pid, 250 * MB, () => times++)];
 		await until(() => times > 0, "the limit to be passed");
 		await until(() => small.said().includes("full"), "the small one to be there");
 		expect([early, times]).toEqual([0, 1]);

@@ -52,7 +52,7 @@ export function endTree(pid: number): void {
 }
 
 /** Calls `onOver` once when the tree of a process has more than `maxBytes`; the function that is returned ends the watch. */
-export function watchTree(pid: number, maxBytes: number, onOver: () => void): () => void {
+export function limitTree(pid: number, maxBytes: number, onOver: () => void): () => void {
 	const timer = setInterval(() => {
 		if ((treeResidentBytes(pid) ?? 0) <= maxBytes) return;
 		clearInterval(timer);

@@ -6,9 +6,9 @@ import { BytePipe, OUTPUT_FD, type PipedBytes, takeOutBytes, writeBytes } from "
 import { boundMemory } from "./cgroup.ts";
 import type { FromChild, ToChild } from "./child-messages.ts";
 import { EngineError } from "./engine-error.ts";
+import { type EngineRecord, engineRecord } from "./engine-records.ts";
 import { drainToLog } from "./output-drain.ts";
 import { endTree, treeUsage } from "./process-tree.ts";
-import { type EngineRecord, engineRecord } from "./roster.ts";
 import { type Excess, type WorkLimits, WorkMeter, type WorkUsage, watchWork } from "./work-meter.ts";
 
 export interface EngineProcessOptions<Ready> {

@@ -4,7 +4,7 @@
  * networks together are one party beside accounts.
  */
 export { addressNetwork } from "./address-network.ts";
-export { FairGate, type FairGateOptions } from "./fair-gate.ts";
+export { FairQueue, type FairQueueOptions } from "./fair-queue.ts";
 export { PartyCapacity } from "./party-capacity.ts";
 export { type CallerKind, Places } from "./places.ts";
 export { RecentUse } from "./recent-use.ts";

@@ -7,11 +7,11 @@ import { isNetworkTenant, partyOf } from "./tenants.ts";
  */
 export class PartyCapacity {
 	readonly #all: SharedCapacity;
-	readonly #strangers: SharedCapacity;
+	readonly #anonymous: SharedCapacity;
 
 	constructor(limit: number) {
 		this.#all = new SharedCapacity(limit);
-		this.#strangers = new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
+		this.#anonymous = new SharedCapacity(Math.max(1, Math.floor(limit / 2)));
 	}
 
 	get limit(): number {
@@ -23,20 +23,20 @@ export class PartyCapacity {
 	}
 
 	usedBy(tenant: string): number {
-		return isNetworkTenant(tenant) ? this.#strangers.usedBy(tenant) : this.#all.usedBy(tenant);
+		return isNetworkTenant(tenant) ? this.#anonymous.usedBy(tenant) : this.#all.usedBy(tenant);
 	}
 
 	/** As `SharedCapacity.take`. */
 	take(tenant: string, amount: number, held = 0): Taken {
 		if (!isNetworkTenant(tenant)) return this.#all.take(tenant, amount, held);
-		const taken = this.#strangers.take(tenant, amount, held);
+		const taken = this.#anonymous.take(tenant, amount, held);
 		if (taken !== "taken" || this.#all.take(partyOf(tenant), amount, held) === "taken") return taken;
-		this.#strangers.giveBack(tenant, amount);
+		this.#anonymous.giveBack(tenant, amount);
 		return "full";
 	}
 
 	giveBack(tenant: string, amount: number): void {
-		if (isNetworkTenant(tenant)) this.#strangers.giveBack(tenant, amount);
+		if (isNetworkTenant(tenant)) this.#anonymous.giveBack(tenant, amount);
 		this.#all.giveBack(partyOf(tenant), amount);
 	}
 }

@@ -6,7 +6,7 @@ import { addressNetwork } from "./address-network.ts";
 
 const NETWORK = "address:";
 /** No account has this name. */
-const STRANGERS = "strangers";
+const ANONYMOUS = "strangers";
 
 /** The tenant of callers without an account who come from an address. */
 export function networkTenant(address: string): string {
@@ -20,5 +20,5 @@ export function isNetworkTenant(tenant: string): boolean {
 
 /** The tenant that counts beside accounts: the account itself, or all callers without one. */
 export function partyOf(tenant: string): string {
-	return isNetworkTenant(tenant) ? STRANGERS : tenant;
+	return isNetworkTenant(tenant) ? ANONYMOUS : tenant;
 }

@@ -14,7 +14,7 @@ const DocumentSchema = Type.Object(
 
 const encoder = new TextEncoder();
 
-export interface ApiDocumentParts {
+export interface ApiDocumentDeps {
 	/** All of the API, this route too. */
 	readonly endpoints: () => readonly Endpoint[];
 	/** What keys may be restricted to. */
@@ -32,10 +32,10 @@ interface Kept {
 }
 
 export class ApiDocument {
-	readonly #parts: ApiDocumentParts;
+	readonly #parts: ApiDocumentDeps;
 	#kept: Kept | null = null;
 
-	constructor(parts: ApiDocumentParts) {
+	constructor(parts: ApiDocumentDeps) {
 		this.#parts = parts;
 	}
 

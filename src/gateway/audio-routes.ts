@@ -1,9 +1,10 @@
-import { UpstreamVoiceBook, VoiceDesk } from "../access/index.ts";
+import { UpstreamVoiceRegistry, VoiceService } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import type { Config } from "../config/index.ts";
 import type { AudioEncoder } from "../engines/audio/port.ts";
 import type { SpeechEngine } from "../engines/speech/port.ts";
+import { VoiceCleanupJob } from "../maintenance/voice-cleanup-job.ts";
 import { audioSpeech } from "../routes/audio-speech/index.ts";
 import { audioTranscriptions } from "../routes/audio-transcriptions/index.ts";
 import { audioVoiceRoutes } from "../routes/audio-voices/index.ts";
@@ -11,8 +12,7 @@ import type { Endpoint } from "../server/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
 import { createAudioUpstreams } from "../upstreams/audio/index.ts";
-import type { PoolTools } from "../upstreams/index.ts";
-import { VoiceSweep } from "./voice-sweep.ts";
+import type { AttemptDeps } from "../upstreams/index.ts";
 
 /** What makes audio on this machine. */
 export interface AudioEngines {
@@ -21,14 +21,14 @@ export interface AudioEngines {
 	readonly encoder: AudioEncoder;
 }
 
-export interface AudioRoutesInputs {
+export interface AudioRoutesDeps {
 	readonly engines: AudioEngines;
 	readonly budgets: NodeBudgets;
 	readonly store: StorePort;
 	readonly clock: Clock;
 	readonly timers: Timers;
 	/** The pool of the chat upstreams: the same servers. */
-	readonly tools: PoolTools;
+	readonly tools: AttemptDeps;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
 }
@@ -36,20 +36,20 @@ export interface AudioRoutesInputs {
 /** The audio routes put together, and what lets go of the voices that callers brought. */
 export class AudioRoutes {
 	readonly routes: Endpoint[];
-	readonly #sweep: VoiceSweep;
+	readonly #sweep: VoiceCleanupJob;
 
-	constructor(inputs: AudioRoutesInputs) {
+	constructor(inputs: AudioRoutesDeps) {
 		const { engines, budgets, store, clock, tools, catalog, config } = inputs;
-		const book = new UpstreamVoiceBook({ store, clock, timers: inputs.timers });
+		const book = new UpstreamVoiceRegistry({ store, clock, timers: inputs.timers });
 		const upstreams = createAudioUpstreams(tools, () => config().timeouts, book);
-		const voices = new VoiceDesk(store, clock);
+		const voices = new VoiceService(store, clock);
 		const { speech: engine, encoder } = engines;
 		this.routes = [
 			audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config }),
 			audioTranscriptions({ budgets, upstreams, encoder, catalog, config }),
 			...audioVoiceRoutes({ voices, encoder, catalog, config, onDeleted: () => this.#sweep.soon() }),
 		];
-		this.#sweep = new VoiceSweep({ store, clock, timers: inputs.timers, book, upstreams });
+		this.#sweep = new VoiceCleanupJob({ store, clock, timers: inputs.timers, book, upstreams });
 	}
 
 	stop(): void {

@@ -10,7 +10,7 @@ import type { Log } from "../telemetry/log.ts";
 import { CachedUpstreams } from "../upstreams/rpc/cache/cached-upstreams.ts";
 import { createRpcUpstreams, type RunningRpcUpstreams } from "../upstreams/rpc/upstreams.ts";
 
-export interface ChainProxyInputs {
+export interface ChainProxyDeps {
 	readonly catalog: RpcCatalog;
 	readonly config: () => Config;
 	readonly budgets: NodeBudgets;
@@ -31,7 +31,7 @@ export class ChainProxy {
 	readonly #budgets: RpcBudgets;
 
 	/** Throws a ConfigError for a network that is none. */
-	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyInputs) {
+	constructor({ catalog, config, budgets, store, journal, clock, log }: ChainProxyDeps) {
 		const { rpc, timeouts, data } = config();
 		this.upstreams = createRpcUpstreams({ catalog, config: rpc, timeouts, log });
 		this.cache = new CachedUpstreams(this.upstreams, this.upstreams.heads, { maxBytes: rpc.cacheMb * MIB });

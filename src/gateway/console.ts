@@ -1,16 +1,16 @@
-import { ConsoleSessions, type LiveSession } from "../access/index.ts";
+import { type ActiveSession, ConsoleSessions } from "../access/index.ts";
 import { type AddressWindows, type NodeBudgets, OperatorBooks } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { ApiError } from "../errors/index.ts";
 import type { ReconcileReport, TopUpRows } from "../payments/index.ts";
-import { CONSOLE_API, type ConsoleParts, consoleRoutes } from "../routes/console/index.ts";
+import { CONSOLE_API, type ConsoleApiDeps, consoleRoutes } from "../routes/console/index.ts";
 import {
 	API_PREFIX,
 	type App,
 	addressList,
 	type Connection,
 	createApp,
-	type PipelineParts,
+	type PipelineDeps,
 	type SidePage,
 	wrongMethod,
 } from "../server/index.ts";
@@ -18,11 +18,11 @@ import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { ConsolePages } from "./console-pages.ts";
 
-export interface ConsoleInputs extends Omit<ConsoleParts, "sessions" | "live" | "books" | "node" | "reconcile"> {
+export interface ConsoleDeps extends Omit<ConsoleApiDeps, "sessions" | "live" | "books" | "node" | "reconcile"> {
 	readonly config: () => Config;
 	readonly store: StorePort;
 	readonly budgets: NodeBudgets;
-	readonly pipeline: PipelineParts;
+	readonly pipeline: PipelineDeps;
 	readonly clock: Clock;
 	readonly addresses: AddressWindows;
 	/** The whole API, for what the console does through it. */
@@ -73,14 +73,14 @@ const SECURITY_HEADERS = {
  */
 export class Console {
 	readonly pages: readonly SidePage[];
-	readonly #inputs: ConsoleInputs;
+	readonly #inputs: ConsoleDeps;
 	readonly #sessions: ConsoleSessions;
 	readonly #books: OperatorBooks;
 	readonly #app: App;
 	/** Of requests that passed the gate. */
-	readonly #live = new WeakMap<Request, LiveSession>();
+	readonly #live = new WeakMap<Request, ActiveSession>();
 
-	constructor(inputs: ConsoleInputs) {
+	constructor(inputs: ConsoleDeps) {
 		const { config, store, budgets, pipeline, clock, addresses } = inputs;
 		this.#inputs = inputs;
 		this.#sessions = new ConsoleSessions({
@@ -93,12 +93,12 @@ export class Console {
 		});
 		const place = config().store ?? config().data;
 		this.#books = new OperatorBooks({ place, clock, timers: systemTimers });
-		const parts: ConsoleParts = {
+		const parts: ConsoleApiDeps = {
 			...inputs,
 			sessions: this.#sessions,
 			live: (request) => this.#liveOf(request),
 			books: this.#books,
-			node: { id: store.node.id, startedAtMs: clock.now(), shared: store.shared },
+			node: { id: store.node.id, startedAtMs: clock.wallMs(), shared: store.shared },
 			reconcile: reconciles(config().x402) ? () => reconcileTopUps(config().x402, store) : null,
 		};
 		const settings = () => ({ ...pipeline.settings(), corsOrigins: [] });
@@ -164,7 +164,7 @@ export class Console {
 		return this.#inputs.api().fetch(new Request(url.href, { method, headers, body, signal }), connection);
 	}
 
-	#liveOf(request: Request): LiveSession {
+	#liveOf(request: Request): ActiveSession {
 		const live = this.#live.get(request);
 		if (live === undefined) throw new ApiError("AUTHENTICATION_FAILED");
 		return live;
@@ -192,7 +192,7 @@ function decoded(path: string): string {
 	}
 }
 
-function asSession(connection: Connection, { keyHash }: LiveSession): Connection {
+function asSession(connection: Connection, { keyHash }: ActiveSession): Connection {
 	return {
 		address: () => connection.address(),
 		suspendIdleTimeout: () => connection.suspendIdleTimeout(),

@@ -23,7 +23,7 @@ export class FreeModelWarnings {
 	}
 
 	/** Looks at a catalog that is in force now. Never throws; the answer of the store is not waited for. */
-	look(catalog: Catalog, config: Config): void {
+	check(catalog: Catalog, config: Config): void {
 		const untold = freeUpstreams(catalog, config).filter(({ upstream }) => !this.#told.has(upstream));
 		const tell = (free: typeof untold) => {
 			for (const { upstream, models } of free) this.#tell(upstream, models);

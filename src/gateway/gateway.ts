@@ -1,12 +1,14 @@
-import { AccountDesk, createStaking, KeyDesk, type RuleNames, type Staking, Web3KeyDesk } from "../access/index.ts";
+import { AccountService, createStaking, KeyService, type RuleNames, type Staking, Web3KeyService } from "../access/index.ts";
 import type { NodeBudgets } from "../budgets/index.ts";
 import { AddressWindows, createBudgets, ExceededLimits, Statements } from "../budgets/index.ts";
 import { buildCatalog, type Catalog, Characters, type DiscoveredModel, Discovery, loadCharacterData } from "../catalog/index.ts";
-import { type ChatParts, Receipts } from "../completions/index.ts";
+import { type ChatDeps, Receipts } from "../completions/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
-import { engineCounts } from "../engines/roster.ts";
+import { engineCounts } from "../engines/engine-records.ts";
 import { SchemaChecker } from "../engines/schemas/index.ts";
 import { Places } from "../fairness/index.ts";
+import { Alerts } from "../observability/alerts/index.ts";
+import { Observability } from "../observability/observability.ts";
 import { adminAccountRoutes } from "../routes/admin-accounts/index.ts";
 import { apiKeyRoutes } from "../routes/api-keys/index.ts";
 import { billingRoutes } from "../routes/billing/index.ts";
@@ -19,23 +21,21 @@ import { modelRoutes } from "../routes/models/index.ts";
 import { responses } from "../routes/responses/index.ts";
 import { teeRoutes } from "../routes/tee/index.ts";
 import { textParser } from "../routes/text-parser/index.ts";
-import { type App, BodyMemory, createApp, type Endpoint, type PipelineParts } from "../server/index.ts";
+import { type App, BodyMemory, createApp, type Endpoint, type PipelineDeps } from "../server/index.ts";
 import { systemTimers } from "../telemetry/clock.ts";
 import { Traffic } from "../telemetry/traffic.ts";
 import { type Attestations, createAttestations } from "../upstreams/attestation/index.ts";
 import { createEmbeddingUpstreams } from "../upstreams/embeddings/index.ts";
 import { createChatUpstreams, type RunningChatUpstreams } from "../upstreams/index.ts";
 import type { RpcCacheStats } from "../upstreams/rpc/cache/cached-upstreams.ts";
-import { Alerts } from "./alerts/index.ts";
 import { ApiDocument } from "./api-document.ts";
 import { AudioRoutes } from "./audio-routes.ts";
 import { ChainProxy } from "./chain-proxy.ts";
 import { CONSOLE_NAME, Console } from "./console.ts";
 import { FreeModelWarnings } from "./free-model-warnings.ts";
-import type { GatewayInputs } from "./gateway-inputs.ts";
+import type { GatewayDeps } from "./gateway-deps.ts";
 import { createImageRoutes } from "./image-routes.ts";
-import { Observing } from "./observing.ts";
-import { openPages } from "./open-pages.ts";
+import { publicPages } from "./public-pages.ts";
 import { restartSettings, settingsOf } from "./settings.ts";
 import { Wallets } from "./wallets.ts";
 import { WebRoutes } from "./web-routes.ts";
@@ -47,10 +47,10 @@ import { WebRoutes } from "./web-routes.ts";
 export class Gateway {
 	readonly app: App;
 	readonly budgets: NodeBudgets;
-	readonly pipeline: PipelineParts;
+	readonly pipeline: PipelineDeps;
 	readonly staking: Staking;
-	readonly #inputs: GatewayInputs;
-	readonly #observing: Observing;
+	readonly #inputs: GatewayDeps;
+	readonly #observing: Observability;
 	readonly #alerts: Alerts;
 	readonly #exceededLimits: ExceededLimits;
 	readonly #upstreams: RunningChatUpstreams;
@@ -58,7 +58,7 @@ export class Gateway {
 	readonly #receipts = new Receipts();
 	readonly #chains: ChainProxy;
 	readonly #freeModels: FreeModelWarnings;
-	readonly #web3Keys: Web3KeyDesk;
+	readonly #web3Keys: Web3KeyService;
 	readonly #addresses: AddressWindows;
 	readonly #wallets: Wallets;
 	readonly #audio: AudioRoutes;
@@ -72,12 +72,12 @@ export class Gateway {
 	#discovery: Discovery;
 	/** Upstream -> its last good list. Kept over a reload where the address stays. */
 	readonly #lists = new Map<string, readonly DiscoveredModel[]>();
-	#settings: ReturnType<PipelineParts["settings"]>;
+	#settings: ReturnType<PipelineDeps["settings"]>;
 
-	constructor(inputs: GatewayInputs) {
+	constructor(inputs: GatewayDeps) {
 		const { config, store, journal, clock, log } = inputs;
 		this.#inputs = inputs;
-		this.#observing = new Observing({ config, version: VERSION, log });
+		this.#observing = new Observability({ config, version: VERSION, log });
 		this.#config = config;
 		this.#discovery = this.#newDiscovery(config);
 		({ catalog: this.#catalog, characters: this.#characters } = this.#build(config, this.#lists));
@@ -135,7 +135,7 @@ export class Gateway {
 			budgets: this.budgets,
 			clock,
 			log,
-			room: () => journal.room(),
+			workRefusal: () => journal.workRefusal(),
 			wallets: this.#wallets.gate,
 			bodyMemory: new BodyMemory(config.server.maxBodyBytesInFlight),
 			places: new Places(config.server.maxRunning),
@@ -147,7 +147,7 @@ export class Gateway {
 		};
 		this.staking = createStaking({ config: config.staking, store, clock, timers: systemTimers, log });
 		const names = { token: config.staking.token, chain: config.staking.chain.name };
-		this.#web3Keys = new Web3KeyDesk({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
+		this.#web3Keys = new Web3KeyService({ store, stakes: this.staking.stakes, chain: this.staking.chain, names });
 		this.#console = this.#newConsole();
 		const endpoints = this.#endpoints();
 		const ruleNames = this.#ruleNames(() => endpoints);
@@ -155,7 +155,7 @@ export class Gateway {
 		endpoints.push(document.route());
 		this.app = createApp(endpoints, this.#pages(document), this.pipeline);
 		this.#freeModels = new FreeModelWarnings(store, log);
-		this.#freeModels.look(this.#catalog, config);
+		this.#freeModels.check(this.#catalog, config);
 		this.#alerts = new Alerts({
 			config: () => this.#config,
 			store,
@@ -219,7 +219,7 @@ export class Gateway {
 		this.#settings = settingsOf(this.#config);
 		this.#inputs.log.level = config.log.level;
 		this.#freeModels.restart();
-		this.#freeModels.look(this.#catalog, this.#config);
+		this.#freeModels.check(this.#catalog, this.#config);
 		void discovery.start();
 		return needRestart;
 	}
@@ -254,7 +254,7 @@ export class Gateway {
 			speechAvailable,
 			embeddingsAvailable,
 			imagesAvailable: this.#inputs.images !== null,
-			now: () => clock.now(),
+			now: () => clock.wallMs(),
 		});
 		for (const warning of catalog.warnings) log.warn({}, warning);
 		const characters = config.characters === undefined ? data.characters : loadCharacterData(config.characters);
@@ -273,7 +273,7 @@ export class Gateway {
 				this.#lists.set(upstream, models);
 				try {
 					({ catalog: this.#catalog, characters: this.#characters } = this.#build(this.#config, this.#lists));
-					this.#freeModels.look(this.#catalog, this.#config);
+					this.#freeModels.check(this.#catalog, this.#config);
 				} catch (error) {
 					log.error({ upstream, cause: String(error) }, "the catalog could not take an upstream's list; the one before stays");
 				}
@@ -303,7 +303,7 @@ export class Gateway {
 			config: () => this.#config,
 			catalog: () => this.#catalog,
 			holdsOpen: () => this.budgets.holdsOpen,
-			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => tools.pool.ask(name) },
+			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => tools.pool.probeNow(name) },
 			chains: this.#chains.upstreams,
 			chainCache: () => this.chainCache,
 			api: () => this.app,
@@ -315,9 +315,9 @@ export class Gateway {
 		const catalog = () => this.#catalog;
 		const characters = () => this.#characters;
 		const addresses = this.#addresses;
-		const keys = new KeyDesk(this.#inputs.store);
+		const keys = new KeyService(this.#inputs.store);
 		const ruleNames = this.#ruleNames(() => endpoints);
-		const chat: ChatParts = {
+		const chat: ChatDeps = {
 			budgets: this.budgets,
 			upstreams: this.#upstreams,
 			clock,
@@ -339,7 +339,7 @@ export class Gateway {
 			completions(chat),
 			responses(chat),
 			...messages(chat),
-			...teeRoutes({ catalog, attestations: this.#attestations, receipts: this.#receipts, now: () => clock.now() }),
+			...teeRoutes({ catalog, attestations: this.#attestations, receipts: this.#receipts, now: () => clock.wallMs() }),
 			...this.#audio.routes,
 			...createImageRoutes({
 				engine: this.#inputs.images,
@@ -362,7 +362,7 @@ export class Gateway {
 			...modelRoutes(catalog, (call) => {
 				call.rate = addresses.take(call.address, "list", this.#config.limits.listRequestsPerMinute);
 			}),
-			...characterRoutes(characters, () => clock.now()),
+			...characterRoutes(characters, () => clock.wallMs()),
 			...apiKeyRoutes({
 				keys,
 				web3Keys: this.#web3Keys,
@@ -372,7 +372,7 @@ export class Gateway {
 				limits: () => this.#config.limits,
 				exceededLimits: this.#exceededLimits,
 			}),
-			...adminAccountRoutes({ accounts: new AccountDesk(this.#inputs.store), keys, ruleNames }),
+			...adminAccountRoutes({ accounts: new AccountService(this.#inputs.store), keys, ruleNames }),
 			...this.#chains.routes,
 			...this.#wallets.routes,
 			...billingRoutes({ statements: new Statements(this.#inputs.store), clock, textModels }),
@@ -408,8 +408,8 @@ export class Gateway {
 			alerts: () => this.#alerts.counts(),
 		});
 		return [
-			...openPages({
-				room: () => this.#inputs.journal.room(),
+			...publicPages({
+				workRefusal: () => this.#inputs.journal.workRefusal(),
 				docs: () => document.page,
 			}),
 			metrics,

@@ -1,9 +1,9 @@
 import { BUILD, type Config } from "../config/index.ts";
 import { MODEL_ENDPOINTS } from "../routes/models/index.ts";
-import type { PipelineParts } from "../server/index.ts";
+import type { PipelineDeps } from "../server/index.ts";
 
 /** What of the configuration the pipeline reads for each request. */
-export function settingsOf(config: Config): ReturnType<PipelineParts["settings"]> {
+export function settingsOf(config: Config): ReturnType<PipelineDeps["settings"]> {
 	return {
 		build: BUILD,
 		corsOrigins: config.server.corsOrigins,

@@ -2,18 +2,18 @@ import { contractNode, signInOrigins, WalletSignIn } from "../access/index.ts";
 import { type AddressWindows, Statements } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { type CreatedTopUps, createTopUps } from "../payments/index.ts";
-import type { TopUpDesk } from "../payments/port.ts";
+import type { TopUpService } from "../payments/port.ts";
 import { walletBalanceRoute } from "../routes/x402-balance/index.ts";
 import { topUpRoute } from "../routes/x402-top-up/index.ts";
+import { X402WalletAuth } from "../routes/x402-top-up/wallet-auth.ts";
 import { walletTransactionsRoute } from "../routes/x402-transactions/index.ts";
-import type { Endpoint, WalletGate } from "../server/index.ts";
+import type { Endpoint, WalletAuth } from "../server/index.ts";
 import { orApiError } from "../store/api-refusal.ts";
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import { WalletDoor } from "./wallet-door.ts";
 
-export interface WalletsInputs {
+export interface WalletsDeps {
 	readonly config: () => Config;
 	readonly store: StorePort;
 	readonly clock: Clock;
@@ -25,12 +25,12 @@ export interface WalletsInputs {
 
 /** Wallets put together: how they sign in, pay and read what they have. What `reload` does not take needs a restart. */
 export class Wallets {
-	readonly gate: WalletGate;
+	readonly gate: WalletAuth;
 	readonly routes: Endpoint[];
 	/** Takes what wallets pay; null: no receiver is configured. */
 	readonly #created: CreatedTopUps | null;
 
-	constructor({ config, store, clock, log, addresses, port }: WalletsInputs) {
+	constructor({ config, store, clock, log, addresses, port }: WalletsDeps) {
 		const { x402 } = config();
 		this.#created = createTopUps({ config: config(), store, clock, timers: systemTimers, log });
 		const signIn = new WalletSignIn({
@@ -51,7 +51,7 @@ export class Wallets {
 			suggestedUsd: x402.suggestedTopUpUsd,
 			maximumUsd: x402.maximumTopUpUsd,
 		});
-		this.gate = new WalletDoor({ signIn, desk, addresses, topUpsPerMinute });
+		this.gate = new X402WalletAuth({ signIn, desk, addresses, topUpsPerMinute });
 		this.routes = [
 			topUpRoute({ desk, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri }),
 			walletBalanceRoute({ statements, limits, readsPerMinute }),
@@ -75,7 +75,7 @@ export class Wallets {
 }
 
 /** Where the store cannot be asked a request gets 503. */
-function answering(topUps: TopUpDesk): TopUpDesk {
+function answering(topUps: TopUpService): TopUpService {
 	return {
 		offers: topUps.offers,
 		payOnRoutes: topUps.payOnRoutes,

@@ -10,7 +10,7 @@ import type { Log } from "../telemetry/log.ts";
 import { createPublicFetch, type GuardProxy, type PublicFetch, startGuardProxy } from "../upstreams/public-fetch/index.ts";
 import { createWebSearch, type WebSearch } from "../upstreams/search/index.ts";
 
-export interface WebRoutesInputs {
+export interface WebRoutesDeps {
 	readonly budgets: NodeBudgets;
 	readonly documents: DocumentReader;
 	/** Default: reads the public internet, and the hosts of `web.allowPrivateHosts`. */
@@ -32,7 +32,7 @@ export class WebRoutes {
 	/** Starts with the first page whose scripts are run. */
 	#proxy: Promise<GuardProxy> | null = null;
 
-	constructor({ budgets, documents, fetchPublic, clock, log, config }: WebRoutesInputs) {
+	constructor({ budgets, documents, fetchPublic, clock, log, config }: WebRoutesDeps) {
 		this.#config = config;
 		const web = () => config().web;
 		this.fetchPublic =

@@ -108,7 +108,7 @@ describe("the writer", () => {
 		const journal = await open(newFolder());
 		await journal.close();
 		expect(() => journal.append(post(1))).toThrow("closed");
-		expect(journal.room()?.reason).toBe("closing");
+		expect(journal.workRefusal()?.reason).toBe("closing");
 		await journal.close();
 	});
 
@@ -131,7 +131,7 @@ describe("the writer", () => {
 		expect(faults.length).toBe(1);
 		expect(settled).toContain("rejected");
 		expect(settled.at(-1)).toBe("refused");
-		expect(journal.room()?.reason).toBe("closing");
+		expect(journal.workRefusal()?.reason).toBe("closing");
 	});
 });
 
@@ -165,12 +165,12 @@ describe("durability", () => {
 		journal.progress({ appliedSeq: 0, position: { segment: 1, offset: 64 }, checkpointedSeq: 0, failing: true });
 		await journal.append(post(1));
 		nowMs = 30_000;
-		expect(journal.room()).toBeNull();
+		expect(journal.workRefusal()).toBeNull();
 		nowMs = 30_001;
-		expect(journal.room()?.reason).toBe("grace");
+		expect(journal.workRefusal()?.reason).toBe("grace");
 		await journal.append(post(2));
 		journal.progress({ appliedSeq: 2, position: { segment: 1, offset: 64 }, checkpointedSeq: 0, failing: false });
-		expect(journal.room()).toBeNull();
+		expect(journal.workRefusal()).toBeNull();
 		await journal.close();
 	});
 });
@@ -178,13 +178,13 @@ describe("durability", () => {
 describe("room", () => {
 	test("is there on a fresh journal", async () => {
 		const journal = await open(newFolder());
-		expect(journal.room()).toBeNull();
+		expect(journal.workRefusal()).toBeNull();
 		await journal.close();
 	});
 
 	test("ends where the disk is nearly full, while running requests still post", async () => {
 		const journal = await open(newFolder(), { minFreeDiskBytes: Number.MAX_SAFE_INTEGER });
-		expect(journal.room()?.reason).toBe("disk");
+		expect(journal.workRefusal()?.reason).toBe("disk");
 		await journal.append(post(1));
 		await journal.close();
 	});
@@ -192,11 +192,11 @@ describe("room", () => {
 	test("ends where the store is too far behind, and is back when it has caught up", async () => {
 		const journal = await open(newFolder(), { maxBacklogBytes: 100_000 });
 		for (let number = 0; journal.backlogBytes <= 100_000; number++) await journal.append(post(number));
-		await until(() => journal.room()?.reason === "backlog");
+		await until(() => journal.workRefusal()?.reason === "backlog");
 		const appliedSeq = journal.writtenSeq;
 		journal.progress({ appliedSeq, position: { segment: 1, offset: 64 }, checkpointedSeq: 0, failing: false });
 		expect(journal.backlogBytes).toBe(0);
-		expect(journal.room()).toBeNull();
+		expect(journal.workRefusal()).toBeNull();
 		await journal.close();
 	});
 });
@@ -223,7 +223,7 @@ describe("segments", () => {
 		let number = 0;
 		for (let turn = 0; turn < 1_000; turn++) {
 			const posts = Array.from({ length: 20 }, () => {
-				const room = journal.room();
+				const room = journal.workRefusal();
 				if (room !== null) refused.add(room.reason);
 				return journal.append(post(number++));
 			});
@@ -244,13 +244,13 @@ describe("segments", () => {
 		await until(() => readdirSync(dir).filter((name) => name.endsWith(".seg")).length === 9);
 		for (const name of ["spare.tmp", "burst.tmp"]) mkdirSync(join(dir, name));
 		let number = 0;
-		while (journal.room() === null) await journal.append(post(number++));
-		expect(journal.room()?.reason).toBe("segment");
+		while (journal.workRefusal() === null) await journal.append(post(number++));
+		expect(journal.workRefusal()?.reason).toBe("segment");
 		// The last one is fresh: half of it is more than these.
 		const running = Array.from({ length: 20 }, () => journal.append(post(number++)));
 		await Promise.all(running);
 		for (const name of ["spare.tmp", "burst.tmp"]) rmdirSync(join(dir, name));
-		await until(() => journal.room() === null);
+		await until(() => journal.workRefusal() === null);
 		await journal.append(post(number++));
 		await journal.close();
 		expect(idsOf(readAll(dir))).toEqual(Array.from({ length: number }, (_, at) => requestId(at)));

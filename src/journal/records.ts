@@ -24,7 +24,7 @@ export interface PostLine {
 }
 
 /** How what is owed may be paid. */
-export interface Owing {
+export interface OwedTerms {
 	/** What the node has leased beside this post, as it knows: not for this post. */
 	readonly kept: { readonly diem: number; readonly bundled: number; readonly usd: number };
 	/** The most that the caps of the key let it take, bundled credit and USD together. */
@@ -65,16 +65,16 @@ export interface PostRecord {
 	readonly priceNano: Nano;
 	readonly lines: readonly PostLine[];
 	/** There where a line owes something. */
-	readonly owing?: Owing;
+	readonly owing?: OwedTerms;
 	/** The limits of the key are leased: what the post takes of them goes from the node's lease of its day. */
 	readonly capped?: true;
 	readonly usage: TokenUsage | null;
 	/** The answer, where it is kept under an idempotency key. */
-	readonly kept?: KeptPart;
+	readonly kept?: StoredAnswerPart;
 }
 
 /** An answer that is kept under an idempotency key: a part of its post, so that both are there or neither. */
-export interface KeptPart {
+export interface StoredAnswerPart {
 	/** Whose key it is, where that may be another than who paid; left out: the account of the post. */
 	readonly accountId?: string;
 	readonly key: string;
@@ -154,7 +154,7 @@ export type JournalRecord = PostRecord | TouchRecord | UnknownOutcomeRecord | Ou
 export type Durability = "process" | "power" | "store";
 
 /** Why a node takes no new work (docs/money.md). */
-export interface NoRoom {
+export interface WorkRefusal {
 	readonly reason: "segment" | "disk" | "backlog" | "grace" | "term" | "feed" | "closing";
 	readonly message: string;
 	readonly retryAfterSeconds: number;
@@ -168,7 +168,7 @@ export interface Journal {
 	 */
 	append(record: JournalRecord): Promise<void>;
 	/** Synchronous: null where new work may be taken. */
-	room(): NoRoom | null;
+	workRefusal(): WorkRefusal | null;
 	/** Sequence number of the last group that was written (or is being written in this turn). */
 	readonly writtenSeq: number;
 	/** Sequence number that the store has applied, as last heard. */

@@ -6,7 +6,7 @@ import { JournalRecordTooLargeError } from "./faults.ts";
 import { FreeDisk } from "./free-disk.ts";
 import { GROUP_HEADER_BYTES, groupBytes, sealGroup } from "./group.ts";
 import type { JournalOptions } from "./open-journal.ts";
-import type { Journal, JournalRecord, NoRoom } from "./records.ts";
+import type { Journal, JournalRecord, WorkRefusal } from "./records.ts";
 import { type JournalPosition, machineBoot, nodeDigest, SEGMENT_HEADER_BYTES } from "./segment.ts";
 import { type ActiveSegment, SegmentPool } from "./segment-pool.ts";
 
@@ -126,7 +126,7 @@ export class JournalWriter implements Journal {
 		return gathering.promise;
 	}
 
-	room(): NoRoom | null {
+	workRefusal(): WorkRefusal | null {
 		if (this.#closing !== null || this.#broken !== null) return CLOSING;
 		if (!this.#pool.spareReady && this.#pool.prepareError !== null) return NO_SEGMENT;
 		if (this.#disk.low) return DISK_LOW;
@@ -314,23 +314,23 @@ function fdatasyncOf(fd: number): Promise<void> {
 	return new Promise((resolve, reject) => fdatasync(fd, (error) => (error ? reject(error) : resolve())));
 }
 
-const CLOSING: NoRoom = { reason: "closing", message: "This node is stopping; try again shortly", retryAfterSeconds: 5 };
-const NO_SEGMENT: NoRoom = {
+const CLOSING: WorkRefusal = { reason: "closing", message: "This node is stopping; try again shortly", retryAfterSeconds: 5 };
+const NO_SEGMENT: WorkRefusal = {
 	reason: "segment",
 	message: "The journal's next segment cannot be made; no new requests are taken until it can",
 	retryAfterSeconds: 2,
 };
-const DISK_LOW: NoRoom = {
+const DISK_LOW: WorkRefusal = {
 	reason: "disk",
 	message: "The data folder's disk is nearly full; no new requests are taken until space is freed",
 	retryAfterSeconds: 10,
 };
-const BACKLOG: NoRoom = {
+const BACKLOG: WorkRefusal = {
 	reason: "backlog",
 	message: "The store is behind the journal; no new requests are taken until it has caught up",
 	retryAfterSeconds: 2,
 };
-const GRACE_ENDED: NoRoom = {
+const GRACE_ENDED: WorkRefusal = {
 	reason: "grace",
 	message: "The store cannot be reached; no new requests are taken until it can",
 	retryAfterSeconds: 5,

@@ -4,15 +4,15 @@ import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../
 import { createKey, credit, debit, refund, setAccount } from "../store/admin.ts";
 import { openStore } from "../store/index.ts";
 import { openDatabase } from "../store/sqlite/open-database.ts";
-import { BooksFolder } from "../store/testing/books-folder.ts";
+import { StoreFolder } from "../store/testing/store-folder.ts";
 import { findRequest, NANO_PER_USD, nano, pico } from "./index.ts";
 
-let books: BooksFolder;
+let books: StoreFolder;
 let db: Database;
 let accountId: string;
 
 beforeEach(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	accountId = await books.account();
 	await setAccount(
 		books.admin(() => (SAMPLE_DAY - 1) * 86_400_000),

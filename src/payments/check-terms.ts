@@ -1,10 +1,10 @@
-import { type PayPlace, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
+import { type PaymentNetwork, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
 import type { Authorization, DecodedPayment } from "./payment.ts";
 import type { TopUpLimits, TopUpOutcome } from "./port.ts";
 import { tokenAccountOf } from "./solana/token-account.ts";
 import { readTransfer } from "./solana/transfer.ts";
 
-export interface Terms extends PayPlace {
+export interface Terms extends PaymentNetwork {
 	readonly limits: TopUpLimits;
 	/** Unix milliseconds. */
 	readonly nowMs: number;

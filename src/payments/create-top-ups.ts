@@ -8,7 +8,7 @@ import { JsonRpc } from "./chain/json-rpc.ts";
 import type { PaymentChain } from "./chain/payment-chain.ts";
 import { TokenChain, WrongChain } from "./chain/token-chain.ts";
 import { addressOfPrivateKey } from "./chain/typed-data.ts";
-import { BroadcastDesk } from "./facilitator/broadcast-desk.ts";
+import { BroadcastQueue } from "./facilitator/broadcast-queue.ts";
 import { LocalFacilitator } from "./facilitator/local-facilitator.ts";
 import { type Facilitator, FacilitatorUnavailable, facilitatorByNetwork, ReplaceableFacilitator } from "./facilitator/port.ts";
 import { RemoteFacilitator } from "./facilitator/remote-facilitator.ts";
@@ -123,7 +123,7 @@ function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<Create
 		rpcTimeoutMs: config.rpcTimeoutMs,
 		confirmationTimeoutMs: Math.ceil(timeoutMs * CONFIRMATION_PART),
 		eip6492Factories: config.eip6492Factories,
-		broadcasts: new BroadcastDesk(parts),
+		broadcasts: new BroadcastQueue(parts),
 	});
 }
 

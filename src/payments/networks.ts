@@ -26,11 +26,11 @@ export interface SolanaNetwork {
 	readonly asset: string;
 }
 
-export type PayNetwork = EvmNetwork | SolanaNetwork;
+export type KnownNetwork = EvmNetwork | SolanaNetwork;
 
 /** A network that wallets may pay on, and who receives the money there. */
-export interface PayPlace {
-	readonly network: PayNetwork;
+export interface PaymentNetwork {
+	readonly network: KnownNetwork;
 	readonly payTo: string;
 }
 
@@ -90,15 +90,19 @@ export function solanaNamed(name: string): SolanaNetwork {
 	return found(SOLANA, name);
 }
 
-function found<T extends PayNetwork>(networks: readonly T[], name: string): T {
+function found<T extends KnownNetwork>(networks: readonly T[], name: string): T {
 	const network = networks.find((candidate) => candidate.name === name);
 	if (network === undefined) throw new RangeError(`no network ${name}`);
 	return network;
 }
 
 /** Where wallets may pay: the networks that have a receiver. */
-export function payPlaces({ payTo, networks, solana }: Pick<X402Config, "payTo" | "networks" | "solana">): readonly PayPlace[] {
-	const places: PayPlace[] =
+export function paymentNetworks({
+	payTo,
+	networks,
+	solana,
+}: Pick<X402Config, "payTo" | "networks" | "solana">): readonly PaymentNetwork[] {
+	const places: PaymentNetwork[] =
 		payTo === undefined ? [] : Object.keys(networks).map((name) => ({ network: networkNamed(name), payTo }));
 	if (solana.payTo !== undefined) places.push({ network: solanaNamed(solana.network), payTo: solana.payTo });
 	return places;

@@ -1,5 +1,5 @@
 import type { X402Config } from "../config/index.ts";
-import { MAX_TIMEOUT_SECONDS, type PayPlace, payPlaces, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
+import { MAX_TIMEOUT_SECONDS, type PaymentNetwork, paymentNetworks, TOKEN_DECIMALS, UNITS_PER_USD } from "./networks.ts";
 import type {
 	OfferRequest,
 	Offers,
@@ -14,7 +14,7 @@ import type {
 export class ConfiguredOffers implements Offers {
 	readonly limits: TopUpLimits;
 	readonly chains: readonly string[];
-	readonly #places: readonly PayPlace[];
+	readonly #places: readonly PaymentNetwork[];
 	readonly #feePayer: () => string | null;
 
 	/** `feePayer`: who pays the fees on Solana; null while nobody knows. */
@@ -24,7 +24,7 @@ export class ConfiguredOffers implements Offers {
 			suggestedUsd: config.suggestedTopUpUsd,
 			maximumUsd: config.maximumTopUpUsd,
 		};
-		this.#places = payPlaces(config);
+		this.#places = paymentNetworks(config);
 		this.#feePayer = feePayer;
 		this.chains = this.#places.map(({ network }) => network.name);
 	}
@@ -76,7 +76,7 @@ export class ConfiguredOffers implements Offers {
 }
 
 /** One way to pay: so many base units, or more. `feePayer` is told on Solana, where it is known. */
-export function requirementsOf({ network, payTo }: PayPlace, units: number, feePayer: string | null): PaymentRequirements {
+export function requirementsOf({ network, payTo }: PaymentNetwork, units: number, feePayer: string | null): PaymentRequirements {
 	return {
 		scheme: "exact",
 		network: network.id,

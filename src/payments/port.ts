@@ -151,7 +151,7 @@ export type TopUpOutcome =
 	| { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };
 
 /** The receiver is configured; without one there is no such object, and a top-up is 503 X402_NOT_CONFIGURED. */
-export interface TopUpDesk {
+export interface TopUpService {
 	readonly offers: Offers;
 	/** Whether a paid route takes a payment header. */
 	readonly payOnRoutes: boolean;

@@ -10,7 +10,7 @@ import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPaym
 import { identityOf } from "./networks.ts";
 import { signedOf } from "./payment.ts";
 
-export interface SettlementParts {
+export interface SettlementDeps {
 	readonly store: Pick<StorePort, "admin" | "node">;
 	readonly facilitator: Facilitator;
 	readonly clock: Clock;
@@ -31,9 +31,9 @@ const MAX_LOOK_IN_MS = 300_000;
  * it any more; everything else leaves it open, and sending what was signed again is safe: it lands once at most.
  */
 export class Settlement {
-	readonly #parts: SettlementParts;
+	readonly #parts: SettlementDeps;
 
-	constructor(parts: SettlementParts) {
+	constructor(parts: SettlementDeps) {
 		this.#parts = parts;
 	}
 
@@ -47,7 +47,7 @@ export class Settlement {
 	 * row: open where its end is not known. Rejects where the store cannot be asked.
 	 */
 	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
-		const deadline = this.#parts.clock.monotonic() + this.#parts.patienceMs;
+		const deadline = this.#parts.clock.monotonicMs() + this.#parts.patienceMs;
 		let known = topUp;
 		try {
 			if (!begun) {
@@ -110,7 +110,7 @@ export class Settlement {
 				return { ...topUp, transaction: use.transfer.transaction };
 			}
 		}
-		const reason = await chain.endOf(topUp, use, clock.now());
+		const reason = await chain.endOf(topUp, use, clock.wallMs());
 		return reason === null ? topUp : this.#fail(topUp, reason);
 	}
 
@@ -156,7 +156,7 @@ export class Settlement {
 			const { row, use } = await this.look(known, chain);
 			known = row;
 			if (!isOpen(row) || use?.kind === "elsewhere" || use?.kind === "unseen") return row;
-			if (clock.monotonic() + chain.lookEveryMs >= deadline) return row;
+			if (clock.monotonicMs() + chain.lookEveryMs >= deadline) return row;
 			await sleep(timers, chain.lookEveryMs);
 		}
 	}
@@ -164,7 +164,7 @@ export class Settlement {
 	/** The older a payment is, the seldomer it is looked at. */
 	async #letGo(topUp: TopUp): Promise<void> {
 		const { store, clock, sweepEveryMs } = this.#parts;
-		const ageMs = Math.max(0, clock.now() - topUp.createdAtMs);
+		const ageMs = Math.max(0, clock.wallMs() - topUp.createdAtMs);
 		await store.admin("noteTopUp", {
 			id: topUp.id,
 			settler: store.node.id,

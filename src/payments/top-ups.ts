@@ -6,21 +6,21 @@ import { isOpen, type TopUp, type TopUpKey } from "../store/admin/top-ups/top-up
 import type { StorePort } from "../store/port.ts";
 import { type Clock, every, sleep, type Timers } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
-import { isOwnFault, mayBeUsed } from "./behind.ts";
 import { ChainUnavailable } from "./chain/json-rpc.ts";
 import type { PaymentChain } from "./chain/payment-chain.ts";
 import { WrongChain } from "./chain/token-chain.ts";
 import { checkTerms, refusal } from "./check-terms.ts";
-import { CreditWatch } from "./credit-watch.ts";
+import { CreditConfirmations } from "./credit-confirmations.ts";
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "./facilitator/port.ts";
-import { identityOf, type PayPlace, payPlaces, UNITS_PER_USD } from "./networks.ts";
+import { isFacilitatorFault, mayBeUsed } from "./lagging-node.ts";
+import { identityOf, type PaymentNetwork, paymentNetworks, UNITS_PER_USD } from "./networks.ts";
 import { ConfiguredOffers } from "./offers.ts";
 import { type DecodedPayment, decodePayment, MalformedPayment, proofOf } from "./payment.ts";
-import { PAYMENT_HEADERS, type PaymentResponse, type TopUpDesk, type TopUpOutcome } from "./port.ts";
+import { PAYMENT_HEADERS, type PaymentResponse, type TopUpOutcome, type TopUpService } from "./port.ts";
 import { Settlement } from "./settlement.ts";
 import type { FeePayer } from "./solana/fee-payer.ts";
 
-export interface TopUpsParts {
+export interface TopUpsDeps {
 	readonly config: X402Config;
 	/** timeouts.facilitatorMs */
 	readonly facilitatorMs: number;
@@ -48,27 +48,27 @@ const LOOK_AGAIN_MS = 250;
 const RETRY_SECONDS = 5;
 
 /** Payments of wallets, from the header to the credit. */
-export class TopUps implements TopUpDesk {
+export class TopUps implements TopUpService {
 	readonly offers: ConfiguredOffers;
 	readonly payOnRoutes: boolean;
-	readonly credits: CreditWatch;
-	readonly #parts: TopUpsParts;
-	readonly #places: ReadonlyMap<string, PayPlace>;
+	readonly credits: CreditConfirmations;
+	readonly #parts: TopUpsDeps;
+	readonly #places: ReadonlyMap<string, PaymentNetwork>;
 	readonly #settlement: Settlement;
 	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
 	readonly #running = new Map<string, Promise<TopUpOutcome>>();
-	#stopSweep: () => void = () => {};
+	#stopRetries: () => void = () => {};
 	#sweeping: Promise<void> | null = null;
 
-	constructor(parts: TopUpsParts) {
+	constructor(parts: TopUpsDeps) {
 		const { config, facilitatorMs, feePayer } = parts;
 		this.#parts = parts;
 		this.offers = new ConfiguredOffers(config, () => feePayer?.current() ?? null);
 		this.payOnRoutes = config.payOnRoutes;
-		this.#places = new Map(payPlaces(config).map((place) => [place.network.id, place]));
+		this.#places = new Map(paymentNetworks(config).map((place) => [place.network.id, place]));
 		const { sweepEveryMs } = config;
 		const onCredit = (topUp: TopUp, chain: PaymentChain): void => this.credits.add(topUp, chain);
-		this.credits = new CreditWatch(parts);
+		this.credits = new CreditConfirmations(parts);
 		this.#settlement = new Settlement({ ...parts, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
 	}
 
@@ -88,11 +88,11 @@ export class TopUps implements TopUpDesk {
 			});
 		}
 		void this.sweep(true);
-		this.#stopSweep = every(timers, config.sweepEveryMs, () => void this.sweep());
+		this.#stopRetries = every(timers, config.sweepEveryMs, () => void this.sweep());
 	}
 
 	async stop(): Promise<void> {
-		this.#stopSweep();
+		this.#stopRetries();
 		await Promise.allSettled([this.#sweeping, ...this.#running.values()]);
 	}
 
@@ -167,7 +167,7 @@ export class TopUps implements TopUpDesk {
 		const found = await store.admin("findTopUp", offered.key);
 		if (found !== null) return this.#known(found, offered);
 		const { network, payTo } = offered.payment;
-		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.now() });
+		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.wallMs() });
 		if (fault !== null && !isExpired(fault)) return fault;
 		try {
 			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
@@ -195,7 +195,7 @@ export class TopUps implements TopUpDesk {
 
 	async #isBehindEnd({ payment: { network, signed } }: Offered): Promise<boolean> {
 		const chain = this.#parts.chains.get(network.id);
-		return (await chain?.isBehindEnd(signed, this.#parts.clock.now())) ?? false;
+		return (await chain?.isBehindEnd(signed, this.#parts.clock.wallMs())) ?? false;
 	}
 
 	async #begin(offered: Offered): Promise<TopUpOutcome> {
@@ -209,7 +209,7 @@ export class TopUps implements TopUpDesk {
 		const isSigned = await chain.isSignedByPayer(signed);
 		if (isSigned === false) return this.#notVerified(offered, `invalid_exact_${FAMILY[payment.network.kind]}_signature`);
 		const term = await chain.term(signed);
-		const isBehind = term === null && (await chain.isBehindEnd(signed, this.#parts.clock.now()));
+		const isBehind = term === null && (await chain.isBehindEnd(signed, this.#parts.clock.wallMs()));
 		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
 		const units = Number(offered.units);
 		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
@@ -222,7 +222,7 @@ export class TopUps implements TopUpDesk {
 			return refusal("expired", "the block that the transaction names is too old: sign a new one");
 		}
 		if (!verdict.valid && use === null && !isClaimed) {
-			if (!isOwnFault(verdict.reason)) return this.#notVerified(offered, verdict.reason);
+			if (!isFacilitatorFault(verdict.reason)) return this.#notVerified(offered, verdict.reason);
 			return this.#unavailable(new FacilitatorUnavailable(`the facilitator could not verify: ${verdict.reason}`));
 		}
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
@@ -262,11 +262,11 @@ export class TopUps implements TopUpDesk {
 		const chain = chains.get(found.network);
 		if (!isOpen(found)) return this.#outcomeOf(found, false);
 		if (chain === undefined) return this.#unavailable(new ChainUnavailable("no node of the chain is configured"));
-		const deadline = clock.monotonic() + facilitatorMs;
+		const deadline = clock.monotonicMs() + facilitatorMs;
 		for (;;) {
 			const { topUp, mine } = await store.admin("takeTopUp", { id: found.id, settler: store.node.id, termMs: settlement.termMs });
 			if (mine) return this.#outcomeOf(await settlement.settle(topUp, offered.payment, chain, false), false);
-			if (!isOpen(topUp) || clock.monotonic() > deadline) return this.#outcomeOf(topUp, false);
+			if (!isOpen(topUp) || clock.monotonicMs() > deadline) return this.#outcomeOf(topUp, false);
 			await sleep(timers, LOOK_AGAIN_MS);
 		}
 	}
@@ -276,7 +276,7 @@ export class TopUps implements TopUpDesk {
 		if (signed.kind !== "authorization") return;
 		const { authorization } = signed;
 		const { clock, timers } = this.#parts;
-		const waitMs = Number(authorization.validAfter) * 1_000 + 1_000 - clock.now();
+		const waitMs = Number(authorization.validAfter) * 1_000 + 1_000 - clock.wallMs();
 		if (waitMs > 0) await sleep(timers, waitMs);
 	}
 

@@ -4,7 +4,7 @@ import type { Connection } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asApiError, type ErrorForm, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { nearestPath } from "./nearest-path.ts";
-import { type PipelineParts, type Prepared, prepare, travel } from "./pipeline.ts";
+import { handleRequest, type PipelineDeps, type PreparedEndpoint, prepareEndpoint } from "./pipeline.ts";
 import { newRequestId } from "./request-id.ts";
 import { pathOf } from "./request-target.ts";
 import { answerHeaders, preflight, respond } from "./respond.ts";
@@ -37,7 +37,7 @@ interface Env {
 export function createApp(
 	endpoints: readonly Endpoint[],
 	pages: readonly SidePage[],
-	parts: PipelineParts,
+	parts: PipelineDeps,
 	prefix: string = API_PREFIX,
 ): App {
 	const routes = routesOf(endpoints, prefix);
@@ -45,7 +45,7 @@ export function createApp(
 	for (const [path, methods] of routes) {
 		const allow = allowOf(methods.keys());
 		for (const [method, prepared] of methods)
-			app.on(method, path, (c) => travel(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, parts));
+			app.on(method, path, (c) => handleRequest(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, parts));
 		app.all(path, (c) => {
 			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
 			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
@@ -83,7 +83,7 @@ export function createApp(
 			if (!HOST.test(request.headers.get("host") ?? "localhost"))
 				return refuse(request, new ApiError("INVALID_REQUEST", { message: "The Host header is not a host" }));
 			const prepared = routes.get(pathOf(request.url))?.get(request.method);
-			if (prepared !== undefined) return travel(prepared, request, NO_PARAMS, connection, parts);
+			if (prepared !== undefined) return handleRequest(prepared, request, NO_PARAMS, connection, parts);
 			// The HTTP layer leaves the body of a HEAD out, and tells its length: so it gets the whole answer.
 			return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, connection);
 		},
@@ -133,13 +133,13 @@ export function withRequestId(response: Response): Response {
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 /** path -> method -> endpoint. */
-function routesOf(endpoints: readonly Endpoint[], prefix: string): Map<string, Map<string, Prepared>> {
-	const routes = new Map<string, Map<string, Prepared>>();
+function routesOf(endpoints: readonly Endpoint[], prefix: string): Map<string, Map<string, PreparedEndpoint>> {
+	const routes = new Map<string, Map<string, PreparedEndpoint>>();
 	for (const endpoint of endpoints) {
 		const path = `${prefix}${endpoint.path}`;
-		const methods = routes.get(path) ?? new Map<string, Prepared>();
+		const methods = routes.get(path) ?? new Map<string, PreparedEndpoint>();
 		routes.set(path, methods);
-		methods.set(endpoint.method, prepare(endpoint));
+		methods.set(endpoint.method, prepareEndpoint(endpoint));
 	}
 	return routes;
 }
@@ -156,7 +156,7 @@ export function errorResponse(
 	error: ApiError,
 	form: ErrorForm,
 	request: Request,
-	parts: Pick<PipelineParts, "settings">,
+	parts: Pick<PipelineDeps, "settings">,
 ): Response {
 	const settings = parts.settings();
 	const answer = {

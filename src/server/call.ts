@@ -3,7 +3,7 @@ import { ApiError } from "../errors/index.ts";
 import { type CallerKind, networkTenant, type Places } from "../fairness/index.ts";
 import type { Endpoint, MinuteWindow } from "./endpoint.ts";
 import type { BodyShare } from "./read-body.ts";
-import type { Witness } from "./witness.ts";
+import type { RequestObserver } from "./request-observer.ts";
 
 /** The connection's side of a request, from the HTTP layer. */
 export interface Connection {
@@ -36,7 +36,7 @@ export class Call {
 	balanceRemaining: number | null = null;
 	readonly headers: Record<string, string> = {};
 	/** Tells what comes of the request; null where nobody watches. */
-	witness: Witness | null = null;
+	observer: RequestObserver | null = null;
 	/** The body's share of the process's memory for bodies: released at the request's end. */
 	bodyShare: BodyShare | null = null;
 	/** Gives the request's place among those under way back; null where it has none. */
@@ -97,7 +97,7 @@ export class Call {
 	end(): void {
 		this.bodyShare?.release();
 		this.leavePlace();
-		this.witness?.ended();
+		this.observer?.ended();
 	}
 
 	/** See `Connection`. */

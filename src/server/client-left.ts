@@ -19,4 +19,4 @@ export async function requireConnected(signal: AbortSignal): Promise<void> {
 }
 
 /** What a request ends with whose caller has left: nobody reads it. */
-export const LEFT_ANSWER: MeteredAnswer = { status: CLIENT_LEFT, type: "text/plain", body: null };
+export const CLIENT_LEFT_ANSWER: MeteredAnswer = { status: CLIENT_LEFT, type: "text/plain", body: null };

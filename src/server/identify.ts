@@ -3,14 +3,14 @@ import type { Caller } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Call } from "./call.ts";
 import { addressList } from "./client-address.ts";
-import type { PipelineParts, PipelineSettings } from "./pipeline.ts";
-import type { KnownWallet, WalletGate } from "./wallet-gate.ts";
+import type { PipelineDeps, PipelineSettings } from "./pipeline.ts";
+import type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";
 
 /**
  * Finds the caller: at once where it is known on this node, else after a store read. Where a wallet may call, its
  * signature comes before a key (clients of other APIs always send one).
  */
-export function identify(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
+export function identify(call: Call, settings: PipelineSettings, parts: PipelineDeps): Promise<void> | null {
 	const { wallets } = parts;
 	const { sessionKeyHash } = call;
 	if (sessionKeyHash !== undefined) return acceptKey(call, sessionKeyHash, parts);
@@ -25,7 +25,7 @@ export function identify(call: Call, settings: PipelineSettings, parts: Pipeline
 	return identifyKey(call, settings, parts);
 }
 
-function signedIn(call: Call, wallets: WalletGate, parts: PipelineParts): ReturnType<WalletGate["signedIn"]> {
+function signedIn(call: Call, wallets: WalletAuth, parts: PipelineDeps): ReturnType<WalletAuth["signedIn"]> {
 	try {
 		const signed = wallets.signedIn(call);
 		return signed instanceof Promise ? signed.catch((error: unknown) => notSignedIn(call, error, parts)) : signed;
@@ -35,7 +35,7 @@ function signedIn(call: Call, wallets: WalletGate, parts: PipelineParts): Return
 }
 
 /** A signature that is none is a failure of its address, as an unknown key is: one that failed too often is told to wait. */
-function notSignedIn(call: Call, error: unknown, parts: PipelineParts): never {
+function notSignedIn(call: Call, error: unknown, parts: PipelineDeps): never {
 	if (error instanceof ApiError && error.code === "X402_INVALID_SIGN_IN" && call.endpoint.failureGuard !== false)
 		parts.budgets.checkGuard(call.network);
 	throw error;
@@ -44,9 +44,9 @@ function notSignedIn(call: Call, error: unknown, parts: PipelineParts): never {
 /** At once where this node knows the signature and the wallet: such a wallet waits behind nobody whose signature is checked. */
 function acceptSigned(
 	call: Call,
-	signed: KnownWallet | Promise<KnownWallet | null>,
+	signed: SignedInWallet | Promise<SignedInWallet | null>,
 	settings: PipelineSettings,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<void> | null {
 	if (signed instanceof Promise) return acceptWallet(call, signed, settings, parts);
 	const caller = parts.budgets.wallet(signed.identity);
@@ -55,16 +55,16 @@ function acceptSigned(
 	return null;
 }
 
-function acceptCaller(call: Call, wallet: Caller, parts: PipelineParts): void {
+function acceptCaller(call: Call, wallet: Caller, parts: PipelineDeps): void {
 	accept(call, wallet, parts);
 	call.balanceRemaining = wallet.balances().usd;
 }
 
 async function acceptWallet(
 	call: Call,
-	signed: KnownWallet | Promise<KnownWallet | null>,
+	signed: SignedInWallet | Promise<SignedInWallet | null>,
 	settings: PipelineSettings,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<void> {
 	const wallet = await signed;
 	if (wallet === null) {
@@ -76,7 +76,7 @@ async function acceptWallet(
 }
 
 /** A wallet that pays with the request itself, or what tells it how to; for requests without any other credential. */
-async function acceptPayment(call: Call, wallets: WalletGate, settings: PipelineSettings, parts: PipelineParts): Promise<void> {
+async function acceptPayment(call: Call, wallets: WalletAuth, settings: PipelineSettings, parts: PipelineDeps): Promise<void> {
 	// A payment is dear to look at: an address that failed too often waits, whatever it brings.
 	if (call.endpoint.failureGuard !== false) parts.budgets.checkGuard(call.network);
 	const paying = await wallets.paying(call);
@@ -86,10 +86,10 @@ async function acceptPayment(call: Call, wallets: WalletGate, settings: Pipeline
 	accept(call, null, parts);
 }
 
-function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineParts): Promise<void> | null {
+function identifyKey(call: Call, settings: PipelineSettings, parts: PipelineDeps): Promise<void> | null {
 	const { endpoint } = call;
 	const { wallets } = parts;
-	const key = endpoint.callers.includes("key") ? givenKey(call) : null;
+	const key = endpoint.callers.includes("key") ? requestKey(call) : null;
 	if (key === null && (endpoint.callers.includes("none") || settings.publicEndpoints.has(endpoint.name))) return null;
 	if (key === null && wallets !== null && endpoint.kind === "metered" && endpoint.callers.includes("wallet"))
 		return acceptPayment(call, wallets, settings, parts);
@@ -113,7 +113,7 @@ function malformed({ request }: Call): Unknown {
 }
 
 /** @param absent what is wrong where there is no key to look for */
-function acceptKey(call: Call, hash: string | null, parts: PipelineParts, absent: Unknown = "none"): Promise<void> | null {
+function acceptKey(call: Call, hash: string | null, parts: PipelineDeps, absent: Unknown = "none"): Promise<void> | null {
 	if (hash === null) {
 		accept(call, null, parts, absent);
 		return null;
@@ -127,12 +127,12 @@ function acceptKey(call: Call, hash: string | null, parts: PipelineParts, absent
 }
 
 /** The key of the Authorization header, else of the one that Anthropic's clients send, which call other routes too. */
-function givenKey({ request }: Call): string | null | undefined {
+function requestKey({ request }: Call): string | null | undefined {
 	const key = bearerKey(request.headers.get("authorization"));
 	return key === null ? bareKey(request.headers.get("x-api-key")) : key;
 }
 
-function accept(call: Call, caller: Caller | null, parts: PipelineParts, why: Unknown = "none"): void {
+function accept(call: Call, caller: Caller | null, parts: PipelineDeps, why: Unknown = "none"): void {
 	const guarded = call.endpoint.failureGuard !== false;
 	if (caller === null) {
 		if (guarded) parts.budgets.checkGuard(call.network);

@@ -18,9 +18,9 @@ export {
 	type Settlement,
 } from "./endpoint.ts";
 export { readIdempotencyKey } from "./idempotency-key.ts";
-export { ListenError, type Listening, listen, PortTakenError, whyNoListening } from "./listen.ts";
+export { ListenError, type Listening, listen, listenProblem, PortTakenError } from "./listen.ts";
 export { openApiDocument } from "./openapi.ts";
-export type { PipelineParts, PipelineSettings } from "./pipeline.ts";
+export type { PipelineDeps, PipelineSettings } from "./pipeline.ts";
 export { BodyMemory } from "./read-body.ts";
 export { preferredEncoding } from "./respond.ts";
-export type { KnownWallet, WalletGate } from "./wallet-gate.ts";
+export type { SignedInWallet, WalletAuth } from "./wallet-auth.ts";

@@ -33,8 +33,8 @@ function addNames(place: KnownMembers, schema: NamingSchema): void {
  * stands twice below the top level, since servers differ on which one counts (docs/chat.md). `json` was parsed before.
  * @throws ApiError INVALID_REQUEST that names the member
  */
-export function refuseDoubtfulMembers(known: KnownMembers, json: Uint8Array): void {
-	const found = known.doubtfulIn(json, documentStart(json));
+export function refuseAmbiguousMembers(known: KnownMembers, json: Uint8Array): void {
+	const found = known.ambiguousIn(json, documentStart(json));
 	if (found === null) return;
 	const repeated = found.path.at(-1) === found.known;
 	throw repeated

@@ -105,7 +105,7 @@ function listenError(
 }
 
 /** Tries whether an address and a port can be listened on, and leaves them again; null where they can. */
-export async function whyNoListening(hostname: string, port: number): Promise<ListenError | null> {
+export async function listenProblem(hostname: string, port: number): Promise<ListenError | null> {
 	try {
 		await Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true);
 		return null;

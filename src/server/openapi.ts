@@ -6,7 +6,7 @@ import type { DeclaredAnswer, Endpoint } from "./endpoint.ts";
 import { IDEMPOTENCY_KEY } from "./idempotency-key.ts";
 import { errorResponses, REQUEST_ID } from "./openapi-errors.ts";
 import { COMPONENT_SCHEMAS } from "./openapi-schemas.ts";
-import { besideParameters } from "./parse-query.ts";
+import { extraParameters } from "./parse-query.ts";
 
 type JsonObject = Record<string, unknown>;
 
@@ -84,7 +84,7 @@ function operation(endpoint: Endpoint): JsonObject {
 	const parameters = [
 		...pathParameters(endpoint.path),
 		...queryParameters(endpoint.query),
-		...besideParameters(endpoint).map((parameter) => ({ ...parameter, in: "query", required: false })),
+		...extraParameters(endpoint).map((parameter) => ({ ...parameter, in: "query", required: false })),
 		...idempotencyParameter(endpoint.idempotencyKey),
 	];
 	const answer = endpoint.answer ?? { type: "application/json", description: "Success" };

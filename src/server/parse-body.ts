@@ -56,7 +56,7 @@ export function parseable(raw: Uint8Array): CutJson | Promise<CutJson> {
 const MAX_TOP_LEVEL_KEYS = 1_000;
 
 /** A body without a byte order mark: JSON has none (RFC 8259, 8.1), and not every server takes one. */
-export function withoutMark(raw: Uint8Array): Uint8Array {
+export function withoutByteOrderMark(raw: Uint8Array): Uint8Array {
 	return raw[0] === 0xef && raw[1] === 0xbb && raw[2] === 0xbf ? raw.subarray(3) : raw;
 }
 

@@ -69,7 +69,7 @@ export function readForm(raw: Uint8Array, boundary: string, schema: TSchema, rul
 	const body: Record<string, unknown> = {};
 	const files: FieldFile[] = [];
 	const most: Readonly<Record<string, number>> = { [rules.file]: rules.most ?? 1, ...rules.others };
-	for (const part of partsOf(raw, boundary)) {
+	for (const part of formParts(raw, boundary)) {
 		const limit = Object.hasOwn(most, part.name) ? most[part.name] : undefined;
 		const asText = part.filename === null && rules.orText === true && part.name === rules.file;
 		if (limit !== undefined && !asText) {
@@ -111,7 +111,7 @@ function fileOf(part: FormPart, most: number, before: readonly FieldFile[], maxB
 	return { field, name, bytes };
 }
 
-function partsOf(raw: Uint8Array, boundary: string): ReturnType<typeof parseForm> {
+function formParts(raw: Uint8Array, boundary: string): ReturnType<typeof parseForm> {
 	try {
 		return parseForm(raw, boundary);
 	} catch (error) {

@@ -18,11 +18,11 @@ export interface QueryRules {
 /** Returns the rules for an endpoint's query from its declaration. */
 export function queryRules(endpoint: Endpoint, query: Checker<TSchema> | null): QueryRules {
 	const { properties = {} } = (query?.schema ?? {}) as { readonly properties?: QueryRules["properties"] };
-	return { checker: query, properties, beside: besideParameters(endpoint).map(({ name }) => name) };
+	return { checker: query, properties, beside: extraParameters(endpoint).map(({ name }) => name) };
 }
 
 /** A query parameter that is taken but is no part of the endpoint's input. */
-interface BesideParameter {
+interface ExtraParameter {
 	readonly name: string;
 	readonly description: string;
 	readonly schema: { readonly type: "string" };
@@ -34,8 +34,8 @@ const API_VERSION = { name: "api-version", description: "Of clients of other ser
 const BETA = { name: "beta", description: "Of Anthropic's clients; no effect", schema: text };
 
 /** Returns the parameters that an endpoint takes beside those of its query's schema. */
-export function besideParameters({ kind, callers, openAi, anthropic }: Endpoint): BesideParameter[] {
-	const beside: BesideParameter[] = [];
+export function extraParameters({ kind, callers, openAi, anthropic }: Endpoint): ExtraParameter[] {
+	const beside: ExtraParameter[] = [];
 	// The version of the offer in a 402 (docs/wallets.md).
 	if (kind === "metered" && callers.includes("wallet")) beside.push(OFFER_VERSION);
 	// Clients of other servers add these to each request; nothing depends on them.

@@ -11,8 +11,8 @@
 import { checkModelRule } from "../access/index.ts";
 import type { Budgets, Caller, RateState } from "../budgets/port.ts";
 import { ApiError } from "../errors/index.ts";
-import { FairGate, type Places } from "../fairness/index.ts";
-import type { NoRoom } from "../journal/records.ts";
+import { FairQueue, type Places } from "../fairness/index.ts";
+import type { WorkRefusal } from "../journal/records.ts";
 import { type Nano, nano } from "../ledger/nano.ts";
 import { type Checker, checker } from "../schema/index.ts";
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
@@ -23,7 +23,8 @@ import type { Tracer } from "../telemetry/tracing/port.ts";
 import type { Traffic } from "../telemetry/traffic.ts";
 import { type KnownMembers, LongStrings, nextTurn } from "../wire/index.ts";
 import { Call, type Connection } from "./call.ts";
-import { CallerLeft, LEFT_ANSWER, requireConnected } from "./client-left.ts";
+import { CallerLeft, CLIENT_LEFT_ANSWER, requireConnected } from "./client-left.ts";
+import { bodyCoding, decompressBody } from "./decompress-body.ts";
 import type {
 	AdmissionRate,
 	Answer,
@@ -37,7 +38,7 @@ import type {
 import { asApiError, errorBody, errorForm, errorHeaders, errorStatus } from "./error-body.ts";
 import { refuseIdempotencyKey } from "./idempotency-key.ts";
 import { checkCaller, identify } from "./identify.ts";
-import { knownMembersOf, refuseDoubtfulMembers } from "./known-members.ts";
+import { knownMembersOf, refuseAmbiguousMembers } from "./known-members.ts";
 import { pacedAnswer } from "./paced-answer.ts";
 import {
 	checkInput,
@@ -45,25 +46,24 @@ import {
 	parseJsonObject,
 	refuseOtherModel,
 	requireJson,
-	withoutMark,
+	withoutByteOrderMark,
 	withoutNulls,
 } from "./parse-body.ts";
 import { type FieldFile, formOrJson, readForm, requireForm } from "./parse-form.ts";
 import { type QueryRules, queryRules, readQuery } from "./parse-query.ts";
 import { type BodyMemory, readBody, type UploadLimits } from "./read-body.ts";
 import { newRequestId } from "./request-id.ts";
-import { answerHeaders, packAhead, type RespondSettings, respond } from "./respond.ts";
+import { RequestObserver } from "./request-observer.ts";
+import { answerHeaders, compressAhead, type RespondSettings, respond } from "./respond.ts";
 import { settlementOf } from "./settle.ts";
 import { noteStreamEnd } from "./stream-ends.ts";
-import { bodyCoding, unpackBody } from "./unpack-body.ts";
-import type { WalletGate } from "./wallet-gate.ts";
-import { Witness } from "./witness.ts";
+import type { WalletAuth } from "./wallet-auth.ts";
 
 /** Of larger bodies each step has a turn of the event loop for itself. */
 const ONE_TURN_BYTES = 131_072;
 
 /** Reads such bodies: one at a time, and one more of a caller that has none under way. */
-const LARGE_BODIES = new FairGate({
+const LARGE_BODIES = new FairQueue({
 	places: 1,
 	reserve: true,
 	maxWaiting: 1_024,
@@ -72,17 +72,17 @@ const LARGE_BODIES = new FairGate({
 });
 
 /** What the pipeline works with: handed in once. */
-export interface PipelineParts {
+export interface PipelineDeps {
 	readonly budgets: Budgets;
 	readonly clock: Clock;
 	readonly log: Log;
 	/** Why no new metered work may be taken; null where it may. */
-	readonly room: () => NoRoom | null;
+	readonly workRefusal: () => WorkRefusal | null;
 	readonly bodyMemory: BodyMemory;
 	/** Requests under way (`server.maxRunning`). */
 	readonly places: Places;
 	/** How wallets come in; null where none do. */
-	readonly wallets: WalletGate | null;
+	readonly wallets: WalletAuth | null;
 	/** The log of requests that a limit refused. */
 	readonly exceededLimits: { note(entry: ExceededLimit): void };
 	/** Counts what is answered, for the operator's eyes; left out: nothing is counted. */
@@ -105,7 +105,7 @@ export interface PipelineSettings extends RespondSettings {
 }
 
 /** An endpoint with its schemas made ready. */
-export interface Prepared {
+export interface PreparedEndpoint {
 	readonly endpoint: Endpoint;
 	readonly body: Checker<NonNullable<Endpoint["body"]>["schema"]> | null;
 	readonly query: QueryRules;
@@ -114,7 +114,7 @@ export interface Prepared {
 	readonly known: KnownMembers | null;
 }
 
-export function prepare(endpoint: Endpoint): Prepared {
+export function prepareEndpoint(endpoint: Endpoint): PreparedEndpoint {
 	const { body } = endpoint;
 	const schema = body?.schema as { required?: string[] } | undefined;
 	return {
@@ -127,23 +127,23 @@ export function prepare(endpoint: Endpoint): Prepared {
 }
 
 /** Runs one request along the whole road. Never rejects. */
-export async function travel(
-	prepared: Prepared,
+export async function handleRequest(
+	prepared: PreparedEndpoint,
 	request: Request,
 	params: Readonly<Record<string, string>>,
 	connection: Connection,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<Response> {
 	const { endpoint } = prepared;
-	const call = new Call(newRequestId(), endpoint, request, parts.clock.now(), connection);
+	const call = new Call(newRequestId(), endpoint, request, parts.clock.wallMs(), connection);
 	const settings = parts.settings();
-	call.witness = witnessOf(call, settings, parts);
+	call.observer = observerOf(call, settings, parts);
 	let answer: MeteredAnswer;
 	try {
-		call.witness?.step("identify");
+		call.observer?.step("identify");
 		endpoint.checkPath?.(params);
 		const reading = identify(call, settings, parts);
-		if (reading !== null) await whileKnown(call, reading, parts.places);
+		if (reading !== null) await whileIdentifying(call, reading, parts.places);
 		call.takePlace(parts.places);
 		if (call.caller !== null) checkCaller(call, call.caller);
 		endpoint.checkRequest?.(call, params);
@@ -156,24 +156,24 @@ export async function travel(
 			const input = await readInput(prepared, params, call, settings, parts);
 			const taking = takeMinuteRequest(call, endpoint, settings, parts);
 			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
-			call.witness?.step("work");
+			call.observer?.step("work");
 			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
 		answer = failed(call, thrown, parts);
-		call.rate ??= untakenRate(call, settings, parts);
+		call.rate ??= refusalRate(call, settings, parts);
 	}
-	const { headers, witness } = call;
-	witness?.answered(answer.status);
+	const { headers, observer } = call;
+	observer?.answered(answer.status);
 	parts.traffic?.note(
 		answer.status,
-		parts.clock.now() - call.admittedAtMs,
+		parts.clock.wallMs() - call.admittedAtMs,
 		headers["x-service-model-id"],
 		headers["x-service-model-router"],
 	);
 	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
 	let { ended } = answer;
-	const packing = packAhead(answer, request);
+	const packing = compressAhead(answer, request);
 	if (packing !== null) answer = await packing;
 	const response = respond(answer, answerHeaders(call.requestId, call, settings), request, settings, (bytes) => {
 		const paced = pacedAnswer(bytes, call.signal, settings.upload);
@@ -192,7 +192,7 @@ export async function travel(
 const KEY_HEADERS = ["authorization", "x-api-key"] as const;
 
 /** Until it is known who calls, a request counts in the share of its network. */
-async function whileKnown(call: Call, reading: Promise<void>, places: Places): Promise<void> {
+async function whileIdentifying(call: Call, reading: Promise<void>, places: Places): Promise<void> {
 	try {
 		const { headers } = call.request;
 		const mayBeAccount = call.sessionKeyHash !== undefined || KEY_HEADERS.some((name) => headers.has(name));
@@ -209,37 +209,37 @@ async function whileKnown(call: Call, reading: Promise<void>, places: Places): P
 }
 
 async function runMetered(
-	prepared: Prepared,
+	prepared: PreparedEndpoint,
 	endpoint: MeteredEndpoint,
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<MeteredAnswer> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	if (endpoint.idempotencyKey === undefined) refuseIdempotencyKey(call.request);
-	const full = parts.room();
+	const full = parts.workRefusal();
 	if (full !== null)
 		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
 	const paying = requirePayable(call, endpoint, caller, parts);
 	if (paying !== null) await paying;
 	const input = await readInput(prepared, params, call, settings, parts);
-	const { witness } = call;
-	witness?.step("admit");
+	const { observer } = call;
+	observer?.step("admit");
 	const admission = await endpoint.admit(input, call);
-	witness?.admitted(admission.model);
+	observer?.admitted(admission.model);
 	const { rate } = admission;
 	if (rate.refused === undefined) call.window = rate;
 	if (admission.model !== null) checkModelRule(caller, admission.model);
-	witness?.step("limit");
-	const taking = takeRate(caller, rate, parts);
+	observer?.step("limit");
+	const taking = consumeRateLimit(caller, rate, parts);
 	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
 	const taken = taking instanceof Promise ? await taking : taking;
 	if (rate.refused === undefined) call.rate = taken;
 	const replayed = admission.replay === undefined ? null : await admission.replay();
 	if (replayed !== null) return replayed;
-	witness?.step("hold");
+	observer?.step("hold");
 	let hold: Awaited<ReturnType<typeof admission.hold>>;
 	try {
 		hold = await admission.hold({
@@ -252,9 +252,9 @@ async function runMetered(
 		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
 		throw error;
 	}
-	const onPost = witness === null ? undefined : (...told: Parameters<Witness["posted"]>) => witness.posted(...told);
+	const onPost = observer === null ? undefined : (...told: Parameters<RequestObserver["posted"]>) => observer.posted(...told);
 	const settlement = settlementOf(parts.budgets, caller, { ...rate, taken }, hold, onPost);
-	witness?.step("work");
+	observer?.step("work");
 	let answer: MeteredAnswer | undefined;
 	try {
 		answer = await admission.work(settlement);
@@ -263,7 +263,7 @@ async function runMetered(
 			call.balanceRemaining = caller.balances().usd - (answer.ended === undefined ? 0 : settlement.heldNano);
 		if (answer.ended !== undefined) return answer;
 		if (settlement.durable === null) throw new Error(`${endpoint.name} answered without a post`);
-		witness?.step("post");
+		observer?.step("post");
 		await settlement.durable;
 		return answer;
 	} finally {
@@ -273,7 +273,7 @@ async function runMetered(
 
 /** Bodies up to this size are read from a caller with money before it is known what they cost. */
 const SMALL_BODY_BYTES = 16_384;
-const LEAST: Nano = nano(1);
+const SMALLEST_AMOUNT: Nano = nano(1);
 
 /**
  * Refuses a caller that cannot pay anything before its body is read, unless the request may cost nothing. Nothing is free
@@ -281,23 +281,23 @@ const LEAST: Nano = nano(1);
  * null where there is nothing to wait for.
  * @throws ApiError 402
  */
-function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, parts: PipelineParts): Promise<void> | null {
+function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, parts: PipelineDeps): Promise<void> | null {
 	const { headers } = call.request;
 	const { usd, diem } = caller.balances();
 	const isSmall = Number(headers.get("content-length") ?? Number.NaN) <= SMALL_BODY_BYTES;
 	if (isSmall && usd + diem > 0) return null;
 	if (endpoint.mayBeFree?.(call) === true && (caller.wallet === null || endpoint.mayReplay?.(call) === true)) return null;
 	const { requestId, admittedAtMs } = call;
-	const hold = parts.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, LEAST);
+	const hold = parts.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, SMALLEST_AMOUNT);
 	if (hold instanceof Promise) return hold.then((held) => held.void());
 	hold.void();
 	return null;
 }
 
-function takeRate(
+function consumeRateLimit(
 	caller: Caller,
 	{ subject, limit, promptTokens, refused }: AdmissionRate,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): RateState | Promise<RateState> {
 	const refuse = (error: unknown): never => {
 		throw refused !== undefined && error instanceof ApiError ? refused(error) : error;
@@ -311,11 +311,11 @@ function takeRate(
 }
 
 async function readInput(
-	prepared: Prepared,
+	prepared: PreparedEndpoint,
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<Input<never, never>> {
 	const input = await parseInput(prepared, params, call, settings, parts);
 	if (prepared.endpoint.method !== "GET") await requireConnected(call.signal);
@@ -323,14 +323,14 @@ async function readInput(
 }
 
 async function parseInput(
-	prepared: Prepared,
+	prepared: PreparedEndpoint,
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineParts,
+	parts: PipelineDeps,
 ): Promise<Input<never, never>> {
 	const { endpoint } = prepared;
-	call.witness?.step("receive");
+	call.observer?.step("receive");
 	const query = readQuery(call.request.url, prepared.query);
 	let raw: Uint8Array = new Uint8Array(0);
 	let body: Record<string, unknown> = {};
@@ -347,7 +347,7 @@ async function parseInput(
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(contentType, endpoint.body.mediaTypes);
-		raw = withoutMark(await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts));
+		raw = withoutByteOrderMark(await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
 		({ body, raw, long } = await readJsonInTurn(prepared, raw, call, parts));
@@ -362,12 +362,12 @@ async function readUnpacked(
 	coding: string | null,
 	call: Call,
 	{ upload }: PipelineSettings,
-	{ bodyMemory }: PipelineParts,
+	{ bodyMemory }: PipelineDeps,
 ): Promise<Uint8Array> {
 	const share = bodyMemory.share(call.tenant);
 	call.bodyShare = share;
 	const raw = await readBody(call.request, maxBytes, upload, call, share);
-	return coding === null ? raw : unpackBody(raw, coding, maxBytes, share);
+	return coding === null ? raw : decompressBody(raw, coding, maxBytes, share);
 }
 
 interface JsonInput {
@@ -377,7 +377,7 @@ interface JsonInput {
 }
 
 /** Large bodies are read one after the other; callers take turns. Who is blocked by then has none read. */
-function readJsonInTurn(prepared: Prepared, raw: Uint8Array, call: Call, parts: PipelineParts): Promise<JsonInput> {
+function readJsonInTurn(prepared: PreparedEndpoint, raw: Uint8Array, call: Call, parts: PipelineDeps): Promise<JsonInput> {
 	if (raw.length <= ONE_TURN_BYTES) return readJson(prepared, raw);
 	return LARGE_BODIES.run(call, async () => {
 		const guarded = prepared.endpoint.failureGuard !== false;
@@ -387,7 +387,7 @@ function readJsonInTurn(prepared: Prepared, raw: Uint8Array, call: Call, parts: 
 }
 
 /** Parses and checks a JSON body. The steps of a large one have turns of the event loop for themselves. */
-async function readJson({ endpoint, body: schema, known, required }: Prepared, raw: Uint8Array): Promise<JsonInput> {
+async function readJson({ endpoint, body: schema, known, required }: PreparedEndpoint, raw: Uint8Array): Promise<JsonInput> {
 	const isLarge = raw.length > ONE_TURN_BYTES;
 	const cutting = parseable(raw);
 	const { json, cuts } = cutting instanceof Promise ? await cutting : cutting;
@@ -395,7 +395,7 @@ async function readJson({ endpoint, body: schema, known, required }: Prepared, r
 	const parsing = parseJsonObject(json);
 	const object = parsing instanceof Promise ? await parsing : parsing;
 	if (isLarge) await nextTurn();
-	if (known !== null) refuseDoubtfulMembers(known, json);
+	if (known !== null) refuseAmbiguousMembers(known, json);
 	const given = endpoint.body?.keepNulls === true ? object : withoutNulls(object, required);
 	if (isLarge) await nextTurn();
 	const long = cuts.length > 0 ? new LongStrings(raw, cuts) : LongStrings.none;
@@ -411,14 +411,14 @@ function fieldsOf(schema: object): Readonly<Record<string, unknown>> {
 	return (schema as { readonly properties?: Readonly<Record<string, unknown>> }).properties ?? {};
 }
 
-function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineParts) {
+function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineDeps) {
 	const { caller } = call;
 	const window = plainWindow(endpoint, settings);
 	return caller === null || window === null ? null : parts.budgets.takeRequest(caller, window.subject, window.limit, 0);
 }
 
 /** What a refusal tells of the minute window that the request would have counted in; null where it has none. */
-function untakenRate({ caller, endpoint, window }: Call, settings: PipelineSettings, parts: PipelineParts): RateState | null {
+function refusalRate({ caller, endpoint, window }: Call, settings: PipelineSettings, parts: PipelineDeps): RateState | null {
 	if (caller === null) return null;
 	const meant = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));
 	return meant ? parts.budgets.rateState(caller, meant.subject, meant.limit) : null;
@@ -432,7 +432,7 @@ function plainWindow(
 	return listLimit ? { subject: "list", limit: { requestsPerMinute: settings.listRequestsPerMinute } } : null;
 }
 
-function witnessOf(call: Call, { logRequests }: PipelineSettings, parts: PipelineParts): Witness | null {
+function observerOf(call: Call, { logRequests }: PipelineSettings, parts: PipelineDeps): RequestObserver | null {
 	const { counts, tracer } = parts;
 	if (counts === undefined) return null;
 	const { endpoint, request, requestId } = call;
@@ -442,19 +442,19 @@ function witnessOf(call: Call, { logRequests }: PipelineSettings, parts: Pipelin
 	trace?.root.set("turnpike.request_id", requestId);
 	trace?.root.set("http.request.method", endpoint.method);
 	trace?.root.set("http.route", endpoint.path);
-	return new Witness(call, counts, trace, logRequests === true ? parts.log : null);
+	return new RequestObserver(call, counts, trace, logRequests === true ? parts.log : null);
 }
 
-function logAnswer(call: Call, answer: Answer, parts: PipelineParts): void {
+function logAnswer(call: Call, answer: Answer, parts: PipelineDeps): void {
 	const { requestId, endpoint, caller, admittedAtMs } = call;
-	const tookMs = parts.clock.now() - admittedAtMs;
+	const tookMs = parts.clock.wallMs() - admittedAtMs;
 	parts.log.debug({ requestId, endpoint: endpoint.name, status: answer.status, keyId: caller?.key.id, tookMs }, "answered");
 }
 
 const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
-function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
-	if (thrown instanceof CallerLeft) return LEFT_ANSWER;
+function failed(call: Call, thrown: unknown, parts: PipelineDeps): Answer {
+	if (thrown instanceof CallerLeft) return CLIENT_LEFT_ANSWER;
 	const { wallets } = parts;
 	let error = asApiError(thrown);
 	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)
@@ -462,7 +462,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
 		parts.budgets.countFailure(call.caller === null ? call.network : `key:${call.caller.key.id}`);
 	noteExceeded(call, error, parts);
-	call.witness?.failed(error.code);
+	call.observer?.failed(error.code);
 	const form = errorForm(call.endpoint);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
 	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
@@ -475,7 +475,7 @@ function failed(call: Call, thrown: unknown, parts: PipelineParts): Answer {
 	};
 }
 
-function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, parts: PipelineParts): void {
+function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, parts: PipelineDeps): void {
 	const { limit } = error.options;
 	// A wallet without an account has no log.
 	if (limit === undefined || caller === null || caller.account.id === caller.wallet) return;

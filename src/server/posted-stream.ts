@@ -3,7 +3,7 @@ import { type DirectSink, directStream } from "./direct-stream.ts";
 /** Of what has come, so much waits for what comes next, or for the post. */
 const HELD_BYTES = 64;
 
-export interface PostedStreamParts {
+export interface PostedStreamOptions {
 	/** The pieces in order. Its `return` is called where the rest is not wanted. */
 	readonly pieces: AsyncIterator<Uint8Array>;
 	/** Aborts when the caller leaves. */
@@ -21,7 +21,7 @@ export interface PostedStreamParts {
  * Where the source breaks the connection is reset, so that nobody takes the part for the whole.
  */
 export class PostedStream {
-	readonly #of: PostedStreamParts;
+	readonly #of: PostedStreamOptions;
 	/** Resolves when the answer has ended and settled, whichever way. */
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
@@ -29,7 +29,7 @@ export class PostedStream {
 	/** Wakes a write that waits for a caller that has left. */
 	#onLeft: () => void = () => {};
 
-	constructor(of: PostedStreamParts) {
+	constructor(of: PostedStreamOptions) {
 		this.#of = of;
 		this.ended = new Promise((resolve) => {
 			this.#end = resolve;

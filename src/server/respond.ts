@@ -134,7 +134,7 @@ const brotliBeside = promisify(brotliCompress);
 const gzipBeside: (body: string | Uint8Array, options: { level: number }) => Promise<Buffer> = promisify(gzip);
 
 /** A large whole answer, packed as its caller takes it, for `respond`; null: there is nothing to pack ahead. */
-export function packAhead(answer: Answer, request: Request): Promise<Answer> | null {
+export function compressAhead(answer: Answer, request: Request): Promise<Answer> | null {
 	const { body } = answer;
 	if (body === null || body instanceof ReadableStream || sizeOf(body) <= MAX_PACKED_AT_ONCE) return null;
 	const encoding = encodingOf(answer, request);

@@ -7,7 +7,7 @@ const MAX_TOLD = 20;
 const MAX_CHARS = 1_000;
 
 /** A header that names what a request had and nothing was done with: `tools[3] (image_generation)`. */
-export function tellIgnored(call: Call, ignored: readonly string[]): void {
+export function reportIgnored(call: Call, ignored: readonly string[]): void {
 	if (ignored.length === 0) return;
 	const told = ignored.slice(0, MAX_TOLD);
 	if (ignored.length > told.length) told.push(`and ${ignored.length - told.length} more`);

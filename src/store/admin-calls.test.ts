@@ -5,17 +5,17 @@ import { nano } from "../ledger/index.ts";
 import { AdminError } from "./admin.ts";
 import { type OpenedStore, openStore, type StoreChange, StoreUnavailableError } from "./index.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
 const DAY_MS = 86_400_000;
 const NOW = SAMPLE_DAY * DAY_MS;
-let books: BooksFolder;
+let books: StoreFolder;
 let accountId: string;
 let opened: OpenedStore;
 let made = 0;
 
 beforeEach(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	accountId = await books.account();
 	const journal = { segmentBytes: 256 * 1024, minFreeDiskBytes: 0 };
 	// No poll comes to help: what is heard was told by the call itself.

@@ -1,4 +1,4 @@
 import { testAdminOperations } from "./testing/admin-operations-contract.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testAdminOperations(() => new BooksFolder());
+testAdminOperations(() => new StoreFolder());

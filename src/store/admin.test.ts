@@ -1,4 +1,4 @@
 import { testAdmin } from "./testing/admin-contract.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testAdmin(() => new BooksFolder());
+testAdmin(() => new StoreFolder());

@@ -18,9 +18,9 @@ export { createKey, findKeyByHash, listKeys, type NewKey, revokeKey } from "./ad
 export { type ListMoney, listMoney, type MoneyEntry } from "./admin/list-money.ts";
 export type { BookedOnce, MoneyRequest } from "./admin/money-request.ts";
 export { type AdminStore, openAdmin } from "./admin/open-admin.ts";
+export { LEASED_PATIENCE_MS, recallMoney, waitForMoney } from "./admin/recall-money.ts";
 export { type Refunded, type RefundRequest, refund } from "./admin/refund.ts";
 export { type AccountChanges, disableAccount, enableAccount, setAccount } from "./admin/set-account.ts";
-export { askForMoney, LEASED_PATIENCE_MS, untilMoneyIsBack } from "./admin/take-back.ts";
 export { findTopUp, listTopUps } from "./admin/top-ups/open-top-ups.ts";
 export { type WalletEntryRow, walletEntries } from "./admin/top-ups/wallet-entries.ts";
 export { listWallets, showWallet, type WalletView } from "./admin/top-ups/wallet-views.ts";

@@ -4,27 +4,27 @@ import type { JournalRecord } from "../journal/records.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost, sampleTouch } from "../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
 import { BatchApplier } from "./apply.ts";
-import { LeaseBook } from "./leases.ts";
-import { latestBoot } from "./node-boot.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { latestEpoch } from "./node-epoch.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
-import { group } from "./testing/booking-contract.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
+import { group } from "./testing/posting-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-let books: BooksFolder;
+let books: StoreFolder;
 let db: Database;
 let accountId: string;
 let applier: BatchApplier;
 let nowMs: number;
 
 beforeEach(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	accountId = await books.account();
 	db = openDatabase(books.dir);
 	nowMs = Date.now();
 	const clock = new StoreClock(db, () => nowMs);
-	const boot = latestBoot(db, clock);
-	new LeaseBook(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+	const boot = latestEpoch(db, clock);
+	new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 	applier = new BatchApplier(db, boot, clock);
 });
 
@@ -104,7 +104,7 @@ test("booking instants do not go back with the clock", () => {
 	nowMs -= 3_600_000;
 	applier.apply([group(2, post(2), sampleTouch("none", 1))]);
 	const later = new StoreClock(db, () => nowMs);
-	expect(later.bookingMs()).toBe(first);
+	expect(later.postingMs()).toBe(first);
 	nowMs = first + 1;
 	applier.apply([group(3, post(3))]);
 	expect(all("SELECT booked_at FROM posts ORDER BY id").map((row) => Number(row.booked_at))).toEqual([first, first, first + 1]);

@@ -1,7 +1,7 @@
 /** Books journal groups: one transaction a batch, with the sequence it reaches, so that no batch is booked twice. */
 import type { Database, Statement } from "bun:sqlite";
 import type { ReadGroup } from "../journal/index.ts";
-import { Booking, type Entry } from "./booking.ts";
+import { type Entry, Posting } from "./posting.ts";
 import { isRecordFault } from "./record-fault.ts";
 import type { StoreClock } from "./store-clock.ts";
 import { inTransaction } from "./transaction.ts";
@@ -20,14 +20,14 @@ export class BatchApplier {
 	readonly #db: Database;
 	readonly #node: { readonly id: string; readonly epoch: number };
 	readonly #clock: StoreClock;
-	readonly #booking: Booking;
+	readonly #booking: Posting;
 	readonly #sql: ReturnType<typeof prepare>;
 
 	constructor(db: Database, node: { id: string; epoch: number }, clock: StoreClock) {
 		this.#db = db;
 		this.#node = node;
 		this.#clock = clock;
-		this.#booking = new Booking(db, node);
+		this.#booking = new Posting(db, node);
 		this.#sql = prepare(db);
 	}
 
@@ -43,7 +43,7 @@ export class BatchApplier {
 	 */
 	apply(groups: readonly ReadGroup[]): void {
 		try {
-			this.#apply(groups, (entries, bookedAt) => ({ posts: this.#booking.book(entries, bookedAt), rejects: 0 }));
+			this.#apply(groups, (entries, bookedAt) => ({ posts: this.#booking.apply(entries, bookedAt), rejects: 0 }));
 		} catch (error) {
 			if (error instanceof SequenceError || !isRecordFault(error)) throw error;
 			// Only now with savepoints: they copy every page that is changed behind them.
@@ -69,7 +69,7 @@ export class BatchApplier {
 		const last = fresh.at(-1);
 		if (last === undefined) return;
 		const entries = fresh.flatMap((group) => group.records.map((text): Entry => ({ seq: group.seq, text })));
-		const counts = book(entries, this.#clock.bookingMs());
+		const counts = book(entries, this.#clock.postingMs());
 		this.#sql.advance.run(last.seq, fresh.length, counts.posts, counts.rejects, this.#node.id, this.#node.epoch);
 	}
 
@@ -78,7 +78,7 @@ export class BatchApplier {
 		this.#db.run("SAVEPOINT book_range");
 		let fault: unknown;
 		try {
-			const posts = this.#booking.book(entries, bookedAt);
+			const posts = this.#booking.apply(entries, bookedAt);
 			this.#db.run("RELEASE book_range");
 			return { posts, rejects: 0 };
 		} catch (error) {

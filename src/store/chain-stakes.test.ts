@@ -1,4 +1,4 @@
-import { BooksFolder } from "./testing/books-folder.ts";
 import { testChainStakes } from "./testing/chain-stakes-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testChainStakes(() => new BooksFolder());
+testChainStakes(() => new StoreFolder());

@@ -1,4 +1,4 @@
-import { BooksFolder } from "./testing/books-folder.ts";
 import { testCrashes } from "./testing/crash-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testCrashes(() => new BooksFolder());
+testCrashes(() => new StoreFolder());

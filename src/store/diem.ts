@@ -29,7 +29,7 @@ export function writeAllotment(db: Database, accountId: string, day: number, clo
 	if (written !== null) return;
 	const stake = stakeOf(db, accountId, day);
 	if (stake === 0) return;
-	const bookedAt = clock.bookingMs();
+	const bookedAt = clock.postingMs();
 	const { lastInsertRowid } = db
 		.query(
 			`INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)

@@ -63,10 +63,10 @@ test.skipIf(trial === null)(
 			callPatienceMs: 200,
 		});
 		await store.acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
-		expect(journal.room()).toBeNull();
+		expect(journal.workRefusal()).toBeNull();
 		const filler = join(disk, "filler");
 		fill(filler);
-		await until(() => journal.room()?.reason === "disk");
+		await until(() => journal.workRefusal()?.reason === "disk");
 
 		// More than the current segment holds: the spare is used, too.
 		const count = 4_000;
@@ -81,10 +81,10 @@ test.skipIf(trial === null)(
 		);
 		expect(settled).toBe("StoreUnavailableError");
 		expect(journal.backlogBytes).toBeGreaterThan(0);
-		expect(journal.room()).not.toBeNull();
+		expect(journal.workRefusal()).not.toBeNull();
 
 		rmSync(filler);
-		await until(() => journal.room() === null);
+		await until(() => journal.workRefusal() === null);
 		await store.settled();
 		const [usd] = await store.budgets(accountId, SAMPLE_DAY);
 		expect(usd?.balance).toBe(nano(100 * NANO_PER_USD - count * SAMPLE_PRICE));

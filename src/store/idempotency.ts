@@ -1,7 +1,7 @@
 /** What the event loop asks of the store about idempotency keys and credits, on any store. */
 
 /** Several claims in one trip. Releases and drops come first: what they free can be claimed in the same trip. */
-export interface IdempotencyTrip {
+export interface IdempotencyBatch {
 	readonly claims: readonly ClaimRequest[];
 	/** Claims that ended without an answer. */
 	readonly releases: readonly ReleasedClaim[];
@@ -45,7 +45,7 @@ export interface CreditBucket {
 	readonly credits: number;
 }
 
-export interface CreditQuestion {
+export interface CreditQuery {
 	readonly accountIds: readonly string[];
 	/** The first bucket wanted. */
 	readonly fromBucket: number;

@@ -11,7 +11,6 @@
  * lets one bad record hold up the others.
  */
 
-export { BooksLostError, refuseLostBooks } from "./books-lost.ts";
 export { DataFolderError, hasDatabase, journalFolder, makeDataFolder } from "./data-folder.ts";
 export { DataFolderInUseError, type DataLock, lockDataFolder } from "./data-lock.ts";
 export { type OpenedStore, type OpenStoreOptions, openStore } from "./open-store.ts";
@@ -22,4 +21,5 @@ export { type PostgresServer, readPostgresServer } from "./postgres/read-server.
 export { asStoreFault, DatabaseDamagedError } from "./sqlite/damage.ts";
 export { hasAccounts } from "./sqlite/has-accounts.ts";
 export { StoreThreadError, StoreUnavailableError } from "./store-errors.ts";
+export { refuseLostStore, StoreLostError } from "./store-lost.ts";
 export type { StoreDb, Tables } from "./tables.ts";

@@ -1,4 +1,4 @@
-import { BooksFolder } from "./testing/books-folder.ts";
 import { testMoney } from "./testing/money-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testMoney(() => new BooksFolder());
+testMoney(() => new StoreFolder());

@@ -7,17 +7,17 @@ import { NANO_PER_USD, nano, pico } from "../ledger/index.ts";
 import { noteChange } from "./admin/changes.ts";
 import { readBacklog, setAccount } from "./admin.ts";
 import { DataFolderInUseError, type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "./index.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
 import { testStore } from "./testing/store-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
 const HUNDRED = nano(100 * NANO_PER_USD);
 const HASH = "a".repeat(64);
 
-let books: BooksFolder;
+let books: StoreFolder;
 const opened: OpenedStore[] = [];
 
 beforeEach(() => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 });
 
 afterEach(async () => {
@@ -40,7 +40,7 @@ async function faultOf(promise: Promise<unknown>): Promise<Error> {
 	);
 }
 
-testStore(() => new BooksFolder());
+testStore(() => new StoreFolder());
 
 describe("leases", () => {
 	test("give the one node all that is free, of every source of the day", async () => {

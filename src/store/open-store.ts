@@ -64,7 +64,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenedStore>
 	const thread = new Worker(new URL("./thread.ts", import.meta.url).href, { smol: true, name: "store" });
 	const send = (message: ToThread) => thread.postMessage(message);
 	thread.addEventListener("message", ({ data }: MessageEvent<FromThread>) => {
-		if (data.type === "clock") send({ type: "clock", loopMs: systemClock.monotonic() });
+		if (data.type === "clock") send({ type: "clock", loopMs: systemClock.monotonicMs() });
 	});
 	const end = () => {
 		thread.terminate();

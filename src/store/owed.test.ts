@@ -4,7 +4,7 @@ import type { PostLine } from "../journal/records.ts";
 import { requestId, samplePost } from "../journal/testing/sample-records.ts";
 import { nano, pico } from "../ledger/index.ts";
 import { payOwed } from "./owed.ts";
-import { bookPost } from "./post-lines.ts";
+import { applyPost } from "./post-lines.ts";
 
 const amount = fc.integer({ min: 0, max: 1_000 });
 const line = fc.record({
@@ -33,7 +33,7 @@ test("what is owed is paid as far as there is money that the caps allow, to the 
 					(sum, row) => sum + row.owed + row.overrun + row.from.reduce((inner, part) => inner + part.amount, 0),
 					0,
 				);
-				const booked = bookPost(samplePost(requestId(1), "acc", { lines, priceNano: nano(price) }));
+				const booked = applyPost(samplePost(requestId(1), "acc", { lines, priceNano: nano(price) }));
 				const sources = (["diem", "bundled", "usd"] as const).map((name) => ({ source: name, ...money[name] }));
 				const { parts, fromFree } = payOwed(booked.parts, { kept: { diem: 0, bundled: 0, usd: 0 }, most }, () => sources);
 				const sum = (of: typeof booked.parts, name: string) =>
@@ -63,7 +63,7 @@ test("what is owed is paid as far as there is money that the caps allow, to the 
 });
 
 test("a post that owes nothing asks for no money", () => {
-	const { parts } = bookPost(samplePost(requestId(1), "acc"));
+	const { parts } = applyPost(samplePost(requestId(1), "acc"));
 	const never = () => {
 		throw new Error("asked");
 	};

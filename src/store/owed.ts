@@ -3,10 +3,10 @@
  * the account has: the record says what is owed, and the store takes it when it books the post, as far as free money
  * goes. Pure: both stores book by it, and the node's memory follows by the same rule (docs/money.md).
  */
-import type { MoneySource, Owing } from "../journal/records.ts";
+import type { MoneySource, OwedTerms } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import type { UsableMoney } from "./port.ts";
-import { type BookedPart, type LinePart, share } from "./post-lines.ts";
+import { type AppliedPart, type LinePart, share } from "./post-lines.ts";
 import { usableParts } from "./usable-money.ts";
 
 /** What one source has for what is owed. */
@@ -20,7 +20,7 @@ export interface OwedSource {
 
 export interface PaidOwed {
 	/** In the place of each owed part what pays it, and `overrun` for the rest. */
-	readonly parts: readonly BookedPart[];
+	readonly parts: readonly AppliedPart[];
 	/** What of it comes out of free money. */
 	readonly fromFree: readonly { readonly source: MoneySource; readonly amount: number }[];
 }
@@ -44,7 +44,11 @@ export function takeInOrder(
 }
 
 /** `sources` is asked for only where something is owed; in spending order. */
-export function payOwed(parts: readonly LinePart[], owing: Owing | undefined, sources: () => readonly OwedSource[]): PaidOwed {
+export function payOwed(
+	parts: readonly LinePart[],
+	owing: OwedTerms | undefined,
+	sources: () => readonly OwedSource[],
+): PaidOwed {
 	const owed = parts.reduce((sum, part) => sum + (part.source === "owed" ? part.amount : 0), 0);
 	if (owed === 0 || owing === undefined) return { parts: parts.flatMap((part) => split(part, [])), fromFree: [] };
 	const from = sources();
@@ -63,13 +67,13 @@ export function payOwed(parts: readonly LinePart[], owing: Owing | undefined, so
 }
 
 /** The shares of an owed part: its units follow the amounts and add up. */
-function split(part: LinePart, purses: readonly { readonly source: MoneySource; left: number }[]): BookedPart[] {
+function split(part: LinePart, purses: readonly { readonly source: MoneySource; left: number }[]): AppliedPart[] {
 	if (part.source !== "owed") return [part];
 	const { sku, picoPrice } = part;
-	const shares: BookedPart[] = [];
+	const shares: AppliedPart[] = [];
 	let amountLeft: number = part.amount;
 	let unitsLeft = part.units;
-	const add = (source: BookedPart["source"], amount: number): void => {
+	const add = (source: AppliedPart["source"], amount: number): void => {
 		if (amount === 0) return;
 		const last = amount === amountLeft;
 		const units = last ? unitsLeft : share(part.units, amount, part.amount);

@@ -8,7 +8,7 @@
 import type { MoneySource } from "../journal/records.ts";
 import type { Nano } from "../ledger/nano.ts";
 import type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
-import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
+import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
 import type { SharedMinutes } from "./minutes.ts";
 
 export type { AdminAnswer, AdminInput, AdminOperation } from "./admin/operations.ts";
@@ -102,7 +102,7 @@ export interface AcquireRequest {
 	/** Left out: the request may use any amount of any source. */
 	readonly usable?: UsableMoney;
 	/** Where the limits of the request's key are leased, too: need and usable money are worked out from it under lock. */
-	readonly cap?: CapAsk;
+	readonly cap?: CapRequest;
 }
 
 /** Amounts against the limits of a key, nano-USD: bundled credit and USD together are `usd`. */
@@ -112,7 +112,7 @@ export interface CapAmounts {
 }
 
 /** What a request needs of its key's limits, in the window of its day. Only on a shared store, of a key that has some. */
-export interface CapAsk {
+export interface CapRequest {
 	readonly keyId: string;
 	/** All that the request needs, over all sources together. */
 	readonly amount: number;
@@ -134,7 +134,7 @@ export interface CapAnswer {
 }
 
 /** What a node keeps of a key's limits for requests of a day. */
-export interface KeptCap extends CapAmounts {
+export interface RetainedCap extends CapAmounts {
 	readonly keyId: string;
 	readonly day: number;
 }
@@ -191,7 +191,7 @@ export interface StorePort {
 	giveBack(
 		accountId: string,
 		kept: readonly { source: MoneySource; day: number; amount: Nano }[],
-		caps?: readonly KeptCap[],
+		caps?: readonly RetainedCap[],
 	): Promise<AcquireResult>;
 	/** True where other nodes may work on the store. */
 	readonly shared: boolean;
@@ -200,9 +200,9 @@ export interface StorePort {
 	 * `unknown` keeps other nodes out until its answer is applied, it is released, or this node's epoch ends. Rejects as
 	 * `admin` does; the claims may stand then: release them.
 	 */
-	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]>;
+	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]>;
 	/** Credits that posts used, by account and bucket: those of all nodes, and of this one up to this call. */
-	rpcCredits(question: CreditQuestion): Promise<readonly CreditBucket[]>;
+	rpcCredits(question: CreditQuery): Promise<readonly CreditBucket[]>;
 	/**
 	 * Runs an operation of `admin/operations.ts` off the event loop, in the order of all calls. What it changed has
 	 * been told to the listeners of `onChange` when it resolves. Rejects with `AdminError` where the operation

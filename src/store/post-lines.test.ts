@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { requestId, samplePost } from "../journal/testing/sample-records.ts";
 import { nano, pico } from "../ledger/index.ts";
-import { bookPost } from "./post-lines.ts";
+import { applyPost } from "./post-lines.ts";
 
 const part = fc.record({
 	source: fc.constantFrom("diem" as const, "bundled" as const, "usd" as const),
@@ -19,7 +19,7 @@ const line = fc.record({
 test("the parts of a post carry its whole price and each paid unit once", () => {
 	fc.assert(
 		fc.property(fc.array(line, { maxLength: 6 }), (lines) => {
-			const booked = bookPost(samplePost(requestId(1), "acc_a", { lines }));
+			const booked = applyPost(samplePost(requestId(1), "acc_a", { lines }));
 			const price = (of: typeof lines) =>
 				of.reduce((sum, at) => sum + at.overrun + at.from.reduce((inner, { amount }) => inner + amount, 0), 0);
 			expect(booked.parts.reduce((sum, at) => sum + at.amount, 0)).toBe(price(lines));

@@ -3,7 +3,7 @@ import type { MoneySource, PostLine, PostRecord } from "../journal/records.ts";
 import { addNano, type Nano, nano, ZERO } from "../ledger/nano.ts";
 import { RecordFault } from "./record-fault.ts";
 
-export interface BookedPart {
+export interface AppliedPart {
 	readonly source: MoneySource | "overrun";
 	readonly sku: string;
 	readonly amount: Nano;
@@ -13,14 +13,14 @@ export interface BookedPart {
 }
 
 /** A part as the record has it: what is owed has no source yet. */
-export type LinePart = BookedPart | (Omit<BookedPart, "source"> & { readonly source: "owed" });
+export type LinePart = AppliedPart | (Omit<AppliedPart, "source"> & { readonly source: "owed" });
 
 export interface FreeLine {
 	readonly sku: string;
 	readonly units: number;
 }
 
-export interface BookedPost {
+export interface AppliedPost {
 	readonly parts: readonly LinePart[];
 	/** What was used at price 0. */
 	readonly free: readonly FreeLine[];
@@ -29,7 +29,7 @@ export interface BookedPost {
 const SOURCES = new Set<string>(["diem", "bundled", "usd"]);
 
 /** Reads the lines of a post. Throws `RecordFault` or `MoneyError` where they do not add up to its price. */
-export function bookPost(post: PostRecord): BookedPost {
+export function applyPost(post: PostRecord): AppliedPost {
 	const parts: LinePart[] = [];
 	const free: FreeLine[] = [];
 	let sum = ZERO;

@@ -1,6 +1,6 @@
 /** Idempotency keys and credits as the store thread reads them on SQLite. Who runs now is known to the one node alone. */
 import type { Database, Statement } from "bun:sqlite";
-import type { ClaimRequest, CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
+import type { ClaimRequest, CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
 import { liveHour } from "./rpc-records.ts";
 
 interface FoundAnswer {
@@ -22,12 +22,12 @@ export class RpcReader {
 	}
 
 	/** One answer for each claim, in their order. Two claims of one key in a trip are the caller's to keep apart. */
-	idempotency({ claims, drops, nowMs, maxKeys }: IdempotencyTrip): StoredClaim[] {
+	idempotency({ claims, drops, nowMs, maxKeys }: IdempotencyBatch): StoredClaim[] {
 		for (const { accountId, key } of drops) this.#sql.drop.run(accountId, key);
 		return claims.map((claim) => this.#look(claim, nowMs, maxKeys));
 	}
 
-	credits({ accountIds, fromBucket }: CreditQuestion): CreditBucket[] {
+	credits({ accountIds, fromBucket }: CreditQuery): CreditBucket[] {
 		return accountIds.flatMap((accountId) =>
 			this.#sql.credits.all(accountId, fromBucket).map(({ bucket, credits }) => ({ accountId, bucket, credits })),
 		);

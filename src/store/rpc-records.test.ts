@@ -1,4 +1,4 @@
-import { BooksFolder } from "./testing/books-folder.ts";
 import { testRpcRecords } from "./testing/rpc-records-contract.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 
-testRpcRecords(() => new BooksFolder());
+testRpcRecords(() => new StoreFolder());

@@ -1,5 +1,5 @@
 /** What the chain proxy's records mean for the store, whichever it is. Pure. */
-import type { KeptPart, PostRecord, UnknownOutcomeRecord } from "../journal/records.ts";
+import type { PostRecord, StoredAnswerPart, UnknownOutcomeRecord } from "../journal/records.ts";
 import { nano } from "../ledger/nano.ts";
 import { RecordFault } from "./record-fault.ts";
 
@@ -8,7 +8,7 @@ const RPC_ROUTE = "crypto-rpc";
 /** Credits of a rolling day are counted in steps of this. */
 export const CREDIT_BUCKET_MS = 300_000;
 /** How long an answer is kept under its idempotency key. */
-export const KEPT_MS = 86_400_000;
+export const RETAINED_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 export function creditBucket(atMs: number): number {
@@ -42,7 +42,7 @@ export interface AnswerRow {
 }
 
 /** `payer`: the account of the post. Throws `RecordFault` where neither a body nor a file's name is there. */
-export function answerRow(payer: string, kept: KeptPart): AnswerRow {
+export function answerRow(payer: string, kept: StoredAnswerPart): AnswerRow {
 	if ((kept.body === null) === (kept.file === null)) throw new RecordFault("an answer without a body");
 	const { accountId = payer, key, fingerprint, status, note, bytes, crc32, body, file, expiresAtMs } = kept;
 	return { account_id: accountId, key, fingerprint, known: 1, status, note, bytes, crc32, body, file, expires_at: expiresAtMs };

@@ -6,7 +6,7 @@
  */
 import type { Database, Statement } from "bun:sqlite";
 import type { MoneySource } from "../journal/records.ts";
-import type { BookedPart } from "./post-lines.ts";
+import type { AppliedPart } from "./post-lines.ts";
 
 /** The numbers of a post: its last entry's. */
 export interface EntryNumbers {
@@ -24,7 +24,7 @@ const MAX_KEPT = 10_000;
 const NO_ENTRIES: EntryNumbers = { entries: null, usd: null, bundled: null, diem: null };
 
 /** Numbers the parts of a post behind `counts`, which it moves on. What is borne by the operator stands in no statement. */
-export function numberEntries(counts: EntryCounts, parts: readonly BookedPart[]): EntryNumbers {
+export function numberEntries(counts: EntryCounts, parts: readonly AppliedPart[]): EntryNumbers {
 	const touched = new Set<MoneySource>();
 	for (const { source } of parts) {
 		if (source === "overrun") continue;
@@ -49,7 +49,7 @@ export class StatementNumbers {
 	}
 
 	/** Numbers the parts of the account's next post. */
-	next(accountId: string, parts: readonly BookedPart[]): EntryNumbers {
+	next(accountId: string, parts: readonly AppliedPart[]): EntryNumbers {
 		return parts.some((part) => part.source !== "overrun") ? numberEntries(this.#counts(accountId), parts) : NO_ENTRIES;
 	}
 

@@ -1,8 +1,8 @@
 /** The store as the event loop sees it: every call goes to the store thread with the sequence written so far. */
 import type { Journal, JournalWriter } from "../journal/index.ts";
 import { every, type Timers } from "../telemetry/clock.ts";
-import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
-import type { Kept } from "./leases.ts";
+import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
+import type { RetainedLeases } from "./lease-repository.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -11,10 +11,10 @@ import type {
 	AdminInput,
 	AdminOperation,
 	BudgetState,
-	KeptCap,
 	KeyLoad,
 	MinuteAnswer,
 	MinuteExchange,
+	RetainedCap,
 	SharedMinutes,
 	StoreChange,
 	StorePort,
@@ -26,7 +26,7 @@ import type { AdminRequest, FromThread, StoreCall, StoreCallName, StoreCalls, To
 /** The node's journal with what its store thread needs of it. */
 export type ShippedJournal = Journal & Pick<JournalWriter, "flush" | "flushedSeq" | "progress" | "onWritten">;
 
-export interface StoreClientParts {
+export interface StoreClientDeps {
 	readonly node: { readonly id: string; readonly epoch: number };
 	readonly journal: ShippedJournal;
 	readonly timers: Timers;
@@ -47,7 +47,7 @@ interface Pending {
 
 export class StoreClient implements StorePort {
 	#node: { readonly id: string; readonly epoch: number };
-	readonly #parts: StoreClientParts;
+	readonly #parts: StoreClientDeps;
 	readonly #pending = new Map<number, Pending>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
 	readonly #endApplies: () => void;
@@ -57,7 +57,7 @@ export class StoreClient implements StorePort {
 	#applying = false;
 	#closing: Promise<void> | null = null;
 
-	constructor(parts: StoreClientParts) {
+	constructor(parts: StoreClientDeps) {
 		this.#node = parts.node;
 		this.#parts = parts;
 		if (parts.term !== null) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
@@ -123,7 +123,7 @@ export class StoreClient implements StorePort {
 		return this.#call("budgets", { accountId, day });
 	}
 
-	giveBack(accountId: string, kept: readonly Kept[], caps?: readonly KeptCap[]): Promise<AcquireResult> {
+	giveBack(accountId: string, kept: readonly RetainedLeases[], caps?: readonly RetainedCap[]): Promise<AcquireResult> {
 		return this.#call("giveBack", { accountId, kept, ...(caps === undefined ? {} : { caps }) });
 	}
 
@@ -131,11 +131,11 @@ export class StoreClient implements StorePort {
 		return this.#parts.term !== null;
 	}
 
-	idempotency(trip: IdempotencyTrip): Promise<readonly StoredClaim[]> {
+	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]> {
 		return this.#call("idempotency", trip);
 	}
 
-	rpcCredits(question: CreditQuestion): Promise<readonly CreditBucket[]> {
+	rpcCredits(question: CreditQuery): Promise<readonly CreditBucket[]> {
 		return this.#call("rpcCredits", question);
 	}
 

@@ -21,7 +21,7 @@ export class StoreClock {
 		return Math.floor(this.#now() / DAY_MS);
 	}
 
-	bookingMs(): number {
+	postingMs(): number {
 		this.#lastBookingMs = Math.max(this.#lastBookingMs, this.#now());
 		return this.#lastBookingMs;
 	}

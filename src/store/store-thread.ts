@@ -11,13 +11,13 @@ import {
 	JournalReader,
 	type ReadGroup,
 } from "../journal/index.ts";
-import type { AdminDesk } from "./admin-desk.ts";
+import type { AdminExecutor } from "./admin-executor.ts";
 import { BatchApplier, SequenceError } from "./apply.ts";
 import { CallerReader } from "./callers.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { Checkpoints } from "./checkpoints.ts";
-import { LeaseBook } from "./leases.ts";
-import { latestBoot, type NodeBoot, startBoot } from "./node-boot.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { latestEpoch, type NodeEpoch, startEpoch } from "./node-epoch.ts";
 import type { StoreChange } from "./port.ts";
 import { isRecordFault } from "./record-fault.ts";
 import { budgetsSpentBy } from "./replay-leases.ts";
@@ -56,10 +56,10 @@ export class StoreThread {
 	readonly #send: (message: FromThread) => void;
 	readonly #db: Database;
 	readonly #clock: StoreClock;
-	readonly #boot: NodeBoot;
+	readonly #boot: NodeEpoch;
 	readonly #reader: JournalReader;
 	readonly #applier: BatchApplier;
-	readonly #leases: LeaseBook;
+	readonly #leases: LeaseRepository;
 	readonly #callers: CallerReader;
 	readonly #rpc: RpcReader;
 	readonly #feed: ChangeFeed;
@@ -73,7 +73,7 @@ export class StoreThread {
 	#appliedSeq: number;
 	#position: JournalPosition | null = null;
 	#failing: string | null = null;
-	#desk: AdminDesk | null = null;
+	#desk: AdminExecutor | null = null;
 	#administering = false;
 
 	/** Opens the store, applies the rest of the journal, frees the leases of the dead boot, begins the next boot. */
@@ -85,18 +85,18 @@ export class StoreThread {
 		this.#db.run("PRAGMA wal_autocheckpoint = 0");
 		this.#db.run(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`);
 		this.#clock = new StoreClock(this.#db);
-		const dead = latestBoot(this.#db, this.#clock);
+		const dead = latestEpoch(this.#db, this.#clock);
 		const dir = options.journalDir;
 		this.#reader = new JournalReader({ dir, nodeId: dead.id, nextSeq: dead.appliedSeq + 1 });
 		const replayedGroups = this.#replay(dead);
 		this.#boot = inTransaction(this.#db, () => {
 			const appliedSeq = dead.appliedSeq + replayedGroups;
-			return startBoot(this.#db, { ...dead, appliedSeq }, this.#clock);
+			return startEpoch(this.#db, { ...dead, appliedSeq }, this.#clock);
 		});
 		this.#db.run(`PRAGMA synchronous = ${options.synchronous}`);
 		this.#appliedSeq = this.#boot.appliedSeq;
 		this.#applier = new BatchApplier(this.#db, this.#boot, this.#clock);
-		this.#leases = new LeaseBook(this.#db, this.#boot, this.#clock);
+		this.#leases = new LeaseRepository(this.#db, this.#boot, this.#clock);
 		this.#leases.returnAll();
 		this.#callers = new CallerReader(this.#db);
 		this.#rpc = new RpcReader(this.#db);
@@ -119,9 +119,9 @@ export class StoreThread {
 	}
 
 	/** Applies what a killed process left, under its own epoch. Returns the number of groups. */
-	#replay(dead: NodeBoot): number {
+	#replay(dead: NodeEpoch): number {
 		const applier = new BatchApplier(this.#db, dead, this.#clock);
-		const leases = new LeaseBook(this.#db, dead, this.#clock);
+		const leases = new LeaseRepository(this.#db, dead, this.#clock);
 		const before = this.#reader.nextSeq;
 		let batch = new Batch();
 		const book = () => {
@@ -217,8 +217,8 @@ export class StoreThread {
 	async #administer({ operation, input }: AdminRequest): Promise<unknown> {
 		if (this.#desk === null) {
 			// Loaded at its first use: most nodes administer nothing for a long time.
-			const { AdminDesk } = await import("./admin-desk.ts");
-			this.#desk = await AdminDesk.open(this.#options.dataDir);
+			const { AdminExecutor } = await import("./admin-executor.ts");
+			this.#desk = await AdminExecutor.open(this.#options.dataDir);
 		}
 		this.#administering = true;
 		try {

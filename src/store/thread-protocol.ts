@@ -1,7 +1,7 @@
 /** Messages between the event loop and the store thread. Each message of the loop names the sequence written when it was sent. */
 import type { JournalStart, LostTail, StoreProgress } from "../journal/index.ts";
-import type { CreditBucket, CreditQuestion, IdempotencyTrip, StoredClaim } from "./idempotency.ts";
-import type { Kept } from "./leases.ts";
+import type { CreditBucket, CreditQuery, IdempotencyBatch, StoredClaim } from "./idempotency.ts";
+import type { RetainedLeases } from "./lease-repository.ts";
 import type {
 	Account,
 	AcquireRequest,
@@ -9,9 +9,9 @@ import type {
 	AdminInput,
 	AdminOperation,
 	BudgetState,
-	KeptCap,
 	KeyLoad,
 	MinuteExchange,
+	RetainedCap,
 	StoreChange,
 } from "./port.ts";
 import type { Instant, TermTimes } from "./postgres/term-times.ts";
@@ -24,8 +24,8 @@ export type AdminRequest = {
 /** What a node keeps of its leases on an account; `caps`: see `StorePort.giveBack`. */
 export interface ReturnRequest {
 	readonly accountId: string;
-	readonly kept: readonly Kept[];
-	readonly caps?: readonly KeptCap[];
+	readonly kept: readonly RetainedLeases[];
+	readonly caps?: readonly RetainedCap[];
 }
 
 /** What the thread can be asked; each name with its arguments and its answer. */
@@ -35,8 +35,8 @@ export interface StoreCalls {
 	acquire: { arguments: AcquireRequest; answer: AcquireResult };
 	budgets: { arguments: { accountId: string; day: number }; answer: readonly BudgetState[] };
 	giveBack: { arguments: ReturnRequest; answer: AcquireResult };
-	idempotency: { arguments: IdempotencyTrip; answer: readonly StoredClaim[] };
-	rpcCredits: { arguments: CreditQuestion; answer: readonly CreditBucket[] };
+	idempotency: { arguments: IdempotencyBatch; answer: readonly StoredClaim[] };
+	rpcCredits: { arguments: CreditQuery; answer: readonly CreditBucket[] };
 	admin: { arguments: AdminRequest; answer: unknown };
 	settled: { arguments: null; answer: null };
 	close: { arguments: null; answer: null };

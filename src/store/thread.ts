@@ -1,9 +1,9 @@
 /** Entry of the store thread. */
 import { systemClock } from "../telemetry/clock.ts";
-import { refuseLostBooks } from "./books-lost.ts";
 import { databasePath } from "./data-folder.ts";
 import { TermClock } from "./postgres/term-times.ts";
 import { asStoreFault } from "./sqlite/damage.ts";
+import { refuseLostStore } from "./store-lost.ts";
 import { StoreThread } from "./store-thread.ts";
 import { type AtWork, type FromThread, sentError, type ThreadOptions, type ToThread } from "./thread-protocol.ts";
 
@@ -34,7 +34,7 @@ async function open(options: ThreadOptions): Promise<{ receive(message: AtWork):
 
 function openSqlite(options: ThreadOptions): StoreThread {
 	try {
-		refuseLostBooks(options.dataDir);
+		refuseLostStore(options.dataDir);
 		return new StoreThread(options, send);
 	} catch (error) {
 		throw asStoreFault(databasePath(options.dataDir), error);

@@ -1,24 +1,24 @@
 import { SAMPLE_DAY } from "../journal/testing/sample-records.ts";
 import { nano } from "../ledger/nano.ts";
 import { BatchApplier } from "./apply.ts";
-import { LeaseBook } from "./leases.ts";
-import { latestBoot } from "./node-boot.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { latestEpoch } from "./node-epoch.ts";
 import { openDatabase } from "./sqlite/open-database.ts";
 import { StoreClock } from "./store-clock.ts";
-import { BooksFolder } from "./testing/books-folder.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 import { testTopUps } from "./testing/top-ups-contract.ts";
 
 testTopUps(async () => {
-	const books = new BooksFolder();
+	const books = new StoreFolder();
 	const db = openDatabase(books.dir);
 	const clock = new StoreClock(db, Date.now);
-	const boot = latestBoot(db, clock);
+	const boot = latestEpoch(db, clock);
 	const applier = new BatchApplier(db, boot, clock);
 	return {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				new LeaseBook(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		},
 		async book(groups) {
 			applier.apply(groups);

@@ -1,4 +1,4 @@
-import { BooksFolder } from "./testing/books-folder.ts";
+import { StoreFolder } from "./testing/store-folder.ts";
 import { testVoices } from "./testing/voices-contract.ts";
 
-testVoices(async () => new BooksFolder());
+testVoices(async () => new StoreFolder());

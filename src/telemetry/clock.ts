@@ -1,14 +1,14 @@
 /** The two clocks of the program, handed to whatever needs the time, so that tests can set it. */
 export interface Clock {
 	/** Wall clock: Unix milliseconds. Decides days, windows and expiry. May step. */
-	now(): number;
+	wallMs(): number;
 	/** Milliseconds that only grow, from an arbitrary start. Decides how long something took or still has to wait. */
-	monotonic(): number;
+	monotonicMs(): number;
 }
 
 export const systemClock: Clock = {
-	now: () => Date.now(),
-	monotonic: () => performance.now(),
+	wallMs: () => Date.now(),
+	monotonicMs: () => performance.now(),
 };
 
 /** What wakes a part of the program later; handed to it, so that a test or a simulation can let time pass by itself. */
@@ -47,11 +47,11 @@ export class ManualClock implements Clock {
 		this.#nowMs = typeof nowMs === "string" ? Date.parse(nowMs) : nowMs;
 	}
 
-	now(): number {
+	wallMs(): number {
 		return this.#nowMs;
 	}
 
-	monotonic(): number {
+	monotonicMs(): number {
 		return this.#monotonicMs;
 	}
 

@@ -9,5 +9,5 @@ export interface Finding {
 }
 
 export const ok = (name: string, text: string): Finding => ({ name, state: "ok", text });
-export const note = (name: string, text: string, mend: string): Finding => ({ name, state: "note", text, mend });
+export const notice = (name: string, text: string, mend: string): Finding => ({ name, state: "note", text, mend });
 export const fault = (name: string, text: string, mend: string): Finding => ({ name, state: "fault", text, mend });

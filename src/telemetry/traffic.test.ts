@@ -7,7 +7,7 @@ const START = 1_800_000_000_000 - (1_800_000_000_000 % 3_600_000);
 
 function at(ms = START) {
 	const clock = { ms, now: () => clock.ms };
-	return { clock, traffic: new Traffic({ now: clock.now }) };
+	return { clock, traffic: new Traffic({ wallMs: clock.now }) };
 }
 
 test("what was answered is told by what came of it", () => {

@@ -92,19 +92,19 @@ class Ring {
 }
 
 export class Traffic {
-	readonly #clock: Pick<Clock, "now">;
+	readonly #clock: Pick<Clock, "wallMs">;
 	readonly #minutes = new Ring(MINUTES, MINUTE_MS);
 	readonly #hours = new Ring(HOURS, HOUR_MS);
 	readonly #models = new Map<string, Ring>();
 	readonly #upstreams = new Map<string, Ring>();
 
-	constructor(clock: Pick<Clock, "now">) {
+	constructor(clock: Pick<Clock, "wallMs">) {
 		this.#clock = clock;
 	}
 
 	/** A request was answered. `model` and `upstream`: undefined where there is none. */
 	note(status: number, tookMs: number, model: string | undefined, upstream: string | undefined): void {
-		const nowMs = this.#clock.now();
+		const nowMs = this.#clock.wallMs();
 		const bucket = bucketOf(tookMs);
 		this.#minutes.add(nowMs, status, bucket);
 		this.#hours.add(nowMs, status, bucket);
@@ -114,17 +114,17 @@ export class Traffic {
 
 	/** The last five minutes in all. */
 	now(): TrafficSum {
-		return sumOf(this.#minutes.last(this.#clock.now(), NAMED_MINUTES));
+		return sumOf(this.#minutes.last(this.#clock.wallMs(), NAMED_MINUTES));
 	}
 
 	/** The last hour by the minute, oldest first. */
 	minutes(): TrafficSlot[] {
-		return slotsOf(this.#minutes.last(this.#clock.now(), MINUTES));
+		return slotsOf(this.#minutes.last(this.#clock.wallMs(), MINUTES));
 	}
 
 	/** The last 72 hours by the hour, oldest first. */
 	hours(): TrafficSlot[] {
-		return slotsOf(this.#hours.last(this.#clock.now(), HOURS));
+		return slotsOf(this.#hours.last(this.#clock.wallMs(), HOURS));
 	}
 
 	/** The last five minutes of a model. */
@@ -138,7 +138,7 @@ export class Traffic {
 	}
 
 	#named(rings: ReadonlyMap<string, Ring>, name: string): TrafficSum {
-		return sumOf(rings.get(name)?.last(this.#clock.now(), NAMED_MINUTES) ?? []);
+		return sumOf(rings.get(name)?.last(this.#clock.wallMs(), NAMED_MINUTES) ?? []);
 	}
 }
 

@@ -3,7 +3,7 @@ import { systemTimers, type Timers } from "../telemetry/clock.ts";
 /** Time as this room uses it; tests hand in another. */
 export interface Clock extends Timers {
 	/** Milliseconds that never go back. */
-	nowMs(): number;
+	monotonicMs(): number;
 }
 
-export const systemClock: Clock = { nowMs: () => performance.now(), after: systemTimers.after };
+export const systemClock: Clock = { monotonicMs: () => performance.now(), after: systemTimers.after };

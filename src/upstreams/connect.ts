@@ -1,8 +1,8 @@
+import type { AttemptTimeout } from "./attempt-timeout.ts";
 import type { Clock } from "./clock.ts";
 import { errorBody } from "./error-text.ts";
-import { failureOfAnswer, failureOfConnection, given, ownErrorOf, type UpstreamFailure } from "./failures.ts";
+import { failureOfAnswer, failureOfConnection, ownErrorOf, passedOn, type UpstreamFailure } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
-import type { Watch } from "./watch.ts";
 
 /** The runtime's fetch, or one that stands in for it. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
@@ -48,7 +48,7 @@ export async function failureOf(response: Response, node: UpstreamNode, key: str
 	const retryAfter = response.headers.get("retry-after");
 	const body = errorBody(await readSome(response, MAX_ERROR_BYTES), key);
 	const own = node.ejectable ? undefined : ownErrorOf(response.status, body, retryAfter);
-	return own ? given(own) : failureOfAnswer(response.status, body, retryAfter);
+	return own ? passedOn(own) : failureOfAnswer(response.status, body, retryAfter);
 }
 
 /** The beginning of a body; the rest is not waited for. Never throws. */
@@ -66,7 +66,7 @@ async function readSome(response: Response, maxBytes: number): Promise<Uint8Arra
 	} catch {
 		// What came so far is all there is to tell.
 	} finally {
-		letGo(reader);
+		cancelBody(reader);
 	}
 	return Buffer.concat(pieces, Math.min(length, maxBytes));
 }
@@ -81,8 +81,8 @@ export interface BodyReader extends Cancelable {
 }
 
 /** Reads what stands between the end of what was said and the end of the body, so that the connection can be used again. */
-export async function drain(reader: BodyReader, clock: Clock): Promise<void> {
-	const cancelTimer = clock.after(DRAIN_MS, () => letGo(reader));
+export async function drainBody(reader: BodyReader, clock: Clock): Promise<void> {
+	const cancelTimer = clock.after(DRAIN_MS, () => cancelBody(reader));
 	try {
 		while (!(await reader.read()).done);
 	} catch {
@@ -93,12 +93,12 @@ export async function drain(reader: BodyReader, clock: Clock): Promise<void> {
 }
 
 /** An unread body keeps its connection open until it is collected: it is always cancelled. */
-export function letGo(body: Cancelable | null | undefined): void {
+export function cancelBody(body: Cancelable | null | undefined): void {
 	body?.cancel().catch(() => {});
 }
 
 /** What a throw of fetch or of a body means: our own abort, a failure that is named already, or a broken connection. */
-export function asFailure(error: unknown, watch: Watch): UpstreamFailure {
+export function asFailure(error: unknown, watch: AttemptTimeout): UpstreamFailure {
 	if (watch.failure) return watch.failure;
 	return isFailure(error) ? error : failureOfConnection(error);
 }

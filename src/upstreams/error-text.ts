@@ -137,7 +137,7 @@ const REGISTRIES =
 const FILES = /(?<![\w/.:])\/(?:home|root|usr|opt|var|tmp|mnt|srv|etc|workspace|Users|app)\/[^\s"'`,;:)]*/g;
 
 /** What a caller may read of a server's text: without what tells how it is made and where its files are. */
-export function toldText(message: string): string {
+export function callerText(message: string): string {
 	const told = beginningOf(message, MAX_READ_CHARS)
 		.replace(EXCEPTIONS, "")
 		.replaceAll(/\s*For (?:further|more) information(?:,)? (?:visit|see) https?:\/\/\S+/gi, "")

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../errors/index.ts";
 import {
-	atCapacity,
-	broken,
+	brokenAnswer,
 	type FailureKind,
 	failureOfAnswer,
 	failureOfConnection,
-	given,
 	isErrorBody,
-	mostTelling,
-	offline,
+	mostInformative,
 	ownErrorOf,
+	passedOn,
 	retryAfterSeconds,
-	timedOut,
+	upstreamAtCapacity,
+	upstreamOffline,
+	upstreamTimedOut,
 } from "./failures.ts";
 
 const told = (status: number, error: unknown, retryAfter: string | null = null) => {
@@ -246,28 +246,25 @@ describe("of several failures", () => {
 	const account = failureOfAnswer(401, {}, null);
 	const quota = failureOfAnswer(429, { error: { code: "insufficient_quota" } }, null);
 	test("the one decides that tells the caller most", () => {
-		expect(mostTelling([busy, broken("x"), account]).kind).toBe("busy");
-		expect(mostTelling([account, offline("x")]).kind).toBe("offline");
-		expect(mostTelling([offline("x"), broken("x"), timedOut("x")]).kind).toBe("timeout");
-		expect(mostTelling([broken("x"), atCapacity("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
-		expect(mostTelling([given(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), offline("x")]).answer.message).toBe(
-			"loading 40 %",
-		);
-		expect(mostTelling([]).answer.code).toBe("MODEL_OFFLINE");
+		expect(mostInformative([busy, brokenAnswer("x"), account]).kind).toBe("busy");
+		expect(mostInformative([account, upstreamOffline("x")]).kind).toBe("offline");
+		expect(mostInformative([upstreamOffline("x"), brokenAnswer("x"), upstreamTimedOut("x")]).kind).toBe("timeout");
+		expect(mostInformative([brokenAnswer("x"), upstreamAtCapacity("x")]).answer.code).toBe("MODEL_AT_CAPACITY");
+		expect(
+			mostInformative([passedOn(new ApiError("MODEL_OFFLINE", { message: "loading 40 %" })), upstreamOffline("x")]).answer
+				.message,
+		).toBe("loading 40 %");
+		expect(mostInformative([]).answer.code).toBe("MODEL_OFFLINE");
 	});
 
 	test("faults are those that tell of bad health", () => {
-		expect([broken("x"), timedOut("x"), offline("refused"), account, quota].map((failure) => failure.isFault)).toEqual([
-			true,
-			true,
-			true,
-			true,
-			true,
-		]);
+		expect(
+			[brokenAnswer("x"), upstreamTimedOut("x"), upstreamOffline("refused"), account, quota].map((failure) => failure.isFault),
+		).toEqual([true, true, true, true, true]);
 		const healthy = [
 			busy,
-			atCapacity("x"),
-			offline("no model", 404),
+			upstreamAtCapacity("x"),
+			upstreamOffline("no model", 404),
 			failureOfAnswer(400, {}, null),
 			failureOfAnswer(403, {}, null),
 		];

@@ -1,7 +1,7 @@
 import { ApiError, ERROR_TABLE, type ErrorCode } from "../errors/index.ts";
 import { isRecord } from "../schema/is-record.ts";
 import { contentRefusal, isContentRefusal } from "./content-policy.ts";
-import { errorTextOf, toldText, type UpstreamErrorText } from "./error-text.ts";
+import { callerText, errorTextOf, type UpstreamErrorText } from "./error-text.ts";
 import { baseRespError, insideStatus, saysRequest } from "./inside-status.ts";
 import type { SecretMask } from "./secret-mask.ts";
 
@@ -162,7 +162,7 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 	const effective = isInside ? effectiveStatus(text) : status;
 	// Error texts may quote the prompt: only what concerns our account goes into a log.
 	const detail = [`status ${status}`, text.code || text.type].filter(Boolean).join(", ").slice(0, 200);
-	if (effective >= 300 && effective < 400) return broken(`status ${status}: a redirect`, status);
+	if (effective >= 300 && effective < 400) return brokenAnswer(`status ${status}: a redirect`, status);
 	if (isContentRefusal(effective, text, body)) {
 		return new UpstreamFailure("request", contentRefusal(toldOf(text)), detail, effective);
 	}
@@ -186,13 +186,13 @@ export function failureOfAnswer(status: number, body: unknown, retryAfter: strin
 			return new UpstreamFailure("request", refused(text), detail, effective);
 		case 404:
 		case 410:
-			return offline(detail, effective);
+			return upstreamOffline(detail, effective);
 		case 408:
-			return timedOut(detail, effective);
+			return upstreamTimedOut(detail, effective);
 		case 429:
 			return busy(detail, retryAfterSeconds(retryAfter), effective);
 		default:
-			return broken(detail, effective);
+			return brokenAnswer(detail, effective);
 	}
 }
 
@@ -207,28 +207,30 @@ export function failureOfConnection(error: unknown): UpstreamFailure {
 	// The code alone: a text may quote a header, and with it our key.
 	const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
 	const detail = String(code ?? name ?? "no connection").slice(0, 100);
-	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(detail) ? broken(detail) : offline(detail);
+	return /RESET|EPIPE|Closed|Malformed|Invalid|HPE|Decompress|Zlib|Brotli/i.test(detail)
+		? brokenAnswer(detail)
+		: upstreamOffline(detail);
 }
 
-export function broken(detail: string, status?: number): UpstreamFailure {
+export function brokenAnswer(detail: string, status?: number): UpstreamFailure {
 	return new UpstreamFailure("broken", new ApiError("INFERENCE_FAILED"), detail, status);
 }
 
-export function offline(detail: string, status?: number): UpstreamFailure {
+export function upstreamOffline(detail: string, status?: number): UpstreamFailure {
 	const answer = new ApiError("MODEL_OFFLINE", { message: "This model's backend cannot be reached now; try again later" });
 	return new UpstreamFailure("offline", answer, detail, status);
 }
 
-export function timedOut(detail: string, status?: number): UpstreamFailure {
+export function upstreamTimedOut(detail: string, status?: number): UpstreamFailure {
 	return new UpstreamFailure("timeout", new ApiError("REQUEST_TIMEOUT"), detail, status);
 }
 
-export function atCapacity(detail: string): UpstreamFailure {
+export function upstreamAtCapacity(detail: string): UpstreamFailure {
 	return new UpstreamFailure("full", new ApiError("MODEL_AT_CAPACITY", { retryAfterSeconds: 1 }), detail);
 }
 
 /** An error of the table from the embedded engine, or from our own shaping of the request: passed on as it is. */
-export function given(error: ApiError): UpstreamFailure {
+export function passedOn(error: ApiError): UpstreamFailure {
 	const isRequest = error.status === 400 || error.status === 413 || error.status === 422;
 	return new UpstreamFailure(isRequest ? "request" : "given", error, error.code);
 }
@@ -255,7 +257,7 @@ function account(detail: string, status: number): UpstreamFailure {
 
 /** Some servers know their models under other names than we do: the operator's matter, unless the caller's own words say it. */
 function modelMissing(text: UpstreamErrorText, detail: string, status: number): UpstreamFailure {
-	const failure = offline(detail, status);
+	const failure = upstreamOffline(detail, status);
 	if (REFUSALS.has(status) && !MODEL_MISSING_CODES.has(text.code)) failure.words = MODEL_MISSING_WORDS.exec(text.message)?.[0];
 	return failure;
 }
@@ -298,7 +300,7 @@ function isAccount(status: number, text: UpstreamErrorText): boolean {
  * What a refusal that seems to speak of our account or our name of a model really is, where its words stand in the caller's own request:
  * the refusal of that request, which the server quotes.
  */
-export function asQuoted(failure: UpstreamFailure, request: Uint8Array): UpstreamFailure {
+export function unlessQuoted(failure: UpstreamFailure, request: Uint8Array): UpstreamFailure {
 	if (failure.words === undefined) return failure;
 	const text = Buffer.from(request.buffer, request.byteOffset, request.byteLength);
 	if (!text.includes(failure.words)) return failure;
@@ -314,7 +316,7 @@ function isOverflow(status: number, text: UpstreamErrorText): boolean {
 
 function overflow(text: UpstreamErrorText): ApiError {
 	return new ApiError("TOO_MANY_TOKENS", {
-		...(text.message ? { message: toldText(text.message) } : {}),
+		...(text.message ? { message: callerText(text.message) } : {}),
 		param: "messages",
 		openAiCode: "context_length_exceeded",
 	});
@@ -322,7 +324,7 @@ function overflow(text: UpstreamErrorText): ApiError {
 
 /** Empty where it speaks, or seems to, of our account. */
 function toldOf({ message }: UpstreamErrorText): string {
-	return ACCOUNT_WORDS.test(message) ? "" : toldText(message);
+	return ACCOUNT_WORDS.test(message) ? "" : callerText(message);
 }
 
 /** What it says goes to the caller. */
@@ -370,8 +372,8 @@ const RANK: Readonly<Record<FailureKind, number>> = {
  * The one failure that tells the caller most, where every upstream failed: first what a retry can cure, last
  * what only the operator can. Of two alike the later.
  */
-export function mostTelling(failures: readonly UpstreamFailure[]): UpstreamFailure {
+export function mostInformative(failures: readonly UpstreamFailure[]): UpstreamFailure {
 	let chosen: UpstreamFailure | undefined;
 	for (const failure of failures) if (!chosen || RANK[failure.kind] >= RANK[chosen.kind]) chosen = failure;
-	return chosen ?? offline("no upstream serves this model");
+	return chosen ?? upstreamOffline("no upstream serves this model");
 }

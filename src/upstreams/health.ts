@@ -60,7 +60,7 @@ export class Health {
 		return nowMs < this.#busyUntilMs;
 	}
 
-	good(): void {
+	reportSuccess(): void {
 		this.#state = "up";
 		this.#faults = 0;
 		this.#relapses = 0;
@@ -68,7 +68,7 @@ export class Health {
 	}
 
 	/** `failures`: consecutive faults that eject. True where this fault puts it out. */
-	fault(detail: string, failures: number): boolean {
+	reportFault(detail: string, failures: number): boolean {
 		this.#faults++;
 		this.#lastFault = detail;
 		if (this.#state === "out" || (this.#state === "up" && this.#faults < failures)) return false;
@@ -78,7 +78,7 @@ export class Health {
 		return true;
 	}
 
-	probed(alive: boolean): void {
+	reportProbe(alive: boolean): void {
 		if (this.#state === "out" && alive) this.#state = "trial";
 	}
 }

@@ -4,13 +4,11 @@
  * a caller that leaves stops the upstream at once; every body is read or let go; the bytes of an answer are
  * those that came. Never bills, never sends a caller's credential or an upstream's account troubles across.
  */
-export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "./chat.ts";
-export { type Clock, systemClock } from "./clock.ts";
-export type { Fetch, FetchInit } from "./connect.ts";
-export { DIALECT_TABLE, type Dialect, type DialectName } from "./dialects.ts";
-export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
-export type { UpstreamStatus } from "./node.ts";
-export { chunksOfCompletion } from "./other-form.ts";
+
+export type { AttemptDeps, ChatTimeouts } from "./attempts.ts";
+export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "./chat/chat-upstreams.ts";
+export { DIALECT_TABLE, type Dialect, type DialectName } from "./chat/dialects.ts";
+export { chunksOfCompletion } from "./chat/other-form.ts";
 export type {
 	ChatEvent,
 	ChatForward,
@@ -19,9 +17,12 @@ export type {
 	EventBatch,
 	EventFrame,
 	JsonMember,
-	UnaryAnswer,
-} from "./port.ts";
-export { shapeChatBody } from "./request-body.ts";
-export { argumentsText, CallIdentity, isWholeObject } from "./tool-call-identity.ts";
-export type { ChatTimeouts, PoolTools } from "./tries.ts";
-export { tokenUsageOf, usageOf } from "./usage.ts";
+	WholeAnswer,
+} from "./chat/port.ts";
+export { shapeChatBody } from "./chat/request-body.ts";
+export { argumentsText, CallIdentity, isWholeObject } from "./chat/tool-call-identity.ts";
+export { tokenUsageOf, usageOf } from "./chat/usage.ts";
+export { type Clock, systemClock } from "./clock.ts";
+export type { Fetch, FetchInit } from "./connect.ts";
+export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
+export type { UpstreamStatus } from "./node.ts";

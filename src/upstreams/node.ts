@@ -1,10 +1,10 @@
 import type { UpstreamConfig } from "../config/schema.ts";
-import { callPlaces, resizePlaces } from "./call-places.ts";
-import type { Member } from "./care.ts";
+import { callSlots, resizeCallSlots } from "./call-slots.ts";
+import { DIALECT_TABLE, type Dialect } from "./chat/dialects.ts";
 import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
-import { DIALECT_TABLE, type Dialect } from "./dialects.ts";
 import { Health, type HealthState } from "./health.ts";
+import type { Member } from "./health-monitor.ts";
 import { PROVIDER_DIALECT } from "./providers/chat/dialect.ts";
 import { isProviderUpstream, type ProviderUpstream } from "./providers/provider-upstream.ts";
 import { providerSecrets } from "./providers/secrets.ts";
@@ -103,7 +103,7 @@ export interface UpstreamStatus {
 }
 
 /**
- * @param all secrets of every upstream (`secretsOf`)
+ * @param all secrets of every upstream (`upstreamSecrets`)
  * @param before the node of the same server under the settings of before: its health and load go on
  */
 export function configuredNode(
@@ -117,7 +117,7 @@ export function configuredNode(
 	// A provider's key goes through its package alone, in the header that it wants.
 	const endpoint = provider
 		? endpointAt(config.url, undefined, {})
-		: endpointAt(config.url, config.key, lowerCased(config.headers ?? {}));
+		: endpointAt(config.url, config.key, lowerCasedNames(config.headers ?? {}));
 	return {
 		name,
 		dialect: provider ? PROVIDER_DIALECT : DIALECT_TABLE[config.dialect],
@@ -128,16 +128,16 @@ export function configuredNode(
 		maxConcurrent,
 		health: before?.health ?? new Health(),
 		failures: config.health.failures,
-		load: before === undefined ? callPlaces(maxConcurrent) : resizePlaces(before.load, maxConcurrent),
+		load: before === undefined ? callSlots(maxConcurrent) : resizeCallSlots(before.load, maxConcurrent),
 		ejectable: true,
 		probeEveryMs: config.health.probeEveryMs,
-		mask: new SecretMask(secretsOf(config), all, hostsOf([config.url])),
+		mask: new SecretMask(upstreamSecrets(config), all, hostsOf([config.url])),
 		endpoint: () => endpoint,
 	};
 }
 
 /** What an upstream is sent, and nobody else may know. */
-export function secretsOf(config: UpstreamConfig): string[] {
+export function upstreamSecrets(config: UpstreamConfig): string[] {
 	const { key, headers } = config;
 	return [
 		...(key === undefined ? [] : [key]),
@@ -148,7 +148,7 @@ export function secretsOf(config: UpstreamConfig): string[] {
 }
 
 /** Under one spelling a name of the config replaces ours; under two both would be sent. */
-export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+export function lowerCasedNames(headers: Readonly<Record<string, string>>): Record<string, string> {
 	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -167,7 +167,7 @@ export function embeddedNode(
 		maxConcurrent: Number.POSITIVE_INFINITY,
 		health: new Health(),
 		failures: Number.POSITIVE_INFINITY,
-		load: callPlaces(Number.POSITIVE_INFINITY),
+		load: callSlots(Number.POSITIVE_INFINITY),
 		ejectable: false,
 		probeEveryMs: 0,
 		mask: NO_SECRETS,
@@ -178,7 +178,7 @@ export function embeddedNode(
 	};
 }
 
-export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): UpstreamStatus {
+export function upstreamStatus(node: UpstreamNode, url: string | null, clock: Clock): UpstreamStatus {
 	return {
 		name: node.name,
 		url,
@@ -188,7 +188,7 @@ export function statusOf(node: UpstreamNode, url: string | null, clock: Clock): 
 		consecutiveFaults: node.health.faults,
 		ejections: node.health.ejections,
 		lastFault: node.health.lastFault,
-		busy: node.health.isBusy(clock.nowMs()),
-		accountRefusal: node.health.accountRefusal(clock.nowMs()),
+		busy: node.health.isBusy(clock.monotonicMs()),
+		accountRefusal: node.health.accountRefusal(clock.monotonicMs()),
 	};
 }

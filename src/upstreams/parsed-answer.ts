@@ -1,5 +1,5 @@
 import { ANSWER_BOUNDS, cutJson, inTurns, type JsonBounds, LongStrings, nextTurn, parseInSteps } from "../wire/index.ts";
-import { broken } from "./failures.ts";
+import { brokenAnswer } from "./failures.ts";
 
 /** Smaller answers are parsed in no time, whatever is in them. */
 const SMALL_BYTES = 32 * 1024;
@@ -28,6 +28,6 @@ export async function parsedAnswer(bytes: Uint8Array, status: number, bounds: Js
 		await nextTurn();
 		return { value, json, long: cuts.length === 0 ? LongStrings.none : new LongStrings(bytes, cuts) };
 	} catch {
-		throw broken(`status ${status}: the body is no JSON of an answer`, status);
+		throw brokenAnswer(`status ${status}: the body is no JSON of an answer`, status);
 	}
 }

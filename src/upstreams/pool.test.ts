@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Clock } from "./clock.ts";
-import { broken, failureOfAnswer } from "./failures.ts";
+import { brokenAnswer, failureOfAnswer } from "./failures.ts";
 import type { UpstreamNode } from "./node.ts";
 import { Pool } from "./pool.ts";
 
@@ -12,7 +12,7 @@ function handClock(): Clock & { advance(ms: number): Promise<void>; readonly tim
 	const timers = new Map<number, { dueMs: number; action: () => void }>();
 	let ids = 0;
 	return {
-		nowMs: () => now,
+		monotonicMs: () => now,
 		after(delayMs, action) {
 			const id = ids++;
 			timers.set(id, { dueMs: now + delayMs, action });
@@ -67,7 +67,7 @@ function poolOf(names: readonly string[], overrides: Partial<UpstreamConfig> = {
 	};
 	const order = (...targets: ModelTarget[]) => pool.candidates(targets).map((candidate) => candidate.node.name);
 	const fail = (name: string, times = 3) => {
-		for (let i = 0; i < times; i++) pool.failed(node(name), broken("status 500"));
+		for (let i = 0; i < times; i++) pool.reportFailure(node(name), brokenAnswer("status 500"));
 	};
 	return { pool, clock, state, node, order, fail };
 }
@@ -107,7 +107,7 @@ describe("the order of candidates", () => {
 	test("puts an upstream that asked for a pause behind the others until the pause ends", async () => {
 		const { pool, clock, node, order } = poolOf(["a", "b"]);
 		const targets = [target("a"), target("b", { order: 1 })];
-		pool.failed(node("a"), failureOfAnswer(429, {}, "10"));
+		pool.reportFailure(node("a"), failureOfAnswer(429, {}, "10"));
 		expect(order(...targets)).toEqual(["b", "a"]);
 		await clock.advance(10_000);
 		expect(order(...targets)).toEqual(["a", "b"]);
@@ -117,13 +117,14 @@ describe("the order of candidates", () => {
 describe("ejection", () => {
 	test("is not for 402, which is told for a quarter of an hour", async () => {
 		const { pool, clock, node } = poolOf(["a", "b"]);
-		for (let time = 0; time < 5; time++) pool.failed(node("a"), failureOfAnswer(402, { error: "228 tokens would fit" }, null));
+		for (let time = 0; time < 5; time++)
+			pool.reportFailure(node("a"), failureOfAnswer(402, { error: "228 tokens would fit" }, null));
 		const refusal = () => pool.snapshot().map(({ state, accountRefusal }) => [state, accountRefusal]);
 		expect(refusal()).toEqual([
 			["up", "status 402"],
 			["up", null],
 		]);
-		pool.good(node("a"));
+		pool.reportSuccess(node("a"));
 		await clock.advance(15 * 60_000 - 1);
 		expect(refusal()[0]).toEqual(["up", "status 402"]);
 		await clock.advance(1);
@@ -133,7 +134,7 @@ describe("ejection", () => {
 	test("takes consecutive faults; a success in between starts the count again", () => {
 		const { pool, node, order, fail } = poolOf(["a", "b"]);
 		fail("a", 2);
-		pool.good(node("a"));
+		pool.reportSuccess(node("a"));
 		fail("a", 2);
 		expect(order(target("a"), target("b", { order: 1 }))).toEqual(["a", "b"]);
 		fail("a", 1);
@@ -150,7 +151,7 @@ describe("ejection", () => {
 	test("is not for refused requests, missing models and pauses", () => {
 		const { pool, node, order } = poolOf(["a", "b"]);
 		for (const status of [400, 404, 429, 403])
-			for (let i = 0; i < 5; i++) pool.failed(node("a"), failureOfAnswer(status, {}, null));
+			for (let i = 0; i < 5; i++) pool.reportFailure(node("a"), failureOfAnswer(status, {}, null));
 		expect(order(target("a"), target("b", { order: 1 }))).toContain("a");
 		expect(node("a").health.state).toBe("up");
 	});
@@ -169,7 +170,7 @@ describe("ejection", () => {
 		expect(order(...targets)).toEqual(["a", "b"]);
 		const giveBack = pool.take(node("a"), "acc_a");
 		expect(order(...targets)).toEqual(["b"]);
-		pool.good(node("a"));
+		pool.reportSuccess(node("a"));
 		expect(order(...targets)).toEqual(["a", "b"]);
 		giveBack?.();
 		expect(clock.timers).toBe(0);

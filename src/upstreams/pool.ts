@@ -1,10 +1,10 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Requester } from "../fairness/index.ts";
-import { Care } from "./care.ts";
 import type { Clock } from "./clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
-import { configuredNode, secretsOf, statusOf, type UpstreamNode, type UpstreamStatus } from "./node.ts";
+import { HealthMonitor } from "./health-monitor.ts";
+import { configuredNode, type UpstreamNode, type UpstreamStatus, upstreamSecrets, upstreamStatus } from "./node.ts";
 
 /** One way to run a call: an upstream and its own name for the model. */
 export interface Candidate {
@@ -35,12 +35,12 @@ export class Pool {
 	readonly #random: () => number;
 	#nodes = new Map<string, UpstreamNode>();
 	#configs: Readonly<Record<string, UpstreamConfig>> = {};
-	readonly #care: Care<UpstreamNode>;
+	readonly #monitor: HealthMonitor<UpstreamNode>;
 
 	constructor(options: PoolOptions) {
 		this.#options = options;
 		this.#random = options.random ?? Math.random;
-		this.#care = new Care({ ...options, isCurrent: (node) => this.#nodes.get(node.name) === node });
+		this.#monitor = new HealthMonitor({ ...options, isCurrent: (node) => this.#nodes.get(node.name) === node });
 		this.replace(options.upstreams);
 	}
 
@@ -50,8 +50,8 @@ export class Pool {
 	 */
 	replace(upstreams: Readonly<Record<string, UpstreamConfig>>): void {
 		const nodes = new Map<string, UpstreamNode>();
-		const secrets = Object.values(upstreams).flatMap(secretsOf);
-		const sameSecrets = Bun.deepEquals(secrets, Object.values(this.#configs).flatMap(secretsOf));
+		const secrets = Object.values(upstreams).flatMap(upstreamSecrets);
+		const sameSecrets = Bun.deepEquals(secrets, Object.values(this.#configs).flatMap(upstreamSecrets));
 		for (const [name, config] of Object.entries(upstreams)) {
 			const [before, old] = [this.#configs[name], this.#nodes.get(name)];
 			const same = before && old && sameSecrets && JSON.stringify(before) === JSON.stringify(config);
@@ -61,8 +61,8 @@ export class Pool {
 		if (this.#options.embedded) nodes.set(this.#options.embedded.name, this.#options.embedded);
 		this.#nodes = nodes;
 		this.#configs = upstreams;
-		this.#care.forgetOthers();
-		for (const node of nodes.values()) this.#care.watch(node);
+		this.#monitor.retainOnly();
+		for (const node of nodes.values()) this.#monitor.startProbing(node);
 	}
 
 	/**
@@ -72,7 +72,7 @@ export class Pool {
 	 */
 	candidates(targets: readonly ModelTarget[], stickyKey?: string): Candidate[] {
 		if (targets.length === 1 && targets[0] !== undefined) return this.#only(targets[0]);
-		const nowMs = this.#options.clock.nowMs();
+		const nowMs = this.#options.clock.monotonicMs();
 		const known = targets.flatMap((target) => {
 			const node = this.#nodes.get(target.upstream);
 			return node ? [{ node, model: target.model, target, order: target.order, place: this.#place(target, stickyKey) }] : [];
@@ -97,38 +97,40 @@ export class Pool {
 
 	/** A place among the calls that the upstream runs at once; null where it has none for the tenant. Give it back once. */
 	take(node: UpstreamNode, tenant: string): (() => void) | null {
-		return this.#care.take(node, tenant);
+		return this.#monitor.take(node, tenant);
 	}
 
 	/** Waits a while for such a place, in turns between tenants; null where there is none in time. */
 	wait(node: UpstreamNode, requester: Requester): Promise<(() => void) | null> {
-		return this.#care.wait(node, requester);
+		return this.#monitor.wait(node, requester);
 	}
 
 	/** The upstream answered as it should. */
-	good(node: UpstreamNode): void {
-		this.#care.good(node);
+	reportSuccess(node: UpstreamNode): void {
+		this.#monitor.reportSuccess(node);
 	}
 
-	failed(node: UpstreamNode, { kind, message, isFault, refusesAccount, retryAfterSeconds }: UpstreamFailure): void {
-		if (refusesAccount) node.health.accountRefused(message, this.#options.clock.nowMs());
+	reportFailure(node: UpstreamNode, { kind, message, isFault, refusesAccount, retryAfterSeconds }: UpstreamFailure): void {
+		if (refusesAccount) node.health.accountRefused(message, this.#options.clock.monotonicMs());
 		const busySeconds = kind === "busy" ? (retryAfterSeconds ?? 1) : null;
-		this.#care.failed(node, { message, isFault: isFault && node.ejectable, busySeconds });
+		this.#monitor.reportFailure(node, { message, isFault: isFault && node.ejectable, busySeconds });
 	}
 
 	/** Asks an upstream whether it is there; null where there is none of that name, or it is the engine in this server. */
-	async ask(name: string): Promise<boolean | null> {
+	async probeNow(name: string): Promise<boolean | null> {
 		const node = this.#nodes.get(name);
-		return node?.ejectable === true ? this.#care.ask(node) : null;
+		return node?.ejectable === true ? this.#monitor.probeNow(node) : null;
 	}
 
 	/** For status pages, in the order of the config. */
 	snapshot(): UpstreamStatus[] {
-		return [...this.#nodes.values()].map((node) => statusOf(node, this.#configs[node.name]?.url ?? null, this.#options.clock));
+		return [...this.#nodes.values()].map((node) =>
+			upstreamStatus(node, this.#configs[node.name]?.url ?? null, this.#options.clock),
+		);
 	}
 
 	close(): void {
-		this.#care.close();
+		this.#monitor.close();
 	}
 }
 

@@ -51,7 +51,7 @@ export {
 	skipWhitespace,
 } from "./json-scan.ts";
 export { JsonValueEnd, NotJson } from "./json-value-end.ts";
-export { type DoubtfulMember, KnownMembers } from "./known-members.ts";
+export { type AmbiguousMember, KnownMembers } from "./known-members.ts";
 export { LongStrings } from "./long-strings.ts";
 export { streamableMp4 } from "./mp4-streamable.ts";
 export { type FormPart, formBoundary, MultipartError, parseForm, textOf } from "./multipart.ts";

@@ -9,7 +9,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** A member that a reader of the JSON may take for a known one, or for another value of it. */
-export interface DoubtfulMember {
+export interface AmbiguousMember {
 	readonly path: (string | number)[];
 	/** The known name that it is like; where that is its own name it stands there twice. */
 	readonly known: string;
@@ -65,7 +65,7 @@ export class KnownMembers {
 	 * where there is none. At the top level the last of a name counts, and is the only one that goes on.
 	 * `bytes` is valid JSON.
 	 */
-	doubtfulIn(bytes: Uint8Array, start: number): DoubtfulMember | null {
+	ambiguousIn(bytes: Uint8Array, start: number): AmbiguousMember | null {
 		const walk = new Walk(bytes);
 		walk.value(this, start, true);
 		return walk.found;
@@ -86,7 +86,7 @@ export class KnownMembers {
 /** One pass over what may hold known names; everything else is skipped. No deeper than the known names are. */
 class Walk {
 	readonly #bytes: Uint8Array;
-	found: DoubtfulMember | null = null;
+	found: AmbiguousMember | null = null;
 
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;

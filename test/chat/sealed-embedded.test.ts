@@ -1,6 +1,6 @@
 /** Sealed conversations with the built-in model, over the whole gateway and the real engine: docs/sealed-chat.md */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
+import { TestEngine } from "../../src/engines/chat/testing/engine.ts";
 import { pricedModel, priceOf } from "../support/chat-bodies.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { isSignatureOf, type Message, SealedClient } from "../support/sealed-client.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { TestEngine } from "../../src/engines/chat/engine-for-tests.ts";
+import { TestEngine } from "../../src/engines/chat/testing/engine.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
 import { until } from "../support/until.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { withMetrics } from "../../scripts/metrics-table.ts";
-import { METRICS } from "../../src/gateway/metrics/index.ts";
+import { METRICS } from "../../src/observability/metrics/index.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");

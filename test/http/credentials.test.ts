@@ -77,7 +77,7 @@ test("two Authorization headers are no key, even where both are the same", async
 });
 
 test("a 401 names its scheme, and which of the cases it is", async () => {
-	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.now() + 60_000 } });
+	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 60_000 } });
 	clock.advance(60_001);
 	for (const [authorization, reason] of [
 		[null, "the request has no key; send Authorization: Bearer <key>"],
@@ -102,13 +102,13 @@ test("a 401 names its scheme, and which of the cases it is", async () => {
 });
 
 test("a key that has expired is no key, from its instant on", async () => {
-	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.now() + 10_000 } });
+	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 10_000 } });
 	expect(await withKey(secret)).toBe("200");
 	clock.advance(9_999);
 	expect(await withKey(secret)).toBe("200");
 	clock.advance(1);
 	expect(await withKey(secret)).toBe(NO_KEY);
-	const late = await bed.gate.newKey({ key: { expiresAtMs: clock.now() - 1 } });
+	const late = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() - 1 } });
 	expect(await withKey(late.secret)).toBe(NO_KEY);
 });
 

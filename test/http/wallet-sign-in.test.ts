@@ -1,6 +1,6 @@
 /** Wallets that sign in over HTTP: who a request is, and what the refusals look like on each kind of route. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { at, evmHeader, newSolanaWallet, newWallet, solanaHeader } from "../../src/access/wallet/sign-ins.test-support.ts";
+import { at, evmHeader, newSolanaWallet, newWallet, solanaHeader } from "../../src/access/wallet/testing/sign-ins.ts";
 import { ManualClock } from "../../src/telemetry/clock.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 
@@ -19,11 +19,11 @@ const get = (path: string, headers: Record<string, string> = {}) => fetch(`${gat
 const now = (url: string) => ({
 	domain: new URL(url).host,
 	uri: url,
-	issuedAt: at(0, clock.now()),
-	expirationTime: at(600_000, clock.now()),
+	issuedAt: at(0, clock.wallMs()),
+	expirationTime: at(600_000, clock.wallMs()),
 });
 const signIn = async (url = gate.url, wallet = newWallet()) => ({
-	"X-Sign-In-With-X": await evmHeader(wallet, now(url), { timestamp: clock.now() }),
+	"X-Sign-In-With-X": await evmHeader(wallet, now(url), { timestamp: clock.wallMs() }),
 });
 const BAD = { "X-Sign-In-With-X": "bm9uc2Vuc2U=" };
 const statusOf = async (answer: Promise<Response>) => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openStore } from "../../src/store/index.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 
 const CLI = join(import.meta.dir, "..", "..", "src", "main.ts");
 const HASH = (digit: string) => `0x${digit.repeat(64)}`;
 const at = (text: string) => Date.parse(text);
 
-let books: BooksFolder;
+let books: StoreFolder;
 
 async function sends(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
 	const child = Bun.spawn([process.execPath, CLI, "rpc", "sends", "--data", books.dir, ...flags], {
@@ -24,7 +24,7 @@ async function found(...flags: string[]): Promise<string[]> {
 }
 
 beforeAll(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	const accountId = await books.account();
 	const { store, journal } = await openStore({ dataDir: books.dir, journal: { minFreeDiskBytes: 0 } });
 	const send = { t: "send", accountId, method: "eth_sendRawTransaction" } as const;

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { type OldMonths, writeOldMonths } from "../../src/store/testing/old-months.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { turnpike } from "../support/served.ts";
 
-let books: BooksFolder;
+let books: StoreFolder;
 let old: OldMonths;
 let folder: string;
 
 beforeEach(async () => {
-	books = new BooksFolder();
+	books = new StoreFolder();
 	old = await writeOldMonths((now) => books.admin(now));
 	await books.closeAdmins();
 	folder = join(books.dir, "archives");

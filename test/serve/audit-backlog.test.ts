@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { requestId, SAMPLE_DAY, samplePost } from "../../src/journal/testing/sample-records.ts";
 import { nano } from "../../src/ledger/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 
 const CLI = join(import.meta.dir, "..", "..", "src", "main.ts");
 
@@ -15,7 +15,7 @@ async function audit(dir: string, ...flags: string[]): Promise<string> {
 }
 
 test("the audit tells what the journal holds and the store does not have yet", async () => {
-	const books = new BooksFolder();
+	const books = new StoreFolder();
 	const accountId = await books.account();
 	const { store, journal } = await openStore({ dataDir: books.dir, applyEveryMs: 60_000, journal: { minFreeDiskBytes: 0 } });
 	try {

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { join } from "node:path";
 import { AnswerFiles } from "../../src/budgets/answer-files.ts";
 import { openMode } from "../../src/journal/owner-only.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
 import { writeOldMonths } from "../../src/store/testing/old-months.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type Served, serve, temporaryFolder, turnpike } from "../support/served.ts";
 
 const config = { chat: { embedded: { enabled: false } }, journal: { segmentMb: 1 } };
@@ -89,7 +89,7 @@ test("what an earlier version left open is closed at the next start, and by a co
 });
 
 test("backups, restored stores and archives are the owner's alone in folders that others made", async () => {
-	const books = new BooksFolder();
+	const books = new StoreFolder();
 	removals.push(() => books.remove());
 	await writeOldMonths((now) => books.admin(now));
 	await books.closeAdmins();

@@ -6,12 +6,12 @@ import type { MoneySource, PostLine, PostRecord } from "../../src/journal/record
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../src/journal/testing/sample-records.ts";
 import { nano, pico } from "../../src/ledger/nano.ts";
 import { createAccount, createKey, credit, setAccount } from "../../src/store/admin.ts";
-import type { Kept } from "../../src/store/leases.ts";
-import type { Boot } from "../../src/store/postgres/boots.ts";
+import type { RetainedLeases } from "../../src/store/lease-repository.ts";
 import { connect } from "../../src/store/postgres/connect.ts";
-import { postgresBooks } from "../../src/store/postgres/postgres-books.ts";
-import type { LeaseAsk, SharedBooks } from "../../src/store/postgres/shared-books.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import type { StoredEpoch } from "../../src/store/postgres/epochs.ts";
+import { postgresStore } from "../../src/store/postgres/postgres-store.ts";
+import type { LeaseRequest, SharedStore } from "../../src/store/postgres/shared-store.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { type Limits, type Opening, SimulatedBooks } from "./books.ts";
 import { type SimulatedConnection, simulatedBooks } from "./database.ts";
@@ -37,12 +37,12 @@ interface Side {
 	credit(accountId: string, reference: string): Promise<void>;
 }
 
-type Question = <On>(books: SharedBooks<On>, on: On) => Promise<unknown>;
+type Question = <On>(books: SharedStore<On>, on: On) => Promise<unknown>;
 
 const outcome = (work: Promise<unknown>): Promise<unknown> => work.catch((error: Error) => error.name);
 
-function postgres(sql: SQL, folder: BooksFolder): Side {
-	const books = postgresBooks(folder.dir);
+function postgres(sql: SQL, folder: StoreFolder): Side {
+	const books = postgresStore(folder.dir);
 	const admin = folder.admin();
 	return {
 		ask: (question) => outcome(question(books, sql)),
@@ -140,7 +140,7 @@ function simulated(openings: ReadonlyMap<string, Opening>, keys: ReadonlyMap<str
 }
 
 /** Three accounts: a rich one, a poor one with bundled credit, one with a daily allowance. */
-async function accounts(folder: BooksFolder): Promise<Map<string, Opening>> {
+async function accounts(folder: StoreFolder): Promise<Map<string, Opening>> {
 	const openings = new Map<string, Opening>();
 	for (const [usd, bundled, stake] of [
 		[100, 0, 0],
@@ -164,7 +164,7 @@ interface LimitedKey {
 }
 
 /** A key for each account, with limits of each period. */
-async function keysOf(folder: BooksFolder, accountIds: readonly string[]): Promise<Map<string, LimitedKey>> {
+async function keysOf(folder: StoreFolder, accountIds: readonly string[]): Promise<Map<string, LimitedKey>> {
 	const limits: readonly Limits[] = [
 		{ usd: "20", diem: null, period: "LIFETIME" },
 		{ usd: "1.5", diem: "0", period: "MONTH" },
@@ -193,7 +193,7 @@ class Questions {
 	readonly #accounts: readonly string[];
 	readonly #keys: ReadonlyMap<string, LimitedKey>;
 	/** Every boot that was begun, with the sequence that it posted last. */
-	readonly #boots: { boot: Boot; seq: number }[] = [];
+	readonly #boots: { boot: StoredEpoch; seq: number }[] = [];
 	#posts = 0;
 
 	constructor(seed: number, accountIds: readonly string[], keys: ReadonlyMap<string, LimitedKey>) {
@@ -214,9 +214,9 @@ class Questions {
 		const day = SAMPLE_DAY + random.integer(2);
 		switch (random.integer(10)) {
 			case 0:
-				return random.chance(0.3) ? this.#start(boot.id) : (books, on) => books.beat(on, boot, 60_000);
+				return random.chance(0.3) ? this.#start(boot.id) : (books, on) => books.heartbeat(on, boot, 60_000);
 			case 1:
-				return random.chance(0.2) ? (books, on) => books.reap(on, 10_000) : (books, on) => books.knownBoot(on, boot);
+				return random.chance(0.2) ? (books, on) => books.reap(on, 10_000) : (books, on) => books.isKnownEpoch(on, boot);
 			case 2:
 				return (books, on) => books.leases(boot).budgets(on, accountId, day);
 			case 3:
@@ -229,19 +229,19 @@ class Questions {
 					this.#leaseAsk(asked, day),
 				);
 				const liveNodes = 1 + random.integer(3);
-				return (books, on) => books.leases(boot).trip(on, asks, liveNodes);
+				return (books, on) => books.leases(boot).execute(on, asks, liveNodes);
 			}
 			default:
 				return this.#batch(of, accountId, day);
 		}
 	}
 
-	#leaseAsk(accountId: string, day: number): LeaseAsk {
+	#leaseAsk(accountId: string, day: number): LeaseRequest {
 		const random = this.#random;
 		const keyId = this.#keys.get(accountId)?.id ?? "";
 		if (random.chance(0.25)) {
 			const kept = SOURCES.filter(() => random.chance(0.3)).map(
-				(source): Kept => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
+				(source): RetainedLeases => ({ source, day: source === "diem" ? day : 0, amount: random.integer(USD) }),
 			);
 			const some = { keyId, day, usd: random.integer(USD), diem: random.integer(2) * random.integer(USD) };
 			const caps = random.chance(0.5) ? { caps: random.chance(0.5) ? [some] : [] } : {};
@@ -277,10 +277,10 @@ class Questions {
 		this.#boots.push({ boot: { id: nodeId, epoch: dead.epoch + 1, appliedSeq: seq }, seq });
 		// Some terms are over when they begin, so that there is somebody to reap.
 		const termMs = this.#random.chance(0.2) ? -60_000 : 60_000;
-		return (books, on) => books.startBoot(on, { ...dead, appliedSeq: seq }, termMs);
+		return (books, on) => books.startEpoch(on, { ...dead, appliedSeq: seq }, termMs);
 	}
 
-	#batch(of: { boot: Boot; seq: number }, accountId: string, day: number): Question {
+	#batch(of: { boot: StoredEpoch; seq: number }, accountId: string, day: number): Question {
 		const random = this.#random;
 		const first = random.chance(0.1) ? of.seq + 2 : random.chance(0.1) ? Math.max(1, of.seq) : of.seq + 1;
 		const records = Array.from({ length: 1 + random.integer(3) }, () => {
@@ -298,7 +298,7 @@ class Questions {
 }
 
 test.each([1, 2, 3, 4])("questions of seed %p get the same answers and leave the same rows", async (seed) => {
-	const folder = new BooksFolder(await cluster.newDatabase());
+	const folder = new StoreFolder(await cluster.newDatabase());
 	const openings = await accounts(folder);
 	const sql = connect(folder.place, { max: 2, name: "test" });
 	try {

@@ -29,13 +29,13 @@ import {
 	planBatch,
 	type Row,
 } from "../../src/store/postgres/batch-plan.ts";
-import type { Beat, Boot } from "../../src/store/postgres/boots.ts";
-import type { CapPlace } from "../../src/store/postgres/cap-book.ts";
 import { capKey } from "../../src/store/postgres/cap-plan.ts";
 import { type CapRoom, decideCapped, freeRoom } from "../../src/store/postgres/cap-split.ts";
+import type { CapPlace } from "../../src/store/postgres/cap-table.ts";
+import type { Heartbeat, StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import { FencedError } from "../../src/store/postgres/faults.ts";
 import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/store/postgres/lease-split.ts";
-import type { LeaseAsk } from "../../src/store/postgres/shared-books.ts";
+import type { LeaseRequest } from "../../src/store/postgres/shared-store.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
 import { type Purse, SimulatedRows } from "./rows.ts";
@@ -89,12 +89,12 @@ export class SimulatedBooks {
 		this.rows = new SimulatedRows(options);
 	}
 
-	latestBoot(nodeId: string): Boot {
+	latestBoot(nodeId: string): StoredEpoch {
 		const boot = this.rows.bootsOf(nodeId).at(-1);
 		return { id: nodeId, epoch: boot?.epoch ?? 0, appliedSeq: boot?.appliedSeq ?? 0 };
 	}
 
-	knownBoot(boot: Boot): number {
+	knownBoot(boot: StoredEpoch): number {
 		return this.rows.transaction("boot", () => {
 			const known = this.rows.boot(boot.id, boot.epoch);
 			if (known !== undefined) return known.appliedSeq;
@@ -104,7 +104,7 @@ export class SimulatedBooks {
 		});
 	}
 
-	startBoot(before: Boot, termMs: number): Boot {
+	startBoot(before: StoredEpoch, termMs: number): StoredEpoch {
 		return this.rows.transaction("boot", () => {
 			for (const { epoch } of this.rows.bootsOf(before.id)) this.#endLeases({ id: before.id, epoch });
 			const epoch = (this.rows.bootsOf(before.id).at(-1)?.epoch ?? 0) + 1;
@@ -119,7 +119,7 @@ export class SimulatedBooks {
 		this.rows.transaction("boot", () => this.#endLeases(node));
 	}
 
-	beat(node: NodeEpoch, termMs: number): Beat {
+	beat(node: NodeEpoch, termMs: number): Heartbeat {
 		return this.rows.transaction("beat", () => {
 			const term = this.rows.term(node);
 			if (term === undefined || term.fenced) throw new FencedError();
@@ -187,7 +187,7 @@ export class SimulatedBooks {
 		};
 	}
 
-	trip(node: NodeEpoch, asks: readonly LeaseAsk[], liveNodes: number): AcquireResult[] {
+	trip(node: NodeEpoch, asks: readonly LeaseRequest[], liveNodes: number): AcquireResult[] {
 		return this.rows.transaction("lease", () => {
 			this.#alive(node);
 			return asks.map((ask) =>

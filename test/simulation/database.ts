@@ -1,6 +1,6 @@
 /** The simulated database: the books, the way to them, and what can happen to both. */
 import { StoreSilentError } from "../../src/store/postgres/faults.ts";
-import type { BooksEar, LeaseAsk, Recall, SharedBooks } from "../../src/store/postgres/shared-books.ts";
+import type { ChangeListener, LeaseRequest, Recall, SharedStore } from "../../src/store/postgres/shared-store.ts";
 import type { Closable } from "../../src/store/postgres/store-connection.ts";
 import { type BooksOptions, SimulatedBooks } from "./books.ts";
 import type { ProcessTime } from "./process-time.ts";
@@ -136,7 +136,7 @@ export class SimulatedConnection implements Closable {
 	ask<T>(
 		kind: keyof SimulatedDatabase["trips"],
 		work: (books: SimulatedBooks) => T,
-		leases: readonly LeaseAsk[] = [],
+		leases: readonly LeaseRequest[] = [],
 	): Promise<T> {
 		if (this.#closed) return Promise.reject(new StoreSilentError("the connection is closed"));
 		return this.#database.ask(this.#time, this.#network, (books) => {
@@ -153,19 +153,19 @@ export class SimulatedConnection implements Closable {
 }
 
 /** The shared books as a store thread asks them, over the simulated way. */
-export const simulatedBooks: SharedBooks<SimulatedConnection> = {
-	latestBoot: (on, nodeId) => on.ask("other", (books) => books.latestBoot(nodeId)),
-	knownBoot: (on, boot) => on.ask("other", (books) => books.knownBoot(boot)),
-	startBoot: (on, before, termMs) => on.ask("other", (books) => books.startBoot(before, termMs)),
-	endBoot: (on, node) => on.ask("other", (books) => books.endBoot(node)),
-	beat: (on, node, termMs) => on.ask("other", (books) => books.beat(node, termMs)),
+export const simulatedBooks: SharedStore<SimulatedConnection> = {
+	latestEpoch: (on, nodeId) => on.ask("other", (books) => books.latestBoot(nodeId)),
+	isKnownEpoch: (on, boot) => on.ask("other", (books) => books.knownBoot(boot)),
+	startEpoch: (on, before, termMs) => on.ask("other", (books) => books.startBoot(before, termMs)),
+	endEpoch: (on, node) => on.ask("other", (books) => books.endBoot(node)),
+	heartbeat: (on, node, termMs) => on.ask("other", (books) => books.beat(node, termMs)),
 	reap: (on, afterMs) => on.ask("other", (books) => books.reap(afterMs)),
 	readKey: (on, hash, day) => on.ask("other", (books) => books.readKey(hash, day)),
 	readAccount: (on, accountId) => on.ask("other", (books) => books.readAccount(accountId)),
-	askBack: (on, nodeId, accountIds) => on.ask("other", (books) => books.askBack(nodeId, accountIds)),
+	recallLeases: (on, nodeId, accountIds) => on.ask("other", (books) => books.askBack(nodeId, accountIds)),
 	applier: (node) => ({ apply: (on, groups) => on.ask("batch", (books) => books.apply(node, groups)) }),
 	leases: (node) => ({
-		trip: (on, asks, liveNodes) => on.ask("lease", (books) => books.trip(node, asks, liveNodes), asks),
+		execute: (on, asks, liveNodes) => on.ask("lease", (books) => books.trip(node, asks, liveNodes), asks),
 		budgets: (on, accountId, day) => on.ask("other", (books) => books.budgets(accountId, day)),
 	}),
 	// Nothing of the chain proxy is simulated.
@@ -185,7 +185,7 @@ export const simulatedBooks: SharedBooks<SimulatedConnection> = {
 	},
 };
 
-export class SimulatedEar implements BooksEar {
+export class SimulatedEar implements ChangeListener {
 	readonly #database: SimulatedDatabase;
 	readonly #time: ProcessTime;
 	readonly #network: NodeNetwork;

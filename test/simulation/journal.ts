@@ -3,9 +3,9 @@ import {
 	JOURNAL_DEFAULTS,
 	type JournalPosition,
 	type JournalRecord,
-	type NoRoom,
 	type ReadGroup,
 	type StoreProgress,
+	type WorkRefusal,
 } from "../../src/journal/index.ts";
 import type { JournalTail } from "../../src/store/postgres/journal-batches.ts";
 import type { ShippedJournal } from "../../src/store/store-client.ts";
@@ -119,7 +119,7 @@ export class SimulatedJournal implements ShippedJournal {
 			records: group.records,
 			bytes: 1_000 * group.records.length,
 			end: NOWHERE,
-			atMs: this.#time.monotonic(),
+			atMs: this.#time.monotonicMs(),
 		});
 		this.#waiting.push(group);
 		this.#time.after(SYNC_MS, () => {
@@ -136,14 +136,14 @@ export class SimulatedJournal implements ShippedJournal {
 	progress(report: StoreProgress): void {
 		this.appliedSeq = Math.max(this.appliedSeq, report.appliedSeq);
 		if (!report.failing) this.#failingSinceMs = null;
-		else this.#failingSinceMs ??= this.#time.monotonic();
-		this.#disk.drop(this.appliedSeq, this.#time.monotonic() - KEPT_GROUPS_MS);
+		else this.#failingSinceMs ??= this.#time.monotonicMs();
+		this.#disk.drop(this.appliedSeq, this.#time.monotonicMs() - KEPT_GROUPS_MS);
 		this.#resolve();
 	}
 
-	room(): NoRoom | null {
+	workRefusal(): WorkRefusal | null {
 		if (this.#closed) return { reason: "closing", message: "This node is stopping", retryAfterSeconds: 5 };
-		if (this.#failingSinceMs !== null && this.#time.monotonic() - this.#failingSinceMs > GRACE_MS) {
+		if (this.#failingSinceMs !== null && this.#time.monotonicMs() - this.#failingSinceMs > GRACE_MS) {
 			return { reason: "grace", message: "The store cannot be reached", retryAfterSeconds: 5 };
 		}
 		return null;

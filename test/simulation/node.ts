@@ -167,7 +167,7 @@ export class SimulatedNode {
 		const process = this.#process;
 		if (process === null) return;
 		const { world, witness } = this.#parts;
-		const admittedAtMs = process.time.now();
+		const admittedAtMs = process.time.wallMs();
 		try {
 			const found = process.budgets.caller(request.hash);
 			const caller = found instanceof Promise ? await found : found;

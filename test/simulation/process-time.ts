@@ -23,11 +23,11 @@ export class ProcessTime implements Clock, Timers {
 		this.#wallMs = wallMs;
 	}
 
-	now(): number {
+	wallMs(): number {
 		return Math.floor(this.#wallMs + this.#world.nowMs);
 	}
 
-	monotonic(): number {
+	monotonicMs(): number {
 		return this.#world.nowMs - this.#startMs - this.#sleptMs;
 	}
 

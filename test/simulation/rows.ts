@@ -1,9 +1,9 @@
 /** The rows of the simulated books, with the constraints of the schema, transactions, and what a failover takes back. */
 import type { MoneySource, PostRecord } from "../../src/journal/records.ts";
-import type { Kept } from "../../src/store/leases.ts";
-import type { CapAmounts, KeptCap, StoreChange } from "../../src/store/port.ts";
+import type { RetainedLeases } from "../../src/store/lease-repository.ts";
+import type { CapAmounts, RetainedCap, StoreChange } from "../../src/store/port.ts";
 import type { NodeEpoch } from "../../src/store/postgres/batch-applier.ts";
-import type { Boot } from "../../src/store/postgres/boots.ts";
+import type { StoredEpoch } from "../../src/store/postgres/epochs.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
 import { OVERRUN } from "../../src/store/tables.ts";
 import { Bits } from "./bits.ts";
@@ -29,7 +29,7 @@ export interface Term {
 export type WriteKind = "boot" | "beat" | "reap" | "lease" | "batch" | "credit";
 
 /** What one post takes from a budget. */
-export interface Spent extends Kept {
+export interface Spent extends RetainedLeases {
 	readonly accountId: string;
 	readonly leased: number;
 }
@@ -85,9 +85,9 @@ export class SimulatedRows {
 	readonly #boots = new Map<string, { epoch: number; appliedSeq: number }[]>();
 	readonly #terms = new Map<string, Term & { readonly node: NodeEpoch }>();
 	/** By boot, then by account. */
-	readonly #leases = new Map<string, Map<string, Kept[]>>();
+	readonly #leases = new Map<string, Map<string, RetainedLeases[]>>();
 	/** Leases of keys' limits: by boot, then by account. */
-	readonly #capLeases = new Map<string, Map<string, KeptCap[]>>();
+	readonly #capLeases = new Map<string, Map<string, RetainedCap[]>>();
 	/** What each key used, by day; bundled credit counts as usd. */
 	readonly #usage = new Map<string, Map<number, CapAmounts>>();
 	#usedSince = new Map<string, Set<number>>();
@@ -212,7 +212,7 @@ export class SimulatedRows {
 		this.#change(purse, -amount, -leased);
 	}
 
-	leasesOf(node: NodeEpoch, accountId: string): readonly Kept[] {
+	leasesOf(node: NodeEpoch, accountId: string): readonly RetainedLeases[] {
 		return this.#leases.get(termKey(node))?.get(accountId) ?? [];
 	}
 
@@ -221,7 +221,7 @@ export class SimulatedRows {
 	}
 
 	/** Changes a boot's lease on a key's limits. */
-	leaseCaps(node: NodeEpoch, accountId: string, { keyId, day, usd, diem }: KeptCap): void {
+	leaseCaps(node: NodeEpoch, accountId: string, { keyId, day, usd, diem }: RetainedCap): void {
 		if (usd === 0 && diem === 0) return;
 		const before = this.capsOf(node, accountId);
 		const known = before.find((cap) => cap.keyId === keyId && cap.day === day) ?? NO_AMOUNTS;
@@ -232,7 +232,7 @@ export class SimulatedRows {
 		if (usd > 0 || diem > 0) this.#open?.capGrants.push({ keyId, amount: Math.max(0, usd) + Math.max(0, diem) });
 	}
 
-	capsOf(node: NodeEpoch, accountId: string): readonly KeptCap[] {
+	capsOf(node: NodeEpoch, accountId: string): readonly RetainedCap[] {
 		return this.#capLeases.get(termKey(node))?.get(accountId) ?? [];
 	}
 
@@ -320,7 +320,7 @@ export class SimulatedRows {
 		return this.#boots.get(nodeId)?.find((boot) => boot.epoch === epoch);
 	}
 
-	addBoot({ id, epoch, appliedSeq }: Boot): void {
+	addBoot({ id, epoch, appliedSeq }: StoredEpoch): void {
 		const boots = this.#boots.get(id) ?? [];
 		this.#boots.set(id, boots);
 		const boot = { epoch, appliedSeq };
@@ -437,7 +437,7 @@ export class SimulatedRows {
 	/** `CHECK (amount >= 0)`. */
 	#changeLease(node: NodeEpoch, accountId: string, source: MoneySource, day: number, by: number): void {
 		const key = termKey(node);
-		const ofBoot = this.#leases.get(key) ?? new Map<string, Kept[]>();
+		const ofBoot = this.#leases.get(key) ?? new Map<string, RetainedLeases[]>();
 		this.#leases.set(key, ofBoot);
 		const before = ofBoot.get(accountId) ?? [];
 		const amount = (before.find((lease) => lease.source === source && lease.day === day)?.amount ?? 0) + by;
@@ -453,11 +453,11 @@ export class SimulatedRows {
 		this.rowsWritten++;
 	}
 
-	#setCaps(node: NodeEpoch, accountId: string, after: KeptCap[]): void {
-		const ofBoot = this.#capLeases.get(termKey(node)) ?? new Map<string, KeptCap[]>();
+	#setCaps(node: NodeEpoch, accountId: string, after: RetainedCap[]): void {
+		const ofBoot = this.#capLeases.get(termKey(node)) ?? new Map<string, RetainedCap[]>();
 		this.#capLeases.set(termKey(node), ofBoot);
 		const before = ofBoot.get(accountId);
-		const set = (caps: KeptCap[] | undefined): void => {
+		const set = (caps: RetainedCap[] | undefined): void => {
 			if (caps === undefined || caps.length === 0) ofBoot.delete(accountId);
 			else ofBoot.set(accountId, caps);
 		};

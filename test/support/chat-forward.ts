@@ -1,7 +1,7 @@
 /** Chat calls as the route makes them, for tests that stand in the route's place. */
 import type { ModelTarget, TextCapabilities, TextModel } from "../../src/catalog/types.ts";
 import type { PicoPrice } from "../../src/ledger/nano.ts";
-import type { ChatForward } from "../../src/upstreams/port.ts";
+import type { ChatForward } from "../../src/upstreams/chat/port.ts";
 import { LongStrings, topLevelMembers } from "../../src/wire/index.ts";
 
 const CAPABILITIES: TextCapabilities = {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../src/upstreams/clock.ts";
 export function countingClock(): Clock & { pending: number } {
 	const clock = {
 		pending: 0,
-		nowMs: systemClock.nowMs,
+		monotonicMs: systemClock.monotonicMs,
 		after(delayMs: number, action: () => void) {
 			clock.pending++;
 			let counted = true;

@@ -1,5 +1,5 @@
 /** How long the pages of a long statement take, over HTTP on a server in a process of its own. */
-import { keyHash, newApiKey } from "../../src/access/index.ts";
+import { generateSecretKey, keyHash } from "../../src/access/index.ts";
 import { createKey, openAdmin } from "../../src/store/admin.ts";
 import { type LongStatement, writeLongStatement } from "../../src/store/testing/long-statement.ts";
 import { type Served, serve, temporaryFolder } from "./served.ts";
@@ -15,7 +15,7 @@ export interface LongHistory {
 export async function serveLongHistory(entries: number): Promise<LongHistory> {
 	const dataDir = temporaryFolder();
 	const statement = await writeLongStatement(dataDir, entries);
-	const key = newApiKey("ADMIN");
+	const key = generateSecretKey("ADMIN");
 	const admin = openAdmin(dataDir);
 	await createKey(admin, { accountId: statement.accountId, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
 	await admin.close();

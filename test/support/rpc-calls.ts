@@ -86,7 +86,7 @@ export function textOf(outcome: RpcOutcome | RpcStream): string {
 export function fastClock(factor: number): Clock & { jump(ms: number): void } {
 	let aheadMs = 0;
 	return {
-		nowMs: () => performance.now() * factor + aheadMs,
+		monotonicMs: () => performance.now() * factor + aheadMs,
 		after(delayMs, action) {
 			const timer = setTimeout(action, delayMs / factor);
 			return () => clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keyHash, newApiKey } from "../../src/access/index.ts";
+import { generateSecretKey, keyHash } from "../../src/access/index.ts";
 import { AssetStore, loadManifest } from "../../src/assets/index.ts";
 import { loadCatalogData } from "../../src/catalog/index.ts";
 import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
@@ -120,7 +120,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 	const config = testConfig(options.config ?? {}, dataDir);
 	const books = await openStore({ dataDir, journal: { segmentBytes: 1_048_576, minFreeDiskBytes: 0 } });
 	const admin = openAdmin(dataDir);
-	const key = newApiKey("ADMIN");
+	const key = generateSecretKey("ADMIN");
 	const account = await createAccount(admin, { name: "operator", startingCreditUsd: options.creditUsd ?? "10" });
 	await createKey(admin, { accountId: account.id, type: "ADMIN", hash: keyHash(key), last6: key.slice(-6) });
 	const offline = () => Promise.reject(new ApiError("MODEL_OFFLINE", { message: "The embedded model is not part of this test" }));
@@ -185,7 +185,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
 			const accountId =
 				wanted.account ?? (await createAccount(admin, { name: "test", startingCreditUsd: wanted.creditUsd ?? "0" })).id;
 			if (wanted.changes) await setAccount(admin, accountId, wanted.changes);
-			const secret = newApiKey(wanted.key?.type ?? "INFERENCE");
+			const secret = generateSecretKey(wanted.key?.type ?? "INFERENCE");
 			const hash = keyHash(secret);
 			const heard = new Promise<void>((resolve) => {
 				const stop = books.store.onChange((change) => {

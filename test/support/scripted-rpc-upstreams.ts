@@ -107,7 +107,7 @@ export function madeCache(inner: ScriptedUpstreams, maxBytes = 64 * 1_048_576) {
 	const heads = new SetHeads();
 	heads.set(100);
 	let nowMs = 0;
-	const clock = { nowMs: () => nowMs, after: () => () => {} };
+	const clock = { monotonicMs: () => nowMs, after: () => () => {} };
 	const cached = new CachedUpstreams(inner, heads, { maxBytes, clock });
 	const pass = (ms: number): void => {
 		nowMs += ms;

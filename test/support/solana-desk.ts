@@ -1,7 +1,7 @@
 /** Top-ups on Solana around a real store, with a facilitator over HTTP. */
 import { createTopUps } from "../../src/payments/create-top-ups.ts";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
-import type { TopUps, TopUpsParts } from "../../src/payments/top-ups.ts";
+import type { TopUps, TopUpsDeps } from "../../src/payments/top-ups.ts";
 import { type AdminOperation, runOperation } from "../../src/store/admin/operations.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
 import { type Clock, systemClock, systemTimers } from "../../src/telemetry/clock.ts";
@@ -27,7 +27,7 @@ export interface SolanaDeskOptions {
 export class SolanaDesk {
 	readonly payTo: string;
 	readonly topUps: TopUps;
-	readonly config: TopUpsParts["config"];
+	readonly config: TopUpsDeps["config"];
 	readonly #admin: AdminStore;
 
 	constructor({
@@ -49,7 +49,7 @@ export class SolanaDesk {
 			node: { id: "node_a", epoch: 1 },
 			shared: admin.shared,
 			admin: (<Name extends AdminOperation>(name: Name, input: never) =>
-				runOperation(admin, name, input)) as TopUpsParts["store"]["admin"],
+				runOperation(admin, name, input)) as TopUpsDeps["store"]["admin"],
 		};
 		const created = createTopUps({ config, store, clock, timers: systemTimers, log: silentLog });
 		if (created === null) throw new Error("no receiver is configured");

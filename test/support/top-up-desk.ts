@@ -3,16 +3,16 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { chainsOf } from "../../src/payments/create-top-ups.ts";
-import { BroadcastDesk } from "../../src/payments/facilitator/broadcast-desk.ts";
+import { BroadcastQueue } from "../../src/payments/facilitator/broadcast-queue.ts";
 import { LocalFacilitator } from "../../src/payments/facilitator/local-facilitator.ts";
 import { type Facilitator, FacilitatorUnavailable, type SignedPayment } from "../../src/payments/facilitator/port.ts";
 import { RemoteFacilitator } from "../../src/payments/facilitator/remote-facilitator.ts";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
 import type { TopUpRows } from "../../src/payments/reconcile.ts";
-import { TopUps, type TopUpsParts } from "../../src/payments/top-ups.ts";
+import { TopUps, type TopUpsDeps } from "../../src/payments/top-ups.ts";
 import { type AdminOperation, runOperation } from "../../src/store/admin/operations.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
-import type { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import type { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { systemClock, systemTimers } from "../../src/telemetry/clock.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
 import { testConfig } from "./running-gateway.ts";
@@ -24,7 +24,7 @@ export type FacilitatorKind = "in the server" | "over HTTP";
 
 export interface TopUpDeskOptions {
 	readonly chain: Pick<UsdcChain, "url"> & Partial<UsdcChain>;
-	readonly books: Pick<BooksFolder, "dir" | "admin">;
+	readonly books: Pick<StoreFolder, "dir" | "admin">;
 	readonly kind?: FacilitatorKind;
 	/** Of several desks on one store. */
 	readonly node?: string;
@@ -32,7 +32,7 @@ export interface TopUpDeskOptions {
 	readonly key?: string;
 	readonly x402?: object;
 	readonly facilitatorMs?: number;
-	readonly store?: TopUpsParts["store"];
+	readonly store?: TopUpsDeps["store"];
 }
 
 export class TestDesk {
@@ -63,7 +63,7 @@ export class TestDesk {
 			node: { id: node, epoch: 1 },
 			shared: admin.shared,
 			admin: (<Name extends AdminOperation>(name: Name, input: never) =>
-				runOperation(admin, name, input)) as TopUpsParts["store"]["admin"],
+				runOperation(admin, name, input)) as TopUpsDeps["store"]["admin"],
 		};
 		const config = testConfig({ x402: { payTo, rpcUrl: chain.url, sweepEveryMs: 86_400_000, ...options.x402 } }, books.dir).x402;
 		const clocks = { clock: systemClock, timers: systemTimers };
@@ -73,7 +73,7 @@ export class TestDesk {
 			rpcTimeoutMs: 10_000,
 			confirmationTimeoutMs: Math.ceil(facilitatorMs * 0.8),
 			eip6492Factories: config.eip6492Factories,
-			broadcasts: new BroadcastDesk({ store, ...clocks }),
+			broadcasts: new BroadcastQueue({ store, ...clocks }),
 		});
 		const server = kind === "over HTTP" ? await serve(local) : null;
 		const facilitator = server === null ? local : remote(server, facilitatorMs);

@@ -2,8 +2,12 @@
 import type { UpstreamConfig } from "../../src/config/schema.ts";
 import { ApiError, type ErrorCode } from "../../src/errors/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
-import { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "../../src/upstreams/chat.ts";
-import type { ChatStream, EventBatch } from "../../src/upstreams/port.ts";
+import {
+	type ChatUpstreamsOptions,
+	createChatUpstreams,
+	type RunningChatUpstreams,
+} from "../../src/upstreams/chat/chat-upstreams.ts";
+import type { ChatStream, EventBatch } from "../../src/upstreams/chat/port.ts";
 import { chatForward, type ForwardOptions, HELLO, textModel } from "./chat-forward.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
@@ -42,7 +46,7 @@ export class UpstreamPair {
 	}
 
 	unary(options: ForwardOptions = {}, upstreams = this.connect()) {
-		return upstreams.unary(chatForward(HELLO, options));
+		return upstreams.whole(chatForward(HELLO, options));
 	}
 
 	open(options: ForwardOptions = {}, upstreams = this.connect()): ChatStream {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
 import { reconcile } from "../../src/payments/reconcile.ts";
 import { runOperation } from "../../src/store/admin/operations.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { systemTimers } from "../../src/telemetry/clock.ts";
 import { testConfig } from "../support/running-gateway.ts";
 import { TestDesk, type TopUpDeskOptions, topUpRows } from "../support/top-up-desk.ts";
@@ -16,12 +16,12 @@ const OTHER = "0x000000000000000000000000000000000000bEEF";
 const UNTIL_SAFE = 40;
 
 let chain: UsdcChain;
-let books: BooksFolder;
+let books: StoreFolder;
 let desks: TestDesk[];
 
 beforeEach(async () => {
 	chain = await startUsdcChain();
-	books = new BooksFolder();
+	books = new StoreFolder();
 	desks = [];
 });
 

@@ -1,7 +1,7 @@
 /** Three servers on one PostgreSQL, with one key that pays the chain's fees. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type PostgresCluster, startPostgres } from "../support/postgres-cluster.ts";
 import { TestDesk } from "../support/top-up-desk.ts";
 import { headerOf, startUsdcChain, type UsdcChain } from "../support/usdc-chain.ts";
@@ -22,7 +22,7 @@ const brief = (outcome: TopUpOutcome) =>
 	outcome.kind === "credited" ? `credited${outcome.first ? "" : " before"}` : outcome.kind;
 
 test("servers that share a key send one after the other, and a header that comes to all of them is one payment", async () => {
-	const books = new BooksFolder(await cluster.newDatabase());
+	const books = new StoreFolder(await cluster.newDatabase());
 	const { key } = await chain.feePayer();
 	const first = await TestDesk.open({ chain, books, key, node: "node_1", facilitatorMs: 60_000 });
 	const { payTo } = first;

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { encodeAbiParameters } from "viem";
 import type { TopUpOutcome } from "../../src/payments/port.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { type FacilitatorKind, TestDesk } from "../support/top-up-desk.ts";
 import {
 	BASE,
@@ -35,11 +35,11 @@ const brief = (outcome: TopUpOutcome) =>
 
 for (const kind of ["in the server", "over HTTP"] satisfies FacilitatorKind[]) {
 	describe(`with a facilitator ${kind}`, () => {
-		let books: BooksFolder;
+		let books: StoreFolder;
 		let desk: TestDesk;
 
 		beforeEach(async () => {
-			books = new BooksFolder();
+			books = new StoreFolder();
 			desk = await TestDesk.open({ chain, books, kind });
 		});
 		afterEach(async () => {

@@ -6,7 +6,7 @@ import type { TopUpOutcome } from "../../src/payments/port.ts";
 import { reconcile } from "../../src/payments/reconcile.ts";
 import { runOperation } from "../../src/store/admin/operations.ts";
 import type { AdminStore } from "../../src/store/admin.ts";
-import { BooksFolder } from "../../src/store/testing/books-folder.ts";
+import { StoreFolder } from "../../src/store/testing/store-folder.ts";
 import { systemClock, systemTimers } from "../../src/telemetry/clock.ts";
 import { SOLANA, SolanaCluster } from "../support/solana-cluster.ts";
 import { SolanaDesk, type SolanaDeskOptions, type SolanaSigning, solanaPayment } from "../support/solana-desk.ts";
@@ -28,13 +28,13 @@ const brief = (outcome: TopUpOutcome) =>
 			: outcome.kind;
 const transactionOf = (outcome: TopUpOutcome) => (outcome.kind === "pending" ? outcome.transaction : undefined);
 /** Two minutes later: what was begun now may have ended. */
-const LATER = { now: () => systemClock.now() + 120_000, monotonic: () => systemClock.monotonic() };
+const LATER = { wallMs: () => systemClock.wallMs() + 120_000, monotonicMs: () => systemClock.monotonicMs() };
 
 describe.skipIf(folder === null)("payments on Solana", () => {
 	let packages: SolanaPackages;
 	let cluster: SolanaCluster;
 	let facilitator: SolanaFacilitator;
-	let books: BooksFolder;
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let payTo: string;
 	let payer: TestSolanaWallet;
@@ -48,7 +48,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 	beforeEach(async () => {
 		cluster = await SolanaCluster.start(packages);
 		facilitator = await SolanaFacilitator.start(packages, cluster);
-		books = new BooksFolder();
+		books = new StoreFolder();
 		admin = books.admin();
 		payTo = await cluster.receiver();
 		payer = await cluster.payer();
@@ -287,7 +287,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 		const desk = open();
 		const [header, late, never] = [await sign(), await sign({ usd: 6 }), await sign({ usd: 7 })];
 		const elsewhere = new SolanaDesk({ dir: books.dir, admin: books.admin(), cluster, facilitator, payTo });
-		const other = new BooksFolder();
+		const other = new StoreFolder();
 		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo });
 		for (const sent of [header, late]) expect(brief(await stranger.topUp(sent))).toStartWith("credited");
 		await other.remove();
@@ -300,7 +300,7 @@ describe.skipIf(folder === null)("payments on Solana", () => {
 
 	test("what somebody else sent is not called expired while it is not final, or while the node does not tell it", async () => {
 		const desk = open();
-		const other = new BooksFolder();
+		const other = new StoreFolder();
 		const stranger = new SolanaDesk({ dir: other.dir, admin: other.admin(), cluster, facilitator, payTo, facilitatorMs: 1_000 });
 		cluster.final = false;
 		const [late, never] = [await sign({ usd: 6 }), await sign({ usd: 7 })];

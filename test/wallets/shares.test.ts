@@ -26,7 +26,7 @@ beforeAll(async () => {
 		},
 	});
 	bed = await startWalletGateway({
-		clock: { now: () => systemClock.now(), monotonic: () => systemClock.monotonic() + aheadMs },
+		clock: { wallMs: () => systemClock.wallMs(), monotonicMs: () => systemClock.monotonicMs() + aheadMs },
 		config: {
 			server: { maxRunning: MAX_RUNNING, maxBodyBytesInFlight: 8 * 1_048_576, trustedProxies: ["127.0.0.1"] },
 			siwx: { rpcUrl: `http://127.0.0.1:${silent.port}`, timeoutMs: 600_000 },

@@ -8,7 +8,7 @@ import type { AccountView } from "../../store/admin/account-view.ts";
 import type { MoneyEntry } from "../../store/admin/list-money.ts";
 import type { BookedOnce } from "../../store/admin/money-request.ts";
 import type { Refunded } from "../../store/admin/refund.ts";
-import { amount, instant, isoTime, nullable } from "../view-parts.ts";
+import { amount, instant, isoTime, nullable } from "../view-fields.ts";
 
 export const TierSchema = Type.Enum(["paid", "partner", "staff"]);
 const CurrencySchema = Type.Enum(["USD", "BUNDLED_CREDITS", "DIEM"]);

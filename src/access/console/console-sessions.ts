@@ -23,7 +23,7 @@ const PROLONG_EVERY_MS = 10 * 60_000;
 const COOKIE = "turnpike_console";
 const SECRET = /^[A-Za-z0-9_-]{43}\.[A-Za-z0-9_-]{43}$/;
 
-export interface ConsoleSessionParts {
+export interface ConsoleSessionsDeps {
 	readonly store: Pick<StorePort, "admin">;
 	readonly callers: { caller(hash: string): Caller | null | Promise<Caller | null> };
 	/** Counts a sign-in of an address. Throws RATE_LIMIT_EXCEEDED. */
@@ -36,7 +36,7 @@ export interface ConsoleSessionParts {
 }
 
 /** A session at one of its requests. */
-export interface LiveSession {
+export interface ActiveSession {
 	readonly keyHash: string;
 	readonly expiresAtMs: number;
 	/** What changing requests carry in X-CSRF-Token. */
@@ -46,16 +46,16 @@ export interface LiveSession {
 }
 
 export class ConsoleSessions {
-	readonly #parts: ConsoleSessionParts;
+	readonly #parts: ConsoleSessionsDeps;
 	readonly #secret: SecretReader;
 
-	constructor(parts: ConsoleSessionParts) {
+	constructor(parts: ConsoleSessionsDeps) {
 		this.#parts = parts;
 		this.#secret = new SecretReader(parts.store, "console-session");
 	}
 
 	/** Begins a session. Throws 401 for what is no key, 403 for a key that is not the operator's, 429, 503. */
-	async signIn(key: string, address: () => string): Promise<{ readonly session: LiveSession; readonly caller: Caller }> {
+	async signIn(key: string, address: () => string): Promise<{ readonly session: ActiveSession; readonly caller: Caller }> {
 		const { store, callers, takeSignIn, clock } = this.#parts;
 		takeSignIn(address());
 		const hash = keyHash(key);
@@ -64,7 +64,7 @@ export class ConsoleSessions {
 		this.#check(caller, address);
 		const random = randomBytes(32).toString("base64url");
 		const token = `${random}.${await this.#mac(`cookie ${random}`)}`;
-		const createdAtMs = clock.now();
+		const createdAtMs = clock.wallMs();
 		const expiresAtMs = createdAtMs + SESSION_MS;
 		const begun = { hash: hashOf(token), keyHash: hash, createdAtMs, expiresAtMs };
 		await orApiError(store.admin("beginConsoleSession", begun));
@@ -75,13 +75,13 @@ export class ConsoleSessions {
 	 * The session of a request with its cookie. Throws 401 where there is none, it has ended, or its key has; 403 where
 	 * the key is not the operator's any more, or this address is none of its; 503.
 	 */
-	async of(request: Request, address: () => string): Promise<LiveSession> {
+	async of(request: Request, address: () => string): Promise<ActiveSession> {
 		const { store, callers, clock } = this.#parts;
 		const token = cookieOf(request);
 		const [random = "", proof = ""] = token?.split(".") ?? [];
 		if (token === null || !same(proof, await this.#mac(`cookie ${random}`))) throw signedOut();
 		const hash = hashOf(token);
-		const nowMs = clock.now();
+		const nowMs = clock.wallMs();
 		const found = await orApiError(store.admin("findConsoleSession", { hash, nowMs }));
 		if (found === null) throw signedOut();
 		const caller = await callers.caller(found.keyHash);
@@ -94,7 +94,7 @@ export class ConsoleSessions {
 	}
 
 	/** Whether a changing request shows that it comes from the console's own pages. */
-	isOwn(session: LiveSession, request: Request): boolean {
+	isOwn(session: ActiveSession, request: Request): boolean {
 		return same(request.headers.get("x-csrf-token") ?? "", session.csrfToken);
 	}
 
@@ -109,8 +109,8 @@ export class ConsoleSessions {
 		checkRules(caller, { endpoint: "console", right: "OPERATOR", address, inList: this.#parts.inList });
 	}
 
-	async #live(token: string, ofKey: string, expiresAtMs: number, set: boolean): Promise<LiveSession> {
-		const lastsSeconds = Math.max(0, Math.floor((expiresAtMs - this.#parts.clock.now()) / 1_000));
+	async #live(token: string, ofKey: string, expiresAtMs: number, set: boolean): Promise<ActiveSession> {
+		const lastsSeconds = Math.max(0, Math.floor((expiresAtMs - this.#parts.clock.wallMs()) / 1_000));
 		return {
 			keyHash: ofKey,
 			expiresAtMs,

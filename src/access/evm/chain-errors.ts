@@ -13,7 +13,7 @@ export class WrongChainError extends ChainError {
 }
 
 /** The node answered this question with an error: asking it again gets the same answer. */
-export class ChainRefusal extends ChainError {
+export class ChainRefusedError extends ChainError {
 	override readonly name = "ChainRefusal";
 	/** True where the contract itself reverted. */
 	readonly reverted: boolean;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Chain } from "./chain.ts";
-import { ChainError, ChainRefusal, WrongChainError } from "./chain-errors.ts";
+import { ChainError, ChainRefusedError, WrongChainError } from "./chain-errors.ts";
 
 /** What the node answers to a method: a result, an error, or a response of its own. */
 let answers: Record<string, { result: unknown } | { error: object } | (() => Response)>;
@@ -60,7 +60,7 @@ test("a revert, a refusal and a node that cannot answer now are told apart", asy
 	const call = async (error: object) => {
 		answers.eth_call = { error };
 		const thrown = await fault(chain().call({ to: "0x1", data: "0x" }, "latest"));
-		return thrown instanceof ChainRefusal ? (thrown.reverted ? "reverted" : "refused") : "not now";
+		return thrown instanceof ChainRefusedError ? (thrown.reverted ? "reverted" : "refused") : "not now";
 	};
 	expect(await call({ code: 3, message: "execution reverted: no", data: "0x08c379a0" })).toBe("reverted");
 	expect(await call({ code: -32_000, message: "execution reverted" })).toBe("reverted");

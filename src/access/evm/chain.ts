@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { ChainError, ChainRefusal, WrongChainError } from "./chain-errors.ts";
+import { ChainError, ChainRefusedError, WrongChainError } from "./chain-errors.ts";
 
 /** Number of a block, or the newest one. */
 export type BlockName = number | "latest";
@@ -29,7 +29,7 @@ type Request = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
  * A chain of the Ethereum family, read over JSON-RPC. The first question is which chain it is. Every question throws
- * `ChainError`: `WrongChainError` where it is another one, `ChainRefusal` where the node answers with an error.
+ * `ChainError`: `WrongChainError` where it is another one, `ChainRefusedError` where the node answers with an error.
  */
 export class Chain {
 	readonly #options: ChainOptions;
@@ -90,9 +90,9 @@ export class Chain {
 	#faultOf(method: string, error: unknown): ChainError {
 		const { code, shortMessage, details } = error as { code?: unknown; shortMessage?: string; details?: string };
 		const said = [shortMessage, details].filter(Boolean).join(" ") || "the node cannot be reached";
-		const text = `${method}: ${withoutParts(this.#options.rpcUrl, said)}`.replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
+		const text = `${method}: ${withoutAddress(this.#options.rpcUrl, said)}`.replaceAll(/\s+/g, " ").slice(0, MAX_TEXT);
 		if (typeof code !== "number" || CANNOT_NOW.has(code)) return new ChainError(text);
-		return new ChainRefusal(text, code === REVERTED || /\brevert/i.test(details ?? ""));
+		return new ChainRefusedError(text, code === REVERTED || /\brevert/i.test(details ?? ""));
 	}
 }
 
@@ -100,7 +100,7 @@ const MAX_TEXT = 300;
 const MIN_SECRET = 8;
 
 /** A text in which neither an address nor what may be a secret in it (user, password, path, query) stands. */
-function withoutParts(address: string, text: string): string {
+function withoutAddress(address: string, text: string): string {
 	const { username, password, pathname, searchParams } = new URL(address);
 	const parts = [address, username, password, ...pathname.split("/"), ...searchParams.values()];
 	return parts.filter((part) => part.length >= MIN_SECRET).reduce((left, part) => left.replaceAll(part, "(hidden)"), text);

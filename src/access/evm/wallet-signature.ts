@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { Chain } from "./chain.ts";
-import { ChainRefusal } from "./chain-errors.ts";
+import { ChainRefusedError } from "./chain-errors.ts";
 import { recoverSigner } from "./recover-signer.ts";
 
 export interface WalletSignature {
@@ -49,7 +49,7 @@ export async function isSignedByContract(signed: WalletSignature & { readonly ch
 		const answer = await chain.call({ data }, "latest");
 		return answer !== "0x" && BigInt(answer) === TRUE;
 	} catch (error) {
-		if (error instanceof ChainRefusal && error.reverted) return false;
+		if (error instanceof ChainRefusedError && error.reverted) return false;
 		throw error;
 	}
 }

@@ -61,7 +61,7 @@ export const DescriptionSchema = patternedText("^[^\\u0000]*$", "must not contai
 export const MISNAMED_KEY_FIELDS = { consumptionLimits: "consumptionLimit" } as const;
 
 const FieldsSchema = Type.Object({ ...KEY_FIELDS, description: Type.Optional(Type.Union([DescriptionSchema, Type.Null()])) });
-export type EnteredKeyFields = Static<typeof FieldsSchema>;
+export type KeyFieldsInput = Static<typeof FieldsSchema>;
 
 /** What was entered, as the store keeps it. What was left out is left out here too. */
 export interface ReadKeyFields {
@@ -80,7 +80,7 @@ export interface KeyFieldContext {
 }
 
 /** Reads fields that their schema has let through. Throws 400. */
-export function readKeyFields(entered: EnteredKeyFields, { nowMs, ruleNames }: KeyFieldContext): ReadKeyFields {
+export function readKeyFields(entered: KeyFieldsInput, { nowMs, ruleNames }: KeyFieldContext): ReadKeyFields {
 	const { consumptionLimit, limitPeriod, description, expiresAt, restrictions } = entered;
 	if (restrictions) checkRestrictions(restrictions, ruleNames);
 	return {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KeyLimits } from "../../store/port.ts";
-import { keyLimitsView, spendableNano } from "./key-standing.ts";
+import { keyLimitsView, spendableNano } from "./key-limits-view.ts";
 
 const NANO = 1_000_000_000n;
 

@@ -6,7 +6,7 @@ import { closed } from "../../schema/closed.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { KeyUsage, KeyWithUsage } from "../../store/admin/key-usage.ts";
 import type { ApiKey, KeyLimits } from "../../store/port.ts";
-import { amount, instant, isoTime, nullable } from "../view-parts.ts";
+import { amount, instant, isoTime, nullable } from "../view-fields.ts";
 import { KeyTypeSchema, LimitPeriodSchema } from "./key-fields.ts";
 
 const limits = () => closed({ usd: nullable(Type.Number()), diem: nullable(Type.Number()), vcu: nullable(Type.Number()) });

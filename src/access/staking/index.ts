@@ -3,5 +3,5 @@
  * all; one stake is paid once a day, wherever it is moved. Never reads a stake at first use.
  */
 export type { Stakes } from "./port.ts";
-export type { StakeLook, StakeReader } from "./stake-reader.ts";
+export type { StakeReader, StakeReadOutcome } from "./stake-reader.ts";
 export { checkStaking, createStaking, type Staking, type StakingCheck } from "./staking.ts";

@@ -4,7 +4,7 @@ import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { runOperation } from "../../store/admin/operations.ts";
 import { type AdminStore, createAccount, setAccount, showAccount } from "../../store/admin.ts";
 import type { StorePort } from "../../store/port.ts";
-import { BooksFolder } from "../../store/testing/books-folder.ts";
+import { StoreFolder } from "../../store/testing/store-folder.ts";
 import { ManualClock, systemTimers } from "../../telemetry/clock.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { Chain } from "../evm/index.ts";
@@ -19,15 +19,15 @@ const CONFIRMATIONS = 3;
 const wallet = (index: number) => `0x${(0xa0_0000 + index).toString(16).padStart(40, "0")}`;
 
 let chain: StakingChain;
-let books: BooksFolder;
+let books: StoreFolder;
 let admin: AdminStore;
 let clock: ManualClock;
 
 async function begin(multicall: boolean): Promise<void> {
 	chain = await startStakingChain({ genesisSeconds: MIDNIGHT - 7_200, multicall });
-	books = new BooksFolder();
+	books = new StoreFolder();
 	clock = new ManualClock((MIDNIGHT - 3_600) * 1000);
-	admin = books.admin(() => clock.now());
+	admin = books.admin(() => clock.wallMs());
 }
 
 afterEach(async () => {
@@ -94,13 +94,13 @@ for (const multicall of [true, false]) {
 			const before = await chain.newest();
 			await midnight();
 			const reading = reader();
-			expect(await reading.look()).toBe("read");
+			expect(await reading.readIfDue()).toBe("read");
 			expect(await Promise.all([rich, poor, none, unlinked].map(stakeToday))).toEqual([5, 0.05, 0, 0]);
 			expect((await showAccount(admin, rich)).balances.diem).toBe((5 * NANO_PER_USD) as never);
 			expect((await showAccount(admin, poor)).balances.diem).toBe(0 as never);
 			expect(await day()).toMatchObject({ day: BigInt(DAY), block: BigInt(before + 1), reader: "n1" });
 			chain.calls.clear();
-			expect([await reading.look(), await reader({ node: "n2" }).look()]).toEqual(["read", "read"]);
+			expect([await reading.readIfDue(), await reader({ node: "n2" }).readIfDue()]).toEqual(["read", "read"]);
 			expect(chain.calls.size).toBe(0);
 			expect((await books.audit()).findings).toEqual([]);
 		});
@@ -113,12 +113,12 @@ for (const multicall of [true, false]) {
 			await chain.move(wallet(1), wallet(2));
 			await chain.setStake(wallet(3), 9n * TOKEN);
 			await chain.mine(CONFIRMATIONS);
-			expect(await reader().look()).toBe("read");
+			expect(await reader().readIfDue()).toBe("read");
 			expect(await Promise.all([from, to, late].map(stakeToday))).toEqual([5, 0, 0]);
 			await chain.mineAt(MIDNIGHT + 86_400);
 			await chain.mine(CONFIRMATIONS);
 			clock.advance(DAY_MS);
-			expect(await reader().look()).toBe("read");
+			expect(await reader().readIfDue()).toBe("read");
 			expect(await Promise.all([from, to, late].map(stakeToday))).toEqual([0, 5, 9]);
 		});
 
@@ -128,14 +128,14 @@ for (const multicall of [true, false]) {
 			await midnight();
 			// The chain goes away when the block has been chosen.
 			chain.answer = (method) => (method === "eth_call" ? new Response("down", { status: 404 }) : null);
-			expect(await reader().look()).toBe("failed");
+			expect(await reader().readIfDue()).toBe("failed");
 			const chosen = (await day())?.block;
 			chain.answer = null;
 			await chain.move(wallet(1), wallet(2));
 			await chain.mine(200);
 			clock.advance(5 * 3_600_000);
 			// Another node takes over, at the block of the first.
-			expect(await reader({ node: "n2" }).look()).toBe("read");
+			expect(await reader({ node: "n2" }).readIfDue()).toBe("read");
 			expect(await day()).toMatchObject({ block: chosen ?? -1n, reader: "n2" });
 			expect([await stakeToday(first), await stakeToday(second)]).toEqual([5, 0]);
 		});
@@ -145,7 +145,7 @@ for (const multicall of [true, false]) {
 			const big = await staker(2, 2n ** 64n * TOKEN);
 			const fits = await staker(3, 999_999n * TOKEN + TOKEN / 2n);
 			await midnight();
-			expect(await reader().look()).toBe("read");
+			expect(await reader().readIfDue()).toBe("read");
 			expect(await Promise.all([most, big, fits].map(stakeToday))).toEqual([1_000_000, 1_000_000, 999_999.5]);
 		});
 
@@ -153,10 +153,10 @@ for (const multicall of [true, false]) {
 			const rich = await staker(1, 5n * TOKEN);
 			const none = await staker(2);
 			await midnight();
-			expect(await reader({ view: "setStake(address)" }).look()).toBe("failed");
+			expect(await reader({ view: "setStake(address)" }).readIfDue()).toBe("failed");
 			expect(await runOperation(admin, "listUnreadStakers", { day: DAY, after: "", limit: 9 })).toHaveLength(2);
 			await admin.db.deleteFrom("stake_readings").execute();
-			expect(await reader({ view: "stakeOf(address)" }).look()).toBe("read");
+			expect(await reader({ view: "stakeOf(address)" }).readIfDue()).toBe("read");
 			expect([await stakeToday(rich), await stakeToday(none)]).toEqual([5, 0]);
 		});
 
@@ -166,7 +166,7 @@ for (const multicall of [true, false]) {
 			await chain.setStake(wallet(0), TOKEN);
 			await chain.setStake(wallet(204), 2n * TOKEN);
 			await midnight();
-			expect(await reader().look()).toBe("read");
+			expect(await reader().readIfDue()).toBe("read");
 			expect([await stakeToday(ids[0] ?? ""), await stakeToday(ids[204] ?? ""), await stakeToday(ids[100] ?? "")]).toEqual([
 				1, 2, 0,
 			]);
@@ -182,13 +182,13 @@ describe("in time", () => {
 		const id = await staker(1, 5n * TOKEN);
 		clock.setWall((MIDNIGHT + 1) * 1000);
 		const reading = reader();
-		expect(await reading.look()).toBe("later");
+		expect(await reading.readIfDue()).toBe("later");
 		await chain.mineAt(MIDNIGHT);
 		await chain.mine(CONFIRMATIONS - 1);
-		expect(await reading.look()).toBe("later");
+		expect(await reading.readIfDue()).toBe("later");
 		expect(await stakeToday(id)).toBe(0);
 		await chain.mine(1);
-		expect(await reading.look()).toBe("read");
+		expect(await reading.readIfDue()).toBe("read");
 		expect(await stakeToday(id)).toBe(5);
 	});
 
@@ -197,26 +197,26 @@ describe("in time", () => {
 		await midnight();
 		chain.answer = "down";
 		const reading = reader();
-		expect(await reading.look()).toBe("failed");
-		expect(await reading.look()).toBe("later");
+		expect(await reading.readIfDue()).toBe("failed");
+		expect(await reading.readIfDue()).toBe("later");
 		clock.advance(15_000);
-		expect(await reading.look()).toBe("failed");
+		expect(await reading.readIfDue()).toBe("failed");
 		clock.advance(15_000);
-		expect(await reading.look()).toBe("later");
+		expect(await reading.readIfDue()).toBe("later");
 		expect(await stakeToday(id)).toBe(0);
 		chain.answer = null;
 		clock.advance(15_000);
-		expect(await reading.look()).toBe("read");
+		expect(await reading.readIfDue()).toBe("read");
 		expect(await stakeToday(id)).toBe(5);
 	});
 
 	test("a day that could not be read pays nothing, not what the day before paid", async () => {
 		const id = await staker(1, 5n * TOKEN);
 		await midnight();
-		expect(await reader().look()).toBe("read");
+		expect(await reader().readIfDue()).toBe("read");
 		chain.answer = "down";
 		clock.advance(DAY_MS);
-		expect(await reader().look()).toBe("failed");
+		expect(await reader().readIfDue()).toBe("failed");
 		expect(await stakeToday(id)).toBe(0);
 	});
 
@@ -226,7 +226,7 @@ describe("in time", () => {
 		await chain.setStake(wallet(1), 50n * TOKEN);
 		await chain.mine(300);
 		clock.advance(10 * 3_600_000);
-		expect(await reader().look()).toBe("read");
+		expect(await reader().readIfDue()).toBe("read");
 		expect(await stakeToday(id)).toBe(5);
 	});
 
@@ -234,20 +234,20 @@ describe("in time", () => {
 		await staker(1, 5n * TOKEN);
 		await midnight();
 		chain.answer = "down";
-		expect(await reader({ node: "dead" }).look()).toBe("failed");
+		expect(await reader({ node: "dead" }).readIfDue()).toBe("failed");
 		chain.answer = null;
-		expect(await reader({ node: "n2" }).look()).toBe("later");
+		expect(await reader({ node: "n2" }).readIfDue()).toBe("later");
 		expect((await day())?.finished_at).toBeNull();
 		clock.advance(120_001);
-		expect(await reader({ node: "n2" }).look()).toBe("read");
+		expect(await reader({ node: "n2" }).readIfDue()).toBe("read");
 		await admin.db.updateTable("stake_readings").set({ finished_at: null }).execute();
-		expect(await reader({ node: "n2" }).look()).toBe("read");
+		expect(await reader({ node: "n2" }).readIfDue()).toBe("read");
 	});
 
 	test("several nodes that look at once read once", async () => {
 		const ids = [await staker(1, 5n * TOKEN), await staker(2, 6n * TOKEN)];
 		await midnight();
-		const looks = await Promise.all(["n1", "n2", "n3"].map((node) => reader({ node }).look()));
+		const looks = await Promise.all(["n1", "n2", "n3"].map((node) => reader({ node }).readIfDue()));
 		expect(looks.filter((look) => look === "read").length).toBeGreaterThanOrEqual(1);
 		expect(looks).not.toContain("failed");
 		expect(await Promise.all(ids.map(stakeToday))).toEqual([5, 6]);
@@ -255,7 +255,7 @@ describe("in time", () => {
 
 	test("without a staker the chain is not asked", async () => {
 		await midnight();
-		expect(await reader().look()).toBe("read");
+		expect(await reader().readIfDue()).toBe("read");
 		expect(chain.calls.size).toBe(0);
 	});
 
@@ -263,15 +263,15 @@ describe("in time", () => {
 		const id = await staker(1, 5n * TOKEN);
 		await setAccount(admin, id, { stakeDiem: "2" });
 		await midnight();
-		expect(await reader().look()).toBe("read");
+		expect(await reader().readIfDue()).toBe("read");
 		expect(await stakeToday(id)).toBe(2);
 	});
 
 	test("another chain, and a contract that is not there, are faults that pay nothing", async () => {
 		const id = await staker(1, 5n * TOKEN);
 		await midnight();
-		expect(await reader({ id: 1 }).look()).toBe("failed");
-		expect(await reader({ contract: wallet(99) }).look()).toBe("failed");
+		expect(await reader({ id: 1 }).readIfDue()).toBe("failed");
+		expect(await reader({ contract: wallet(99) }).readIfDue()).toBe("failed");
 		expect(await stakeToday(id)).toBe(0);
 		expect((await day())?.block).toBeNull();
 	});
@@ -280,13 +280,13 @@ describe("in time", () => {
 		const id = await staker(1, 5n * TOKEN);
 		await midnight();
 		chain.answer = (method) => (method === "eth_call" ? new Response("down", { status: 404 }) : null);
-		expect(await reader().look()).toBe("failed");
+		expect(await reader().readIfDue()).toBe("failed");
 		chain.answer = null;
 		await admin.db
 			.updateTable("stake_readings")
 			.set({ block_hash: `0x${"00".repeat(32)}` })
 			.execute();
-		expect(await reader().look()).toBe("given-up");
+		expect(await reader().readIfDue()).toBe("given-up");
 		expect(await stakeToday(id)).toBe(0);
 	});
 
@@ -294,9 +294,9 @@ describe("in time", () => {
 		const id = await staker(1, 5n * TOKEN);
 		await midnight();
 		chain.answer = (method) => (method === "eth_call" ? new Response("down", { status: 404 }) : null);
-		expect(await reader().look()).toBe("failed");
+		expect(await reader().readIfDue()).toBe("failed");
 		chain.answer = null;
-		expect(await reader({ view: "stakeOf(address)" }).look()).toBe("given-up");
+		expect(await reader({ view: "stakeOf(address)" }).readIfDue()).toBe("given-up");
 		expect(await stakeToday(id)).toBe(0);
 	});
 
@@ -304,7 +304,7 @@ describe("in time", () => {
 		const ids: string[] = [];
 		for (let index = 2; index < 12; index++) ids.push(await staker(index, BigInt(index) * TOKEN));
 		await midnight();
-		expect(await reader({ view: "costlyBalanceOf(address)" }).look()).toBe("read");
+		expect(await reader({ view: "costlyBalanceOf(address)" }).readIfDue()).toBe("read");
 		expect(await Promise.all(ids.map(stakeToday))).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
 		expect(chain.calls.get("eth_call")).toBeGreaterThan(1);
 	});
@@ -318,11 +318,11 @@ describe("in time", () => {
 				? Response.json({ jsonrpc: "2.0", id: 0, error: { code: -32_000, message: "missing trie node" } })
 				: null;
 		const reading = reader();
-		expect(await reading.look()).toBe("failed");
+		expect(await reading.readIfDue()).toBe("failed");
 		expect(await Promise.all(ids.map(stakeToday))).toEqual([0, 6]);
 		chain.answer = null;
 		clock.advance(15_000);
-		expect(await reading.look()).toBe("read");
+		expect(await reading.readIfDue()).toBe("read");
 		expect(await Promise.all(ids.map(stakeToday))).toEqual([5, 6]);
 	});
 });

@@ -2,14 +2,14 @@ import type { ReadStake as BookedStake, StakeBlock, Staker } from "../../store/a
 import type { StorePort } from "../../store/port.ts";
 import { type Clock, every, type Timers } from "../../telemetry/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Block, ChainError, ChainRefusal } from "../evm/index.ts";
+import { type Block, ChainError, ChainRefusedError } from "../evm/index.ts";
 import { firstBlockSince } from "./first-block.ts";
 import { nanoDiemOf, type StakeRate } from "./stake-amount.ts";
 import type { StakeOrFault, StakingContract } from "./staking-contract.ts";
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
-const LOOK_EVERY_MS = 15_000;
+const CHECK_EVERY_MS = 15_000;
 /** Another node takes over a reading that was silent for so long. */
 const TERM_MS = 120_000;
 const FIRST_RETRY_MS = 15_000;
@@ -18,7 +18,7 @@ const LAST_RETRY_MS = 600_000;
 const PAGE = 200;
 const PAGE_ALONE = 40;
 
-export interface StakeReaderParts {
+export interface StakeReaderDeps {
 	readonly store: Pick<StorePort, "admin" | "node">;
 	readonly contract: StakingContract;
 	/** Names chain, contract and view: one day is read at one of them. */
@@ -32,16 +32,16 @@ export interface StakeReaderParts {
 }
 
 /** What a look at the clock came to. `later`: another node reads, the block is not there yet, or a fault is waited out. */
-export type StakeLook = "read" | "later" | "failed" | "given-up";
+export type StakeReadOutcome = "read" | "later" | "failed" | "given-up";
 
 /**
  * Reads the stakes of each UTC day, once for all nodes, at the day's first block. A reading that fails is tried again as
  * long as the day lasts, at the same block; what is not read by then pays nothing that day.
  */
 export class StakeReader {
-	readonly #parts: StakeReaderParts;
+	readonly #parts: StakeReaderDeps;
 	#stopTicking: (() => void) | null = null;
-	#looking: Promise<StakeLook> | null = null;
+	#looking: Promise<StakeReadOutcome> | null = null;
 	#stopped = false;
 	/** The day that the rest is about. */
 	#day = -1;
@@ -50,13 +50,13 @@ export class StakeReader {
 	/** By the monotonic clock. */
 	#notBeforeMs = 0;
 
-	constructor(parts: StakeReaderParts) {
+	constructor(parts: StakeReaderDeps) {
 		this.#parts = parts;
 	}
 
 	start(): void {
-		void this.look();
-		this.#stopTicking = every(this.#parts.timers, LOOK_EVERY_MS, () => void this.look());
+		void this.readIfDue();
+		this.#stopTicking = every(this.#parts.timers, CHECK_EVERY_MS, () => void this.readIfDue());
 	}
 
 	/** Ends between two pages; what is under way then is left to another node, or to the next start. */
@@ -66,16 +66,16 @@ export class StakeReader {
 	}
 
 	/** Reads what is to be read now. Looks that come meanwhile share this one. Never rejects. */
-	look(): Promise<StakeLook> {
-		this.#looking ??= this.#look().finally(() => {
+	readIfDue(): Promise<StakeReadOutcome> {
+		this.#looking ??= this.#readIfDue().finally(() => {
 			this.#looking = null;
 		});
 		return this.#looking;
 	}
 
-	async #look(): Promise<StakeLook> {
+	async #readIfDue(): Promise<StakeReadOutcome> {
 		const { clock, log } = this.#parts;
-		const day = Math.floor(clock.now() / DAY_MS);
+		const day = Math.floor(clock.wallMs() / DAY_MS);
 		if (day !== this.#day) {
 			this.#day = day;
 			this.#outcome = null;
@@ -83,7 +83,7 @@ export class StakeReader {
 			this.#notBeforeMs = 0;
 		}
 		if (this.#outcome !== null) return this.#outcome;
-		if (clock.monotonic() < this.#notBeforeMs) return "later";
+		if (clock.monotonicMs() < this.#notBeforeMs) return "later";
 		try {
 			const look = await this.#readDay(day);
 			if (look === "read" || look === "given-up") this.#outcome = look;
@@ -91,14 +91,14 @@ export class StakeReader {
 		} catch (error) {
 			if (this.#stopped) return "later";
 			const retryMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LAST_RETRY_MS);
-			this.#notBeforeMs = clock.monotonic() + retryMs;
+			this.#notBeforeMs = clock.monotonicMs() + retryMs;
 			const cause = error instanceof Error ? error.message : String(error);
 			log.warn({ day: dateOf(day), cause, retryMs }, "stakes could not be read; who was not read has no diem until then");
 			return "failed";
 		}
 	}
 
-	async #readDay(day: number): Promise<StakeLook> {
+	async #readDay(day: number): Promise<StakeReadOutcome> {
 		const { store, origin, log, contract } = this.#parts;
 		const turn = await store.admin("takeStakeReading", { day, origin, reader: store.node.id, termMs: TERM_MS });
 		if (turn.turn === "done") return "read";
@@ -153,7 +153,7 @@ export class StakeReader {
 		const together = await contract.hasMulticall(block);
 		const size = together ? PAGE : PAGE_ALONE;
 		let read = 0;
-		let refusal: ChainRefusal | null = null;
+		let refusal: ChainRefusedError | null = null;
 		for (let after = "", more = true; more && !this.#stopped; ) {
 			const page = await this.#page(day, after, size);
 			after = page.at(-1)?.accountId ?? after;
@@ -172,13 +172,13 @@ export class StakeReader {
 	}
 
 	/** A contract that reverts for everybody is a wrong view; one that reverts for some has nothing of theirs. */
-	#judge(page: readonly Staker[], answers: readonly StakeOrFault[]): { stakes: BookedStake[]; fault: ChainRefusal | null } {
+	#judge(page: readonly Staker[], answers: readonly StakeOrFault[]): { stakes: BookedStake[]; fault: ChainRefusedError | null } {
 		const stakes: BookedStake[] = [];
-		let fault: ChainRefusal | null = null;
+		let fault: ChainRefusedError | null = null;
 		let answered = false;
 		for (const [index, staker] of page.entries()) {
 			const answer = answers[index];
-			if (answer instanceof ChainRefusal) fault = answer;
+			if (answer instanceof ChainRefusedError) fault = answer;
 			else if (answer !== undefined) {
 				answered ||= answer !== "reverted";
 				stakes.push({ ...staker, stake: answer === "reverted" ? 0 : nanoDiemOf(answer, this.#parts.rate) });
@@ -187,7 +187,7 @@ export class StakeReader {
 		if (answered || stakes.length === 0) return { stakes, fault };
 		return {
 			stakes: [],
-			fault: fault ?? new ChainRefusal("the contract reverts for every wallet; is staking.view right?", true),
+			fault: fault ?? new ChainRefusedError("the contract reverts for every wallet; is staking.view right?", true),
 		};
 	}
 

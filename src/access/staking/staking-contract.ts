@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { type BlockName, type Chain, ChainError, ChainRefusal } from "../evm/index.ts";
+import { type BlockName, type Chain, ChainError, ChainRefusedError } from "../evm/index.ts";
 
 export interface StakingContractOptions {
 	readonly contract: string;
@@ -12,7 +12,7 @@ export interface StakingContractOptions {
 /** The token's smallest units, or that the contract reverted. */
 export type ReadStake = bigint | "reverted";
 /** In the place of a wallet that the node refused to answer for: why. */
-export type StakeOrFault = ReadStake | ChainRefusal;
+export type StakeOrFault = ReadStake | ChainRefusedError;
 
 /** Single calls under way at once. */
 const AT_ONCE = 8;
@@ -44,11 +44,11 @@ export class StakingContract {
 		try {
 			answer = await this.chain.call({ to: this.#options.contract, data }, at);
 		} catch (error) {
-			if (error instanceof ChainRefusal && error.reverted) return "reverted";
+			if (error instanceof ChainRefusedError && error.reverted) return "reverted";
 			throw error;
 		}
 		const stake = firstWord(answer);
-		if (stake === null) throw new ChainRefusal(`${this.#options.view} returned no number`, false);
+		if (stake === null) throw new ChainRefusedError(`${this.#options.view} returned no number`, false);
 		return stake;
 	}
 
@@ -68,12 +68,12 @@ export class StakingContract {
 		try {
 			answers = await this.#multicall(wallets, at);
 		} catch (error) {
-			if (!(error instanceof ChainRefusal)) throw error;
+			if (!(error instanceof ChainRefusedError)) throw error;
 			answers = wallets.map(() => null);
 		}
 		const unknown = wallets.filter((_, index) => answers[index] === null);
 		const alone = (await this.stakes(unknown, at)).values();
-		return answers.map((answer) => answer ?? alone.next().value ?? new ChainRefusal("no answer", false));
+		return answers.map((answer) => answer ?? alone.next().value ?? new ChainRefusedError("no answer", false));
 	}
 
 	async #multicall(wallets: readonly string[], at: BlockName): Promise<(bigint | null)[]> {
@@ -87,7 +87,7 @@ export class StakingContract {
 		try {
 			results = decodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", data: answer });
 		} catch {
-			throw new ChainRefusal("what stands at staking.multicall answers as no Multicall3 does", false);
+			throw new ChainRefusedError("what stands at staking.multicall answers as no Multicall3 does", false);
 		}
 		if (results.length !== wallets.length) throw new ChainError("Multicall3 answered for another number of wallets");
 		return results.map(({ success, returnData }) => (success ? firstWord(returnData) : null));
@@ -97,7 +97,7 @@ export class StakingContract {
 		try {
 			return await this.stake(wallet, at);
 		} catch (error) {
-			if (error instanceof ChainRefusal) return error;
+			if (error instanceof ChainRefusedError) return error;
 			throw error;
 		}
 	}

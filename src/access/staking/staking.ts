@@ -5,12 +5,12 @@ import type { Clock, Timers } from "../../telemetry/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { Chain, WrongChainError } from "../evm/index.ts";
 import { ChainStakes } from "./chain-stakes.ts";
+import { OperatorStakes } from "./operator-stakes.ts";
 import type { Stakes } from "./port.ts";
 import { StakeReader } from "./stake-reader.ts";
 import { StakingContract } from "./staking-contract.ts";
-import { TableStakes } from "./table-stakes.ts";
 
-export interface StakingParts {
+export interface StakingDeps {
 	readonly config: StakingConfig;
 	readonly store: Pick<StorePort, "admin" | "node">;
 	readonly clock: Clock;
@@ -26,9 +26,9 @@ export interface Staking {
 	readonly reader: StakeReader | null;
 }
 
-export function createStaking({ config, store, clock, timers, log }: StakingParts): Staking {
+export function createStaking({ config, store, clock, timers, log }: StakingDeps): Staking {
 	const contract = contractOf(config);
-	if (contract === null) return { stakes: new TableStakes(store), chain: null, reader: null };
+	if (contract === null) return { stakes: new OperatorStakes(store), chain: null, reader: null };
 	const { decimals, diemPerToken, confirmations } = config;
 	const reader = new StakeReader({
 		store,

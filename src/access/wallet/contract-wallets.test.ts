@@ -5,7 +5,7 @@ import { until } from "../../../test/support/until.ts";
 import { ApiError } from "../../errors/index.ts";
 import { Chain } from "../evm/index.ts";
 import { writeMessage } from "./sign-in-message.ts";
-import { encode, evmHeader, message, NOW, newSignIn, newWallet, outcome, type Signer } from "./sign-ins.test-support.ts";
+import { encode, evmHeader, message, NOW, newSignIn, newWallet, outcome, type Signer } from "./testing/sign-ins.ts";
 
 let chain: StakingChain;
 const owner = newWallet();

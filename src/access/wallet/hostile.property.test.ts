@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { encode, evmHeader, newSignIn, newSolanaWallet, newWallet, outcome, solanaHeader } from "./sign-ins.test-support.ts";
+import { encode, evmHeader, newSignIn, newSolanaWallet, newWallet, outcome, solanaHeader } from "./testing/sign-ins.ts";
 
 const RUNS = { numRuns: 300 };
 const wallet = newWallet();

@@ -8,4 +8,4 @@ export type { SignInChallenge } from "./sign-in-challenge.ts";
 export { signInOrigins } from "./sign-in-origins.ts";
 export type { SignedInWallet } from "./signed-in-wallet.ts";
 export { addressOfIdentity, identityOfAddress, WALLET_ADDRESS } from "./wallet-address.ts";
-export { WalletSignIn, type WalletSignInParts } from "./wallet-sign-in.ts";
+export { WalletSignIn, type WalletSignInDeps } from "./wallet-sign-in.ts";

@@ -5,7 +5,7 @@ import { SiweMessage } from "siwe";
 import { createSiweMessage, generateSiweNonce } from "viem/siwe";
 import { ManualClock } from "../../telemetry/clock.ts";
 import { signInOrigins } from "./sign-in-origins.ts";
-import { encode, newSignIn, newSolanaWallet, newWallet, outcome } from "./sign-ins.test-support.ts";
+import { encode, newSignIn, newSolanaWallet, newWallet, outcome } from "./testing/sign-ins.ts";
 
 const ORIGIN = "https://api.example.test";
 const RESOURCE = `${ORIGIN}/api/v1/chat/completions`;
@@ -167,8 +167,8 @@ describe("a challenge", () => {
 			uri: `${ORIGIN}/api/v1/models`,
 			version: "1",
 			nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
-			issuedAt: new Date(server.clock.now()).toISOString(),
-			expirationTime: new Date(server.clock.now() + 300_000).toISOString(),
+			issuedAt: new Date(server.clock.wallMs()).toISOString(),
+			expirationTime: new Date(server.clock.wallMs() + 300_000).toISOString(),
 			statement: expect.any(String),
 		});
 		expect(challenged(server).info.nonce).not.toBe(info.nonce);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readMessage, type SignInMessage, writeMessage } from "./sign-in-message.ts";
-import { message, newWallet } from "./sign-ins.test-support.ts";
+import { message, newWallet } from "./testing/sign-ins.ts";
 
 const ADDRESS = newWallet().address;
 const TEXT = writeMessage(message(ADDRESS));

@@ -3,7 +3,7 @@ import { type PostgresCluster, startPostgres } from "../../../test/support/postg
 import { ApiError } from "../../errors/index.ts";
 import { type AdminOperation, runOperation } from "../../store/admin/operations.ts";
 import type { StorePort } from "../../store/port.ts";
-import { BooksFolder } from "../../store/testing/books-folder.ts";
+import { StoreFolder } from "../../store/testing/store-folder.ts";
 import {
 	at,
 	evmHeader,
@@ -14,14 +14,14 @@ import {
 	outcome,
 	type Signer,
 	solanaHeader,
-} from "./sign-ins.test-support.ts";
+} from "./testing/sign-ins.ts";
 
 let cluster: PostgresCluster;
-let books: BooksFolder;
+let books: StoreFolder;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 });
 afterAll(async () => {
 	await books.remove();

@@ -16,7 +16,7 @@ import {
 	requestWith,
 	SOLANA_ID,
 	solanaHeader,
-} from "./sign-ins.test-support.ts";
+} from "./testing/sign-ins.ts";
 
 const wallet = newWallet();
 const solana = newSolanaWallet();

@@ -7,15 +7,15 @@ import { type Clock, systemTimers, type Timers } from "../../telemetry/clock.ts"
 import type { Log } from "../../telemetry/log.ts";
 import { type Chain, ChainError, isSignedByContract, isSignedByKey } from "../evm/index.ts";
 import { checkMessage, SKEW_MS } from "./check-message.ts";
-import { type KnownSignIn, KnownSignIns } from "./known-sign-ins.ts";
 import { type SignInChallenge, signInChallenge } from "./sign-in-challenge.ts";
 import { decodeSignIn, signInHeader } from "./sign-in-header.ts";
 import { readProof, type SignInProof } from "./sign-in-proof.ts";
 import { refusedSignIn } from "./sign-in-refusal.ts";
 import type { SignedInWallet } from "./signed-in-wallet.ts";
 import { isSignedBySolana } from "./solana-signature.ts";
+import { type VerifiedSignIn, VerifiedSignIns } from "./verified-sign-ins.ts";
 
-export interface WalletSignInParts {
+export interface WalletSignInDeps {
 	readonly store: Pick<StorePort, "admin">;
 	readonly clock: Clock;
 	/** Default: those of the system. */
@@ -43,12 +43,12 @@ const MAX_CONTRACT_WAIT_MS = 10_000;
  * it expires; where sign-ins serve once, the store remembers that it did, for all nodes.
  */
 export class WalletSignIn {
-	readonly #parts: WalletSignInParts;
-	readonly #known = new KnownSignIns();
-	readonly #checking = new Map<string, Promise<KnownSignIn>>();
+	readonly #parts: WalletSignInDeps;
+	readonly #known = new VerifiedSignIns();
+	readonly #checking = new Map<string, Promise<VerifiedSignIn>>();
 	readonly #contractChecks = new SharedCapacity(MAX_CONTRACT_CHECKS);
 
-	constructor(parts: WalletSignInParts) {
+	constructor(parts: WalletSignInDeps) {
 		this.#parts = parts;
 	}
 
@@ -60,17 +60,17 @@ export class WalletSignIn {
 		const header = signInHeader(request.headers);
 		if (header === null) return null;
 		const name = hash("sha256", header, "hex");
-		const known = this.#known.find(name, this.#parts.clock.now());
+		const known = this.#known.find(name, this.#parts.clock.wallMs());
 		if (this.#parts.singleUse()) return this.#once(known ?? this.#check(name, header, clientAddress));
 		return known === null ? this.#check(name, header, clientAddress).then(({ wallet }) => wallet) : known.wallet;
 	}
 
 	/** What a caller of this address needs to know to sign in. */
 	challenge(requestUrl: string): SignInChallenge {
-		return signInChallenge(requestUrl, this.#parts.origins(), this.#parts.clock.now());
+		return signInChallenge(requestUrl, this.#parts.origins(), this.#parts.clock.wallMs());
 	}
 
-	async #once(checked: KnownSignIn | Promise<KnownSignIn>): Promise<SignedInWallet> {
+	async #once(checked: VerifiedSignIn | Promise<VerifiedSignIn>): Promise<SignedInWallet> {
 		const known = await checked;
 		if (known.served) throw refusedSignIn("nonce_used");
 		const { wallet, nonce } = known;
@@ -78,14 +78,14 @@ export class WalletSignIn {
 		const { store, clock } = this.#parts;
 		// Another node's clock may be behind ours: it takes the header a little longer.
 		const expiresAtMs = wallet.expiresAtMs + SKEW_MS;
-		const first = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.now() }));
+		const first = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.wallMs() }));
 		known.served = true;
 		if (!first) throw refusedSignIn("nonce_used");
 		return wallet;
 	}
 
 	/** Requests with the same header share one check. */
-	#check(name: string, header: string, clientAddress: () => string): Promise<KnownSignIn> {
+	#check(name: string, header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
 		const running = this.#checking.get(name);
 		if (running !== undefined) return running;
 		const checking = this.#checked(header, clientAddress)
@@ -98,10 +98,10 @@ export class WalletSignIn {
 		return checking;
 	}
 
-	async #checked(header: string, clientAddress: () => string): Promise<KnownSignIn> {
+	async #checked(header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
 		const { clock, origins, log } = this.#parts;
 		try {
-			const nowMs = clock.now();
+			const nowMs = clock.wallMs();
 			const proof = await readProof(decodeSignIn(header));
 			const expiresAtMs = await checkMessage(proof, origins(), nowMs);
 			const signer = await this.#signer(proof, clientAddress);

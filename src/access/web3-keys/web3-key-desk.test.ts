@@ -5,16 +5,16 @@ import { ApiError } from "../../errors/index.ts";
 import { runOperation } from "../../store/admin/operations.ts";
 import { createAccount, listKeys, setAccount } from "../../store/admin.ts";
 import type { StorePort } from "../../store/port.ts";
-import { BooksFolder } from "../../store/testing/books-folder.ts";
-import { TableStakes } from "../staking/table-stakes.ts";
-import { Web3KeyDesk } from "./web3-key-desk.ts";
+import { StoreFolder } from "../../store/testing/store-folder.ts";
+import { OperatorStakes } from "../staking/operator-stakes.ts";
+import { Web3KeyService } from "./web3-key-service.ts";
 
 let cluster: PostgresCluster;
-let books: BooksFolder;
+let books: StoreFolder;
 
 beforeAll(async () => {
 	cluster = await startPostgres();
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 });
 afterAll(async () => {
 	await books.remove();
@@ -22,10 +22,10 @@ afterAll(async () => {
 });
 
 /** The desk of a node of its own. */
-function node(): Web3KeyDesk {
+function node(): Web3KeyService {
 	const admin = books.admin();
 	const store = { admin: (name, input) => runOperation(admin, name, input) } as Pick<StorePort, "admin">;
-	return new Web3KeyDesk({ store, stakes: new TableStakes(store), chain: null, names: { token: "diem", chain: "Base" } });
+	return new Web3KeyService({ store, stakes: new OperatorStakes(store), chain: null, names: { token: "diem", chain: "Base" } });
 }
 
 test("a token of one node is good on every other, and serves once for all of them", async () => {

@@ -1,6 +1,6 @@
 /** The commands as plain data, for what is written from them: shell completion. */
 import type { ArgDef, CommandDef } from "citty";
-import { settled } from "../settled.ts";
+import { waitForStore } from "../settled.ts";
 
 /** What follows an option. */
 export type OptionValue = "none" | "file" | "folder" | "text" | readonly string[];
@@ -23,12 +23,12 @@ export interface CommandNode {
 
 /** Loads a command and all below it. */
 export async function commandTree(name: string, command: CommandDef): Promise<CommandNode> {
-	const meta = await settled(command.meta);
-	const args = Object.entries((await settled(command.args)) ?? {});
-	const subCommands = Object.entries((await settled(command.subCommands)) ?? {});
+	const meta = await waitForStore(command.meta);
+	const args = Object.entries((await waitForStore(command.args)) ?? {});
+	const subCommands = Object.entries((await waitForStore(command.subCommands)) ?? {});
 	const children: CommandNode[] = [];
 	for (const [child, of] of subCommands) {
-		const resolved = await settled(of);
+		const resolved = await waitForStore(of);
 		if (resolved !== undefined) children.push(await commandTree(child, resolved));
 	}
 	return {

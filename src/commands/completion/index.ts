@@ -1,6 +1,6 @@
 import { type CommandDef, defineCommand } from "citty";
 import { EXIT_USAGE } from "../exit-codes.ts";
-import { complain } from "../print.ts";
+import { printError } from "../print.ts";
 import { commandTree } from "./command-tree.ts";
 import { completionScript, SHELLS } from "./scripts.ts";
 
@@ -15,7 +15,7 @@ export function completionOf(root: () => CommandDef) {
 		async run({ args }) {
 			const shell = SHELLS.find((known) => known === args.shell);
 			if (shell === undefined) {
-				complain(`Expected one of ${SHELLS.join(", ")}, not ${args.shell}`);
+				printError(`Expected one of ${SHELLS.join(", ")}, not ${args.shell}`);
 				process.exitCode = EXIT_USAGE;
 				return;
 			}

@@ -2,7 +2,7 @@ import { SQL } from "bun";
 import type { Config } from "../../config/index.ts";
 import { audit } from "../../ledger/index.ts";
 import { openAdmin } from "../../store/admin.ts";
-import { hasDatabase, readPostgresServer, refuseLostBooks, shownAddress } from "../../store/index.ts";
+import { hasDatabase, readPostgresServer, refuseLostStore, shownAddress } from "../../store/index.ts";
 import { type Finding, fault, ok } from "../../telemetry/finding.ts";
 import { storeFaultText } from "../store-fault.ts";
 
@@ -20,7 +20,7 @@ export async function checkBooks(config: Config): Promise<Finding> {
 }
 
 async function ofFolder(data: string): Promise<Finding> {
-	refuseLostBooks(data);
+	refuseLostStore(data);
 	return hasDatabase(data) ? auditOf(data) : ok(NAME, "no store yet");
 }
 

@@ -3,7 +3,7 @@ import { checkStaking } from "../../access/index.ts";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import { type Config, SettingError, type SettingPlaces } from "../../config/index.ts";
 import { checkTopUps } from "../../payments/index.ts";
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createRpcUpstreams, type RpcMemberStatus, type RpcNetworkStatus } from "../../upstreams/rpc/index.ts";
 import { CATALOG_DIR } from "../paths.ts";
@@ -36,7 +36,7 @@ function ofMember(network: RpcNetworkStatus["network"], { name, origin, chain, i
 	// Public endpoints come and go by themselves, and others stand in for them.
 	const silent = `${who} does not answer`;
 	const mend = `start that node, or set rpc.networks.${network}.upstreams to one that runs`;
-	return isPublic ? note(title, silent, mend) : fault(title, silent, mend);
+	return isPublic ? notice(title, silent, mend) : fault(title, silent, mend);
 }
 
 /** The chain of stakes, where one is configured. */

@@ -1,7 +1,7 @@
 /** What is wrong with single entries of `models.entries`, beside who serves them. */
 import type { ModelType } from "../../catalog/index.ts";
 import type { Config } from "../../config/index.ts";
-import { type Finding, fault, note } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice } from "../../telemetry/finding.ts";
 import { readWorkflow } from "../../upstreams/images/comfyui/workflow.ts";
 
 type Entries = Config["models"]["entries"];
@@ -32,7 +32,7 @@ export function soldBelowCost(entries: Entries): Finding[] {
 			const [sold = 0, paid = 0] = [price?.[part], cost?.[part]];
 			if (price === undefined || sold >= paid) return [];
 			const text = `${part} is sold at ${sold} USD for a million tokens, and costs ${paid}`;
-			return [note(`model ${id}`, text, `models.entries["${id}"].price.${part}: ${paid} or more`)];
+			return [notice(`model ${id}`, text, `models.entries["${id}"].price.${part}: ${paid} or more`)];
 		}),
 	);
 }

@@ -3,11 +3,11 @@ import { dirname, join, resolve } from "node:path";
 import type { Config } from "../../config/index.ts";
 import { cgroupVersion } from "../../engines/cgroup.ts";
 import { openMode } from "../../journal/owner-only.ts";
-import { whyNoListening } from "../../server/index.ts";
+import { listenProblem } from "../../server/index.ts";
 import { journalFolder } from "../../store/index.ts";
 import { archiveFolder } from "../../store/retention/retention-order.ts";
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
-import { notedServer } from "../serve/running-server.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
+import { recordedServer } from "../serve/running-server.ts";
 
 /** Below it a node that is busy refuses connections: each request takes one descriptor, and its upstream another. */
 const LEAST_DESCRIPTORS = 1_024;
@@ -39,7 +39,8 @@ export function checkDataFolder({ data, journal }: Config): Finding[] {
 	if (statOf(segments)?.isDirectory() === false)
 		return [fault(name, `${segments} is a file, and the journal needs a folder of that name`, `mv ${segments} ${segments}.old`)];
 	const mode = openMode(dir);
-	const rights = mode === null ? ok(name, dir) : note(name, `${dir}: others can look into it (mode ${mode})`, `chmod 700 ${dir}`);
+	const rights =
+		mode === null ? ok(name, dir) : notice(name, `${dir}: others can look into it (mode ${mode})`, `chmod 700 ${dir}`);
 	return [rights, ...diskOf(dir, journal.minFreeDiskMb)];
 }
 
@@ -106,9 +107,9 @@ export function checkFileDescriptors(): Finding[] {
 /** The server of the folder; where none runs, whether one could listen. */
 export async function checkServer({ data, server }: Config): Promise<Finding> {
 	const name = "server";
-	const noted = notedServer(data);
+	const noted = recordedServer(data);
 	if (noted?.alive === true) return running(noted.pid, noted.url);
-	const refusal = await whyNoListening(server.host, server.port);
+	const refusal = await listenProblem(server.host, server.port);
 	if (refusal !== null) {
 		const isTaken = refusal.name === "PortTakenError";
 		return fault(name, refusal.message, isTaken ? `TURNPIKE_PORT=${server.port + 1} npm start` : "server: {host: 127.0.0.1}");

@@ -13,7 +13,7 @@ import type { Config, SettingPlaces, UpstreamConfig } from "../../config/index.t
 import { nativeChatEngine } from "../../engines/chat/index.ts";
 import { nativeEmbeddingEngine } from "../../engines/embeddings/index.ts";
 import { nativeSpeechEngine } from "../../engines/speech/index.ts";
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { CATALOG_DIR } from "../paths.ts";
 import { priceLine, soldBelowCost, unreadWorkflows } from "./entries.ts";
 
@@ -36,7 +36,7 @@ async function checkUpstream(config: Config, upstream: string, settings: Upstrea
 		const models = await discoverModels(settings);
 		lists.set(upstream, models);
 		const text = `${settings.url} lists ${models.length} models`;
-		return models.length > 0 ? ok(name, text) : note(name, text, "load a model there; with Ollama: ollama pull NAME");
+		return models.length > 0 ? ok(name, text) : notice(name, text, "load a model there; with Ollama: ollama pull NAME");
 	} catch (error) {
 		if (!(error instanceof DiscoveryError)) throw error;
 		// Servers of pictures and of speech often list nothing; where no list is wanted, none is missed.
@@ -80,7 +80,7 @@ function checkCatalog(config: Config, lists: Lists, places: SettingPlaces): Find
 		if (config.characters !== undefined) loadCharacterData(config.characters);
 		const online = catalog.list("all").filter(({ offline }) => !offline).length;
 		const findings = [...offlineEntries(catalog, config), ...unlistedTargets(config, lists), ...unpriced(catalog, config)];
-		const warnings = catalog.warnings.map((text) => note(name, text, "bring that model, or name another in turnpike.yaml"));
+		const warnings = catalog.warnings.map((text) => notice(name, text, "bring that model, or name another in turnpike.yaml"));
 		return [ok(name, `${online} can be called`), ...findings, ...warnings];
 	} catch (error) {
 		if (!(error instanceof CatalogError)) throw error;
@@ -113,7 +113,7 @@ function unlistedTargets(config: Config, lists: Lists): Finding[] {
 			if (listed.length === 0 || listed.includes(model)) return [];
 			const names = `${listed.slice(0, 5).join(", ")}${listed.length > 5 ? ", ..." : ""}`;
 			const mend = `models.entries["${id}"].upstreams: name one that it lists (${names})`;
-			return [note(`model ${id}`, `upstream ${upstream} does not list "${model}"`, mend)];
+			return [notice(`model ${id}`, `upstream ${upstream} does not list "${model}"`, mend)];
 		}),
 	);
 }
@@ -123,6 +123,6 @@ function unpriced(catalog: Catalog, config: Config): Finding[] {
 	return unpricedUpstreams(catalog, config).map(({ upstream, models, billed, example }) => {
 		const text = `${models === 1 ? "1 model of upstream" : `${models} models of upstream`} ${upstream} without a price: every account calls ${models === 1 ? "it" : "them"} for nothing`;
 		const mend = `${priceLine(example.id, example.type)}, or upstreams.${upstream}.discover: false`;
-		return billed ? fault("prices", text, mend) : note("prices", text, mend);
+		return billed ? fault("prices", text, mend) : notice("prices", text, mend);
 	});
 }

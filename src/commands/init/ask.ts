@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { WrongAnswer } from "./answers.ts";
 
 /** The person has left: end of input, or Ctrl-C. */
-export class NobodyThere extends Error {
+export class NoInputError extends Error {
 	override readonly name = "NobodyThere";
 }
 
@@ -16,7 +16,7 @@ export class Questions {
 		this.#lines.once("SIGINT", () => this.#lines.close());
 	}
 
-	/** The answer as `read` takes it; `fallback` where it is empty. Throws `NobodyThere`. */
+	/** The answer as `read` takes it; `fallback` where it is empty. Throws `NoInputError`. */
 	async ask<T>(question: string, fallback: string, read: (text: string) => T): Promise<T> {
 		const shown = `${question}${fallback === "" ? "" : ` [${fallback}]`}: `;
 		for (;;) {
@@ -31,11 +31,11 @@ export class Questions {
 	}
 
 	async #line(shown: string): Promise<string> {
-		if (this.#gone.signal.aborted) throw new NobodyThere();
+		if (this.#gone.signal.aborted) throw new NoInputError();
 		try {
 			return await this.#lines.question(shown, { signal: this.#gone.signal });
 		} catch {
-			throw new NobodyThere();
+			throw new NoInputError();
 		}
 	}
 

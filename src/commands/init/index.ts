@@ -7,7 +7,7 @@ import { type ConfigError, loadConfig } from "../../config/index.ts";
 import { readEvmAddress } from "../../schema/index.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
 import { CATALOG_DIR } from "../paths.ts";
-import { complain, print } from "../print.ts";
+import { print, printError } from "../print.ts";
 import {
 	type Answers,
 	readChains,
@@ -19,7 +19,7 @@ import {
 	readUpstreams,
 	WrongAnswer,
 } from "./answers.ts";
-import { NobodyThere, Questions } from "./ask.ts";
+import { NoInputError, Questions } from "./ask.ts";
 import { configText, environmentText, variablesOf } from "./config-text.ts";
 
 /** What shells give for a command that Ctrl-C ended. */
@@ -66,7 +66,7 @@ export const init = defineCommand({
 			answers = await collect(given, process.stdin.isTTY === true && args.yes !== true);
 		} catch (error) {
 			if (error instanceof WrongAnswer) return fail(error.message, EXIT_USAGE);
-			if (error instanceof NobodyThere) return fail("\nNothing was written", EXIT_INTERRUPTED);
+			if (error instanceof NoInputError) return fail("\nNothing was written", EXIT_INTERRUPTED);
 			throw error;
 		}
 		const text = configText(answers);
@@ -195,6 +195,6 @@ function write(path: string, text: string): void {
 }
 
 function fail(text: string, code = 1): void {
-	complain(text);
+	printError(text);
 	process.exitCode = code;
 }

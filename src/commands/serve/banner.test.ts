@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { type BannerFacts, banner } from "./banner.ts";
+import { type BannerOptions, banner } from "./banner.ts";
 
-const FACTS: BannerFacts = {
+const FACTS: BannerOptions = {
 	url: "http://127.0.0.1:8787",
 	newKey: "sk_adm_new",
 	keyFromEnvironment: false,
@@ -10,7 +10,7 @@ const FACTS: BannerFacts = {
 	chatNote: null,
 	network: null,
 };
-const curls = (facts: Partial<BannerFacts>) => banner({ ...FACTS, ...facts }).match(/curl .*/g) ?? [];
+const curls = (facts: Partial<BannerOptions>) => banner({ ...FACTS, ...facts }).match(/curl .*/g) ?? [];
 
 test("what works now is shown as lines to paste: models, or a chat, and a chain where one has an upstream", () => {
 	expect(curls({})).toEqual(['curl http://127.0.0.1:8787/api/v1/models -H "Authorization: Bearer sk_adm_new"']);

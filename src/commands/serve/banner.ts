@@ -1,6 +1,6 @@
 /** What `serve` tells the person who started it. */
 
-export interface BannerFacts {
+export interface BannerOptions {
 	readonly url: string;
 	/** The new ADMIN key: shown once, only its hash is kept. null on later starts. */
 	readonly newKey: string | null;
@@ -16,7 +16,7 @@ export interface BannerFacts {
 }
 
 /** The text at the start: where the API is, the first key, a request that works when pasted. */
-export function banner(facts: BannerFacts): string {
+export function banner(facts: BannerOptions): string {
 	const lines = ["", `Turnpike is listening on ${facts.url}`, `  API   ${facts.url}/api/v1`, `  Docs  ${facts.url}/docs`, ""];
 	if (facts.newKey !== null) {
 		lines.push(`A first account was made, with a credit of ${facts.creditUsd} USD.`);

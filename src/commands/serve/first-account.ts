@@ -1,4 +1,4 @@
-import { keyHash, newApiKey } from "../../access/index.ts";
+import { generateSecretKey, keyHash } from "../../access/index.ts";
 import type { LoadedConfig } from "../../config/index.ts";
 import { hasAccounts } from "../../store/index.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -13,7 +13,7 @@ export async function firstAccount({ config, adminKey }: LoadedConfig, log: Log)
 	const admin = openAdmin(config.store ?? config.data);
 	try {
 		if (await isEmpty(admin)) {
-			const key = adminKey ?? newApiKey("ADMIN");
+			const key = adminKey ?? generateSecretKey("ADMIN");
 			const made = await createFirstAccount(admin, {
 				name: "operator",
 				startingCreditUsd: config.accounts.startingCreditUsd,

@@ -18,7 +18,7 @@ import { EmbeddedEmbeddings, nativeEmbeddingEngine } from "../../engines/embeddi
 import { EmbeddedImages } from "../../engines/images/index.ts";
 import { EmbeddedSpeech, nativeSpeechEngine } from "../../engines/speech/index.ts";
 import { TokenCounter } from "../../engines/tokens/index.ts";
-import { builtConsole, ConsolePages, Gateway, Housekeeper } from "../../gateway/index.ts";
+import { builtConsole, ConsolePages, Gateway, RetentionJob } from "../../gateway/index.ts";
 import { openMode } from "../../journal/owner-only.ts";
 import { ListenError } from "../../server/index.ts";
 import { makeDataFolder, openStore, shownAddress } from "../../store/index.ts";
@@ -26,17 +26,17 @@ import { systemClock, systemTimers } from "../../telemetry/clock.ts";
 import { createLog, type Log } from "../../telemetry/log.ts";
 import { configFaultText } from "../config-fault.ts";
 import { CATALOG_DIR } from "../paths.ts";
-import { complain } from "../print.ts";
+import { printError } from "../print.ts";
 import { configOrExit, EXIT_CONFIG } from "../store-args.ts";
 import { storeFaultText } from "../store-fault.ts";
 import { banner, chatCurl } from "./banner.ts";
 import { EarlySignals } from "./early-signals.ts";
 import { firstAccount } from "./first-account.ts";
-import { FrontDoor } from "./front-door.ts";
-import { forgetServer, noteServer } from "./running-server.ts";
-import { SecretWatch } from "./secret-watch.ts";
-import { refuseWrongChain } from "./staking-chain.ts";
-import { refuseWrongTopUps } from "./top-ups-chain.ts";
+import { recordServer, removeServerRecord } from "./running-server.ts";
+import { SecretFileWatcher } from "./secret-file-watcher.ts";
+import { requireStakingChain } from "./staking-chain.ts";
+import { StartupServer } from "./startup-server.ts";
+import { requireTopUpChains } from "./top-ups-chain.ts";
 
 /** Serves until a signal ends it. Exit codes: 0 after a drain, 1 for a port, folder or store that cannot be used, 78 for a wrong configuration. */
 export async function runServer(flags: ConfigFlags): Promise<void> {
@@ -51,9 +51,9 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 	await ofStore(config, () => makeDataFolder(config.data));
 	const mode = openMode(config.data);
 	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
-	await refuseWrongChain(loaded, log);
-	await refuseWrongTopUps(loaded, log);
-	const front = new FrontDoor(config, log);
+	await requireStakingChain(loaded, log);
+	await requireTopUpChains(loaded, log);
+	const front = new StartupServer(config, log);
 	const listening = orExit(() => front.open());
 	const waiting = sayWhereStoreIsAwaited(config, log);
 	const { store, journal, replayedGroups, lostTail } = await ofStore(config, () =>
@@ -118,17 +118,17 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 				consolePages: new ConsolePages({
 					build: () => builtConsole({ dataDir: config.data, log }),
 					log,
-					now: () => systemClock.monotonic(),
+					now: () => systemClock.monotonicMs(),
 				}),
 			}),
 	);
 	// Behind everything that can refuse the configuration: the key is told once, and by a start that goes on.
 	const firstKey = await ofStore(config, () => firstAccount(loaded, log));
-	const housekeeper = new Housekeeper({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
+	const housekeeper = new RetentionJob({ store, clock: systemClock, timers: systemTimers, log, config: () => gateway.config });
 	front.serve(gateway.app);
-	noteServer(config.data, listening.url);
+	recordServer(config.data, listening.url);
 
-	const secrets = new SecretWatch(systemTimers, () => {
+	const secrets = new SecretFileWatcher(systemTimers, () => {
 		log.info({}, "a file with a secret has changed");
 		reload();
 	});
@@ -164,7 +164,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 			images.stop(),
 		]);
 		await store.close();
-		forgetServer(config.data);
+		removeServerRecord(config.data);
 		process.exit(0);
 	};
 	process.on("SIGTERM", () => void stop("SIGTERM"));
@@ -273,7 +273,7 @@ async function ofStore<T>(config: Config, step: () => T | Promise<T>): Promise<T
 	} catch (error) {
 		const text = storeFaultText(config, error);
 		if (text === null) throw error;
-		complain(text);
+		printError(text);
 		process.exit(1);
 	}
 }
@@ -285,7 +285,7 @@ function stepOrExit<T>(step: () => T, places: SettingPlaces): T {
 	} catch (error) {
 		const text = configFaultText(error, places);
 		if (text === null && !(error instanceof ListenError)) throw error;
-		complain(text ?? (error as ListenError).message);
+		printError(text ?? (error as ListenError).message);
 		process.exit(text === null ? 1 : EXIT_CONFIG);
 	}
 }

@@ -15,20 +15,20 @@ const pidFile = (dataDir: string) => join(dataDir, "serve.pid");
 const urlFile = (dataDir: string) => join(dataDir, "serve.url");
 
 /** Notes that this process serves the folder at `url`. */
-export function noteServer(dataDir: string, url: string): void {
+export function recordServer(dataDir: string, url: string): void {
 	// A killed server's files keep their mode when they are written over.
-	forgetServer(dataDir);
+	removeServerRecord(dataDir);
 	writeFileSync(urlFile(dataDir), `${url}\n`, { mode: OWNER_FILE_MODE });
 	writeFileSync(pidFile(dataDir), `${process.pid}\n`, { mode: OWNER_FILE_MODE });
 }
 
-export function forgetServer(dataDir: string): void {
+export function removeServerRecord(dataDir: string): void {
 	rmSync(pidFile(dataDir), { force: true });
 	rmSync(urlFile(dataDir), { force: true });
 }
 
 /** The server that a folder tells of; null where none runs, or none that left its address. */
-export function notedServer(dataDir: string): RunningServer | null {
+export function recordedServer(dataDir: string): RunningServer | null {
 	try {
 		const pid = Number(readFileSync(pidFile(dataDir), "utf8"));
 		const url = readFileSync(urlFile(dataDir), "utf8").trim();

@@ -2,15 +2,15 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HandTimers } from "../../budgets/hand-timers.test-support.ts";
+import { ManualTimers } from "../../budgets/testing/manual-timers.ts";
 import { loadConfig } from "../../config/index.ts";
-import { SecretWatch } from "./secret-watch.ts";
+import { SecretFileWatcher } from "./secret-file-watcher.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-watch-"));
 const key = join(folder, "key");
-let timers: HandTimers;
+let timers: ManualTimers;
 let changes: number;
-let watch: SecretWatch;
+let watch: SecretFileWatcher;
 
 beforeEach(() => {
 	writeFileSync(key, "sk-first");
@@ -18,9 +18,9 @@ beforeEach(() => {
 		join(folder, "turnpike.yaml"),
 		JSON.stringify({ upstreams: { a: { url: "http://a/v1", key: `\${file:${key}}` } } }),
 	);
-	timers = new HandTimers();
+	timers = new ManualTimers();
 	changes = 0;
-	watch = new SecretWatch(timers, () => void changes++);
+	watch = new SecretFileWatcher(timers, () => void changes++);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

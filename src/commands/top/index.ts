@@ -1,8 +1,8 @@
 import { defineCommand } from "citty";
 import type { Config } from "../../config/index.ts";
 import { EXIT_USAGE } from "../exit-codes.ts";
-import { complain } from "../print.ts";
-import { notedServer } from "../serve/running-server.ts";
+import { printError } from "../print.ts";
+import { recordedServer } from "../serve/running-server.ts";
 import { configOrExit, storeArgs } from "../store-args.ts";
 import { Scrape, Span } from "./scrape.ts";
 import { type Size, viewOf } from "./view.ts";
@@ -47,7 +47,7 @@ export const top = defineCommand({
 });
 
 function addressOf({ data, server }: Config): string {
-	const noted = notedServer(data);
+	const noted = recordedServer(data);
 	return noted?.alive ? noted.url : `http://127.0.0.1:${server.port}`;
 }
 
@@ -127,6 +127,6 @@ const sizeOf = ({ columns, rows }: { columns?: number; rows?: number }): Size =>
 });
 
 function fail(text: string, code = 1): void {
-	complain(text);
+	printError(text);
 	process.exitCode = code;
 }

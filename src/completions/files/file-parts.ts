@@ -23,7 +23,7 @@ export interface FilePart {
 }
 
 /** What is known of a file before it is read. */
-export interface FileFacts {
+export interface FileContents {
 	readonly isAddress: boolean;
 	/** Of its data in the body. */
 	readonly dataBytes: number;
@@ -36,7 +36,7 @@ export interface FileFacts {
  * What can be said of a file part without reading it: its form and its size. Throws INVALID_REQUEST and
  * PAYLOAD_TOO_LARGE, naming the part.
  */
-export function checkFilePart({ file }: FilePartBody, at: readonly (string | number)[], long: LongStrings): FileFacts {
+export function checkFilePart({ file }: FilePartBody, at: readonly (string | number)[], long: LongStrings): FileContents {
 	const path = [...at, "file", "file_data"];
 	const { file_data: source } = file;
 	const isPdf = /\.pdf$/i.test(file.filename ?? "") || /^data:application\/pdf[;,]/i.test(source);

@@ -8,7 +8,7 @@ import { base64String, type LongStrings } from "../../wire/index.ts";
 import { type FilePart, MAX_FILE_BYTES, tooLarge } from "./file-parts.ts";
 
 /** What reads files for conversations. */
-export interface FileTools {
+export interface FileDeps {
 	readonly documents: DocumentReader;
 	readonly fetchPublic: PublicFetch;
 }
@@ -34,7 +34,7 @@ const MAX_TEXT_CHARS = 2 * MAX_FILE_BYTES;
 export async function readFiles(
 	files: readonly FilePart[],
 	long: LongStrings,
-	tools: FileTools,
+	tools: FileDeps,
 	{ tenant, signal }: Requester,
 ): Promise<readonly FileText[]> {
 	const stop = new AbortController();
@@ -63,7 +63,7 @@ export async function readFiles(
 	}
 }
 
-async function readFile(file: FilePart, long: LongStrings, tools: FileTools, requester: Requester): Promise<FileText> {
+async function readFile(file: FilePart, long: LongStrings, tools: FileDeps, requester: Requester): Promise<FileText> {
 	requester.signal.throwIfAborted();
 	const path = pathOf(file);
 	const { bytes, source, name } = await bytesOf(file, path, long, tools, requester);
@@ -84,7 +84,7 @@ async function bytesOf(
 	{ source, name }: FilePart,
 	path: readonly (string | number)[],
 	long: LongStrings,
-	{ fetchPublic }: FileTools,
+	{ fetchPublic }: FileDeps,
 	requester: Requester,
 ): Promise<FoundFile> {
 	if (/^data:/i.test(source)) {

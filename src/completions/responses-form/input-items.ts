@@ -46,7 +46,7 @@ export class InputItems {
 		else if (item.type === "item_reference") throw noReference(at);
 		else if (item.type === "additional_tools" && "tools" in item) tools.add(item.tools, `input[${index}].tools`);
 		else if (item.type === "tool_search_output" && "tools" in item) this.#addFoundTools(item, index);
-		else if (isCall(item)) conversation.called(calledBy(item, long));
+		else if (isCall(item)) conversation.assistantCalled(calledBy(item, long));
 		else if (isOutput(item)) addOutput(conversation, { call_id: callIdOf(item), output: item.output }, at, long);
 		else if (item.type !== "web_search_call") this.#addUnknown(item, index);
 	}
@@ -140,7 +140,7 @@ function addMessage(conversation: Conversation, { role, content }: MessageItem, 
 		return;
 	}
 	const texts = typeof parts === "string" ? parts : textsOnly(parts, at);
-	if (role === "assistant") conversation.said(texts);
+	if (role === "assistant") conversation.assistantSaid(texts);
 	else conversation.system(role, texts);
 }
 

@@ -9,7 +9,7 @@ const MAX_KEPT = 10_000;
 const EMBEDDED = "embedded";
 
 /** What is kept of an answer, for who asks for its signature: nothing of what was said. */
-export interface KeptReceipt {
+export interface StoredReceipt {
 	readonly accountId: string;
 	readonly modelId: string;
 	readonly upstream: string;
@@ -21,14 +21,14 @@ export interface KeptReceipt {
 
 /** Who answered what, in the memory of this node. */
 export class Receipts {
-	readonly #byId = new Map<string, KeptReceipt>();
+	readonly #byId = new Map<string, StoredReceipt>();
 
 	/** null for one that this node did not give, or has forgotten. Whose it is, is for who asks to look at. */
-	find(id: string): KeptReceipt | null {
+	find(id: string): StoredReceipt | null {
 		return this.#byId.get(id) ?? null;
 	}
 
-	keep(id: string, receipt: KeptReceipt): void {
+	keep(id: string, receipt: StoredReceipt): void {
 		this.#byId.delete(id);
 		this.#byId.set(id, receipt);
 		if (this.#byId.size <= MAX_KEPT) return;

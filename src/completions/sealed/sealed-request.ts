@@ -2,18 +2,18 @@ import type { EffectiveServiceParameters, TextModel } from "../../catalog/index.
 import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Attestations } from "../../upstreams/attestation/port.ts";
-import type { SealedForward } from "../../upstreams/port.ts";
+import type { SealedForward } from "../../upstreams/chat/port.ts";
 import { isSealedPacket, sealedPlainBytes } from "../../wire/sealed-packet.ts";
 import type { AnswerForm } from "../answer-form.ts";
 import type { ChatInput } from "../chat-input.ts";
-import type { MessageFacts } from "../check-messages.ts";
+import type { MessageContents } from "../check-messages.ts";
 import type { ChatBody, ChatMessage } from "../schema.ts";
 import { hasSealedHeaders, type SealedKeys, sealedKeys } from "./sealed-headers.ts";
 
 /** Of text that nobody here can read: bytes of an average token, rounded down. */
 const BYTES_PER_TOKEN = 3;
 
-export interface SealedInputs {
+export interface SealedRequestDeps {
 	readonly input: ChatInput;
 	readonly headers: Headers;
 	readonly model: TextModel;
@@ -43,7 +43,7 @@ export class SealedRequest {
 	 * null where the request asks for no sealed conversation.
 	 * @throws ApiError INVALID_REQUEST, as docs/sealed-chat.md lists it
 	 */
-	static of({ input, headers, model, options, form }: SealedInputs): SealedRequest | null {
+	static of({ input, headers, model, options, form }: SealedRequestDeps): SealedRequest | null {
 		if (!hasSealedHeaders(headers)) return null;
 		if (!model.capabilities.supportsE2EE)
 			throw new ApiError("INVALID_REQUEST", { message: `${model.id} takes no sealed conversations`, param: "model" });
@@ -80,7 +80,7 @@ export class SealedRequest {
 	}
 
 	/** What a pass over the messages found, without the packets as text. */
-	sized(facts: MessageFacts): MessageFacts {
+	sized(facts: MessageContents): MessageContents {
 		return { ...facts, mediaBytes: facts.mediaBytes + this.#hexDigits };
 	}
 

@@ -1,4 +1,4 @@
-import type { UrlCitation } from "../speech.ts";
+import type { UrlCitation } from "../assistant-output.ts";
 import type { WebSource } from "./web-sources.ts";
 
 /** Numbers of sources as a model is asked to write them: `^1^`, `^1,3^`. */

@@ -2,7 +2,7 @@ import type { TokenUsage } from "../../budgets/port.ts";
 import type { TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import type { ChatForward, ChatUpstreams } from "../../upstreams/port.ts";
+import type { ChatForward, ChatUpstreams } from "../../upstreams/chat/port.ts";
 import { LongStrings, topLevelMembers } from "../../wire/index.ts";
 import { ReceivedOutput } from "../received.ts";
 import type { ChatBody } from "../schema.ts";
@@ -23,7 +23,7 @@ export interface DecisionRequest {
 	readonly text: string;
 }
 
-export interface DecisionTools {
+export interface DecisionDeps {
 	readonly upstreams: ChatUpstreams;
 	readonly countTokens: (text: string) => Promise<number>;
 	readonly requestId: string;
@@ -87,7 +87,7 @@ export function decisionRequest(body: ChatBody, long: LongStrings, model: TextMo
  * Asks the model. Where it fails, or says neither, nothing is searched: the conversation goes on.
  * @throws what `signal` aborts with
  */
-export async function decide(request: DecisionRequest, model: TextModel, tools: DecisionTools): Promise<Decision> {
+export async function decideSearch(request: DecisionRequest, model: TextModel, tools: DecisionDeps): Promise<Decision> {
 	const { raw } = request;
 	const forward: ChatForward = {
 		requestId: tools.requestId,
@@ -103,7 +103,7 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 		onSent: (upstream) => tools.onSent(upstream),
 	};
 	try {
-		const answer = await tools.upstreams.unary(forward);
+		const answer = await tools.upstreams.whole(forward);
 		const { choices } = await wholeBody(answer);
 		return { query: queryOf(choices), usage: answer.usage ?? (await counted(request, choices, tools)) };
 	} catch (fault) {
@@ -114,21 +114,21 @@ export async function decide(request: DecisionRequest, model: TextModel, tools: 
 }
 
 /** The tokens of a question that nobody answered to its end, where its caller left. */
-export async function questionUsage(request: DecisionRequest, tools: Pick<DecisionTools, "countTokens">): Promise<TokenUsage> {
+export async function questionUsage(request: DecisionRequest, tools: Pick<DecisionDeps, "countTokens">): Promise<TokenUsage> {
 	return counted(request, [], tools);
 }
 
 async function counted(
 	{ text }: DecisionRequest,
 	choices: unknown,
-	{ countTokens }: Pick<DecisionTools, "countTokens">,
+	{ countTokens }: Pick<DecisionDeps, "countTokens">,
 ): Promise<TokenUsage> {
 	const output = new ReceivedOutput();
 	output.add(choices);
-	const [prompt, completion] = await Promise.all([countTokens(text), output.empty ? 0 : countTokens(output.text)]);
+	const [prompt, completion] = await Promise.all([countTokens(text), output.isEmpty ? 0 : countTokens(output.text)]);
 	return {
 		promptTokens: prompt + 11,
-		completionTokens: completion + output.unkeptTokens,
+		completionTokens: completion + output.discardedTokens,
 		cachedTokens: 0,
 		cacheWriteTokens: 0,
 		reasoningTokens: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { TEMPLATE_SIGNS } from "./template-signs.ts";
+import { TEMPLATE_TOKENS } from "./template-tokens.ts";
 import { plainTextInTurns, untrustedTexts } from "./untrusted-text.ts";
 
 const markOf = (prompt: string) => /the mark ([0-9a-f]{32}),/.exec(prompt)?.[1] ?? "";
@@ -67,7 +67,7 @@ test("no sign of a chat template comes through whole, opening or closing, in a t
 		"<seed:": "<seed:think>",
 		"<function=": "<function=send>",
 	};
-	const signs = TEMPLATE_SIGNS.flatMap((family) => family.signs).flatMap((sign) => {
+	const signs = TEMPLATE_TOKENS.flatMap((family) => family.signs).flatMap((sign) => {
 		const whole = examples[sign as keyof typeof examples];
 		if (whole !== undefined) return [whole];
 		return /^[<[]\w+[>\]]$/.test(sign) ? [sign, `${sign[0]}/${sign.slice(1)}`] : [sign];

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sliceBySlice } from "../../wire/index.ts";
-import { firstOfSigns, LONGEST_SIGN_CHARS } from "./template-signs.ts";
+import { firstTemplateToken, LONGEST_TOKEN_CHARS } from "./template-tokens.ts";
 
 /** A text of others that goes into a prompt. */
 export interface UntrustedText {
@@ -67,7 +67,7 @@ const cut = (text: string, most: number): string =>
 /** All but tab and line feed; and what turns the direction of writing, or shows nothing. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNSEEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-const SIGNS = firstOfSigns();
+const SIGNS = firstTemplateToken();
 
 function plainText(text: string): string {
 	return text.replaceAll("\r\n", "\n").replaceAll(UNSEEN, "").replaceAll(SIGNS, "$& ");
@@ -79,7 +79,7 @@ export async function plainTextInTurns(text: string): Promise<string> {
 	const whole = seen.join("");
 	const parted = await sliceBySlice(whole, (slice, start) => {
 		// A sign may go on in the next slice.
-		const beyond = whole.slice(start + slice.length, start + slice.length + LONGEST_SIGN_CHARS);
+		const beyond = whole.slice(start + slice.length, start + slice.length + LONGEST_TOKEN_CHARS);
 		const text = `${slice}${beyond}`.replaceAll(SIGNS, (sign, at: number) => (at < slice.length ? `${sign} ` : sign));
 		return text.slice(0, text.length - beyond.length);
 	});

@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { PageFault } from "../../engines/web/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import { SearchFault } from "../../upstreams/search/port.ts";
-import { readPages, searchWeb, urlsIn, type WebTools } from "./web-sources.ts";
+import { readPages, searchWeb, urlsIn, type WebDeps } from "./web-sources.ts";
 
 const signal = new AbortController().signal;
 const nothing = () => Promise.reject(new Error("not part of this test"));
-const withSearch = (search: WebTools["search"]["search"]): WebTools => ({
+const withSearch = (search: WebDeps["search"]["search"]): WebDeps => ({
 	search: { providers: () => ["exa"], search },
 	pages: { read: nothing },
 });
-const withPages = (read: WebTools["pages"]["read"]): WebTools => ({
+const withPages = (read: WebDeps["pages"]["read"]): WebDeps => ({
 	search: { providers: () => [], search: nothing },
 	pages: { read },
 });

@@ -13,7 +13,7 @@ export interface WebSource {
 }
 
 /** What searches and reads for conversations. */
-export interface WebTools {
+export interface WebDeps {
 	readonly search: WebSearch;
 	readonly pages: PageReader;
 }
@@ -30,7 +30,7 @@ const MAX_QUERY_CHARS = 400;
  * @throws what `signal` aborts with
  */
 export async function searchWeb(
-	{ search }: WebTools,
+	{ search }: WebDeps,
 	query: string,
 	signal: AbortSignal,
 	limit = DEFAULT_RESULTS,
@@ -46,7 +46,7 @@ export async function searchWeb(
 }
 
 /** One address that was asked for, and why it gave nothing where it did. */
-export interface PageTried {
+export interface PageAttempt {
 	readonly url: string;
 	readonly page: WebSource | null;
 	/** For the model: what is wrong with the address. Null where it was read. */
@@ -59,13 +59,13 @@ export interface PageTried {
  * @throws what `signal` aborts with
  */
 export async function readPages(
-	{ pages }: WebTools,
+	{ pages }: WebDeps,
 	urls: readonly string[],
 	requester: Requester,
-): Promise<readonly PageTried[]> {
+): Promise<readonly PageAttempt[]> {
 	const wanted = [...new Set(urls)].slice(0, MAX_PAGES);
 	return Promise.all(
-		wanted.map(async (url): Promise<PageTried> => {
+		wanted.map(async (url): Promise<PageAttempt> => {
 			try {
 				return { url, page: await pages.read(url, requester), fault: null };
 			} catch (fault) {

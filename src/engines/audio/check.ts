@@ -1,4 +1,4 @@
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { ASSET_GROUP } from "./ffmpeg-program.ts";
 import { AUDIO_FORMATS, type AudioEncoder } from "./port.ts";
 
@@ -8,7 +8,7 @@ export async function checkAudioEncoder(encoder: AudioEncoder): Promise<Finding>
 	const state = await encoder.state();
 	// It is fetched at the first request.
 	if (state.state === "offline")
-		return note(name, state.text, `npx --no turnpike models pull ${ASSET_GROUP}, or apt-get install ffmpeg`);
+		return notice(name, state.text, `npx --no turnpike models pull ${ASSET_GROUP}, or apt-get install ffmpeg`);
 	try {
 		for (const format of AUDIO_FORMATS)
 			await encoder.whole({

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ApiError } from "../../errors/index.ts";
-import { FairGate } from "../../fairness/index.ts";
+import { FairQueue } from "../../fairness/index.ts";
 import { boundMemory } from "../cgroup.ts";
 import { childEnvironment } from "../process.ts";
-import { watchTree } from "../process-tree.ts";
+import { limitTree } from "../process-tree.ts";
 import { ffmpegArguments } from "./ffmpeg-arguments.ts";
 import { FfmpegProgram, type FfmpegProgramOptions } from "./ffmpeg-program.ts";
 import { everyHour, removeLeftFolders } from "./left-folders.ts";
@@ -31,11 +31,11 @@ export interface FfmpegEncoderOptions extends FfmpegProgramOptions {
 export class FfmpegEncoder implements AudioEncoder {
 	readonly #program: FfmpegProgram;
 	readonly #isSweepDue = everyHour();
-	readonly #places: FairGate;
+	readonly #places: FairQueue;
 
 	constructor({ processes = MAX_PROCESSES, ...options }: FfmpegEncoderOptions) {
 		this.#program = new FfmpegProgram(options);
-		this.#places = new FairGate({
+		this.#places = new FairQueue({
 			places: processes,
 			reserve: true,
 			maxWaiting: MAX_WAITING,
@@ -142,7 +142,7 @@ class FfmpegRun {
 	#bound(pid: number): () => void {
 		const unbound = boundMemory(pid, MAX_MEMORY_BYTES);
 		void this.#closed.then(unbound);
-		return watchTree(pid, MAX_MEMORY_BYTES, () => {
+		return limitTree(pid, MAX_MEMORY_BYTES, () => {
 			this.#words = `it has more than ${MAX_MEMORY_BYTES} bytes`;
 			this.kill();
 		});

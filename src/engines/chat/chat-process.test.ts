@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../../../test/support/until.ts";
 import { checkChatEngine } from "./check.ts";
-import { ask, TestEngine } from "./engine-for-tests.ts";
+import { ask, TestEngine } from "./testing/engine.ts";
 
 const running = new TestEngine();
 const { engine } = running;

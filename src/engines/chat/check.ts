@@ -1,4 +1,4 @@
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { EMBEDDED_CHAT_ASSET, type EmbeddedChat } from "./embedded-chat.ts";
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or chat: {embedded: {enabled: false}}";
@@ -8,7 +8,7 @@ export async function checkChatEngine(engine: EmbeddedChat): Promise<Finding> {
 	const name = "chat engine";
 	const state = await engine.state();
 	// Its weights are fetched at the first start, or at the first request.
-	if (state.state === "offline") return note(name, state.text, `npx --no turnpike models pull ${EMBEDDED_CHAT_ASSET}`);
+	if (state.state === "offline") return notice(name, state.text, `npx --no turnpike models pull ${EMBEDDED_CHAT_ASSET}`);
 	const startedAt = performance.now();
 	try {
 		const { url, key } = await engine.endpoint();

@@ -2,14 +2,14 @@
 import { endNow, serveParent } from "../child-side.ts";
 import { ownCpuMs, WorkMeter } from "../work-meter.ts";
 import { parseChildInit } from "./child-init.ts";
-import { Lanes } from "./lanes.ts";
 import { LanguageModel } from "./language-model.ts";
 import { serveOpenAi } from "./openai-server.ts";
+import { SequencePool } from "./sequence-pool.ts";
 
 /** Native code that works so long on requests without a token will not give one any more. In processor time (`WorkMeter`). */
 const SILENT_LIMIT_MS = 180_000;
 
-let lanes: Lanes<LanguageModel["sequences"][number]> | undefined;
+let lanes: SequencePool<LanguageModel["sequences"][number]> | undefined;
 /** Since the last token; null where no request runs, or one has just come. */
 let silence: WorkMeter | null = null;
 
@@ -23,7 +23,7 @@ serveParent({
 			// One more for a caller that has none under way, whatever the others ask.
 			sequences: init.parallel + 1,
 		});
-		lanes = new Lanes(model.sequences, init.queue);
+		lanes = new SequencePool(model.sequences, init.queue);
 		const port = serveOpenAi({
 			model,
 			modelId: init.modelId,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseChatRequest } from "./chat-request.ts";
-import { TestEngine } from "./engine-for-tests.ts";
+import { TestEngine } from "./testing/engine.ts";
 
 const bed = new TestEngine();
 beforeAll(() => bed.start());

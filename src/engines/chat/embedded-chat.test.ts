@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { until } from "../../../test/support/until.ts";
 import { EMBEDDED_CHAT_MODEL } from "./embedded-chat.ts";
-import { answerOf, ask, refusalOf, TestEngine, textOf } from "./engine-for-tests.ts";
+import { answerOf, ask, refusalOf, TestEngine, textOf } from "./testing/engine.ts";
 
 const running = new TestEngine();
 const post = running.post.bind(running);

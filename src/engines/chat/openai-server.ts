@@ -9,15 +9,15 @@ import { ApiError } from "../../errors/index.ts";
 import { type Requester, TENANT_HEADER } from "../../fairness/index.ts";
 import { type ChoiceEnd, type PreparedChat, prepareChat, writeChoice } from "./answer.ts";
 import { type ChatRequest, parseChatRequest, parseTextRequest } from "./chat-request.ts";
-import type { Lanes } from "./lanes.ts";
 import type { LanguageModel } from "./language-model.ts";
 import { SealedConversation } from "./sealed/sealed-conversation.ts";
 import { SoftwareKey } from "./sealed/software-key.ts";
+import type { SequencePool } from "./sequence-pool.ts";
 
 export interface OpenAiServerOptions {
 	readonly model: LanguageModel;
 	readonly modelId: string;
-	readonly lanes: Lanes<LlamaContextSequence>;
+	readonly lanes: SequencePool<LlamaContextSequence>;
 	readonly secret: string;
 	/** Of the key that sealed conversations are for: 32 bytes, as hex. */
 	readonly sealingKey: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Schema from "typebox/schema";
-import { answerOf, ask, refusalOf, TestEngine, textOf } from "./engine-for-tests.ts";
+import { answerOf, ask, refusalOf, TestEngine, textOf } from "./testing/engine.ts";
 
 const running = new TestEngine();
 const post = running.post.bind(running);

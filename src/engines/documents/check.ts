@@ -1,4 +1,4 @@
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import type { DocumentReader } from "./port.ts";
 
 const PROBE = "{\\rtf1 reads}";
@@ -15,6 +15,6 @@ export async function checkDocuments(reader: DocumentReader, tesseract = Bun.whi
 	} catch (error) {
 		return fault(name, `does not run: ${error instanceof Error ? error.message : error}`, "npm install");
 	}
-	if (tesseract === null) return note(name, "works; scanned pages are refused", "apt-get install tesseract-ocr");
+	if (tesseract === null) return notice(name, "works; scanned pages are refused", "apt-get install tesseract-ocr");
 	return ok(name, `works; scanned pages are read by ${tesseract}`);
 }

@@ -2,10 +2,10 @@
 import { serveParent } from "../child-side.ts";
 import type { ChildStart, ReadJob } from "./child-work.ts";
 import { DocumentFault } from "./document-fault.ts";
-import { type ExtractTools, extractText } from "./extract.ts";
+import { type ExtractDeps, extractText } from "./extract.ts";
 import { tesseractReader } from "./pdf/tesseract.ts";
 
-let tools: ExtractTools = { readScan: null };
+let tools: ExtractDeps = { readScan: null };
 let working = false;
 
 serveParent({

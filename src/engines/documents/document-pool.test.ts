@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../telemetry/log.ts";
-import { seeded } from "../seeded-for-tests.ts";
+import { seeded } from "../testing/seeded.ts";
 import { checkDocuments } from "./check.ts";
 import { DocumentPool, type DocumentPoolOptions } from "./document-pool.ts";
 

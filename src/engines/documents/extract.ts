@@ -14,7 +14,7 @@ import { htmlBytesToMarkdown } from "./plain/html-bytes.ts";
 import { mailToMarkdown, type ReadAttachment, webArchiveToMarkdown } from "./plain/mail.ts";
 import { rtfToMarkdown } from "./rtf/rtf-to-markdown.ts";
 
-export interface ExtractTools {
+export interface ExtractDeps {
 	/** Reads the text of a page that is a picture; null where no program for it is there. */
 	readonly readScan: ReadScan | null;
 }
@@ -24,7 +24,7 @@ export interface ExtractTools {
  * Runs in a child process: hostile files take it time and memory.
  * @throws DocumentFault
  */
-export async function extractText(bytes: Uint8Array, name: string, tools: ExtractTools): Promise<string> {
+export async function extractText(bytes: Uint8Array, name: string, tools: ExtractDeps): Promise<string> {
 	if (bytes.length === 0) throw new DocumentFault("empty", "The file is empty");
 	let text: string;
 	try {
@@ -37,7 +37,7 @@ export async function extractText(bytes: Uint8Array, name: string, tools: Extrac
 	return text;
 }
 
-async function read(bytes: Uint8Array, name: string, tools: ExtractTools, mailDepth: number): Promise<string> {
+async function read(bytes: Uint8Array, name: string, tools: ExtractDeps, mailDepth: number): Promise<string> {
 	const file = fileKind(bytes, name);
 	const readAttachment: ReadAttachment = async (attachment, attachmentName) => {
 		if (mailDepth >= MAX_MAIL_DEPTH || attachment.length === 0) return "";

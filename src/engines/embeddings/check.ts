@@ -1,4 +1,4 @@
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { EMBEDDED_EMBEDDING_MODEL, type EmbeddedEmbeddings } from "./embedded-embeddings.ts";
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or embeddings: {embedded: {enabled: false}}";
@@ -8,7 +8,7 @@ export async function checkEmbeddingEngine(engine: EmbeddedEmbeddings): Promise<
 	const name = "embedding engine";
 	const missing = await engine.missing();
 	// Its files are fetched at the first request.
-	if (missing !== null) return note(name, missing, `npx --no turnpike models pull ${EMBEDDED_EMBEDDING_MODEL}`);
+	if (missing !== null) return notice(name, missing, `npx --no turnpike models pull ${EMBEDDED_EMBEDDING_MODEL}`);
 	const startedAt = performance.now();
 	try {
 		await engine.embed(["ready"], { tenant: "doctor", signal: AbortSignal.timeout(60_000) });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import sharp from "sharp";
-import { distance, imagesOf, NEVER, PNG, painted, pixelsOf, type Rgba, sample } from "./images-for-tests.ts";
 import { type ImageFault, type ImageFaultKind, imageFaultAnswer } from "./index.ts";
+import { distance, imagesOf, NEVER, PNG, painted, pixelsOf, type Rgba, sample } from "./testing/images.ts";
 
 const engine = imagesOf();
 afterAll(() => engine.stop());

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
 import { treeResidentBytes } from "../process-tree.ts";
-import { seeded } from "../seeded-for-tests.ts";
-import { imagesOf, NEVER, PNG, painted, sample } from "./images-for-tests.ts";
+import { seeded } from "../testing/seeded.ts";
 import type { ImageFault } from "./index.ts";
+import { imagesOf, NEVER, PNG, painted, sample } from "./testing/images.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-images-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Type from "typebox";
 import Value from "typebox/value";
-import { FairGate, type Requester } from "../../fairness/index.ts";
+import { FairQueue, type Requester } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 
@@ -29,7 +29,7 @@ export class SchemaChecker {
 	readonly #process: EngineProcess<null>;
 	readonly #limitMs: number;
 	readonly #log: Log;
-	readonly #gate: FairGate;
+	readonly #gate: FairQueue;
 	#nextId = 0;
 	#answer: { readonly id: number; resolve(faults: readonly string[] | null): void } | null = null;
 
@@ -37,7 +37,7 @@ export class SchemaChecker {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
 		const maxWaiting = options.maxWaiting ?? 512;
-		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyChecks() });
+		this.#gate = new FairQueue({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyChecks() });
 		this.#process = new EngineProcess({
 			name: "schemas",
 			entry: join(import.meta.dir, "child.ts"),

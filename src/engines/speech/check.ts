@@ -1,4 +1,4 @@
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import { EMBEDDED_SPEECH_MODEL, type EmbeddedSpeech } from "./embedded-speech.ts";
 
 const MEND = "npm install, then npx --no turnpike doctor once more; or speech: {embedded: {enabled: false}}";
@@ -8,7 +8,7 @@ export async function checkSpeechEngine(engine: EmbeddedSpeech): Promise<Finding
 	const name = "speech engine";
 	const state = await engine.state();
 	// Its files are fetched at the first request.
-	if (state.state === "offline") return note(name, state.text, `npx --no turnpike models pull ${EMBEDDED_SPEECH_MODEL}`);
+	if (state.state === "offline") return notice(name, state.text, `npx --no turnpike models pull ${EMBEDDED_SPEECH_MODEL}`);
 	const startedAt = performance.now();
 	try {
 		for await (const _ of engine.synthesize({

@@ -2,8 +2,8 @@
 import { serveParent } from "../child-side.ts";
 import { parseChildInit, parseSpeechWork, type SpeechDone, type SpeechWork } from "./child-messages.ts";
 import { KokoroModel } from "./kokoro-model.ts";
+import { joined, pcmOf } from "./pcm.ts";
 import { Phonemizer } from "./phonemes/phonemizer.ts";
-import { joined, shaped } from "./sound-shape.ts";
 import { VoiceFile } from "./voice-file.ts";
 
 /** Between the runs of one piece, which the model could not take at once. */
@@ -24,7 +24,7 @@ async function speak({ model, phonemizer, voices }: Loaded, work: SpeechWork): P
 	const parts: Int16Array[] = [];
 	for (const [index, run] of runs.entries()) {
 		const pauseMs = index === runs.length - 1 ? work.pauseMs : RUN_PAUSE_MS;
-		parts.push(shaped(await model.speak(run, styles, work.speed), pauseMs));
+		parts.push(pcmOf(await model.speak(run, styles, work.speed), pauseMs));
 	}
 	return joined(parts);
 }

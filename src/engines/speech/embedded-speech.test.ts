@@ -8,8 +8,8 @@ import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { probeAudio } from "../../../test/support/audio-probe.ts";
 import { ApiError } from "../../errors/index.ts";
 import { AUDIO_FORMATS, type AudioEncoder, type AudioFormat } from "../audio/port.ts";
-import { SpeakingEngine, type Spoken } from "./engine-for-tests.ts";
 import { paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "./port.ts";
+import { SpeakingEngine, type Spoken } from "./testing/engine.ts";
 
 const QUEUE = 3;
 const CHECKOUT = join(import.meta.dir, "../../..");

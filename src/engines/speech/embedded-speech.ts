@@ -11,7 +11,7 @@ import { EngineProcess } from "../process.ts";
 import type { Excess } from "../work-meter.ts";
 import { type ChildInit, parseSpeechDone, type SpeechWork } from "./child-messages.ts";
 import { nativeSpeechEngine } from "./native-package.ts";
-import { PieceLine } from "./piece-line.ts";
+import { PieceQueue } from "./piece-queue.ts";
 import {
 	type PcmPiece,
 	type SpeechEngine,
@@ -53,7 +53,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 	readonly #log: Log;
 	readonly #download: AssetDownload;
 	readonly #process: EngineProcess<null>;
-	readonly #line: PieceLine;
+	readonly #line: PieceQueue;
 	/** Requests under way: one that is spoken, and those that wait. */
 	readonly #places: PartyCapacity;
 	#nextTicket = 1;
@@ -73,7 +73,7 @@ export class EmbeddedSpeech implements SpeechEngine {
 			log,
 		});
 		this.#places = new PartyCapacity(config.queue + 1);
-		this.#line = new PieceLine((work) => this.#give(work));
+		this.#line = new PieceQueue((work) => this.#give(work));
 		this.#process = new EngineProcess({
 			name: "speech",
 			entry: join(import.meta.dir, "child.ts"),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
-import { FairGate, PartyCapacity } from "../../fairness/index.ts";
+import { FairQueue, PartyCapacity } from "../../fairness/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { EngineProcess } from "../process.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
@@ -47,7 +47,7 @@ export class TokenCounter {
 	readonly #process: EngineProcess<null>;
 	readonly #limitMs: number;
 	readonly #log: Log;
-	readonly #gate: FairGate;
+	readonly #gate: FairQueue;
 	readonly #chars: PartyCapacity;
 	#nextId = 0;
 	#answer: { readonly id: number; resolve(count: Count): void } | null = null;
@@ -56,7 +56,7 @@ export class TokenCounter {
 		this.#log = options.log;
 		this.#limitMs = options.limitMs ?? 1_000;
 		const maxWaiting = options.maxWaiting ?? 512;
-		this.#gate = new FairGate({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyTexts() });
+		this.#gate = new FairQueue({ places: 1, reserve: false, maxWaiting, overflow: () => new TooManyTexts() });
 		this.#chars = new PartyCapacity(options.maxWaitingChars ?? 64 * 2 ** 20);
 		this.#process = new EngineProcess({
 			name: "tokens",

@@ -1,5 +1,5 @@
 import { accessSync, constants } from "node:fs";
-import { type Finding, fault, note, ok } from "../../telemetry/finding.ts";
+import { type Finding, fault, notice, ok } from "../../telemetry/finding.ts";
 import type { PagePool } from "./page-pool.ts";
 
 const PROBE = "<title>Probe</title><p>reads</p>";
@@ -16,7 +16,7 @@ export async function checkPages(pages: PagePool, chromium: string | undefined):
 		return fault(name, `does not run: ${error instanceof Error ? error.message : error}`, "npm install");
 	}
 	if (chromium === undefined)
-		return note(name, "works; pages that are empty without scripts are refused", "web: {chromium: /usr/bin/chromium}");
+		return notice(name, "works; pages that are empty without scripts are refused", "web: {chromium: /usr/bin/chromium}");
 	try {
 		accessSync(chromium, constants.X_OK);
 	} catch {

@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { FairGate, type Requester } from "../../fairness/index.ts";
+import { FairQueue, type Requester } from "../../fairness/index.ts";
 import { boundMemory } from "../cgroup.ts";
 import { childEnvironment } from "../process.ts";
-import { endTree, watchTree } from "../process-tree.ts";
+import { endTree, limitTree } from "../process-tree.ts";
 import type { ScriptedPages } from "./page-reader.ts";
 import { PageFault } from "./port.ts";
 
@@ -39,12 +39,12 @@ const LOAD_MS = 12_000;
  */
 export class Chromium implements ScriptedPages {
 	readonly #options: ChromiumOptions;
-	readonly #gate: FairGate;
+	readonly #gate: FairQueue;
 
 	constructor(options: ChromiumOptions) {
 		this.#options = options;
 		const { pages: places = 2, maxWaiting = 64 } = options;
-		this.#gate = new FairGate({ places, reserve: true, maxWaiting, overflow });
+		this.#gate = new FairQueue({ places, reserve: true, maxWaiting, overflow });
 	}
 
 	html(url: string, requester: Requester): Promise<{ url: string; html: string }> {
@@ -84,7 +84,7 @@ export class Chromium implements ScriptedPages {
 		child.on("close", () => resolve(Buffer.concat(pieces).toString("utf8")));
 		const most = maxMemoryMb() * 2 ** 20;
 		const unbound = child.pid === undefined ? () => {} : boundMemory(child.pid, most);
-		const unwatch = child.pid === undefined ? () => {} : watchTree(child.pid, most, () => reject(tooHungry()));
+		const unwatch = child.pid === undefined ? () => {} : limitTree(child.pid, most, () => reject(tooHungry()));
 		const leave = () => reject(signal.reason);
 		signal.addEventListener("abort", leave, { once: true });
 		if (signal.aborted) leave();

@@ -55,14 +55,14 @@ export class Robots {
 	async #rulesOf(origin: string, requester: Requester): Promise<Rules> {
 		const { clock } = this.#options;
 		const known = this.#known.get(origin);
-		if (known !== undefined && known.until > clock.monotonic()) {
+		if (known !== undefined && known.until > clock.monotonicMs()) {
 			this.#known.delete(origin);
 			this.#known.set(origin, known);
 			return known.rules;
 		}
 		const rules = await this.#fetch(origin, requester);
 		const keptMs = rules.kind === "unreachable" ? UNREACHABLE_KEPT_MS : KEPT_MS;
-		this.#keep(origin, { rules, until: clock.monotonic() + keptMs });
+		this.#keep(origin, { rules, until: clock.monotonicMs() + keptMs });
 		return rules;
 	}
 

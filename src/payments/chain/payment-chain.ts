@@ -1,5 +1,5 @@
 import type { TopUp } from "../../store/admin/top-ups/top-up-row.ts";
-import type { PayNetwork } from "../networks.ts";
+import type { KnownNetwork } from "../networks.ts";
 import type { Signed } from "../payment.ts";
 import type { SeenTransfer } from "./token-chain.ts";
 
@@ -28,7 +28,7 @@ export interface PaymentTerm {
 
 /** One network as payments see it. Each question throws `ChainUnavailable`, the first ones `WrongChain`. */
 export interface PaymentChain {
-	readonly network: PayNetwork;
+	readonly network: KnownNetwork;
 	/** Blocks on top of a transfer's block before it is credited. */
 	readonly confirmations: number;
 	/** How often it is asked while a payment waits for its block. */

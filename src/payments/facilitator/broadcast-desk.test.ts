@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { systemClock, systemTimers } from "../../telemetry/clock.ts";
-import { BroadcastDesk } from "./broadcast-desk.ts";
+import { BroadcastQueue } from "./broadcast-queue.ts";
 import { PendingSettlements } from "./pending-settlements.ts";
 
 test("sends of one key go one after the other, a failed one too, and those of another key beside them", async () => {
 	const store = { shared: false, admin: () => Promise.reject(new Error("not asked")) } as never;
-	const desk = new BroadcastDesk({ store, clock: systemClock, timers: systemTimers });
+	const desk = new BroadcastQueue({ store, clock: systemClock, timers: systemTimers });
 	const seen: string[] = [];
 	const gate = Promise.withResolvers<void>();
 	const first = desk.inTurn("a", async () => {

@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { NOT_REDIRECTED } from "../exchange.ts";
-import type { BroadcastDesk } from "./broadcast-desk.ts";
+import type { BroadcastQueue } from "./broadcast-queue.ts";
 import { PendingSettlements } from "./pending-settlements.ts";
 import { FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
 import { reasonOf } from "./remote-facilitator.ts";
@@ -25,7 +25,7 @@ export interface EvmSettlerOptions {
 	readonly rpcTimeoutMs: number;
 	readonly confirmationTimeoutMs: number;
 	readonly eip6492Factories: readonly string[];
-	readonly broadcasts: BroadcastDesk;
+	readonly broadcasts: BroadcastQueue;
 }
 
 /** How often a block is looked for while a settlement waits. */

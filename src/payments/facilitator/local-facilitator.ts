@@ -1,5 +1,5 @@
-import type { PayNetwork } from "../networks.ts";
-import type { BroadcastDesk } from "./broadcast-desk.ts";
+import type { KnownNetwork } from "../networks.ts";
+import type { BroadcastQueue } from "./broadcast-queue.ts";
 import type { EvmSettler } from "./evm-settler.ts";
 import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPayment, type Verdict } from "./port.ts";
 
@@ -7,13 +7,13 @@ export interface LocalFacilitatorOptions {
 	/** 64 hex digits. */
 	readonly key: string;
 	/** Node of each network that can be settled on. */
-	readonly nodes: ReadonlyMap<PayNetwork["id"], { readonly chainId: number; readonly rpcUrl: string }>;
+	readonly nodes: ReadonlyMap<KnownNetwork["id"], { readonly chainId: number; readonly rpcUrl: string }>;
 	/** Each call of a node. */
 	readonly rpcTimeoutMs: number;
 	/** How long a settlement waits for its block. */
 	readonly confirmationTimeoutMs: number;
 	readonly eip6492Factories: readonly string[];
-	readonly broadcasts: BroadcastDesk;
+	readonly broadcasts: BroadcastQueue;
 }
 
 /** A facilitator in this process, with a key of the operator's. What it needs is loaded at the first payment. */
@@ -36,7 +36,7 @@ export class LocalFacilitator implements Facilitator {
 		return answered(() => settler.settle(payment, onBroadcast));
 	}
 
-	#settler({ id, name }: PayNetwork): Promise<EvmSettler> {
+	#settler({ id, name }: KnownNetwork): Promise<EvmSettler> {
 		const { nodes, key, ...rest } = this.#options;
 		const node = nodes.get(id);
 		if (node === undefined) throw new FacilitatorUnavailable(`x402.rpcUrl: no node of ${name} is configured`);

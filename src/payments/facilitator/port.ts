@@ -1,11 +1,11 @@
-import type { PayNetwork } from "../networks.ts";
+import type { KnownNetwork } from "../networks.ts";
 import { requirementsOf } from "../offers.ts";
 import type { Signed } from "../payment.ts";
 import { readTransfer } from "../solana/transfer.ts";
 
 /** A payment in the one shape that facilitators get. */
 export interface SignedPayment {
-	readonly network: PayNetwork;
+	readonly network: KnownNetwork;
 	/** As it is configured, in its checksummed form where it was so. */
 	readonly payTo: string;
 	readonly signed: Signed;

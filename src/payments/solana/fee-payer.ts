@@ -47,7 +47,7 @@ export class FeePayer {
 	/** What is known now; null where nothing was ever heard. Asks in the background where the answer is old. */
 	current(): string | null {
 		const { configured, url, clock } = this.#options;
-		if (configured === undefined && url !== undefined && clock.monotonic() >= this.#askAt) void this.ask();
+		if (configured === undefined && url !== undefined && clock.monotonicMs() >= this.#askAt) void this.ask();
 		return this.#known;
 	}
 
@@ -58,10 +58,10 @@ export class FeePayer {
 		this.#asking ??= this.#ask(url)
 			.then((found) => {
 				this.#known = found;
-				this.#askAt = clock.monotonic() + FRESH_MS;
+				this.#askAt = clock.monotonicMs() + FRESH_MS;
 			})
 			.catch((error: Error) => {
-				this.#askAt = clock.monotonic() + RETRY_MS;
+				this.#askAt = clock.monotonicMs() + RETRY_MS;
 				log.warn({ cause: error.message }, "the facilitator does not say who pays the fees on Solana; it is asked again");
 			})
 			.finally(() => {

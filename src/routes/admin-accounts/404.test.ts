@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type AdminGateway, startAdminGateway } from "../../../test/support/admin-gateway.ts";
 import { verdict } from "../../../test/support/keys-gateway.ts";
-import { ADMIN_ROUTES } from "./routes.test-support.ts";
+import { ADMIN_ROUTES } from "./testing/routes.ts";
 
 let admin: AdminGateway;
 

@@ -4,11 +4,11 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { readIdempotencyKey } from "../../server/index.ts";
 import { accountCursor, readAccountCursor } from "./cursor.ts";
-import { type AdminAccountParts, REPLAYED_HEADER } from "./parts.ts";
+import { type AdminAccountDeps, REPLAYED_HEADER } from "./deps.ts";
 import { type ChangeAccount, type CreateAccount, DEFAULT_LIMIT, type PageQuery } from "./schema.ts";
 
 /** POST /admin/accounts */
-export async function createAccount(body: CreateAccount, call: Call, { accounts }: AdminAccountParts): Promise<Answer> {
+export async function createAccount(body: CreateAccount, call: Call, { accounts }: AdminAccountDeps): Promise<Answer> {
 	const { name, tier, creditUsd } = body;
 	const entered = { name, ...(tier ? { tier } : {}), ...(creditUsd === undefined ? {} : { startingCreditUsd: creditUsd }) };
 	const { account, replayed } = await accounts.create(entered, readIdempotencyKey(call.request));
@@ -16,7 +16,7 @@ export async function createAccount(body: CreateAccount, call: Call, { accounts 
 }
 
 /** GET /admin/accounts: newest first. */
-export async function listAccounts(query: PageQuery, { accounts }: AdminAccountParts): Promise<Answer> {
+export async function listAccounts(query: PageQuery, { accounts }: AdminAccountDeps): Promise<Answer> {
 	const after = query.cursor === undefined ? null : readAccountCursor(query.cursor);
 	const { entries, more } = await accounts.list(after, query.limit ?? DEFAULT_LIMIT);
 	const last = entries.at(-1);
@@ -29,7 +29,7 @@ export async function changeAccount(
 	id: string,
 	body: ChangeAccount,
 	call: Call,
-	{ accounts }: AdminAccountParts,
+	{ accounts }: AdminAccountDeps,
 ): Promise<Answer> {
 	if (body.disabled === true && call.caller?.account.id === id)
 		throw invalidField(["disabled"], "your own account: nobody could enable it over HTTP again; use the command line");

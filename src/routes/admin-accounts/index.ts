@@ -18,9 +18,9 @@ import {
 } from "../../access/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { changeAccount, createAccount, listAccounts } from "./accounts.ts";
+import { type AdminAccountDeps, accountIn } from "./deps.ts";
 import { changeKey, createKey, listKeys, revokeKey } from "./keys.ts";
 import { listMoney, moveMoney, refund, requireIdempotencyKey } from "./money.ts";
-import { type AdminAccountParts, accountIn } from "./parts.ts";
 import {
 	ChangeAccountSchema,
 	ChangeCustomerKeySchema,
@@ -32,7 +32,7 @@ import {
 	RefundSchema,
 } from "./schema.ts";
 
-export type { AdminAccountParts } from "./parts.ts";
+export type { AdminAccountDeps } from "./deps.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -47,11 +47,11 @@ const answer = (description: string, schema: Type.TSchema) => ({ type: "applicat
 const changed = (description: string, data: Type.TSchema) =>
 	answer(description, Type.Object({ data, success: Type.Literal(true) }));
 
-export function adminAccountRoutes(parts: AdminAccountParts): Endpoint[] {
+export function adminAccountRoutes(parts: AdminAccountDeps): Endpoint[] {
 	return [...accountRoutes(parts), ...moneyRoutes(parts), ...keyRoutes(parts)];
 }
 
-function accountRoutes(parts: AdminAccountParts): Endpoint[] {
+function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -106,7 +106,7 @@ const MOVES = [
 ] as const;
 const LISTS = ["credits", "debits", "refunds"] as const;
 
-function moneyRoutes(parts: AdminAccountParts): Endpoint[] {
+function moneyRoutes(parts: AdminAccountDeps): Endpoint[] {
 	const once = {
 		...common,
 		method: "POST",
@@ -152,7 +152,7 @@ function moneyRoutes(parts: AdminAccountParts): Endpoint[] {
 	];
 }
 
-function keyRoutes(parts: AdminAccountParts): Endpoint[] {
+function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
 	return [
 		plain({
 			...common,

@@ -1,7 +1,7 @@
 import { createdKeyView, keyView, keyWithUsageView, readKeyFields } from "../../access/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import type { AdminAccountParts } from "./parts.ts";
+import type { AdminAccountDeps } from "./deps.ts";
 import type { ChangeCustomerKey, CreateCustomerKey } from "./schema.ts";
 
 /** POST /admin/accounts/{id}/keys: the only answer with the key's secret. */
@@ -9,7 +9,7 @@ export async function createKey(
 	accountId: string,
 	body: CreateCustomerKey,
 	call: Call,
-	parts: AdminAccountParts,
+	parts: AdminAccountDeps,
 ): Promise<Answer> {
 	const nowMs = call.admittedAtMs;
 	await parts.accounts.show(accountId);
@@ -19,7 +19,7 @@ export async function createKey(
 }
 
 /** GET /admin/accounts/{id}/keys: the active ones, newest first. */
-export async function listKeys(accountId: string, call: Call, parts: AdminAccountParts): Promise<Answer> {
+export async function listKeys(accountId: string, call: Call, parts: AdminAccountDeps): Promise<Answer> {
 	await parts.accounts.show(accountId);
 	const { keys } = await parts.keys.list(accountId, call.admittedAtMs);
 	return json({ object: "list", data: keys.map(keyWithUsageView) });
@@ -31,7 +31,7 @@ export async function changeKey(
 	keyId: string,
 	body: ChangeCustomerKey,
 	call: Call,
-	parts: AdminAccountParts,
+	parts: AdminAccountDeps,
 ): Promise<Answer> {
 	await parts.accounts.show(accountId);
 	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: parts.ruleNames });
@@ -39,7 +39,7 @@ export async function changeKey(
 }
 
 /** DELETE /admin/accounts/{id}/keys/{keyId} */
-export async function revokeKey(accountId: string, keyId: string, parts: AdminAccountParts): Promise<Answer> {
+export async function revokeKey(accountId: string, keyId: string, parts: AdminAccountDeps): Promise<Answer> {
 	await parts.accounts.show(accountId);
 	await parts.keys.revoke(accountId, keyId);
 	return json({ success: true });

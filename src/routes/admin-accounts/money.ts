@@ -4,7 +4,7 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { readIdempotencyKey } from "../../server/index.ts";
 import { numberCursor, readNumberCursor } from "./cursor.ts";
-import { type AdminAccountParts, REPLAYED_HEADER } from "./parts.ts";
+import { type AdminAccountDeps, REPLAYED_HEADER } from "./deps.ts";
 import { DEFAULT_LIMIT, type Money, type PageQuery, type Refund } from "./schema.ts";
 
 /** Throws 400 where it is missing or malformed. */
@@ -22,14 +22,14 @@ export async function moveMoney(
 	accountId: string,
 	body: Money,
 	call: Call,
-	{ accounts }: AdminAccountParts,
+	{ accounts }: AdminAccountDeps,
 ): Promise<Answer> {
 	const booked = await accounts[what]({ accountId, amount: body.amountUsd, reference: requireIdempotencyKey(call) });
 	return json({ data: bookedView(booked), success: true }, 200, booked.replayed ? REPLAYED_HEADER : {});
 }
 
 /** POST /admin/accounts/{id}/refunds */
-export async function refund(accountId: string, body: Refund, call: Call, { accounts }: AdminAccountParts): Promise<Answer> {
+export async function refund(accountId: string, body: Refund, call: Call, { accounts }: AdminAccountDeps): Promise<Answer> {
 	const { requestId, amountUsd } = body;
 	const part = amountUsd === undefined ? {} : { amount: amountUsd };
 	const refunded = await accounts.refund({ accountId, requestId, ...part, reference: requireIdempotencyKey(call) });
@@ -41,7 +41,7 @@ export async function listMoney(
 	what: "credits" | "debits" | "refunds",
 	accountId: string,
 	query: PageQuery,
-	{ accounts }: AdminAccountParts,
+	{ accounts }: AdminAccountDeps,
 ): Promise<Answer> {
 	const before = query.cursor === undefined ? null : readNumberCursor(query.cursor);
 	const { entries, more } = await accounts.money({ what, accountId, before, limit: query.limit ?? DEFAULT_LIMIT });

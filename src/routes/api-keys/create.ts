@@ -1,11 +1,11 @@
 import { createdKeyView, readKeyFields } from "../../access/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import type { CreateKey } from "./schema.ts";
 
 /** POST /api_keys: the only answer with the key's secret. */
-export async function createKey(body: CreateKey, call: Call, parts: ApiKeyParts): Promise<Answer> {
+export async function createKey(body: CreateKey, call: Call, parts: ApiKeyDeps): Promise<Answer> {
 	const nowMs = call.admittedAtMs;
 	const fields = readKeyFields(body, { nowMs, ruleNames: parts.ruleNames });
 	const { key, secret } = await parts.keys.create(callerOf(call).account.id, body.apiKeyType, fields, nowMs);

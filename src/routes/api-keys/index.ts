@@ -7,15 +7,15 @@ import Type from "typebox";
 import { CreatedKeySchema, KeySchema, KeyWithUsageSchema, keyWithUsageView, MISNAMED_KEY_FIELDS } from "../../access/index.ts";
 import { type Endpoint, json, plain } from "../../server/endpoint.ts";
 import { createKey } from "./create.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import { web3KeyRoutes } from "./generate-web3-key/index.ts";
 import { listKeys } from "./list.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
 import { RateLimitLogSchema, rateLimitLog } from "./rate-limit-log.ts";
 import { RateLimitsSchema, rateLimits } from "./rate-limits.ts";
 import { CreateKeySchema, ListKeysQuerySchema, RevokeKeyQuerySchema, UpdateKeySchema } from "./schema.ts";
 import { updateKey } from "./update.ts";
 
-export type { ApiKeyParts } from "./parts.ts";
+export type { ApiKeyDeps } from "./deps.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 
@@ -31,7 +31,7 @@ const body = <Schema extends Type.TSchema>(schema: Schema) => ({
 	misnamed: MISNAMED_KEY_FIELDS,
 });
 
-export function apiKeyRoutes(parts: ApiKeyParts): Endpoint[] {
+export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 	return [
 		plain({
 			...common,

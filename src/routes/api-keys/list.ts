@@ -1,13 +1,13 @@
 import { keyWithUsageView } from "../../access/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import type { ListKeysQuery } from "./schema.ts";
 
 const LARGEST_PAGE = 500;
 
 /** GET /api_keys: all of them, or a page where `page` or `limit` asks for one. */
-export async function listKeys(query: ListKeysQuery, call: Call, { keys }: ApiKeyParts): Promise<Answer> {
+export async function listKeys(query: ListKeysQuery, call: Call, { keys }: ApiKeyDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const paged = query.page !== undefined || query.limit !== undefined;
 	const { page = 1, limit = LARGEST_PAGE } = query;

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 
 export const RateLimitLogSchema = named(
 	"RateLimitLog",
@@ -24,7 +24,7 @@ export const RateLimitLogSchema = named(
 );
 
 /** GET /api_keys/rate_limits/log: the account's last 50 requests that a limit refused, newest first. */
-export async function rateLimitLog(call: Call, { exceededLimits }: ApiKeyParts): Promise<Answer> {
+export async function rateLimitLog(call: Call, { exceededLimits }: ApiKeyDeps): Promise<Answer> {
 	const entries = await exceededLimits.latest(callerOf(call).account.id);
 	const data = entries.map((entry) => ({
 		apiKeyId: entry.keyId,

@@ -7,7 +7,7 @@ import { closed } from "../../schema/closed.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -34,7 +34,7 @@ export const RateLimitsSchema = named(
 );
 
 /** GET /api_keys/rate_limits: what the key that asks may use now. */
-export async function rateLimits(call: Call, parts: ApiKeyParts): Promise<Answer> {
+export async function rateLimits(call: Call, parts: ApiKeyDeps): Promise<Answer> {
 	const caller = callerOf(call);
 	const { account, key } = caller;
 	const nowMs = call.admittedAtMs;
@@ -56,7 +56,7 @@ export async function rateLimits(call: Call, parts: ApiKeyParts): Promise<Answer
 	});
 }
 
-function limitsOf(model: TextModel, call: Call, parts: ApiKeyParts) {
+function limitsOf(model: TextModel, call: Call, parts: ApiKeyDeps) {
 	const { requestsPerMinute, tokensPerMinute } = textRateLimit(model, callerOf(call).account.tier, parts.limits());
 	const requests = { amount: requestsPerMinute, type: "RPM" };
 	const limits = tokensPerMinute === undefined ? [requests] : [requests, { amount: tokensPerMinute, type: "TPM" }];

@@ -1,11 +1,11 @@
 import { keyView, readKeyFields } from "../../access/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type ApiKeyParts, callerOf } from "./parts.ts";
+import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import type { UpdateKey } from "./schema.ts";
 
 /** PATCH /api_keys: what is given replaces, what is left out stays. */
-export async function updateKey(body: UpdateKey, call: Call, parts: ApiKeyParts): Promise<Answer> {
+export async function updateKey(body: UpdateKey, call: Call, parts: ApiKeyDeps): Promise<Answer> {
 	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: parts.ruleNames });
 	const key = await parts.keys.update(callerOf(call).account.id, body.id, changes);
 	return json({ data: keyView(key), success: true });

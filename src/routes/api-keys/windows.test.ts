@@ -107,7 +107,7 @@ test("a limit that is set late counts what was spent before it", async () => {
 test("diem has its limit beside that of USD, and spending goes on in USD", async () => {
 	clock.setWall("2024-02-28T20:00:00Z");
 	const { accountId, secret } = await keys.gate.newKey({ creditUsd: "50", key: { type: "ADMIN" } });
-	await keys.stake(accountId, Math.floor(clock.now() / 86_400_000), 5);
+	await keys.stake(accountId, Math.floor(clock.wallMs() / 86_400_000), 5);
 	const { apiKey, id } = await keys.create({ consumptionLimit: { diem: 0.03, usd: 0.05 } }, secret);
 	const used = async () => {
 		const answer = await keys.as(secret, "GET", `/api_keys/${id}`);

@@ -1,13 +1,13 @@
 import type { HoldContext } from "../../budgets/port.ts";
 import { audioRateLimit, EMBEDDED, resolveAudioModel, unitsNano } from "../../catalog/index.ts";
-import type { ModelTarget, SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import type { ModelTarget, SpeechModel, SpeechProperties } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { invalidField, invalidRequest } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { tellModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/tell-model.ts";
 import { answerSpeech } from "./answer.ts";
-import type { SpeechParts } from "./parts.ts";
+import type { SpeechDeps } from "./deps.ts";
 import { MAX_INPUT_CHARACTERS, type SpeechBody } from "./schema.ts";
 import { unsayableText } from "./spoken-language.ts";
 import { Synthesis, type SynthesisOrder } from "./synthesis.ts";
@@ -16,7 +16,7 @@ import { type ChosenVoice, chooseVoice } from "./voice.ts";
 const DEFAULT_MODEL = "tts-kokoro";
 
 /** A speech request's checks and what follows them. Throws the errors of docs/speech.md; nothing is spoken yet. */
-export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, parts: SpeechParts): Promise<Admission> {
+export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, parts: SpeechDeps): Promise<Admission> {
 	const { body } = input;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
@@ -28,7 +28,7 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
 	const voice = await chooseVoice(body, model, facts, caller, parts.voices);
 	const targets = ableTargets(targetsFor(model, voice), body.input, voice, model.id, facts);
-	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
+	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	return {
 		model: model.id,
 		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, config.limits), promptTokens: 0 },
@@ -89,7 +89,7 @@ function ableTargets(
 	text: string,
 	voice: ChosenVoice,
 	modelId: string,
-	facts: SpeechFacts,
+	facts: SpeechProperties,
 ): readonly ModelTarget[] {
 	const fault = voice.kind === "own" ? unsayableText(text, voice.name, facts, modelId) : null;
 	if (fault === null || !targets.some(({ upstream }) => upstream === EMBEDDED)) return targets;
@@ -103,7 +103,7 @@ interface OrderParts {
 	readonly raw: Uint8Array;
 	readonly call: Call;
 	readonly model: SpeechModel;
-	readonly facts: SpeechFacts;
+	readonly facts: SpeechProperties;
 	readonly targets: readonly ModelTarget[];
 	readonly voice: ChosenVoice;
 	readonly characters: number;

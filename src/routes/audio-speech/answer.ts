@@ -1,9 +1,9 @@
 import type { Posted } from "../../budgets/port.ts";
-import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import type { SpeechModel, SpeechProperties } from "../../catalog/types.ts";
 import { AUDIO_CONTENT_TYPES, type AudioFormat } from "../../engines/audio/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { PostedStream } from "../../server/posted-stream.ts";
 import type { Synthesis } from "./synthesis.ts";
@@ -12,7 +12,7 @@ import type { Synthesis } from "./synthesis.ts";
 export interface SpeechSession {
 	readonly call: Call;
 	readonly model: SpeechModel;
-	readonly facts: SpeechFacts;
+	readonly facts: SpeechProperties;
 	readonly settlement: Settlement;
 	readonly format: AudioFormat;
 	readonly streaming: boolean;
@@ -89,7 +89,7 @@ function event(data: { readonly type: string; readonly audio?: string }): Uint8A
 function leftOr(session: SpeechSession, error: unknown): MeteredAnswer {
 	if (!session.call.signal.aborted || session.synthesis.upstream === null) throw error;
 	post(session, CLIENT_LEFT);
-	return LEFT_ANSWER;
+	return CLIENT_LEFT_ANSWER;
 }
 
 /** Posts the characters that were spoken; null where it was settled before. */

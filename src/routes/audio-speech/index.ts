@@ -7,7 +7,7 @@ import { AUDIO_CONTENT_TYPES } from "../../engines/audio/port.ts";
 import { binaryAnswer } from "../../server/binary-answer.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { admitSpeech } from "./admit.ts";
-import type { SpeechParts } from "./parts.ts";
+import type { SpeechDeps } from "./deps.ts";
 import { MISNAMED_SPEECH_FIELDS, type SpeechBody, SpeechBodySchema, SpeechEventSchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 1_048_576;
 const { mp3, ...otherTypes } = AUDIO_CONTENT_TYPES;
 const audio = binaryAnswer("The audio, with the Content-Type of its format", mp3, ...Object.values(otherTypes));
 
-export function audioSpeech(parts: SpeechParts): Endpoint {
+export function audioSpeech(parts: SpeechDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/audio/speech",
@@ -34,4 +34,4 @@ export function audioSpeech(parts: SpeechParts): Endpoint {
 	});
 }
 
-export type { SpeechParts } from "./parts.ts";
+export type { SpeechDeps } from "./deps.ts";

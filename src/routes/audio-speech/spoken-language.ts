@@ -1,5 +1,5 @@
 /** Voices by the writing of the text: of the built-in model's voices the language is known, of others it is not. */
-import type { SpeechFacts } from "../../catalog/types.ts";
+import type { SpeechProperties } from "../../catalog/types.ts";
 import type { SpeechVoice } from "../../engines/speech/port.ts";
 import { languageByScript, unsayableScript } from "../../engines/speech/scripts.ts";
 import { voiceOf } from "../../engines/speech/voices.ts";
@@ -8,7 +8,7 @@ import { ApiError } from "../../errors/index.ts";
 const LANGUAGE_NAMES = new Intl.DisplayNames("en", { type: "language", languageDisplay: "standard" });
 
 /** The voice of a request that names none: one of the language that the text is written in, or that the caller says. */
-export function voiceForText(text: string, hint: string | undefined, facts: SpeechFacts): string {
+export function voiceForText(text: string, hint: string | undefined, facts: SpeechProperties): string {
 	const usual = voiceOf(facts.defaultVoice);
 	if (usual === undefined) return facts.defaultVoice;
 	const speakers = knownVoices(facts);
@@ -20,7 +20,7 @@ export function voiceForText(text: string, hint: string | undefined, facts: Spee
 }
 
 /** Why the built-in model cannot say the text in this voice; null where it can, and for voices that are not its own. */
-export function unsayableText(text: string, name: string, facts: SpeechFacts, modelId: string): ApiError | null {
+export function unsayableText(text: string, name: string, facts: SpeechProperties, modelId: string): ApiError | null {
 	const voice = voiceOf(name);
 	const script = voice === undefined ? null : unsayableScript(text, voice.language);
 	if (voice === undefined || script === null) return null;
@@ -41,7 +41,7 @@ export function unsayableText(text: string, name: string, facts: SpeechFacts, mo
 
 const titleOf = ({ language }: SpeechVoice): string => LANGUAGE_NAMES.of(language) ?? language;
 
-const knownVoices = (facts: SpeechFacts): readonly SpeechVoice[] =>
+const knownVoices = (facts: SpeechProperties): readonly SpeechVoice[] =>
 	facts.voices.flatMap((name) => {
 		const voice = voiceOf(name);
 		return voice === undefined ? [] : [voice];

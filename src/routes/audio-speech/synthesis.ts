@@ -4,7 +4,7 @@ import { AUDIO_CONTENT_TYPES, type AudioInput } from "../../engines/audio/port.t
 import { type PcmPiece, paceOf, SPEECH_SAMPLE_RATE, SpeechInputError } from "../../engines/speech/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { SpokenAnswer, VoiceSample } from "../../upstreams/audio/port.ts";
-import type { SpeechParts } from "./parts.ts";
+import type { SpeechDeps } from "./deps.ts";
 import type { ChosenVoice } from "./voice.ts";
 
 export interface SynthesisOrder {
@@ -45,12 +45,12 @@ interface Source {
 /** One text on its way to audio: by the built-in voices or a server, the next one where the first has no byte to give. */
 export class Synthesis {
 	readonly #order: SynthesisOrder;
-	readonly #parts: SpeechParts;
+	readonly #parts: SpeechDeps;
 	/** The server that was sent the text, and so has spoken all of it for the operator. */
 	#sentTo: string | null = null;
 	#pieceCharacters = 0;
 
-	constructor(order: SynthesisOrder, parts: SpeechParts) {
+	constructor(order: SynthesisOrder, parts: SpeechDeps) {
 		this.#order = order;
 		this.#parts = parts;
 	}

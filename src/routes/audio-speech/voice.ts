@@ -1,6 +1,6 @@
-import type { StoredVoice, VoiceDesk } from "../../access/index.ts";
+import type { StoredVoice, VoiceService } from "../../access/index.ts";
 import type { Caller } from "../../budgets/port.ts";
-import type { SpeechFacts, SpeechModel } from "../../catalog/types.ts";
+import type { SpeechModel, SpeechProperties } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { openAiVoice } from "./openai-voices.ts";
 import type { SpeechBody } from "./schema.ts";
@@ -23,9 +23,9 @@ const HANDLE = /^vv_[A-Za-z0-9_-]{1,200}$/;
 export async function chooseVoice(
 	{ voice: wanted, input, language }: Pick<SpeechBody, "voice" | "input" | "language">,
 	model: SpeechModel,
-	facts: SpeechFacts,
+	facts: SpeechProperties,
 	caller: Caller,
-	voices: VoiceDesk,
+	voices: VoiceService,
 ): Promise<ChosenVoice> {
 	if (wanted !== undefined && facts.voices.includes(wanted)) return { kind: "own", name: wanted };
 	if (wanted === undefined || wanted === AUTO) return { kind: "own", name: voiceForText(input, language, facts) };
@@ -36,7 +36,7 @@ export async function chooseVoice(
 	throw badVoice(`Voice ${JSON.stringify(shortened(wanted))} is not supported by model "${model.id}". Supported voices: ${list}`);
 }
 
-async function clonedVoice(id: string, model: SpeechModel, caller: Caller, voices: VoiceDesk): Promise<StoredVoice> {
+async function clonedVoice(id: string, model: SpeechModel, caller: Caller, voices: VoiceService): Promise<StoredVoice> {
 	const voice = await voices.find(caller, id);
 	if (voice === null)
 		throw badVoice(

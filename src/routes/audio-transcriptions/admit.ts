@@ -1,6 +1,6 @@
 import type { Budgets, HoldContext } from "../../budgets/port.ts";
 import { audioRateLimit, type Catalog, resolveAudioModel, unitsNano } from "../../catalog/index.ts";
-import type { TranscriptionFacts, TranscriptionModel } from "../../catalog/types.ts";
+import type { TranscriptionModel, TranscriptionProperties } from "../../catalog/types.ts";
 import type { Config } from "../../config/index.ts";
 import { type AudioMeasure, measureAudio } from "../../engines/audio/measure-audio.ts";
 import type { AudioEncoder } from "../../engines/audio/port.ts";
@@ -8,16 +8,16 @@ import { ApiError } from "../../errors/index.ts";
 import type { Requester } from "../../fairness/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
-import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Admission, Input, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
-import { tellModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/tell-model.ts";
 import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
 import { type AudioContainer, audioContainer, CONTAINER_TYPES } from "../../wire/index.ts";
 import type { TranscriptFormat, TranscriptionBody } from "./schema.ts";
 import { type Transcript, transcriptOf } from "./transcript.ts";
 
 /** What the transcription route works with: handed in once; functions where a reload changes the answer. */
-export interface TranscriptionParts {
+export interface TranscriptionDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: AudioUpstreams;
 	readonly encoder: AudioEncoder;
@@ -30,14 +30,14 @@ const DEFAULT_MODEL = "nvidia/parakeet-tdt-0.6b-v3";
 export async function admitTranscription(
 	{ body, file }: Input<TranscriptionBody, unknown>,
 	call: Call,
-	parts: TranscriptionParts,
+	parts: TranscriptionDeps,
 ): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = resolveAudioModel(parts.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
 	const { measure, container } = await heard(parts.encoder, file.bytes, call);
-	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const facts = model.transcription;
 	return {
 		model: model.id,
@@ -68,7 +68,7 @@ async function heard(
 function wantedTimings(
 	format: TranscriptFormat,
 	body: TranscriptionBody,
-	facts: TranscriptionFacts,
+	facts: TranscriptionProperties,
 ): "none" | "segment" | "word" {
 	if (format === "srt" || format === "vtt") return "segment";
 	if (format === "verbose_json") return body["timestamp_granularities[]"] ?? "segment";
@@ -88,11 +88,11 @@ interface RunParts {
 /** A transcription past admission and hold. */
 class TranscriptionRun {
 	readonly #of: RunParts;
-	readonly #parts: TranscriptionParts;
+	readonly #parts: TranscriptionDeps;
 	/** The upstream that has the audio: from then on leaving is billed. */
 	#sentTo: string | null = null;
 
-	constructor(of: RunParts, parts: TranscriptionParts) {
+	constructor(of: RunParts, parts: TranscriptionDeps) {
 		this.#of = of;
 		this.#parts = parts;
 	}
@@ -107,7 +107,7 @@ class TranscriptionRun {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw asrError(error);
 			this.#post(CLIENT_LEFT);
-			return LEFT_ANSWER;
+			return CLIENT_LEFT_ANSWER;
 		} finally {
 			call.resumeIdleTimeout();
 		}

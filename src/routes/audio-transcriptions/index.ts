@@ -5,7 +5,7 @@
 import Type from "typebox";
 import { audioRateLimit, hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { admitTranscription, type TranscriptionParts } from "./admit.ts";
+import { admitTranscription, type TranscriptionDeps } from "./admit.ts";
 import { TranscriptionEventSchema, TranscriptionSchema } from "./answer-schema.ts";
 import { type TranscriptionBody, TranscriptionBodySchema } from "./schema.ts";
 
@@ -13,7 +13,7 @@ const MAX_FILE_BYTES = 26_214_400;
 /** 26 MiB, and what a form adds. */
 const MAX_BODY_BYTES = 27_262_976 + 65_536;
 
-export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
+export function audioTranscriptions(parts: TranscriptionDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/audio/transcriptions",
@@ -42,4 +42,4 @@ export function audioTranscriptions(parts: TranscriptionParts): Endpoint {
 	});
 }
 
-export type { TranscriptionParts } from "./admit.ts";
+export type { TranscriptionDeps } from "./admit.ts";

@@ -3,7 +3,7 @@ import type { TimedText, TranscriptionAnswer } from "../../upstreams/audio/port.
 import { inTurns, nextTurn, stringifyInSteps } from "../../wire/index.ts";
 import type { TranscriptFormat } from "./schema.ts";
 
-export interface TranscriptParts {
+export interface TranscriptSource {
 	readonly answer: TranscriptionAnswer;
 	readonly format: TranscriptFormat;
 	/** Of the audio, as it was measured. */
@@ -22,7 +22,7 @@ export interface Transcript {
 }
 
 /** Segments and words may be tens of thousands: they are written in turns of the event loop. */
-export async function transcriptOf(parts: TranscriptParts): Promise<Transcript> {
+export async function transcriptOf(parts: TranscriptSource): Promise<Transcript> {
 	const { answer, format } = parts;
 	switch (format) {
 		case "text":
@@ -49,7 +49,7 @@ function eventsOf(text: string): string {
 	return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-function plainJson({ answer, timings, seconds }: TranscriptParts): Record<string, unknown> {
+function plainJson({ answer, timings, seconds }: TranscriptSource): Record<string, unknown> {
 	if (timings === "none") return { text: answer.text };
 	const timestamps =
 		timings === "word"
@@ -58,7 +58,7 @@ function plainJson({ answer, timings, seconds }: TranscriptParts): Record<string
 	return { text: answer.text, duration: seconds, timestamps };
 }
 
-function verbose(parts: TranscriptParts): Record<string, unknown> {
+function verbose(parts: TranscriptSource): Record<string, unknown> {
 	const { answer, language, seconds, timings } = parts;
 	const words = answer.words.map(({ text, start, end }) => ({ word: text, start, end }));
 	return {
@@ -72,7 +72,7 @@ function verbose(parts: TranscriptParts): Record<string, unknown> {
 }
 
 /** Those of the upstream; where it gave none, all of the text over all of the time. */
-function segmentsOf({ answer, seconds }: TranscriptParts): readonly TimedText[] {
+function segmentsOf({ answer, seconds }: TranscriptSource): readonly TimedText[] {
 	if (answer.segments.length > 0) return answer.segments;
 	return answer.text.trim() === "" ? [] : [{ text: answer.text, start: 0, end: seconds }];
 }
@@ -80,7 +80,7 @@ function segmentsOf({ answer, seconds }: TranscriptParts): readonly TimedText[] 
 /** Cues that are written in one turn of the event loop. */
 const STEP_CUES = 2_000;
 
-async function cuesOf(parts: TranscriptParts, write: (segment: TimedText, index: number) => string): Promise<string> {
+async function cuesOf(parts: TranscriptSource, write: (segment: TimedText, index: number) => string): Promise<string> {
 	const cues: string[] = [];
 	for (const [index, segment] of segmentsOf(parts).entries()) {
 		if (index > 0 && index % STEP_CUES === 0) await nextTurn();

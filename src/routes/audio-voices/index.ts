@@ -3,7 +3,7 @@
  * speech. Promises: a sample belongs to its owner, is kept until its handle expires or is deleted, and goes to nobody but the model's upstreams.
  */
 import Type from "typebox";
-import type { StoredVoice, VoiceDesk } from "../../access/index.ts";
+import type { StoredVoice, VoiceService } from "../../access/index.ts";
 import type { Caller } from "../../budgets/port.ts";
 import { type Catalog, hasFreeModel, resolveAudioModel } from "../../catalog/index.ts";
 import type { SpeechModel } from "../../catalog/types.ts";
@@ -16,8 +16,8 @@ import type { Call } from "../../server/call.ts";
 import { type Endpoint, type Input, json, plain } from "../../server/endpoint.ts";
 import { audioContainer } from "../../wire/index.ts";
 
-export interface VoicesParts {
-	readonly voices: VoiceDesk;
+export interface VoicesDeps {
+	readonly voices: VoiceService;
 	readonly encoder: AudioEncoder;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
@@ -52,7 +52,7 @@ const ListSchema = Type.Object({
 });
 const DeletedSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
 
-export function audioVoiceRoutes(parts: VoicesParts): Endpoint[] {
+export function audioVoiceRoutes(parts: VoicesDeps): Endpoint[] {
 	const shared = { tag: "Audio", openAi: false, callers: ["key", "wallet"] } as const;
 	return [
 		plain({
@@ -100,7 +100,7 @@ export function audioVoiceRoutes(parts: VoicesParts): Endpoint[] {
 	];
 }
 
-async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, call: Call, parts: VoicesParts) {
+async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, call: Call, parts: VoicesDeps) {
 	const caller = callerOf(call);
 	const model = cloningModel(parts.catalog(), body.model ?? DEFAULT_MODEL, call.admittedAtMs);
 	const cloning = model.speech?.cloning;

@@ -21,7 +21,7 @@ beforeAll(async () => {
 	wav = await toneFile(encoder, "wav", 5);
 	gate = await startGateway({
 		audio: { encoder },
-		clock: { ...systemClock, now: () => systemClock.now() + aheadMs, monotonic: () => systemClock.monotonic() },
+		clock: { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs, monotonicMs: () => systemClock.monotonicMs() },
 		config: {
 			limits: { failedRequests: 0, audioRequestsPerMinute: 1_000, voicesPerAccount: 6 },
 			upstreams: { clones: upstreamEntry(upstream.url) },

@@ -33,7 +33,10 @@ let billing: BillingGateway;
 const DAY_MS = 86_400_000;
 const today = Math.floor(Date.now() / DAY_MS);
 const todayText = new Date(today * DAY_MS).toISOString().slice(0, 10);
-const noon: Clock = { now: () => (today + 0.5) * DAY_MS + Math.floor(performance.now()), monotonic: () => performance.now() };
+const noon: Clock = {
+	wallMs: () => (today + 0.5) * DAY_MS + Math.floor(performance.now()),
+	monotonicMs: () => performance.now(),
+};
 
 beforeAll(async () => {
 	billing = await startBillingGateway({ clock: noon });

@@ -10,7 +10,7 @@ interface Refusal {
 }
 
 let aheadMs = 0;
-const clock: Clock = { now: () => Date.now() + aheadMs, monotonic: () => performance.now() };
+const clock: Clock = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
 let billing: BillingGateway;
 
 beforeAll(async () => {

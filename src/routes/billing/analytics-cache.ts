@@ -39,7 +39,7 @@ export class AnalyticsCache {
 	/** Throws 504 past the time limit; a read that failed is not kept. */
 	sums(wanted: Wanted): Promise<UsageSums> {
 		const name = `${wanted.accountId} ${wanted.keyId} ${wanted.firstDay} ${wanted.lastDay}`;
-		const now = this.#clock.monotonic();
+		const now = this.#clock.monotonicMs();
 		const kept = this.#kept.get(name);
 		if (kept !== undefined && kept.untilMs > now) return kept.sums;
 		this.#kept.delete(name);

@@ -5,7 +5,7 @@ import { leastTextPrice } from "../../catalog/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
-import { type BillingParts, callerOf } from "./parts.ts";
+import { type BillingDeps, callerOf } from "./deps.ts";
 
 export const BalanceSchema = named(
 	"Balance",
@@ -26,7 +26,7 @@ export const BalanceSchema = named(
 );
 
 /** GET /billing/balance: what the account has, and what the key that asks is charged in next. */
-export async function balance(call: Call, { statements, textModels }: BillingParts): Promise<Answer> {
+export async function balance(call: Call, { statements, textModels }: BillingDeps): Promise<Answer> {
 	const caller = callerOf(call);
 	const { account, key } = caller;
 	const money = await statements.balance({ accountId: account.id, keyId: key.id, nowMs: call.admittedAtMs });

@@ -7,21 +7,21 @@ import Type from "typebox";
 import { type Endpoint, plain } from "../../server/endpoint.ts";
 import { AnalyticsCache } from "./analytics-cache.ts";
 import { BalanceSchema, balance } from "./balance.ts";
+import type { BillingDeps } from "./deps.ts";
 import { MovementsSchema, movements } from "./movements.ts";
-import type { BillingParts } from "./parts.ts";
 import { MovementsQuerySchema, UsageAnalyticsQuerySchema, UsageHistoryQuerySchema, UsageQuerySchema } from "./schema.ts";
 import { UsageSchema, usage } from "./usage.ts";
 import { UsageAnalyticsSchema, usageAnalytics } from "./usage-analytics.ts";
 import { UsageHistorySchema, usageHistory } from "./usage-history.ts";
 
-export type { BillingParts } from "./parts.ts";
+export type { BillingDeps } from "./deps.ts";
 
 const common = { method: "GET", tag: "Billing", openAi: false, callers: ["key"], listLimit: true } as const;
 const json = "application/json";
 const csv = { "text/csv": Type.String() };
 const CSV = "; with Accept: text/csv as CSV";
 
-export function billingRoutes(parts: BillingParts): Endpoint[] {
+export function billingRoutes(parts: BillingDeps): Endpoint[] {
 	const analytics = new AnalyticsCache(parts.statements, parts.clock);
 	return [
 		plain({

@@ -7,8 +7,8 @@ import { type Answer, json } from "../../server/endpoint.ts";
 import { type CsvCell, csvLine, decimalText } from "../../wire/index.ts";
 import { wantsCsv } from "./accept.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
+import { type BillingDeps, callerOf } from "./deps.ts";
 import { CURRENCIES } from "./entry.ts";
-import { type BillingParts, callerOf } from "./parts.ts";
 import type { MovementsQuery } from "./schema.ts";
 import { csvPage } from "./usage-history.ts";
 
@@ -38,19 +38,19 @@ const DEFAULT_PAGE_SIZE = 1000;
 const LIST = "movements";
 
 /** GET /billing/movements: credits, debits and refunds of the account, newest first. With the charges they are its balance. */
-export async function movements(query: MovementsQuery, call: Call, { statements, clock }: BillingParts): Promise<Answer> {
+export async function movements(query: MovementsQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
 	const owner = `${LIST} of ${accountId}`;
 	if (query.cursor !== undefined && query.pageSize !== undefined)
 		throw invalidField(["pageSize"], "must not stand beside a cursor, which holds that of its first page");
-	const place = query.cursor === undefined ? null : openCursor(query.cursor, owner, secret, clock.now());
+	const place = query.cursor === undefined ? null : openCursor(query.cursor, owner, secret, clock.wallMs());
 	const pageSize = place?.pageSize ?? query.pageSize ?? DEFAULT_PAGE_SIZE;
 	const found = await statements.movements({ accountId, before: place?.after ?? null, limit: pageSize + 1 });
 	const entries = found.slice(0, pageSize);
 	const last = found.length > pageSize ? entries.at(-1) : undefined;
 	const after = last === undefined ? null : { currency: null, toMs: null, pageSize, after: last.place };
-	const nextCursor = after === null ? null : sealCursor(after, owner, secret, clock.now());
+	const nextCursor = after === null ? null : sealCursor(after, owner, secret, clock.wallMs());
 	if (wantsCsv(call.request.headers.get("accept"))) return csvPage("billing-movements", csvOf(entries), nextCursor, call);
 	return json({ data: entries.map(movementView), nextCursor });
 }

@@ -5,7 +5,7 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import type { AnalyticsCache } from "./analytics-cache.ts";
 import { analyticsView } from "./analytics-view.ts";
-import { callerOf } from "./parts.ts";
+import { callerOf } from "./deps.ts";
 import { timeOf, type UsageAnalyticsQuery } from "./schema.ts";
 
 const DAY_MS = 86_400_000;

@@ -5,8 +5,8 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { wantsCsv } from "./accept.ts";
 import { openCursor, sealCursor } from "./cursor.ts";
+import { type BillingDeps, callerOf } from "./deps.ts";
 import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
-import { type BillingParts, callerOf } from "./parts.ts";
 import { SOURCE_OF, timeOf, type UsageHistoryQuery } from "./schema.ts";
 
 export const UsageHistorySchema = named(
@@ -21,16 +21,16 @@ const FILTERS = ["currency", "startTimestamp", "endTimestamp", "pageSize"] as co
 const DEFAULT_PAGE_SIZE = 1000;
 
 /** GET /billing/usage-history: the account's charges in the order of booking, each page after the one before. */
-export async function usageHistory(query: UsageHistoryQuery, call: Call, { statements, clock }: BillingParts): Promise<Answer> {
+export async function usageHistory(query: UsageHistoryQuery, call: Call, { statements, clock }: BillingDeps): Promise<Answer> {
 	const accountId = callerOf(call).account.id;
 	const secret = await statements.cursorSecret();
 	const wanted =
-		query.cursor === undefined ? firstPage(query) : followingPage(query, query.cursor, accountId, secret, clock.now());
+		query.cursor === undefined ? firstPage(query) : followingPage(query, query.cursor, accountId, secret, clock.wallMs());
 	const { pageSize, ...place } = wanted;
 	const found = await statements.history({ ...place, accountId, limit: pageSize });
 	const { currency, toMs } = wanted;
 	const nextCursor =
-		found.next === null ? null : sealCursor({ currency, toMs, pageSize, after: found.next }, accountId, secret, clock.now());
+		found.next === null ? null : sealCursor({ currency, toMs, pageSize, after: found.next }, accountId, secret, clock.wallMs());
 	if (!wantsCsv(call.request.headers.get("accept"))) return json({ data: found.entries.map(usageEntry), nextCursor });
 	return csvPage("billing-usage-history", usageCsv(found.entries), nextCursor, call);
 }

@@ -5,8 +5,8 @@ import type { Call } from "../../server/call.ts";
 import { type Answer, json } from "../../server/endpoint.ts";
 import { paginationHeaders } from "../../server/pagination.ts";
 import { wantsCsv } from "./accept.ts";
+import { type BillingDeps, callerOf } from "./deps.ts";
 import { UsageEntrySchema, usageCsv, usageEntry } from "./entry.ts";
-import { type BillingParts, callerOf } from "./parts.ts";
 import { lastTimeOf, SOURCE_OF, timeOf, type UsageQuery } from "./schema.ts";
 
 export const UsageSchema = named(
@@ -25,7 +25,7 @@ export const UsageSchema = named(
 const LINK = '</api/v1/billing/usage-history>; rel="successor-version"';
 
 /** GET /billing/usage: the account's charges page by page, as JSON or CSV. */
-export async function usage(query: UsageQuery, call: Call, { statements }: BillingParts): Promise<Answer> {
+export async function usage(query: UsageQuery, call: Call, { statements }: BillingDeps): Promise<Answer> {
 	const { limit = 200, page = 1, sortOrder = "desc", currency } = query;
 	const fromMs = timeOf("startDate", query.startDate);
 	const lastMs = lastTimeOf("endDate", query.endDate);

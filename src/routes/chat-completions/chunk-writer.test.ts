@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatSession } from "../../completions/session.ts";
-import { EventReader } from "../../upstreams/event-reader.ts";
+import { EventReader } from "../../upstreams/chat/event-reader.ts";
 import { topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 

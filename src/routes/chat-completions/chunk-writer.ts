@@ -1,10 +1,10 @@
-import type { Paid, StreamForm } from "../../completions/answer-form.ts";
+import type { PostedCharge, StreamForm } from "../../completions/answer-form.ts";
 import { costOf, shownUsage } from "../../completions/meter.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
-import { type ChatEvent, type EventFrame, isFinishReason } from "../../upstreams/port.ts";
+import { type ChatEvent, type EventFrame, isFinishReason } from "../../upstreams/chat/port.ts";
 import { lastMember, type MemberEdit, spliceMembers, topLevelMembers, utf8Text } from "../../wire/index.ts";
 import { StreamedChoices } from "./odd-choices.ts";
 import { documentsCall } from "./search-documents.ts";
@@ -166,7 +166,7 @@ export class ChunkWriter implements StreamForm {
 	}
 
 	/** Usage and cost in a last chunk, where the caller asked for it, and the end. */
-	end({ posted, usage }: Paid, told: Readonly<Record<string, unknown>> | null): string {
+	end({ posted, usage }: PostedCharge, told: Readonly<Record<string, unknown>> | null): string {
 		const documents = this.#tellDocuments();
 		if (!this.#session.includeUsage) return documents + DONE;
 		return documents + this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;

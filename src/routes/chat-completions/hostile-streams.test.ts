@@ -6,7 +6,7 @@ import { chatForward, HELLO } from "../../../test/support/chat-forward.ts";
 import { TIMEOUTS, upstreamConfig } from "../../../test/support/upstream-pair.ts";
 import type { ChatSession } from "../../completions/session.ts";
 import { silentLog } from "../../telemetry/log.ts";
-import { createChatUpstreams } from "../../upstreams/chat.ts";
+import { createChatUpstreams } from "../../upstreams/chat/chat-upstreams.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 
 const session = {

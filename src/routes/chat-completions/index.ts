@@ -8,11 +8,11 @@ import {
 	admitChat,
 	type ChatBody,
 	ChatBodySchema,
-	type ChatParts,
+	type ChatDeps,
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { tellIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/tell-ignored.ts";
 import { ChatCompletionSchema, ChatEventSchema } from "./answer-schema.ts";
 import { ChunkWriter } from "./chunk-writer.ts";
 import { asFunctionCall } from "./older-functions.ts";
@@ -29,7 +29,7 @@ const FUNCTIONS_FORM: AnswerForm = {
 	stream: (session) => new ChunkWriter(session, asFunctionCall),
 };
 
-export function chatCompletions(parts: ChatParts): Endpoint {
+export function chatCompletions(parts: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/chat/completions",
@@ -60,7 +60,7 @@ export function chatCompletions(parts: ChatParts): Endpoint {
 		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
 		admit: (input, call) => {
 			const body = input.body as ChatBody;
-			if (body.function_call !== undefined) tellIgnored(call, ["function_call"]);
+			if (body.function_call !== undefined) reportIgnored(call, ["function_call"]);
 			const hasFunctions = body.functions !== undefined && body.functions.length > 0;
 			return admitChat({ ...input, body }, call, parts, hasFunctions ? FUNCTIONS_FORM : FORM);
 		},

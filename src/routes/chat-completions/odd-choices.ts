@@ -2,10 +2,10 @@
  * Choices that lack what OpenAI's reference promises, or have it in another type: clients fail at a stream without a
  * role, a call without a type or an id, a text in parts. What is missing is put in. A choice with all of it stays as it is.
  */
-import { partsSaid } from "../../completions/parts-said.ts";
+import { outputTexts } from "../../completions/output-texts.ts";
 import { isRecord } from "../../schema/is-record.ts";
+import { type EventFrame, isFinishReason } from "../../upstreams/chat/port.ts";
 import { argumentsText, CallIdentity, finishReasonOf, isOpenAiReason, isWholeObject } from "../../upstreams/index.ts";
-import { type EventFrame, isFinishReason } from "../../upstreams/port.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -83,7 +83,7 @@ export class StreamedChoices {
 	#delta(delta: Fields, isFirst: boolean, underWay: ChoiceUnderWay): Fields {
 		const edits: Record<string, unknown> = {};
 		if (!isRole(delta.role) || (isFirst && delta.role !== "assistant")) edits.role = "assistant";
-		Object.assign(edits, partsSaid(delta));
+		Object.assign(edits, outputTexts(delta));
 		const { tool_calls: calls } = delta;
 		if (Array.isArray(calls)) {
 			const told = calls.filter(isRecord).map((call) => this.#call(call, underWay));
@@ -143,7 +143,7 @@ export function wholeChoices(choices: readonly unknown[], requestId: string): re
 			const id = ownCallId(requestId, callCount++);
 			return isWholeCall(call) ? call : { ...call, id: isBlank(call.id) ? id : call.id, type: typeOf(call), ...functionOf(call) };
 		});
-		const edits: Record<string, unknown> = { ...partsSaid(came) };
+		const edits: Record<string, unknown> = { ...outputTexts(came) };
 		if (came.role !== "assistant") edits.role = "assistant";
 		if (came.content === undefined) edits.content = null;
 		if (whole.some((call, at) => call !== calls[at])) edits.tool_calls = whole;

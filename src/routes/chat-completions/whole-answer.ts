@@ -1,9 +1,9 @@
-import type { Paid } from "../../completions/answer-form.ts";
+import type { PostedCharge } from "../../completions/answer-form.ts";
 import { agrees, costOf, shownUsage } from "../../completions/meter.ts";
 import { type ChatSession, completionId } from "../../completions/session.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { isRecord } from "../../schema/is-record.ts";
-import type { UnaryAnswer } from "../../upstreams/port.ts";
+import type { WholeAnswer } from "../../upstreams/chat/port.ts";
 import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps } from "../../wire/index.ts";
 import { wholeChoices } from "./odd-choices.ts";
 import { documentsCall } from "./search-documents.ts";
@@ -13,9 +13,9 @@ const OBJECT = "chat.completion";
 /** An upstream's completion as ours: model, id, cost and echo spliced in; `choices` that lack nothing go through byte for byte, but for those that are to be `retold`. */
 export async function wholeAnswer(
 	session: ChatSession,
-	answer: UnaryAnswer,
+	answer: WholeAnswer,
 	retold: ((choice: unknown) => unknown) | null = null,
-): Promise<(paid: Paid) => Uint8Array> {
+): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { body } = answer;
 	const documents = documentsCall(session);
@@ -42,7 +42,7 @@ export async function wholeAnswer(
 /** The choices with what they lack, and with what was found on the web. */
 async function choicesText(
 	session: ChatSession,
-	answer: UnaryAnswer,
+	answer: WholeAnswer,
 	retold: ((choice: unknown) => unknown) | null,
 ): Promise<string> {
 	const { choices } = await wholeBody(answer);
@@ -63,6 +63,6 @@ function withCall(choices: unknown, call: object): unknown {
 }
 
 /** True where the upstream's usage goes through byte for byte. */
-function isPlain(told: Readonly<Record<string, unknown>>, usage: Paid["usage"]): boolean {
+function isPlain(told: Readonly<Record<string, unknown>>, usage: PostedCharge["usage"]): boolean {
 	return !("cost" in told || "cost_details" in told) && agrees(told, usage);
 }

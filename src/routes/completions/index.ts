@@ -8,15 +8,15 @@ import {
 	admitChat,
 	admitRenamed,
 	type ChatBody,
+	type ChatDeps,
 	type ChatInput,
-	type ChatParts,
 	ForwardedMembersSchema,
 } from "../../completions/index.ts";
 import type { Issue } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
-import { tellIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/tell-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import {
 	type CompletionsBody,
@@ -37,7 +37,7 @@ const FORM: AnswerForm = {
 	isText: true,
 };
 
-export function completions(parts: ChatParts): Endpoint {
+export function completions(parts: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/completions",
@@ -65,13 +65,13 @@ export function completions(parts: ChatParts): Endpoint {
 function admitText(
 	{ body, long }: Pick<Input<CompletionsBody, unknown>, "body" | "long">,
 	call: Call,
-	parts: ChatParts,
+	parts: ChatDeps,
 ): Promise<Admission> {
 	if (body.echo === true) throw invalidField(["echo"], "the prompt is not said again; leave it out", "unsupported");
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(["model"], `${model.id} takes sealed conversations alone; use /chat/completions`, "unsupported");
-	if (body.best_of !== undefined) tellIgnored(call, ["best_of"]);
+	if (body.best_of !== undefined) reportIgnored(call, ["best_of"]);
 	const asked = textInput(body, long);
 	return admitRenamed(renamed, () => admitChat(asked, call, parts, FORM));
 }

@@ -1,12 +1,12 @@
-import type { Paid } from "../../completions/answer-form.ts";
+import type { PostedCharge } from "../../completions/answer-form.ts";
 import { type ChatSession, costOf, type StreamForm } from "../../completions/index.ts";
 import { shownUsage } from "../../completions/meter.ts";
 import { membersOf, wholeBody } from "../../completions/whole-body.ts";
 import { ApiError } from "../../errors/index.ts";
 import { isRecord } from "../../schema/is-record.ts";
 import { openAiError } from "../../server/error-body.ts";
+import { type ChatEvent, isFinishReason, type WholeAnswer } from "../../upstreams/chat/port.ts";
 import { finishReasonOf, isOpenAiReason } from "../../upstreams/index.ts";
-import { type ChatEvent, isFinishReason, type UnaryAnswer } from "../../upstreams/port.ts";
 import { inTurns, type MemberEdit, spliceMembers, stringifyInSteps, topLevelMembers, utf8Text } from "../../wire/index.ts";
 
 const OBJECT = "text_completion";
@@ -29,7 +29,7 @@ function headEdits(session: ChatSession): Map<string, MemberEdit> {
 }
 
 /** An upstream's completion as ours; `choices` that end in OpenAI's words go through byte for byte. Throws INFERENCE_FAILED for one without texts. */
-export async function textAnswer(session: ChatSession, answer: UnaryAnswer): Promise<(paid: Paid) => Uint8Array> {
+export async function textAnswer(session: ChatSession, answer: WholeAnswer): Promise<(paid: PostedCharge) => Uint8Array> {
 	const members = await membersOf(answer);
 	const { choices, usage: toldUsage } = answer.body;
 	if (!areTextChoices(choices)) throw new ApiError("INFERENCE_FAILED", { cause: new Error("a completion without texts") });
@@ -67,7 +67,7 @@ function ending(choice: TextChoice): TextChoice {
 	return isFinishReason(reason) ? { ...choice, finish_reason: finishReasonOf(reason) } : choice;
 }
 
-async function endedChoices(answer: UnaryAnswer): Promise<readonly TextChoice[]> {
+async function endedChoices(answer: WholeAnswer): Promise<readonly TextChoice[]> {
 	const { choices } = await wholeBody(answer);
 	return (choices as unknown[]).filter(isTextChoice).map(ending);
 }
@@ -97,7 +97,7 @@ export class TextStream implements StreamForm {
 		return this.#own({ choices: Array.from({ length: this.#session.choices }, ended) });
 	}
 
-	end({ posted, usage }: Paid, told: Usage | null): string {
+	end({ posted, usage }: PostedCharge, told: Usage | null): string {
 		if (!this.#session.includeUsage) return DONE;
 		return this.#own({ choices: [], usage: shownUsage(told, usage), cost: costOf(posted) }) + DONE;
 	}

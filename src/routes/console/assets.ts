@@ -1,19 +1,19 @@
 import type { AssetStore } from "../../assets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { Assets } from "./types.ts";
 
 /** GET /assets */
-export async function assets({ assets: store }: ConsoleParts, status = 200): Promise<Answer> {
+export async function assets({ assets: store }: ConsoleApiDeps, status = 200): Promise<Answer> {
 	const names = store?.names() ?? [];
 	const rows = await Promise.all(names.map((name) => rowOf(name, store as AssetStore)));
 	return answer<Assets>({ assets: rows }, status);
 }
 
 /** POST /assets/{name}/pull: starts, or joins, its download. */
-export function pullAsset(name: string, parts: ConsoleParts): Promise<Answer> {
+export function pullAsset(name: string, parts: ConsoleApiDeps): Promise<Answer> {
 	const { assets: store, log } = parts;
 	if (store === null || !store.names().includes(name)) throw new ApiError("NOT_FOUND", { message: "There is no such asset" });
 	// Its failure stands in the list, and in the log.

@@ -7,6 +7,7 @@ import type Type from "typebox";
 import { ApiError } from "../../errors/index.ts";
 import { type Endpoint, plain } from "../../server/endpoint.ts";
 import { assets, pullAsset } from "./assets.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { accounts, keys } from "./keys.ts";
 import { refusals, sends, topUps, wallets } from "./lists.ts";
 import { margin } from "./margin.ts";
@@ -15,7 +16,6 @@ import { networks } from "./networks.ts";
 import { oneRequest } from "./one-request.ts";
 import { overview } from "./overview.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import { auditTask, reconcileTask } from "./proofs.ts";
 import {
 	AccountsSchema,
@@ -35,7 +35,7 @@ import { setLogLevel, settings } from "./settings.ts";
 import type { Reconciliation } from "./types.ts";
 import { usage, usageCsv } from "./usage.ts";
 
-export type { ConsoleParts } from "./parts.ts";
+export type { ConsoleApiDeps } from "./deps.ts";
 
 /** Where these routes stand. */
 export const CONSOLE_API = "/console/api";
@@ -50,11 +50,11 @@ const get = { ...signedIn, method: "GET" } as const;
 const post = { ...signedIn, method: "POST" } as const;
 const body = <Schema extends Type.TSchema>(schema: Schema) => ({ schema, maxBytes: MAX_BODY_BYTES });
 
-export function consoleRoutes(parts: ConsoleParts): Endpoint[] {
+export function consoleRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	return [...sessionRoutes(parts), ...readRoutes(parts), ...listRoutes(parts), ...proofRoutes(parts), ...workRoutes(parts)];
 }
 
-function sessionRoutes(parts: ConsoleParts): Endpoint[] {
+function sessionRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -69,7 +69,7 @@ function sessionRoutes(parts: ConsoleParts): Endpoint[] {
 	];
 }
 
-function readRoutes(parts: ConsoleParts): Endpoint[] {
+function readRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	return [
 		plain({ ...get, path: "/models", run: () => models(parts) }),
 		plain({ ...get, path: "/upstreams", run: () => upstreams(parts) }),
@@ -82,7 +82,7 @@ function readRoutes(parts: ConsoleParts): Endpoint[] {
 	];
 }
 
-function listRoutes(parts: ConsoleParts): Endpoint[] {
+function listRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	return [
 		plain({ ...get, path: "/accounts", query: AccountsSchema, run: ({ query }) => accounts(query, parts) }),
 		plain({ ...get, path: "/keys", query: KeysSchema, run: ({ query }) => keys(query, parts) }),
@@ -93,7 +93,7 @@ function listRoutes(parts: ConsoleParts): Endpoint[] {
 	];
 }
 
-function proofRoutes(parts: ConsoleParts): Endpoint[] {
+function proofRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	const audit = auditTask(parts);
 	const reconcile = reconcileTask(parts);
 	const nothingToReconcile: Reconciliation = {
@@ -124,7 +124,7 @@ function proofRoutes(parts: ConsoleParts): Endpoint[] {
 	];
 }
 
-function workRoutes(parts: ConsoleParts): Endpoint[] {
+function workRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	return [
 		plain({ ...get, path: "/assets", run: () => assets(parts) }),
 		plain({ ...post, path: "/assets/:name/pull", run: ({ params }) => pullAsset(params.name ?? "", parts) }),

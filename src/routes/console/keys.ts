@@ -1,13 +1,13 @@
 import { accountView, keyView } from "../../access/index.ts";
 import { amountText } from "../../budgets/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { pageAnswer, pageOf } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { AccountsQuery, KeysQuery } from "./schema.ts";
 import type { Account, KeyRow } from "./types.ts";
 
 /** GET /accounts: newest first. */
-export async function accounts(query: AccountsQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function accounts(query: AccountsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const page = await books.page("accounts", {
 		order: "newest-first",
@@ -23,7 +23,7 @@ export async function accounts(query: AccountsQuery, { books }: ConsoleParts): P
 }
 
 /** GET /keys: of all accounts, newest first. */
-export async function keys(query: KeysQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function keys(query: KeysQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const page = await books.page("keys", {
 		state: query.state ?? "active",

@@ -1,7 +1,7 @@
 import { amountText } from "../../budgets/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { numberOf, pageAnswer, pageOf } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { RefusalsQuery, SendsQuery, TopUpsQuery, WalletsQuery } from "./schema.ts";
 import type { RefusalRow, SendRow, TopUpRow, WalletRow } from "./types.ts";
 import { dayOf, instant, instantOrNull } from "./when.ts";
@@ -9,7 +9,7 @@ import { dayOf, instant, instantOrNull } from "./when.ts";
 const DAY_MS = 86_400_000;
 
 /** GET /sends: what was sent to chains, by hashes. */
-export async function sends(query: SendsQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function sends(query: SendsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { hash, network, keyId, since } = query;
 	const page = await books.page("sends", {
@@ -40,7 +40,7 @@ export async function sends(query: SendsQuery, { books }: ConsoleParts): Promise
 }
 
 /** GET /refusals: requests that a limit refused. */
-export async function refusals(query: RefusalsQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function refusals(query: RefusalsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { accountId } = query;
 	const before = after === null ? null : numberOf(after);
@@ -60,7 +60,7 @@ export async function refusals(query: RefusalsQuery, { books }: ConsoleParts): P
 }
 
 /** GET /wallets: those that topped up. */
-export async function wallets(query: WalletsQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function wallets(query: WalletsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const page = await books.page("wallets", {
 		after: after === null ? null : { createdAtMs: after.atMs, accountId: after.id },
@@ -83,7 +83,7 @@ export async function wallets(query: WalletsQuery, { books }: ConsoleParts): Pro
 }
 
 /** GET /top-ups */
-export async function topUps(query: TopUpsQuery, { books }: ConsoleParts): Promise<Answer> {
+export async function topUps(query: TopUpsQuery, { books }: ConsoleApiDeps): Promise<Answer> {
 	const { limit, after } = pageOf(query);
 	const { state, payer } = query;
 	const page = await books.page("topUps", {

@@ -1,7 +1,7 @@
 import { amountText, costOf, skuOf } from "../../budgets/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { RangeQuery } from "./schema.ts";
 import type { MarginReport, MarginRow } from "./types.ts";
 import { dayText, rangeOf } from "./when.ts";
@@ -18,7 +18,7 @@ interface Sold {
 }
 
 /** GET /margin: what models were sold for, less what their upstreams take as configured now. */
-export async function margin(query: RangeQuery, { books, config }: ConsoleParts): Promise<Answer> {
+export async function margin(query: RangeQuery, { books, config }: ConsoleApiDeps): Promise<Answer> {
 	const range = rangeOf(query, books.today());
 	const settings = config();
 	const models = new Map<string, Sold>();

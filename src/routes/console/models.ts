@@ -2,13 +2,13 @@ import { shownUrl } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
 import { NAMED_WINDOW_SECONDS } from "../../telemetry/traffic.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import { trafficView } from "./traffic-view.ts";
 import type { Models, ProbeResult, Upstreams } from "./types.ts";
 
 /** GET /models */
-export function models({ catalog, traffic }: ConsoleParts): Answer {
+export function models({ catalog, traffic }: ConsoleApiDeps): Answer {
 	return answer<Models>({
 		models: catalog()
 			.list("all")
@@ -26,7 +26,7 @@ export function models({ catalog, traffic }: ConsoleParts): Answer {
 }
 
 /** GET /upstreams */
-export function upstreams({ upstreams: pool, catalog, traffic }: ConsoleParts): Answer {
+export function upstreams({ upstreams: pool, catalog, traffic }: ConsoleApiDeps): Answer {
 	const served = new Map<string, string[]>();
 	for (const model of catalog().list("all"))
 		for (const { upstream } of model.targets) served.set(upstream, [...(served.get(upstream) ?? []), model.id]);
@@ -42,11 +42,11 @@ export function upstreams({ upstreams: pool, catalog, traffic }: ConsoleParts): 
 }
 
 /** POST /upstreams/{name}/probe */
-export async function probe(name: string, { upstreams: pool, clock }: ConsoleParts): Promise<Answer> {
-	const startMs = clock.monotonic();
+export async function probe(name: string, { upstreams: pool, clock }: ConsoleApiDeps): Promise<Answer> {
+	const startMs = clock.monotonicMs();
 	const alive = await pool.ask(name);
 	const status = pool.snapshot().find((each) => each.name === name);
 	if (alive === null || status === undefined)
 		throw new ApiError("NOT_FOUND", { message: "There is no such upstream, or it is the engine in this server" });
-	return answer<ProbeResult>({ name, alive, tookMs: Math.round(clock.monotonic() - startMs), state: status.state });
+	return answer<ProbeResult>({ name, alive, tookMs: Math.round(clock.monotonicMs() - startMs), state: status.state });
 }

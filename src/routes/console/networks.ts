@@ -1,7 +1,7 @@
 import type { Answer } from "../../server/endpoint.ts";
 import type { RpcNetworkStatus } from "../../upstreams/rpc/upstreams.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { NetworkRow, Networks, NetworkUpstream } from "./types.ts";
 
 /** More than the skus of any server. */
@@ -9,7 +9,7 @@ const MAX_SKUS = 20_000;
 const CREDITS = /^crypto-rpc-(.+)-credit$/;
 
 /** GET /networks: those with upstreams first. */
-export async function networks({ chains, chainCache, rpcCatalog, books }: ConsoleParts): Promise<Answer> {
+export async function networks({ chains, chainCache, rpcCatalog, books }: ConsoleApiDeps): Promise<Answer> {
 	const today = books.today();
 	const credits = new Map<string, number>();
 	for (const { sku, units } of await books.usage({ firstDay: today, lastDay: today, by: ["sku"], limit: MAX_SKUS })) {

@@ -1,8 +1,8 @@
 import { amountText, chargeText, type RequestRecord, skuOf, skuPriceText } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { RequestDetail } from "./types.ts";
 import { instant } from "./when.ts";
 
@@ -10,10 +10,10 @@ const REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const DAY_MS = 86_400_000;
 
 /** GET /requests/{id} */
-export async function oneRequest(id: string, { books, config, clock }: ConsoleParts): Promise<Answer> {
+export async function oneRequest(id: string, { books, config, clock }: ConsoleApiDeps): Promise<Answer> {
 	const record = REQUEST_ID.test(id) ? await books.request(id) : null;
 	const { requestDays } = config().retention;
-	if (record === null || record.doneAtMs < clock.now() - requestDays * DAY_MS)
+	if (record === null || record.doneAtMs < clock.wallMs() - requestDays * DAY_MS)
 		throw new ApiError("NOT_FOUND", {
 			message: `No metered request of this id is booked, or it is older than ${requestDays} days (retention.requestDays)`,
 		});

@@ -1,8 +1,8 @@
 import type { Answer } from "../../server/endpoint.ts";
 import { NAMED_WINDOW_SECONDS } from "../../telemetry/traffic.ts";
 import { chargesView, NO_CHARGES } from "./charges.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import { slotView, trafficView } from "./traffic-view.ts";
 import type { BooksState, LogLevel, Overview, OverviewDay } from "./types.ts";
 import { dayText, instant } from "./when.ts";
@@ -10,7 +10,7 @@ import { dayText, instant } from "./when.ts";
 const HOUR_MS = 3_600_000;
 
 /** GET /overview: this node now, and all nodes over days. */
-export async function overview(days: number, books: BooksState, parts: ConsoleParts): Promise<Answer> {
+export async function overview(days: number, books: BooksState, parts: ConsoleApiDeps): Promise<Answer> {
 	const { traffic, node, journal, log, holdsOpen } = parts;
 	const now = traffic.now();
 	const states = parts.upstreams.snapshot().map(({ state }) => state);
@@ -34,14 +34,14 @@ export async function overview(days: number, books: BooksState, parts: ConsolePa
 			writtenSeq: journal.writtenSeq,
 			appliedSeq: journal.appliedSeq,
 			backlogBytes: journal.backlogBytes,
-			full: journal.room()?.message ?? null,
+			full: journal.workRefusal()?.message ?? null,
 		},
 		upstreams: { up: count("up"), trial: count("trial"), out: count("out") },
 		books,
 	});
 }
 
-async function bookedDays(days: number, { books }: ConsoleParts): Promise<OverviewDay[]> {
+async function bookedDays(days: number, { books }: ConsoleApiDeps): Promise<OverviewDay[]> {
 	const lastDay = books.today();
 	const range = { firstDay: lastDay - days + 1, lastDay };
 	const [charges, requests] = await Promise.all([books.chargesByDay(range), books.requestDays(range)]);

@@ -1,5 +1,5 @@
 import { amountText } from "../../budgets/index.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { BackgroundTask } from "./task.ts";
 import type { BooksState, Reconciliation } from "./types.ts";
 
@@ -9,7 +9,7 @@ const NANO_PER_UNIT = 1_000;
 type ReportOf<State extends { readonly report: unknown }> = NonNullable<State["report"]>;
 
 /** The audit of the books, as `turnpike audit` proves them. */
-export function auditTask(parts: ConsoleParts): BackgroundTask<ReportOf<BooksState>> {
+export function auditTask(parts: ConsoleApiDeps): BackgroundTask<ReportOf<BooksState>> {
 	const work = async (): Promise<ReportOf<BooksState>> => {
 		const { ok, counted, truncated, findings } = await parts.books.audit();
 		const { accounts, posts, movements } = counted;
@@ -19,7 +19,7 @@ export function auditTask(parts: ConsoleParts): BackgroundTask<ReportOf<BooksSta
 }
 
 /** Top-ups held against their chains, as `turnpike x402 reconcile` does; null where there are none. */
-export function reconcileTask(parts: ConsoleParts): BackgroundTask<ReportOf<Reconciliation>> | null {
+export function reconcileTask(parts: ConsoleApiDeps): BackgroundTask<ReportOf<Reconciliation>> | null {
 	const { reconcile } = parts;
 	if (reconcile === null) return null;
 	const work = async (): Promise<ReportOf<Reconciliation>> => {

@@ -1,32 +1,32 @@
-import type { LiveSession } from "../../access/index.ts";
+import type { ActiveSession } from "../../access/index.ts";
 import type { Caller } from "../../budgets/port.ts";
 import { BUILD, VERSION } from "../../config/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { Session } from "./types.ts";
 import { instant } from "./when.ts";
 
 /** POST /session */
-export async function signIn({ key }: { readonly key: string }, call: Call, parts: ConsoleParts): Promise<Answer> {
+export async function signIn({ key }: { readonly key: string }, call: Call, parts: ConsoleApiDeps): Promise<Answer> {
 	const { session, caller } = await parts.sessions.signIn(key, () => call.address);
 	return sessionAnswer(session, caller, parts);
 }
 
 /** GET /session */
-export function whoAmI({ request, caller }: Call, parts: ConsoleParts): Answer {
+export function whoAmI({ request, caller }: Call, parts: ConsoleApiDeps): Answer {
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	return sessionAnswer(parts.live(request), caller, parts);
 }
 
 /** DELETE /session */
-export async function signOut({ request }: Call, { sessions }: ConsoleParts): Promise<Answer> {
+export async function signOut({ request }: Call, { sessions }: ConsoleApiDeps): Promise<Answer> {
 	return answer({ success: true }, 200, { "Set-Cookie": await sessions.signOut(request) });
 }
 
-function sessionAnswer(session: LiveSession, { account, key }: Caller, { publicUrl }: ConsoleParts): Answer {
+function sessionAnswer(session: ActiveSession, { account, key }: Caller, { publicUrl }: ConsoleApiDeps): Answer {
 	const { expiresAtMs, csrfToken, setCookie } = session;
 	const body: Session = {
 		account: { id: account.id, name: account.name },

@@ -1,16 +1,16 @@
 import { shownConfig } from "../../config/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { LogLevel, Settings } from "./types.ts";
 
 /** GET /settings: as loaded, without secrets. */
-export function settings({ config, log }: ConsoleParts): Answer {
+export function settings({ config, log }: ConsoleApiDeps): Answer {
 	return answer<Settings>({ config: shownConfig(config()), logLevel: log.level as LogLevel });
 }
 
 /** PUT /log-level: of this node, until its configuration is loaded again. */
-export function setLogLevel({ level }: { readonly level: LogLevel }, parts: ConsoleParts): Answer {
+export function setLogLevel({ level }: { readonly level: LogLevel }, parts: ConsoleApiDeps): Answer {
 	const { log } = parts;
 	// The line tells of the change at the level that lets it through.
 	if (level === "silent") log.warn({ level }, "the log level was set in the console");

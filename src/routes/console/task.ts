@@ -26,7 +26,7 @@ export class BackgroundTask<Report> {
 	start(): Task<Report> {
 		if (this.#state !== "running") {
 			this.#state = "running";
-			this.#startedAtMs = this.#clock.now();
+			this.#startedAtMs = this.#clock.wallMs();
 			this.#endedAtMs = null;
 			void this.#run();
 		}
@@ -53,6 +53,6 @@ export class BackgroundTask<Report> {
 			this.#state = "failed";
 			this.#log.warn({ task: this.#name, cause: this.#error }, "what the console started came to no end");
 		}
-		this.#endedAtMs = this.#clock.now();
+		this.#endedAtMs = this.#clock.wallMs();
 	}
 }

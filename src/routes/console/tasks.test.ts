@@ -9,7 +9,7 @@ import type { Answer } from "../../server/endpoint.ts";
 import { ManualClock } from "../../telemetry/clock.ts";
 import { silentLog } from "../../telemetry/log.ts";
 import { assets, pullAsset } from "./assets.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { reconcileTask } from "./proofs.ts";
 import type { Assets } from "./types.ts";
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 	rmSync(dir, { recursive: true, force: true });
 });
 
-const partsOf = (part: object) => ({ clock: new ManualClock(0), log: silentLog, ...part }) as unknown as ConsoleParts;
+const partsOf = (part: object) => ({ clock: new ManualClock(0), log: silentLog, ...part }) as unknown as ConsoleApiDeps;
 const bodyOf = <T>({ body }: Answer) => JSON.parse(String(body)) as T;
 
 test("an asset is fetched when it is asked for, and the list tells how far it is", async () => {

@@ -3,8 +3,8 @@ import { invalidField } from "../../schema/index.ts";
 import type { Answer } from "../../server/endpoint.ts";
 import { type CsvCell, csvLine } from "../../wire/index.ts";
 import { addCharges, type ChargeSum, chargesView, NO_CHARGES } from "./charges.ts";
+import type { ConsoleApiDeps } from "./deps.ts";
 import { answer } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { UsageQuery } from "./schema.ts";
 import type { UsageBy, UsageReport, UsageRow } from "./types.ts";
 import { dayText, rangeOf } from "./when.ts";
@@ -14,14 +14,14 @@ const MAX_READ = 20_000;
 const MAX_ROWS = 5_000;
 
 /** GET /usage */
-export async function usage(query: UsageQuery, parts: ConsoleParts): Promise<Answer> {
+export async function usage(query: UsageQuery, parts: ConsoleApiDeps): Promise<Answer> {
 	const report = await reportOf(query, parts);
 	const truncated = report.truncated || report.rows.length > MAX_ROWS;
 	return answer<UsageReport>({ ...report, rows: report.rows.slice(0, MAX_ROWS), truncated });
 }
 
 /** GET /usage.csv: the same rows. */
-export async function usageCsv(query: UsageQuery, parts: ConsoleParts): Promise<Answer> {
+export async function usageCsv(query: UsageQuery, parts: ConsoleApiDeps): Promise<Answer> {
 	const { by, rows, from, to } = await reportOf(query, parts);
 	const columns = by.flatMap((part): readonly string[] => HEADS[part]);
 	const lines = rows.map((row) => {
@@ -48,7 +48,7 @@ function cellsOf(row: UsageRow, part: UsageBy): CsvCell[] {
 	return [row.account?.id ?? null, row.account?.name ?? null];
 }
 
-async function reportOf(query: UsageQuery, { books }: ConsoleParts): Promise<UsageReport> {
+async function reportOf(query: UsageQuery, { books }: ConsoleApiDeps): Promise<UsageReport> {
 	const range = rangeOf(query, books.today());
 	const by = partsOf(query.by ?? "day");
 	const { accountId, keyId, model } = query;

@@ -4,20 +4,20 @@ import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission } from "../../server/endpoint.ts";
 import { worstCredits } from "./credits.ts";
-import { type Envelope, readEnvelope } from "./envelope.ts";
+import type { RpcDeps } from "./deps.ts";
 import { bodyFingerprint } from "./fingerprint.ts";
 import { claimKey, idempotencyKey, type KeyedRun } from "./idempotency.ts";
 import { minuteRefusal, RPC_WINDOW, rpcLimits } from "./limits.ts";
-import type { RpcParts } from "./parts.ts";
 import { allowedMethods } from "./policy.ts";
+import { type RequestBody, readRequestBody } from "./request-body.ts";
 import { RpcRun } from "./run.ts";
 
 /**
  * A request's checks in the order of docs/rpc.md: body, methods, then the minute's requests, the idempotency key, the
  * day's credits, the money. Reaches no upstream before all of them have passed.
  */
-export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts: RpcParts): Admission {
-	const envelope = readEnvelope(raw);
+export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts: RpcDeps): Admission {
+	const envelope = readRequestBody(raw);
 	const methods = allowedMethods(parts.catalog, network, envelope);
 	const config = parts.config();
 	const { caller } = call;
@@ -80,7 +80,7 @@ function overDay(credits: number, creditsPerDay: number): ApiError {
 
 const NO_PARAMS = new TextEncoder().encode("[]");
 
-function paramsOf({ bytes, items }: Envelope, index: number): Uint8Array {
+function paramsOf({ bytes, items }: RequestBody, index: number): Uint8Array {
 	const params = items[index]?.params ?? null;
 	return params === null ? NO_PARAMS : bytes.subarray(params.start, params.end);
 }

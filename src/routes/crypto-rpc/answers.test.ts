@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer, streamFrame } from "./answers.ts";
-import { readEnvelope } from "./envelope.ts";
+import { readRequestBody } from "./request-body.ts";
 
-const envelopeOf = (body: string) => readEnvelope(Buffer.from(body));
+const envelopeOf = (body: string) => readRequestBody(Buffer.from(body));
 const result = (text: string) => ({ kind: "result", value: Buffer.from(text) }) as const;
 const error = (text: string) => ({ kind: "error", value: Buffer.from(text), code: -32602 }) as const;
 const textOf = (bytes: Uint8Array | Splice) => new TextDecoder().decode(bytes instanceof Splice ? bytes.bytes() : bytes);

@@ -1,6 +1,6 @@
 import type { RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
 import { Splice } from "../../wire/index.ts";
-import type { Envelope, EnvelopeItem } from "./envelope.ts";
+import type { RequestBody, RequestItem } from "./request-body.ts";
 
 const HEAD = '{"jsonrpc":"2.0","id":';
 const RESULT = ',"result":';
@@ -14,7 +14,7 @@ const MISSING_SEND = JSON.stringify({
 });
 
 /** The answer to a single request: its id byte for byte, and the upstream's own bytes of the value. */
-export function singleAnswer(envelope: Envelope, outcome: RpcOutcome): Splice {
+export function singleAnswer(envelope: RequestBody, outcome: RpcOutcome): Splice {
 	const answer = new Splice(envelope.bytes);
 	insertItem(answer, envelope.items[0], outcome, false);
 	return answer;
@@ -22,7 +22,7 @@ export function singleAnswer(envelope: Envelope, outcome: RpcOutcome): Splice {
 
 /** What stands before and behind the value of a single answer that is streamed. */
 export function streamFrame(
-	envelope: Envelope,
+	envelope: RequestBody,
 	kind: RpcStream["kind"],
 ): { readonly head: Uint8Array; readonly tail: Uint8Array } {
 	const head = new Splice(envelope.bytes);
@@ -34,7 +34,7 @@ export function streamFrame(
  * The answer to a batch: an array in the order of the request, whatever the ids. `outcomes` are by position; what is
  * missing becomes an error of ours, which for a send says that its outcome is not known.
  */
-export function batchAnswer(envelope: Envelope, outcomes: readonly RpcOutcome[], isSend: (index: number) => boolean): Splice {
+export function batchAnswer(envelope: RequestBody, outcomes: readonly RpcOutcome[], isSend: (index: number) => boolean): Splice {
 	const answer = new Splice(envelope.bytes);
 	for (const [index, item] of envelope.items.entries()) {
 		answer.insert(index === 0 ? "[" : ",");
@@ -44,14 +44,14 @@ export function batchAnswer(envelope: Envelope, outcomes: readonly RpcOutcome[],
 	return answer;
 }
 
-function insertItem(answer: Splice, item: EnvelopeItem | undefined, outcome: RpcOutcome, send: boolean): void {
+function insertItem(answer: Splice, item: RequestItem | undefined, outcome: RpcOutcome, send: boolean): void {
 	insertHead(answer, item, outcome.kind === "result" ? RESULT : ERROR);
 	if (outcome.kind !== "missing") answer.insert(outcome.value);
 	else answer.insert(send ? MISSING_SEND : MISSING);
 	answer.insert(END);
 }
 
-function insertHead(answer: Splice, item: EnvelopeItem | undefined, member: string): void {
+function insertHead(answer: Splice, item: RequestItem | undefined, member: string): void {
 	answer.insert(HEAD);
 	if (item?.id) answer.keep(item.id.start, item.id.end);
 	else answer.insert("null");

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ApiError } from "../../errors/index.ts";
-import { type Envelope, MAX_ITEMS, readEnvelope } from "./envelope.ts";
+import { MAX_ITEMS, type RequestBody, readRequestBody } from "./request-body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 
 /** What was read, in texts. */
 function read(body: string | Uint8Array): { method: string; params: string | null; id: string | null }[] {
-	const { bytes, items } = readEnvelope(typeof body === "string" ? bytesOf(body) : body);
+	const { bytes, items } = readRequestBody(typeof body === "string" ? bytesOf(body) : body);
 	const text = (range: { start: number; end: number } | null) => range && textOf(bytes.subarray(range.start, range.end));
 	return items.map(({ method, params, id }) => ({ method, params: text(params), id: text(id) }));
 }
@@ -250,7 +250,9 @@ describe("an envelope", () => {
 
 	test("of 5 MB is read whole", () => {
 		const data = `0x${"ab".repeat(2_400_000)}`;
-		const envelope: Envelope = readEnvelope(bytesOf(JSON.stringify({ method: "eth_sendRawTransaction", params: [data], id: 1 })));
+		const envelope: RequestBody = readRequestBody(
+			bytesOf(JSON.stringify({ method: "eth_sendRawTransaction", params: [data], id: 1 })),
+		);
 		expect(envelope.items[0]?.params).toMatchObject({ end: expect.any(Number) });
 	});
 });

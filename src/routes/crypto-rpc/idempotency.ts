@@ -1,10 +1,10 @@
-import type { IdempotencyTicket, KeptAnswer } from "../../budgets/port.ts";
+import type { IdempotencyTicket, StoredAnswer } from "../../budgets/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Answer } from "../../server/endpoint.ts";
 import { IDEMPOTENCY_KEY } from "../../server/idempotency-key.ts";
 import { costHeaders } from "./cost-headers.ts";
-import type { RpcParts } from "./parts.ts";
+import type { RpcDeps } from "./deps.ts";
 
 /** The request's Idempotency-Key; null without one. Throws IDEMPOTENCY_KEY_INVALID. */
 export function idempotencyKey(request: Request): string | null {
@@ -28,7 +28,7 @@ export async function claimKey(
 	key: string,
 	fingerprint: string,
 	call: Call,
-	{ idempotency }: RpcParts,
+	{ idempotency }: RpcDeps,
 ): Promise<Answer | KeyedRun> {
 	if (call.caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const claim = await idempotency.claim(call.caller, key, fingerprint);
@@ -63,6 +63,6 @@ function readNote(note: string): ReadonlyMap<number, string | null> {
 }
 
 /** A replay costs nothing. */
-function replayed({ status, body }: KeptAnswer): Answer {
+function replayed({ status, body }: StoredAnswer): Answer {
 	return { status, type: "application/json", body, headers: { ...costHeaders(0, 0), "Idempotent-Replayed": "true" } };
 }

@@ -8,15 +8,15 @@ import { nearestNetwork, type RpcNetwork } from "../../catalog/rpc/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import { type Endpoint, json, metered, plain } from "../../server/endpoint.ts";
 import { admitRpc } from "./admit.ts";
+import type { RpcDeps } from "./deps.ts";
 import { idempotencyKey } from "./idempotency.ts";
-import type { RpcParts } from "./parts.ts";
 import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 
 /** Names that JSON-RPC over HTTP and older clients have for its bodies. */
 const RPC_MEDIA_TYPES = ["application/json-rpc", "application/jsonrequest"];
 const MAX_BODY_BYTES = 5 * 1_048_576;
 
-export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
+export function cryptoRpcRoutes(parts: RpcDeps): Endpoint[] {
 	return [
 		plain({
 			method: "GET",
@@ -75,7 +75,7 @@ export function cryptoRpcRoutes(parts: RpcParts): Endpoint[] {
 }
 
 /** Throws RPC_NETWORK_UNSUPPORTED for a network that is not known or switched off, with the one that is probably meant. */
-function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcParts): RpcNetwork {
+function networkOf(params: Readonly<Record<string, string>>, { catalog, upstreams }: RpcDeps): RpcNetwork {
 	const slug = params.network ?? "";
 	const network = catalog.networks.get(slug) ?? catalog.optionalNetworks.get(slug);
 	const offered = upstreams.networks();
@@ -85,4 +85,4 @@ function networkOf(params: Readonly<Record<string, string>>, { catalog, upstream
 	throw new ApiError("RPC_NETWORK_UNSUPPORTED", nearest === null ? {} : { message: `${message}; did you mean ${nearest}?` });
 }
 
-export type { RpcParts } from "./parts.ts";
+export type { RpcDeps } from "./deps.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { loadRpcCatalog } from "../../catalog/rpc/index.ts";
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import { ApiError } from "../../errors/index.ts";
-import { readEnvelope } from "./envelope.ts";
 import { allowedMethods } from "./policy.ts";
+import { readRequestBody } from "./request-body.ts";
 
 const catalog = loadRpcCatalog(join(import.meta.dir, "../../../catalog/rpc"));
 
@@ -15,8 +15,8 @@ function network(slug: string): RpcNetwork {
 }
 
 const batchOf = (names: readonly string[]) =>
-	readEnvelope(Buffer.from(JSON.stringify(names.map((method, id) => ({ id, method })))));
-const singleOf = (method: string) => readEnvelope(Buffer.from(JSON.stringify({ method })));
+	readRequestBody(Buffer.from(JSON.stringify(names.map((method, id) => ({ id, method })))));
+const singleOf = (method: string) => readRequestBody(Buffer.from(JSON.stringify({ method })));
 
 function refusal(run: () => unknown): ApiError {
 	try {

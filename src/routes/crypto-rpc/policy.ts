@@ -1,6 +1,6 @@
 import type { RpcCatalog, RpcMethod, RpcNetwork, RpcRefusal, RpcVm } from "../../catalog/rpc/types.ts";
 import { ApiError, type Issue } from "../../errors/index.ts";
-import type { Envelope } from "./envelope.ts";
+import type { RequestBody } from "./request-body.ts";
 
 const VM_NAMES: Readonly<Record<RpcVm, string>> = { evm: "EVM", starknet: "Starknet", solana: "Solana" };
 
@@ -8,7 +8,7 @@ const VM_NAMES: Readonly<Record<RpcVm, string>> = { evm: "EVM", starknet: "Stark
  * The method of each item, or none of them: throws RPC_METHOD_UNSUPPORTED, whose text has every name that is refused
  * on this network, once and in the order of the request, and whose issues have the reason and what to do in its place.
  */
-export function allowedMethods(catalog: RpcCatalog, network: RpcNetwork, envelope: Envelope): readonly RpcMethod[] {
+export function allowedMethods(catalog: RpcCatalog, network: RpcNetwork, envelope: RequestBody): readonly RpcMethod[] {
 	const methods: RpcMethod[] = [];
 	const refused = new Map<string, Issue>();
 	for (const [index, { method: name }] of envelope.items.entries()) {

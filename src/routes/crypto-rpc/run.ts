@@ -2,7 +2,7 @@ import type { Caller, ChargeLine, CreditTake, PreparedAnswer } from "../../budge
 import type { RpcMethod, RpcNetwork } from "../../catalog/rpc/index.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import { directStream } from "../../server/direct-stream.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import type { RpcAnswer, RpcItem, RpcOutcome, RpcStream } from "../../upstreams/rpc/port.ts";
@@ -10,10 +10,10 @@ import type { Splice } from "../../wire/index.ts";
 import { batchAnswer, singleAnswer } from "./answers.ts";
 import { costHeaders } from "./cost-headers.ts";
 import { batchCredits, ERROR_ITEM_CREDITS, itemCredits } from "./credits.ts";
-import type { Envelope } from "./envelope.ts";
+import type { RpcDeps } from "./deps.ts";
 import type { KeyedRun } from "./idempotency.ts";
 import { NEVER_ABORTS } from "./never-aborts.ts";
-import type { RpcParts } from "./parts.ts";
+import type { RequestBody } from "./request-body.ts";
 import { SendLog } from "./send-log.ts";
 import { StreamedAnswer } from "./streamed-answer.ts";
 
@@ -22,8 +22,8 @@ const MAX_JOINED_BYTES = 8 << 20;
 const PIECE_BYTES = 256 << 10;
 
 /** A request past its checks: what it asks, who pays, and what must end with it. */
-export interface RpcRunParts {
-	readonly envelope: Envelope;
+export interface RpcRunDeps {
+	readonly envelope: RequestBody;
 	readonly network: RpcNetwork;
 	/** By position. */
 	readonly items: readonly RpcItem[];
@@ -34,7 +34,7 @@ export interface RpcRunParts {
 	readonly credits: CreditTake | null;
 	/** Of a credit. */
 	readonly picoPrice: ChargeLine["picoPrice"];
-	readonly parts: RpcParts;
+	readonly parts: RpcDeps;
 }
 
 type Answered = Pick<RpcAnswer<unknown>, "upstream" | "retries">;
@@ -48,12 +48,12 @@ const NO_UPSTREAM: Answered = { upstream: null, retries: 0 };
  * stopped at once, and costs what an error costs where it had gone out.
  */
 export class RpcRun {
-	readonly #of: RpcRunParts;
+	readonly #of: RpcRunDeps;
 	readonly #methods: readonly RpcMethod[];
 	readonly #log: SendLog;
 	#wasSent = false;
 
-	constructor(of: RpcRunParts) {
+	constructor(of: RpcRunDeps) {
 		this.#of = of;
 		this.#methods = of.items.map((item) => item.method);
 		this.#log = new SendLog(of);
@@ -153,7 +153,7 @@ export class RpcRun {
 	/** The caller left, and what it asked for had gone out: each item costs what one without a result costs. */
 	#leftBehind(): MeteredAnswer {
 		this.#post(this.#methods.length * ERROR_ITEM_CREDITS, null, null);
-		return LEFT_ANSWER;
+		return CLIENT_LEFT_ANSWER;
 	}
 
 	/** Posts the credits. Resolves when that is durable. */

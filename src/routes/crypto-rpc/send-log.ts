@@ -2,7 +2,7 @@ import { ApiError } from "../../errors/index.ts";
 import { RpcCallError, type RpcItem, type RpcOutcome } from "../../upstreams/rpc/port.ts";
 import { unknownNote } from "./idempotency.ts";
 import { NEVER_ABORTS } from "./never-aborts.ts";
-import type { RpcRunParts } from "./run.ts";
+import type { RpcRunDeps } from "./run.ts";
 import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
 
 /**
@@ -10,13 +10,13 @@ import { findSends, type Send, sendEnd, sendRows } from "./sends.ts";
  * behind so that a retry with the same idempotency key asks the chain before it sends again.
  */
 export class SendLog {
-	readonly #of: RpcRunParts;
+	readonly #of: RpcRunDeps;
 	readonly #none: boolean;
 	#sends: readonly Send[] = [];
 	/** Positions in the request of the items that go out. */
 	#places: readonly number[] = [];
 
-	constructor(of: RpcRunParts) {
+	constructor(of: RpcRunDeps) {
 		this.#of = of;
 		this.#none = of.items.every((item) => item.method.send === null);
 	}

@@ -3,13 +3,13 @@ import { type DirectSink, directStream } from "../../server/direct-stream.ts";
 import type { RpcStream } from "../../upstreams/rpc/port.ts";
 import { freeBytes } from "../../wire/index.ts";
 import { streamFrame } from "./answers.ts";
-import type { Envelope } from "./envelope.ts";
+import type { RequestBody } from "./request-body.ts";
 
 /** Larger answers are not kept under an idempotency key. */
 const MAX_KEPT_BYTES = 8 << 20;
 
-export interface StreamedAnswerParts {
-	readonly envelope: Envelope;
+export interface StreamedAnswerDeps {
+	readonly envelope: RequestBody;
 	readonly stream: RpcStream;
 	/** Aborts when the caller leaves. */
 	readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export interface StreamedAnswerParts {
  * for the whole, and nothing is charged. A caller that leaves pays: the answer had begun.
  */
 export class StreamedAnswer {
-	readonly #of: StreamedAnswerParts;
+	readonly #of: StreamedAnswerDeps;
 	/** Resolves when the answer has ended, whichever way. */
 	readonly ended: Promise<void>;
 	#end: () => void = () => {};
@@ -38,7 +38,7 @@ export class StreamedAnswer {
 	/** Wakes a write that waits for a caller that has left. */
 	#onLeft: () => void = () => {};
 
-	constructor(of: StreamedAnswerParts) {
+	constructor(of: StreamedAnswerDeps) {
 		this.#of = of;
 		this.#kept = of.ticket === null ? null : [];
 		this.ended = new Promise((resolve) => {

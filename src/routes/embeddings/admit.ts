@@ -7,7 +7,7 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Input } from "../../server/endpoint.ts";
-import { tellModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/tell-model.ts";
 import type { EmbeddingUpstreams } from "../../upstreams/embeddings/port.ts";
 import { inTurns } from "../../wire/index.ts";
 import { requireShortTexts } from "./input-limit.ts";
@@ -15,7 +15,7 @@ import { EmbeddingRun } from "./run.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
 /** What the embeddings route works with: handed in once; functions where a reload changes the answer. */
-export interface EmbeddingsParts {
+export interface EmbeddingsDeps {
 	readonly budgets: Budgets;
 	readonly upstreams: EmbeddingUpstreams;
 	/** The built-in model; null where it cannot run here. */
@@ -32,7 +32,7 @@ const MARKS_A_TEXT = 4;
 export async function admitEmbeddings(
 	input: Input<EmbeddingsBody, unknown>,
 	call: Call,
-	parts: EmbeddingsParts,
+	parts: EmbeddingsDeps,
 ): Promise<Admission> {
 	const { body, long, raw } = input;
 	const { caller } = call;
@@ -46,7 +46,7 @@ export async function admitEmbeddings(
 	const bytes = sizes.reduce((sum, size) => sum + size, 0);
 	// No tokenizer makes more tokens of a text than it has bytes.
 	const mostTokens = bytes + texts.length * MARKS_A_TEXT;
-	tellModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
+	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	const { tokenPrice } = model.embedding;
 	return {
 		model: model.id,

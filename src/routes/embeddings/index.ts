@@ -4,12 +4,12 @@
  */
 import { hasFreeModel } from "../../catalog/index.ts";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { admitEmbeddings, type EmbeddingsParts } from "./admit.ts";
+import { admitEmbeddings, type EmbeddingsDeps } from "./admit.ts";
 import { EmbeddingsAnswerSchema, type EmbeddingsBody, EmbeddingsBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 16_777_216;
 
-export function embeddings(parts: EmbeddingsParts): Endpoint {
+export function embeddings(parts: EmbeddingsDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/embeddings",
@@ -28,4 +28,4 @@ export function embeddings(parts: EmbeddingsParts): Endpoint {
 	});
 }
 
-export type { EmbeddingsParts } from "./admit.ts";
+export type { EmbeddingsDeps } from "./admit.ts";

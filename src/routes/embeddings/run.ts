@@ -3,11 +3,11 @@ import type { EmbeddingModel, ModelTarget } from "../../catalog/types.ts";
 import { tokensOfBytes } from "../../engines/tokens/estimate-tokens.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 import { vectorList, writtenVector } from "../../upstreams/embeddings/vectors.ts";
 import { concatInSteps, headerText, inTurns, type LongStrings } from "../../wire/index.ts";
-import type { EmbeddingsParts } from "./admit.ts";
+import type { EmbeddingsDeps } from "./admit.ts";
 import type { EmbeddingsBody } from "./schema.ts";
 
 /** Longer texts are not counted: no count of them comes in time. */
@@ -38,11 +38,11 @@ interface Vectors {
 /** A request past admission and hold. */
 export class EmbeddingRun {
 	readonly #of: EmbeddingOrder;
-	readonly #parts: EmbeddingsParts;
+	readonly #parts: EmbeddingsDeps;
 	/** Who has the texts: from then on leaving is billed. */
 	#sentTo: string | null = null;
 
-	constructor(of: EmbeddingOrder, parts: EmbeddingsParts) {
+	constructor(of: EmbeddingOrder, parts: EmbeddingsDeps) {
 		this.#of = of;
 		this.#parts = parts;
 	}
@@ -63,7 +63,7 @@ export class EmbeddingRun {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw error;
 			await this.#post(null, CLIENT_LEFT);
-			return LEFT_ANSWER;
+			return CLIENT_LEFT_ANSWER;
 		} finally {
 			call.resumeIdleTimeout();
 		}

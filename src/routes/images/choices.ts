@@ -1,18 +1,18 @@
 /** What a caller chose of a model's tiers, put against what the model has. */
 import { type ImageSize, largestSize, nearestRatio, ratioOf, tierSize } from "../../catalog/index.ts";
-import type { ImageFacts, ImageQuality } from "../../catalog/types.ts";
+import type { ImageProperties, ImageQuality } from "../../catalog/types.ts";
 import { type FinishOptions, type ImageFormat, MAX_IMAGE_PIXELS } from "../../engines/images/port.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { invalidRequest } from "../../schema/index.ts";
 
-export interface AskedChoices {
+export interface RequestedTiers {
 	readonly aspect_ratio?: string | undefined;
 	readonly resolution?: string | undefined;
 	readonly quality?: ImageQuality | undefined;
 	readonly output_format?: ImageFormat | "jpg" | undefined;
 }
 
-export interface Choices {
+export interface ChosenTiers {
 	/** By its name, or `auto`. */
 	readonly ratio: string;
 	readonly resolution: string;
@@ -22,7 +22,7 @@ export interface Choices {
 }
 
 /** Throws INVALID_REQUEST with `issues` that name what the model has. */
-export function chooseTiers(asked: AskedChoices, facts: ImageFacts): Choices {
+export function chooseTiers(asked: RequestedTiers, facts: ImageProperties): ChosenTiers {
 	const { aspectRatios, resolutions, qualities } = facts;
 	const ratio = asked.aspect_ratio ?? facts.defaultAspectRatio ?? "auto";
 	if (ratio !== "auto" && !aspectRatios.includes(ratio)) throw notOffered("aspect_ratio", ratio, ["auto", ...aspectRatios]);
@@ -45,7 +45,11 @@ export function notOffered(field: string, value: string, offered: readonly strin
 }
 
 /** The ratio of the result: the one that was named, or the model's that is nearest to the picture; its own where it has none. */
-export function resolvedRatio(ratio: string, facts: ImageFacts, picture: ImageSize): { name: string | null; size: ImageSize } {
+export function resolvedRatio(
+	ratio: string,
+	facts: ImageProperties,
+	picture: ImageSize,
+): { name: string | null; size: ImageSize } {
 	const name = ratio === "auto" ? nearestRatio(facts.aspectRatios, picture) : ratio;
 	const size = name === null ? null : ratioOf(name);
 	return { name, size: size ?? { width: picture.width, height: picture.height } };
@@ -55,7 +59,7 @@ export function resolvedRatio(ratio: string, facts: ImageFacts, picture: ImageSi
  * How an upstream's picture becomes the caller's. With tiers it has exactly the tier's size; without it keeps its own, cut
  * to the ratio where that differs, and is never enlarged.
  */
-export function finishOptions(facts: ImageFacts, choices: Choices, ratio: ImageSize): FinishOptions {
+export function finishOptions(facts: ImageProperties, choices: ChosenTiers, ratio: ImageSize): FinishOptions {
 	const { format, resolution } = choices;
 	if (facts.resolutions.length > 0) return { format, size: tierSize(resolution, ratio), fit: "cover" };
 	return { format, size: largestSize(ratio, MAX_IMAGE_PIXELS), fit: "cover", enlarge: false };

@@ -1,18 +1,18 @@
 import type { PictureModel } from "../../catalog/types.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
+import type { ImageDeps } from "./deps.ts";
 import { pictureModel } from "./model.ts";
-import type { ImageParts } from "./parts.ts";
 
 const DEFAULT_MODEL = "firered-image-edit";
 
 /** The model of a free name. Throws MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED, MODEL_OFFLINE. */
-export function editModel(ref: string | undefined, call: Call, parts: ImageParts): PictureModel<"inpaint"> {
+export function editModel(ref: string | undefined, call: Call, parts: ImageDeps): PictureModel<"inpaint"> {
 	return pictureModel(ref ?? DEFAULT_MODEL, "inpaint", call, parts);
 }
 
 /** The model of a field that is a list of ids. Throws INVALID_REQUEST that names them, MODEL_OFFLINE. */
-export function listedEditModel(id: string | undefined, call: Call, parts: ImageParts): PictureModel<"inpaint"> {
+export function listedEditModel(id: string | undefined, call: Call, parts: ImageDeps): PictureModel<"inpaint"> {
 	const listed = parts.catalog().list("inpaint");
 	if (id !== undefined && !listed.some((model) => model.id === id))
 		throw invalidField(["modelId"], `must be one of ${listed.map((model) => model.id).join(", ")}`, "enum");

@@ -8,22 +8,22 @@ import { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
-import { tellModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/tell-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
-import { type Choices, finishOptions, resolvedRatio } from "./choices.ts";
+import { type ChosenTiers, finishOptions, resolvedRatio } from "./choices.ts";
+import type { ImageDeps } from "./deps.ts";
 import { finished } from "./finish.ts";
 import { gather, readPictures } from "./inputs.ts";
 import { byMakers, makersOf } from "./model.ts";
-import type { ImageParts } from "./parts.ts";
-import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
+import { engineOf, isChecked, safePicture, safetyHeaders } from "./safe-picture.ts";
 import type { PictureSource } from "./source.ts";
-import { ImageWork, type Made } from "./work.ts";
+import { ImageWork, type ImageWorkResult } from "./work.ts";
 
 export interface EditOrder {
 	readonly model: PictureModel<"inpaint">;
 	readonly prompt: string;
 	readonly sources: readonly PictureSource[];
-	readonly choices: Choices;
+	readonly choices: ChosenTiers;
 	/** What the result has to measure, where the caller named pixels; null: as tiers and ratio say. */
 	readonly exactSize: ImageSize | null;
 	readonly safeMode: boolean | undefined;
@@ -39,7 +39,7 @@ export function bareAnswer(picture: Picture): Answer {
 }
 
 /** An edit's last checks, and what follows them. Throws the errors of docs/images.md; no picture is decoded yet. */
-export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts): Promise<Admission> {
+export async function admitEdit(order: EditOrder, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { model, prompt, sources, choices } = order;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
@@ -47,8 +47,8 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts)
 	checkPrompt(prompt, facts.promptCharacterLimit);
 	if (sources.length > 1 && !facts.combinesImages)
 		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
-	const looked = await isLookedAt(order.safeMode, parts);
-	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const looked = await isChecked(order.safeMode, parts);
+	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = editLines(model, choices, sources.length);
 	return {
 		model: model.id,
@@ -67,7 +67,7 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageParts)
 	};
 }
 
-function editLines({ id, image }: PictureModel, { resolution, quality }: Choices, pictures: number): ChargeLine[] {
+function editLines({ id, image }: PictureModel, { resolution, quality }: ChosenTiers, pictures: number): ChargeLine[] {
 	const lines = [{ sku: `${id}-image-unit`, units: 1, picoPrice: imagePrice(image.prices, resolution, quality) }];
 	const { extraImage } = image.prices;
 	const extra = extraImage === null ? 0 : Math.max(0, pictures - extraImage.included);
@@ -84,17 +84,17 @@ interface Edited {
 class Edit {
 	readonly #order: EditOrder;
 	readonly #call: Call;
-	readonly #parts: ImageParts;
+	readonly #parts: ImageDeps;
 	readonly #work: ImageWork;
 
-	constructor(order: EditOrder, call: Call, parts: ImageParts, work: ImageWork) {
+	constructor(order: EditOrder, call: Call, parts: ImageDeps, work: ImageWork) {
 		this.#order = order;
 		this.#call = call;
 		this.#parts = parts;
 		this.#work = work;
 	}
 
-	async made(looked: boolean): Promise<Made> {
+	async made(looked: boolean): Promise<ImageWorkResult> {
 		const { sources, model, answer } = this.#order;
 		const { signal } = this.#call;
 		const bytes = await gather(sources, this.#parts, this.#call);

@@ -7,12 +7,12 @@ import type { FinishOptions, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
 import type { Admission, Answer } from "../../server/endpoint.ts";
-import { tellModel } from "../../server/tell-model.ts";
+import { recordModel } from "../../server/tell-model.ts";
 import { checkPrompt } from "./check-prompt.ts";
+import type { ImageDeps } from "./deps.ts";
 import { finished } from "./finish.ts";
-import type { ImageParts } from "./parts.ts";
-import { engineOf, isLookedAt, safePicture, safetyHeaders } from "./safe-picture.ts";
-import { ImageWork, type Made } from "./work.ts";
+import { engineOf, isChecked, safePicture, safetyHeaders } from "./safe-picture.ts";
+import { ImageWork, type ImageWorkResult } from "./work.ts";
 
 export interface GenerateOrder {
 	readonly model: PictureModel<"image">;
@@ -37,15 +37,15 @@ export interface GenerateOrder {
 }
 
 /** The last checks, and what follows them. Throws the errors of docs/images.md. */
-export async function admitGenerate(order: GenerateOrder, call: Call, parts: ImageParts): Promise<Admission> {
+export async function admitGenerate(order: GenerateOrder, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { model, resolution, quality, count } = order;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	checkPrompt(order.prompt, model.image.promptCharacterLimit);
 	if (order.negativePrompt !== undefined) checkPrompt(order.negativePrompt, model.image.promptCharacterLimit, "negative_prompt");
 	engineOf(parts);
-	const looked = await isLookedAt(order.safeMode, parts);
-	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const looked = await isChecked(order.safeMode, parts);
+	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = [{ sku: `${model.id}-image-unit`, units: count, picoPrice: imagePrice(model.image.prices, resolution, quality) }];
 	return {
 		model: model.id,
@@ -61,9 +61,9 @@ export async function admitGenerate(order: GenerateOrder, call: Call, parts: Ima
 async function generated(
 	order: GenerateOrder,
 	call: Call,
-	parts: ImageParts,
+	parts: ImageDeps,
 	{ work, looked }: { readonly work: ImageWork; readonly looked: boolean },
-): Promise<Made> {
+): Promise<ImageWorkResult> {
 	const startedMs = performance.now();
 	const { signal, requestId, tenant } = call;
 	const { model, sentPrompt, finish, ...wanted } = order;

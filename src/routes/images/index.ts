@@ -1,16 +1,16 @@
 /** The image routes. Each folder is one of them; what they share lies beside this file. */
 import type { Endpoint } from "../../server/endpoint.ts";
 import { imageBackgroundRemove } from "./background-remove/index.ts";
+import type { ImageDeps } from "./deps.ts";
 import { imageEdit } from "./edit/index.ts";
 import { imageGenerate } from "./generate/index.ts";
 import { openAiImageGenerations } from "./generations/index.ts";
 import { imageMultiEdit } from "./multi-edit/index.ts";
 import { openAiImageEdits } from "./openai-edits/index.ts";
-import type { ImageParts } from "./parts.ts";
 import { imageStyles } from "./styles/index.ts";
 import { imageUpscale } from "./upscale/index.ts";
 
-export function imageRoutes(parts: ImageParts): Endpoint[] {
+export function imageRoutes(parts: ImageDeps): Endpoint[] {
 	return [
 		imageEdit(parts),
 		imageMultiEdit(parts),
@@ -23,4 +23,4 @@ export function imageRoutes(parts: ImageParts): Endpoint[] {
 	];
 }
 
-export type { ImageParts } from "./parts.ts";
+export type { ImageDeps } from "./deps.ts";

@@ -2,7 +2,7 @@ import { type ImageEngine, ImageFault, type Picture } from "../../engines/images
 import type { Requester } from "../../fairness/index.ts";
 import { invalidField } from "../../schema/index.ts";
 import type { InputPicture } from "../../upstreams/images/port.ts";
-import type { ImageParts } from "./parts.ts";
+import type { ImageDeps } from "./deps.ts";
 import { engineOf } from "./safe-picture.ts";
 import { bytesOf, type PictureSource } from "./source.ts";
 
@@ -12,7 +12,7 @@ export interface ReadPicture extends InputPicture {
 }
 
 /** The bytes of all pictures as they came, in their order; addresses are read at once. */
-export function gather(sources: readonly PictureSource[], parts: ImageParts, requester: Requester): Promise<Uint8Array[]> {
+export function gather(sources: readonly PictureSource[], parts: ImageDeps, requester: Requester): Promise<Uint8Array[]> {
 	return Promise.all(sources.map((source) => bytesOf(source, parts, requester)));
 }
 
@@ -20,7 +20,7 @@ export function gather(sources: readonly PictureSource[], parts: ImageParts, req
 export async function readPictures(
 	sources: readonly PictureSource[],
 	bytes: readonly Uint8Array[],
-	parts: ImageParts,
+	parts: ImageDeps,
 	requester: Requester,
 ): Promise<ReadPicture[]> {
 	const engine = engineOf(parts);

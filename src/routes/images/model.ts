@@ -2,13 +2,13 @@ import { EMBEDDED } from "../../catalog/index.ts";
 import type { ModelOf, ModelTarget } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import type { ImageParts } from "./parts.ts";
+import type { ImageDeps } from "./deps.ts";
 
 /**
  * The model of a free name; the end of one that is retired is told.
  * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED; MODEL_OFFLINE also for known models that are not listed
  */
-export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, parts: ImageParts): ModelOf<T> {
+export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, parts: ImageDeps): ModelOf<T> {
 	const catalog = parts.catalog();
 	if (catalog.isUnlisted(ref, type)) return catalog.own(ref, type, call.admittedAtMs);
 	const { model, remappedFrom } = catalog.resolve(ref, type, call.admittedAtMs);

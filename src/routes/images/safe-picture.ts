@@ -1,10 +1,10 @@
 import type { ImageEngine, Picture } from "../../engines/images/port.ts";
 import { ApiError } from "../../errors/index.ts";
 import type { Requester } from "../../fairness/index.ts";
-import type { ImageParts } from "./parts.ts";
+import type { ImageDeps } from "./deps.ts";
 
 /** The engine that every image route needs. Throws MODEL_OFFLINE where it cannot run here. */
-export function engineOf({ engine }: Pick<ImageParts, "engine">): ImageEngine {
+export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
 	if (engine !== null) return engine;
 	throw new ApiError("MODEL_OFFLINE", {
 		message: "Pictures cannot be read or written on this machine: turnpike doctor says why",
@@ -15,7 +15,7 @@ export function engineOf({ engine }: Pick<ImageParts, "engine">): ImageEngine {
  * True where what goes out is to be looked at: unless the caller wants it otherwise and the operator allows that.
  * @throws ApiError MODEL_OFFLINE where nothing can look at it yet: no picture is made then that could not be sent
  */
-export async function isLookedAt(asked: boolean | undefined, parts: Pick<ImageParts, "engine" | "config">): Promise<boolean> {
+export async function isChecked(asked: boolean | undefined, parts: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
 	const { safeMode } = parts.config().images;
 	if (asked === false && safeMode.optional) return false;
 	const engine = engineOf(parts);
@@ -35,7 +35,7 @@ export interface SafePicture {
 export async function safePicture(
 	picture: Picture,
 	looked: boolean,
-	parts: ImageParts,
+	parts: ImageDeps,
 	requester: Requester,
 ): Promise<SafePicture> {
 	if (!looked) return { picture, isBlurred: false };

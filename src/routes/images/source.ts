@@ -4,8 +4,8 @@ import { invalidField } from "../../schema/index.ts";
 import { refusedUrl } from "../../upstreams/public-fetch/index.ts";
 import { PublicFetchFault } from "../../upstreams/public-fetch/port.ts";
 import { base64String, decodedLength, type LongStrings } from "../../wire/index.ts";
+import type { ImageDeps } from "./deps.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
-import type { ImageParts } from "./parts.ts";
 
 /** A picture as a caller gave it, not yet looked at. */
 export interface PictureSource {
@@ -46,7 +46,7 @@ export async function inlineSource(text: string, long: LongStrings, path: Path):
  * The bytes of a picture. An address is read now: it has to be public, at the connection and at each redirect.
  * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; what the requester's signal aborts with
  */
-export async function bytesOf({ from, path }: PictureSource, parts: ImageParts, requester: Requester): Promise<Uint8Array> {
+export async function bytesOf({ from, path }: PictureSource, parts: ImageDeps, requester: Requester): Promise<Uint8Array> {
 	if ("bytes" in from) return from.bytes;
 	try {
 		return (

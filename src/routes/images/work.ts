@@ -2,7 +2,7 @@ import type { ChargeLine } from "../../budgets/port.ts";
 import { ImageFault, imageFaultAnswer } from "../../engines/images/port.ts";
 import { ApiError, type ErrorCode } from "../../errors/index.ts";
 import type { Call } from "../../server/call.ts";
-import { CLIENT_LEFT, LEFT_ANSWER } from "../../server/client-left.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../../server/client-left.ts";
 import type { Answer, MeteredAnswer, Settlement } from "../../server/endpoint.ts";
 
 export interface WorkOrder {
@@ -16,7 +16,7 @@ export interface WorkOrder {
 }
 
 /** What was made, and by whom. */
-export interface Made {
+export interface ImageWorkResult {
 	readonly answer: Answer;
 	readonly upstream: string;
 	readonly retries: number;
@@ -38,7 +38,7 @@ export class ImageWork {
 	};
 
 	/** Makes, posts, answers. Throws the route's errors: nothing is posted then. */
-	async answer(make: () => Promise<Made>): Promise<MeteredAnswer> {
+	async answer(make: () => Promise<ImageWorkResult>): Promise<MeteredAnswer> {
 		const { call } = this.#order;
 		call.suspendIdleTimeout();
 		try {
@@ -50,7 +50,7 @@ export class ImageWork {
 		} catch (error) {
 			if (!call.signal.aborted || this.#sentTo === null) throw this.#told(error);
 			this.#post(CLIENT_LEFT, this.#sentTo);
-			return LEFT_ANSWER;
+			return CLIENT_LEFT_ANSWER;
 		} finally {
 			call.resumeIdleTimeout();
 		}

@@ -31,11 +31,11 @@ export function textsOf(blocks: readonly MessageBlock[], at: Path): string | Tex
 }
 
 function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at: Path, long: LongStrings): void {
-	if (blocks.length === 0) conversation.said("");
+	if (blocks.length === 0) conversation.assistantSaid("");
 	for (const [index, block] of blocks.entries()) {
 		switch (block.type) {
 			case "text":
-				conversation.said(plain([textBlock(block)]));
+				conversation.assistantSaid(plain([textBlock(block)]));
 				break;
 			case "thinking":
 				conversation.thought({ text: long.partTextOf(block.thinking), ...openThought(long.partTextOf(block.signature ?? "")) });
@@ -44,10 +44,10 @@ function addTurn(conversation: Conversation, blocks: readonly MessageBlock[], at
 				conversation.thought({ text: "", ...openThought(long.partTextOf(block.data)) });
 				break;
 			case "tool_use":
-				conversation.called({ id: block.id, name: block.name, arguments: long.partJsonOf(block.input ?? {}) });
+				conversation.assistantCalled({ id: block.id, name: block.name, arguments: long.partJsonOf(block.input ?? {}) });
 				break;
 			case "compaction":
-				if (block.content) conversation.said(long.partTextOf(block.content));
+				if (block.content) conversation.assistantSaid(long.partTextOf(block.content));
 				break;
 			case "image":
 			case "document":

@@ -7,20 +7,20 @@ import { checkModelRule } from "../../access/index.ts";
 import { hasFreeModel } from "../../catalog/index.ts";
 import {
 	type AnswerForm,
+	AssistantOutputReader,
 	admitChat,
 	admitRenamed,
+	type ChatDeps,
 	type ChatInput,
-	type ChatParts,
 	chatInput,
 	countPrompt,
 	PromptText,
 	refuseDeepNesting,
-	SpeechReader,
 	withRenamedFields,
 } from "../../completions/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Endpoint, type Input, json, metered, plain } from "../../server/endpoint.ts";
-import { tellIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/tell-ignored.ts";
 import { MessageEventSchema, MessageSchema, TokenCountSchema } from "./answer-schema.ts";
 import { chatRequest, type MessagesChat } from "./chat-request.ts";
 import { contentBlock, messageObject, ownMembers, stopOf, usageOf } from "./message-object.ts";
@@ -33,7 +33,7 @@ const BYTES_PER_TOKEN = 4;
 
 const MEDIA_CODES = ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"] as const;
 
-export function messages(parts: ChatParts): Endpoint[] {
+export function messages(parts: ChatDeps): Endpoint[] {
 	return [
 		metered({
 			method: "POST",
@@ -89,13 +89,13 @@ export function messages(parts: ChatParts): Endpoint[] {
 function read(
 	{ body, raw, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
-	parts: ChatParts,
+	parts: ChatDeps,
 ): { readonly chat: MessagesChat; readonly asked: ChatInput } {
 	refuseDeepNesting(raw);
 	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (call.caller !== null) checkModelRule(call.caller, model.id);
 	const chat = chatRequest(body, model, long);
-	tellIgnored(call, chat.ignored);
+	reportIgnored(call, chat.ignored);
 	return { chat, asked: chatInput(chat.body, long) };
 }
 
@@ -103,7 +103,7 @@ function formOf({ stop_sequences: stopSequences = [] }: MessagesBody, asked: Cha
 	const promptTokens = () => Math.ceil(new PromptText(asked.body, "", asked.long).bytes / BYTES_PER_TOKEN);
 	return {
 		async whole(session, answer) {
-			const { segments, finishReason, stopReason } = await SpeechReader.answer(
+			const { segments, finishReason, stopReason } = await AssistantOutputReader.answer(
 				answer,
 				(number) => `toolu_${session.call.requestId}${number}`,
 			);

@@ -1,4 +1,4 @@
-import { type ChatSession, costOf, type Paid, type Segment, sealThought } from "../../completions/index.ts";
+import { type ChatSession, costOf, type PostedCharge, type Segment, sealThought } from "../../completions/index.ts";
 import { innerJson } from "../../wire/index.ts";
 
 /** Why the model stopped, in Anthropic's words. */
@@ -43,7 +43,7 @@ export function messageObject(
 }
 
 /** What belongs to the answer beside Anthropic's members. */
-export function ownMembers({ echo }: ChatSession, { posted }: Paid) {
+export function ownMembers({ echo }: ChatSession, { posted }: PostedCharge) {
 	return { cost: costOf(posted), service_parameters: echo };
 }
 
@@ -53,7 +53,7 @@ export function openingMembers({ streamEcho }: ChatSession) {
 }
 
 /** Anthropic counts what came from a cache, and what was written to one, apart from the rest of the input. */
-export function usageOf({ usage }: Paid) {
+export function usageOf({ usage }: PostedCharge) {
 	return {
 		input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
 		cache_creation_input_tokens: usage.cacheWriteTokens,

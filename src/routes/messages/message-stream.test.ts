@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH } from "../../../test/support/chat-answers.ts";
-import type { ChatSession, Paid } from "../../completions/index.ts";
-import { EventReader } from "../../upstreams/event-reader.ts";
+import type { ChatSession, PostedCharge } from "../../completions/index.ts";
+import { EventReader } from "../../upstreams/chat/event-reader.ts";
 import { MessageStream } from "./message-stream.ts";
 
 const session = {
@@ -13,7 +13,7 @@ const session = {
 	web: null,
 } as unknown as ChatSession;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 1, reasoningTokens: 1, counted: false };
-const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as Paid;
+const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as PostedCharge;
 
 function told(chunks: readonly object[], cuts: readonly number[] = []): string {
 	const bytes = new TextEncoder().encode(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));

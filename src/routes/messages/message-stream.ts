@@ -1,15 +1,15 @@
 import {
+	type AssistantOutputListener,
+	AssistantOutputReader,
 	type ChatSession,
-	type Paid,
+	type PostedCharge,
 	type Segment,
-	SpeechReader,
-	type SpeechTeller,
 	type StreamForm,
 	sealThought,
 } from "../../completions/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { anthropicError } from "../../server/anthropic-error.ts";
-import type { ChatEvent } from "../../upstreams/port.ts";
+import type { ChatEvent } from "../../upstreams/chat/port.ts";
 import { contentBlock, isRedacted, messageObject, openingMembers, ownMembers, stopOf, usageOf } from "./message-object.ts";
 
 const PING = sse("ping", {});
@@ -21,17 +21,17 @@ export interface MessageStreamInputs {
 }
 
 /** Tells a chat stream in the events of a message (docs/messages.md). */
-export class MessageStream implements StreamForm, SpeechTeller {
+export class MessageStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #session: ChatSession;
 	readonly #inputs: MessageStreamInputs;
-	readonly #reader: SpeechReader;
+	readonly #reader: AssistantOutputReader;
 	#begun = false;
 
 	constructor(session: ChatSession, inputs: MessageStreamInputs) {
 		this.#session = session;
 		this.#inputs = inputs;
-		this.#reader = new SpeechReader(this, (number) => `toolu_${session.call.requestId}${number}`);
+		this.#reader = new AssistantOutputReader(this, (number) => `toolu_${session.call.requestId}${number}`);
 	}
 
 	event(event: ChatEvent): string {
@@ -43,7 +43,7 @@ export class MessageStream implements StreamForm, SpeechTeller {
 		return this.#begin() + this.#reader.end();
 	}
 
-	end(paid: Paid): string {
+	end(paid: PostedCharge): string {
 		const told = this.#begin() + this.#reader.end();
 		const { finishReason, stopReason, segments } = this.#reader;
 		const delta = stopOf({ finishReason, stopReason, segments, stopSequences: this.#inputs.stopSequences });

@@ -7,7 +7,7 @@ import {
 	type AnswerForm,
 	admitChat,
 	admitRenamed,
-	type ChatParts,
+	type ChatDeps,
 	chatInput,
 	refuseDeepNesting,
 } from "../../completions/index.ts";
@@ -16,7 +16,7 @@ import { chatRequest, type ResponsesBody, ResponsesBodySchema } from "../../comp
 import { invalidField } from "../../schema/index.ts";
 import type { Call } from "../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../server/endpoint.ts";
-import { tellIgnored } from "../../server/tell-ignored.ts";
+import { reportIgnored } from "../../server/tell-ignored.ts";
 import type { LongStrings } from "../../wire/index.ts";
 import { ResponseEventSchema, ResponseSchema } from "./answer-schema.ts";
 import { ResponseObject, refuseLongEcho } from "./response-object.ts";
@@ -25,7 +25,7 @@ import { wholeResponse } from "./whole-response.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
-export function responses(parts: ChatParts): Endpoint {
+export function responses(parts: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/responses",
@@ -53,7 +53,7 @@ export function responses(parts: ChatParts): Endpoint {
 async function admitResponse(
 	{ body, raw, long }: Pick<Input<ResponsesBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
-	parts: ChatParts,
+	parts: ChatDeps,
 ): Promise<Admission> {
 	refuseDeepNesting(raw);
 	refuseLongEcho(body, long, raw.length);
@@ -65,7 +65,7 @@ async function admitResponse(
 			"unsupported",
 		);
 	const chat = chatRequest(body, long);
-	tellIgnored(call, chat.ignored);
+	reportIgnored(call, chat.ignored);
 	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, chat.tools, long)));
 }
 

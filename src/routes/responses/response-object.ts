@@ -1,4 +1,4 @@
-import { type ChatSession, costOf, type Paid, type Segment } from "../../completions/index.ts";
+import { type ChatSession, costOf, type PostedCharge, type Segment } from "../../completions/index.ts";
 import type { ClientTools, ResponsesBody } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
 import { invalidField } from "../../schema/index.ts";
@@ -10,7 +10,7 @@ export interface ResponseState {
 	readonly status: "in_progress" | "completed" | "incomplete" | "failed";
 	readonly segments: readonly Segment[];
 	readonly finishReason?: string | null;
-	readonly paid?: Paid;
+	readonly paid?: PostedCharge;
 	readonly error?: ApiError;
 }
 
@@ -87,7 +87,7 @@ function incompleteReason(finishReason: string | null | undefined): string {
 	return finishReason === "content_filter" ? "content_filter" : "max_output_tokens";
 }
 
-function usageOf({ usage }: Paid) {
+function usageOf({ usage }: PostedCharge) {
 	return {
 		input_tokens: usage.promptTokens,
 		input_tokens_details: { cached_tokens: usage.cachedTokens },

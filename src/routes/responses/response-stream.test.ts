@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunksOf, type Speech, TOOL_SPEECH } from "../../../test/support/chat-answers.ts";
-import type { ChatSession, Paid } from "../../completions/index.ts";
+import type { ChatSession, PostedCharge } from "../../completions/index.ts";
 import { ClientTools } from "../../completions/responses-form/index.ts";
 import { ApiError } from "../../errors/index.ts";
-import { EventReader } from "../../upstreams/event-reader.ts";
+import { EventReader } from "../../upstreams/chat/event-reader.ts";
 import { LongStrings } from "../../wire/index.ts";
 import { ResponseObject } from "./response-object.ts";
 import { ResponseStream } from "./response-stream.ts";
@@ -18,7 +18,7 @@ const session = {
 } as unknown as ChatSession;
 const usage = { promptTokens: 9, completionTokens: 3, cachedTokens: 2, cacheWriteTokens: 0, reasoningTokens: 1, counted: false };
 const TOOLS = new ClientTools(LongStrings.none);
-const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as Paid;
+const paid = { usage, posted: { usd: 1_000, diem: 0, expected: { usd: 0, diem: 0 } } } as unknown as PostedCharge;
 
 interface Told {
 	readonly type: string;

@@ -1,30 +1,30 @@
 import {
+	type AssistantOutputListener,
+	AssistantOutputReader,
 	type ChatSession,
-	type Paid,
+	type PostedCharge,
 	type Segment,
-	SpeechReader,
-	type SpeechTeller,
 	type StreamForm,
 } from "../../completions/index.ts";
 import type { ClientTool } from "../../completions/responses-form/index.ts";
 import type { ApiError } from "../../errors/index.ts";
-import type { ChatEvent } from "../../upstreams/port.ts";
+import type { ChatEvent } from "../../upstreams/chat/port.ts";
 import { contentPart, freeInput, itemId, outputItem, summaryPart } from "./output-items.ts";
 import { type ResponseObject, statusOf } from "./response-object.ts";
 
 const PING = ": ping\n\n";
 
 /** Tells a chat stream in the events of a response, in OpenAI's order (docs/responses.md). */
-export class ResponseStream implements StreamForm, SpeechTeller {
+export class ResponseStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #response: ResponseObject;
-	readonly #reader: SpeechReader;
+	readonly #reader: AssistantOutputReader;
 	#begun = false;
 	#sequence = 0;
 
 	constructor(session: ChatSession, response: ResponseObject) {
 		this.#response = response;
-		this.#reader = new SpeechReader(this, (number) => `call_${session.call.requestId}${number}`);
+		this.#reader = new AssistantOutputReader(this, (number) => `call_${session.call.requestId}${number}`);
 	}
 
 	event(event: ChatEvent): string {
@@ -36,7 +36,7 @@ export class ResponseStream implements StreamForm, SpeechTeller {
 		return this.#begin() + this.#reader.end();
 	}
 
-	end(paid: Paid): string {
+	end(paid: PostedCharge): string {
 		const told = this.#begin() + this.#reader.end();
 		const { segments, finishReason } = this.#reader;
 		const status = statusOf(finishReason);

@@ -1,12 +1,12 @@
 import { ApiError } from "../../errors/index.ts";
-import type { TopUpDesk, TopUpOutcome } from "../../payments/port.ts";
+import type { TopUpOutcome, TopUpService } from "../../payments/port.ts";
 import { paymentResponseHeaders } from "./payment-headers.ts";
 
 /** What a payment came to that did not end in a credit. */
 export type FailedPayment = Exclude<TopUpOutcome, { readonly kind: "credited" }>;
 
 /** The payment header of a request; null where it has none. Throws X402_INVALID_PAYMENT where it has two that differ. */
-export function paymentOf(desk: TopUpDesk, { headers }: Request): string | null {
+export function paymentOf(desk: TopUpService, { headers }: Request): string | null {
 	try {
 		return desk.paymentOf(headers);
 	} catch (error) {

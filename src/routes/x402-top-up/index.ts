@@ -7,7 +7,7 @@
 import Type, { type Static } from "typebox";
 import { type AddressWindows, NANO_PER_USD } from "../../budgets/index.ts";
 import { ApiError } from "../../errors/index.ts";
-import type { OfferRequest, TopUpDesk } from "../../payments/port.ts";
+import type { OfferRequest, TopUpService } from "../../payments/port.ts";
 import { invalidField } from "../../schema/index.ts";
 import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
@@ -22,7 +22,7 @@ export { takePayment } from "./take-payment.ts";
 
 export interface TopUpRouteParts {
 	/** null: nothing is configured to receive money. */
-	readonly desk: TopUpDesk | null;
+	readonly desk: TopUpService | null;
 	readonly addresses: AddressWindows;
 	readonly topUpsPerMinute: () => number;
 	/** The address of this route as its caller knows it. */
@@ -100,7 +100,7 @@ async function topUp(query: TopUpQuery, call: Call, parts: TopUpRouteParts): Pro
 
 /** The 402 of this route: the body has what can be paid alone, the header the whole of version 2. */
 function offered(
-	{ offers }: TopUpDesk,
+	{ offers }: TopUpService,
 	{ x402Version = 2, amountUsd }: TopUpQuery,
 	{ url, error, headers }: { readonly url: string; readonly error: string; readonly headers: Readonly<Record<string, string>> },
 ): ApiError {

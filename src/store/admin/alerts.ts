@@ -1,7 +1,7 @@
 /** Alerts that stand, shared by all nodes: of each one node tells. */
 import type { AdminStore } from "./open-admin.ts";
 
-export interface LookedAt {
+export interface CheckedRules {
 	/** Who looks: a node. */
 	readonly owner: string;
 	/** Names of alerts that stand now, as this node sees it: `RULE SUBJECT`. */
@@ -13,8 +13,8 @@ export interface LookedAt {
 	readonly staleMs: number;
 }
 
-export interface ToTell {
-	/** Names of alerts that this node has to tell of, and since when they stand. Told again and again until `alertTold`. */
+export interface AlertChange {
+	/** Names of alerts that this node has to tell of, and since when they stand. Told again and again until `markAlertDelivered`. */
 	readonly raised: readonly { readonly name: string; readonly sinceMs: number }[];
 	/** Of alerts that have ended: gone from the store with this answer. */
 	readonly ended: readonly { readonly name: string; readonly sinceMs: number }[];
@@ -26,7 +26,7 @@ export interface ToTell {
 const MAX_ALERTS = 1_000;
 
 /** Notes what stands, and answers what this node has to tell. */
-export async function lookAtAlerts(admin: AdminStore, looked: LookedAt): Promise<ToTell> {
+export async function updateAlerts(admin: AdminStore, looked: CheckedRules): Promise<AlertChange> {
 	const { owner, nowMs, staleMs, rules } = looked;
 	const standing = new Set(looked.standing);
 	return admin.db.transaction().execute(async (tx) => {
@@ -70,7 +70,7 @@ export async function lookAtAlerts(admin: AdminStore, looked: LookedAt): Promise
 }
 
 /** A webhook has taken the notice of this alert. */
-export async function alertTold(admin: AdminStore, { name }: { readonly name: string }): Promise<void> {
+export async function markAlertDelivered(admin: AdminStore, { name }: { readonly name: string }): Promise<void> {
 	await admin.db.updateTable("alerts").set({ told: 1 }).where("name", "=", name).execute();
 }
 

@@ -54,7 +54,7 @@ async function newOwner(
 }
 
 /** What the store knows of a wallet's account. */
-export interface WalletStanding {
+export interface WalletEligibility {
 	readonly disabled: boolean;
 	readonly source: StakeSource;
 	/** Nano-diem that count today or from tomorrow on, as far as they are known. */
@@ -62,10 +62,10 @@ export interface WalletStanding {
 }
 
 /** null where the wallet is linked to no account. */
-export async function walletStanding(
+export async function walletEligibility(
 	admin: AdminStore,
 	input: { readonly wallet: string; readonly nowMs: number },
-): Promise<WalletStanding | null> {
+): Promise<WalletEligibility | null> {
 	const account = await admin.db
 		.selectFrom("accounts")
 		.select(["id", "disabled", "stake_source"])

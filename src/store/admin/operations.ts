@@ -14,11 +14,11 @@ import { usageSums } from "../queries/usage-sums.ts";
 import { retentionStep } from "../retention/retention-step.ts";
 import { type AccountView, listAccountPage, showAccount } from "./account-view.ts";
 import { createAccountOnce } from "./accounts.ts";
-import { alertTold, lookAtAlerts } from "./alerts.ts";
+import { markAlertDelivered, updateAlerts } from "./alerts.ts";
 import { beginConsoleSession, endConsoleSession, findConsoleSession, prolongConsoleSession } from "./console-sessions.ts";
 import { countActiveKeys } from "./count-active-keys.ts";
 import { createAccountKey } from "./create-account-key.ts";
-import { createWeb3Key, walletStanding } from "./create-web3-key.ts";
+import { createWeb3Key, walletEligibility } from "./create-web3-key.ts";
 import { credit } from "./credit.ts";
 import { debit } from "./debit.ts";
 import { listExceededLimits, noteExceededLimits } from "./exceeded-limits.ts";
@@ -27,13 +27,13 @@ import { hasCustomers } from "./has-customers.ts";
 import { listAccountKeys } from "./list-account-keys.ts";
 import { listMoney, listMovements } from "./list-money.ts";
 import type { AdminStore } from "./open-admin.ts";
+import { keptAnswerFiles, pruneRpc } from "./prune-rpc.ts";
+import { recallMoney } from "./recall-money.ts";
 import { refund } from "./refund.ts";
 import { revokeAccountKey } from "./revoke-account-key.ts";
 import { type AccountChanges, changeAccount } from "./set-account.ts";
 import { chooseStakeBlock, finishStakeReading, listUnreadStakers, takeStakeReading, writeStakes } from "./stake-readings.ts";
 import { sharedSecret } from "./store-secret.ts";
-import { keptAnswerFiles, sweepRpc } from "./sweep-rpc.ts";
-import { askForMoney } from "./take-back.ts";
 import { endBroadcastTurn, takeBroadcastTurn } from "./top-ups/broadcast-turns.ts";
 import { creditTopUp } from "./top-ups/credit-top-up.ts";
 import { beginTopUp, failTopUp, findTopUp, listDueTopUps, listTopUps, noteTopUp, takeTopUp } from "./top-ups/open-top-ups.ts";
@@ -41,21 +41,21 @@ import { walletEntries } from "./top-ups/wallet-entries.ts";
 import { isWalletDisabled, listWallets, showWallet } from "./top-ups/wallet-views.ts";
 import { updateAccountKey } from "./update-account-key.ts";
 import { useToken } from "./use-token.ts";
-import { deleteVoice, sweepVoices, touchVoice } from "./voices/change-voice.ts";
+import { deleteVoice, pruneVoices, touchVoice } from "./voices/change-voice.ts";
 import { findVoice, listVoices, readVoicePart } from "./voices/read-voice.ts";
 import { createVoice, storeVoicePart } from "./voices/store-voice.ts";
 import {
+	claimOrphanedVoices,
 	claimUpstreamVoice,
 	dropUpstreamVoice,
 	forgetUpstreamVoice,
 	keepUpstreamVoice,
-	takeLeftVoices,
 } from "./voices/upstream-voice.ts";
 
 const ADMIN_OPERATIONS = {
 	accountBalance,
-	alertTold,
-	askForMoney,
+	alertTold: markAlertDelivered,
+	askForMoney: recallMoney,
 	beginConsoleSession,
 	beginTopUp,
 	changeAccount: (admin: AdminStore, input: { readonly accountId: string; readonly changes: AccountChanges }) =>
@@ -91,7 +91,7 @@ const ADMIN_OPERATIONS = {
 	listKeys: listAccountKeys,
 	listMoney,
 	listMovements,
-	lookAtAlerts,
+	lookAtAlerts: updateAlerts,
 	listTopUps,
 	listUnreadStakers,
 	listVoices,
@@ -108,10 +108,10 @@ const ADMIN_OPERATIONS = {
 		showAccount(admin, input.accountId),
 	showWallet,
 	storeVoicePart,
-	sweepRpc,
-	sweepVoices,
+	sweepRpc: pruneRpc,
+	sweepVoices: pruneVoices,
 	takeBroadcastTurn,
-	takeLeftVoices,
+	takeLeftVoices: claimOrphanedVoices,
 	takeStakeReading,
 	takeTopUp,
 	touchVoice,
@@ -121,7 +121,7 @@ const ADMIN_OPERATIONS = {
 	usageSums,
 	walletEntries,
 	useToken,
-	walletStanding,
+	walletStanding: walletEligibility,
 	writeStakes,
 } as const satisfies Record<string, (admin: AdminStore, input: never) => Promise<unknown>>;
 

@@ -10,8 +10,8 @@ import { AdminError } from "./errors.ts";
 import { requireAccount } from "./find-account.ts";
 import { issue, lockedBalance, withdraw } from "./movements.ts";
 import type { AdminStore } from "./open-admin.ts";
+import { recallMoney, waitForMoney } from "./recall-money.ts";
 import { setChainStake, setOperatorStake } from "./stakes.ts";
-import { askForMoney, untilMoneyIsBack } from "./take-back.ts";
 import { linkWallet, readWallet } from "./wallets.ts";
 
 /** What is left out stays. */
@@ -68,7 +68,7 @@ export async function changeAccount(admin: AdminStore, accountId: string, change
  */
 export function setAccount(admin: AdminStore, accountId: string, changes: AccountChanges, patienceMs = 0): Promise<AccountView> {
 	const change = () => changeAccount(admin, accountId, changes);
-	return untilMoneyIsBack(change, () => askForMoney(admin, { accountId }), patienceMs);
+	return waitForMoney(change, () => recallMoney(admin, { accountId }), patienceMs);
 }
 
 /** Refuses the account's requests from now on. Throws `AdminError` (NOT_FOUND). */

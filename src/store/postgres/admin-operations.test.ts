@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { testAdminOperations } from "../testing/admin-operations-contract.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 let cluster: PostgresCluster;
 
@@ -11,4 +11,4 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testAdminOperations(async () => new BooksFolder(await cluster.newDatabase()));
+testAdminOperations(async () => new StoreFolder(await cluster.newDatabase()));

@@ -5,7 +5,7 @@ import { until } from "../../../test/support/until.ts";
 import { nano } from "../../ledger/nano.ts";
 import { createAccount, isEmpty, openAdmin, setAccount } from "../admin.ts";
 import { testAdmin } from "../testing/admin-contract.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 let cluster: PostgresCluster;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testAdmin(async () => new BooksFolder(await cluster.newDatabase()));
+testAdmin(async () => new StoreFolder(await cluster.newDatabase()));
 
 test("changes are told to who listens when they are committed, not before", async () => {
 	const url = await cluster.newDatabase();

@@ -5,19 +5,19 @@ import type { JournalRecord } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { setAccount } from "../admin.ts";
-import { group } from "../testing/booking-contract.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { group } from "../testing/posting-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 import { BatchApplier } from "./batch-applier.ts";
-import { type Boot, endBoot, reap, startBoot } from "./boots.ts";
 import { connect } from "./connect.ts";
-import { LeaseBook } from "./lease-book.ts";
+import { endEpoch, reap, type StoredEpoch, startEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
 
 const HUNDRED = 100 * NANO_PER_USD;
 let cluster: PostgresCluster;
-let books: BooksFolder;
+let books: StoreFolder;
 let sql: SQL;
 let accountId: string;
-let boot: Boot;
+let boot: StoredEpoch;
 let applier: BatchApplier;
 
 beforeAll(async () => {
@@ -27,10 +27,10 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 beforeEach(async () => {
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 	accountId = await books.account();
 	sql = connect(books.place, { max: 4, name: "test" });
-	boot = await startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000);
+	boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000);
 	await lease(boot, HUNDRED);
 	applier = new BatchApplier(boot);
 });
@@ -40,10 +40,18 @@ afterEach(async () => {
 	await books.remove();
 });
 
-const lease = (node: Boot, amount: number) =>
-	new LeaseBook(node).trip(sql, [{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(amount) } }], 1);
-const keep = (node: Boot, amount: number) =>
-	new LeaseBook(node).trip(sql, [{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }], 1);
+const lease = (node: StoredEpoch, amount: number) =>
+	new LeaseRepository(node).execute(
+		sql,
+		[{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(amount) } }],
+		1,
+	);
+const keep = (node: StoredEpoch, amount: number) =>
+	new LeaseRepository(node).execute(
+		sql,
+		[{ name: "giveBack", arguments: { accountId, kept: [{ source: "usd", day: 0, amount }] } }],
+		1,
+	);
 const all = async (query: string): Promise<Record<string, unknown>[]> => [...(await sql.unsafe(query))];
 const ids = async () => (await all("SELECT request_id FROM posts ORDER BY id")).map((row) => row.request_id);
 const usd = async () => (await all("SELECT balance::float8, leased::float8 FROM budgets WHERE source = 'usd'"))[0];
@@ -121,7 +129,7 @@ describe("a post", () => {
 	test("for which the lease does not suffice takes free money, and then the operator bears it", async () => {
 		// Of 100 USD another node has 60 and this one 30: 10 are free.
 		await keep(boot, 30 * NANO_PER_USD);
-		const other = await startBoot(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
+		const other = await startEpoch(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
 		await lease(other, 60 * NANO_PER_USD);
 		const line = sampleLine("a", 50_000, pico(1_000_000_000));
 		await applier.apply(sql, [group(1, post(1, { lines: [line] }))]);
@@ -139,7 +147,7 @@ describe("a post", () => {
 	test("that owes takes what its node was just leased, then free money, never what the node keeps or others have", async () => {
 		// Of 100 USD this node has 30 (it knows of 20 and keeps them), another has 60, 10 are free.
 		await keep(boot, 30 * NANO_PER_USD);
-		const other = await startBoot(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
+		const other = await startEpoch(sql, { id: "node_b", epoch: 0, appliedSeq: 0 }, 60_000);
 		await lease(other, 60 * NANO_PER_USD);
 		const kept = { diem: 0, bundled: 0, usd: 20 * NANO_PER_USD };
 		const owes = (number: number, owed: number) =>
@@ -197,8 +205,8 @@ test("a post that was paid from an allotment which a crash of the store lost is 
 		{ stakeDiem: "1" },
 	);
 	// The lease that wrote the allotment is gone with its commit: the store knows of no diem on that day.
-	await endBoot(sql, boot);
-	const next = await startBoot(sql, { ...boot, appliedSeq: 0 }, 60_000);
+	await endEpoch(sql, boot);
+	const next = await startEpoch(sql, { ...boot, appliedSeq: 0 }, 60_000);
 	const lines = [sampleLine("sku", 5, pico(1_000_000), "diem")];
 	expect(await new BatchApplier(next).apply(sql, [group(1, post(1, { lines }))])).toBe(1);
 	const [diem] = await all("SELECT day::float8, balance::float8, leased::float8 FROM budgets WHERE source = 'diem'");
@@ -207,10 +215,10 @@ test("a post that was paid from an allotment which a crash of the store lost is 
 });
 
 test("nodes that book for the same accounts at once number each statement without holes", async () => {
-	await endBoot(sql, boot);
+	await endEpoch(sql, boot);
 	const accounts = [accountId, await books.account("50"), await books.account("50")];
 	const nodes = await Promise.all(
-		["b", "c", "d"].map((name) => startBoot(sql, { id: `node_${name}`, epoch: 0, appliedSeq: 0 }, 60_000)),
+		["b", "c", "d"].map((name) => startEpoch(sql, { id: `node_${name}`, epoch: 0, appliedSeq: 0 }, 60_000)),
 	);
 	await Promise.all(
 		nodes.map(async (node, at) => {

@@ -18,9 +18,9 @@ import {
 	needsOf,
 	planBatch,
 } from "./batch-plan.ts";
-import { lockCaps, roomOf } from "./cap-book.ts";
 import { capKey } from "./cap-plan.ts";
 import { freeRoom } from "./cap-split.ts";
+import { lockCaps, roomOf } from "./cap-table.ts";
 import { inTransaction } from "./connect.ts";
 import { isRecordFault } from "./faults.ts";
 

@@ -2,12 +2,11 @@
 import type { JournalRecord, MoneySource, PostRecord } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { type OwedSource, payOwed } from "../owed.ts";
-import { type BookedPart, bookPost, type LinePart } from "../post-lines.ts";
+import { type AppliedPart, applyPost, type LinePart } from "../post-lines.ts";
 import { RecordFault } from "../record-fault.ts";
 import { type EntryCounts, numberEntries } from "../statement-numbers.ts";
 import { OVERRUN, REVENUE } from "../tables.ts";
 import type { AllotmentDay } from "./allotments.ts";
-import type { CapPlace } from "./cap-book.ts";
 import {
 	allowed,
 	type CappedRows,
@@ -18,6 +17,7 @@ import {
 	owedPaidOf,
 	takeOwedCaps,
 } from "./cap-plan.ts";
+import type { CapPlace } from "./cap-table.ts";
 import { RpcPlan } from "./rpc-plan.ts";
 
 /** A record of a batch. It is looked at more than once, and read once. */
@@ -155,7 +155,7 @@ export function planBatch(entries: readonly Entry[], state: BatchState, bookedAt
 			if (!rpc.record(record)) throw new RecordFault("unknown kind of record");
 			continue;
 		}
-		const booked = bookPost(record);
+		const booked = applyPost(record);
 		const { parts: owedPaid, fromFree } = payOwed(booked.parts, allowed(record, state.caps), () =>
 			owedSources(record, booked.parts, state),
 		);
@@ -208,13 +208,13 @@ function budgetDay(post: PostRecord, source: MoneySource): number {
 
 type SpentRows = Map<string, Row & { amount: number; leased: number }>;
 
-type PaidPart = BookedPart & { readonly balanceAfter: number | null };
+type PaidPart = AppliedPart & { readonly balanceAfter: number | null };
 
 /**
  * Where a part's money comes from: this node's lease, else what is free (the lease may have gone with the node's term,
  * or with a failover), else the operator bears it. No balance goes below zero.
  */
-function paid(post: PostRecord, part: BookedPart, state: BatchState, spent: SpentRows): PaidPart[] {
+function paid(post: PostRecord, part: AppliedPart, state: BatchState, spent: SpentRows): PaidPart[] {
 	if (part.source === "overrun") return [{ ...part, balanceAfter: null }];
 	const day = budgetDay(post, part.source);
 	const key = budgetKey(post.accountId, part.source, day);
@@ -263,7 +263,7 @@ function postRow(post: PostRecord, seq: number, bookedAt: number): Row {
 	};
 }
 
-function entryColumns(counts: EntryCounts, parts: readonly BookedPart[]): Row {
+function entryColumns(counts: EntryCounts, parts: readonly AppliedPart[]): Row {
 	const { entries, usd, bundled, diem } = numberEntries(counts, parts);
 	return { entries, entries_usd: usd, entries_bundled: bundled, entries_diem: diem };
 }

@@ -4,7 +4,7 @@
  */
 import type { SQL } from "bun";
 import type { ReadGroup } from "../../journal/index.ts";
-import type { JournalRecord, KeptPart } from "../../journal/records.ts";
+import type { JournalRecord, StoredAnswerPart } from "../../journal/records.ts";
 import { answerFile } from "../data-folder.ts";
 
 const PART_BYTES = 1 << 20;
@@ -45,7 +45,7 @@ export async function readBody(sql: SQL, name: string): Promise<Uint8Array> {
 	return Buffer.concat([...rows].map((row: { body: Uint8Array }) => row.body));
 }
 
-function keptPart(text: string): KeptPart | undefined {
+function keptPart(text: string): StoredAnswerPart | undefined {
 	try {
 		const record = JSON.parse(text) as JournalRecord | null;
 		return record?.t === "post" ? record.kept : undefined;

@@ -1,9 +1,9 @@
 /** What a batch does to the limits of keys. Pure, as the rest of the plan. */
-import type { Owing, PostRecord } from "../../journal/records.ts";
+import type { OwedTerms, PostRecord } from "../../journal/records.ts";
 import type { CapAmounts } from "../port.ts";
-import type { BookedPart, LinePart } from "../post-lines.ts";
+import type { AppliedPart, LinePart } from "../post-lines.ts";
 import type { CapUnit } from "../tables.ts";
-import type { CapPlace } from "./cap-book.ts";
+import type { CapPlace } from "./cap-table.ts";
 
 /** What is neither spent nor leased of the limits of keys, by `capKey`. */
 export type FreeCaps = Map<string, CapAmounts>;
@@ -21,7 +21,7 @@ export function capPlaceOf({ capped, owing, keyId, day }: PostRecord): CapPlace 
 }
 
 /** What a post owes, as far as the limits of its key go: the node may have had no lease of what they have left. */
-export function allowed(post: PostRecord, free: FreeCaps): Owing | undefined {
+export function allowed(post: PostRecord, free: FreeCaps): OwedTerms | undefined {
 	const place = capPlaceOf(post);
 	if (place === null || post.owing === undefined) return post.owing;
 	const room = free.get(capKey(place)) ?? { usd: 0, diem: 0 };
@@ -33,13 +33,13 @@ export function allowed(post: PostRecord, free: FreeCaps): Owing | undefined {
 }
 
 /** What of the owed parts is paid, by what it counts as. */
-export function owedPaidOf(before: readonly LinePart[], after: readonly BookedPart[]): CapAmounts {
+export function owedPaidOf(before: readonly LinePart[], after: readonly AppliedPart[]): CapAmounts {
 	const [was, is] = [amountsOf(before), amountsOf(after)];
 	return { usd: is.usd - was.usd, diem: is.diem - was.diem };
 }
 
 /** Bundled credit and USD count together. */
-function amountsOf(parts: readonly (LinePart | BookedPart)[]): CapAmounts {
+function amountsOf(parts: readonly (LinePart | AppliedPart)[]): CapAmounts {
 	const sum = { usd: 0, diem: 0 };
 	for (const { source, amount } of parts) {
 		if (source === "diem") sum.diem += amount;
@@ -57,7 +57,7 @@ export function takeOwedCaps(post: PostRecord, owed: CapAmounts, free: FreeCaps)
 }
 
 /** What goes from the lease: what was owed comes out of what nobody has leased. */
-export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly BookedPart[], owed: CapAmounts): void {
+export function countCapped(capped: CappedRows, post: PostRecord, parts: readonly AppliedPart[], owed: CapAmounts): void {
 	const all = amountsOf(parts);
 	for (const unit of ["usd", "diem"] as const satisfies readonly CapUnit[]) {
 		const amount = all[unit] - owed[unit];

@@ -3,7 +3,7 @@
  * functions.
  */
 import { nano } from "../../ledger/nano.ts";
-import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapAsk } from "../port.ts";
+import type { AcquireRequest, BudgetState, CapAmounts, CapAnswer, CapRequest } from "../port.ts";
 import { type AcquireDecision, decideAcquire, surplusOf } from "./lease-split.ts";
 
 /** The limits of a key and what is taken of them in the window of a day, as they stand under lock. */
@@ -37,7 +37,7 @@ const above0 = (amount: number): number => Math.max(0, amount);
  */
 export function decideCapped(
 	budgets: readonly BudgetState[],
-	request: AcquireRequest & { readonly cap: CapAsk },
+	request: AcquireRequest & { readonly cap: CapRequest },
 	room: CapRoom,
 	liveNodes: number,
 ): AcquireDecision & { readonly cap: CapAnswer } {

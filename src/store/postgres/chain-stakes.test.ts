@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
 import { testChainStakes } from "../testing/chain-stakes-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 let cluster: PostgresCluster;
 
@@ -11,4 +11,4 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testChainStakes(async () => new BooksFolder(await cluster.newDatabase()));
+testChainStakes(async () => new StoreFolder(await cluster.newDatabase()));

@@ -6,14 +6,14 @@ import { until } from "../../../test/support/until.ts";
 import { systemClock, type Timers } from "../../telemetry/clock.ts";
 import { createKey, requestReload, revokeKey } from "../admin.ts";
 import type { StoreChange } from "../port.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
-import { startBoot } from "./boots.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 import { connect } from "./connect.ts";
+import { startEpoch } from "./epochs.ts";
 import { migrate } from "./migrate.ts";
-import { PostgresEar, postgresBooks } from "./postgres-books.ts";
-import type { BooksEar } from "./shared-books.ts";
+import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
+import type { ChangeListener } from "./shared-store.ts";
 import { StoreConnection } from "./store-connection.ts";
-import { StoreWatch } from "./store-watch.ts";
+import { StoreMonitor } from "./store-monitor.ts";
 import { TermClock, termTimes } from "./term-times.ts";
 
 /** Timers of which the test runs those it wants. */
@@ -35,11 +35,11 @@ class HandTimers implements Timers {
 	}
 }
 
-const deaf: BooksEar = { listen: async () => {}, close: async () => {} };
+const deaf: ChangeListener = { listen: async () => {}, close: async () => {} };
 
 let cluster: PostgresCluster;
-let books: BooksFolder;
-let watch: StoreWatch<SQL> | null = null;
+let books: StoreFolder;
+let watch: StoreMonitor<SQL> | null = null;
 const heard: StoreChange[] = [];
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 beforeEach(async () => {
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 	await once(books.place, migrate);
 	heard.length = 0;
 });
@@ -60,10 +60,10 @@ afterEach(async () => {
 	await books.remove();
 });
 
-async function watching(ear: BooksEar, timers: Timers): Promise<void> {
-	const node = await once(books.place, (sql) => startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
-	watch = new StoreWatch({
-		books: postgresBooks(books.dir),
+async function watching(ear: ChangeListener, timers: Timers): Promise<void> {
+	const node = await once(books.place, (sql) => startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 60_000));
+	watch = new StoreMonitor({
+		books: postgresStore(books.dir),
 		link: new StoreConnection(() => connect(books.place, { max: 2, name: "watch" }), timers),
 		ear,
 		clock: new TermClock(systemClock),
@@ -93,7 +93,7 @@ async function revokeOne(): Promise<StoreChange> {
 
 test("a change is heard by its notice: nobody looks for it", async () => {
 	const timers = new HandTimers();
-	await watching(new PostgresEar(books.place), timers);
+	await watching(new PostgresChangeListener(books.place), timers);
 	const change = await revokeOne();
 	await until(() => heard.some((one) => one.kind === "key"));
 	expect(heard).toContainEqual(change);
@@ -113,7 +113,7 @@ test("where the notice is lost it is found by the next look, which comes each se
 
 test("an ear that was cut off hears again by itself", async () => {
 	const timers = new HandTimers();
-	await watching(new PostgresEar(books.place), timers);
+	await watching(new PostgresChangeListener(books.place), timers);
 	await once(books.place, async (sql) => {
 		const cut = await sql.unsafe(
 			"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'turnpike ear'",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { requestId, samplePost, sampleTouch } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
-import { group } from "../testing/booking-contract.ts";
+import { group } from "../testing/posting-contract.ts";
 import type { AtWork } from "../thread-protocol.ts";
 import { callsWith, type LeaseCall, seqForAll } from "./lease-calls.ts";
 

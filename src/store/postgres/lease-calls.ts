@@ -2,14 +2,14 @@
 import type { ReadGroup } from "../../journal/index.ts";
 import type { JournalRecord } from "../../journal/records.ts";
 import type { AtWork, StoreCall } from "../thread-protocol.ts";
-import type { LeaseAsk } from "./shared-books.ts";
+import type { LeaseRequest } from "./shared-store.ts";
 
 /** A question of the event loop; its answer holds the account's posts up to exactly `seq`. */
 export interface LeaseCall {
 	readonly type: "call";
 	readonly id: number;
 	readonly seq: number;
-	readonly call: LeaseAsk;
+	readonly call: LeaseRequest;
 }
 
 type Waiting = AtWork | { readonly type: "catch-up" };
@@ -17,12 +17,12 @@ type Waiting = AtWork | { readonly type: "catch-up" };
 /** A transaction that is short for those who wait for its locks. */
 const MOST_CALLS = 256;
 
-export function isLeaseAsk(call: StoreCall): call is LeaseAsk & StoreCall {
+export function isLeaseRequest(call: StoreCall): call is LeaseRequest & StoreCall {
 	return call.name === "acquire" || call.name === "giveBack";
 }
 
 export function isLeaseCall(message: Waiting): message is LeaseCall & Waiting {
-	return message.type === "call" && isLeaseAsk(message.call);
+	return message.type === "call" && isLeaseRequest(message.call);
 }
 
 /**

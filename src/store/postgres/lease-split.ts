@@ -1,7 +1,7 @@
 /** How much of an account's free money a node gets, and gives back. Pure: the simulation of many nodes runs these very functions. */
 import type { MoneySource } from "../../journal/records.ts";
 import { nano } from "../../ledger/nano.ts";
-import type { Kept } from "../leases.ts";
+import type { RetainedLeases } from "../lease-repository.ts";
 import type { AcquireRequest, BudgetState, Grant, UsableMoney } from "../port.ts";
 import { usableParts } from "../usable-money.ts";
 
@@ -12,7 +12,7 @@ export interface FreeMoney {
 	readonly free: number;
 }
 
-export interface LeaseWish {
+export interface LeaseDemand {
 	/** What the request that asks lacks. */
 	readonly need: number;
 	/** Take what there is where that is less than the need; else all or none. */
@@ -35,7 +35,7 @@ const LEAST_HOLDS = 4;
  * The need is taken in spending order (the order of `budgets`), all or none. A surplus comes from the first source
  * that has anything left, and only where that is rich.
  */
-export function splitLease(budgets: readonly FreeMoney[], wish: LeaseWish): Share[] {
+export function splitLease(budgets: readonly FreeMoney[], wish: LeaseDemand): Share[] {
 	const usable = usableParts(budgets, wish.usable);
 	const total = usable.reduce((sum, free) => sum + free, 0);
 	if (total < wish.need && !wish.part) return [];
@@ -85,7 +85,7 @@ export function decideAcquire(budgets: readonly BudgetState[], request: AcquireR
  * What of a node's leases on an account goes back where it keeps `kept`. A lease of less than is kept stays as it is: the
  * store lost the rest in a failover, and what is posted beyond it is taken from free money.
  */
-export function decideGiveBack(leases: readonly Kept[], kept: readonly Kept[]): Kept[] {
+export function decideGiveBack(leases: readonly RetainedLeases[], kept: readonly RetainedLeases[]): RetainedLeases[] {
 	const keptOf = new Map(kept.map((part) => [`${part.source}/${part.day}`, part.amount]));
 	return leases
 		.map((lease) => ({ ...lease, amount: lease.amount - (keptOf.get(`${lease.source}/${lease.day}`) ?? 0) }))

@@ -8,12 +8,12 @@ import type { FromThread, ThreadOptions } from "../thread-protocol.ts";
 import { type ConnectOptions, connect } from "./connect.ts";
 import { isStoreTrouble, isWrongAddress } from "./faults.ts";
 import { migrate } from "./migrate.ts";
-import { PostgresMinutes } from "./minute-desk.ts";
 import { nodeIdIn } from "./node-file.ts";
-import { PostgresEar, postgresBooks } from "./postgres-books.ts";
+import { PostgresMinutes } from "./postgres-minutes.ts";
+import { PostgresChangeListener, postgresStore } from "./postgres-store.ts";
 import { PostgresThread } from "./postgres-thread.ts";
 import { StoreConnection } from "./store-connection.ts";
-import { WATCH_STATEMENT_MS } from "./store-watch.ts";
+import { WATCH_STATEMENT_MS } from "./store-monitor.ts";
 import type { TermClock } from "./term-times.ts";
 
 /** A transaction that ships ends before cursor pages pass it by: they end 5 s before now. */
@@ -51,7 +51,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 	const linked = (to: ConnectOptions) => new StoreConnection(() => connect(url, to), systemTimers);
 	const link = linked({ max: CONNECTIONS, name: "turnpike", statementTimeoutMs: STATEMENT_MS });
 	const watchLink = linked({ max: CONNECTIONS, name: "turnpike watch", statementTimeoutMs: WATCH_STATEMENT_MS });
-	const ear = new PostgresEar(url);
+	const ear = new PostgresChangeListener(url);
 	const admin = openAdmin(url);
 	const minutes = new PostgresMinutes(url, systemTimers);
 	try {
@@ -61,7 +61,7 @@ async function open(options: Options, clock: TermClock, send: (message: FromThre
 		const nodeId = nodeIdIn(options.dataDir, storeId);
 		return await PostgresThread.open(
 			{
-				books: postgresBooks(options.dataDir),
+				books: postgresStore(options.dataDir),
 				link,
 				watchLink,
 				ear,

@@ -8,21 +8,21 @@ import { sleep, type Timers } from "../../telemetry/clock.ts";
 import { SequenceError } from "../apply.ts";
 import type { AcquireResult, MinuteExchange } from "../port.ts";
 import { type AdminRequest, type AtWork, type FromThread, type StoreCall, sentError } from "../thread-protocol.ts";
-import type { Boot } from "./boots.ts";
+import type { StoredEpoch } from "./epochs.ts";
 import { FencedError, isStoreTrouble, StoreSilentError } from "./faults.ts";
 import { batchesOf, JournalBatches, type JournalTail } from "./journal-batches.ts";
-import { callsWith, isLeaseAsk, isLeaseCall, type LeaseCall, seqForAll } from "./lease-calls.ts";
+import { callsWith, isLeaseCall, isLeaseRequest, type LeaseCall, seqForAll } from "./lease-calls.ts";
 import type {
-	BooksApplier,
-	BooksEar,
-	BooksLeases,
-	BooksLink,
-	BooksRpc,
-	LeaseAsk,
-	MinuteDesk,
-	SharedBooks,
-} from "./shared-books.ts";
-import { StoreWatch } from "./store-watch.ts";
+	ChangeListener,
+	LeaseRequest,
+	MinuteExchanger,
+	SharedApplier,
+	SharedConnection,
+	SharedLeases,
+	SharedRpc,
+	SharedStore,
+} from "./shared-store.ts";
+import { StoreMonitor } from "./store-monitor.ts";
 import type { Instant, TermClock, TermTimes } from "./term-times.ts";
 
 const RETRY_MS = 100;
@@ -33,13 +33,13 @@ const SILENCE_MS = 20_000;
 const CALL_SILENCE_MS = 10_000;
 
 /** What the thread works with. */
-export interface PostgresThreadParts<On> {
-	readonly books: SharedBooks<On>;
+export interface PostgresThreadDeps<On> {
+	readonly books: SharedStore<On>;
 	/** For the journal's batches and the calls of the event loop. */
-	readonly link: BooksLink<On>;
+	readonly link: SharedConnection<On>;
 	/** For what runs beside: heartbeats and the feed of changes. */
-	readonly watchLink: BooksLink<On>;
-	readonly ear: BooksEar;
+	readonly watchLink: SharedConnection<On>;
+	readonly ear: ChangeListener;
 	readonly clock: TermClock;
 	readonly timers: Timers;
 	readonly times: TermTimes;
@@ -54,7 +54,7 @@ export interface PostgresThreadParts<On> {
 	/** Runs an operation of `admin/operations.ts`. */
 	readonly admin: (request: AdminRequest) => Promise<unknown>;
 	/** Minute windows, exchanged beside all else; left out where nodes count alone. */
-	readonly minutes?: MinuteDesk;
+	readonly minutes?: MinuteExchanger;
 	readonly closeAdmin: () => Promise<void>;
 }
 
@@ -63,14 +63,14 @@ type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up"
 type CallInTurn = Extract<InTurn, { type: "call" }>;
 
 export class PostgresThread<On> {
-	readonly #parts: PostgresThreadParts<On>;
+	readonly #parts: PostgresThreadDeps<On>;
 	readonly #send: (message: FromThread) => void;
-	readonly #watch: StoreWatch<On>;
-	#boot: Boot;
+	readonly #watch: StoreMonitor<On>;
+	#boot: StoredEpoch;
 	#journal: JournalBatches;
-	#applier: BooksApplier<On>;
-	#leases: BooksLeases<On>;
-	#rpc: BooksRpc<On>;
+	#applier: SharedApplier<On>;
+	#leases: SharedLeases<On>;
+	#rpc: SharedRpc<On>;
 	#queue: InTurn[] = [];
 	#working = false;
 	#closed = false;
@@ -83,7 +83,7 @@ export class PostgresThread<On> {
 	#failing: string | null = null;
 	#fenced = false;
 
-	private constructor(parts: PostgresThreadParts<On>, send: (message: FromThread) => void, opened: Opened) {
+	private constructor(parts: PostgresThreadDeps<On>, send: (message: FromThread) => void, opened: Opened) {
 		this.#parts = parts;
 		this.#send = send;
 		this.#boot = opened.boot;
@@ -93,7 +93,7 @@ export class PostgresThread<On> {
 		this.#applier = parts.books.applier(opened.boot);
 		this.#leases = parts.books.leases(opened.boot);
 		this.#rpc = parts.books.rpc(opened.boot);
-		this.#watch = new StoreWatch({
+		this.#watch = new StoreMonitor({
 			books: parts.books,
 			link: parts.watchLink,
 			ear: parts.ear,
@@ -115,7 +115,7 @@ export class PostgresThread<On> {
 	 * Ships the rest of the journal, frees the leases of the dead boot, begins the next one. Where it throws, the links
 	 * are still the caller's to close.
 	 */
-	static async open<On>(parts: PostgresThreadParts<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
+	static async open<On>(parts: PostgresThreadDeps<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
 		const opened = await open(parts);
 		const thread = new PostgresThread(parts, send, opened);
 		await thread.#watch.start();
@@ -232,14 +232,14 @@ export class PostgresThread<On> {
 	}
 
 	async #ask(on: On, calls: readonly CallInTurn[]): Promise<readonly unknown[]> {
-		const asks = calls.flatMap(({ call }) => (isLeaseAsk(call) ? [call] : []));
+		const asks = calls.flatMap(({ call }) => (isLeaseRequest(call) ? [call] : []));
 		if (asks.length > 0) return this.#lease(on, asks);
 		const answers: unknown[] = [];
-		for (const { call } of calls) if (!isLeaseAsk(call)) answers.push(await this.#call(on, call));
+		for (const { call } of calls) if (!isLeaseRequest(call)) answers.push(await this.#call(on, call));
 		return answers;
 	}
 
-	async #call(on: On, call: Exclude<StoreCall, LeaseAsk>): Promise<unknown> {
+	async #call(on: On, call: Exclude<StoreCall, LeaseRequest>): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
 				return this.#parts.books.readKey(on, call.arguments.hash, call.arguments.day);
@@ -260,7 +260,7 @@ export class PostgresThread<On> {
 			case "settled":
 				return null;
 			case "close":
-				await this.#parts.books.endBoot(on, this.#boot);
+				await this.#parts.books.endEpoch(on, this.#boot);
 				await this.#shut();
 				return null;
 		}
@@ -286,8 +286,8 @@ export class PostgresThread<On> {
 		}
 	}
 
-	async #lease(on: On, asks: readonly LeaseAsk[]): Promise<readonly AcquireResult[]> {
-		const results = await this.#leases.trip(on, asks, this.#watch.liveNodes);
+	async #lease(on: On, asks: readonly LeaseRequest[]): Promise<readonly AcquireResult[]> {
+		const results = await this.#leases.execute(on, asks, this.#watch.liveNodes);
 		const recalled = asks.filter((_, index) => results[index]?.recalled);
 		if (recalled.length > 0)
 			await this.#watch.recall(
@@ -356,7 +356,7 @@ export class PostgresThread<On> {
 	/** How far the store has the journal of this boot; null where it cannot be asked. */
 	async #storedSeq(): Promise<number | null> {
 		try {
-			return await this.#run((on) => this.#parts.books.knownBoot(on, this.#boot));
+			return await this.#run((on) => this.#parts.books.isKnownEpoch(on, this.#boot));
 		} catch (error) {
 			if (!isStoreTrouble(error)) throw error;
 			this.#failing = sentError(error).message;
@@ -404,10 +404,10 @@ export class PostgresThread<On> {
 
 	async #begin(): Promise<void> {
 		const { books, clock, times, dataDir } = this.#parts;
-		const latest = await this.#run((on) => books.latestBoot(on, this.#boot.id));
+		const latest = await this.#run((on) => books.latestEpoch(on, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(dataDir);
 		const sentAt = clock.instant();
-		this.#boot = await this.#run((on) => books.startBoot(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs));
+		this.#boot = await this.#run((on) => books.startEpoch(on, { ...this.#boot, appliedSeq: this.#appliedSeq }, times.termMs));
 		this.#applier = books.applier(this.#boot);
 		this.#leases = books.leases(this.#boot);
 		this.#rpc = books.rpc(this.#boot);
@@ -445,21 +445,21 @@ class SupersededError extends Error {
 }
 
 interface Opened {
-	readonly boot: Boot;
+	readonly boot: StoredEpoch;
 	readonly reader: JournalTail;
 	readonly replayedGroups: number;
 	readonly beatAt: Instant;
 }
 
-async function open<On>({ books, link, clock, times, nodeId, journal }: PostgresThreadParts<On>): Promise<Opened> {
-	const dead = await link.run(SILENCE_MS, (on) => books.latestBoot(on, nodeId));
+async function open<On>({ books, link, clock, times, nodeId, journal }: PostgresThreadDeps<On>): Promise<Opened> {
+	const dead = await link.run(SILENCE_MS, (on) => books.latestEpoch(on, nodeId));
 	const reader = journal(dead.appliedSeq + 1);
 	try {
 		const applier = books.applier(dead);
 		for (const groups of batchesOf(reader.readRest())) await link.run(SILENCE_MS, (on) => applier.apply(on, groups));
 		const appliedSeq = reader.nextSeq - 1;
 		const beatAt = clock.instant();
-		const boot = await link.run(SILENCE_MS, (on) => books.startBoot(on, { ...dead, appliedSeq }, times.termMs));
+		const boot = await link.run(SILENCE_MS, (on) => books.startEpoch(on, { ...dead, appliedSeq }, times.termMs));
 		return { boot, reader, replayedGroups: appliedSeq - dead.appliedSeq, beatAt };
 	} catch (error) {
 		reader.close();

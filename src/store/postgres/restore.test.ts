@@ -4,11 +4,11 @@ import { until } from "../../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { type OpenedStore, openStore } from "../index.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 let cluster: PostgresCluster;
 const open: OpenedStore[] = [];
-const folders: BooksFolder[] = [];
+const folders: StoreFolder[] = [];
 
 beforeAll(async () => {
 	cluster = await startPostgres();
@@ -21,7 +21,7 @@ afterEach(async () => {
 	for (const folder of folders.splice(0)) await folder.remove();
 });
 
-async function start(books: BooksFolder): Promise<OpenedStore> {
+async function start(books: StoreFolder): Promise<OpenedStore> {
 	const node = await openStore({
 		dataDir: books.dir,
 		postgres: books.postgres,
@@ -32,8 +32,8 @@ async function start(books: BooksFolder): Promise<OpenedStore> {
 	return node;
 }
 
-function newFolder(url: string): BooksFolder {
-	const folder = new BooksFolder(url);
+function newFolder(url: string): StoreFolder {
+	const folder = new StoreFolder(url);
 	folders.push(folder);
 	return folder;
 }

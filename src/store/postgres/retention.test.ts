@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
 import { testErasure } from "../testing/erase-contract.ts";
 import { testRetention } from "../testing/retention-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 let cluster: PostgresCluster;
 
@@ -12,5 +12,5 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testRetention(async () => new BooksFolder(await cluster.newDatabase()));
-testErasure(async () => new BooksFolder(await cluster.newDatabase()));
+testRetention(async () => new StoreFolder(await cluster.newDatabase()));
+testErasure(async () => new StoreFolder(await cluster.newDatabase()));

@@ -1,8 +1,8 @@
 /** What the chain proxy's part of a batch writes, a statement for each table. */
 import type { SQL } from "bun";
 import type { JournalRecord, OutcomeKnownRecord, PostRecord } from "../../journal/records.ts";
-import { type AnswerRow, answerRow, creditBucket, creditsOf, KEPT_MS, unknownRow } from "../rpc-records.ts";
-import { RELEASE } from "./rpc-book.ts";
+import { type AnswerRow, answerRow, creditBucket, creditsOf, RETAINED_MS, unknownRow } from "../rpc-records.ts";
+import { RELEASE } from "./rpc-repository.ts";
 
 /** `claim`: the one that ends with it. */
 type AnswerOfClaim = AnswerRow & { readonly claim: string | null };
@@ -109,7 +109,7 @@ const KEEP = `
 	ON CONFLICT (account_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, known = excluded.known,
 		status = excluded.status, note = excluded.note, bytes = excluded.bytes, crc32 = excluded.crc32, body = excluded.body,
 		file = excluded.file, expires_at = excluded.expires_at
-	WHERE old.known = 0 OR old.expires_at <= excluded.expires_at - ${KEPT_MS}`;
+	WHERE old.known = 0 OR old.expires_at <= excluded.expires_at - ${RETAINED_MS}`;
 
 const COUNT_CREDITS = `
 	INSERT INTO rpc_credits AS counted (account_id, bucket, credits)

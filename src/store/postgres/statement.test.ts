@@ -2,12 +2,12 @@ import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/nano.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
 import { testStatement } from "../testing/statement-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 import { BatchApplier } from "./batch-applier.ts";
-import { startBoot } from "./boots.ts";
 import { connect } from "./connect.ts";
-import { LeaseBook } from "./lease-book.ts";
+import { startEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
 
 const ALL_MONEY = nano(150 * NANO_PER_USD);
 let cluster: PostgresCluster;
@@ -19,17 +19,17 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 testStatement(async () => {
-	const books = new BooksFolder(await cluster.newDatabase());
+	const books = new StoreFolder(await cluster.newDatabase());
 	const made = books.admin();
 	await made.db.selectFrom("accounts").select("id").execute();
 	const sql = connect(books.place, { max: 2, name: "test" });
-	const boot = await startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
+	const boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
 	let applier = new BatchApplier(boot);
 	return {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				await new LeaseBook(boot).trip(
+				await new LeaseRepository(boot).execute(
 					sql,
 					[{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: ALL_MONEY } }],
 					1,

@@ -1,14 +1,14 @@
 /** Connections to the store that are given up when it falls silent. */
 import type { Timers } from "../../telemetry/clock.ts";
 import { StoreSilentError, wantsNewConnection } from "./faults.ts";
-import type { BooksLink } from "./shared-books.ts";
+import type { SharedConnection } from "./shared-store.ts";
 
 /** What can be given up: a pool of connections. */
 export interface Closable {
 	close(options: { timeout: number }): Promise<void>;
 }
 
-export class StoreConnection<On extends Closable> implements BooksLink<On> {
+export class StoreConnection<On extends Closable> implements SharedConnection<On> {
 	readonly #connect: () => On;
 	readonly #timers: Timers;
 	#on: On;

@@ -6,19 +6,19 @@ import { until } from "../../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { type OpenedStore, openStore } from "../index.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 const HUNDRED = 100 * NANO_PER_USD;
 const mountable = canMountSmallDisk();
 let disk: SmallDisk | null = null;
 let cluster: PostgresCluster | null = null;
-let books: BooksFolder;
+let books: StoreFolder;
 let accountId: string;
 let node: OpenedStore;
 
 async function begin(onDisk?: string): Promise<void> {
 	cluster ??= await startPostgres({}, onDisk);
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 	accountId = await books.account();
 	node = await openStore({
 		dataDir: books.dir,
@@ -61,14 +61,14 @@ async function passes(trouble: () => Promise<void>, end: () => Promise<void>): P
 	// The store may have room for a few: until it takes no more.
 	await until(async () => {
 		await post(500);
-		return node.journal.room()?.reason === "grace";
+		return node.journal.workRefusal()?.reason === "grace";
 	});
 	expect(node.journal.appliedSeq).toBeLessThan(node.journal.writtenSeq);
 	expect((await fault(node.store.settled()))?.name).toBe("StoreUnavailableError");
 	// Running requests post all the same.
 	await post(5);
 	await end();
-	await until(() => node.journal.room() === null);
+	await until(() => node.journal.workRefusal() === null);
 	await until(() => node.journal.appliedSeq === node.journal.writtenSeq);
 	const rows = await books.admin().db.selectFrom("posts").select("request_id").execute();
 	expect(rows.length).toBe(posted);

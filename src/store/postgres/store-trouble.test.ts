@@ -9,12 +9,12 @@ import { until } from "../../../test/support/until.ts";
 import { requestId, SAMPLE_DAY, SAMPLE_PRICE, samplePost } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/index.ts";
 import { type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "../index.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
-import { reap } from "./boots.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
+import { reap } from "./epochs.ts";
 
 const HUNDRED = 100 * NANO_PER_USD;
 let cluster: PostgresCluster;
-let books: BooksFolder;
+let books: StoreFolder;
 let accountId: string;
 const opened: OpenedStore[] = [];
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 beforeEach(async () => {
-	books = new BooksFolder(await cluster.newDatabase());
+	books = new StoreFolder(await cluster.newDatabase());
 	accountId = await books.account();
 });
 
@@ -64,7 +64,7 @@ test("a crash of the store: answers go on as by power, calls say 503, and all is
 	const durable = Array.from({ length: 20 }, (_, number) => node.journal.append(postOf(number + 1)));
 	await Promise.all(durable);
 	expect(node.journal.appliedSeq).toBeLessThan(node.journal.writtenSeq);
-	expect(node.journal.room()).toBeNull();
+	expect(node.journal.workRefusal()).toBeNull();
 	expect((await faultOf(node.store.loadAccount(accountId))).name).toBe("StoreUnavailableError");
 	await cluster.start();
 	await node.journal.append(postOf(99));
@@ -82,11 +82,11 @@ test.each([
 	await lease(node);
 	await cluster.crash();
 	await node.journal.append(postOf(1));
-	await until(() => node.journal.room()?.reason === reason);
+	await until(() => node.journal.workRefusal()?.reason === reason);
 	// Running requests post all the same.
 	await node.journal.append(postOf(2));
 	await cluster.start();
-	await until(() => node.journal.room() === null);
+	await until(() => node.journal.workRefusal() === null);
 	await node.store.settled();
 	expect(await bookedIds()).toEqual([1, 2].map(requestId));
 	expect(await findings()).toEqual([]);
@@ -217,7 +217,7 @@ test("a store that is slow is waited for, and one that falls silent is given up 
 		await lease(node);
 		await Promise.all([1, 2, 3].map((number) => node.journal.append(postOf(number))));
 		await until(() => node.journal.appliedSeq === node.journal.writtenSeq);
-		expect(node.journal.room()).toBeNull();
+		expect(node.journal.workRefusal()).toBeNull();
 		proxy.delayMs = 0;
 		proxy.silent = true;
 		await node.journal.append(postOf(4));

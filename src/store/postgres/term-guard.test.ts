@@ -40,7 +40,7 @@ test("a node that has not heard of changes for 30 s takes no work", () => {
 
 test("a thread tells instants of the event loop's clock, never later than they were", () => {
 	let nowMs = 500;
-	const thread = new TermClock({ now: () => 0, monotonic: () => nowMs });
+	const thread = new TermClock({ wallMs: () => 0, monotonicMs: () => nowMs });
 	// The loop began an hour before the thread. Its message waited 22 s, while modules were loaded.
 	thread.align(3_600_500 - 22_000);
 	expect(thread.monotonicMs()).toBe(3_600_500 - 22_000);

@@ -2,7 +2,7 @@
  * Decides on the event loop, without asking anybody, whether this node may still spend: its leases are its own only
  * for a time after its last good heartbeat, and what it knows of keys is true only while it hears of changes.
  */
-import type { Durability, Journal, JournalRecord, NoRoom } from "../../journal/index.ts";
+import type { Durability, Journal, JournalRecord, WorkRefusal } from "../../journal/index.ts";
 import type { Instant, TermClock } from "./term-times.ts";
 
 /** Without a feed of changes for this long a node takes no work: a revoked key may still be known to it. */
@@ -44,7 +44,7 @@ export class TermGuard {
 	}
 
 	/** null where the node may spend. */
-	check(): NoRoom | null {
+	check(): WorkRefusal | null {
 		if (this.#ended || this.#clock.since(this.#beatAt) > this.#spendForMs) return TERM_ENDED;
 		return this.#clock.since(this.#fedAt) > FEED_PATIENCE_MS ? NO_FEED : null;
 	}
@@ -84,8 +84,8 @@ export class GuardedJournal implements Journal {
 		return this.#journal.append(record);
 	}
 
-	room(): NoRoom | null {
-		return this.#journal.room() ?? this.#term.check();
+	workRefusal(): WorkRefusal | null {
+		return this.#journal.workRefusal() ?? this.#term.check();
 	}
 
 	close(): Promise<void> {
@@ -96,12 +96,12 @@ export class GuardedJournal implements Journal {
 /** What an answer waits for where the configuration does not say: the loss of a node with its disk loses nothing. */
 export const POSTGRES_DURABILITY: Durability = "store";
 
-const TERM_ENDED: NoRoom = {
+const TERM_ENDED: WorkRefusal = {
 	reason: "term",
 	message: "The store has not heard of this node for too long; no new requests are taken until it does",
 	retryAfterSeconds: 5,
 };
-const NO_FEED: NoRoom = {
+const NO_FEED: WorkRefusal = {
 	reason: "feed",
 	message: "This node does not hear of changes; no new requests are taken until it does",
 	retryAfterSeconds: 5,

@@ -49,7 +49,7 @@ export class TermClock {
 	 * @param loopMs the loop's monotonic clock when it sent the message, in milliseconds
 	 */
 	align(loopMs: number): void {
-		this.#aheadMs = Math.min(this.#aheadMs ?? Number.POSITIVE_INFINITY, this.#clock.monotonic() - loopMs);
+		this.#aheadMs = Math.min(this.#aheadMs ?? Number.POSITIVE_INFINITY, this.#clock.monotonicMs() - loopMs);
 		this.#aligned.resolve();
 	}
 
@@ -59,7 +59,7 @@ export class TermClock {
 	}
 
 	instant(): Instant {
-		return { monotonicMs: this.#clock.monotonic() - (this.#aheadMs ?? 0), wallMs: this.#clock.now() };
+		return { monotonicMs: this.#clock.monotonicMs() - (this.#aheadMs ?? 0), wallMs: this.#clock.wallMs() };
 	}
 
 	monotonicMs(): number {

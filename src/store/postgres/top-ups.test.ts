@@ -2,12 +2,12 @@ import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { NANO_PER_USD, nano } from "../../ledger/nano.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 import { testTopUps } from "../testing/top-ups-contract.ts";
 import { BatchApplier } from "./batch-applier.ts";
-import { startBoot } from "./boots.ts";
 import { connect } from "./connect.ts";
-import { LeaseBook } from "./lease-book.ts";
+import { startEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
 
 let cluster: PostgresCluster;
 
@@ -18,16 +18,16 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 testTopUps(async () => {
-	const books = new BooksFolder(await cluster.newDatabase());
+	const books = new StoreFolder(await cluster.newDatabase());
 	await books.admin().db.selectFrom("accounts").select("id").execute();
 	const sql = connect(books.place, { max: 2, name: "test" });
-	const boot = await startBoot(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
+	const boot = await startEpoch(sql, { id: "node_a", epoch: 0, appliedSeq: 0 }, 600_000);
 	const applier = new BatchApplier(boot);
 	return {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				await new LeaseBook(boot).trip(
+				await new LeaseRepository(boot).execute(
 					sql,
 					[{ name: "acquire", arguments: { accountId, day: SAMPLE_DAY, needNano: nano(NANO_PER_USD) } }],
 					1,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
 import { type PostgresCluster, startPostgres } from "../../../test/support/postgres-cluster.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 import { testVoices } from "../testing/voices-contract.ts";
 
 let cluster: PostgresCluster;
@@ -11,4 +11,4 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-testVoices(async () => new BooksFolder(await cluster.newDatabase()));
+testVoices(async () => new StoreFolder(await cluster.newDatabase()));

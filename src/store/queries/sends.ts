@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { AdminStore } from "../admin/open-admin.ts";
 import type { Tables } from "../tables.ts";
 
-export interface SendsQuestion {
+export interface SendsQuery {
 	/** Raw or transaction hash, in any case of its letters. */
 	readonly hash?: string;
 	readonly network?: string;
@@ -34,14 +34,14 @@ export interface SendPlace {
 }
 
 /** Newest first. A hash is found by its index, however many there are. */
-export async function listSends(admin: AdminStore, question: SendsQuestion): Promise<SendView[]> {
+export async function listSends(admin: AdminStore, question: SendsQuery): Promise<SendView[]> {
 	return (await sendRows(admin, question, null)).map(viewOf);
 }
 
 /** The same page by page: with the place of each. */
 export async function listSendPage(
 	admin: AdminStore,
-	question: SendsQuestion & { readonly after: SendPlace | null },
+	question: SendsQuery & { readonly after: SendPlace | null },
 ): Promise<(SendView & { readonly place: SendPlace })[]> {
 	const rows = await sendRows(admin, question, question.after);
 	return rows.map((row) => ({ ...viewOf(row), place: { sentAtMs: Number(row.sent_at), id: Number(row.id) } }));
@@ -49,7 +49,7 @@ export async function listSendPage(
 
 type SendRow = Selectable<Tables["rpc_sends"]>;
 
-function sendRows(admin: AdminStore, question: SendsQuestion, after: SendPlace | null): Promise<SendRow[]> {
+function sendRows(admin: AdminStore, question: SendsQuery, after: SendPlace | null): Promise<SendRow[]> {
 	const { hash, network, keyId, sinceMs, limit } = question;
 	let query = admin.db.selectFrom("rpc_sends").selectAll();
 	if (hash !== undefined) {

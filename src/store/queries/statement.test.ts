@@ -1,26 +1,26 @@
 import { SAMPLE_DAY } from "../../journal/testing/sample-records.ts";
 import { nano } from "../../ledger/nano.ts";
 import { BatchApplier } from "../apply.ts";
-import { LeaseBook } from "../leases.ts";
-import { latestBoot } from "../node-boot.ts";
+import { LeaseRepository } from "../lease-repository.ts";
+import { latestEpoch } from "../node-epoch.ts";
 import { openDatabase } from "../sqlite/open-database.ts";
 import { StoreClock } from "../store-clock.ts";
-import { BooksFolder } from "../testing/books-folder.ts";
 import { testStatement } from "../testing/statement-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
 testStatement(async () => {
-	const books = new BooksFolder();
+	const books = new StoreFolder();
 	const db = openDatabase(books.dir);
 	let nowMs = Date.parse("2026-01-31T23:59:00Z");
 	const clock = new StoreClock(db, () => nowMs);
-	const boot = latestBoot(db, clock);
+	const boot = latestEpoch(db, clock);
 	let applier = new BatchApplier(db, boot, clock);
 	let booked = 0;
 	return {
 		books,
 		async lease(accountIds) {
 			for (const accountId of accountIds)
-				new LeaseBook(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
+				new LeaseRepository(db, boot, clock).acquire({ accountId, day: SAMPLE_DAY, needNano: nano(1) });
 		},
 		async book(groups) {
 			// Some batches are booked within one millisecond.
@@ -28,7 +28,7 @@ testStatement(async () => {
 			applier.apply(groups);
 		},
 		async restart() {
-			applier = new BatchApplier(db, latestBoot(db, clock), clock);
+			applier = new BatchApplier(db, latestEpoch(db, clock), clock);
 		},
 		async close() {
 			db.close();

@@ -6,12 +6,12 @@ import { audit } from "../../ledger/audit.ts";
 import { listAccountPage } from "../admin/account-view.ts";
 import type { AdminStore } from "../admin/open-admin.ts";
 import { listWallets } from "../admin/top-ups/wallet-views.ts";
+import { alertReadings } from "../queries/alert-readings.ts";
 import { listKeyPage } from "../queries/key-page.ts";
 import { namedRequest } from "../queries/named-request.ts";
 import { listRefusalPage } from "../queries/refusal-page.ts";
 import { requestDays } from "../queries/request-days.ts";
 import { listSendPage } from "../queries/sends.ts";
-import { standings } from "../queries/standings.ts";
 import { listTopUpPage } from "../queries/top-up-page.ts";
 import { usageRows } from "../queries/usage-rows.ts";
 
@@ -23,7 +23,7 @@ export const READS = {
 	request: namedRequest,
 	requestDays,
 	sends: listSendPage,
-	standings,
+	standings: alertReadings,
 	topUps: listTopUpPage,
 	usageRows,
 	wallets: listWallets,

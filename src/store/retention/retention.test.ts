@@ -1,6 +1,6 @@
-import { BooksFolder } from "../testing/books-folder.ts";
 import { testErasure } from "../testing/erase-contract.ts";
 import { testRetention } from "../testing/retention-contract.ts";
+import { StoreFolder } from "../testing/store-folder.ts";
 
-testRetention(() => new BooksFolder());
-testErasure(() => new BooksFolder());
+testRetention(() => new StoreFolder());
+testErasure(() => new StoreFolder());

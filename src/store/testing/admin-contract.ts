@@ -18,7 +18,7 @@ import {
 	setAccount,
 	showAccount,
 } from "../admin.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const DAY_MS = 86_400_000;
 const HASH = "c".repeat(64);
@@ -36,8 +36,8 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets books of its own. */
-export function testAdmin(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testAdmin(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let nowMs = 20_000 * DAY_MS + 5_000;
 

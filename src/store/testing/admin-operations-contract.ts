@@ -4,7 +4,7 @@ import { type ExceededLimit, KEPT_EXCEEDED_LIMITS } from "../admin/exceeded-limi
 import { type AdminInput, runOperation } from "../admin/operations.ts";
 import { AdminError, type AdminStore, createKey, disableAccount } from "../admin.ts";
 import { runRead } from "../reader/reads.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const DAY_MS = 86_400_000;
 /** 2024-02-29, a Thursday. */
@@ -22,8 +22,8 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets books of its own. */
-export function testAdminOperations(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testAdminOperations(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
 	let nowMs = NOW;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { NANO_PER_USD } from "../../ledger/nano.ts";
 import { type AdminInput, runOperation } from "../admin/operations.ts";
 import { AdminError, type AdminStore, createAccount, setAccount, showAccount } from "../admin.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const DAY_MS = 86_400_000;
 /** 2024-02-29. */
@@ -21,8 +21,8 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets books of its own. */
-export function testChainStakes(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testChainStakes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let nowMs: number;
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openStore } from "../index.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const ROUNDS = 10;
 const WRITER = join(import.meta.dir, "crash-writer.ts");
@@ -23,7 +23,7 @@ interface Life {
 }
 
 /** Runs the writer for its life, kills it, returns what it acknowledged. */
-async function runAndKill(books: BooksFolder, accountId: string, first: number, life: Life): Promise<string[]> {
+async function runAndKill(books: StoreFolder, accountId: string, first: number, life: Life): Promise<string[]> {
 	const args = [books.dir, accountId, String(first), life.durability, books.postgres ?? ""];
 	const child = Bun.spawn([process.execPath, WRITER, ...args], {
 		stdout: "pipe",
@@ -47,8 +47,8 @@ async function runAndKill(books: BooksFolder, accountId: string, first: number, 
 }
 
 /** Defines the test, on the books that it is given. */
-export function testCrashes(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let folder: BooksFolder | null = null;
+export function testCrashes(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let folder: StoreFolder | null = null;
 
 	afterEach(async () => {
 		await folder?.remove();

@@ -13,15 +13,15 @@ import {
 	setAccount,
 	showAccount,
 } from "../admin.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const WALLET = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const NAME = "Ada Lovelace of 12 Example Street";
 const ADDRESS = "203.0.113.77";
 
 /** Defines the tests; each gets books of its own. */
-export function testErasure(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testErasure(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
 	let keyId: string;

@@ -18,7 +18,7 @@ import {
 	showAccount,
 } from "../admin.ts";
 import { openStore } from "../index.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const DAY_MS = 86_400_000;
 const CHARGED = requestId(1);
@@ -33,8 +33,8 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets books of its own. */
-export function testMoney(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testMoney(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let accountId: string;
 	let nowMs = SAMPLE_DAY * DAY_MS;

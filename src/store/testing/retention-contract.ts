@@ -16,8 +16,8 @@ import { ARCHIVED_MOVEMENT_COLUMNS, ARCHIVED_POST_COLUMNS } from "../retention/a
 import { checkArchives } from "../retention/check-archives.ts";
 import { foldUsageStep } from "../retention/fold-usage-step.ts";
 import { pruneStep } from "../retention/prune-step.ts";
-import type { BooksFolder } from "./books-folder.ts";
 import { OLD_MONTHS, type OldMonths, writeOldMonths } from "./old-months.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 /** Not a divisor of a month's posts: parts end anywhere. */
 const POSTS_A_STEP = 7;
@@ -25,8 +25,8 @@ const MAX_STEPS = 200;
 const [FIRST, SECOND, THIRD] = OLD_MONTHS;
 
 /** Defines the tests; each gets books of its own. */
-export function testRetention(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testRetention(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	let old: OldMonths;
 	let folder: string;

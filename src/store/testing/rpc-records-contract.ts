@@ -1,19 +1,19 @@
 /** What the store makes of the chain proxy's records, on SQLite and on PostgreSQL alike. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { crc32 } from "node:zlib";
-import type { JournalRecord, KeptPart, PostRecord, SendRecord, UnknownOutcomeRecord } from "../../journal/records.ts";
+import type { JournalRecord, PostRecord, SendRecord, StoredAnswerPart, UnknownOutcomeRecord } from "../../journal/records.ts";
 import { requestId, SAMPLE_DAY, sampleLine, samplePost } from "../../journal/testing/sample-records.ts";
 import { nano, pico } from "../../ledger/nano.ts";
 import { type OpenedStore, openStore } from "../index.ts";
-import { KEPT_MS } from "../rpc-records.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import { RETAINED_MS } from "../rpc-records.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const NOW = SAMPLE_DAY * 86_400_000;
 const FINGERPRINT = "f".repeat(64);
 
 /** Defines the tests; each gets books of its own. */
-export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testRpcRecords(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let accountId: string;
 	const opened: OpenedStore[] = [];
 
@@ -37,13 +37,13 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		return store;
 	}
 
-	function kept(key: string, text: string, changes: Partial<KeptPart> = {}): KeptPart {
+	function kept(key: string, text: string, changes: Partial<StoredAnswerPart> = {}): StoredAnswerPart {
 		const body = Buffer.from(text);
 		return {
 			key,
 			fingerprint: FINGERPRINT,
 			claim: `claim of ${text}`,
-			expiresAtMs: NOW + KEPT_MS,
+			expiresAtMs: NOW + RETAINED_MS,
 			status: 200,
 			note: "n",
 			bytes: body.length,
@@ -66,7 +66,7 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		fingerprint: FINGERPRINT,
 		claim: "c",
 		ends: true,
-		expiresAtMs: NOW + KEPT_MS,
+		expiresAtMs: NOW + RETAINED_MS,
 		note: "hashes",
 		...changes,
 	});
@@ -168,11 +168,11 @@ export function testRpcRecords(newBooks: () => BooksFolder | Promise<BooksFolder
 		await apply(await open(), [post(1, { kept: kept("a", "old") }), unknown("b")]);
 		const store = opened[0];
 		if (store === undefined) throw new Error("no store is open");
-		const later = { expiresAtMs: NOW + 2 * KEPT_MS };
+		const later = { expiresAtMs: NOW + 2 * RETAINED_MS };
 		await apply(store, [post(2, { kept: kept("a", "new", later) }), unknown("b", later)]);
 		expect(await answers()).toEqual({ a: "new", b: "unknown" });
 		const hours = await books.admin().db.selectFrom("idempotency_counts").selectAll().execute();
-		expect(hours.map((row) => [row.hour, row.keys])).toEqual([[BigInt((NOW + 2 * KEPT_MS) / 3_600_000), 2n]]);
+		expect(hours.map((row) => [row.hour, row.keys])).toEqual([[BigInt((NOW + 2 * RETAINED_MS) / 3_600_000), 2n]]);
 	});
 
 	test("one that the store cannot take is set aside, and the others of its group are booked", async () => {

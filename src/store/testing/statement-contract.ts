@@ -13,11 +13,11 @@ import { type UsageHistory, usageHistory } from "../queries/usage-history.ts";
 import { usagePage } from "../queries/usage-page.ts";
 import { usageSums } from "../queries/usage-sums.ts";
 import { DAY_MS } from "../store-clock.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 /** A store with a node that books posts of some accounts. */
-export interface BookingStore {
-	readonly books: BooksFolder;
+export interface PostingStore {
+	readonly books: StoreFolder;
 	/** Leases all money of the accounts to the node, as of `SAMPLE_DAY`. */
 	lease(accountIds: readonly string[]): Promise<void>;
 	book(groups: readonly ReadGroup[]): Promise<void>;
@@ -52,10 +52,10 @@ const SPLITS: readonly (readonly MoneySource[])[] = [
 ];
 
 /** Defines the tests; they share the books of one store. */
-export function testStatement(open: () => Promise<BookingStore>): void {
+export function testStatement(open: () => Promise<PostingStore>): void {
 	const random = seeded(20_260_131);
 	const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T;
-	let store: BookingStore;
+	let store: PostingStore;
 	let admin: AdminStore;
 	let accountId: string;
 	let otherId: string;

@@ -13,15 +13,15 @@ import {
 import { findRequest, NANO_PER_USD, nano, pico } from "../../ledger/index.ts";
 import { createAccount, createKey, credit, requestReload, revokeKey, setAccount } from "../admin.ts";
 import { type OpenedStore, type OpenStoreOptions, openStore, type StoreChange } from "../index.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const ADMIN_PROCESS = join(import.meta.dir, "admin-process.ts");
 const HUNDRED = nano(100 * NANO_PER_USD);
 const HASH = "a".repeat(64);
 
 /** Defines the tests; each gets books of its own. */
-export function testStore(newBooks: () => BooksFolder | Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testStore(newBooks: () => StoreFolder | Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	const opened: OpenedStore[] = [];
 
 	beforeEach(async () => {

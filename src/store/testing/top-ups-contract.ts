@@ -7,7 +7,7 @@ import type { TopUp } from "../admin/top-ups/top-up-row.ts";
 import type { WalletEntryPage, WalletEntryRow } from "../admin/top-ups/wallet-entries.ts";
 import { AdminError, type AdminStore } from "../admin.ts";
 import { ownName } from "../wallet-callers.ts";
-import type { BookingStore } from "./statement-contract.ts";
+import type { PostingStore } from "./statement-contract.ts";
 
 const PAYER = "0x52908400098527886e0f7030069857d2e4169ee7";
 const IDENTITY = `eip155:8453:${PAYER}`;
@@ -22,8 +22,8 @@ async function faultCode(promise: Promise<unknown>): Promise<string> {
 }
 
 /** Defines the tests; each gets a store of its own. */
-export function testTopUps(open: () => Promise<BookingStore>): void {
-	let store: BookingStore;
+export function testTopUps(open: () => Promise<PostingStore>): void {
+	let store: PostingStore;
 	let admin: AdminStore;
 	let nowMs: number;
 	let seq: number;

@@ -5,13 +5,13 @@ import { eraseAccount } from "../admin/erase-account.ts";
 import { runOperation } from "../admin/operations.ts";
 import type { StoredVoice } from "../admin/voices/voice-row.ts";
 import { AdminError, type AdminStore } from "../admin.ts";
-import type { BooksFolder } from "./books-folder.ts";
+import type { StoreFolder } from "./store-folder.ts";
 
 const DAY = 86_400_000;
 
 /** Defines the tests; each gets books of its own. */
-export function testVoices(open: () => Promise<BooksFolder>): void {
-	let books: BooksFolder;
+export function testVoices(open: () => Promise<StoreFolder>): void {
+	let books: StoreFolder;
 	let admin: AdminStore;
 	const nowMs = 1_728_000_000_000;
 

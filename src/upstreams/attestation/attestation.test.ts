@@ -4,7 +4,7 @@ import { chatForward, HELLO, textModel } from "../../../test/support/chat-forwar
 import { newKeys, seal } from "../../../test/support/sealed-crypto.ts";
 import { TIMEOUTS, upstreamConfig } from "../../../test/support/upstream-pair.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { createChatUpstreams, type RunningChatUpstreams } from "../chat.ts";
+import { createChatUpstreams, type RunningChatUpstreams } from "../chat/chat-upstreams.ts";
 import { type Attestations, createAttestations } from "./index.ts";
 import { KnownKeys } from "./known-keys.ts";
 

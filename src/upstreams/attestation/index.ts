@@ -7,24 +7,24 @@ import { randomBytes } from "node:crypto";
 import type { ModelTarget, TextModel } from "../../catalog/types.ts";
 import { ApiError } from "../../errors/index.ts";
 import { spliceMembers, topLevelMembers } from "../../wire/index.ts";
+import type { AttemptDeps } from "../attempts.ts";
 import type { UpstreamNode } from "../node.ts";
 import type { Candidate } from "../pool.ts";
-import type { PoolTools } from "../tries.ts";
-import { ask, type Question, type Told } from "./ask.ts";
 import { KnownKeys } from "./known-keys.ts";
 import type { Attestations } from "./port.ts";
+import { requestServer, type ServerAnswer, type ServerRequest } from "./request-server.ts";
 
 export type { Attestations, OwnSignature } from "./port.ts";
 
 const ALGORITHM = "ecdsa";
 const NONCE_BYTES = 32;
 
-export function createAttestations(tools: PoolTools): Attestations {
+export function createAttestations(tools: AttemptDeps): Attestations {
 	const keys = new KnownKeys();
 	const asking = new Asking(tools);
 
 	/** One server's report, checked to be one; its keys are known from here on. */
-	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<Told | null> {
+	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { node, model } = candidate;
 		if (node.attestation === null) return null;
 		// The built-in engine runs one model, under whatever name it is sold.
@@ -95,17 +95,17 @@ export function createAttestations(tools: PoolTools): Attestations {
 const OWN_TARGET: ModelTarget = { upstream: "embedded", model: "", weight: 1, order: 0 };
 
 class Asking {
-	readonly #tools: PoolTools;
+	readonly #tools: AttemptDeps;
 
-	constructor(tools: PoolTools) {
+	constructor(tools: AttemptDeps) {
 		this.#tools = tools;
 	}
 
 	/** null where it gave no answer. Throws what the built-in engine says of itself, and why the caller left. */
-	async one(node: UpstreamNode, question: Question, signal: AbortSignal): Promise<Told | null> {
+	async one(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
 		const { log } = this.#tools;
 		try {
-			const told = await ask(node, question, this.#tools, signal);
+			const told = await requestServer(node, question, this.#tools, signal);
 			if (told.body === null && told.status !== 404) log.warn({ upstream: node.name, status: told.status }, NO_ANSWER);
 			return told;
 		} catch (error) {
@@ -124,7 +124,7 @@ function answersAnother(report: Readonly<Record<string, unknown>>, nonce: string
 	return told.some((one) => one.toLowerCase().replace(/^0x/, "") !== nonce.toLowerCase());
 }
 
-function completed({ bytes, body }: Told, lacking: Readonly<Record<string, unknown>>): Uint8Array {
+function completed({ bytes, body }: ServerAnswer, lacking: Readonly<Record<string, unknown>>): Uint8Array {
 	const missing = Object.entries(lacking).filter(([name]) => body?.[name] === undefined);
 	if (missing.length === 0) return bytes;
 	return spliceMembers(bytes, topLevelMembers(bytes), new Map(missing.map(([name, value]) => [name, JSON.stringify(value)])));

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { readyEncoder } from "../../../test/support/audio-engines.ts";
 import { audioOf } from "../../../test/support/scripted-audio-upstream.ts";
-import { type Beginning, formatOfBytes, readBeginning } from "./beginning.ts";
+import { type FirstBytes, formatOfBytes, readFirstBytes } from "./first-bytes.ts";
 
 const ERROR = '{"error":{"message":"The key is not valid: ask the administrator, or try again later"}}';
 
 /** The beginning of an answer that goes on, or all of one. */
-const begun = (bytes: Uint8Array): Beginning => ({ bytes, isWhole: false });
-const whole = (bytes: Uint8Array): Beginning => ({ bytes, isWhole: true });
+const begun = (bytes: Uint8Array): FirstBytes => ({ bytes, isWhole: false });
+const whole = (bytes: Uint8Array): FirstBytes => ({ bytes, isWhole: true });
 
 test("text in whatever charset is no raw samples", () => {
 	for (const text of [
@@ -77,7 +77,7 @@ test("a WAVE file whose samples are text is none, and its samples are waited for
 		expect(formatOfBytes(whole(wave(samples, 8)), "wav")).toBe("wav");
 	const pieces = [wave(Buffer.alloc(0)), Buffer.from(ERROR.repeat(9))];
 	const reader = { read: async () => ({ value: pieces.shift(), done: false }), cancel: async () => {} };
-	const beginning = await readBeginning(reader);
+	const beginning = await readFirstBytes(reader);
 	expect(beginning === null ? null : formatOfBytes(beginning, "wav")).toBe("none");
 });
 
@@ -115,7 +115,7 @@ test("no more is read before the first byte goes out than the proof needs, howev
 			},
 			{ highWaterMark: 0 },
 		);
-		const beginning = await readBeginning(pieces.getReader());
+		const beginning = await readFirstBytes(pieces.getReader());
 		expect(beginning === null ? null : formatOfBytes(beginning, format), format).toBe(format);
 		expect(given, format).toBeLessThan(300);
 	}

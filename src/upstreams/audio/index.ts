@@ -2,10 +2,10 @@
  * Speech and transcription by servers that speak OpenAI's audio protocol, and by providers. Promises: the same pool, health and limits as
  * for chat; until the first byte another upstream takes over; a caller that leaves stops the upstream at once.
  */
-import type { PoolTools } from "../tries.ts";
-import { takeVoiceBack } from "./kept-voice.ts";
+import type { AttemptDeps } from "../attempts.ts";
 import type { AudioUpstreams, UpstreamVoices } from "./port.ts";
 import { speak } from "./speech.ts";
+import { deleteUpstreamVoice } from "./stored-voice.ts";
 import { transcribe } from "./transcription.ts";
 
 export type * from "./port.ts";
@@ -17,10 +17,10 @@ export interface AudioTimeouts {
 }
 
 /** `timeouts` is read for each call: a reload changes it. */
-export function createAudioUpstreams(tools: PoolTools, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
+export function createAudioUpstreams(tools: AttemptDeps, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
 	return {
 		speak: (call) => speak(call, { ...tools, voices }, timeouts().speechMs),
 		transcribe: (call) => transcribe(call, tools, timeouts().transcriptionMs),
-		takeVoiceBack: (upstream, name) => takeVoiceBack(upstream, name, tools),
+		deleteVoice: (upstream, name) => deleteUpstreamVoice(upstream, name, tools),
 	};
 }

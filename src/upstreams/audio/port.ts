@@ -20,7 +20,7 @@ export interface UpstreamVoices {
 	nameOf(
 		handle: string,
 		upstream: string,
-		work: { make(signal: AbortSignal): Promise<string>; takeBack(name: string): Promise<void> },
+		work: { create(signal: AbortSignal): Promise<string>; delete(name: string): Promise<void> },
 		signal: AbortSignal,
 	): Promise<string>;
 	/** Forgets a name that the upstream refuses. True for the one who has to take it back. */
@@ -108,5 +108,5 @@ export interface AudioUpstreams {
 	speak(call: SpeechForward): Promise<SpokenAnswer>;
 	transcribe(call: TranscriptionForward): Promise<TranscriptionAnswer>;
 	/** Takes a voice back that an upstream keeps. Nothing happens where it keeps none, or is not there any more. */
-	takeVoiceBack(upstream: string, name: string): Promise<void>;
+	deleteVoice(upstream: string, name: string): Promise<void>;
 }

@@ -1,37 +1,37 @@
 import type { AudioFormatName } from "../../catalog/types.ts";
-import { offline } from "../failures.ts";
+import type { AttemptDeps } from "../attempts.ts";
+import { upstreamOffline } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import type { Candidate } from "../pool.ts";
 import type { ProviderUpstream } from "../providers/provider-upstream.ts";
 import { requestHeaders } from "../request-headers.ts";
-import type { PoolTools } from "../tries.ts";
-import { forgetWhereRefused, keptVoice } from "./kept-voice.ts";
 import type { SpeechForward, UpstreamVoices } from "./port.ts";
 import { shapeSpeech, upstreamVoice } from "./speech-request.ts";
+import { forgetWhereRefused, storedVoice } from "./stored-voice.ts";
 
-export interface SpeechTools extends PoolTools {
+export interface SpeechDeps extends AttemptDeps {
 	readonly voices: UpstreamVoices;
 }
 
-export interface AskedSpeech {
+export interface RequestedSpeech {
 	readonly format: AudioFormatName;
 	/** What of the speed the upstream cannot do. */
 	readonly tempo: number;
 }
 
-type SentSpeech = AskedSpeech & { readonly response: Response };
+type SentSpeech = RequestedSpeech & { readonly response: Response };
 
 /** Sends the text to one upstream: to a server in OpenAI's words, to a provider by its package. */
 export async function sendSpeech(
 	call: SpeechForward,
 	candidate: Candidate,
 	endpoint: Endpoint,
-	tools: SpeechTools,
+	tools: SpeechDeps,
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
 	const { node, target } = candidate;
 	if (node.provider !== null) return sendToProvider(call, candidate, node.provider, tools, signal);
-	if (call.sample !== null && target.cloning === "registered") throw offline("it is a server, which keeps no voices");
+	if (call.sample !== null && target.cloning === "registered") throw upstreamOffline("it is a server, which keeps no voices");
 	const { path, body, type, format } = await shapeSpeech(call, target);
 	call.onSent(node.name);
 	const response = await tools.fetch(`${endpoint.url}${path}`, {
@@ -48,7 +48,7 @@ async function sendToProvider(
 	call: SpeechForward,
 	candidate: Candidate,
 	config: ProviderUpstream,
-	tools: SpeechTools,
+	tools: SpeechDeps,
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
 	const { speakByProvider } = await import("../providers/audio/speak.ts");
@@ -56,7 +56,7 @@ async function sendToProvider(
 	const { sample } = call;
 	const isKept = sample !== null && target.cloning === "registered";
 	const own = sample === null ? upstreamVoice(call.voice, target) : null;
-	const voice = isKept ? await keptVoice(sample, node, config, tools, signal) : own;
+	const voice = isKept ? await storedVoice(sample, node, config, tools, signal) : own;
 	const file = sample === null || isKept ? null : { bytes: await sample.bytes(), type: sample.type };
 	signal.throwIfAborted();
 	call.onSent(node.name);

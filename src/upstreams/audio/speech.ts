@@ -1,12 +1,12 @@
 import { isRecord } from "../../schema/is-record.ts";
-import { asFailure, type BodyReader, letGo } from "../connect.ts";
+import { type Attempt, type AttemptCall, type AttemptDeps, Attempts, logFailure } from "../attempts.ts";
+import { readWhole } from "../chat/whole-answer.ts";
+import { asFailure, type BodyReader, cancelBody } from "../connect.ts";
 import { errorBody } from "../error-text.ts";
-import { broken, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
-import { logFailure, type PoolTools, Tries, type Try, type TryCall } from "../tries.ts";
-import { readWhole } from "../unary.ts";
-import { formatOfBytes, readBeginning } from "./beginning.ts";
+import { brokenAnswer, failureOfAnswer, isErrorBody, type UpstreamFailure, withoutSecrets } from "../failures.ts";
+import { formatOfBytes, readFirstBytes } from "./first-bytes.ts";
 import type { SpeechForward, SpokenAnswer } from "./port.ts";
-import { type AskedSpeech, type SpeechTools, sendSpeech } from "./send-speech.ts";
+import { type RequestedSpeech, type SpeechDeps, sendSpeech } from "./send-speech.ts";
 import { formatOfType, rateOfType } from "./speech-request.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -14,9 +14,9 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_AUDIO_BYTES = 256 << 20;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
-export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number): Promise<SpokenAnswer> {
-	let asked: AskedSpeech = { format: call.format, tempo: 1 };
-	const tried: TryCall = {
+export function speak(call: SpeechForward, tools: SpeechDeps, limitMs: number): Promise<SpokenAnswer> {
+	let asked: RequestedSpeech = { format: call.format, tempo: 1 };
+	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -31,19 +31,19 @@ export function speak(call: SpeechForward, tools: SpeechTools, limitMs: number):
 			return sent.response;
 		},
 	};
-	const tries = new Tries(tried, tools);
-	const endMs = tools.clock.nowMs() + limitMs;
+	const tries = new Attempts(tried, tools);
+	const endMs = tools.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const type = response.headers.get("content-type");
 			const format = formatOfType(type, asked.format);
 			if (format === "none") throw await noAudio(response);
 			const reader = response.body?.getReader();
-			const first = reader === undefined ? null : await readBeginning(reader);
-			if (reader === undefined || first === null) throw broken("an answer without a byte", response.status);
+			const first = reader === undefined ? null : await readFirstBytes(reader);
+			if (reader === undefined || first === null) throw brokenAnswer("an answer without a byte", response.status);
 			const real = formatOfBytes(first, format);
-			if (real === "none") throw broken(`status ${response.status}: no audio, though it is said to be`, response.status);
-			current.watch.limit(limitMs, "next piece of audio");
+			if (real === "none") throw brokenAnswer(`status ${response.status}: no audio, though it is said to be`, response.status);
+			current.timeout.limit(limitMs, "next piece of audio");
 			return {
 				upstream: current.node.name,
 				retries: tries.retries,
@@ -63,18 +63,18 @@ async function noAudio(response: Response): Promise<UpstreamFailure> {
 	const told = errorBody(await readWhole(response, MAX_ERROR_BYTES), undefined);
 	return isRecord(told) && isErrorBody(told)
 		? failureOfAnswer(status, told, null)
-		: broken(`status ${status}: the answer is no audio`, status);
+		: brokenAnswer(`status ${status}: the answer is no audio`, status);
 }
 
 /** The whole body from its first piece on. However it ends, the upstream's place is given back once. */
 async function* rest(
 	first: Uint8Array,
 	reader: BodyReader,
-	current: Try,
+	current: Attempt,
 	call: SpeechForward,
-	tools: PoolTools,
+	tools: AttemptDeps,
 ): AsyncGenerator<Uint8Array, void> {
-	const { watch, node } = current;
+	const { timeout, node } = current;
 	const secrets = node.mask.soundPieces();
 	let isWhole = false;
 	let length = 0;
@@ -83,15 +83,15 @@ async function* rest(
 		for (;;) {
 			if (piece !== undefined) {
 				length += piece.length;
-				if (length > MAX_AUDIO_BYTES) throw broken("audio without an end");
+				if (length > MAX_AUDIO_BYTES) throw brokenAnswer("audio without an end");
 				// A slow reader of ours is no silence of the upstream.
-				watch.pause();
+				timeout.pause();
 				yield secrets === null ? piece : secrets.take(piece);
-				watch.resume();
+				timeout.resume();
 			}
 			const read = await reader.read();
 			if (read.done) break;
-			watch.touch();
+			timeout.onBytes();
 			piece = read.value;
 		}
 		if (secrets !== null) yield secrets.end();
@@ -99,7 +99,7 @@ async function* rest(
 		current.end("good");
 	} catch (error) {
 		if (call.signal.aborted) throw call.signal.reason;
-		const failure = withoutSecrets(asFailure(error, watch), node.mask);
+		const failure = withoutSecrets(asFailure(error, timeout), node.mask);
 		current.end(failure);
 		logFailure(tools.log, call.requestId, node.name, failure);
 		throw failure.answer;
@@ -108,8 +108,8 @@ async function* rest(
 	}
 }
 
-function drop(reader: BodyReader, current: Try): void {
-	current.watch.abort(new Error("the rest is not wanted"));
-	letGo(reader);
+function drop(reader: BodyReader, current: Attempt): void {
+	current.timeout.abort(new Error("the rest is not wanted"));
+	cancelBody(reader);
 	current.end(null);
 }

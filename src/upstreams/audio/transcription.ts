@@ -1,12 +1,12 @@
 import { isRecord } from "../../schema/is-record.ts";
 import { nextTurn } from "../../wire/index.ts";
-import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { type AttemptCall, type AttemptDeps, Attempts } from "../attempts.ts";
+import { readWhole } from "../chat/whole-answer.ts";
+import { brokenAnswer, failureOfAnswer, isErrorBody } from "../failures.ts";
 import type { Endpoint } from "../node.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import type { Candidate } from "../pool.ts";
 import { requestHeaders } from "../request-headers.ts";
-import { type PoolTools, Tries, type TryCall } from "../tries.ts";
-import { readWhole } from "../unary.ts";
 import type { TimedText, TranscriptionAnswer, TranscriptionForward } from "./port.ts";
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -21,8 +21,8 @@ const NOTHING = new Uint8Array(0);
  *
  * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq take.
  */
-export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs: number): Promise<TranscriptionAnswer> {
-	const tried: TryCall = {
+export function transcribe(call: TranscriptionForward, tools: AttemptDeps, limitMs: number): Promise<TranscriptionAnswer> {
+	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -32,8 +32,8 @@ export function transcribe(call: TranscriptionForward, tools: PoolTools, limitMs
 		onSent: (upstream) => call.onSent(upstream),
 		send: (candidate, endpoint, signal) => send(call, candidate, endpoint, tools, signal),
 	};
-	const tries = new Tries(tried, tools);
-	const endMs = tools.clock.nowMs() + limitMs;
+	const tries = new Attempts(tried, tools);
+	const endMs = tools.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const said = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
@@ -49,7 +49,7 @@ async function send(
 	call: TranscriptionForward,
 	{ model, node }: Candidate,
 	endpoint: Endpoint,
-	{ fetch }: PoolTools,
+	{ fetch }: AttemptDeps,
 	signal: AbortSignal,
 ): Promise<Response> {
 	if (node.provider !== null) {
@@ -80,9 +80,9 @@ function formOf({ file, language, prompt, temperature, timings }: TranscriptionF
 /** @throws UpstreamFailure for what is no transcription */
 async function answerOf(bytes: Uint8Array, status: number): Promise<Omit<TranscriptionAnswer, "upstream" | "retries">> {
 	const { value: parsed, long } = await parsedAnswer(bytes, status, ANSWER_BOUNDS);
-	if (!isRecord(parsed)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (!isRecord(parsed)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(parsed)) throw failureOfAnswer(200, parsed, null);
-	if (typeof parsed.text !== "string") throw broken(`status ${status}: the body is no transcription`, status);
+	if (typeof parsed.text !== "string") throw brokenAnswer(`status ${status}: the body is no transcription`, status);
 	return {
 		text: long.textOf(parsed.text),
 		language: typeof parsed.language === "string" ? parsed.language : null,

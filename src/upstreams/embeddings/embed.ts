@@ -1,10 +1,10 @@
 import { isRecord } from "../../schema/is-record.ts";
 import { documentStart, inTurns, type JsonMember, lastMember, objectMembersInSteps } from "../../wire/index.ts";
-import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { type AttemptCall, type AttemptDeps, Attempts } from "../attempts.ts";
+import { tokenUsageOf } from "../chat/usage.ts";
+import { readWhole } from "../chat/whole-answer.ts";
+import { brokenAnswer, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { requestHeaders } from "../request-headers.ts";
-import { type PoolTools, Tries, type TryCall } from "../tries.ts";
-import { readWhole } from "../unary.ts";
-import { tokenUsageOf } from "../usage.ts";
 import type { EmbeddingAnswer, EmbeddingForward } from "./port.ts";
 import { vectorsIn } from "./vectors.ts";
 
@@ -22,8 +22,8 @@ const MAX_SMALL_BYTES = 64 * 1024;
  *
  * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference follow.
  */
-export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number): Promise<EmbeddingAnswer> {
-	const tried: TryCall = {
+export function embed(call: EmbeddingForward, tools: AttemptDeps, limitMs: number): Promise<EmbeddingAnswer> {
+	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -40,8 +40,8 @@ export function embed(call: EmbeddingForward, tools: PoolTools, limitMs: number)
 				signal,
 			}),
 	};
-	const tries = new Tries(tried, tools);
-	const endMs = tools.clock.nowMs() + limitMs;
+	const tries = new Attempts(tried, tools);
+	const endMs = tools.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const answer = await answerOf(await readWhole(response, mostBytes(call)), response.status, call);
@@ -81,7 +81,7 @@ async function answerOf(
 	try {
 		members = await inTurns(objectMembersInSteps(bytes, documentStart(bytes)));
 	} catch {
-		throw broken(`status ${status}: the body is no JSON object`, status);
+		throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
 	}
 	const data = lastMember(members, "data");
 	if (data === undefined) throw withoutData(bytes, status);
@@ -93,14 +93,14 @@ async function answerOf(
 		dimensions: call.dimensions ?? call.modelDimensions,
 	});
 	if (vectors.count !== texts)
-		throw broken(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);
+		throw brokenAnswer(`status ${status}: ${vectors.count ?? "no list of"} vectors for ${texts} texts`, status);
 	return { data: vectors.pieces, tokens: usage === undefined ? null : tokensOf(bytes, usage) };
 }
 
 function withoutData(bytes: Uint8Array, status: number): Error {
 	const told = bytes.length > MAX_SMALL_BYTES ? null : parsed(bytes);
 	if (isRecord(told) && isErrorBody(told)) return failureOfAnswer(200, told, null);
-	return broken(`status ${status}: the body has no embeddings`, status);
+	return brokenAnswer(`status ${status}: the body has no embeddings`, status);
 }
 
 function tokensOf(bytes: Uint8Array, { valueStart, valueEnd }: { valueStart: number; valueEnd: number }): number | null {

@@ -2,8 +2,9 @@
  * Pictures by other servers. Promises: the same pool, health and limits as for chat; another upstream takes over where one
  * fails; a caller that leaves stops the upstream at once. What the pictures are made into is not decided here.
  */
+
+import { type AttemptCall, type AttemptDeps, Attempts } from "../attempts.ts";
 import type { PublicFetch } from "../public-fetch/port.ts";
-import { type PoolTools, Tries, type TryCall } from "../tries.ts";
 import type { ImageAnswer, ImageForward, ImageUpstreams } from "./port.ts";
 import { protocolOf } from "./protocol-of.ts";
 
@@ -15,7 +16,11 @@ export interface ImageTimeouts {
 }
 
 /** `timeouts` is read for each call: a reload changes it. `fetchPublic` reads pictures that providers keep elsewhere. */
-export function createImageUpstreams(tools: PoolTools, timeouts: () => ImageTimeouts, fetchPublic?: PublicFetch): ImageUpstreams {
+export function createImageUpstreams(
+	tools: AttemptDeps,
+	timeouts: () => ImageTimeouts,
+	fetchPublic?: PublicFetch,
+): ImageUpstreams {
 	return { make: (call) => make(call, tools, timeouts().imageMs, fetchPublic) };
 }
 
@@ -24,12 +29,12 @@ const DONE = { status: 200 };
 
 async function make(
 	call: ImageForward,
-	tools: PoolTools,
+	tools: AttemptDeps,
 	limitMs: number,
 	fetchPublic: PublicFetch | undefined,
 ): Promise<ImageAnswer> {
 	let pictures: readonly Uint8Array[] = [];
-	const tried: TryCall = {
+	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
 		tenant: call.tenant,
@@ -43,8 +48,8 @@ async function make(
 			return new Response(null, DONE);
 		},
 	};
-	const tries = new Tries(tried, tools);
-	const endMs = tools.clock.nowMs() + limitMs;
+	const tries = new Attempts(tried, tools);
+	const endMs = tools.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (_, current) => {
 			current.end("good");

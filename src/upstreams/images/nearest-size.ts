@@ -15,7 +15,7 @@ export function nearestSize(sizes: readonly string[], wanted: Size): string | nu
 }
 
 /** What an upstream that makes these sizes is asked for; it makes any where they are not known. null: it is told none. */
-export function toldSize(wanted: Size | null, known: readonly string[] | undefined): string | null {
+export function requestedSize(wanted: Size | null, known: readonly string[] | undefined): string | null {
 	if (wanted === null) return null;
 	return known === undefined ? `${wanted.width}x${wanted.height}` : nearestSize(known, wanted);
 }

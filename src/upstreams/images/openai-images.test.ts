@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { plainPicture } from "../../../test/support/plain-picture.ts";
 import { startScriptedImageUpstream } from "../../../test/support/scripted-image-upstream.ts";
-import type { DialectName } from "../dialects.ts";
+import type { DialectName } from "../chat/dialects.ts";
 import { configuredNode, endpointAt } from "../node.ts";
 import { openAiImages } from "./openai-images.ts";
 import type { ImageForward } from "./port.ts";

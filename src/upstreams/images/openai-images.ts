@@ -6,16 +6,16 @@
  */
 import { isRecord } from "../../schema/is-record.ts";
 import { base64String, type FormField, formBody, type LongStrings, PICTURE_BOUNDS } from "../../wire/index.ts";
+import { DIALECT_TABLE } from "../chat/dialects.ts";
+import { readWhole } from "../chat/whole-answer.ts";
 import { isGood } from "../connect.ts";
-import { DIALECT_TABLE } from "../dialects.ts";
 import { errorBody } from "../error-text.ts";
-import { broken, failureOfAnswer, isErrorBody } from "../failures.ts";
+import { brokenAnswer, failureOfAnswer, isErrorBody } from "../failures.ts";
 import { parsedAnswer } from "../parsed-answer.ts";
 import { requestHeaders } from "../request-headers.ts";
-import { readWhole } from "../unary.ts";
 import { promptOf } from "./fixed-prompts.ts";
 import { isPicture } from "./is-picture.ts";
-import { toldSize } from "./nearest-size.ts";
+import { requestedSize } from "./nearest-size.ts";
 import { type ImageAttempt, type ImageForward, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "./port.ts";
 import { checkPictures } from "./too-many-pictures.ts";
 
@@ -55,7 +55,7 @@ type Fields = Readonly<Record<string, string | number>>;
 
 function fieldsOf(call: ImageForward, { model, target, node }: ImageAttempt, count: number): Fields {
 	const fields: Record<string, string | number> = { model, prompt: promptOf(call) };
-	const size = toldSize(call.size, target.sizes);
+	const size = requestedSize(call.size, target.sizes);
 	if (size !== null) fields.size = size;
 	if (call.quality !== null) fields.quality = call.quality;
 	if (count > 1) fields.n = count;
@@ -106,28 +106,28 @@ async function picturesOf(
 	count: number,
 ): Promise<readonly Uint8Array[]> {
 	const { value, long } = await parsedAnswer(bytes, status, PICTURE_BOUNDS);
-	if (!isRecord(value)) throw broken(`status ${status}: the body is no JSON object`, status);
+	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
 	if (isErrorBody(value)) throw failureOfAnswer(200, value, null);
 	const entries = Array.isArray(value.data) ? (value.data as unknown[]).slice(0, count) : [];
-	if (entries.length === 0) throw broken(`status ${status}: an answer without a picture`, status);
+	if (entries.length === 0) throw brokenAnswer(`status ${status}: an answer without a picture`, status);
 	return Promise.all(entries.map((entry) => pictureOf(entry, long, attempt)));
 }
 
 async function pictureOf(entry: unknown, long: LongStrings, attempt: ImageAttempt): Promise<Uint8Array> {
 	const { b64_json: base64, url } = isRecord(entry) ? entry : {};
 	const text = typeof base64 === "string" && base64 !== "" ? base64 : url;
-	if (typeof text !== "string") throw broken("an answer without a picture");
+	if (typeof text !== "string") throw brokenAnswer("an answer without a picture");
 	const picture = /^https?:/i.test(text) ? await fetchOwn(text, attempt) : await base64String(text, long);
-	if (picture === null || !isPicture(picture)) throw broken("an answer that is no picture");
+	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is no picture");
 	return picture;
 }
 
 /** Some servers keep what they made and say where: it is read from the same server only. */
 async function fetchOwn(address: string, { endpoint, fetch, signal }: ImageAttempt): Promise<Uint8Array> {
 	const url = URL.parse(address);
-	if (url === null || url.host !== new URL(endpoint.url).host) throw broken("an answer with the address of another server");
+	if (url === null || url.host !== new URL(endpoint.url).host) throw brokenAnswer("an answer with the address of another server");
 	const own = new URL(`${url.pathname}${url.search}`, endpoint.url);
 	const response = await fetch(own.href, { ...endpoint.init, headers: endpoint.probeHeaders, signal });
-	if (!isGood(response)) throw broken(`status ${response.status} where its picture should be`, response.status);
+	if (!isGood(response)) throw brokenAnswer(`status ${response.status} where its picture should be`, response.status);
 	return readWhole(response, MAX_PICTURE_BYTES);
 }

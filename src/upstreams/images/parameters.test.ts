@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { filled, namedPictures } from "./parameters.ts";
+import { fillParameters, namedPictures } from "./parameters.ts";
 
 const VALUES = { seed: 7, prompt: 'a {seed} of "it"', images: ["one", "two"], factor: undefined };
 
 test("a text that is one name becomes its value, of the value's own type; others have it written in", () => {
-	expect(filled({ a: "{seed}", b: "x{seed}", c: "{images}", d: true, e: 3, f: "plain" }, VALUES)).toEqual({
+	expect(fillParameters({ a: "{seed}", b: "x{seed}", c: "{images}", d: true, e: 3, f: "plain" }, VALUES)).toEqual({
 		a: 7,
 		b: "x7",
 		c: ["one", "two"],
@@ -15,14 +15,14 @@ test("a text that is one name becomes its value, of the value's own type; others
 });
 
 test("what the request lacks leaves its parameter out; names that nobody knows stay", () => {
-	expect(filled({ a: "{factor}", b: "x{factor}", c: "{unknown} {}", d: "{ seed }" }, VALUES)).toEqual({
+	expect(fillParameters({ a: "{factor}", b: "x{factor}", c: "{unknown} {}", d: "{ seed }" }, VALUES)).toEqual({
 		c: "{unknown} {}",
 		d: "{ seed }",
 	});
 });
 
 test("what a caller writes is never filled in itself", () => {
-	expect(filled({ a: "{prompt}", b: "say {prompt}", c: "{constructor}" }, VALUES)).toEqual({
+	expect(fillParameters({ a: "{prompt}", b: "say {prompt}", c: "{constructor}" }, VALUES)).toEqual({
 		a: 'a {seed} of "it"',
 		b: 'say a {seed} of "it"',
 		c: "{constructor}",

@@ -17,7 +17,7 @@ const PICTURES = ["image", "image2", "image3", "images", "mask"] as const;
  * The parameters with the names in braces replaced. A text that is one name becomes its value, of the value's own type; inside
  * a text it is written out. A parameter whose value the request does not have is left out. Other braces stay.
  */
-export function filled(parameters: Parameters, values: Values): Record<string, ParameterValue> {
+export function fillParameters(parameters: Parameters, values: Values): Record<string, ParameterValue> {
 	return Object.fromEntries(
 		Object.entries(parameters).flatMap(([name, text]) => {
 			const value = typeof text === "string" ? filledText(text, values) : text;
@@ -47,7 +47,7 @@ export function placesFor(named: ReturnType<typeof namedPictures>): number {
 }
 
 /** What a request has to fill in, but for its pictures. */
-export function valuesOf(call: ImageForward, seed: number | undefined): Values {
+export function parameterValues(call: ImageForward, seed: number | undefined): Values {
 	const { size } = call;
 	return {
 		prompt: promptOf(call),

@@ -3,7 +3,7 @@ import { UpstreamFailure } from "../failures.ts";
 import type { ImageForward } from "./port.ts";
 
 /** What one upstream takes of the pictures of an edit. */
-export interface TakenPictures {
+export interface PictureLimits {
 	readonly most: number;
 	readonly mask: boolean;
 }
@@ -12,7 +12,7 @@ export interface TakenPictures {
  * Refuses what an upstream would leave out without a word. Another upstream of the model may take it, so this one alone is
  * passed over; where none does, the caller gets the 400. Throws UpstreamFailure.
  */
-export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { most, mask }: TakenPictures): void {
+export function checkPictures({ pictures }: Pick<ImageForward, "pictures">, { most, mask }: PictureLimits): void {
 	const count = pictures.filter(({ role }) => role === "picture").length;
 	if (count > most) {
 		const told = most === 0 ? "takes no pictures" : `takes ${most} ${most === 1 ? "picture" : "pictures"}, not ${count}`;

@@ -1,7 +1,7 @@
 import { atOnce, CUT_NOTHING, cutJson, inTurns, type JsonBounds, nextTurn } from "../../wire/index.ts";
-import { type BodyReader, type Fetch, isGood, letGo } from "../connect.ts";
-import { broken } from "../failures.ts";
-import { readWhole } from "../unary.ts";
+import { readWhole } from "../chat/whole-answer.ts";
+import { type BodyReader, cancelBody, type Fetch, isGood } from "../connect.ts";
+import { brokenAnswer } from "../failures.ts";
 
 const KIB = 1024;
 const MAX_ERROR_BYTES = 64 * KIB;
@@ -46,7 +46,7 @@ async function refusing(check: () => unknown): Promise<void> {
 	try {
 		await check();
 	} catch {
-		throw broken("an answer that is made of more than an answer is");
+		throw brokenAnswer("an answer that is made of more than an answer is");
 	}
 }
 
@@ -93,14 +93,14 @@ function checkedEvents(reader: BodyReader, ends: Ends, bounds: JsonBounds): Read
 					const events = end === 0 ? null : whole(piece.subarray(0, end));
 					if (end < piece.length) begun.push(piece.subarray(end));
 					begunBytes += piece.length - end;
-					if (begunBytes > bounds.bytes) throw broken("an event without an end");
+					if (begunBytes > bounds.bytes) throw brokenAnswer("an event without an end");
 					if (events === null) continue;
 					if (events.length > SMALL_BYTES) await refusing(() => atOnce(cutJson(ends.jsonOf(events), bounds, CUT_NOTHING)));
 					controller.enqueue(events);
 					return;
 				}
 			},
-			cancel: () => letGo(reader),
+			cancel: () => cancelBody(reader),
 		},
 		{ highWaterMark: 0 },
 	);
@@ -126,7 +126,7 @@ class EventEnds implements Ends {
 				end = at + 1;
 			} else {
 				this.#lineBytes = 0;
-				if (++this.#lines > MAX_LINES) throw broken("an event of too many lines");
+				if (++this.#lines > MAX_LINES) throw brokenAnswer("an event of too many lines");
 			}
 		}
 		return end;
@@ -157,7 +157,7 @@ class FrameEnds implements Ends {
 				this.#prelude.push(piece[at++] as number);
 				if (this.#prelude.length < 4) continue;
 				const length = Buffer.from(this.#prelude).readUInt32BE();
-				if (length < LEAST_FRAME || length > this.#maxBytes) throw broken("an event of no length");
+				if (length < LEAST_FRAME || length > this.#maxBytes) throw brokenAnswer("an event of no length");
 				this.#prelude = [];
 				this.#left = length - 4;
 			}

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync, verify } from "node:crypto";
 import { anthropic, bedrock, TALK } from "../../../test/support/providers/index.ts";
 import { playedProvider, playOf, upstreamOf } from "../../../test/support/providers/upstream.ts";
-import { ownAddress, PROVIDER_NAMES, providerFacts, type UpstreamConfig } from "../../config/index.ts";
+import { ownAddress, PROVIDER_NAMES, providerDefinition, type UpstreamConfig } from "../../config/index.ts";
 import type { Fetch } from "../connect.ts";
-import { CHAT_FACTS } from "./chat/facts.ts";
+import { CHAT_CAPABILITIES } from "./chat/chat-capabilities.ts";
 import { loadProvider } from "./load-provider.ts";
 import { providerFetch } from "./provider-fetch.ts";
 import { isProviderUpstream } from "./provider-upstream.ts";
@@ -34,16 +34,16 @@ const ALL = {
 
 describe("loading a provider", () => {
 	test.each(PROVIDER_NAMES)("%s makes models of just the kinds that its facts name", async (provider) => {
-		const known = Object.keys(providerFacts(provider).options);
+		const known = Object.keys(providerDefinition(provider).options);
 		const options = Object.fromEntries(Object.entries(ALL).filter(([name]) => known.includes(name)));
 		const { key, ...entry } = entryOf(provider, { options });
 		// Of Vertex AI a key opens a part only.
 		const makers = await loadProvider(provider === "google-vertex" || key === undefined ? entry : { ...entry, key }, {
 			fetch: noFetch,
 		});
-		expect(Object.keys(makers).sort()).toEqual([...providerFacts(provider).offers].sort());
+		expect(Object.keys(makers).sort()).toEqual([...providerDefinition(provider).offers].sort());
 		for (const make of Object.values(makers)) expect(make("some-model").specificationVersion).toBe("v4");
-		expect(CHAT_FACTS[provider] !== undefined).toBe(makers.chat !== undefined);
+		expect(CHAT_CAPABILITIES[provider] !== undefined).toBe(makers.chat !== undefined);
 	});
 
 	test("takes nothing of the environment: no key, no address", async () => {

@@ -1,6 +1,6 @@
 import { ownAddress } from "../../config/index.ts";
 import type { Fetch } from "../connect.ts";
-import { lowerCased } from "../node.ts";
+import { lowerCasedNames } from "../node.ts";
 import { type ModelMakers, PACKAGES } from "./packages.ts";
 import { providerFetch } from "./provider-fetch.ts";
 import type { ProviderUpstream } from "./provider-upstream.ts";
@@ -17,7 +17,7 @@ export async function loadProvider(config: ProviderUpstream, { fetch }: { readon
 	const settings = {
 		apiKey: key,
 		...(isOwn && entry.findsAddress ? {} : { baseURL: url.replace(/\/+$/, "") }),
-		headers: lowerCased(headers),
+		headers: lowerCasedNames(headers),
 		fetch: providerFetch(fetch, move),
 	};
 	return entry.load(settings, options);

@@ -5,7 +5,7 @@ import { initFor } from "../node.ts";
 export type PackageFetch = typeof globalThis.fetch;
 
 /** Where requests of a provider are sent instead: what begins with one of `from` goes below `to`. */
-export interface Move {
+export interface Relocation {
 	readonly from: readonly string[];
 	readonly to: string;
 }
@@ -14,7 +14,7 @@ export interface Move {
  * Our fetch as a provider's package calls it: no redirect is followed, no time limit but ours, answers unpacked,
  * our name. `move` for packages that know only their own address.
  */
-export function providerFetch(send: Fetch, move?: Move): PackageFetch {
+export function providerFetch(send: Fetch, move?: Relocation): PackageFetch {
 	const call = async (input: string | URL | Request, given: RequestInit = {}): Promise<Response> => {
 		const asked = input instanceof Request ? input.url : String(input);
 		const url = move ? moved(asked, move) : asked;
@@ -27,7 +27,7 @@ export function providerFetch(send: Fetch, move?: Move): PackageFetch {
 	return Object.assign(call, { preconnect: () => {} });
 }
 
-function moved(url: string, { from, to }: Move): string {
+function moved(url: string, { from, to }: Relocation): string {
 	const prefix = from.find((start) => url === start || url.startsWith(`${start}/`) || url.startsWith(`${start}?`));
 	return prefix === undefined ? url : to.replace(/\/+$/, "") + url.slice(prefix.length);
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, sign } from "node:crypto";
-import { broken, failureOfAnswer } from "../failures.ts";
+import { brokenAnswer, failureOfAnswer } from "../failures.ts";
 import type { PackageFetch } from "./provider-fetch.ts";
 
 const TOKEN_URL = "https://oauth2.googleapis.com/token";
@@ -56,7 +56,7 @@ export class ServiceAccountToken {
 		if (!response.ok) throw failureOfAnswer(response.status < 500 ? 401 : response.status, body, null);
 		const { access_token: text, expires_in: seconds } = body as { access_token?: unknown; expires_in?: unknown };
 		if (typeof text !== "string" || text === "")
-			throw broken("no access token in the answer of the token endpoint", response.status);
+			throw brokenAnswer("no access token in the answer of the token endpoint", response.status);
 		const lifeMs = (typeof seconds === "number" ? seconds : LIFE_SECONDS) * 1000;
 		this.#token = { text, untilMs: nowMs + Math.max(lifeMs - MARGIN_MS, 0) };
 		return text;

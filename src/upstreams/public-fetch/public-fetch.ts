@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { PartyCapacity } from "../../fairness/index.ts";
-import { type Dial, exchange } from "./exchange.ts";
+import { type Dial, httpGet } from "./http-get.ts";
 import { type PublicAnswer, type PublicFetch, PublicFetchFault, type PublicGet } from "./port.ts";
 import { publicTarget, type Target } from "./public-url.ts";
 import { ACCEPT_ENCODING, type BodyListener, readBody } from "./read-body.ts";
@@ -115,7 +115,7 @@ class Reading implements BodyListener {
 			const timer = isLast ? undefined : setTimeout(() => attempt.abort(), CONNECT_MS);
 			const signal = AbortSignal.any([this.#end.signal, attempt.signal]);
 			try {
-				const message = await exchange({ target, address, headers, signal, dial, ...(ca === undefined ? {} : { ca }) });
+				const message = await httpGet({ target, address, headers, signal, dial, ...(ca === undefined ? {} : { ca }) });
 				this.#stir();
 				return message;
 			} catch (fault) {
@@ -141,11 +141,11 @@ class Reading implements BodyListener {
 		}
 	}
 
-	came(): void {
+	onBytes(): void {
 		this.#stir();
 	}
 
-	held(bytes: number): void {
+	onHeldBytes(bytes: number): void {
 		if (this.#memory.take(this.#wanted.tenant, bytes, this.#held) !== "taken")
 			throw new PublicFetchFault("busy", "Too much is read at once; try again shortly");
 		this.#held += bytes;

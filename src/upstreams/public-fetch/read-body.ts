@@ -16,9 +16,9 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 
 export interface BodyListener {
 	/** Something arrived. */
-	came(): void;
+	onBytes(): void;
 	/** So many bytes more are held, decompressed. What it throws ends the reading. */
-	held(bytes: number): void;
+	onHeldBytes(bytes: number): void;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function readBody(
 		length += piece.length;
 		if (length > maxBytes && !cutOff) return reject(tooLarge(maxBytes));
 		try {
-			told.held(piece.length);
+			told.onHeldBytes(piece.length);
 		} catch (fault) {
 			return reject(fault);
 		}
@@ -55,7 +55,7 @@ export async function readBody(
 		return undefined;
 	});
 	body.on("end", () => resolve(concatBytes(pieces)));
-	message.on("data", () => told.came());
+	message.on("data", () => told.onBytes());
 	message.on("error", (fault) => reject(brokenOff(fault)));
 	message.on("aborted", () => reject(brokenOff()));
 	if (decoder !== null) {

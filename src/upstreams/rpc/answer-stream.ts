@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
-import type { BigAnswer } from "./big-answer.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { faultOfConnection, RpcFault } from "./faults.ts";
+import type { LargeAnswer } from "./large-answer.ts";
 import type { RpcMember } from "./member.ts";
 import type { RpcStream } from "./port.ts";
 
-export interface StreamParts {
+export interface AnswerStreamDeps {
 	readonly clock: Clock;
 	/** How long the upstream may be silent while somebody waits for it. */
 	readonly silenceMs: number;
@@ -19,7 +19,7 @@ export interface StreamParts {
 }
 
 /** A big answer as the caller reads it: a piece is read from the upstream when one is asked for, so nothing gathers. */
-export function answerStream(answer: BigAnswer, parts: StreamParts): RpcStream {
+export function answerStream(answer: LargeAnswer, parts: AnswerStreamDeps): RpcStream {
 	const { clock, silenceMs, signal, end, faults, requestId, member } = parts;
 	let over = false;
 	const stop = (fault?: RpcFault): void => {
@@ -29,7 +29,7 @@ export function answerStream(answer: BigAnswer, parts: StreamParts): RpcStream {
 			end();
 			return;
 		}
-		faults.tell(requestId, member, fault);
+		faults.log(requestId, member, fault);
 		end(fault);
 	};
 	const cancel = (): void => {

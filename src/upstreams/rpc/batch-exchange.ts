@@ -1,10 +1,10 @@
 import { JsonValueEnd, NotJson, nextTurn, skipWhitespace } from "../../wire/index.ts";
 import { bodyOf, smallBody } from "./body.ts";
-import { type Envelope, errorOf, nothingAfter, numberOfId, outcomeOf, readEnvelope } from "./envelope.ts";
-import { type Answered, ask, type Exchange, faultOfResponse, itemHead, nextIds, post, refusalOf } from "./exchange.ts";
-import { broken, faultOfConnection, faultOfError, RpcFault } from "./faults.ts";
+import { type Exchange, faultOfResponse, type ItemAnswer, itemHead, nextIds, postBody, refusalOf, sendItem } from "./exchange.ts";
+import { brokenAnswer, faultOfConnection, faultOfError, RpcFault } from "./faults.ts";
 import { gather } from "./gather.ts";
 import type { RpcItem } from "./port.ts";
+import { errorOf, nothingAfter, numberOfId, outcomeOf, type ResponseMembers, readResponseMembers } from "./response-members.ts";
 
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
@@ -21,7 +21,7 @@ const MAX_MORE = 100;
 const ALONE_AT_ONCE = 8;
 
 /** What came of the items of one array, by their place in it: an answer, the fault of that item, or null for a missing one. */
-export type ArrayAnswer = (Answered | RpcFault | null)[];
+export type ArrayAnswer = (ItemAnswer | RpcFault | null)[];
 
 /** A server takes no array of so many items. */
 export class BatchRefused extends RpcFault {
@@ -56,9 +56,9 @@ function arrayBody(items: readonly RpcItem[], first: number): Uint8Array {
  * Asks one upstream many things with one array. Throws RpcFault where none of them was answered, BatchRefused where it
  * takes no such array.
  */
-export async function askArray(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+export async function sendArray(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const first = nextIds(items.length);
-	const response = await post(exchange, arrayBody(items, first));
+	const response = await postBody(exchange, arrayBody(items, first));
 	const { status } = response;
 	try {
 		if (status === 413) {
@@ -85,7 +85,7 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 	at = skipWhitespace(bytes, at + 1);
 	let stepEnd = at + STEP_BYTES;
 	while (bytes[at] !== CLOSE_BRACKET) {
-		if (++elements > count + MAX_MORE) throw broken("an array of more answers than were asked for");
+		if (++elements > count + MAX_MORE) throw brokenAnswer("an array of more answers than were asked for");
 		const { envelope, fault, end } = readElement(bytes, at);
 		// Ids that are none of ours, and a second answer under the same id, are passed over.
 		const place = envelope.id === null ? -1 : numberOfId(envelope.id) - first;
@@ -99,16 +99,16 @@ async function answersOf(bytes: Uint8Array, first: number, count: number, status
 			stepEnd = at + STEP_BYTES;
 		}
 		if (bytes[at] === COMMA) at = skipWhitespace(bytes, at + 1);
-		else if (bytes[at] !== CLOSE_BRACKET) throw broken("an answer that is no JSON");
+		else if (bytes[at] !== CLOSE_BRACKET) throw brokenAnswer("an answer that is no JSON");
 	}
 	const after = nothingAfter(bytes, at + 1);
 	if (after !== null) throw after;
-	if (answered === 0) throw broken("an array that answers nothing");
+	if (answered === 0) throw brokenAnswer("an array that answers nothing");
 	return answers;
 }
 
 interface Element {
-	readonly envelope: Envelope;
+	readonly envelope: ResponseMembers;
 	/** Why it is no answer: it says nothing of the others. */
 	readonly fault: RpcFault | null;
 	/** The index after it. */
@@ -117,15 +117,15 @@ interface Element {
 
 /** One element of an array of answers. Throws RpcFault where its end cannot be found. */
 function readElement(bytes: Uint8Array, at: number): Element {
-	const envelope: Envelope = { id: null, result: null, error: null };
+	const envelope: ResponseMembers = { id: null, result: null, error: null };
 	try {
-		const end = readEnvelope(bytes, at, envelope);
+		const end = readResponseMembers(bytes, at, envelope);
 		if (end !== null && "at" in end) return { envelope, fault: null, end: end.at };
 	} catch (fault) {
 		if (!(fault instanceof RpcFault)) throw fault;
 		return { envelope, fault, end: endOf(bytes, at) };
 	}
-	throw broken("an answer that ends early");
+	throw brokenAnswer("an answer that ends early");
 }
 
 function endOf(bytes: Uint8Array, at: number): number {
@@ -133,13 +133,13 @@ function endOf(bytes: Uint8Array, at: number): number {
 		const end = new JsonValueEnd().feed(bytes, at);
 		if (end >= 0) return end;
 	} catch (error) {
-		if (error instanceof NotJson) throw broken("an answer that is no JSON");
+		if (error instanceof NotJson) throw brokenAnswer("an answer that is no JSON");
 		throw error;
 	}
-	throw broken("an answer that ends early");
+	throw brokenAnswer("an answer that ends early");
 }
 
-function itemAnswer(bytes: Uint8Array, envelope: Envelope): Answered | RpcFault {
+function itemAnswer(bytes: Uint8Array, envelope: ResponseMembers): ItemAnswer | RpcFault {
 	try {
 		const outcome = outcomeOf(bytes, envelope);
 		if (outcome.kind === "result" || envelope.error === null) return outcome;
@@ -155,28 +155,28 @@ const SAID_MAXIMUM = /(?:max(?:imum)?|limit|exceeds?|up to|more than|at most)\D{
 
 /** One object in answer to an array: what it says of arrays, of a pause, or nothing that makes sense. */
 function refusalOfArray(bytes: Uint8Array, from: number): RpcFault {
-	const envelope: Envelope = { id: null, result: null, error: null };
-	const end = readEnvelope(bytes, from, envelope);
-	if (end === null || "open" in end) return broken("an answer that ends early");
-	if (envelope.error === null) return broken("one object in answer to an array");
+	const envelope: ResponseMembers = { id: null, result: null, error: null };
+	const end = readResponseMembers(bytes, from, envelope);
+	if (end === null || "open" in end) return brokenAnswer("an answer that ends early");
+	if (envelope.error === null) return brokenAnswer("one object in answer to an array");
 	const { code, message } = errorOf(bytes, envelope.error);
 	if (ABOUT_BATCHES.test(message) || code === -32600) {
 		const says = SAID_MAXIMUM.exec(message)?.[1];
 		return new BatchRefused(`error ${code} in answer to an array`, says === undefined ? null : Number(says));
 	}
 	const fault = code === null ? null : faultOfError({ kind: "error", value: new Uint8Array(), code }, message);
-	return fault?.kind === "busy" ? fault : broken(`error ${code} in answer to an array`);
+	return fault?.kind === "busy" ? fault : brokenAnswer(`error ${code} in answer to an array`);
 }
 
 /** Asks one by one what a server does not take as an array. Throws the last fault where none was answered. */
-export async function askOneByOne(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+export async function sendOneByOne(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 	const answers: ArrayAnswer = Array.from({ length: items.length }, () => null);
 	const queue = items.entries();
 	let answered = 0;
 	const work = async (): Promise<void> => {
 		for (const [index, item] of queue) {
 			try {
-				const answer = await ask(exchange, item);
+				const answer = await sendItem(exchange, item);
 				answers[index] = "next" in answer ? await answer.gathered() : answer;
 				answered++;
 			} catch (error) {
@@ -187,7 +187,7 @@ export async function askOneByOne(exchange: Exchange, items: readonly RpcItem[])
 	};
 	await Promise.all(Array.from({ length: Math.min(ALONE_AT_ONCE, items.length) }, work));
 	const last = answers.findLast((answer) => answer instanceof RpcFault);
-	if (answered === 0) throw last instanceof RpcFault ? last : broken("an array that answers nothing");
+	if (answered === 0) throw last instanceof RpcFault ? last : brokenAnswer("an array that answers nothing");
 	return answers;
 }
 

@@ -1,23 +1,23 @@
-import { AllFailed } from "./all-failed.ts";
-import { type ArrayAnswer, askArray, askOneByOne, BatchRefused, smallerBatch } from "./batch-exchange.ts";
-import type { Answered, Exchange } from "./exchange.ts";
-import { failureOf, offline } from "./failure-answer.ts";
-import { broken, RpcFault } from "./faults.ts";
+import { AllAttemptsFailed } from "./all-attempts-failed.ts";
+import { type ArrayAnswer, BatchRefused, sendArray, sendOneByOne, smallerBatch } from "./batch-exchange.ts";
+import type { Exchange, ItemAnswer } from "./exchange.ts";
+import { callError, networkOffline } from "./failure-answer.ts";
+import { brokenAnswer, RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 import type { NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome } from "./port.ts";
-import { type Leg, Race, type Won } from "./race.ts";
+import { Race, type RaceResult, type RpcAttempt } from "./race.ts";
 import { safetyOf, safetyOfAll } from "./sends.ts";
-import { type CallTools, membersFor, settled } from "./single.ts";
+import { type CallDeps, membersFor, settleSend } from "./single.ts";
 
 /** Items of one batch at the upstreams of its network (docs/rpc.md). Throws as `single` does. */
 export async function batch(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
-	tools: CallTools,
+	tools: CallDeps,
 ): Promise<RpcAnswer<readonly RpcOutcome[]>> {
 	const ordered = await membersFor(call, pool, tools);
-	if (pool === undefined || ordered.length === 0) throw offline(call.network, pool);
+	if (pool === undefined || ordered.length === 0) throw networkOffline(call.network, pool);
 	return new Batch(call, pool, tools, ordered).run();
 }
 
@@ -26,9 +26,9 @@ interface Place {
 	readonly position: number;
 	readonly item: RpcItem;
 	readonly asked: Set<RpcMember>;
-	outcome: Answered | null;
+	outcome: ItemAnswer | null;
 	/** The error of an upstream that does not have the method: the answer where no other has it. */
-	fallback: Answered | null;
+	fallback: ItemAnswer | null;
 	/** A send that may have been taken, without a word of it. */
 	unknown: boolean;
 }
@@ -41,15 +41,15 @@ interface Group {
 class Batch {
 	readonly #call: RpcCall;
 	readonly #pool: NetworkPool;
-	readonly #tools: CallTools;
+	readonly #tools: CallDeps;
 	readonly #ordered: readonly RpcMember[];
 	readonly #places: readonly Place[];
 	readonly #deadlineMs: number;
-	readonly #failures: AllFailed[] = [];
+	readonly #failures: AllAttemptsFailed[] = [];
 	readonly #answers = new Map<RpcMember, number>();
 	#retries = 0;
 
-	constructor(call: RpcCall, pool: NetworkPool, tools: CallTools, ordered: readonly RpcMember[]) {
+	constructor(call: RpcCall, pool: NetworkPool, tools: CallDeps, ordered: readonly RpcMember[]) {
 		this.#call = call;
 		this.#pool = pool;
 		this.#tools = tools;
@@ -63,7 +63,7 @@ class Batch {
 			unknown: false,
 		}));
 		const slow = call.items.some(({ method }) => method.slow);
-		this.#deadlineMs = tools.clock.nowMs() + (slow ? tools.rpcSlowMs : tools.rpcMs);
+		this.#deadlineMs = tools.clock.monotonicMs() + (slow ? tools.rpcSlowMs : tools.rpcMs);
 	}
 
 	async run(): Promise<RpcAnswer<readonly RpcOutcome[]>> {
@@ -78,7 +78,7 @@ class Batch {
 			const unknown = this.#places.filter((place) => place.unknown).map(({ position }) => position);
 			const faults = this.#failures.flatMap((failure) => failure.faults);
 			const late = this.#failures.some((failure) => failure.late);
-			throw failureOf(network, new AllFailed(faults, late, this.#retries, unknown.length > 0), unknown);
+			throw callError(network, new AllAttemptsFailed(faults, late, this.#retries, unknown.length > 0), unknown);
 		}
 		const [most] = [...this.#answers].sort(([, a], [, b]) => b - a);
 		return { outcome: outcomes, upstream: most?.[0].name ?? null, retries: this.#retries };
@@ -86,14 +86,14 @@ class Batch {
 
 	/** One array for each member that is the first choice of some items. Items that nobody is left for are in none. */
 	#groups(places: readonly Place[]): Group[] {
-		const nowMs = this.#tools.clock.nowMs();
+		const nowMs = this.#tools.clock.monotonicMs();
 		if (places.length === 0 || nowMs >= this.#deadlineMs) return [];
 		const groups = new Map<RpcMember, { members: readonly RpcMember[]; places: Place[] }>();
 		for (const place of places) {
 			const { method } = place.item;
 			const able = this.#pool.able(this.#ordered, place.item);
 			const isLeft = (member: RpcMember) =>
-				!place.asked.has(member) && (place.fallback === null || !member.facts.learned.isLacking(method.name, nowMs));
+				!place.asked.has(member) && (place.fallback === null || !member.state.learned.isLacking(method.name, nowMs));
 			const members = place.asked.size === 0 ? able : able.filter(isLeft);
 			const [first] = members;
 			if (first === undefined) continue;
@@ -130,14 +130,14 @@ class Batch {
 			won.end();
 			return this.#take(won, places);
 		} catch (error) {
-			if (!(error instanceof AllFailed)) throw error;
+			if (!(error instanceof AllAttemptsFailed)) throw error;
 			this.#failures.push(error);
 			this.#retries += error.retries;
 			return this.#failed(error, places, asked);
 		}
 	}
 
-	#failed({ late, mayBeTaken }: AllFailed, places: readonly Place[], asked: ReadonlySet<RpcMember>): Place[] {
+	#failed({ late, mayBeTaken }: AllAttemptsFailed, places: readonly Place[], asked: ReadonlySet<RpcMember>): Place[] {
 		const left: Place[] = [];
 		for (const place of places) {
 			for (const member of asked) place.asked.add(member);
@@ -148,8 +148,8 @@ class Batch {
 		return left;
 	}
 
-	#take({ value, member, retries }: Won<ArrayAnswer>, places: readonly Place[]): Place[] {
-		const { learned } = member.facts;
+	#take({ value, member, retries }: RaceResult<ArrayAnswer>, places: readonly Place[]): Place[] {
+		const { learned } = member.state;
 		const left: Place[] = [];
 		let answered = 0;
 		this.#retries += retries;
@@ -164,7 +164,7 @@ class Batch {
 			}
 			if (answer?.kind === "unsupported") {
 				place.fallback ??= answer.fallback;
-				learned.lacks(place.item.method.name, this.#tools.clock.nowMs());
+				learned.lacks(place.item.method.name, this.#tools.clock.monotonicMs());
 			}
 			const isRead = safetyOf(place.item) === "read";
 			if (isRead || (answer !== null && !answer.mayBeTaken)) left.push(place);
@@ -172,11 +172,11 @@ class Batch {
 		}
 		this.#answers.set(member, (this.#answers.get(member) ?? 0) + answered);
 		const busy = value.find((answer) => answer instanceof RpcFault && answer.kind === "busy");
-		if (busy instanceof RpcFault) this.#pool.failed(member, busy);
+		if (busy instanceof RpcFault) this.#pool.reportFailure(member, busy);
 		return left;
 	}
 
-	async #attempt(leg: Leg, items: readonly RpcItem[]): Promise<ArrayAnswer> {
+	async #attempt(leg: RpcAttempt, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { member, signal, fresh } = leg;
 		const { requestId, onSent } = this.#call;
 		const { fetch, faults } = this.#tools;
@@ -186,30 +186,30 @@ class Batch {
 			if (!leg.afterTaken && !items.some(({ mayBeTaken }) => mayBeTaken)) return answers;
 			return await Promise.all(answers.map((answer, index) => this.#settled(answer, items[index], leg)));
 		} catch (error) {
-			if (error instanceof RpcFault && !signal.aborted) faults.tell(requestId, member, error);
+			if (error instanceof RpcFault && !signal.aborted) faults.log(requestId, member, error);
 			throw error;
 		}
 	}
 
-	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: Leg): Promise<ArrayAnswer[number]> {
+	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: RpcAttempt): Promise<ArrayAnswer[number]> {
 		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
 		if (!leg.afterTaken && item.mayBeTaken !== true) return answer;
-		const now = await settled(answer, this.#call, item, leg, this.#tools);
+		const now = await settleSend(answer, this.#call, item, leg, this.#tools);
 		return "next" in now ? answer : now;
 	}
 
 	/** In as many arrays as the member takes, which may turn out now. Throws RpcFault where nothing was answered. */
 	async #askAll(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
-		const { learned } = exchange.member.facts;
+		const { learned } = exchange.member.state;
 		const { clock } = this.#tools;
-		const max = learned.batchMax(clock.nowMs());
-		if (max <= 1) return askOneByOne(exchange, items);
+		const max = learned.batchMax(clock.monotonicMs());
+		if (max <= 1) return sendOneByOne(exchange, items);
 		if (items.length > max) return this.#askInPieces(exchange, items, max);
 		try {
-			return answeredOrThrow(await askArray(exchange, items));
+			return answeredOrThrow(await sendArray(exchange, items));
 		} catch (error) {
 			if (!(error instanceof BatchRefused)) throw error;
-			learned.takesAtMost(smallerBatch(error, items.length), clock.nowMs());
+			learned.takesAtMost(smallerBatch(error, items.length), clock.monotonicMs());
 			return this.#askAll(exchange, items);
 		}
 	}
@@ -236,5 +236,5 @@ class Batch {
 function answeredOrThrow(answers: ArrayAnswer): ArrayAnswer {
 	const useful = answers.some((answer) => answer !== null && !(answer instanceof RpcFault && answer.fallback === null));
 	if (useful) return answers;
-	throw answers.find((answer) => answer instanceof RpcFault) ?? broken("an array that answers nothing");
+	throw answers.find((answer) => answer instanceof RpcFault) ?? brokenAnswer("an array that answers nothing");
 }

@@ -8,8 +8,8 @@ import {
 	inflateSync,
 	zstdDecompressSync,
 } from "node:zlib";
-import { letGo } from "../connect.ts";
-import { broken } from "./faults.ts";
+import { cancelBody } from "../connect.ts";
+import { brokenAnswer } from "./faults.ts";
 
 /** How answers may be packed, as Accept-Encoding says. */
 export const ACCEPTED_ENCODINGS = "gzip, zstd, br, deflate";
@@ -58,13 +58,13 @@ export function bodyOf(response: Response): Body {
 			const read = await reader?.read();
 			return read === undefined || read.done ? null : read.value;
 		},
-		cancel: () => letGo(reader),
+		cancel: () => cancelBody(reader),
 	};
 	if (encoding === "identity" || encoding === "") return raw;
 	const codec = CODECS.get(encoding);
 	if (codec === undefined) {
 		raw.cancel();
-		throw broken("an answer packed in a way that was not asked for");
+		throw brokenAnswer("an answer packed in a way that was not asked for");
 	}
 	return unpacked(raw, codec);
 }
@@ -92,7 +92,8 @@ function unpacked(raw: Body, codec: Codec): Body {
 				whole = codec.whole(packed, { maxOutputLength: MAX_WHOLE });
 				return;
 			} catch (error) {
-				if ((error as { code?: unknown }).code !== "ERR_BUFFER_TOO_LARGE") throw broken("an answer that cannot be unpacked");
+				if ((error as { code?: unknown }).code !== "ERR_BUFFER_TOO_LARGE")
+					throw brokenAnswer("an answer that cannot be unpacked");
 			}
 		}
 		inner = inflated(pieces, raw, codec.stream());
@@ -130,7 +131,7 @@ function inflated(first: readonly Uint8Array[], raw: Body, inflater: Inflater): 
 				const { value, done } = await chunks.next();
 				return done ? null : value;
 			} catch (error) {
-				throw isZlibError(error) ? broken("an answer that cannot be unpacked") : error;
+				throw isZlibError(error) ? brokenAnswer("an answer that cannot be unpacked") : error;
 			}
 		},
 		cancel() {
@@ -144,7 +145,7 @@ function inflated(first: readonly Uint8Array[], raw: Body, inflater: Inflater): 
 }
 
 function write(inflater: Inflater, piece: Uint8Array): Promise<void> | undefined {
-	if (inflater.destroyed) throw broken("its reader left");
+	if (inflater.destroyed) throw brokenAnswer("its reader left");
 	if (inflater.write(piece)) return undefined;
 	return new Promise((resolve, reject) => {
 		const settle = (end: () => void) => {
@@ -153,7 +154,7 @@ function write(inflater: Inflater, piece: Uint8Array): Promise<void> | undefined
 			end();
 		};
 		const onDrain = () => settle(resolve);
-		const onClose = () => settle(() => reject(broken("its reader left")));
+		const onClose = () => settle(() => reject(brokenAnswer("its reader left")));
 		inflater.once("drain", onDrain);
 		inflater.once("close", onClose);
 	});

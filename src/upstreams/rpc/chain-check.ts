@@ -1,9 +1,9 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
-import { askJson, blockNumberOf } from "./ask-json.ts";
+import { blockNumberOf, callForJson } from "./call-for-json.ts";
 import type { RpcMember } from "./member.ts";
-import type { ToldHeads } from "./network-heads.ts";
+import type { ReportedHeads } from "./network-heads.ts";
 
 /** What a server says of its chain. `silent`: it did not answer as a node does. */
 export type ChainCheck =
@@ -14,14 +14,14 @@ export type ChainCheck =
 /** Asks a server for the id of its chain, and for its newest block: one that has none to tell is not in use yet. */
 export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
 	const prefix = prefixOf(network);
-	const tell = (name: string) => askJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
+	const tell = (name: string) => callForJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
 	try {
 		const id = hexOf(await tell("chainId"));
 		if (id === null) return { kind: "silent" };
 		if (network.chainIdHex !== null && id !== hexOf(network.chainIdHex)) return { kind: "wrong", got: id };
 		const block = blockNumberOf(await tell("blockNumber"));
 		if (block === null) return { kind: "silent" };
-		member.facts.reached = block;
+		member.state.reached = block;
 		return { kind: "right" };
 	} catch {
 		return { kind: "silent" };
@@ -32,16 +32,16 @@ export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, 
  * Asks a server how far it is, and once more for a block that was final before, where one is named for what it tells.
  * Never throws; what it does not say is null.
  */
-export async function tellHeads(
+export async function readHeads(
 	fetch: Fetch,
 	clock: Clock,
 	member: RpcMember,
 	network: RpcNetwork,
 	toAskAgain: (finalized: number) => number | null,
-): Promise<ToldHeads> {
+): Promise<ReportedHeads> {
 	const tell = async (method: string, params: readonly unknown[]): Promise<unknown> => {
 		try {
-			return await askJson({ fetch, clock, member, method, params, fresh: false });
+			return await callForJson({ fetch, clock, member, method, params, fresh: false });
 		} catch {
 			return null;
 		}
@@ -49,7 +49,7 @@ export async function tellHeads(
 	// Starknet has no tag for what is final.
 	const isEvm = network.vm === "evm";
 	const block = async (named: string) => numbered(await tell("eth_getBlockByNumber", [named, false]));
-	const final = async (): Promise<Omit<ToldHeads, "latest">> => {
+	const final = async (): Promise<Omit<ReportedHeads, "latest">> => {
 		const last = await block("finalized");
 		const { number: finalized, hash } = last;
 		const before = finalized === null ? null : toAskAgain(finalized);

@@ -1,12 +1,20 @@
 import type { RpcMethod } from "../../catalog/rpc/types.ts";
 import { skipWhitespace } from "../../wire/index.ts";
 import type { Fetch } from "../connect.ts";
-import { BigAnswer, MAX_TAIL } from "./big-answer.ts";
 import { type Body, bodyOf, smallBody } from "./body.ts";
-import { type Envelope, errorOf, isOurId, isUnreadRequest, nothingAfter, outcomeOf, readEnvelope } from "./envelope.ts";
-import { broken, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
+import { brokenAnswer, faultOfConnection, faultOfError, faultOfStatus, RpcFault } from "./faults.ts";
+import { LargeAnswer, MAX_TAIL } from "./large-answer.ts";
 import type { RpcMember } from "./member.ts";
 import type { RpcOutcome } from "./port.ts";
+import {
+	errorOf,
+	isOurId,
+	isUnreadRequest,
+	nothingAfter,
+	outcomeOf,
+	type ResponseMembers,
+	readResponseMembers,
+} from "./response-members.ts";
 
 /** A single answer up to this is gathered; a longer one is handed on while it comes. */
 export const MAX_GATHERED = 256 * 1024;
@@ -17,7 +25,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LESS_THAN = 0x3c;
 
-export type Answered = Exclude<RpcOutcome, { kind: "missing" }>;
+export type ItemAnswer = Exclude<RpcOutcome, { kind: "missing" }>;
 
 export interface Exchange {
 	readonly fetch: Fetch;
@@ -44,12 +52,12 @@ export function itemHead(method: string, id: number): string {
 }
 
 /** Of an item what goes upstream. */
-export interface AskedItem {
+export interface SentItem {
 	readonly method: Pick<RpcMethod, "name">;
 	readonly params: Uint8Array;
 }
 
-function itemBody({ method, params }: AskedItem, id: number): Uint8Array {
+function itemBody({ method, params }: SentItem, id: number): Uint8Array {
 	const head = itemHead(method.name, id);
 	const length = Buffer.byteLength(head);
 	const body = Buffer.allocUnsafe(length + params.length + 1);
@@ -60,8 +68,8 @@ function itemBody({ method, params }: AskedItem, id: number): Uint8Array {
 }
 
 /** Posts a body; resolves at the headers of the answer, whatever they say. Throws RpcFault where there is none. */
-export async function post({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
-	const { counts } = member.facts;
+export async function postBody({ fetch, member, requestId, signal, fresh }: Exchange, body: Uint8Array): Promise<Response> {
+	const { counts } = member.state;
 	const startedAt = performance.now();
 	const ended = (outcome: string) => counts.ended(outcome, performance.now() - startedAt);
 	try {
@@ -86,9 +94,9 @@ export async function post({ fetch, member, requestId, signal, fresh }: Exchange
 }
 
 /** Asks one upstream one thing. Throws RpcFault for all that is no answer, and what its signal was aborted with. */
-export async function ask(exchange: Exchange, item: AskedItem): Promise<Answered | BigAnswer> {
+export async function sendItem(exchange: Exchange, item: SentItem): Promise<ItemAnswer | LargeAnswer> {
 	const id = nextIds(1);
-	const response = await post(exchange, itemBody(item, id));
+	const response = await postBody(exchange, itemBody(item, id));
 	try {
 		if (!mayAnswer(response.status)) throw await faultOfResponse(response, id);
 		const small = smallBody(response);
@@ -105,7 +113,7 @@ function mayAnswer(status: number): boolean {
 	return (status >= 200 && status < 300) || status === 400;
 }
 
-async function gathered(body: Body, id: number, status: number): Promise<Answered | BigAnswer> {
+async function gathered(body: Body, id: number, status: number): Promise<ItemAnswer | LargeAnswer> {
 	const pieces: Uint8Array[] = [];
 	let length = 0;
 	let max = MAX_GATHERED;
@@ -114,8 +122,8 @@ async function gathered(body: Body, id: number, status: number): Promise<Answere
 			pieces.push(piece);
 			length += piece.length;
 			if (length <= max) continue;
-			if (max > MAX_GATHERED) throw broken("an answer that goes on after its value");
-			const big = BigAnswer.from(joined(pieces, length), body, id);
+			if (max > MAX_GATHERED) throw brokenAnswer("an answer that goes on after its value");
+			const big = LargeAnswer.from(joined(pieces, length), body, id);
 			if (big !== null) return big;
 			max = length + MAX_TAIL;
 		}
@@ -131,17 +139,17 @@ export function joined(pieces: readonly Uint8Array[], length: number): Uint8Arra
 }
 
 /** What a whole body says. Throws RpcFault for what is no answer to the request with this id. */
-export function answerOf(bytes: Uint8Array, id: number, status: number): Answered {
+export function answerOf(bytes: Uint8Array, id: number, status: number): ItemAnswer {
 	const from = skipWhitespace(bytes, 0);
 	const refusal = refusalOf(bytes, from, status);
 	if (refusal !== null) throw refusal;
 	// Some gateways answer one request as a batch of one.
 	const isArray = bytes[from] === OPEN_BRACKET;
-	const envelope: Envelope = { id: null, result: null, error: null };
-	const end = readEnvelope(bytes, isArray ? skipWhitespace(bytes, from + 1) : from, envelope);
-	if (end === null || "open" in end) throw broken("an answer that ends early");
+	const envelope: ResponseMembers = { id: null, result: null, error: null };
+	const end = readResponseMembers(bytes, isArray ? skipWhitespace(bytes, from + 1) : from, envelope);
+	if (end === null || "open" in end) throw brokenAnswer("an answer that ends early");
 	const close = skipWhitespace(bytes, end.at);
-	if (isArray && bytes[close] !== CLOSE_BRACKET) throw broken("an array of several in answer to one request");
+	if (isArray && bytes[close] !== CLOSE_BRACKET) throw brokenAnswer("an array of several in answer to one request");
 	const after = nothingAfter(bytes, isArray ? close + 1 : end.at);
 	if (after !== null) throw after;
 	const outcome = outcomeOf(bytes, envelope);
@@ -150,19 +158,19 @@ export function answerOf(bytes: Uint8Array, id: number, status: number): Answere
 		const fault = faultOfError(outcome, messageOf(bytes, envelope));
 		if (fault !== null) throw fault;
 	}
-	if (!isOurId(envelope.id, id) && !isUnreadRequest(envelope, outcome)) throw broken("an answer with another id");
+	if (!isOurId(envelope.id, id) && !isUnreadRequest(envelope, outcome)) throw brokenAnswer("an answer with another id");
 	if (status === 400 && outcome.kind === "result") throw faultOfStatus(status);
 	return outcome;
 }
 
-function messageOf(bytes: Uint8Array, { error }: Envelope): string {
+function messageOf(bytes: Uint8Array, { error }: ResponseMembers): string {
 	return error === null ? "" : errorOf(bytes, error).message;
 }
 
 /** What a body is that is not even meant as JSON; null where it may be an answer. */
 export function refusalOf(bytes: Uint8Array, from: number, status: number): RpcFault | null {
-	if (from >= bytes.length) return status === 400 ? faultOfStatus(status) : broken("an empty answer");
-	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status) : broken("a page in place of an answer");
+	if (from >= bytes.length) return status === 400 ? faultOfStatus(status) : brokenAnswer("an empty answer");
+	if (bytes[from] === LESS_THAN) return status === 400 ? faultOfStatus(status) : brokenAnswer("a page in place of an answer");
 	return null;
 }
 

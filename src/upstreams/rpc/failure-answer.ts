@@ -1,17 +1,17 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
-import type { AllFailed } from "./all-failed.ts";
+import type { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import type { NetworkPool } from "./network.ts";
 import { RpcCallError, type RpcOutcome } from "./port.ts";
 
 /** What a caller gets where a network has no upstream that may be asked: what to configure, or when to come again. */
-export function offline({ slug }: RpcNetwork, pool: NetworkPool | undefined): RpcCallError {
+export function networkOffline({ slug }: RpcNetwork, pool: NetworkPool | undefined): RpcCallError {
 	const members = pool?.members ?? [];
 	if (members.length === 0) {
 		const variable = `TURNPIKE_RPC_${slug.toUpperCase().replaceAll("-", "_")}`;
 		const message = `${slug} has no upstream; the operator can set ${variable}=URL, or rpc.networks.${slug}.upstreams in turnpike.yaml`;
 		return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 60 });
 	}
-	if (members.every(({ facts }) => facts.chain === "wrong")) {
+	if (members.every(({ state }) => state.chain === "wrong")) {
 		const message = `${slug} is offline: its upstreams serve another chain; the operator can correct rpc.networks.${slug}.upstreams`;
 		return new RpcCallError("RPC_NETWORK_OFFLINE", { message, retryAfterSeconds: 60 });
 	}
@@ -20,7 +20,11 @@ export function offline({ slug }: RpcNetwork, pool: NetworkPool | undefined): Rp
 }
 
 /** The error of a call that no upstream answered. `unknownSends`: positions of sends that may have been taken; the caller is told by the route. */
-export function failureOf({ slug }: RpcNetwork, { faults, late }: AllFailed, unknownSends: readonly number[]): RpcCallError {
+export function callError(
+	{ slug }: RpcNetwork,
+	{ faults, late }: AllAttemptsFailed,
+	unknownSends: readonly number[],
+): RpcCallError {
 	if (late || (faults.length > 0 && faults.every(({ kind }) => kind === "timeout"))) {
 		const message =
 			unknownSends.length > 0
@@ -42,7 +46,7 @@ export function failureOf({ slug }: RpcNetwork, { faults, late }: AllFailed, unk
  * The error that stands in for an answer: where every upstream that was asked gave one, and none a better answer. The
  * first counts: it is that of the upstream that is the likeliest to have the method.
  */
-export function agreedError({ faults, late, mayBeTaken }: AllFailed): RpcOutcome | null {
+export function agreedError({ faults, late, mayBeTaken }: AllAttemptsFailed): RpcOutcome | null {
 	if (late || mayBeTaken) return null;
 	const asked = faults.filter(({ kind }) => kind !== "full");
 	return asked.every(({ fallback }) => fallback !== null) ? (asked[0]?.fallback ?? null) : null;

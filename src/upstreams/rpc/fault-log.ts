@@ -22,9 +22,9 @@ export class FaultLog {
 		this.#clock = clock;
 	}
 
-	tell(requestId: string, { network, name }: RpcMember, { kind, message }: RpcFault): void {
+	log(requestId: string, { network, name }: RpcMember, { kind, message }: RpcFault): void {
 		const key = `${network} ${name} ${kind}`;
-		const nowMs = this.#clock.nowMs();
+		const nowMs = this.#clock.monotonicMs();
 		const quiet = this.#quiet.get(key);
 		if (quiet !== undefined && nowMs < quiet.untilMs) {
 			quiet.untold++;
@@ -38,7 +38,7 @@ export class FaultLog {
 	}
 
 	/** Upstreams may be gone under new settings. */
-	forget(): void {
+	reset(): void {
 		this.#quiet.clear();
 	}
 }

@@ -47,7 +47,7 @@ export class RpcFault extends Error {
 	}
 }
 
-export function broken(message: string): RpcFault {
+export function brokenAnswer(message: string): RpcFault {
 	return new RpcFault("broken", message);
 }
 
@@ -74,7 +74,7 @@ export function faultOfStatus(status: number, headers?: Headers): RpcFault {
 		const pause = retryAfterSeconds(headers?.get("retry-after") ?? "1", Number.isNaN(servedMs) ? Date.now() : servedMs);
 		return new RpcFault("busy", message, { busySeconds: pause });
 	}
-	if (status >= 500) return broken(message);
+	if (status >= 500) return brokenAnswer(message);
 	if (status >= 300 && status < 400) return new RpcFault("refused", `${message}: a redirect`);
 	return new RpcFault("refused", message, { counts: STANDING.has(status) });
 }

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Body } from "./body.ts";
-import { broken, RpcFault } from "./faults.ts";
+import { brokenAnswer, RpcFault } from "./faults.ts";
 
 /** A body up to this stays in memory, while all such bodies together are within the bound. */
 const MAX_IN_MEMORY = 32 * 1024 * 1024;
@@ -37,7 +37,7 @@ export async function gather(body: Body): Promise<Uint8Array> {
 	try {
 		for (let piece = await body.next(); piece !== null; piece = await body.next()) {
 			length += piece.length;
-			if (length > MAX_GATHERED) throw broken(`an answer of more than ${MAX_GATHERED} bytes`);
+			if (length > MAX_GATHERED) throw brokenAnswer(`an answer of more than ${MAX_GATHERED} bytes`);
 			if (file !== null) file.write(piece);
 			else if (length <= MAX_IN_MEMORY && inMemory + piece.length <= MAX_ALL_IN_MEMORY) {
 				pieces.push(piece);

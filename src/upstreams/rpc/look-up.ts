@@ -1,28 +1,28 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { Fetch } from "../connect.ts";
-import { ask } from "./exchange.ts";
+import { sendItem } from "./exchange.ts";
 import { RpcFault } from "./faults.ts";
 import type { NetworkPool } from "./network.ts";
 import type { RpcLookUp } from "./port.ts";
-import type { Leg } from "./race.ts";
-import type { CallTools } from "./single.ts";
+import type { RpcAttempt } from "./race.ts";
+import type { CallDeps } from "./single.ts";
 
 const NULL = 0x6e;
 /** How long one upstream may take to say whether it knows a transaction. */
 const LOOK_UP_MS = 5_000;
 
 /** Whether this upstream has the transaction, in a block or waiting; null: it did not say. */
-export async function knows(
+export async function knowsTransaction(
 	fetch: Fetch,
 	network: RpcNetwork,
-	{ member, signal }: Pick<Leg, "member" | "signal">,
+	{ member, signal }: Pick<RpcAttempt, "member" | "signal">,
 	txHash: string,
 	requestId: string,
 ): Promise<boolean | null> {
 	const name = network.vm === "starknet" ? "starknet_getTransactionByHash" : "eth_getTransactionByHash";
 	const params = new TextEncoder().encode(JSON.stringify([txHash]));
 	try {
-		const answer = await ask({ fetch, member, requestId, signal, fresh: true }, { method: { name }, params });
+		const answer = await sendItem({ fetch, member, requestId, signal, fresh: true }, { method: { name }, params });
 		if (answer.kind !== "result") return network.vm === "starknet" ? false : null;
 		return "value" in answer && answer.value[0] !== NULL;
 	} catch (error) {
@@ -31,7 +31,7 @@ export async function knows(
 	}
 }
 
-export interface LookUp {
+export interface TransactionLookUp {
 	readonly network: RpcNetwork;
 	readonly txHash: string;
 	readonly requestId: string;
@@ -40,7 +40,11 @@ export interface LookUp {
 }
 
 /** Asks all upstreams of a network at once: a transaction may wait at one of them alone. */
-export async function lookUp(pool: NetworkPool | undefined, tools: CallTools, wanted: LookUp): Promise<RpcLookUp> {
+export async function lookUpTransaction(
+	pool: NetworkPool | undefined,
+	tools: CallDeps,
+	wanted: TransactionLookUp,
+): Promise<RpcLookUp> {
 	const { network, txHash, requestId, signal } = wanted;
 	const members = pool?.order() ?? [];
 	const controller = new AbortController();
@@ -52,7 +56,7 @@ export async function lookUp(pool: NetworkPool | undefined, tools: CallTools, wa
 	try {
 		const found = Promise.withResolvers<true>();
 		const answers = members.map(async (member) => {
-			const known = await knows(tools.fetch, network, leg(member), txHash, requestId);
+			const known = await knowsTransaction(tools.fetch, network, leg(member), txHash, requestId);
 			if (known === true) found.resolve(true);
 			return known;
 		});

@@ -1,11 +1,11 @@
 import type { RpcUpstreamConfig } from "../../config/schema.ts";
-import type { FairGate } from "../../fairness/index.ts";
+import type { FairQueue } from "../../fairness/index.ts";
 import { CallCounts } from "../call-counts.ts";
-import { callPlaces, resizePlaces } from "../call-places.ts";
-import type { Member } from "../care.ts";
+import { callSlots, resizeCallSlots } from "../call-slots.ts";
 import type { FetchInit } from "../connect.ts";
 import { Health } from "../health.ts";
-import { initFor, lowerCased } from "../node.ts";
+import type { Member } from "../health-monitor.ts";
+import { initFor, lowerCasedNames } from "../node.ts";
 import { ACCEPTED_ENCODINGS } from "./body.ts";
 import { LearnedLimits } from "./learned-limits.ts";
 
@@ -13,9 +13,9 @@ import { LearnedLimits } from "./learned-limits.ts";
 export type ChainState = "unknown" | "right" | "wrong";
 
 /** What is known of one server, whatever settings it stands under. */
-export interface ServerFacts {
+export interface ServerState {
 	readonly health: Health;
-	readonly load: FairGate;
+	readonly load: FairQueue;
 	readonly learned: LearnedLimits;
 	readonly counts: CallCounts;
 	chain: ChainState;
@@ -41,7 +41,7 @@ export interface RpcMember extends Member {
 	readonly capabilities: ReadonlySet<string> | null;
 	/** One of a chain definition's public endpoints. */
 	readonly isPublic: boolean;
-	readonly facts: ServerFacts;
+	readonly state: ServerState;
 	/** What makes it the same server, and the same under the same settings. */
 	readonly server: string;
 	readonly settings: string;
@@ -64,7 +64,7 @@ export function serverOf({ url, headers }: RpcUpstreamConfig): string {
 
 export function memberOf({ network, name, config, isPublic, server, before }: MemberSettings): RpcMember {
 	const { url, order, weight, capabilities, maxConcurrent = Number.POSITIVE_INFINITY, health } = config;
-	const facts = before?.facts ?? newFacts();
+	const facts = before?.state ?? newServerState();
 	const init = initFor(url);
 	return {
 		network,
@@ -78,7 +78,7 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 			// On one machine packing costs more than it saves.
 			"accept-encoding": init.proxy === false ? "identity" : ACCEPTED_ENCODINGS,
 			"user-agent": "turnpike",
-			...lowerCased(config.headers ?? {}),
+			...lowerCasedNames(config.headers ?? {}),
 		},
 		order,
 		weight,
@@ -88,17 +88,17 @@ export function memberOf({ network, name, config, isPublic, server, before }: Me
 		failures: health.failures,
 		probeEveryMs: health.probeEveryMs,
 		health: facts.health,
-		load: resizePlaces(facts.load, maxConcurrent),
-		facts,
+		load: resizeCallSlots(facts.load, maxConcurrent),
+		state: facts,
 		server,
 		settings: JSON.stringify([name, config, isPublic]),
 	};
 }
 
-function newFacts(): ServerFacts {
+function newServerState(): ServerState {
 	return {
 		health: new Health(),
-		load: callPlaces(Number.POSITIVE_INFINITY),
+		load: callSlots(Number.POSITIVE_INFINITY),
 		learned: new LearnedLimits(),
 		counts: new CallCounts(),
 		chain: "unknown",

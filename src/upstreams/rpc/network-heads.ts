@@ -20,7 +20,7 @@ export interface FinalBlock {
 }
 
 /** What a member told of its blocks, by number; null: it does not say. */
-export interface ToldHeads {
+export interface ReportedHeads {
 	readonly latest: number | null;
 	readonly finalized: number | null;
 	/** Of its final block. */
@@ -34,7 +34,7 @@ export interface NetworkHeadsOptions {
 	/** The members to ask: those that serve this chain and are not out. */
 	readonly members: () => readonly RpcMember[];
 	/** Never throws. `toAskAgain`: which block to ask for once more, by the final one that the member tells. */
-	readonly ask: (member: RpcMember, toAskAgain: (finalized: number) => number | null) => Promise<ToldHeads>;
+	readonly ask: (member: RpcMember, toAskAgain: (finalized: number) => number | null) => Promise<ReportedHeads>;
 	readonly onFinality: (finality: RpcFinality | null) => void;
 	/** True where somebody wants to know: a cache, or a pool with a choice. */
 	readonly isWanted: () => boolean;
@@ -56,7 +56,7 @@ const NOTHING: RpcFinality = { block: -1, upstreams: new Set() };
  */
 export class NetworkHeads {
 	readonly #options: NetworkHeadsOptions;
-	readonly #told = new Map<RpcMember["facts"], Told>();
+	readonly #reported = new Map<RpcMember["state"], Told>();
 	#finality: RpcFinality | null = null;
 	/** The last ones that were final, by number. They stay while the network is not in use, as what was proven by them. */
 	#finals: readonly FinalBlock[] = [];
@@ -77,7 +77,7 @@ export class NetworkHeads {
 
 	/** The network is called now. */
 	touch(): void {
-		this.#usedMs = this.#options.clock.nowMs();
+		this.#usedMs = this.#options.clock.monotonicMs();
 		if (this.#cancelTimer === null && !this.#isAsking && !this.#closed) void this.#round();
 	}
 
@@ -107,23 +107,23 @@ export class NetworkHeads {
 		this.#learnPeriod();
 		this.#cancelTimer = clock.after(this.#periodMs, () => {
 			this.#cancelTimer = null;
-			if (clock.nowMs() - this.#usedMs < UNUSED_MS) void this.#round();
+			if (clock.monotonicMs() - this.#usedMs < UNUSED_MS) void this.#round();
 			else this.#forget();
 		});
 	}
 
-	#take(member: RpcMember, told: ToldHeads, finals: readonly FinalBlock[]): void {
+	#take(member: RpcMember, told: ReportedHeads, finals: readonly FinalBlock[]): void {
 		const { latest, finalized, hash } = told;
-		const { facts } = member;
+		const { state } = member;
 		if (finals === this.#finals && isAnotherChain(told, finals)) {
 			this.#finals = [];
-			this.#told.clear();
+			this.#reported.clear();
 			this.#set(NOTHING);
 		}
 		// One that went back to before what it told has another chain of blocks now, or is behind a balancer.
-		if (latest !== null) facts.reached = latest;
+		if (latest !== null) state.reached = latest;
 		if (finalized !== null) {
-			this.#told.set(facts, { finalized, hash, atMs: this.#options.clock.nowMs() });
+			this.#reported.set(state, { finalized, hash, atMs: this.#options.clock.monotonicMs() });
 			// Forward it goes when all have been asked, back at once.
 			if (this.#finality !== null && finalized < this.#finality.block) this.#decide();
 		}
@@ -131,11 +131,11 @@ export class NetworkHeads {
 
 	#decide(): void {
 		const { clock, members } = this.#options;
-		const nowMs = clock.nowMs();
+		const nowMs = clock.monotonicMs();
 		const current = members();
 		let lowest: Told | null = null;
-		for (const { facts } of current) {
-			const told = this.#told.get(facts);
+		for (const { state } of current) {
+			const told = this.#reported.get(state);
 			if (told === undefined || nowMs - told.atMs > MAX_AGE_MS) continue;
 			if (lowest === null || told.finalized < lowest.finalized) lowest = told;
 		}
@@ -146,8 +146,8 @@ export class NetworkHeads {
 		const { finalized: block, hash } = lowest;
 		if (hash !== null) this.#remember({ block, hash });
 		const upstreams = new Set<string>();
-		for (const { name, facts } of current) {
-			const known = Math.max(facts.reached ?? -1, this.#told.get(facts)?.finalized ?? -1);
+		for (const { name, state } of current) {
+			const known = Math.max(state.reached ?? -1, this.#reported.get(state)?.finalized ?? -1);
 			if (known >= block) upstreams.add(name);
 		}
 		this.#set({ block, upstreams });
@@ -175,9 +175,9 @@ export class NetworkHeads {
 	}
 
 	#learnPeriod(): void {
-		const nowMs = this.#options.clock.nowMs();
+		const nowMs = this.#options.clock.monotonicMs();
 		let block = -1;
-		for (const { facts } of this.#options.members()) block = Math.max(block, facts.reached ?? -1);
+		for (const { state } of this.#options.members()) block = Math.max(block, state.reached ?? -1);
 		if (block < 0) return;
 		if (this.#best !== null && block > this.#best.block) {
 			const blockMs = (nowMs - this.#best.atMs) / (block - this.#best.block);
@@ -188,7 +188,7 @@ export class NetworkHeads {
 
 	/** What was told may be wrong when the network is called again. */
 	#forget(): void {
-		this.#told.clear();
+		this.#reported.clear();
 		this.#best = null;
 		this.#set(null);
 	}
@@ -198,7 +198,7 @@ export class NetworkHeads {
  * True where a block that was final is another one now. A member that tells a final block below all that are remembered
  * proves nothing of them: what lies below may be another chain as well.
  */
-function isAnotherChain({ finalized, again }: ToldHeads, finals: readonly FinalBlock[]): boolean {
+function isAnotherChain({ finalized, again }: ReportedHeads, finals: readonly FinalBlock[]): boolean {
 	if (finalized === null || finals.length === 0) return false;
 	const before = lastUpTo(finals, finalized);
 	if (before === null) return true;

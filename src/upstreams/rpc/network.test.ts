@@ -39,7 +39,7 @@ test("thousands of faults are a few lines in the log", async () => {
 	const lines: object[] = [];
 	const log = { ...keptLog(), warn: (fields: object) => void lines.push(fields) };
 	let nowMs = 0;
-	const upstreams = await over([node.url], { log, clock: { nowMs: () => nowMs, after: systemClock.after } });
+	const upstreams = await over([node.url], { log, clock: { monotonicMs: () => nowMs, after: systemClock.after } });
 	lines.length = 0;
 	node.always({ status: 429, raw: "" });
 	const call429 = () => upstreams.single(call()).catch(() => {});
@@ -235,7 +235,7 @@ test("what operators say of capabilities narrows the choice, and a lesson ends",
 
 	let nowMs = 0;
 	const clock = {
-		nowMs: () => nowMs,
+		monotonicMs: () => nowMs,
 		after: (ms: number, action: () => void) =>
 			(
 				(id) => () =>
@@ -300,7 +300,10 @@ test("calls wait for a place where every upstream is full: accounts in turns, an
 	await Promise.all(asked);
 	expect(order).toEqual(["acc_a", "acc_a", "acc_b", "acc_a"]);
 	small.always({ hang: true });
-	const soon = { nowMs: systemClock.nowMs, after: (ms: number, action: () => void) => systemClock.after(ms / 50, action) };
+	const soon = {
+		monotonicMs: systemClock.monotonicMs,
+		after: (ms: number, action: () => void) => systemClock.after(ms / 50, action),
+	};
 	const alone = await over([{ url: small.url, maxConcurrent: 1 }], { ...PATIENT, clock: soon });
 	const left = new AbortController();
 	const held = alone.single({ ...call(), signal: left.signal }).catch(() => {});

@@ -1,14 +1,14 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { Care } from "../care.ts";
 import type { Clock } from "../clock.ts";
+import { HealthMonitor } from "../health-monitor.ts";
 import { calledBlock } from "./cache/called-block.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import type { RpcFault } from "./faults.ts";
 import type { RpcFinality } from "./head-port.ts";
+import { HedgeBudget, LatencyQuantile } from "./latency.ts";
 import type { RpcMember } from "./member.ts";
-import { NetworkHeads, type ToldHeads } from "./network-heads.ts";
-import { HedgeBudget, Pace } from "./pace.ts";
+import { NetworkHeads, type ReportedHeads } from "./network-heads.ts";
 import type { RpcItem } from "./port.ts";
 
 /** A member that is this many blocks behind the best goes last. */
@@ -21,17 +21,17 @@ const WRONG_CHAIN_PERIODS = 12;
 /** Kinds of calls whose times are told apart: what is slow for one is not for another. */
 export type CallKind = "read" | "logs" | "slow" | "batch";
 
-export interface NetworkTools {
+export interface NetworkDeps {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly probe: (member: RpcMember, network: RpcNetwork) => Promise<ChainCheck>;
 	readonly random: () => number;
 	readonly hedgePercent: number;
-	readonly tellHeads: (
+	readonly readHeads: (
 		member: RpcMember,
 		network: RpcNetwork,
 		toAskAgain: (finalized: number) => number | null,
-	) => Promise<ToldHeads>;
+	) => Promise<ReportedHeads>;
 	/** Who wants to know what is final. */
 	readonly finalityListeners: ReadonlySet<FinalityListener>;
 }
@@ -39,7 +39,7 @@ export interface NetworkTools {
 export type FinalityListener = (network: string, finality: RpcFinality | null) => void;
 
 /** What waits for an answer of a member: told when the member is put out, so that it need not wait on. */
-export interface Waiting {
+export interface WaitingCall {
 	memberIsOut(member: RpcMember): void;
 }
 
@@ -49,37 +49,42 @@ export interface Waiting {
  */
 export class NetworkPool {
 	readonly network: RpcNetwork;
-	readonly care: Care<RpcMember>;
+	readonly monitor: HealthMonitor<RpcMember>;
 	readonly hedges: HedgeBudget;
-	readonly waiting = new Set<Waiting>();
+	readonly waiting = new Set<WaitingCall>();
 	readonly heads: NetworkHeads;
-	readonly #tools: NetworkTools;
-	readonly #paces: Record<CallKind, Pace> = { read: new Pace(), logs: new Pace(), slow: new Pace(), batch: new Pace() };
+	readonly #deps: NetworkDeps;
+	readonly #paces: Record<CallKind, LatencyQuantile> = {
+		read: new LatencyQuantile(),
+		logs: new LatencyQuantile(),
+		slow: new LatencyQuantile(),
+		batch: new LatencyQuantile(),
+	};
 	readonly #rechecks = new Map<RpcMember, () => void>();
 	#members: readonly RpcMember[] = [];
 	#firstChecks: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
-	constructor(network: RpcNetwork, tools: NetworkTools) {
+	constructor(network: RpcNetwork, tools: NetworkDeps) {
 		this.network = network;
-		this.#tools = tools;
+		this.#deps = tools;
 		this.hedges = new HedgeBudget(tools.hedgePercent);
 		const { clock, finalityListeners } = tools;
 		this.heads = new NetworkHeads({
 			clock,
-			members: () => this.#members.filter(({ facts, health }) => facts.chain === "right" && health.state !== "out"),
-			ask: (member, toAskAgain) => tools.tellHeads(member, network, toAskAgain),
+			members: () => this.#members.filter(({ state, health }) => state.chain === "right" && health.state !== "out"),
+			ask: (member, toAskAgain) => tools.readHeads(member, network, toAskAgain),
 			onFinality: (finality) => {
 				for (const listener of [...finalityListeners]) listener(network.slug, finality);
 			},
 			isWanted: () => finalityListeners.size > 0 || this.#members.length > 1,
 		});
-		this.care = new Care<RpcMember>({
+		this.monitor = new HealthMonitor<RpcMember>({
 			clock: tools.clock,
 			probe: (member) => this.#probe(member),
 			onChange: (member) => this.#changed(member),
 			// Calls that began before new settings report of the same server.
-			isCurrent: ({ facts }) => !this.#closed && this.#members.some((member) => member.facts === facts),
+			isCurrent: ({ state }) => !this.#closed && this.#members.some((member) => member.state === state),
 		});
 	}
 
@@ -96,7 +101,7 @@ export class NetworkPool {
 	replace(members: readonly RpcMember[]): void {
 		const before = new Set(this.#members);
 		this.#members = members;
-		this.care.forgetOthers();
+		this.monitor.retainOnly();
 		for (const [member, stop] of this.#rechecks) {
 			if (members.includes(member)) continue;
 			stop();
@@ -105,41 +110,41 @@ export class NetworkPool {
 		const fresh: Promise<unknown>[] = [];
 		for (const member of members) {
 			if (before.has(member)) continue;
-			if (member.facts.chain === "unknown" && member.health.state === "up") fresh.push(this.#firstCheck(member));
-			else if (member.facts.chain === "wrong") this.#recheckLater(member);
-			else this.care.watch(member);
+			if (member.state.chain === "unknown" && member.health.state === "up") fresh.push(this.#firstCheck(member));
+			else if (member.state.chain === "wrong") this.#recheckLater(member);
+			else this.monitor.startProbing(member);
 		}
 		this.#firstChecks = Promise.all([this.#firstChecks, ...fresh]);
 	}
 
 	/** True where a member serves this chain and is not out. */
 	get isOnline(): boolean {
-		return this.#members.some(({ facts, health }) => facts.chain === "right" && health.state !== "out");
+		return this.#members.some(({ state, health }) => state.chain === "right" && health.state !== "out");
 	}
 
-	pace(kind: CallKind): Pace {
+	latency(kind: CallKind): LatencyQuantile {
 		return this.#paces[kind];
 	}
 
 	/** The members that may be asked, in the order in which to ask them. */
 	order(): RpcMember[] {
 		const [only, second] = this.#members;
-		if (only !== undefined && second === undefined) return only.facts.chain === "right" ? [only] : [];
-		const nowMs = this.#tools.clock.nowMs();
+		if (only !== undefined && second === undefined) return only.state.chain === "right" ? [only] : [];
+		const nowMs = this.#deps.clock.monotonicMs();
 		const best = this.#bestHead();
 		const places = this.#members
-			.filter(({ facts }) => facts.chain === "right")
+			.filter(({ state }) => state.chain === "right")
 			.map((member) => ({
 				member,
 				out: Number(!isUsable(member)),
-				late: Number(best !== null && member.facts.reached !== null && best - member.facts.reached >= LAGGING_BLOCKS),
+				late: Number(best !== null && member.state.reached !== null && best - member.state.reached >= LAGGING_BLOCKS),
 				busy: Number(member.health.isBusy(nowMs)),
-				place: -Math.log(1 - this.#tools.random()) / member.weight,
+				place: -Math.log(1 - this.#deps.random()) / member.weight,
 			}));
 		const inUse = places.filter(({ out }) => out === 0);
 		if (inUse.length === 0) {
 			// All are tried then, and those that would let a call wait go last.
-			places.sort((a, b) => Number(a.member.facts.silent) - Number(b.member.facts.silent) || a.place - b.place);
+			places.sort((a, b) => Number(a.member.state.silent) - Number(b.member.state.silent) || a.place - b.place);
 			return places.map(({ member }) => member);
 		}
 		inUse.sort((a, b) => a.late - b.late || a.busy - b.busy || a.member.order - b.member.order || a.place - b.place);
@@ -155,9 +160,9 @@ export class NetworkPool {
 		const { name, capability } = item.method;
 		const can = capability === null ? members : having(members, capability);
 		const known = this.#isOld(members, item) ? having(can, "archive") : can;
-		const nowMs = this.#tools.clock.nowMs();
-		if (!known.some(({ facts }) => facts.learned.isLacking(name, nowMs))) return known;
-		const lacks = (member: RpcMember) => Number(member.facts.learned.isLacking(name, nowMs));
+		const nowMs = this.#deps.clock.monotonicMs();
+		if (!known.some(({ state }) => state.learned.isLacking(name, nowMs))) return known;
+		const lacks = (member: RpcMember) => Number(member.state.learned.isLacking(name, nowMs));
 		return known.toSorted((a, b) => lacks(a) - lacks(b));
 	}
 
@@ -169,20 +174,20 @@ export class NetworkPool {
 		return best !== null && block !== null && block < best - KEPT_STATES;
 	}
 
-	good(member: RpcMember): void {
-		member.facts.lastGoodMs = this.#tools.clock.nowMs();
-		member.facts.silent = false;
-		this.care.good(member);
+	reportSuccess(member: RpcMember): void {
+		member.state.lastGoodMs = this.#deps.clock.monotonicMs();
+		member.state.silent = false;
+		this.monitor.reportSuccess(member);
 	}
 
-	failed(member: RpcMember, fault: RpcFault): void {
-		if (fault.isFault) member.facts.silent = fault.kind === "timeout";
-		this.care.failed(member, fault);
+	reportFailure(member: RpcMember, fault: RpcFault): void {
+		if (fault.isFault) member.state.silent = fault.kind === "timeout";
+		this.monitor.reportFailure(member, fault);
 	}
 
 	close(): void {
 		this.#closed = true;
-		this.care.close();
+		this.monitor.close();
 		this.heads.close();
 		for (const stop of this.#rechecks.values()) stop();
 		this.#rechecks.clear();
@@ -190,40 +195,40 @@ export class NetworkPool {
 
 	#bestHead(): number | null {
 		let best: number | null = null;
-		for (const { facts, health } of this.#members)
-			if (facts.reached !== null && health.state !== "out" && (best === null || facts.reached > best)) best = facts.reached;
+		for (const { state, health } of this.#members)
+			if (state.reached !== null && health.state !== "out" && (best === null || state.reached > best)) best = state.reached;
 		return best;
 	}
 
 	/** One that is not there at the start is not used before a probe was good. */
 	async #firstCheck(member: RpcMember): Promise<void> {
 		if (await this.#probe(member)) this.#changed(member);
-		else if (member.facts.chain === "unknown") {
-			member.health.fault("not reached at the start", 1);
+		else if (member.state.chain === "unknown") {
+			member.health.reportFault("not reached at the start", 1);
 			this.#changed(member);
-			this.care.watch(member);
+			this.monitor.startProbing(member);
 		}
 	}
 
 	/** True where the member is there and serves this chain. */
 	async #probe(member: RpcMember): Promise<boolean> {
-		const check = await this.#tools.probe(member, this.network);
+		const check = await this.#deps.probe(member, this.network);
 		if (this.#closed || check.kind === "silent") return false;
-		const was = member.facts.chain;
-		member.facts.chain = check.kind === "right" ? "right" : "wrong";
+		const was = member.state.chain;
+		member.state.chain = check.kind === "right" ? "right" : "wrong";
 		if (check.kind === "right") {
-			if (was === "wrong") this.#tools.log.info(this.#named(member), "an upstream serves the right chain now");
+			if (was === "wrong") this.#deps.log.info(this.#named(member), "an upstream serves the right chain now");
 			return true;
 		}
 		const fields = { ...this.#named(member), expected: this.network.chainIdHex, got: check.got };
-		if (was !== "wrong") this.#tools.log.error(fields, "an upstream serves another chain: it is not used");
+		if (was !== "wrong") this.#deps.log.error(fields, "an upstream serves another chain: it is not used");
 		this.#recheckLater(member);
 		return false;
 	}
 
 	#recheckLater(member: RpcMember): void {
 		if (this.#closed || this.#rechecks.has(member) || !this.#members.includes(member)) return;
-		const stop = this.#tools.clock.after(member.probeEveryMs * WRONG_CHAIN_PERIODS, () => {
+		const stop = this.#deps.clock.after(member.probeEveryMs * WRONG_CHAIN_PERIODS, () => {
 			this.#rechecks.delete(member);
 			void this.#probe(member);
 		});
@@ -234,11 +239,11 @@ export class NetworkPool {
 		const { state, lastFault } = member.health;
 		const fields = { ...this.#named(member), state, lastFault };
 		if (state !== "out") {
-			this.#tools.log.info(fields, "an upstream of a chain is in use");
+			this.#deps.log.info(fields, "an upstream of a chain is in use");
 			return;
 		}
-		member.facts.counts.ejections++;
-		this.#tools.log.warn(fields, "an upstream of a chain is taken out");
+		member.state.counts.ejections++;
+		this.#deps.log.warn(fields, "an upstream of a chain is taken out");
 		for (const waiting of [...this.waiting]) waiting.memberIsOut(member);
 	}
 

@@ -1,8 +1,8 @@
 import type { Clock } from "../clock.ts";
-import { AllFailed } from "./all-failed.ts";
+import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
-import type { CallKind, NetworkPool, Waiting } from "./network.ts";
+import type { CallKind, NetworkPool, WaitingCall } from "./network.ts";
 
 /** Bounds of the time after which a second upstream is asked, and the time where nothing is known. */
 const LEAST_HEDGE_MS = 25;
@@ -33,7 +33,7 @@ export interface RaceCall {
 }
 
 /** One try at one upstream. */
-export interface Leg {
+export interface RpcAttempt {
 	readonly member: RpcMember;
 	readonly signal: AbortSignal;
 	/** An earlier try of this call may have been taken. */
@@ -42,7 +42,7 @@ export interface Leg {
 	readonly fresh: boolean;
 }
 
-export interface Won<T> {
+export interface RaceResult<T> {
 	readonly value: T;
 	readonly member: RpcMember;
 	readonly retries: number;
@@ -53,7 +53,7 @@ export interface Won<T> {
 }
 
 interface Running {
-	readonly leg: Leg;
+	readonly leg: RpcAttempt;
 	readonly controller: AbortController;
 	readonly startedMs: number;
 	readonly giveBack: () => void;
@@ -63,10 +63,10 @@ interface Running {
  * Asks one upstream after another, and a second one beside the first where a read takes longer than nearly all do.
  * The first answer wins, the others are aborted: one that was overtaken and has answered nothing since counts as failed.
  */
-export class Race<T> implements Waiting {
+export class Race<T> implements WaitingCall {
 	readonly #call: RaceCall;
-	readonly #attempt: (leg: Leg) => Promise<T>;
-	readonly #result = Promise.withResolvers<Won<T>>();
+	readonly #attempt: (leg: RpcAttempt) => Promise<T>;
+	readonly #result = Promise.withResolvers<RaceResult<T>>();
 	readonly #faults: RpcFault[] = [];
 	readonly #running = new Set<Running>();
 	readonly #onLeft = () => this.#left();
@@ -76,29 +76,29 @@ export class Race<T> implements Waiting {
 	#mayBeTaken = false;
 	#cancelTimer: (() => void) | null = null;
 	#hedgeAtMs: number;
-	readonly #patienceMs: number;
-	#patienceAtMs: number;
+	readonly #waitAfterLastMs: number;
+	#giveUpAtMs: number;
 	#winner: Running | null = null;
 	#over = false;
 	#hasWaited = false;
 	/** Aborts with the end of the race. */
 	readonly #waiting = new AbortController();
 
-	constructor(call: RaceCall, attempt: (leg: Leg) => Promise<T>) {
+	constructor(call: RaceCall, attempt: (leg: RpcAttempt) => Promise<T>) {
 		this.#call = call;
 		this.#attempt = attempt;
 		const { pool, clock, deadlineMs, kind, members, safety } = call;
-		const nowMs = clock.nowMs();
+		const nowMs = clock.monotonicMs();
 		const alone = members.length < 2 || safety !== "read";
-		const quantileMs = alone || pool.hedges.isOff ? null : pool.pace(kind).quantileMs;
+		const quantileMs = alone || pool.hedges.isOff ? null : pool.latency(kind).quantileMs;
 		const hedgeMs = quantileMs === null ? UNKNOWN_HEDGE_MS : Math.min(Math.max(quantileMs, LEAST_HEDGE_MS), MOST_HEDGE_MS);
 		this.#hedgeAtMs = alone || pool.hedges.isOff ? Number.POSITIVE_INFINITY : nowMs + hedgeMs;
-		this.#patienceMs = alone ? Number.POSITIVE_INFINITY : (deadlineMs - nowMs) * PATIENCE;
-		this.#patienceAtMs = nowMs + this.#patienceMs;
+		this.#waitAfterLastMs = alone ? Number.POSITIVE_INFINITY : (deadlineMs - nowMs) * PATIENCE;
+		this.#giveUpAtMs = nowMs + this.#waitAfterLastMs;
 	}
 
-	/** Resolves with the first answer. Rejects with AllFailed, or with the reason of the caller's signal. */
-	run(): Promise<Won<T>> {
+	/** Resolves with the first answer. Rejects with AllAttemptsFailed, or with the reason of the caller's signal. */
+	run(): Promise<RaceResult<T>> {
 		const { signal, pool, safety } = this.#call;
 		if (signal.aborted) return Promise.reject(signal.reason);
 		signal.addEventListener("abort", this.#onLeft, { once: true });
@@ -126,7 +126,7 @@ export class Race<T> implements Waiting {
 		let full: RpcMember | null = null;
 		for (let member = again ?? members[this.#next++]; member !== undefined; member = members[this.#next++]) {
 			if (lacked && lacking?.(member)) continue;
-			const giveBack = pool.care.take(member, tenant);
+			const giveBack = pool.monitor.take(member, tenant);
 			if (giveBack !== null) {
 				this.#start(member, giveBack, member === again);
 				return true;
@@ -145,7 +145,7 @@ export class Race<T> implements Waiting {
 	async #startInTurn(member: RpcMember): Promise<void> {
 		this.#hasWaited = true;
 		const { pool, tenant } = this.#call;
-		const giveBack = await pool.care.wait(member, { tenant, signal: this.#waiting.signal }).catch(() => null);
+		const giveBack = await pool.monitor.wait(member, { tenant, signal: this.#waiting.signal }).catch(() => null);
 		if (this.#over) giveBack?.();
 		else if (giveBack === null) this.#fail(false);
 		else {
@@ -159,17 +159,17 @@ export class Race<T> implements Waiting {
 		const controller = new AbortController();
 		const { safety, clock } = this.#call;
 		const { signal } = controller;
-		const leg: Leg = { member, signal, afterTaken: this.#mayBeTaken, fresh: isAgain || safety !== "read" };
-		const running: Running = { leg, controller, giveBack, startedMs: clock.nowMs() };
+		const leg: RpcAttempt = { member, signal, afterTaken: this.#mayBeTaken, fresh: isAgain || safety !== "read" };
+		const running: Running = { leg, controller, giveBack, startedMs: clock.monotonicMs() };
 		this.#running.add(running);
 		this.#sent++;
 		this.#attempt(leg).then(
-			(value) => this.#won(running, value),
+			(value) => this.#onSuccess(running, value),
 			(error: unknown) => this.#lost(running, error),
 		);
 	}
 
-	#won(running: Running, value: T): void {
+	#onSuccess(running: Running, value: T): void {
 		if (!this.#running.delete(running) || this.#over) return;
 		const { pool, clock, kind } = this.#call;
 		const { member } = running.leg;
@@ -177,8 +177,8 @@ export class Race<T> implements Waiting {
 		this.#winner = running;
 		this.#stopTimer();
 		pool.waiting.delete(this);
-		pool.pace(kind).record(clock.nowMs() - running.startedMs);
-		pool.good(member);
+		pool.latency(kind).add(clock.monotonicMs() - running.startedMs);
+		pool.reportSuccess(member);
 		for (const other of this.#running) this.#overtake(other, running);
 		this.#running.clear();
 		this.#result.resolve({ value, member, retries: this.#sent - 1, end: (fault) => this.#end(running, fault) });
@@ -187,12 +187,12 @@ export class Race<T> implements Waiting {
 	/** It had time enough. One that answers others meanwhile is only slow with this call. */
 	#overtake({ leg, controller, giveBack, startedMs }: Running, winner: Running): void {
 		const { pool, kind } = this.#call;
-		const { lastGoodMs } = leg.member.facts;
+		const { lastGoodMs } = leg.member.state;
 		controller.abort(new RpcFault("timeout", "overtaken"));
 		giveBack();
 		if (startedMs > winner.startedMs || lastGoodMs > startedMs) return;
-		pool.pace(kind).record(this.#call.clock.nowMs() - startedMs);
-		pool.failed(leg.member, new RpcFault("timeout", "slower than a second upstream that was asked after it"));
+		pool.latency(kind).add(this.#call.clock.monotonicMs() - startedMs);
+		pool.reportFailure(leg.member, new RpcFault("timeout", "slower than a second upstream that was asked after it"));
 	}
 
 	#end(running: Running, fault: RpcFault | undefined): void {
@@ -202,7 +202,7 @@ export class Race<T> implements Waiting {
 		running.giveBack();
 		if (fault !== undefined) {
 			running.controller.abort(fault);
-			this.#call.pool.failed(running.leg.member, fault);
+			this.#call.pool.reportFailure(running.leg.member, fault);
 		}
 	}
 
@@ -224,7 +224,7 @@ export class Race<T> implements Waiting {
 			return;
 		}
 		this.#faults.push(error);
-		pool.failed(member, error);
+		pool.reportFailure(member, error);
 		if (error.mayBeTaken) this.#mayBeTaken = true;
 		if (safety === "send" && error.mayBeTaken) this.#fail(false);
 		else if (this.#running.size === 0) this.#startNext();
@@ -242,27 +242,27 @@ export class Race<T> implements Waiting {
 		const { clock, pool } = this.#call;
 		pool.waiting.delete(this);
 		for (const { leg, startedMs } of this.#running)
-			if (clock.nowMs() - startedMs >= MOST_HEDGE_MS && leg.member.facts.lastGoodMs < startedMs)
-				pool.failed(leg.member, new RpcFault("timeout", "silent until the caller left"));
+			if (clock.monotonicMs() - startedMs >= MOST_HEDGE_MS && leg.member.state.lastGoodMs < startedMs)
+				pool.reportFailure(leg.member, new RpcFault("timeout", "silent until the caller left"));
 		this.#finish(() => this.#result.reject(reason));
 	}
 
 	/** One timer for what comes first: the second try, the end of patience, the end. */
 	#schedule(): void {
 		const { clock, deadlineMs } = this.#call;
-		const dueMs = Math.min(this.#hedgeAtMs, this.#patienceAtMs, deadlineMs);
-		this.#cancelTimer = clock.after(Math.max(0, dueMs - clock.nowMs()), () => this.#due());
+		const dueMs = Math.min(this.#hedgeAtMs, this.#giveUpAtMs, deadlineMs);
+		this.#cancelTimer = clock.after(Math.max(0, dueMs - clock.monotonicMs()), () => this.#due());
 	}
 
 	#due(): void {
 		const { clock, deadlineMs, pool, members } = this.#call;
-		const nowMs = clock.nowMs();
+		const nowMs = clock.monotonicMs();
 		if (nowMs >= deadlineMs) {
 			this.#fail(true);
 			return;
 		}
-		if (nowMs >= this.#patienceAtMs) {
-			this.#patienceAtMs = nowMs + this.#patienceMs;
+		if (nowMs >= this.#giveUpAtMs) {
+			this.#giveUpAtMs = nowMs + this.#waitAfterLastMs;
 			this.#hedgeAtMs = Number.POSITIVE_INFINITY;
 			this.#startNext();
 		} else if (nowMs >= this.#hedgeAtMs) {
@@ -281,10 +281,12 @@ export class Race<T> implements Waiting {
 				const fault = new RpcFault("timeout", "no answer in time");
 				this.#faults.push(fault);
 				this.#mayBeTaken = true;
-				pool.failed(leg.member, fault);
+				pool.reportFailure(leg.member, fault);
 			}
 		}
-		this.#finish(() => this.#result.reject(new AllFailed(this.#faults, late, Math.max(0, this.#sent - 1), this.#mayBeTaken)));
+		this.#finish(() =>
+			this.#result.reject(new AllAttemptsFailed(this.#faults, late, Math.max(0, this.#sent - 1), this.#mayBeTaken)),
+		);
 	}
 
 	#finish(settle: () => void): void {

@@ -28,7 +28,7 @@ export function safetyOfAll(items: readonly RpcItem[]): RaceCall["safety"] {
 }
 
 /** Of a send that an upstream may have taken before: whether this error says that it has it, may mean so, or says something else. */
-export function meaningAfterTaken(error: RpcOutcome): "known" | "perhaps" | "else" {
+export function meaningAfterAccepted(error: RpcOutcome): "known" | "perhaps" | "else" {
 	if (error.kind !== "error") return "else";
 	const text = utf8Text(error.value, 0, Math.min(error.value.length, 4_096));
 	if (ALREADY_KNOWN.test(text)) return "known";

@@ -1,20 +1,20 @@
 import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
-import { AllFailed } from "./all-failed.ts";
+import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { answerStream } from "./answer-stream.ts";
-import { BigAnswer } from "./big-answer.ts";
-import { type Answered, ask } from "./exchange.ts";
-import { agreedError, failureOf, offline } from "./failure-answer.ts";
+import { type ItemAnswer, sendItem } from "./exchange.ts";
+import { agreedError, callError, networkOffline } from "./failure-answer.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { RpcFault } from "./faults.ts";
-import { knows } from "./look-up.ts";
+import { LargeAnswer } from "./large-answer.ts";
+import { knowsTransaction } from "./look-up.ts";
 import type { CallKind, NetworkPool } from "./network.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcOutcome, RpcStream } from "./port.ts";
-import { type Leg, Race } from "./race.ts";
-import { hashAsResult, meaningAfterTaken, safetyOf } from "./sends.ts";
+import { Race, type RpcAttempt } from "./race.ts";
+import { hashAsResult, meaningAfterAccepted, safetyOf } from "./sends.ts";
 
 /** What calls work with. */
-export interface CallTools {
+export interface CallDeps {
 	readonly fetch: Fetch;
 	readonly clock: Clock;
 	readonly faults: FaultLog;
@@ -23,7 +23,7 @@ export interface CallTools {
 	readonly rpcSlowMs: number;
 }
 
-export function kindOf({ method }: RpcItem): CallKind {
+export function callKind({ method }: RpcItem): CallKind {
 	if (method.slow) return "slow";
 	return method.name === "eth_getLogs" ? "logs" : "read";
 }
@@ -32,48 +32,48 @@ export function kindOf({ method }: RpcItem): CallKind {
 export async function single(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
-	tools: CallTools,
+	tools: CallDeps,
 ): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
 	const { items, network, requestId, signal } = call;
 	const [item] = items;
 	if (item === undefined) throw new Error("a call without an item");
 	const ordered = await membersFor(call, pool, tools);
-	if (pool === undefined || ordered.length === 0) throw offline(network, pool);
+	if (pool === undefined || ordered.length === 0) throw networkOffline(network, pool);
 	const { clock } = tools;
 	const safety = safetyOf(item);
-	const race = new Race<Answered | BigAnswer>(
+	const race = new Race<ItemAnswer | LargeAnswer>(
 		{
 			pool,
 			clock,
 			tenant: call.tenant,
 			members: pool.able(ordered, item),
-			kind: kindOf(item),
+			kind: callKind(item),
 			safety,
-			deadlineMs: clock.nowMs() + (item.method.slow ? tools.rpcSlowMs : tools.rpcMs),
+			deadlineMs: clock.monotonicMs() + (item.method.slow ? tools.rpcSlowMs : tools.rpcMs),
 			signal,
-			lacking: ({ facts }) => facts.learned.isLacking(item.method.name, clock.nowMs()),
+			lacking: ({ state }) => state.learned.isLacking(item.method.name, clock.monotonicMs()),
 		},
 		(leg) => attempt(call, item, leg, tools),
 	);
 	try {
 		const { value, member, retries, end } = await race.run();
-		member.facts.learned.has(item.method.name);
-		if (!(value instanceof BigAnswer)) {
+		member.state.learned.has(item.method.name);
+		if (!(value instanceof LargeAnswer)) {
 			end();
 			return { outcome: value, upstream: member.name, retries };
 		}
 		const outcome = answerStream(value, { clock, silenceMs: tools.rpcMs, signal, end, faults: tools.faults, requestId, member });
 		return { outcome, upstream: member.name, retries };
 	} catch (error) {
-		if (!(error instanceof AllFailed)) throw error;
+		if (!(error instanceof AllAttemptsFailed)) throw error;
 		const outcome = agreedError(error);
 		if (outcome !== null) return { outcome, upstream: null, retries: error.retries };
-		throw failureOf(network, error, safety !== "read" && error.mayBeTaken ? [0] : []);
+		throw callError(network, error, safety !== "read" && error.mayBeTaken ? [0] : []);
 	}
 }
 
 /** The members that may be asked; a gateway that has just started waits for the first look at them. */
-export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, { clock, rpcMs }: CallTools) {
+export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, { clock, rpcMs }: CallDeps) {
 	pool?.heads.touch();
 	const members = pool?.order() ?? [];
 	if (members.length > 0 || pool === undefined) return members;
@@ -91,35 +91,35 @@ export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, {
 	return pool.order();
 }
 
-async function attempt(call: RpcCall, item: RpcItem, leg: Leg, tools: CallTools): Promise<Answered | BigAnswer> {
+async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, tools: CallDeps): Promise<ItemAnswer | LargeAnswer> {
 	const { requestId } = call;
 	const { member, signal, fresh } = leg;
 	call.onSent?.(member.name);
 	try {
-		const answer = await ask({ fetch: tools.fetch, member, requestId, signal, fresh }, item);
-		return leg.afterTaken || item.mayBeTaken === true ? await settled(answer, call, item, leg, tools) : answer;
+		const answer = await sendItem({ fetch: tools.fetch, member, requestId, signal, fresh }, item);
+		return leg.afterTaken || item.mayBeTaken === true ? await settleSend(answer, call, item, leg, tools) : answer;
 	} catch (error) {
 		if (error instanceof RpcFault) {
-			if (error.kind === "unsupported") member.facts.learned.lacks(item.method.name, tools.clock.nowMs());
-			if (!signal.aborted) tools.faults.tell(requestId, member, error);
+			if (error.kind === "unsupported") member.state.learned.lacks(item.method.name, tools.clock.monotonicMs());
+			if (!signal.aborted) tools.faults.log(requestId, member, error);
 		}
 		throw error;
 	}
 }
 
 /** A send that an upstream before may have taken: an error that says that it is there already is its success. */
-export async function settled(
-	answer: Answered | BigAnswer,
+export async function settleSend(
+	answer: ItemAnswer | LargeAnswer,
 	{ requestId, network }: RpcCall,
 	item: RpcItem,
-	leg: Leg,
-	{ fetch }: CallTools,
-): Promise<Answered | BigAnswer> {
-	const success = answer instanceof BigAnswer || safetyOf(item) !== "raw-send" ? null : hashAsResult(item);
-	if (success === null || success.kind === "missing" || answer instanceof BigAnswer) return answer;
-	const meaning = meaningAfterTaken(answer);
+	leg: RpcAttempt,
+	{ fetch }: CallDeps,
+): Promise<ItemAnswer | LargeAnswer> {
+	const success = answer instanceof LargeAnswer || safetyOf(item) !== "raw-send" ? null : hashAsResult(item);
+	if (success === null || success.kind === "missing" || answer instanceof LargeAnswer) return answer;
+	const meaning = meaningAfterAccepted(answer);
 	if (meaning === "known") return success;
 	const { txHash } = item;
 	if (meaning === "else" || txHash === undefined || txHash === null) return answer;
-	return (await knows(fetch, network, leg, txHash, requestId)) === true ? success : answer;
+	return (await knowsTransaction(fetch, network, leg, txHash, requestId)) === true ? success : answer;
 }

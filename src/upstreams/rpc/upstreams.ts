@@ -8,16 +8,16 @@ import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
 import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
 import { batch } from "./batch.ts";
-import { checkChain, tellHeads } from "./chain-check.ts";
+import { checkChain, readHeads } from "./chain-check.ts";
 import { FaultLog } from "./fault-log.ts";
 import type { RpcHeads } from "./head-port.ts";
-import { lookUp } from "./look-up.ts";
-import { maskedAnswer, maskedBatch, rpcMask } from "./masked.ts";
+import { lookUpTransaction } from "./look-up.ts";
+import { maskAnswer, maskBatch, rpcMask } from "./mask-answers.ts";
 import { type ChainState, memberOf, type RpcMember, serverOf } from "./member.ts";
-import { type FinalityListener, NetworkPool, type NetworkTools } from "./network.ts";
+import { type FinalityListener, type NetworkDeps, NetworkPool } from "./network.ts";
 import type { RpcUpstreams } from "./port.ts";
 import { publicEndpoints } from "./public-endpoints.ts";
-import { type CallTools, single } from "./single.ts";
+import { type CallDeps, single } from "./single.ts";
 
 export type RpcTimeouts = Pick<Config["timeouts"], "rpcMs" | "rpcSlowMs">;
 
@@ -80,13 +80,13 @@ export function createRpcUpstreams(options: RpcUpstreamsOptions): RunningRpcUpst
 class Upstreams implements RunningRpcUpstreams {
 	readonly #options: RpcUpstreamsOptions;
 	readonly #clock: Clock;
-	readonly #networkTools: Omit<NetworkTools, "hedgePercent">;
+	readonly #networkDeps: Omit<NetworkDeps, "hedgePercent">;
 	readonly #pools = new Map<string, NetworkPool>();
 	readonly #finalityListeners = new Set<FinalityListener>();
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
 	/** Their names in order: asked for with every call. */
 	#slugs: readonly string[] = [];
-	#tools: CallTools;
+	#tools: CallDeps;
 	#mask: SecretMask = NO_SECRETS;
 	#publicFound: Promise<unknown> = Promise.resolve();
 	#config: RpcConfig;
@@ -97,12 +97,12 @@ class Upstreams implements RunningRpcUpstreams {
 		this.#options = options;
 		this.#clock = clock;
 		this.#config = options.config;
-		this.#networkTools = {
+		this.#networkDeps = {
 			clock,
 			log,
 			random,
 			probe: (member, network) => checkChain(fetch, clock, member, network),
-			tellHeads: (member, network, toAskAgain) => tellHeads(fetch, clock, member, network, toAskAgain),
+			readHeads: (member, network, toAskAgain) => readHeads(fetch, clock, member, network, toAskAgain),
 			finalityListeners: this.#finalityListeners,
 		};
 		this.#tools = { fetch, clock, faults: new FaultLog(log, clock), ...pick(timeouts) };
@@ -130,18 +130,18 @@ class Upstreams implements RunningRpcUpstreams {
 	};
 
 	single: RpcUpstreams["single"] = async (call) =>
-		maskedAnswer(await single(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
+		maskAnswer(await single(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
 
 	batch: RpcUpstreams["batch"] = async (call) =>
-		maskedBatch(await batch(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
+		maskBatch(await batch(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
 
 	lookUp: RpcUpstreams["lookUp"] = (network, txHash, requestId, signal) =>
-		lookUp(this.#pools.get(network.slug), this.#tools, { network, txHash, requestId, signal });
+		lookUpTransaction(this.#pools.get(network.slug), this.#tools, { network, txHash, requestId, signal });
 
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void {
 		this.#apply(config);
 		this.#config = config;
-		this.#tools.faults.forget();
+		this.#tools.faults.reset();
 		this.#tools = { ...this.#tools, ...pick(timeouts) };
 	}
 
@@ -151,7 +151,7 @@ class Upstreams implements RunningRpcUpstreams {
 	}
 
 	snapshot(): RpcNetworkStatus[] {
-		const nowMs = this.#clock.nowMs();
+		const nowMs = this.#clock.monotonicMs();
 		return this.networks().flatMap((network) => {
 			const pool = this.#pools.get(network);
 			if (pool === undefined) return [];
@@ -194,7 +194,7 @@ class Upstreams implements RunningRpcUpstreams {
 	#setMembers(network: RpcNetwork, upstreams: readonly RpcUpstreamConfig[], isPublic: boolean, config: RpcConfig): void {
 		let pool = this.#pools.get(network.slug);
 		if (pool === undefined) {
-			pool = new NetworkPool(network, { ...this.#networkTools, hedgePercent: config.hedgePercent });
+			pool = new NetworkPool(network, { ...this.#networkDeps, hedgePercent: config.hedgePercent });
 			this.#pools.set(network.slug, pool);
 		}
 		pool.hedges.percent = config.hedgePercent;
@@ -267,11 +267,11 @@ function pick({ rpcMs, rpcSlowMs }: RpcTimeouts): RpcTimeouts {
 }
 
 function statusOf(member: RpcMember, nowMs: number): RpcMemberStatus {
-	const { health, load, facts, maxConcurrent } = member;
+	const { health, load, state, maxConcurrent } = member;
 	return {
 		name: member.name,
 		origin: member.origin,
-		chain: facts.chain,
+		chain: state.chain,
 		state: health.state,
 		running: load.running,
 		maxConcurrent: Number.isFinite(maxConcurrent) ? maxConcurrent : null,
@@ -279,7 +279,7 @@ function statusOf(member: RpcMember, nowMs: number): RpcMemberStatus {
 		lastFault: health.lastFault,
 		busy: health.isBusy(nowMs),
 		isPublic: member.isPublic,
-		reached: facts.reached,
-		counts: facts.counts,
+		reached: state.reached,
+		counts: state.counts,
 	};
 }

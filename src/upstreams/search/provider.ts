@@ -4,7 +4,7 @@ import type { SearchProviderName, SearchResult } from "./port.ts";
 export type SafeSearch = Config["web"]["safeSearch"];
 
 /** One page of results that is asked for. */
-export interface PageWanted {
+export interface ResultPageRequest {
 	readonly text: string;
 	/** Results that are still wanted. */
 	readonly limit: number;
@@ -28,7 +28,7 @@ export interface SearchProvider {
 	readonly maxPages: number;
 	/** Never stands in a log. */
 	readonly secret: string | null;
-	request(wanted: PageWanted): ProviderRequest;
+	request(wanted: ResultPageRequest): ProviderRequest;
 	/** Reads a good answer. Throws where it is none. */
 	results(answer: unknown): readonly SearchResult[];
 }

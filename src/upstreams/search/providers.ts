@@ -1,6 +1,6 @@
 import type { Config } from "../../config/index.ts";
-import { found, list, member, resultList } from "./found.ts";
-import type { PageWanted, SearchProvider } from "./provider.ts";
+import type { ResultPageRequest, SearchProvider } from "./provider.ts";
+import { list, member, resultList, searchResult } from "./search-results.ts";
 
 type SearchConfig = Config["web"]["search"];
 type Section<Name extends keyof SearchConfig> = NonNullable<SearchConfig[Name]>;
@@ -36,7 +36,7 @@ function searxng({ url }: Section<"searxng">): SearchProvider {
 		name: "searxng",
 		maxPages: 2,
 		secret: null,
-		request: ({ text, page, safe }: PageWanted) => ({
+		request: ({ text, page, safe }: ResultPageRequest) => ({
 			url: address(`${url.replace(/\/+$/, "")}/search`, {
 				q: text,
 				format: "json",
@@ -50,7 +50,7 @@ function searxng({ url }: Section<"searxng">): SearchProvider {
 			const results = resultList(answer, member(answer, "results"));
 			const silent = member(answer, "unresponsive_engines");
 			if (results.length === 0 && Array.isArray(silent) && silent.length > 0) throw new Error("none of its engines answered");
-			return results.flatMap(({ title, url, content, publishedDate }) => found(title, url, content, publishedDate));
+			return results.flatMap(({ title, url, content, publishedDate }) => searchResult(title, url, content, publishedDate));
 		},
 	};
 }
@@ -68,7 +68,7 @@ function brave({ url, key }: Section<"brave">): SearchProvider {
 		}),
 		results: (answer) =>
 			resultList(answer, member(member(answer, "web"), "results"), true).flatMap(({ title, url, description, page_age }) =>
-				found(title, url, description, page_age),
+				searchResult(title, url, description, page_age),
 			),
 	};
 }
@@ -94,7 +94,7 @@ function google({ url, key, engine }: Section<"google">): SearchProvider {
 		results: (answer) =>
 			resultList(answer, member(answer, "items"), true).flatMap(({ title, link, htmlSnippet, snippet, pagemap }) => {
 				const [tags] = list(member(pagemap, "metatags"));
-				return found(title, link, htmlSnippet ?? snippet, tags?.["article:published_time"]);
+				return searchResult(title, link, htmlSnippet ?? snippet, tags?.["article:published_time"]);
 			}),
 	};
 }
@@ -113,7 +113,7 @@ function tavily({ url, key }: Section<"tavily">): SearchProvider {
 		}),
 		results: (answer) =>
 			resultList(answer, member(answer, "results")).flatMap(({ title, url, content, published_date }) =>
-				found(title, url, content, published_date),
+				searchResult(title, url, content, published_date),
 			),
 	};
 }
@@ -138,7 +138,7 @@ function exa({ url, key }: Section<"exa">): SearchProvider {
 		}),
 		results: (answer) =>
 			resultList(answer, member(answer, "results")).flatMap(({ title, url, text, publishedDate }) =>
-				found(title, url, text, publishedDate),
+				searchResult(title, url, text, publishedDate),
 			),
 	};
 }

@@ -28,7 +28,7 @@ const log: Log = { debug: say, info: say, warn: say, error: say, level: "debug" 
 
 function searchOver(section: Config["web"]["search"]) {
 	const clock = {
-		nowMs: () => nowMs,
+		monotonicMs: () => nowMs,
 		after(delayMs: number, action: () => void) {
 			const timer = setTimeout(action, delayMs);
 			return () => clearTimeout(timer);

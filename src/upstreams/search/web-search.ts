@@ -2,7 +2,6 @@ import type { Config } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
-import { askProvider, ProviderStatus } from "./ask-provider.ts";
 import {
 	type SearchAnswer,
 	SearchFault,
@@ -13,6 +12,7 @@ import {
 } from "./port.ts";
 import type { SearchProvider } from "./provider.ts";
 import { configuredProviders } from "./providers.ts";
+import { ProviderStatus, requestProvider } from "./request-provider.ts";
 
 export interface WebSearchOptions {
 	readonly config: () => Pick<Config["web"], "search" | "safeSearch" | "searchMs">;
@@ -40,7 +40,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 			const request = provider.request({ text, limit: limit - byUrl.size, page, safe });
 			try {
 				const before = byUrl.size;
-				for (const result of provider.results(await askProvider(fetch, provider, request, signal)))
+				for (const result of provider.results(await requestProvider(fetch, provider, request, signal)))
 					if (!byUrl.has(result.url)) byUrl.set(result.url, result);
 				if (byUrl.size === before) break;
 			} catch (fault) {
@@ -71,7 +71,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 
 	/** The wanted one first, those that just failed last. */
 	function ordered(prefer: SearchProviderName | undefined): SearchProvider[] {
-		const now = clock.nowMs();
+		const now = clock.monotonicMs();
 		const rank = ({ name }: SearchProvider) => ((aside.get(name) ?? 0) > now ? 2 : name === prefer ? 0 : 1);
 		return configuredProviders(config().search).sort((a, b) => rank(a) - rank(b));
 	}
@@ -95,7 +95,7 @@ export function createWebSearch(options: WebSearchOptions): WebSearch {
 					signal.throwIfAborted();
 					const asked = fault instanceof ProviderStatus ? Number(fault.retryAfter) * 1_000 : 0;
 					const asideMs = asked > 0 ? Math.min(asked, MAX_ASIDE_MS) : ASIDE_MS;
-					aside.set(provider.name, clock.nowMs() + asideMs);
+					aside.set(provider.name, clock.monotonicMs() + asideMs);
 					if (fault instanceof ProviderStatus && fault.status === 429) waits.push(asideMs);
 					log.warn({ provider: provider.name, cause: (fault as Error).message }, "a search provider gave no answer");
 				}

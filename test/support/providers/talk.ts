@@ -70,7 +70,7 @@ export function talkTo(script: ProviderScript, { fetchPublic, config, timeouts }
 type Call = ReturnType<typeof chatForward>;
 
 async function heardWhole(upstreams: RunningChatUpstreams, call: Call): Promise<Heard> {
-	const { body, usage } = await upstreams.unary(call);
+	const { body, usage } = await upstreams.whole(call);
 	const [choice] = body.choices as { message: WholeMessage; finish_reason: string }[];
 	if (choice === undefined) throw new Error("no choice");
 	const { message } = choice;

@@ -1,5 +1,5 @@
 import type { Sharp } from "sharp";
-import { type Canvas, drawn, sharpOf } from "./canvas.ts";
+import { type Canvas, sharpOf, toCanvas } from "./canvas.ts";
 import { rgbaOf } from "./colours.ts";
 import type { Adjustment } from "./operation.ts";
 
@@ -20,7 +20,7 @@ const SEPIA: Matrix = [
 export async function applyAdjustment(canvas: Canvas, adjustment: Adjustment): Promise<Canvas> {
 	if (adjustment.op === "pixelate") return pixelated(canvas, adjustment.px);
 	if (adjustment.op === "blur") return blurred(canvas, adjustment.px);
-	return drawn(adjusted(sharpOf(canvas), adjustment));
+	return toCanvas(adjusted(sharpOf(canvas), adjustment));
 }
 
 function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "pixelate" | "blur" }>): Sharp {
@@ -55,12 +55,12 @@ function adjusted(image: Sharp, adjustment: Exclude<Adjustment, { readonly op: "
 /** A wide blur is made of a smaller picture: nothing is lost that it would have left, and it takes no longer than a narrow one. */
 async function blurred(canvas: Canvas, sigma: number): Promise<Canvas> {
 	const factor = Math.max(1, Math.floor(sigma / NARROW_BLUR_PX));
-	if (factor === 1) return drawn(sharpOf(canvas).blur(sigma));
+	if (factor === 1) return toCanvas(sharpOf(canvas).blur(sigma));
 	const { width, height } = canvas;
 	const size = { width: Math.ceil(width / factor), height: Math.ceil(height / factor) };
-	const small = await drawn(sharpOf(canvas).resize({ ...size, fit: "fill", kernel: "linear" }));
-	const soft = await drawn(sharpOf(small).blur(sigma / factor));
-	return drawn(sharpOf(soft).resize({ width, height, fit: "fill", kernel: "cubic" }));
+	const small = await toCanvas(sharpOf(canvas).resize({ ...size, fit: "fill", kernel: "linear" }));
+	const soft = await toCanvas(sharpOf(small).blur(sigma / factor));
+	return toCanvas(sharpOf(soft).resize({ width, height, fit: "fill", kernel: "cubic" }));
 }
 
 function scaledChannels(image: Sharp, factor: number, [r, g, b]: Row): Sharp {

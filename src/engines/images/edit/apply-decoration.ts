@@ -1,6 +1,6 @@
 import { requireWritable } from "../pixel-limits.ts";
 import { ImageFault } from "../port.ts";
-import { type Canvas, drawn, laidOver, sharpOf } from "./canvas.ts";
+import { type Canvas, laidOver, sharpOf, toCanvas } from "./canvas.ts";
 import { rgbaOf } from "./colours.ts";
 import { inpainted } from "./inpaint.ts";
 import { blended, maskOf } from "./mask.ts";
@@ -23,7 +23,7 @@ export async function applyDecoration(canvas: Canvas, decoration: Decoration, la
 		case "border": {
 			const { px, colour } = decoration;
 			requireWritable({ width: canvas.width + 2 * px, height: canvas.height + 2 * px });
-			return drawn(sharpOf(canvas).extend({ left: px, right: px, top: px, bottom: px, background: rgbaOf(colour) }));
+			return toCanvas(sharpOf(canvas).extend({ left: px, right: px, top: px, bottom: px, background: rgbaOf(colour) }));
 		}
 		case "text": {
 			const margin = Math.round(Math.min(canvas.width, canvas.height) * TEXT_MARGIN);
@@ -38,7 +38,7 @@ export async function applyDecoration(canvas: Canvas, decoration: Decoration, la
 		case "background":
 			return withBackground(canvas, decoration.colour);
 		case "flatten":
-			return drawn(sharpOf(canvas).flatten({ background: rgbaOf(decoration.colour) }));
+			return toCanvas(sharpOf(canvas).flatten({ background: rgbaOf(decoration.colour) }));
 	}
 }
 
@@ -48,7 +48,7 @@ async function withLayer(canvas: Canvas, placing: Extract<Decoration, { readonly
 		const width = pixelsOf(placing.width, canvas.width);
 		const height = Math.max(1, Math.round((layer.height * width) / layer.width));
 		requireWritable({ width, height });
-		upper = await drawn(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "lanczos3" }));
+		upper = await toCanvas(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "lanczos3" }));
 	}
 	const { x, y } = cornerOf(placing.at, canvas, upper);
 	return laidOver(canvas, upper, x, y, placing.opacity / 100);
@@ -60,7 +60,7 @@ async function filled(canvas: Canvas, { colour }: Extract<Decoration, { readonly
 		throw new ImageFault("not-possible", "The mask masks nothing: what is white in it is masked");
 	if (colour === null) return inpainted(canvas, mask);
 	const { r, g, b, alpha } = rgbaOf(colour);
-	const plain = await drawn(sharpOf(canvas).linear([0, 0, 0, 0], [r, g, b, Math.round(alpha * 255)]));
+	const plain = await toCanvas(sharpOf(canvas).linear([0, 0, 0, 0], [r, g, b, Math.round(alpha * 255)]));
 	return blended(canvas, plain, mask);
 }
 

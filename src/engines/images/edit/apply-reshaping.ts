@@ -1,7 +1,7 @@
 import type { PixelSize } from "../image-header.ts";
 import { requireWritable } from "../pixel-limits.ts";
 import { ImageFault } from "../port.ts";
-import { type Canvas, drawn, laidOver, sharpOf } from "./canvas.ts";
+import { type Canvas, laidOver, sharpOf, toCanvas } from "./canvas.ts";
 import { type Colour, rgbaOf } from "./colours.ts";
 import type { Reshaping } from "./operation.ts";
 import { cornerOf, pixelsOf } from "./places.ts";
@@ -39,7 +39,7 @@ export async function applyReshaping(canvas: Canvas, reshaping: Reshaping): Prom
 		case "rotate":
 			return rotated(canvas, reshaping.degrees, reshaping.colour);
 		case "flip":
-			return drawn(reshaping.axis === "vertically" ? sharpOf(canvas).flip() : sharpOf(canvas).flop());
+			return toCanvas(reshaping.axis === "vertically" ? sharpOf(canvas).flip() : sharpOf(canvas).flop());
 	}
 }
 
@@ -57,7 +57,7 @@ function largestOfRatio({ width, height }: PixelSize, ratio: number): PixelSize 
 
 function resized(canvas: Canvas, { width, height }: PixelSize, fit: "cover" | "contain" | "fill" | "inside"): Promise<Canvas> {
 	requireWritable({ width, height });
-	return drawn(sharpOf(canvas).resize({ width, height, fit, background: CLEAR, kernel: "lanczos3" }));
+	return toCanvas(sharpOf(canvas).resize({ width, height, fit, background: CLEAR, kernel: "lanczos3" }));
 }
 
 function cut(canvas: Canvas, { width, height }: PixelSize, { x, y }: { x: number; y: number }): Promise<Canvas> {
@@ -66,7 +66,7 @@ function cut(canvas: Canvas, { width, height }: PixelSize, { x, y }: { x: number
 			"not-possible",
 			`A crop to ${width}x${height} at ${x},${y} goes beyond the image, which has ${canvas.width}x${canvas.height} pixels`,
 		);
-	return drawn(sharpOf(canvas).extract({ left: x, top: y, width, height }));
+	return toCanvas(sharpOf(canvas).extract({ left: x, top: y, width, height }));
 }
 
 function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly op: "cut" }>): Promise<Canvas> {
@@ -81,7 +81,7 @@ function withoutSide(canvas: Canvas, { side, by }: Extract<Reshaping, { readonly
 async function trimmed(canvas: Canvas): Promise<Canvas> {
 	// An image of one colour has no edges: it stays as it is.
 	const image = sharpOf(canvas).trim({ threshold: 10 });
-	return drawn(image).catch(() => canvas);
+	return toCanvas(image).catch(() => canvas);
 }
 
 /** In the middle of a larger canvas; made smaller first where it does not fit. */
@@ -92,7 +92,7 @@ async function padded(canvas: Canvas, { width, height }: PixelSize, colour: Colo
 	const { x, y } = cornerOf("center", { width, height }, inner);
 	const right = width - inner.width - x;
 	const bottom = height - inner.height - y;
-	return drawn(sharpOf(inner).extend({ left: x, top: y, right, bottom, background: rgbaOf(colour) }));
+	return toCanvas(sharpOf(inner).extend({ left: x, top: y, right, bottom, background: rgbaOf(colour) }));
 }
 
 async function rotated(canvas: Canvas, degrees: number, colour: Colour): Promise<Canvas> {
@@ -102,11 +102,11 @@ async function rotated(canvas: Canvas, degrees: number, colour: Colour): Promise
 		width: Math.floor(canvas.width * cos + canvas.height * sin),
 		height: Math.floor(canvas.width * sin + canvas.height * cos),
 	});
-	const turned = await drawn(sharpOf(canvas).rotate(degrees, { background: CLEAR }));
+	const turned = await toCanvas(sharpOf(canvas).rotate(degrees, { background: CLEAR }));
 	const background = rgbaOf(colour);
 	if (degrees % 90 === 0 || background.alpha === 0) return turned;
 	// Laid over its colour: what was transparent within the picture stays so only where the colour is.
-	const ground = await drawn(
+	const ground = await toCanvas(
 		sharpOf(turned).linear([0, 0, 0, 0], [background.r, background.g, background.b, Math.round(background.alpha * 255)]),
 	);
 	return laidOver(ground, turned, 0, 0, 1);

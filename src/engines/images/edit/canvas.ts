@@ -12,14 +12,14 @@ export interface Canvas extends PixelSize {
 /** @throws ImageFault */
 export async function openCanvas(bytes: Uint8Array, minPixels: number): Promise<Canvas> {
 	const { image } = await openImage(bytes, minPixels);
-	return drawn(image);
+	return toCanvas(image);
 }
 
 export function sharpOf({ data, width, height }: Canvas): Sharp {
 	return sharp(data, { raw: { width, height, channels: 4 } });
 }
 
-export async function drawn(image: Sharp): Promise<Canvas> {
+export async function toCanvas(image: Sharp): Promise<Canvas> {
 	const { data, info } = await image.toColourspace("srgb").ensureAlpha().raw().toBuffer({ resolveWithObject: true });
 	if (info.channels !== 4) throw new Error(`${info.channels} channels came`);
 	return { data, width: info.width, height: info.height };
@@ -41,8 +41,8 @@ export async function laidOver(base: Canvas, upper: Canvas, x: number, y: number
 	const height = Math.min(base.height, y + upper.height) - top;
 	if (width <= 0 || height <= 0) throw new ImageFault("not-possible", `At ${x},${y} nothing of it would be on the image`);
 	const part = sharpOf(upper).extract({ left: left - x, top: top - y, width, height });
-	const { data } = await drawn(opacity === 1 ? part : part.linear([1, 1, 1, opacity], [0, 0, 0, 0]));
-	return drawn(
+	const { data } = await toCanvas(opacity === 1 ? part : part.linear([1, 1, 1, opacity], [0, 0, 0, 0]));
+	return toCanvas(
 		sharpOf(base).composite([
 			{ input: Buffer.from(data.buffer, data.byteOffset, data.byteLength), raw: { width, height, channels: 4 }, left, top },
 		]),

@@ -1,6 +1,6 @@
 /** Filling a region from what surrounds it. Import it from the child only: OpenCV takes a second to load. */
 import { ImageFault } from "../port.ts";
-import { type Canvas, drawn, sharpOf } from "./canvas.ts";
+import { type Canvas, sharpOf, toCanvas } from "./canvas.ts";
 
 interface Matrix {
 	readonly data: Uint8Array;
@@ -50,7 +50,7 @@ export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canva
 	const size = { width: Math.max(1, Math.round(area.width * scale)), height: Math.max(1, Math.round(area.height * scale)) };
 	const { left, top, width, height } = area;
 	// Each pixel from one: a mean would carry what is masked beyond the mask.
-	const part = await drawn(
+	const part = await toCanvas(
 		sharpOf(canvas)
 			.extract({ left, top, width, height })
 			.resize({ ...size, fit: "fill", kernel: "nearest" }),
@@ -60,7 +60,7 @@ export async function inpainted(canvas: Canvas, mask: Uint8Array): Promise<Canva
 		throw new ImageFault("not-possible", "The mask covers the whole image: nothing is left to fill it from");
 	loading ??= library();
 	const small = fill(await loading, part, partMask);
-	const filled = scale === 1 ? small : await drawn(sharpOf(small).resize({ width, height, fit: "fill" }));
+	const filled = scale === 1 ? small : await toCanvas(sharpOf(small).resize({ width, height, fit: "fill" }));
 	return pasted(canvas, mask, filled, area);
 }
 

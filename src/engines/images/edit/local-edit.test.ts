@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { distance, imagesOf, painted, type Rgba } from "../images-for-tests.ts";
+import { distance, imagesOf, painted, type Rgba } from "../testing/images.ts";
 import {
 	BLACK,
 	BLUE,
@@ -14,7 +14,7 @@ import {
 	SAME,
 	WHITE,
 	YELLOW,
-} from "./edits-for-tests.ts";
+} from "./testing/edits.ts";
 
 const engine = imagesOf();
 afterAll(() => engine.stop());

@@ -1,4 +1,4 @@
-import { type Canvas, drawn, isOpaque, sharpOf } from "./canvas.ts";
+import { type Canvas, isOpaque, sharpOf, toCanvas } from "./canvas.ts";
 
 /**
  * What a layer masks, a byte for each pixel of the base, 255 for all of it. Where the layer is transparent anywhere, what is
@@ -7,7 +7,7 @@ import { type Canvas, drawn, isOpaque, sharpOf } from "./canvas.ts";
 export async function maskOf(layer: Canvas, { width, height }: Canvas): Promise<Uint8Array> {
 	const byLight = isOpaque(layer);
 	const fits = layer.width === width && layer.height === height;
-	const { data } = fits ? layer : await drawn(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "linear" }));
+	const { data } = fits ? layer : await toCanvas(sharpOf(layer).resize({ width, height, fit: "fill", kernel: "linear" }));
 	const mask = new Uint8Array(width * height);
 	for (let pixel = 0, at = 0; pixel < mask.length; pixel += 1, at += 4)
 		mask[pixel] = byLight

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
-import { imagesOf, painted, pixelsOf } from "../images-for-tests.ts";
-import { BLUE, Edits, GREEN, LOGO, LOGO_COLOUR, RED, SAME, type Spot, WHITE, YELLOW } from "./edits-for-tests.ts";
+import { imagesOf, painted, pixelsOf } from "../testing/images.ts";
+import { BLUE, Edits, GREEN, LOGO, LOGO_COLOUR, RED, SAME, type Spot, WHITE, YELLOW } from "./testing/edits.ts";
 
 const engine = imagesOf();
 afterAll(() => engine.stop());

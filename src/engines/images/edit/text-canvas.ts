@@ -2,7 +2,7 @@ import { join } from "node:path";
 import sharp from "sharp";
 import type { PixelSize } from "../image-header.ts";
 import { ImageFault } from "../port.ts";
-import { type Canvas, drawn } from "./canvas.ts";
+import { type Canvas, toCanvas } from "./canvas.ts";
 import { rgbaOf } from "./colours.ts";
 import { missingLetters } from "./missing-letters.ts";
 import type { Decoration } from "./operation.ts";
@@ -48,7 +48,7 @@ export async function textCanvas(
 			rgba: true,
 		},
 	});
-	return drawn(image).catch((fault) => {
+	return toCanvas(image).catch((fault) => {
 		if (fault instanceof ImageFault) throw fault;
 		throw new ImageFault("not-possible", "The text cannot be drawn: it has no letters that are seen");
 	});

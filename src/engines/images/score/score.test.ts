@@ -7,7 +7,7 @@ import { AssetStore, loadManifest } from "../../../assets/index.ts";
 import { silentLog } from "../../../telemetry/log.ts";
 import { ADULT_SCORER_ASSET } from "../adult-scorer.ts";
 import { checkImages } from "../check.ts";
-import { assetStore, imagesOf, NEVER, painted, sample } from "../images-for-tests.ts";
+import { assetStore, imagesOf, NEVER, painted, sample } from "../testing/images.ts";
 import { MAX_TILES, tilesOf } from "./tiles.ts";
 
 const engine = imagesOf();

@@ -79,7 +79,7 @@ describe("where a chain says stakes", () => {
 	let chain: StakingChain;
 	let web3: Web3Gateway;
 	const clock = new ManualClock(Date.now());
-	const midnight = (Math.floor(clock.now() / 1000 / DAY_SECONDS) + 1) * DAY_SECONDS;
+	const midnight = (Math.floor(clock.wallMs() / 1000 / DAY_SECONDS) + 1) * DAY_SECONDS;
 
 	beforeAll(async () => {
 		chain = await startStakingChain({ genesisSeconds: midnight - DAY_SECONDS });
@@ -136,7 +136,7 @@ describe("where a chain says stakes", () => {
 		await chain.mine(2);
 		clock.setWall((midnight + 30) * 1000);
 		expect(await web3.spendCent(apiKey)).toBe("402 INSUFFICIENT_BALANCE");
-		expect(await web3.gate.gateway.staking.reader?.look()).toBe("read");
+		expect(await web3.gate.gateway.staking.reader?.readIfDue()).toBe("read");
 		expect(await balance()).toMatchObject({ balances: { diem: 5 }, diemEpochAllocation: 5 });
 		expect(await web3.spendCent(apiKey)).toBe("200");
 		expect(await balance()).toMatchObject({ balances: { diem: 4.99 }, diemEpochAllocation: 5 });

@@ -12,15 +12,15 @@ import {
 	MISNAMED_KEY_FIELDS,
 	type RuleNames,
 	readKeyFields,
-	type Web3KeyDesk,
+	type Web3KeyService,
 } from "../../../access/index.ts";
 import type { AddressWindows } from "../../../budgets/index.ts";
 import type { Config } from "../../../config/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Endpoint, json, plain } from "../../../server/endpoint.ts";
 
-export interface Web3KeyRouteParts {
-	readonly web3Keys: Web3KeyDesk;
+export interface Web3KeyRouteDeps {
+	readonly web3Keys: Web3KeyService;
 	readonly addresses: AddressWindows;
 	readonly ruleNames: RuleNames;
 	readonly limits: () => Config["limits"];
@@ -52,7 +52,7 @@ const common = {
 /** Tokens, and secrets of keys, are for one reader. */
 const NO_STORE = { "Cache-Control": "no-store" };
 
-export function web3KeyRoutes({ web3Keys, addresses, ruleNames, limits }: Web3KeyRouteParts): Endpoint[] {
+export function web3KeyRoutes({ web3Keys, addresses, ruleNames, limits }: Web3KeyRouteDeps): Endpoint[] {
 	const take = (call: Call) => {
 		call.rate = addresses.take(call.address, common.name, limits().web3KeysPerMinute);
 	};

@@ -7,20 +7,20 @@ import { invalidField } from "../../../schema/index.ts";
 import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
-import { tellModel } from "../../../server/tell-model.ts";
+import { recordModel } from "../../../server/tell-model.ts";
+import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { finished } from "../finish.ts";
 import { gather, readPictures } from "../inputs.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
-import type { ImageParts } from "../parts.ts";
 import { engineOf } from "../safe-picture.ts";
 import { inlineSource, type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
-import { ImageWork, type Made } from "../work.ts";
+import { ImageWork, type ImageWorkResult } from "../work.ts";
 import { type BackgroundRemoveBody, BackgroundRemoveBodySchema } from "./schema.ts";
 
 const MODEL = "bria-bg-remover";
 
-export function imageBackgroundRemove(parts: ImageParts): Endpoint {
+export function imageBackgroundRemove(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/background-remove",
@@ -43,13 +43,13 @@ export function imageBackgroundRemove(parts: ImageParts): Endpoint {
 	});
 }
 
-async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const source = await sourceOf(input);
 	const model = parts.catalog().own(MODEL, "image", call.admittedAtMs);
 	engineOf(parts);
-	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const { prices, defaultResolution, defaultQuality } = model.image;
 	const picoPrice = imagePrice(prices, defaultResolution, defaultQuality);
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
@@ -59,7 +59,7 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, pa
 		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", places: [source.path] });
-			return work.answer(async (): Promise<Made> => {
+			return work.answer(async (): Promise<ImageWorkResult> => {
 				const { signal, requestId, tenant } = call;
 				const pictures = await readPictures([source], await gather([source], parts, call), parts, call);
 				const [picture] = pictures;

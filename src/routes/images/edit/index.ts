@@ -8,15 +8,15 @@ import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { chooseTiers } from "../choices.ts";
+import type { ImageDeps } from "../deps.ts";
 import { editModel, listedEditModel } from "../edit-model.ts";
 import { admitEdit, bareAnswer } from "../edit-picture.ts";
 import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES, PICTURE_TYPES } from "../limits.ts";
-import type { ImageParts } from "../parts.ts";
 import { sourceOfBytes, sourceOfText } from "../source.ts";
 import { type EditBody, EditBodySchema } from "./schema.ts";
 
-export function imageEdit(parts: ImageParts): Endpoint {
+export function imageEdit(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/edit",
@@ -40,7 +40,7 @@ export function imageEdit(parts: ImageParts): Endpoint {
 	});
 }
 
-async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { model: ref, modelId, image, prompt, safe_mode: safeMode } = body;
 	if (ref !== undefined && modelId !== undefined && ref !== modelId)
 		throw invalidField(["modelId"], "must be the same as model; send model alone");

@@ -3,25 +3,25 @@
  * before; a failure costs nothing.
  */
 import { hasFreeModel, type ImageSize, imageRateLimit, ratioOf, tierSize } from "../../../catalog/index.ts";
-import type { ImageFacts } from "../../../catalog/types.ts";
+import type { ImageProperties } from "../../../catalog/types.ts";
 import type { Picture } from "../../../engines/images/port.ts";
 import { invalidField, invalidRequest } from "../../../schema/index.ts";
 import { filesOf } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Answer, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
 import { chooseTiers, finishOptions, notOffered } from "../choices.ts";
+import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { admitGenerate } from "../generate-picture.ts";
 import { PICTURE_TYPES } from "../limits.ts";
 import { pictureModel } from "../model.ts";
-import type { ImageParts } from "../parts.ts";
 import { STYLES } from "../style-names.ts";
 import { GenerateAnswerSchema, type GenerateBody, GenerateBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
 const DEFAULT_SIDE = 1_024;
 
-export function imageGenerate(parts: ImageParts): Endpoint {
+export function imageGenerate(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/generate",
@@ -45,7 +45,7 @@ export function imageGenerate(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const model = pictureModel(body.model, "image", call, parts);
 	const variants = body.variants ?? 1;
 	if (variants > 1 && body.return_binary === true)
@@ -76,7 +76,10 @@ function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageP
 	);
 }
 
-function checkOptions({ steps, style_preset: style, enable_web_search: search }: GenerateBody, { maxSteps }: ImageFacts): void {
+function checkOptions(
+	{ steps, style_preset: style, enable_web_search: search }: GenerateBody,
+	{ maxSteps }: ImageProperties,
+): void {
 	if (steps !== undefined && maxSteps !== null && steps > maxSteps)
 		throw invalidRequest([
 			{
@@ -94,7 +97,7 @@ function checkOptions({ steps, style_preset: style, enable_web_search: search }:
 }
 
 /** Sizes in pixels and by ratio are two families: a field of the other one is a mistake. */
-function shapeOf(body: GenerateBody, facts: ImageFacts) {
+function shapeOf(body: GenerateBody, facts: ImageProperties) {
 	const { width, height, aspect_ratio: ratio, resolution } = body;
 	const format = body.format ?? "webp";
 	if (facts.aspectRatios.length === 0) {

@@ -4,10 +4,10 @@ import type { PictureModel } from "../../../catalog/types.ts";
 import { ApiError } from "../../../errors/index.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
+import type { ImageDeps } from "../deps.ts";
 import { admitGenerate } from "../generate-picture.ts";
 import { pictureModel } from "../model.ts";
 import { OpenAiPicturesSchema, openAiPicture, pixelsOf } from "../openai-fields.ts";
-import type { ImageParts } from "../parts.ts";
 import { type GenerationsBody, GenerationsBodySchema } from "./schema.ts";
 
 const MAX_BODY_BYTES = 1_048_576;
@@ -17,7 +17,7 @@ const DEFAULT_TRAIT = "default";
 const DEFAULT_MODEL = "z-image-turbo";
 
 /** The route, and its other spelling. */
-export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
+export function openAiImageGenerations(parts: ImageDeps): Endpoint[] {
 	return [["/images/generations", "images-generations"] as const, ["/image/generations", "image-generations"] as const].map(
 		([path, name]) =>
 			metered({
@@ -38,7 +38,7 @@ export function openAiImageGenerations(parts: ImageParts): Endpoint[] {
 	);
 }
 
-function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const model = modelOf(body.model ?? DEFAULT_TRAIT, call, parts);
 	const size = pixelsOf(body.size) ?? DEFAULT_SIZE;
 	const { image: facts } = model;
@@ -66,7 +66,7 @@ function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: Ima
 }
 
 /** OpenAI's clients name models of their own: what is not known, or no model of pictures, is the default one. */
-function modelOf(ref: string, call: Call, parts: ImageParts): PictureModel<"image"> {
+function modelOf(ref: string, call: Call, parts: ImageDeps): PictureModel<"image"> {
 	const resolve = (name: string) => pictureModel(name, "image", call, parts);
 	const isUnknown = (error: unknown) => error instanceof ApiError && error.code === "MODEL_NOT_FOUND";
 	for (const name of [ref, DEFAULT_TRAIT]) {

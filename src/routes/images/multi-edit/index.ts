@@ -7,15 +7,15 @@ import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
 import { chooseTiers } from "../choices.ts";
+import type { ImageDeps } from "../deps.ts";
 import { listedEditModel } from "../edit-model.ts";
 import { admitEdit, bareAnswer } from "../edit-picture.ts";
 import { MISNAMED_EDIT_FIELDS } from "../fields.ts";
 import { MAX_FILE_BYTES, MAX_PICTURES, PICTURE_TYPES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
-import type { ImageParts } from "../parts.ts";
 import { type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
 import { type MultiEditBody, MultiEditBodySchema } from "./schema.ts";
 
-export function imageMultiEdit(parts: ImageParts): Endpoint {
+export function imageMultiEdit(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/multi-edit",
@@ -39,7 +39,7 @@ export function imageMultiEdit(parts: ImageParts): Endpoint {
 	});
 }
 
-async function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { body } = input;
 	const model = listedEditModel(body.modelId, call, parts);
 	const choices = chooseTiers(body, model.image);

@@ -8,15 +8,15 @@ import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, largeJson, metered } from "../../../server/endpoint.ts";
 import type { FieldFile } from "../../../server/parse-form.ts";
 import { chooseTiers } from "../choices.ts";
+import type { ImageDeps } from "../deps.ts";
 import { editModel } from "../edit-model.ts";
 import { admitEdit } from "../edit-picture.ts";
 import { MAX_FILE_BYTES, MAX_PICTURES, THREE_PICTURES_BODY_BYTES } from "../limits.ts";
 import { OpenAiPicturesSchema, openAiPicture, pixelsOf, qualityOf } from "../openai-fields.ts";
-import type { ImageParts } from "../parts.ts";
 import { type PictureSource, sourceOfBytes } from "../source.ts";
 import { type OpenAiEditBody, OpenAiEditBodySchema } from "./schema.ts";
 
-export function openAiImageEdits(parts: ImageParts): Endpoint {
+export function openAiImageEdits(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/images/edits",
@@ -45,7 +45,7 @@ export function openAiImageEdits(parts: ImageParts): Endpoint {
 	});
 }
 
-function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	if (body.stream === true) throw invalidField(["stream"], "must be false: pictures are not streamed here");
 	const model = editModel(body.model, call, parts);
 	const quality = qualityOf(body.quality);

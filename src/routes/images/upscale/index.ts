@@ -12,20 +12,20 @@ import { invalidField } from "../../../schema/index.ts";
 import { binaryAnswer } from "../../../server/binary-answer.ts";
 import type { Call } from "../../../server/call.ts";
 import { type Admission, type Endpoint, type Input, metered } from "../../../server/endpoint.ts";
-import { tellModel } from "../../../server/tell-model.ts";
+import { recordModel } from "../../../server/tell-model.ts";
+import type { ImageDeps } from "../deps.ts";
 import { bareAnswer } from "../edit-picture.ts";
 import { finished } from "../finish.ts";
 import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES } from "../limits.ts";
 import { byMakers, makersOf } from "../model.ts";
-import type { ImageParts } from "../parts.ts";
 import { engineOf } from "../safe-picture.ts";
 import { inlineSource, sourceOfBytes } from "../source.ts";
-import { ImageWork, type Made } from "../work.ts";
+import { ImageWork, type ImageWorkResult } from "../work.ts";
 import { type UpscaleBody, UpscaleBodySchema } from "./schema.ts";
 
 const MODEL = "upscaler";
 
-export function imageUpscale(parts: ImageParts): Endpoint {
+export function imageUpscale(parts: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/upscale",
@@ -49,7 +49,7 @@ export function imageUpscale(parts: ImageParts): Endpoint {
 	});
 }
 
-async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageParts): Promise<Admission> {
+async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const model = parts.catalog().own(MODEL, "upscale", call.admittedAtMs);
@@ -64,7 +64,7 @@ async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Ca
 	if (source === null || !("bytes" in source.from)) throw invalidField(["image"], "is required", "required");
 	const { bytes } = source.from;
 	const engine = engineOf(parts);
-	tellModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const picoPrice = scale === 4 ? model.upscale.x4 : model.upscale.x2;
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
 	return {
@@ -81,19 +81,24 @@ async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Ca
 	};
 }
 
-async function upscaledHere(engine: ImageEngine, bytes: Uint8Array, scale: number, requester: Requester): Promise<Made> {
+async function upscaledHere(
+	engine: ImageEngine,
+	bytes: Uint8Array,
+	scale: number,
+	requester: Requester,
+): Promise<ImageWorkResult> {
 	const picture = await engine.upscale(bytes, { factor: scale }, { format: "png" }, requester);
 	return { answer: bareAnswer(picture), upstream: EMBEDDED, retries: 0 };
 }
 
 interface There {
 	readonly call: Call;
-	readonly parts: ImageParts;
+	readonly parts: ImageDeps;
 	readonly work: ImageWork;
 	readonly servers: ReturnType<typeof makersOf>["servers"];
 }
 
-async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<Made> {
+async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<ImageWorkResult> {
 	const { signal, requestId, tenant } = call;
 	const picture = await engineOf(parts).normalise(bytes, call);
 	const size = enlarged(picture, scale);

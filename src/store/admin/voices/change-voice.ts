@@ -2,7 +2,7 @@
 import { sql, type Transaction } from "kysely";
 import type { Tables } from "../../tables.ts";
 import type { AdminStore } from "../open-admin.ts";
-import type { VoiceQuestion } from "./read-voice.ts";
+import type { VoiceQuery } from "./read-voice.ts";
 
 /** A use: moves the expiry of a voice whose time slides. Nothing happens to others. */
 export async function touchVoice(
@@ -21,7 +21,7 @@ export async function touchVoice(
 }
 
 /** Deletes a voice and its sample. False where the caller has no such voice. */
-export function deleteVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuestion): Promise<boolean> {
+export function deleteVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuery): Promise<boolean> {
 	return admin.db.transaction().execute(async (tx) => {
 		const gone = await tx
 			.deleteFrom("voices")
@@ -50,7 +50,7 @@ export async function deleteVoicesOf(tx: Transaction<Tables>, owners: readonly s
 const STRAY_MS = 3_600_000;
 
 /** Removes voices whose time is over, with their samples, and parts that a crash left; at most `rows` voices a call. */
-export function sweepVoices(
+export function pruneVoices(
 	admin: AdminStore,
 	{ nowMs, rows }: { readonly nowMs: number; readonly rows: number },
 ): Promise<{ readonly more: boolean }> {

@@ -2,14 +2,14 @@
 import type { AdminStore } from "../open-admin.ts";
 import { type StoredVoice, voiceOf } from "./voice-row.ts";
 
-export interface VoiceQuestion {
+export interface VoiceQuery {
 	readonly id: string;
 	readonly owner: string;
 	readonly nowMs: number;
 }
 
 /** The voice; null where there is none, it has expired, or another owns it. */
-export async function findVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuestion): Promise<StoredVoice | null> {
+export async function findVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQuery): Promise<StoredVoice | null> {
 	const row = await admin.db
 		.selectFrom("voices")
 		.selectAll()
@@ -23,7 +23,7 @@ export async function findVoice(admin: AdminStore, { id, owner, nowMs }: VoiceQu
 /** Live voices, newest first. */
 export async function listVoices(
 	admin: AdminStore,
-	{ owner, nowMs }: Pick<VoiceQuestion, "owner" | "nowMs">,
+	{ owner, nowMs }: Pick<VoiceQuery, "owner" | "nowMs">,
 ): Promise<StoredVoice[]> {
 	const rows = await admin.db
 		.selectFrom("voices")

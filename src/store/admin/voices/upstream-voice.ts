@@ -111,7 +111,7 @@ export async function forgetUpstreamVoice(
  * Takes some that were left by voices that are gone, to take them back from their upstreams; each is taken by one node.
  * Those that were never made are removed.
  */
-export function takeLeftVoices(
+export function claimOrphanedVoices(
 	admin: AdminStore,
 	{ claim, nowMs, untilMs, rows }: Claim & { readonly rows: number },
 ): Promise<(UpstreamVoiceKey & { readonly name: string })[]> {

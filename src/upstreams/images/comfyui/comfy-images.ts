@@ -4,8 +4,8 @@
  */
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { broken, offline } from "../../failures.ts";
-import { filled, namedPictures, type Values, valuesOf } from "../parameters.ts";
+import { brokenAnswer, upstreamOffline } from "../../failures.ts";
+import { fillParameters, namedPictures, parameterValues, type Values } from "../parameters.ts";
 import type { ImageAttempt, ImageForward } from "../port.ts";
 import { checkPictures } from "../too-many-pictures.ts";
 import { ComfyServer, type JobState, type StoredPicture } from "./comfy-server.ts";
@@ -22,7 +22,7 @@ type Done = Extract<JobState, { state: "done" }>;
 /** One job after the other until there are as many pictures as are wanted. Throws UpstreamFailure and what connections throw. */
 export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const { target, endpoint, fetch, signal } = attempt;
-	if (target.workflow === undefined) throw offline("the model's entry names no workflow");
+	if (target.workflow === undefined) throw upstreamOffline("the model's entry names no workflow");
 	const workflow = await readWorkflow(target.workflow);
 	const server = new ComfyServer({ endpoint, fetch, signal, requestId: call.requestId });
 	const parameters = target.parameters ?? {};
@@ -31,10 +31,10 @@ export async function comfyImages(call: ImageForward, attempt: ImageAttempt): Pr
 	const seed = call.seed ?? randomInt(MAX_SEED);
 	const made: Uint8Array[] = [];
 	while (made.length < call.count) {
-		const values = { ...valuesOf(call, seed + made.length), ...pictures };
-		const done = await run(server, withInputs(workflow, filled(parameters, values)), signal);
+		const values = { ...parameterValues(call, seed + made.length), ...pictures };
+		const done = await run(server, withInputs(workflow, fillParameters(parameters, values)), signal);
 		const stored = chosen(done, target.output).slice(0, call.count - made.length);
-		if (stored.length === 0) throw broken("a workflow that stores no picture");
+		if (stored.length === 0) throw brokenAnswer("a workflow that stores no picture");
 		for (const one of stored) made.push(await server.view(one));
 	}
 	return made;
@@ -70,7 +70,7 @@ async function run(server: ComfyServer, workflow: ReturnType<typeof withInputs>,
 async function finished(server: ComfyServer, id: string, signal: AbortSignal): Promise<Done> {
 	for (let asked = 1; ; asked++) {
 		const job = await server.job(id);
-		if (job.state === "failed") throw broken(`the workflow failed at ${job.node}`);
+		if (job.state === "failed") throw brokenAnswer(`the workflow failed at ${job.node}`);
 		if (job.state === "done") return job;
 		if (asked % QUEUE_EACH === 0) await checkKnown(server, id);
 		await sleep(Math.min(FIRST_PAUSE_MS * 1.3 ** asked, LONGEST_PAUSE_MS), undefined, { signal });
@@ -81,7 +81,7 @@ async function finished(server: ComfyServer, id: string, signal: AbortSignal): P
 async function checkKnown(server: ComfyServer, id: string): Promise<void> {
 	if ((await server.placeOf(id)) !== null) return;
 	// It may have ended between the two questions.
-	if ((await server.job(id)).state === "waiting") throw broken("the server has forgotten the job");
+	if ((await server.job(id)).state === "waiting") throw brokenAnswer("the server has forgotten the job");
 }
 
 /** Of the node that the operator names; else what is stored for good, or where nothing is, what is only shown. */

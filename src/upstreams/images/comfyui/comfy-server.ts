@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../../../schema/is-record.ts";
 import { formBody, type JsonBounds } from "../../../wire/index.ts";
-import { isGood, letGo } from "../../connect.ts";
+import { readWhole } from "../../chat/whole-answer.ts";
+import { cancelBody, isGood } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
-import { broken, failureOfAnswer, offline, type UpstreamFailure } from "../../failures.ts";
+import { brokenAnswer, failureOfAnswer, type UpstreamFailure, upstreamOffline } from "../../failures.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";
-import { readWhole } from "../../unary.ts";
 import { isPicture } from "../is-picture.ts";
 import { type ImageAttempt, type InputPicture, MAX_PICTURE_BYTES } from "../port.ts";
 import type { Workflow } from "./workflow.ts";
@@ -36,14 +36,14 @@ export type JobState =
 	/** By node, what it stored. */
 	| { readonly state: "done"; readonly stored: ReadonlyMap<string, readonly StoredPicture[]> };
 
-type ServerInputs = Pick<ImageAttempt, "endpoint" | "fetch" | "signal"> & { readonly requestId: string };
+type ComfyServerDeps = Pick<ImageAttempt, "endpoint" | "fetch" | "signal"> & { readonly requestId: string };
 
 /** One ComfyUI server, for one request. Source: docs.comfy.org, "Server Routes". */
 export class ComfyServer {
-	readonly #inputs: ServerInputs;
+	readonly #deps: ComfyServerDeps;
 
-	constructor(inputs: ServerInputs) {
-		this.#inputs = inputs;
+	constructor(inputs: ComfyServerDeps) {
+		this.#deps = inputs;
 	}
 
 	/** Stores a picture as an input, and answers its name there. The same picture is kept once. */
@@ -56,7 +56,7 @@ export class ComfyServer {
 			{ name: "overwrite", value: "true" },
 		]);
 		const stored = await this.#json("/upload/image", { body: form.bytes, type: form.type });
-		if (typeof stored.name !== "string") throw broken("an upload without a name");
+		if (typeof stored.name !== "string") throw brokenAnswer("an upload without a name");
 		return typeof stored.subfolder === "string" && stored.subfolder !== "" ? `${stored.subfolder}/${stored.name}` : stored.name;
 	}
 
@@ -67,10 +67,10 @@ export class ComfyServer {
 	async queue(id: string, workflow: Workflow): Promise<string> {
 		const body = { prompt: workflow, prompt_id: id, client_id: id };
 		const answer = await this.#json("/prompt", { body: JSON.stringify(body), type: "application/json" }, (status, told) =>
-			status === 400 ? offline(`the workflow is refused: ${refusalType(told)}`, status) : null,
+			status === 400 ? upstreamOffline(`the workflow is refused: ${refusalType(told)}`, status) : null,
 		);
 		if (typeof answer.prompt_id !== "string") return id;
-		if (!isId(answer.prompt_id)) throw broken("an id of a job that is none");
+		if (!isId(answer.prompt_id)) throw brokenAnswer("an id of a job that is none");
 		return answer.prompt_id;
 	}
 
@@ -91,24 +91,24 @@ export class ComfyServer {
 	async view({ filename, subfolder, type }: StoredPicture): Promise<Uint8Array> {
 		const response = await this.#ask(`/view?${new URLSearchParams({ filename, subfolder, type })}`);
 		if (!isGood(response)) {
-			letGo(response.body);
-			throw broken(`status ${response.status} where its picture should be`, response.status);
+			cancelBody(response.body);
+			throw brokenAnswer(`status ${response.status} where its picture should be`, response.status);
 		}
 		const picture = await readWhole(response, MAX_PICTURE_BYTES);
-		if (!isPicture(picture)) throw broken("an answer that is no picture");
+		if (!isPicture(picture)) throw brokenAnswer("an answer that is no picture");
 		return picture;
 	}
 
 	/** Takes a job out of the queue, or ends it where it runs: never another one. Does not throw. */
 	async stop(id: string): Promise<void> {
-		const { endpoint, fetch } = this.#inputs;
+		const { endpoint, fetch } = this.#deps;
 		const stopper = new AbortController();
 		const timer = setTimeout(() => stopper.abort(), STOP_MS);
-		const own = new ComfyServer({ ...this.#inputs, signal: stopper.signal });
+		const own = new ComfyServer({ ...this.#deps, signal: stopper.signal });
 		const post = async (path: string, body: object) => {
 			const headers = { "content-type": "application/json", ...endpoint.probeHeaders };
 			const init = { ...endpoint.init, method: "POST", headers, body: JSON.stringify(body), signal: stopper.signal };
-			letGo((await fetch(`${endpoint.url}${path}`, init)).body);
+			cancelBody((await fetch(`${endpoint.url}${path}`, init)).body);
 		};
 		try {
 			await post("/queue", { delete: [id] });
@@ -128,14 +128,14 @@ export class ComfyServer {
 		const response = await this.#ask(path, sent);
 		const bytes = await readWhole(response, MAX_JSON_BYTES);
 		if (!isGood(response)) {
-			const told = errorBody(bytes, this.#inputs.endpoint.key);
+			const told = errorBody(bytes, this.#deps.endpoint.key);
 			throw own(response.status, told) ?? failureOfAnswer(response.status, told, response.headers.get("retry-after"));
 		}
 		return record((await parsedAnswer(bytes, response.status, JSON_BOUNDS)).value);
 	}
 
 	#ask(path: string, sent?: Sent): Promise<Response> {
-		const { endpoint, fetch, signal, requestId } = this.#inputs;
+		const { endpoint, fetch, signal, requestId } = this.#deps;
 		const headers = { "accept-encoding": "identity", ...endpoint.probeHeaders, "x-request-id": requestId };
 		const init = { ...endpoint.init, headers, signal };
 		if (sent === undefined) return fetch(`${endpoint.url}${path}`, init);

@@ -2,7 +2,7 @@
 
 import { readFile, stat } from "node:fs/promises";
 import { isRecord } from "../../../schema/is-record.ts";
-import { offline } from "../../failures.ts";
+import { upstreamOffline } from "../../failures.ts";
 import type { ParameterValue } from "../parameters.ts";
 
 interface WorkflowNode {
@@ -35,7 +35,9 @@ export async function readWorkflow(path: string): Promise<Workflow> {
 		kept.set(path, { changedMs: mtimeMs, workflow });
 		return workflow;
 	} catch (error) {
-		throw offline(`the workflow ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`.slice(0, 300));
+		throw upstreamOffline(
+			`the workflow ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`.slice(0, 300),
+		);
 	}
 }
 
@@ -55,7 +57,7 @@ export function withInputs(workflow: Workflow, inputs: Readonly<Record<string, P
 		const dot = name.indexOf(".");
 		const id = name.slice(0, dot);
 		const node = dot > 0 ? changed[id] : undefined;
-		if (node === undefined) throw offline(`the workflow has no node for ${name}`.slice(0, 300));
+		if (node === undefined) throw upstreamOffline(`the workflow has no node for ${name}`.slice(0, 300));
 		changed[id] = { ...node, inputs: { ...node.inputs, [name.slice(dot + 1)]: value } };
 	}
 	return changed;

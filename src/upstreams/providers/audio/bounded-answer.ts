@@ -1,4 +1,4 @@
-import { broken } from "../../failures.ts";
+import { brokenAnswer } from "../../failures.ts";
 
 /** The answer, which breaks past `maxBytes`: packages read answers whole. */
 export function boundedAnswer(response: Response, maxBytes: number): Response {
@@ -8,7 +8,7 @@ export function boundedAnswer(response: Response, maxBytes: number): Response {
 		new TransformStream<Uint8Array, Uint8Array>({
 			transform(piece, controller) {
 				length += piece.length;
-				if (length > maxBytes) controller.error(broken(`an answer of more than ${maxBytes} bytes`, response.status));
+				if (length > maxBytes) controller.error(brokenAnswer(`an answer of more than ${maxBytes} bytes`, response.status));
 				else controller.enqueue(piece);
 			},
 		}),

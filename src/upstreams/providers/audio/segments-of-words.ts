@@ -1,5 +1,5 @@
 /** A piece of what was said. */
-export interface SpokenPart {
+export interface TimedWord {
 	readonly text: string;
 	/** Seconds. */
 	readonly start: number;
@@ -15,9 +15,9 @@ const SENTENCE_END = /[.!?。！？…]["'”’)\]]*$/;
  * Segments of words with times, as subtitles want them: cut after sentences, at pauses, and where one grows too long.
  * `glue` stands between two words.
  */
-export function segmentsOfWords(words: readonly SpokenPart[], glue: string): SpokenPart[] {
-	const segments: SpokenPart[] = [];
-	let parts: SpokenPart[] = [];
+export function segmentsOfWords(words: readonly TimedWord[], glue: string): TimedWord[] {
+	const segments: TimedWord[] = [];
+	let parts: TimedWord[] = [];
 	const close = () => {
 		const [first] = parts;
 		const last = parts.at(-1);

@@ -2,13 +2,13 @@ import type { SpeechModelV4CallOptions } from "@ai-sdk/provider";
 import type { AudioFormatName } from "../../../catalog/types.ts";
 import { nextTurn } from "../../../wire/index.ts";
 import type { Fetch } from "../../connect.ts";
-import { offline } from "../../failures.ts";
-import { faultOf } from "../chat/faults.ts";
+import { upstreamOffline } from "../../failures.ts";
+import { packageFailure } from "../chat/package-failure.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
+import { AudioInJson } from "./audio-in-json.ts";
 import { boundedAnswer } from "./bounded-answer.ts";
-import { SoundInJson } from "./sound-in-json.ts";
-import { type SpeechDetails, type SpeechProviderFacts, speechFacts } from "./speech-facts.ts";
+import { type SpeechCapabilities, type SpeechOptions, speechCapabilities } from "./speech-capabilities.ts";
 
 /** A text for a provider, its voice in the provider's own name. */
 export interface ProviderSpeech {
@@ -60,15 +60,15 @@ const TYPES: Readonly<Record<AudioFormatName, string>> = {
  */
 export async function speakByProvider(speech: ProviderSpeech, signal: AbortSignal): Promise<ProviderSpoken> {
 	const { config, model } = speech;
-	const facts = speechFacts(config.provider, model);
-	if (facts === undefined) throw offline(`${config.provider} offers no speech`);
-	if (speech.sample !== null && !facts.sample) throw offline(`${config.provider} takes no samples with its requests`);
+	const facts = speechCapabilities(config.provider, model);
+	if (facts === undefined) throw upstreamOffline(`${config.provider} offers no speech`);
+	if (speech.sample !== null && !facts.sample) throw upstreamOffline(`${config.provider} takes no samples with its requests`);
 	const natural = facts.speed !== null && speech.speed >= facts.speed.min && speech.speed <= facts.speed.max;
 	const format = askedFormat(speech, facts);
 	const tap = new AudioTap(speech.fetch, facts.audio);
 	try {
 		const makers = await loadProvider(config, { fetch: tap.fetch });
-		if (makers.speech === undefined) throw offline(`${config.provider} offers no speech`);
+		if (makers.speech === undefined) throw upstreamOffline(`${config.provider} offers no speech`);
 		const speed = natural && speech.speed !== 1 ? speech.speed : undefined;
 		const result = await makers.speech(model).doGenerate(callOptions({ speech, facts, format, speed, signal }));
 		return {
@@ -78,11 +78,11 @@ export async function speakByProvider(speech: ProviderSpeech, signal: AbortSigna
 		};
 	} catch (error) {
 		tap.drop();
-		throw signal.aborted ? signal.reason : faultOf(error);
+		throw signal.aborted ? signal.reason : packageFailure(error);
 	}
 }
 
-function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechProviderFacts): AudioFormatName {
+function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechCapabilities): AudioFormatName {
 	const makes = (wanted: AudioFormatName) => facts.formats[wanted] !== undefined && (formats?.includes(wanted) ?? true);
 	if (makes(format)) return format;
 	return formats?.find(makes) ?? facts.first;
@@ -90,7 +90,7 @@ function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechProviderF
 
 interface CallParts {
 	readonly speech: ProviderSpeech;
-	readonly facts: SpeechProviderFacts;
+	readonly facts: SpeechCapabilities;
 	readonly format: AudioFormatName;
 	readonly speed: number | undefined;
 	readonly signal: AbortSignal;
@@ -99,7 +99,7 @@ interface CallParts {
 function callOptions({ speech, facts, format, speed, signal }: CallParts): SpeechModelV4CallOptions {
 	const { text, voice, sample, prompt, language, requestId } = speech;
 	const outputFormat = facts.formats[format];
-	const details: SpeechDetails = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
+	const details: SpeechOptions = { ...speech, speed, sample: sample === null ? null : encoded(sample) };
 	return {
 		text,
 		...(voice === null ? {} : { voice: voiceFor(speech.config, voice) }),
@@ -126,11 +126,11 @@ function encoded({ bytes, type }: { readonly bytes: Uint8Array; readonly type: s
 /** Takes the answer with the audio out of a package's hands: it would read it to its end first. */
 class AudioTap {
 	readonly #fetch: Fetch;
-	readonly #audio: SpeechProviderFacts["audio"];
-	readonly #sound = new SoundInJson();
+	readonly #audio: SpeechCapabilities["audio"];
+	readonly #sound = new AudioInJson();
 	#answer: Response | null = null;
 
-	constructor(fetch: Fetch, audio: SpeechProviderFacts["audio"]) {
+	constructor(fetch: Fetch, audio: SpeechCapabilities["audio"]) {
 		this.#fetch = fetch;
 		this.#audio = audio;
 	}

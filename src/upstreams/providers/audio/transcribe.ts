@@ -1,14 +1,18 @@
 import type { TranscriptionModelV4Result } from "@ai-sdk/provider";
 import type { Fetch } from "../../connect.ts";
-import { broken, offline, timedOut } from "../../failures.ts";
-import { faultOf } from "../chat/faults.ts";
+import { brokenAnswer, upstreamOffline, upstreamTimedOut } from "../../failures.ts";
+import { packageFailure } from "../chat/package-failure.ts";
 import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
-import { type SpokenPart, segmentsOfWords } from "./segments-of-words.ts";
-import { type TranscriptionProviderFacts, type TranscriptionWish, transcriptionFacts } from "./transcription-facts.ts";
+import { segmentsOfWords, type TimedWord } from "./segments-of-words.ts";
+import {
+	type TranscriptionCapabilities,
+	type TranscriptionOptions,
+	transcriptionCapabilities,
+} from "./transcription-capabilities.ts";
 
-export interface ProviderTranscription extends TranscriptionWish {
+export interface ProviderTranscription extends TranscriptionOptions {
 	readonly config: ProviderUpstream;
 	readonly requestId: string;
 	/** The provider's own name of the model. */
@@ -26,11 +30,11 @@ const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 200_000, differentKeys: 2_000, va
  */
 export async function transcribeByProvider(asked: ProviderTranscription, signal: AbortSignal): Promise<Response> {
 	const { config, model, file, requestId } = asked;
-	const facts = transcriptionFacts(config.provider);
+	const facts = transcriptionCapabilities(config.provider);
 	const fetch = checkedAnswers(asked.fetch, ANSWER_BOUNDS);
 	try {
 		const { transcription } = await loadProvider(config, { fetch });
-		if (facts === undefined || transcription === undefined) throw offline(`${config.provider} offers no transcription`);
+		if (facts === undefined || transcription === undefined) throw upstreamOffline(`${config.provider} offers no transcription`);
 		const { prefix = "" } = facts;
 		const result = transcription(model.startsWith(prefix) ? model.slice(prefix.length) : model).doGenerate({
 			audio: file.bytes,
@@ -61,15 +65,15 @@ async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Prom
 /** What is wrong with a job that was taken: the packages tell it by their errors' names. */
 function jobFault(error: unknown): unknown {
 	const name = error instanceof Error ? error.name : "";
-	if (/TimedOut$/.test(name)) return timedOut("the provider's job took too long");
-	if (/Job.*Failed$|Empty$/.test(name)) return broken(`the provider's job failed: ${name}`);
-	return faultOf(error);
+	if (/TimedOut$/.test(name)) return upstreamTimedOut("the provider's job took too long");
+	if (/Job.*Failed$|Empty$/.test(name)) return brokenAnswer(`the provider's job failed: ${name}`);
+	return packageFailure(error);
 }
 
 function answerOf(
 	result: TranscriptionModelV4Result,
-	{ times, glue = " " }: TranscriptionProviderFacts,
-	wish: TranscriptionWish,
+	{ times, glue = " " }: TranscriptionCapabilities,
+	wish: TranscriptionOptions,
 ) {
 	const areWords = times === "word" || (times === "asked" && wish.timings === "word");
 	const said = (result.words ?? (areWords ? result.segments : wordsOfUtterances(result))).map(partOf);
@@ -86,7 +90,7 @@ function answerOf(
 	};
 }
 
-function partOf({ text, startSecond, endSecond }: TranscriptionModelV4Result["segments"][number]): SpokenPart {
+function partOf({ text, startSecond, endSecond }: TranscriptionModelV4Result["segments"][number]): TimedWord {
 	return { text, start: startSecond, end: endSecond };
 }
 

@@ -1,16 +1,16 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
-import { letGo } from "../../connect.ts";
-import { broken } from "../../failures.ts";
+import { cancelBody } from "../../connect.ts";
+import { brokenAnswer } from "../../failures.ts";
 import { ChunkWriter } from "./chunks.ts";
 import type { AnswerHead } from "./completion.ts";
-import { faultOf } from "./faults.ts";
+import { packageFailure } from "./package-failure.ts";
 
 const encoder = new TextEncoder();
 /** What an upstream says that says nothing: it is alive. */
 const ALIVE = encoder.encode(":\n\n");
 
-export interface StreamInputs {
+export interface StreamOptions {
 	readonly head: AnswerHead;
 	readonly provider: ProviderName;
 	readonly parts: ReadableStream<LanguageModelV4StreamPart>;
@@ -20,19 +20,19 @@ export interface StreamInputs {
 	readonly stop: () => void;
 }
 
-/** A package's stream as the answer of an OpenAI-compatible upstream. A failure ends its body with what `faultOf` says. */
-export function streamResponse({ head, provider, parts, onPart, stop }: StreamInputs): Response {
+/** A package's stream as the answer of an OpenAI-compatible upstream. A failure ends its body with what `packageFailure` says. */
+export function streamResponse({ head, provider, parts, onPart, stop }: StreamOptions): Response {
 	const writer = new ChunkWriter(head, provider);
 	const reader = parts.getReader();
 	const end = () => {
-		letGo(reader);
+		cancelBody(reader);
 		stop();
 	};
 	/** What a package says before the provider has said anything is no sign of life. */
 	const nextPart = async (): Promise<LanguageModelV4StreamPart> => {
 		for (;;) {
 			const { value, done } = await reader.read();
-			if (done) throw broken("the stream was cut: no end");
+			if (done) throw brokenAnswer("the stream was cut: no end");
 			onPart(value);
 			if (value.type !== "stream-start" && value.type !== "response-metadata") return value;
 		}
@@ -51,7 +51,7 @@ export function streamResponse({ head, provider, parts, onPart, stop }: StreamIn
 					}
 				} catch (error) {
 					end();
-					controller.error(faultOf(error));
+					controller.error(packageFailure(error));
 				}
 			},
 			cancel: end,

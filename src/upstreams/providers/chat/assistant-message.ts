@@ -3,12 +3,12 @@ import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { innerJson } from "../../../wire/index.ts";
-import { type DetailContent, detailsFor } from "./details.ts";
 import { parts, textOf } from "./fields.ts";
+import { type ReasoningDetailContent, reasoningDetailsFor } from "./reasoning-details.ts";
 
 type Content = Extract<LanguageModelV4Message, { role: "assistant" }>["content"];
 
-export interface AssistantInputs {
+export interface AssistantMessageOptions {
 	readonly provider: ProviderName;
 	readonly message: Readonly<Record<string, unknown>>;
 	/** Its place among the messages. */
@@ -18,8 +18,8 @@ export interface AssistantInputs {
 }
 
 /** What an assistant said: its thoughts, its text, its calls of tools, each with what its provider wants back. */
-export function assistantMessage({ provider, message, index, toolNames }: AssistantInputs): Content {
-	const details = detailsFor(provider, message.reasoning_details);
+export function assistantMessage({ provider, message, index, toolNames }: AssistantMessageOptions): Content {
+	const details = reasoningDetailsFor(provider, message.reasoning_details);
 	const content: Content = thoughts(
 		message.reasoning_content,
 		details.filter(({ type }) => type === "reasoning"),
@@ -43,7 +43,7 @@ export function assistantMessage({ provider, message, index, toolNames }: Assist
  * The thoughts in the pieces in which they came. What was changed on its way has no valid signature any more: it goes
  * as one text without.
  */
-function thoughts(text: unknown, details: readonly DetailContent[]): LanguageModelV4ReasoningPart[] {
+function thoughts(text: unknown, details: readonly ReasoningDetailContent[]): LanguageModelV4ReasoningPart[] {
 	const whole = typeof text === "string" ? text : "";
 	const length = details.reduce((sum, detail) => sum + detail.length, 0);
 	if (length !== whole.length || details.length === 0) return whole === "" ? [] : [{ type: "reasoning", text: whole }];
@@ -55,7 +55,7 @@ function thoughts(text: unknown, details: readonly DetailContent[]): LanguageMod
 	});
 }
 
-function optionsOf(detail: DetailContent | undefined): { providerOptions?: SharedV4ProviderOptions } {
+function optionsOf(detail: ReasoningDetailContent | undefined): { providerOptions?: SharedV4ProviderOptions } {
 	return detail === undefined ? {} : { providerOptions: detail.metadata };
 }
 

@@ -4,16 +4,16 @@ import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { defined } from "../defined.ts";
-import { type ChatFacts, mergedOptions } from "./facts.ts";
+import { type ChatCapabilities, mergedOptions } from "./chat-capabilities.ts";
 import type { Fields } from "./fields.ts";
 import { promptOf } from "./prompt.ts";
 import { thinkingOf } from "./thinking.ts";
 
 type Schema = LanguageModelV4FunctionTool["inputSchema"];
 
-export interface RequestInputs {
+export interface CallOptionsInput {
 	readonly provider: ProviderName;
-	readonly facts: ChatFacts;
+	readonly facts: ChatCapabilities;
 	/** In the words of PROVIDER_DIALECT. */
 	readonly body: Fields;
 	readonly model: TextModel;
@@ -25,7 +25,7 @@ const ANY_OBJECT: Schema = { type: "object", additionalProperties: true };
 const NO_ARGUMENTS: Schema = { type: "object", properties: {} };
 
 /** A chat request as a package's model takes it. Throws ApiError where no provider can be asked it. */
-export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageModelV4CallOptions> {
+export async function callOptionsOf(inputs: CallOptionsInput): Promise<LanguageModelV4CallOptions> {
 	const { provider, facts, body, model, upstreamModel } = inputs;
 	if (typeof body.n === "number" && body.n > 1)
 		throw new ApiError("INVALID_REQUEST", { message: "n: this model gives one choice for a request", param: "n" });
@@ -65,7 +65,7 @@ export async function callOptionsOf(inputs: RequestInputs): Promise<LanguageMode
 }
 
 /** Options of the provider's own namespace: what always goes, named members, raw ones, how a schema is meant. */
-function ownOptions(body: Fields, { namespace, always, named = {}, raw = [], strictSchema }: ChatFacts) {
+function ownOptions(body: Fields, { namespace, always, named = {}, raw = [], strictSchema }: ChatCapabilities) {
 	const own: Record<string, unknown> = { ...always };
 	for (const [ours, theirs] of Object.entries(named)) if (ours in body) own[theirs] = body[ours];
 	// A format of plain text is what all of them do by themselves.
@@ -83,7 +83,7 @@ function schemaFormat(format: unknown): Fields | undefined {
 	return isRecord(format) && format.type === "json_schema" && isRecord(format.json_schema) ? format.json_schema : undefined;
 }
 
-function responseFormatOf(format: unknown, facts: ChatFacts): LanguageModelV4CallOptions["responseFormat"] {
+function responseFormatOf(format: unknown, facts: ChatCapabilities): LanguageModelV4CallOptions["responseFormat"] {
 	if (isPlainText(format)) return undefined;
 	const given = schemaFormat(format);
 	if (given === undefined) return { type: "json", ...(facts.jsonObjectAsSchema ? { schema: ANY_OBJECT, name: "response" } : {}) };

@@ -1,8 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
+import { type Annotation, annotationOf, finishReasonOf, hasProviderMetadata, usageBody } from "./answer-end.ts";
 import type { AnswerHead } from "./completion.ts";
-import { detailOf } from "./details.ts";
-import { type Annotation, annotationOf, finishReasonOf, isKept, usageBody } from "./said.ts";
+import { reasoningDetail } from "./reasoning-details.ts";
 
 interface OpenCall {
 	readonly index: number;
@@ -98,8 +98,8 @@ export class ChunkWriter {
 	}
 
 	#detail(type: "text" | "reasoning" | "tool_call", length: number, metadata: SharedV4ProviderMetadata | undefined, id?: string) {
-		if (!isKept(metadata)) return "";
-		return this.#delta({ reasoning_details: [detailOf(type, this.#provider, this.#details++, { length, metadata }, id)] });
+		if (!hasProviderMetadata(metadata)) return "";
+		return this.#delta({ reasoning_details: [reasoningDetail(type, this.#provider, this.#details++, { length, metadata }, id)] });
 	}
 
 	#callStart(id: string, name: string, input: string): string {

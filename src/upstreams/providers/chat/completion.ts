@@ -1,7 +1,7 @@
 import type { LanguageModelV4GenerateResult } from "@ai-sdk/provider";
 import type { ProviderName } from "../../../config/providers.ts";
-import { type Detail, detailOf } from "./details.ts";
-import { type Annotation, annotationOf, finishReasonOf, isKept, usageBody } from "./said.ts";
+import { type Annotation, annotationOf, finishReasonOf, hasProviderMetadata, usageBody } from "./answer-end.ts";
+import { type ReasoningDetail, reasoningDetail } from "./reasoning-details.ts";
 
 export interface AnswerHead {
 	readonly id: string;
@@ -17,7 +17,7 @@ export interface AnswerHead {
 export function completionOf(head: AnswerHead, provider: ProviderName, result: LanguageModelV4GenerateResult): object {
 	let [text, thoughts] = ["", ""];
 	const calls: object[] = [];
-	const details: Detail[] = [];
+	const details: ReasoningDetail[] = [];
 	const annotations: Annotation[] = [];
 	for (const part of result.content) {
 		switch (part.type) {
@@ -25,22 +25,30 @@ export function completionOf(head: AnswerHead, provider: ProviderName, result: L
 				text += part.text;
 				for (const { source, ...places } of part.citations ?? [])
 					annotations.push(...[annotationOf(source, places) ?? []].flat());
-				if (isKept(part.providerMetadata))
-					details.push(detailOf("text", provider, details.length, { length: part.text.length, metadata: part.providerMetadata }));
+				if (hasProviderMetadata(part.providerMetadata))
+					details.push(
+						reasoningDetail("text", provider, details.length, { length: part.text.length, metadata: part.providerMetadata }),
+					);
 				break;
 			case "reasoning":
 				thoughts += part.text;
-				if (isKept(part.providerMetadata))
+				if (hasProviderMetadata(part.providerMetadata))
 					details.push(
-						detailOf("reasoning", provider, details.length, { length: part.text.length, metadata: part.providerMetadata }),
+						reasoningDetail("reasoning", provider, details.length, { length: part.text.length, metadata: part.providerMetadata }),
 					);
 				break;
 			case "tool-call":
 				if (part.providerExecuted) break;
 				calls.push({ id: part.toolCallId, type: "function", function: { name: part.toolName, arguments: part.input } });
-				if (isKept(part.providerMetadata))
+				if (hasProviderMetadata(part.providerMetadata))
 					details.push(
-						detailOf("tool_call", provider, details.length, { length: 0, metadata: part.providerMetadata }, part.toolCallId),
+						reasoningDetail(
+							"tool_call",
+							provider,
+							details.length,
+							{ length: 0, metadata: part.providerMetadata },
+							part.toolCallId,
+						),
 					);
 				break;
 			case "source":

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../dialects.ts";
+import type { Dialect } from "../../chat/dialects.ts";
 
 /** Our fields as the bridge to a package reads them: all of them, under the names of OpenAI's reference. */
 export const PROVIDER_DIALECT: Dialect = {

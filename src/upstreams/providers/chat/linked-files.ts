@@ -10,7 +10,7 @@ import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
 
 type Linked = LanguageModelV4FilePart & { readonly data: Extract<SharedV4FileData, { type: "url" }> };
 
-export interface LinkedFilesInputs {
+export interface LinkedFilesOptions {
 	readonly prompt: LanguageModelV4Prompt;
 	/** What the model reads by itself: media types and patterns of addresses. */
 	readonly supported: Readonly<Record<string, readonly RegExp[]>>;
@@ -39,7 +39,7 @@ const FILM_PAGE = /^https:\/\/(?:www\.youtube\.com\/watch|youtube\.com\/watch|yo
  * The prompt with the bytes of what callers named by address, where the provider does not read it there by itself. Only the
  * public internet is read. Throws ApiError where a file cannot be had, or is of another kind than the message says.
  */
-export async function withLinkedFiles(inputs: LinkedFilesInputs): Promise<LanguageModelV4Prompt> {
+export async function withLinkedFiles(inputs: LinkedFilesOptions): Promise<LanguageModelV4Prompt> {
 	return Promise.all(
 		inputs.prompt.map(async (message): Promise<LanguageModelV4Message> => {
 			if (message.role !== "user") return message;
@@ -53,7 +53,7 @@ function isLinked(part: LanguageModelV4TextPart | LanguageModelV4FilePart): part
 	return part.type === "file" && part.data.type === "url";
 }
 
-function linkedFile(part: Linked, inputs: LinkedFilesInputs): LanguageModelV4FilePart | Promise<LanguageModelV4FilePart> {
+function linkedFile(part: Linked, inputs: LinkedFilesOptions): LanguageModelV4FilePart | Promise<LanguageModelV4FilePart> {
 	const { url } = part.data;
 	const ending = /\.(\w{3,4})$/.exec(url.pathname.toLowerCase())?.[1] ?? "";
 	const mediaType = FILM_PAGE.test(url.href) ? "video/mp4" : BY_ENDING[ending];
@@ -62,14 +62,14 @@ function linkedFile(part: Linked, inputs: LinkedFilesInputs): LanguageModelV4Fil
 	return fileOf(part, inputs);
 }
 
-function reads(supported: LinkedFilesInputs["supported"], mediaType: string, { href }: URL): boolean {
+function reads(supported: LinkedFilesOptions["supported"], mediaType: string, { href }: URL): boolean {
 	return Object.entries(supported).some(([type, patterns]) => {
 		const fits = type === mediaType || type.startsWith("*") || (type.endsWith("/*") && mediaType.startsWith(type.slice(0, -1)));
 		return fits && patterns.some((pattern) => pattern.test(href));
 	});
 }
 
-async function fileOf(part: Linked, { fetchPublic, signal }: LinkedFilesInputs): Promise<LanguageModelV4FilePart> {
+async function fileOf(part: Linked, { fetchPublic, signal }: LinkedFilesOptions): Promise<LanguageModelV4FilePart> {
 	const { href } = part.data.url;
 	try {
 		const { bytes, headers } = await fetchPublic.read(href, { tenant: "upstreams", signal, maxBytes: MAX_BYTES });

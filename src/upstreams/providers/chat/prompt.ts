@@ -9,18 +9,18 @@ import type { ProviderName } from "../../../config/providers.ts";
 import { ApiError } from "../../../errors/index.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import { assistantMessage } from "./assistant-message.ts";
-import type { ChatFacts } from "./facts.ts";
+import type { ChatCapabilities } from "./chat-capabilities.ts";
 import { type Fields, parts, textOf } from "./fields.ts";
 
-export interface PromptInputs {
+export interface PromptOptions {
 	readonly provider: ProviderName;
-	readonly facts: ChatFacts;
+	readonly facts: ChatCapabilities;
 	/** Checked by the route. */
 	readonly messages: readonly unknown[];
 }
 
 /** The messages as a package takes them. Throws ApiError where something cannot be said to any provider. */
-export function promptOf({ provider, facts, messages }: PromptInputs): LanguageModelV4Prompt {
+export function promptOf({ provider, facts, messages }: PromptOptions): LanguageModelV4Prompt {
 	const prompt: LanguageModelV4Prompt = [];
 	const toolNames = new Map<string, string>();
 	for (const [index, message] of messages.entries()) {
@@ -49,12 +49,12 @@ export function promptOf({ provider, facts, messages }: PromptInputs): LanguageM
 }
 
 /** A message for each part, so that each keeps its cache hint. */
-function systemMessages({ content }: Fields, facts: ChatFacts): LanguageModelV4Message[] {
+function systemMessages({ content }: Fields, facts: ChatCapabilities): LanguageModelV4Message[] {
 	if (typeof content === "string") return [{ role: "system", content }];
 	return parts(content).map((part) => ({ role: "system", content: textOf(part), ...hintOf(part, facts) }));
 }
 
-function userParts(content: unknown, facts: ChatFacts): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
+function userParts(content: unknown, facts: ChatCapabilities): (LanguageModelV4TextPart | LanguageModelV4FilePart)[] {
 	if (typeof content === "string") return [{ type: "text", text: content }];
 	const all = parts(content);
 	// Providers refuse empty texts beside others; a message of nothing else stays as it is.
@@ -106,7 +106,7 @@ function addToolResult(
 	prompt: LanguageModelV4Prompt,
 	message: Fields,
 	toolNames: ReadonlyMap<string, string>,
-	facts: ChatFacts,
+	facts: ChatCapabilities,
 ): void {
 	const toolCallId = String(message.tool_call_id);
 	const toolName = toolNames.get(toolCallId);
@@ -122,7 +122,7 @@ function addToolResult(
 	else prompt.push({ role: "tool", content: [result] });
 }
 
-function hintOf(part: Fields, facts: ChatFacts): { providerOptions?: SharedV4ProviderOptions } {
+function hintOf(part: Fields, facts: ChatCapabilities): { providerOptions?: SharedV4ProviderOptions } {
 	if (facts.cacheHint === undefined || !isRecord(part.cache_control)) return {};
 	const { ttl } = part.cache_control;
 	return { providerOptions: facts.cacheHint(typeof ttl === "string" ? ttl : undefined) };

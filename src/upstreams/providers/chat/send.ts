@@ -4,17 +4,17 @@ import type { TextModel } from "../../../catalog/types.ts";
 import { isRecord } from "../../../schema/is-record.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import type { Fetch } from "../../connect.ts";
-import { offline } from "../../failures.ts";
+import { upstreamOffline } from "../../failures.ts";
 import type { PublicFetch } from "../../public-fetch/port.ts";
 import { checkedAnswers } from "../checked-answer.ts";
 import { loadProvider } from "../load-provider.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { streamResponse } from "./answers.ts";
 import { callOptionsOf } from "./call-options.ts";
+import { CHAT_CAPABILITIES } from "./chat-capabilities.ts";
 import { type AnswerHead, completionOf } from "./completion.ts";
-import { CHAT_FACTS } from "./facts.ts";
-import { faultOf } from "./faults.ts";
 import { withLinkedFiles } from "./linked-files.ts";
+import { packageFailure } from "./package-failure.ts";
 
 /** Packages take 20 us for each value, and answers of providers have no log probabilities. */
 const ANSWER_BOUNDS = { bytes: 16 << 20, keys: 16_000, differentKeys: 2_000, values: 16_000 };
@@ -47,18 +47,18 @@ export async function sendToProvider(request: ProviderRequest, signal: AbortSign
 		return await answer(request, abortSignal, () => stopper.abort());
 	} catch (error) {
 		stopper.abort();
-		throw signal.aborted ? signal.reason : faultOf(error);
+		throw signal.aborted ? signal.reason : packageFailure(error);
 	}
 }
 
 async function answer(request: ProviderRequest, abortSignal: AbortSignal, stop: () => void): Promise<Response> {
 	const { config, upstreamModel, requestId, model } = request;
 	const { provider } = config;
-	const facts = CHAT_FACTS[provider];
+	const facts = CHAT_CAPABILITIES[provider];
 	const checked = checkedAnswers(request.fetch, ANSWER_BOUNDS);
 	const fetch = facts?.asksNoUsage && request.stream ? askingForUsage(checked) : checked;
 	const { chat } = await loadProvider(config, { fetch });
-	if (facts === undefined || chat === undefined) throw offline(`${provider} offers no chat`);
+	if (facts === undefined || chat === undefined) throw upstreamOffline(`${provider} offers no chat`);
 	const body: unknown = JSON.parse(new TextDecoder().decode(request.body));
 	const languageModel = chat(upstreamModel);
 	const filled = async (prompt: LanguageModelV4Prompt, fetchPublic: PublicFetch) =>

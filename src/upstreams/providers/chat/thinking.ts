@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import type { ChatFacts } from "./facts.ts";
+import type { ChatCapabilities } from "./chat-capabilities.ts";
 
 type Reasoning = NonNullable<LanguageModelV4CallOptions["reasoning"]>;
 
@@ -10,8 +10,8 @@ export interface Thinking {
 	readonly maxOutputTokens?: number;
 }
 
-export interface ThinkingInputs {
-	readonly facts: ChatFacts;
+export interface ThinkingOptions {
+	readonly facts: ChatCapabilities;
 	/** The provider's own name. */
 	readonly model: string;
 	readonly effort: Reasoning | undefined;
@@ -27,7 +27,7 @@ const SHARES: Readonly<Record<string, number>> = { minimal: 0.1, low: 0.2, mediu
  * is a share of it, whatever the package would take of the model's own. Where there is no room for one, or where Claude
  * would have to see thoughts that the caller did not give back, the model does not think.
  */
-export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt }: ThinkingInputs): Promise<Thinking> {
+export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt }: ThinkingOptions): Promise<Thinking> {
 	const given = {
 		...(effort && { reasoning: lowered(effort, model, facts) }),
 		...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -45,7 +45,7 @@ export async function thinkingOf({ facts, model, effort, maxOutputTokens, prompt
 	return { options: budget.option(tokens), maxOutputTokens: budget.claude ? maxOutputTokens - tokens : maxOutputTokens };
 }
 
-function lowered(effort: Reasoning, model: string, { mostEffort }: ChatFacts): Reasoning {
+function lowered(effort: Reasoning, model: string, { mostEffort }: ChatCapabilities): Reasoning {
 	const isAbove = effort === "high" || effort === "xhigh" || effort === "max";
 	return mostEffort?.models.test(model) && isAbove ? mostEffort.effort : effort;
 }

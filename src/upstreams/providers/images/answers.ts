@@ -1,13 +1,13 @@
 import type { ProviderName } from "../../../config/providers.ts";
 import { base64String, decodeBase64Over, inTurns, LongStrings, PICTURE_BOUNDS } from "../../../wire/index.ts";
-import { type Fetch, isGood, letGo } from "../../connect.ts";
+import { readWhole } from "../../chat/whole-answer.ts";
+import { cancelBody, type Fetch, isGood } from "../../connect.ts";
 import { errorBody } from "../../error-text.ts";
-import { broken } from "../../failures.ts";
+import { brokenAnswer } from "../../failures.ts";
 import { isPicture } from "../../images/is-picture.ts";
 import { type ImageAttempt, MAX_ANSWER_BYTES, MAX_PICTURE_BYTES } from "../../images/port.ts";
 import { parsedAnswer } from "../../parsed-answer.ts";
 import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
-import { readWhole } from "../../unary.ts";
 import type { ProviderUpstream } from "../provider-upstream.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -21,7 +21,7 @@ const HEADERS_OF_THE_BODY = ["content-length", "content-encoding", "transfer-enc
 const MARKED = /;base64,/;
 const MAX_HEAD = 512;
 
-export interface AnswersInputs extends Pick<ImageAttempt, "fetch" | "fetchPublic" | "signal"> {
+export interface PackageAnswersOptions extends Pick<ImageAttempt, "fetch" | "fetchPublic" | "signal"> {
 	readonly config: ProviderUpstream;
 }
 
@@ -31,25 +31,25 @@ export interface AnswersInputs extends Pick<ImageAttempt, "fetch" | "fetchPublic
  * read as any address that a stranger names.
  */
 export class PackageAnswers {
-	readonly #inputs: AnswersInputs;
+	readonly #options: PackageAnswersOptions;
 	readonly #origin: string;
 	readonly #provider: ProviderName;
 	#long = LongStrings.none;
 
-	constructor(inputs: AnswersInputs) {
-		this.#inputs = inputs;
+	constructor(inputs: PackageAnswersOptions) {
+		this.#options = inputs;
 		this.#origin = new URL(inputs.config.url).origin;
 		this.#provider = inputs.config.provider;
 	}
 
 	/** For the package. Throws UpstreamFailure, and what a connection throws. */
 	readonly fetch: Fetch = async (url, init) => {
-		const { fetch, fetchPublic, signal } = this.#inputs;
+		const { fetch, fetchPublic, signal } = this.#options;
 		if (this.#isElsewhere(url, init)) return elsewhere(url, fetchPublic, signal);
 		const response = await fetch(url, init);
 		if (response.status >= 300 && response.status < 400) {
-			letGo(response.body);
-			throw broken(`status ${response.status}: a redirect`, response.status);
+			cancelBody(response.body);
+			throw brokenAnswer(`status ${response.status}: a redirect`, response.status);
 		}
 		if (EMPTY_STATUSES.has(response.status)) return response;
 		return isGood(response) ? this.#good(response) : this.#bad(response);
@@ -86,7 +86,7 @@ export class PackageAnswers {
 
 	async #bad(response: Response): Promise<Response> {
 		const bytes = await readWhole(response, MAX_ERROR_BYTES);
-		const refusal = refusalOf(this.#provider, response.status, errorBody(bytes, this.#inputs.config.key));
+		const refusal = refusalOf(this.#provider, response.status, errorBody(bytes, this.#options.config.key));
 		if (refusal !== null) throw refusal;
 		return again(response, bytes);
 	}
@@ -99,7 +99,7 @@ function again({ status, headers }: Response, bytes: Uint8Array): Response {
 }
 
 async function elsewhere(url: string, fetchPublic: PublicFetch | undefined, signal: AbortSignal): Promise<Response> {
-	if (fetchPublic === undefined) throw broken("an answer with the address of another server");
+	if (fetchPublic === undefined) throw brokenAnswer("an answer with the address of another server");
 	try {
 		const { bytes, headers } = await fetchPublic.read(url, {
 			tenant: "upstreams",
@@ -109,7 +109,7 @@ async function elsewhere(url: string, fetchPublic: PublicFetch | undefined, sign
 		});
 		return new Response(bytes, { headers: { "content-type": headers.get("content-type") ?? "application/octet-stream" } });
 	} catch (error) {
-		if (error instanceof PublicFetchFault) throw broken(`its picture cannot be read: ${error.kind}`);
+		if (error instanceof PublicFetchFault) throw brokenAnswer(`its picture cannot be read: ${error.kind}`);
 		throw error;
 	}
 }

@@ -10,7 +10,7 @@ import { UpstreamFailure } from "../../failures.ts";
 import type { ImageForward, InputPicture } from "../../images/port.ts";
 import { configuredNode, endpointAt } from "../../node.ts";
 import { type PublicFetch, PublicFetchFault } from "../../public-fetch/port.ts";
-import { IMAGE_FACTS } from "./facts.ts";
+import { IMAGE_CAPABILITIES } from "./image-capabilities.ts";
 import { providerImages } from "./make.ts";
 
 const made = await plainPicture("64x48");
@@ -86,7 +86,7 @@ const failureOf = (work: Promise<unknown>): Promise<UpstreamFailure> =>
 const EDITORS = IMAGE_SCRIPTS.filter(({ provider }) => provider !== "luma");
 
 describe.each(EDITORS.map((script) => [script.provider, script] as const))("%s", (provider, script) => {
-	const most = IMAGE_FACTS[provider]?.pictures(script.model) ?? 0;
+	const most = IMAGE_CAPABILITIES[provider]?.pictures(script.model) ?? 0;
 
 	test("is sent the pictures in their order, and its picture comes back", async () => {
 		const pictures = [1, 2, 3].slice(0, most).map(picture);
@@ -97,7 +97,7 @@ describe.each(EDITORS.map((script) => [script.provider, script] as const))("%s",
 		const [request] = server.understood;
 		expect(request?.prompt).toBe("make it green");
 		expect(request?.pictures.map(([byte]) => byte)).toEqual([1, 2, 3].slice(0, most));
-		const told = IMAGE_FACTS[provider]?.told;
+		const told = IMAGE_CAPABILITIES[provider]?.told;
 		if (told?.size) expect(request?.size).toBe("1024x768");
 		if (told?.ratio) expect(request?.ratio).toBe("4:3");
 		expect(server.headers[0]?.get("x-request-id")).toBe("request-1");

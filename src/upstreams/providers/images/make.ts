@@ -1,19 +1,19 @@
 /**
- * Pictures by providers, through their packages. What each is told, and what it takes, is the table of facts.ts; on top of
+ * Pictures by providers, through their packages. What each is told, and what it takes, is the table of chat-capabilities.ts; on top of
  * that the operator's `parameters` go to it as they are.
  */
 import type { ImageModelV4, ImageModelV4CallOptions, ImageModelV4File } from "@ai-sdk/provider";
-import { broken, offline } from "../../failures.ts";
+import { brokenAnswer, upstreamOffline } from "../../failures.ts";
 import { promptOf } from "../../images/fixed-prompts.ts";
 import { isPicture } from "../../images/is-picture.ts";
-import { toldSize } from "../../images/nearest-size.ts";
-import { filled, namedPictures, placesFor, type Values, valuesOf } from "../../images/parameters.ts";
+import { requestedSize } from "../../images/nearest-size.ts";
+import { fillParameters, namedPictures, parameterValues, placesFor, type Values } from "../../images/parameters.ts";
 import type { ImageAttempt, ImageForward, InputPicture } from "../../images/port.ts";
 import { checkPictures } from "../../images/too-many-pictures.ts";
-import { faultOf } from "../chat/faults.ts";
+import { packageFailure } from "../chat/package-failure.ts";
 import { loadProvider } from "../load-provider.ts";
 import { PackageAnswers } from "./answers.ts";
-import { IMAGE_FACTS, type ImageFacts } from "./facts.ts";
+import { IMAGE_CAPABILITIES, type ProviderImageCapabilities } from "./image-capabilities.ts";
 
 /** Asks until there are as many pictures as are wanted. Throws UpstreamFailure, ApiError, and what connections throw. */
 export async function providerImages(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
@@ -22,7 +22,7 @@ export async function providerImages(call: ImageForward, attempt: ImageAttempt):
 	try {
 		return await made(call, { ...attempt, signal });
 	} catch (error) {
-		throw attempt.signal.aborted ? attempt.signal.reason : faultOf(error);
+		throw attempt.signal.aborted ? attempt.signal.reason : packageFailure(error);
 	} finally {
 		stopper.abort();
 	}
@@ -31,12 +31,12 @@ export async function providerImages(call: ImageForward, attempt: ImageAttempt):
 async function made(call: ImageForward, attempt: ImageAttempt): Promise<readonly Uint8Array[]> {
 	const { model, fetch, fetchPublic, signal } = attempt;
 	const config = attempt.node.provider;
-	const facts = config === null ? undefined : IMAGE_FACTS[config.provider];
-	if (config === null || facts === undefined) throw offline("this upstream offers no pictures");
-	if (facts.models?.test(model) === false) throw offline(`${config.provider} has no pictures by the model ${model}`);
+	const facts = config === null ? undefined : IMAGE_CAPABILITIES[config.provider];
+	if (config === null || facts === undefined) throw upstreamOffline("this upstream offers no pictures");
+	if (facts.models?.test(model) === false) throw upstreamOffline(`${config.provider} has no pictures by the model ${model}`);
 	const answers = new PackageAnswers({ config, fetch, fetchPublic, signal });
 	const { image } = await loadProvider(config, { fetch: answers.fetch });
-	if (image === undefined) throw offline(`${config.provider} offers no pictures`);
+	if (image === undefined) throw upstreamOffline(`${config.provider} offers no pictures`);
 	const given = await givenPictures(call, attempt, facts);
 	const pictures: Uint8Array[] = [];
 	while (pictures.length < call.count) {
@@ -45,13 +45,13 @@ async function made(call: ImageForward, attempt: ImageAttempt): Promise<readonly
 		const seed = call.seed === undefined ? undefined : call.seed + pictures.length;
 		const result = await untilAborted(image(model).doGenerate(optionsOf(call, attempt, { facts, given, count, seed })), signal);
 		for (const one of result.images.slice(0, count)) pictures.push(checked(await answers.bytesOf(one)));
-		if (result.images.length === 0) throw broken("an answer without a picture");
+		if (result.images.length === 0) throw brokenAnswer("an answer without a picture");
 	}
 	return pictures;
 }
 
 function checked(picture: Uint8Array | null): Uint8Array {
-	if (picture === null || !isPicture(picture)) throw broken("an answer that is no picture");
+	if (picture === null || !isPicture(picture)) throw brokenAnswer("an answer that is no picture");
 	return picture;
 }
 
@@ -63,7 +63,11 @@ interface Given {
 }
 
 /** The pictures as the provider takes them: by its package, or where the operator's parameters name them. */
-async function givenPictures(call: ImageForward, { model, target }: ImageAttempt, facts: ImageFacts): Promise<Given> {
+async function givenPictures(
+	call: ImageForward,
+	{ model, target }: ImageAttempt,
+	facts: ProviderImageCapabilities,
+): Promise<Given> {
 	const parameters = target.parameters ?? {};
 	const named = namedPictures(parameters);
 	const pictures = call.pictures.filter(({ role }) => role === "picture");
@@ -92,7 +96,7 @@ async function maskAs(mask: InputPicture, kind: "transparent" | "white" | "black
 	return { bytes: await mask.inTwoColours(kind), mediaType: "image/png", role: "mask" };
 }
 
-function fileOf({ bytes, mediaType }: InputPicture, { encoding }: ImageFacts): ImageModelV4File {
+function fileOf({ bytes, mediaType }: InputPicture, { encoding }: ProviderImageCapabilities): ImageModelV4File {
 	return { type: "file", mediaType, data: encoding === "bytes" ? bytes : Buffer.from(bytes).toString("base64") };
 }
 
@@ -101,7 +105,7 @@ function dataUrl({ bytes, mediaType }: InputPicture): string {
 }
 
 interface Asked {
-	readonly facts: ImageFacts;
+	readonly facts: ProviderImageCapabilities;
 	readonly given: Given;
 	readonly count: number;
 	readonly seed: number | undefined;
@@ -110,9 +114,9 @@ interface Asked {
 function optionsOf(call: ImageForward, attempt: ImageAttempt, { facts, given, count, seed }: Asked): ImageModelV4CallOptions {
 	const { model, target, signal } = attempt;
 	const { told, namespace } = facts;
-	const size = told.size ? toldSize(call.size, target.sizes) : null;
+	const size = told.size ? requestedSize(call.size, target.sizes) : null;
 	const isWordless = facts.wordless && (call.kind === "upscale" || call.kind === "background-remove");
-	const parameters = filled(target.parameters ?? {}, { ...valuesOf(call, seed), ...given.values });
+	const parameters = fillParameters(target.parameters ?? {}, { ...parameterValues(call, seed), ...given.values });
 	return {
 		prompt: isWordless ? undefined : promptOf(call),
 		n: count,

@@ -3,10 +3,10 @@ import type { Clock } from "../../clock.ts";
 import type { RpcHeads } from "../head-port.ts";
 import type { RpcItem } from "../port.ts";
 import { calledBlock } from "./called-block.ts";
-import { FinalityView, type Proof } from "./finality-view.ts";
+import { type FinalityProof, FinalityView } from "./finality-view.ts";
 import { foundBlock } from "./found-block.ts";
-import { KeptAnswers } from "./kept-answers.ts";
-import { Copy, Room } from "./passing-copy.ts";
+import { LruAnswers } from "./lru-answers.ts";
+import { SharedBytes, StreamCopy } from "./stream-copy.ts";
 import type { Tap } from "./tapped-stream.ts";
 
 /** What Starknet's nodes say of what may still change: a block that is final says something else (its finality_status). */
@@ -19,11 +19,11 @@ type Keep =
 	| { readonly kind: "found"; readonly member: string };
 
 /** A call whose result may be kept, as it stood when it began. */
-export interface Keepable {
+export interface CacheableCall {
 	readonly key: string;
 	readonly network: RpcNetwork;
 	readonly keep: Keep;
-	readonly proof: Proof;
+	readonly proof: FinalityProof;
 }
 
 /** Hits and misses of calls that could have been kept, by item. */
@@ -37,18 +37,18 @@ export interface CacheCounts {
  * their block is final, and constants. Tags, nulls, errors and what is above the final block are never here.
  */
 export class AnswerCache {
-	readonly #answers: KeptAnswers;
+	readonly #answers: LruAnswers;
 	readonly #finality: FinalityView;
 	readonly #clock: Clock;
 	/** Bytes of streams that are copied as they pass. */
-	readonly #copies: Room;
+	readonly #copies: SharedBytes;
 	readonly counts: CacheCounts = { hits: 0, misses: 0 };
 
 	constructor(heads: RpcHeads, maxBytes: number, clock: Clock) {
-		this.#answers = new KeptAnswers(maxBytes);
+		this.#answers = new LruAnswers(maxBytes);
 		this.#finality = new FinalityView(heads, (network, block) => this.#answers.dropAbove(network, block));
 		this.#clock = clock;
-		this.#copies = new Room(maxBytes);
+		this.#copies = new SharedBytes(maxBytes);
 		if (maxBytes > 0) this.#finality.listen();
 	}
 
@@ -68,7 +68,7 @@ export class AnswerCache {
 	}
 
 	/** What is to be done with the call's result: null where nothing is. */
-	keepable(network: RpcNetwork, item: RpcItem, key: string): Keepable | null {
+	cacheable(network: RpcNetwork, item: RpcItem, key: string): CacheableCall | null {
 		if (this.#answers.maxValueBytes === 0) return null;
 		const proof = this.#finality.proof(network.slug);
 		const keep = keepOf(item, proof.finality?.block ?? null);
@@ -76,17 +76,17 @@ export class AnswerCache {
 	}
 
 	/** The result of a call like this one, where it is here and still true. */
-	find({ key, network }: Keepable): Uint8Array | null {
-		const value = this.#answers.get(key, this.#finality.block(network.slug), this.#clock.nowMs());
+	find({ key, network }: CacheableCall): Uint8Array | null {
+		const value = this.#answers.get(key, this.#finality.block(network.slug), this.#clock.monotonicMs());
 		this.counts[value === null ? "misses" : "hits"]++;
 		return value;
 	}
 
 	/** Keeps the result that an upstream gave, where it is proven to stay true. */
-	offer({ key, network, keep, proof }: Keepable, value: Uint8Array, upstream: string | null): void {
+	put({ key, network, keep, proof }: CacheableCall, value: Uint8Array, upstream: string | null): void {
 		if (value.length > this.#answers.maxValueBytes || isNull(value)) return;
 		if (keep.kind === "constant") {
-			const expiresAtMs = keep.maxAgeSeconds === null ? null : this.#clock.nowMs() + keep.maxAgeSeconds * 1000;
+			const expiresAtMs = keep.maxAgeSeconds === null ? null : this.#clock.monotonicMs() + keep.maxAgeSeconds * 1000;
 			this.#answers.set(key, { network: network.slug, block: null, expiresAtMs, value });
 			return;
 		}
@@ -97,13 +97,13 @@ export class AnswerCache {
 	}
 
 	/** Watches a result that passes in pieces, and offers it at its end, unless it is too much. */
-	tap(keepable: Keepable, upstream: string | null): Tap {
-		const copy = new Copy(this.#copies, this.#answers.maxValueBytes);
+	tap(keepable: CacheableCall, upstream: string | null): Tap {
+		const copy = new StreamCopy(this.#copies, this.#answers.maxValueBytes);
 		return {
 			piece: (bytes) => copy.add(bytes),
 			end: (isWhole) => {
 				const value = copy.take();
-				if (isWhole && value !== null) this.offer(keepable, value, upstream);
+				if (isWhole && value !== null) this.put(keepable, value, upstream);
 			},
 		};
 	}

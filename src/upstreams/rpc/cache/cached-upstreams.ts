@@ -1,13 +1,13 @@
 import { systemClock } from "../../clock.ts";
 import type { RpcHeads } from "../head-port.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcLookUp, RpcOutcome, RpcUpstreams } from "../port.ts";
-import { AnswerCache, type Keepable } from "./answer-cache.ts";
+import { AnswerCache, type CacheableCall } from "./answer-cache.ts";
 import { callKey } from "./call-key.ts";
-import { type Flight, Flights, isStream, type SingleAnswer } from "./flights.ts";
 import { gatherShared } from "./gather-shared.ts";
-import { Room } from "./passing-copy.ts";
-import { tapped } from "./tapped-stream.ts";
-import { Trip } from "./trip.ts";
+import { isStream, type PendingCall, PendingCalls, type SingleAnswer } from "./pending-calls.ts";
+import { SharedCall } from "./shared-call.ts";
+import { SharedBytes } from "./stream-copy.ts";
+import { tapStream } from "./tapped-stream.ts";
 
 export interface CacheOptions {
 	/** Memory for results; 0: none is kept, concurrent calls are still shared. */
@@ -33,7 +33,7 @@ const GATHERING_BYTES = 64 * 1024 * 1024;
 interface Outgoing {
 	readonly index: number;
 	readonly item: RpcItem;
-	readonly keepable: Keepable | null;
+	readonly keepable: CacheableCall | null;
 }
 
 /**
@@ -43,15 +43,15 @@ interface Outgoing {
 export class CachedUpstreams implements RpcUpstreams {
 	readonly #inner: RpcUpstreams;
 	readonly #cache: AnswerCache;
-	readonly #flights: Flights;
+	readonly #flights: PendingCalls;
 	/** Of big answers that are read whole for several. */
-	readonly #gathering = new Room(GATHERING_BYTES);
+	readonly #gathering = new SharedBytes(GATHERING_BYTES);
 	#shared = 0;
 
 	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemClock }: CacheOptions) {
 		this.#inner = inner;
 		this.#cache = new AnswerCache(heads, maxBytes, clock);
-		this.#flights = new Flights(clock);
+		this.#flights = new PendingCalls(clock);
 	}
 
 	networks(): readonly string[] {
@@ -89,7 +89,7 @@ export class CachedUpstreams implements RpcUpstreams {
 		const { network } = call;
 		const key = callKey(network, item);
 		if (key === null) return this.#inner.single(call);
-		const keepable = this.#cache.keepable(network, item, key);
+		const keepable = this.#cache.cacheable(network, item, key);
 		const kept = keepable && this.#cache.find(keepable);
 		if (kept) return { outcome: { kind: "result", value: kept }, upstream: null, retries: 0 };
 		const running = this.#flights.find(key, network.slug);
@@ -108,13 +108,13 @@ export class CachedUpstreams implements RpcUpstreams {
 		call.signal.throwIfAborted();
 		const outcomes: (RpcOutcome | null)[] = call.items.map(() => null);
 		const outgoing: Outgoing[] = [];
-		const joined: { readonly index: number; readonly flight: Flight }[] = [];
-		const trip = new Trip();
+		const joined: { readonly index: number; readonly flight: PendingCall }[] = [];
+		const trip = new SharedCall();
 		const whole = Promise.withResolvers<RpcAnswer<readonly RpcOutcome[]>>();
 		whole.promise.catch(() => {});
 		for (const [index, item] of call.items.entries()) {
 			const key = callKey(call.network, item);
-			const keepable = key === null ? null : this.#cache.keepable(call.network, item, key);
+			const keepable = key === null ? null : this.#cache.cacheable(call.network, item, key);
 			const value = keepable && this.#cache.find(keepable);
 			const flight = value || key === null ? null : this.#flights.find(key, call.network.slug);
 			if (value) outcomes[index] = { kind: "result", value };
@@ -147,15 +147,19 @@ export class CachedUpstreams implements RpcUpstreams {
 		};
 	}
 
-	#startSingle(call: RpcCall, key: string, keepable: Keepable | null): Flight {
-		const trip = new Trip();
-		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered) => this.#taken(answered, trip, keepable));
+	#startSingle(call: RpcCall, key: string, keepable: CacheableCall | null): PendingCall {
+		const trip = new SharedCall();
+		const answer = this.#inner.single(itemsOf(call, null, trip)).then((answered) => this.#fromCache(answered, trip, keepable));
 		answer.catch(() => trip.end());
 		return this.#flights.start(key, call.network.slug, trip, answer, staysTrue(keepable));
 	}
 
 	/** The upstreams' answer, kept where it stays true. One that comes as a stream is read whole where several wait for it. */
-	async #taken({ outcome, upstream, retries }: SingleAnswer, trip: Trip, keepable: Keepable | null): Promise<SingleAnswer> {
+	async #fromCache(
+		{ outcome, upstream, retries }: SingleAnswer,
+		trip: SharedCall,
+		keepable: CacheableCall | null,
+	): Promise<SingleAnswer> {
 		if (isStream(outcome)) {
 			if (trip.abandoned) outcome.cancel();
 			else trip.signal.addEventListener("abort", () => outcome.cancel(), { once: true });
@@ -165,11 +169,11 @@ export class CachedUpstreams implements RpcUpstreams {
 		if (now instanceof Uint8Array || !isStream(now)) {
 			trip.end();
 			const whole = now instanceof Uint8Array ? ({ kind: "result", value: now } as const) : now;
-			if (keepable !== null && whole.kind === "result") this.#cache.offer(keepable, whole.value, upstream);
+			if (keepable !== null && whole.kind === "result") this.#cache.put(keepable, whole.value, upstream);
 			return { outcome: whole, upstream, retries };
 		}
 		const tap = keepable !== null && now.kind === "result-stream" ? this.#cache.tap(keepable, upstream) : null;
-		const stream = tapped(now, {
+		const stream = tapStream(now, {
 			piece: (bytes) => tap?.piece(bytes),
 			end: (isWhole) => {
 				tap?.end(isWhole);
@@ -183,8 +187,8 @@ export class CachedUpstreams implements RpcUpstreams {
 	#startItem(
 		{ network }: RpcCall,
 		key: string,
-		keepable: Keepable | null,
-		trip: Trip,
+		keepable: CacheableCall | null,
+		trip: SharedCall,
 		whole: Promise<RpcAnswer<readonly RpcOutcome[]>>,
 		position: number,
 	): void {
@@ -199,7 +203,7 @@ export class CachedUpstreams implements RpcUpstreams {
 	#send(
 		call: RpcCall,
 		outgoing: readonly Outgoing[],
-		trip: Trip,
+		trip: SharedCall,
 		whole: PromiseWithResolvers<RpcAnswer<readonly RpcOutcome[]>>,
 	): Promise<RpcAnswer<readonly RpcOutcome[]>> {
 		const waited = trip.wait(whole.promise, call, (answer) => answer);
@@ -209,7 +213,7 @@ export class CachedUpstreams implements RpcUpstreams {
 				for (const [position, { keepable }] of outgoing.entries()) {
 					const outcome = answer.outcome[position];
 					if (keepable === null || outcome?.kind !== "result") continue;
-					this.#cache.offer(keepable, outcome.value, outcome.upstream ?? null);
+					this.#cache.put(keepable, outcome.value, outcome.upstream ?? null);
 				}
 				whole.resolve(answer);
 			} catch (error) {
@@ -223,9 +227,9 @@ export class CachedUpstreams implements RpcUpstreams {
 	}
 
 	/** What came of another's call; null where that does not help this one: it failed, or cannot be shared. */
-	async #outcomeOf(flight: Flight, call: RpcCall): Promise<RpcOutcome | null> {
+	async #outcomeOf(flight: PendingCall, call: RpcCall): Promise<RpcOutcome | null> {
 		try {
-			const answer = await flight.trip.wait(flight.answer, call, (value) => value);
+			const answer = await flight.call.wait(flight.answer, call, (value) => value);
 			return isStream(answer.outcome) || answer.outcome.kind === "missing" ? null : answer.outcome;
 		} catch {
 			call.signal.throwIfAborted();
@@ -242,12 +246,12 @@ export class CachedUpstreams implements RpcUpstreams {
 	}
 }
 
-function staysTrue(keepable: Keepable | null): boolean {
+function staysTrue(keepable: CacheableCall | null): boolean {
 	return keepable !== null && keepable.keep.kind !== "found";
 }
 
 /** The call with these items of it, or all: on a trip that others may join, or else on its own. */
-function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: Trip | null): RpcCall {
+function itemsOf(call: RpcCall, items: readonly Outgoing[] | null, trip: SharedCall | null): RpcCall {
 	return {
 		network: call.network,
 		items: items === null ? call.items : items.map(({ item }) => item),

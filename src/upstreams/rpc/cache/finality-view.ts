@@ -1,7 +1,7 @@
 import type { RpcFinality, RpcHeads } from "../head-port.ts";
 
 /** What was proven when a call began: what it says of later must still hold when it ends. */
-export interface Proof {
+export interface FinalityProof {
 	readonly finality: RpcFinality | null;
 	readonly setBacks: number;
 }
@@ -29,7 +29,7 @@ export class FinalityView {
 		return this.#heads.finality(network)?.block ?? null;
 	}
 
-	proof(network: string): Proof {
+	proof(network: string): FinalityProof {
 		const finality = this.#heads.finality(network);
 		this.#observe(network, finality);
 		return { finality, setBacks: this.#setBacksOf(network) };
@@ -39,7 +39,7 @@ export class FinalityView {
 	 * True where the block was final when the call began and still is, and the upstream that answered is known to have
 	 * had it by then.
 	 */
-	holds({ finality, setBacks }: Proof, network: string, block: number, upstream: string | null): boolean {
+	holds({ finality, setBacks }: FinalityProof, network: string, block: number, upstream: string | null): boolean {
 		if (finality === null || upstream === null || setBacks !== this.#setBacksOf(network)) return false;
 		const now = this.block(network);
 		return now !== null && block <= finality.block && block <= now && finality.upstreams.has(upstream);

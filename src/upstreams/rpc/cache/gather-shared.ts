@@ -1,5 +1,5 @@
 import { RpcCallError, type RpcStream } from "../port.ts";
-import type { Room } from "./passing-copy.ts";
+import type { SharedBytes } from "./stream-copy.ts";
 
 /** An answer up to this size is read whole for all who wait for it. */
 const MAX_SHARED_BYTES = 8 * 1024 * 1024;
@@ -9,7 +9,7 @@ const MAX_SHARED_BYTES = 8 * 1024 * 1024;
  * what was read already first. Throws the signal's reason where it aborts meanwhile, and RPC_UPSTREAM_FAILED where the
  * upstream breaks off.
  */
-export async function gatherShared(stream: RpcStream, room: Room, signal: AbortSignal): Promise<Uint8Array | RpcStream> {
+export async function gatherShared(stream: RpcStream, budget: SharedBytes, signal: AbortSignal): Promise<Uint8Array | RpcStream> {
 	const reader = stream.value.getReader();
 	const stop = () => void reader.cancel(signal.reason).catch(() => {});
 	signal.addEventListener("abort", stop, { once: true });
@@ -21,7 +21,7 @@ export async function gatherShared(stream: RpcStream, room: Room, signal: AbortS
 			signal.throwIfAborted();
 			if (done) return Buffer.concat(pieces, length);
 			pieces.push(value);
-			if (length + value.length > MAX_SHARED_BYTES || !room.take(value.length))
+			if (length + value.length > MAX_SHARED_BYTES || !budget.take(value.length))
 				return goingOn(stream, pieces, async () => (await reader.read()).value);
 			length += value.length;
 		}
@@ -30,7 +30,7 @@ export async function gatherShared(stream: RpcStream, room: Room, signal: AbortS
 		signal.throwIfAborted();
 		throw new RpcCallError("RPC_UPSTREAM_FAILED", { cause });
 	} finally {
-		room.give(length);
+		budget.give(length);
 		signal.removeEventListener("abort", stop);
 	}
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { KeptAnswers } from "./kept-answers.ts";
+import { LruAnswers } from "./lru-answers.ts";
 
 const entry = (value: string | Uint8Array, block: number | null = null, network = "a", expiresAtMs: number | null = null) => ({
 	network,
@@ -10,7 +10,7 @@ const entry = (value: string | Uint8Array, block: number | null = null, network 
 });
 
 test("the least used goes first when the bound is passed", () => {
-	const kept = new KeptAnswers(10_000);
+	const kept = new LruAnswers(10_000);
 	for (const key of ["a", "b", "c"]) kept.set(key, entry(Buffer.alloc(1_000)));
 	expect(kept.get("a", null, 0)).not.toBeNull();
 	for (let more = 0; more < 5; more++) kept.set(`more${more}`, entry(Buffer.alloc(1_000)));
@@ -26,7 +26,7 @@ test("whatever is set and dropped, the bytes stay in their bound and are those o
 	);
 	fc.assert(
 		fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-			const kept = new KeptAnswers(20_000);
+			const kept = new LruAnswers(20_000);
 			for (const one of steps) {
 				if ("above" in one) kept.dropAbove("a", one.above);
 				else if ("expire" in one) kept.set(`k${one.expire}`, entry("x", null, "a", 5));
@@ -44,7 +44,7 @@ test("whatever is set and dropped, the bytes stay in their bound and are those o
 });
 
 test("a value over an eighth of the whole is not kept, and takes nothing's place", () => {
-	const kept = new KeptAnswers(80_000);
+	const kept = new LruAnswers(80_000);
 	kept.set("small", entry("x"));
 	kept.set("big", entry(Buffer.alloc(10_001)));
 	expect([kept.get("big", null, 0), kept.entries]).toEqual([null, 1]);
@@ -53,7 +53,7 @@ test("a value over an eighth of the whole is not kept, and takes nothing's place
 });
 
 test("a value is given out only while its block is final and its time has not passed", () => {
-	const kept = new KeptAnswers(80_000);
+	const kept = new LruAnswers(80_000);
 	kept.set("block", entry("x", 5));
 	kept.set("aged", entry("y", null, "a", 1_000));
 	expect(kept.get("block", 5, 0)).not.toBeNull();
@@ -63,7 +63,7 @@ test("a value is given out only while its block is final and its time has not pa
 });
 
 test("dropping above a block leaves what is below, and other networks", () => {
-	const kept = new KeptAnswers(80_000);
+	const kept = new LruAnswers(80_000);
 	for (const [key, block, network] of [
 		["low", 4, "a"],
 		["high", 6, "a"],
@@ -80,7 +80,7 @@ test("dropping above a block leaves what is below, and other networks", () => {
 });
 
 test("a value is a copy: what it was made of may be written over", () => {
-	const kept = new KeptAnswers(80_000);
+	const kept = new LruAnswers(80_000);
 	const value = Buffer.from("abc");
 	kept.set("key", { network: "a", block: null, expiresAtMs: null, value });
 	value.fill(0);

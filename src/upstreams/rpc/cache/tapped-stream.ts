@@ -8,7 +8,7 @@ export interface Tap {
 }
 
 /** The stream, with somebody who sees what passes through it. A piece is asked for when one is read. */
-export function tapped(stream: RpcStream, tap: Tap): RpcStream {
+export function tapStream(stream: RpcStream, tap: Tap): RpcStream {
 	const reader = stream.value.getReader();
 	let isOver = false;
 	const end = (isWhole: boolean): void => {

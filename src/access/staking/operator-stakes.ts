@@ -1,0 +1,16 @@
+import type { StorePort } from "../../store/port.ts";
+import type { Stakes } from "./port.ts";
+
+/** Stakes as the operator set them. */
+export class OperatorStakes implements Stakes {
+	readonly #store: Pick<StorePort, "admin">;
+
+	constructor(store: Pick<StorePort, "admin">) {
+		this.#store = store;
+	}
+
+	async hasStake(wallet: string, nowMs: number): Promise<boolean> {
+		const standing = await this.#store.admin("walletStanding", { wallet, nowMs });
+		return standing !== null && standing.stake > 0;
+	}
+}

@@ -1,0 +1,126 @@
+import type { Journal } from "../journal/records.ts";
+import type { StorePort } from "../store/port.ts";
+import { type Clock, sleep, type Timers } from "../telemetry/clock.ts";
+import type { AnswerFiles } from "./answer-files.ts";
+
+export interface RpcRetentionOptions {
+	readonly store: Pick<StorePort, "admin" | "shared" | "node">;
+	readonly journal: Pick<Journal, "appliedSeq">;
+	readonly clock: Clock;
+	readonly timers: Timers;
+	readonly files: AnswerFiles;
+	/** `rpc.sendsKeptDays` of the config now in force. */
+	readonly sendsKeptDays: () => number;
+}
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 60_000;
+/** A step is short, and others come between two. */
+const ROWS = 200;
+const PAUSE_MS = 20;
+const NAMES = 500;
+/** Files that lost their answer otherwise (its account was erased) are looked for this often; a younger one may be on its way to its post. */
+const ORPHANS_EVERY_MS = 3_600_000;
+const ORPHAN_AFTER_MS = 900_000;
+/** After a failover bodies are shipped again; as long as the journal keeps its segments, they are there. */
+const SHIPPED_FOR_MS = 600_000;
+const SHIPPED_BYTES = 256 << 20;
+
+interface ShippedFile {
+	readonly name: string;
+	readonly bytes: number;
+	/** Sequence of the post that names it. */
+	readonly seq: number;
+	readonly atMs: number;
+}
+
+/** Lets go of answers and sends whose time is over, and of files that belong to none; in small steps, beside the requests. */
+export class RpcRetention {
+	readonly #options: RpcRetentionOptions;
+	/** Of this boot, where the store is shared: oldest first. */
+	readonly #shipped: ShippedFile[] = [];
+	#shippedBytes = 0;
+	#orphansAtMs = Number.NEGATIVE_INFINITY;
+	#cancel: () => void;
+	#running: Promise<void>;
+	#closed = false;
+
+	/** Begins with the files that a crash of an earlier boot left. */
+	constructor(options: RpcRetentionOptions) {
+		this.#options = options;
+		this.#cancel = options.timers.after(EVERY_MS, () => this.#again());
+		this.#running = this.#removeLeftOver(options.store.node.epoch).catch(() => {});
+	}
+
+	/** A post names the file. On a store of one node it stays until its answer expires. */
+	onPosted(name: string, bytes: number, seq: number): void {
+		if (!this.#options.store.shared) return;
+		this.#shipped.push({ name, bytes, seq, atMs: this.#options.clock.monotonicMs() });
+		this.#shippedBytes += bytes;
+	}
+
+	/** One whole sweep, after the one that is under way. Rejects with what the store rejects with. */
+	async sweep(): Promise<void> {
+		await this.#running;
+		await this.#removeShipped();
+		for (let more = true; more && !this.#closed; ) {
+			const nowMs = this.#options.clock.wallMs();
+			const sendsBeforeMs = nowMs - this.#options.sendsKeptDays() * DAY_MS;
+			const swept = await this.#options.store.admin("sweepRpc", { nowMs, sendsBeforeMs, rows: ROWS });
+			for (const name of swept.files) await this.#options.files.remove(name);
+			more = swept.more;
+			if (more) await sleep(this.#options.timers, PAUSE_MS);
+		}
+		await this.#removeOrphans();
+	}
+
+	/** Resolves when nothing of it runs any more. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		this.#cancel();
+		await this.#running;
+	}
+
+	#again(): void {
+		if (this.#closed) return;
+		// Where the store is away, the next sweep finds the same rows.
+		const swept = this.sweep().catch(() => {});
+		this.#running = swept;
+		void swept.then(() => {
+			if (!this.#closed) this.#cancel = this.#options.timers.after(EVERY_MS, () => this.#again());
+		});
+	}
+
+	/** The journal of every earlier boot is applied: a file of theirs that no answer stands in belongs to none. */
+	async #removeLeftOver(epoch: number): Promise<void> {
+		await this.#removeUnnamed(await this.#options.files.ofEarlierEpochs(epoch));
+	}
+
+	async #removeOrphans(): Promise<void> {
+		const now = this.#options.clock.monotonicMs();
+		if (this.#options.store.shared || now - this.#orphansAtMs < ORPHANS_EVERY_MS) return;
+		this.#orphansAtMs = now;
+		// By the time of the file system, which is the machine's.
+		await this.#removeUnnamed(await this.#options.files.olderThan(Date.now() - ORPHAN_AFTER_MS));
+	}
+
+	async #removeUnnamed(names: readonly string[]): Promise<void> {
+		const { files, store } = this.#options;
+		for (let at = 0; at < names.length && !this.#closed; at += NAMES) {
+			const some = names.slice(at, at + NAMES);
+			const kept = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));
+			for (const name of some) if (!kept.has(name)) await files.remove(name);
+		}
+	}
+
+	/** Bodies that stand in the shared store. */
+	async #removeShipped(): Promise<void> {
+		for (let oldest = this.#shipped[0]; oldest !== undefined; oldest = this.#shipped[0]) {
+			const old = this.#options.clock.monotonicMs() - oldest.atMs > SHIPPED_FOR_MS || this.#shippedBytes > SHIPPED_BYTES;
+			if (!old || oldest.seq > this.#options.journal.appliedSeq) return;
+			this.#shipped.shift();
+			this.#shippedBytes -= oldest.bytes;
+			await this.#options.files.remove(oldest.name);
+		}
+	}
+}

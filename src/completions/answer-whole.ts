@@ -1,0 +1,54 @@
+import { ApiError } from "../errors/index.ts";
+import { CLIENT_LEFT, CLIENT_LEFT_ANSWER } from "../server/client-left.ts";
+import type { MeteredAnswer } from "../server/endpoint.ts";
+import { asApiError } from "../server/error-body.ts";
+import type { ChatUpstreams, WholeAnswer } from "../upstreams/chat/port.ts";
+import { inTurns } from "../wire/index.ts";
+import type { AnswerForm } from "./answer-form.ts";
+import { askInFormat } from "./formatted.ts";
+import { ReceivedOutput } from "./received.ts";
+import { type ChatSession, completionId } from "./session.ts";
+import { withThinkingApart } from "./thinking.ts";
+import { wholeBody } from "./whole-body.ts";
+
+/** Runs a whole answer: forward, read it in the route's form, post by usage, answer. */
+export async function answerWhole(session: ChatSession, upstreams: ChatUpstreams, form: AnswerForm): Promise<MeteredAnswer> {
+	const { call, meter } = session;
+	const output = new ReceivedOutput();
+	let answer: WholeAnswer;
+	call.suspendIdleTimeout();
+	try {
+		const { forward, format } = session;
+		answer = await (format === null ? upstreams.whole(forward) : askInFormat(session, format, forward, upstreams));
+	} catch (error) {
+		if (!call.signal.aborted || meter.sentTo === null) {
+			await meter.postBefore(asApiError(error).status)?.durable;
+			throw error;
+		}
+		await meter.post(output, CLIENT_LEFT);
+		return CLIENT_LEFT_ANSWER;
+	} finally {
+		call.resumeIdleTimeout();
+	}
+	if (answer.retries > 0) call.headers["x-retry-count"] = String(answer.retries);
+	call.headers["x-service-model-router"] = answer.upstream;
+	// Before anything is charged: an answer that cannot be passed on is a failed request.
+	const told = session.thinking === null || session.format !== null ? answer : await withThinkingApart(answer, session.thinking);
+	const bodyOf = await form.whole(session, told);
+	output.add((answer.usage === null ? await wholeBody(answer) : answer.body).choices);
+	meter.usage = answer.usage;
+	const posted = await meter.post(output, call.signal.aborted ? CLIENT_LEFT : 200);
+	const { usage } = meter;
+	if (posted === null || usage === null)
+		throw new ApiError("UNKNOWN_ERROR", { cause: new Error("a chat answer was settled twice") });
+	const written = bodyOf({ posted, usage });
+	const body = typeof written === "string" || told.long.isEmpty ? written : await inTurns(told.long.whole(written));
+	const { receipt } = session;
+	if (receipt !== null) {
+		const { id } = answer.body;
+		receipt.named(completionId(id, call.requestId), id);
+		await receipt.wroteWhole(body);
+		receipt.end(answer.upstream);
+	}
+	return { status: 200, type: "application/json", body };
+}

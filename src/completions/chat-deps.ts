@@ -1,0 +1,29 @@
+import type { Budgets } from "../budgets/port.ts";
+import type { Catalog, Characters } from "../catalog/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Clock } from "../telemetry/clock.ts";
+import type { Attestations } from "../upstreams/attestation/port.ts";
+import type { ChatUpstreams } from "../upstreams/chat/port.ts";
+import type { FileDeps } from "./files/read-files.ts";
+import type { CheckSchema } from "./formatted.ts";
+import type { Receipts } from "./sealed/receipts.ts";
+import type { WebDeps } from "./web/index.ts";
+
+/** What the chat route works with: handed in once; functions where a reload changes the answer. */
+export interface ChatDeps {
+	readonly budgets: Budgets;
+	readonly upstreams: ChatUpstreams;
+	readonly clock: Clock;
+	readonly catalog: () => Catalog;
+	readonly characters: () => Characters;
+	readonly config: () => Config;
+	/** Tokens of a text (o200k_base), within a second of the tenant's turn, whatever the text. */
+	readonly countTokens: (text: string, tenant: string) => Promise<number>;
+	/** Within a second, whatever the schema. */
+	readonly checkSchema: CheckSchema;
+	/** Who holds which key, of servers that take sealed conversations. */
+	readonly attestations: Attestations;
+	readonly receipts: Receipts;
+	/** Reads files and addresses, and searches, for conversations that ask for it. */
+	readonly web: WebDeps & FileDeps;
+}

@@ -1,0 +1,57 @@
+import type { TextModel } from "../catalog/types.ts";
+import { arrayElements, type ByteRange, lastMember, memberSplice, objectMembers, Splice, utf8Text } from "../wire/index.ts";
+import type { ChatMessage } from "./schema.ts";
+
+/**
+ * The first message whose images the model gets: 0 where it takes several images. One that takes a single image
+ * gets those of the last message that has any; earlier ones are left out.
+ */
+export function firstMessageWithImages(
+	messages: readonly ChatMessage[],
+	{ capabilities }: Pick<TextModel, "capabilities">,
+): number {
+	if (capabilities.supportsMultipleImages !== false || capabilities.supportsVision === false) return 0;
+	return Math.max(0, messages.findLastIndex(hasImage));
+}
+
+function hasImage({ role, content }: ChatMessage): boolean {
+	return role === "user" && Array.isArray(content) && content.some((part) => part.type === "image_url");
+}
+
+/** The messages' JSON text without the images before that message; what else they say stays byte for byte. */
+export function withoutImagesBefore(bytes: Uint8Array, messages: ByteRange, keptFrom: number): string {
+	const output = new Splice(bytes);
+	let keptTo = messages.start;
+	for (const element of arrayElements(bytes, messages.start).slice(0, keptFrom)) {
+		const shorter = withoutImages(bytes, element);
+		if (shorter === null) continue;
+		output.keep(keptTo, element.start);
+		output.insert(shorter);
+		keptTo = element.end;
+	}
+	output.keep(keptTo, messages.end);
+	const text = output.bytes();
+	return utf8Text(text, 0, text.length);
+}
+
+/** null where the message has none. A message of nothing else says an empty text: its turn stays. */
+function withoutImages(bytes: Uint8Array, message: ByteRange): Splice | null {
+	const members = objectMembers(bytes, message.start);
+	const content = lastMember(members, "content");
+	if (content === undefined || bytes[content.valueStart] !== 0x5b) return null;
+	const parts = arrayElements(bytes, content.valueStart);
+	const others = parts.filter((part) => !isImage(bytes, part));
+	if (others.length === parts.length) return null;
+	const list = new Splice(bytes);
+	for (const [index, part] of others.entries()) {
+		list.insert(index === 0 ? "[" : ",");
+		list.keep(part.start, part.end);
+	}
+	list.insert(others.length === 0 ? '""' : "]");
+	return memberSplice(bytes, members, new Map([["content", list]]), message);
+}
+
+function isImage(bytes: Uint8Array, part: ByteRange): boolean {
+	const type = lastMember(objectMembers(bytes, part.start), "type");
+	return type !== undefined && JSON.parse(utf8Text(bytes, type.valueStart, type.valueEnd)) === "image_url";
+}

@@ -1,0 +1,66 @@
+import { ApiError } from "../../errors/index.ts";
+import { FairQueue, type Requester } from "../../fairness/index.ts";
+
+/**
+ * The engine's sequences, one for each request that runs. Who finds none free waits in a queue that tenants share; one
+ * that is full turns the caller away at once. The last lane is for a tenant that has no request under way.
+ */
+export class SequencePool<Lane> {
+	readonly #free: Lane[];
+	readonly #gate: FairQueue;
+	readonly #places: number;
+	/** Mean time of a request, in ms, of the recent ones. */
+	#meanMs = 5_000;
+
+	/** @param lanes one more than requests of one tenant may run at once */
+	constructor(lanes: readonly Lane[], maxWaiting: number) {
+		this.#free = [...lanes];
+		this.#places = Math.max(1, lanes.length - 1);
+		this.#gate = new FairQueue({
+			places: this.#places,
+			reserve: lanes.length > 1,
+			maxWaiting,
+			overflow: () => this.#overflow(),
+		});
+	}
+
+	get busy(): boolean {
+		return this.#gate.running > 0;
+	}
+
+	get waiting(): number {
+		return this.#gate.waiting;
+	}
+
+	/**
+	 * Runs `work` on a lane of its own.
+	 * @param choose which of the free lanes suits best
+	 * @throws ApiError MODEL_OVERLOADED where the queue is full; the signal's reason where the caller leaves it
+	 */
+	run<T>(
+		requester: Requester,
+		choose: (free: readonly Lane[]) => Lane | undefined,
+		work: (lane: Lane) => Promise<T>,
+	): Promise<T> {
+		return this.#gate.run(requester, async () => {
+			const lane = choose(this.#free);
+			if (lane === undefined) throw new Error("more requests run than there are lanes");
+			this.#free.splice(this.#free.indexOf(lane), 1);
+			const startedAt = performance.now();
+			try {
+				return await work(lane);
+			} finally {
+				this.#meanMs = this.#meanMs * 0.8 + (performance.now() - startedAt) * 0.2;
+				this.#free.push(lane);
+			}
+		});
+	}
+
+	#overflow(): ApiError {
+		const seconds = Math.ceil((this.#meanMs * (this.waiting + 1)) / this.#places / 1000);
+		return new ApiError("MODEL_OVERLOADED", {
+			message: `The embedded model is busy and ${this.waiting} requests wait; try again shortly`,
+			retryAfterSeconds: Math.min(Math.max(seconds, 1), 60),
+		});
+	}
+}

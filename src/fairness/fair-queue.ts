@@ -1,0 +1,220 @@
+import { PartyCapacity } from "./party-capacity.ts";
+import { RecentUse } from "./recent-use.ts";
+import type { Requester } from "./requester.ts";
+import { partyOf } from "./tenants.ts";
+
+export interface FairQueueOptions {
+	/** Pieces of work under way at once. */
+	readonly places: number;
+	/** True: while all places are taken, one more is there for a party that has nothing under way and has used little lately. */
+	readonly reserve: boolean;
+	/** Pieces that may wait, of all tenants; each has a share (`PartyCapacity`). */
+	readonly maxWaiting: number;
+	/** What is thrown where the queue is full, or a tenant has its share of it. */
+	overflow(): Error;
+	/** Default: the monotonic clock. */
+	nowMs?(): number;
+}
+
+/** Whoever has used more lately has no claim to the reserve: it is for those whom the work of others holds up. */
+const LITTLE_USE_MS = 10_000;
+/** Among parties with the same number under way, what one has used more than another counts in steps of this. */
+const USE_STEP_MS = 10_000;
+
+interface Waiting {
+	enter(): void;
+	refuse(reason: unknown): void;
+}
+
+/**
+ * Bounds how much work is under way, with a queue for each tenant. The next place goes to the party with the least under
+ * way: an account, or all callers without one. Among equals parties take turns (round robin), and so do the networks of
+ * callers without an account among themselves. The work of one tenant keeps its order.
+ */
+export class FairQueue {
+	readonly #options: FairQueueOptions;
+	#places: number;
+	#reserve: boolean;
+	readonly #queue: PartyCapacity;
+	/** By party, then by tenant. On both levels who had a turn longest ago stands first. */
+	readonly #waiting = new Map<string, Map<string, Waiting[]>>();
+	/** By party. */
+	readonly #underWay = new Map<string, number>();
+	readonly #use: RecentUse;
+	readonly #nowMs: () => number;
+	#running = 0;
+
+	constructor(options: FairQueueOptions) {
+		this.#options = options;
+		this.#places = options.places;
+		this.#reserve = options.reserve;
+		this.#queue = new PartyCapacity(options.maxWaiting);
+		this.#nowMs = options.nowMs ?? (() => performance.now());
+		this.#use = new RecentUse(this.#nowMs);
+	}
+
+	/** Pieces under way. */
+	get running(): number {
+		return this.#running;
+	}
+
+	/** Pieces that wait. */
+	get waiting(): number {
+		return this.#queue.used;
+	}
+
+	/**
+	 * Runs a piece of work when it is the requester's turn.
+	 * @throws what `overflow` gives; the reason of the requester's signal, also while it waits; what the work throws
+	 */
+	async run<T>(requester: Requester, work: () => Promise<T>): Promise<T> {
+		requester.signal.throwIfAborted();
+		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
+		const leave = this.#leaver(requester.tenant);
+		try {
+			requester.signal.throwIfAborted();
+			return await work();
+		} finally {
+			leave();
+		}
+	}
+
+	/** A place without waiting; null where there is none. The returned function gives it back, once. */
+	tryEnter(tenant: string): (() => void) | null {
+		return this.#enterNow(tenant) ? this.#leaver(tenant) : null;
+	}
+
+	/**
+	 * A place when it is the requester's turn, to be given back as that of `tryEnter`.
+	 * @throws what `overflow` gives; the reason of the requester's signal, which it has to look at first
+	 */
+	async enter(requester: Requester): Promise<() => void> {
+		if (!this.#enterNow(requester.tenant)) await this.#turn(requester);
+		return this.#leaver(requester.tenant);
+	}
+
+	/** Takes new bounds; what is under way goes on. */
+	resize({ places, reserve }: Pick<FairQueueOptions, "places" | "reserve">): void {
+		this.#places = places;
+		this.#reserve = reserve;
+		while (this.#letNextIn());
+	}
+
+	/** Refuses all that waits. */
+	refuseWaiting(reason: unknown): void {
+		const all = [...this.#waiting.values()].flatMap((tenants) => [...tenants]);
+		this.#waiting.clear();
+		for (const [tenant, pieces] of all) {
+			this.#queue.giveBack(tenant, pieces.length);
+			for (const piece of pieces) piece.refuse(reason);
+		}
+	}
+
+	#hasPlace(party: string): boolean {
+		if (this.#running < this.#places) return true;
+		const mayHaveReserve = this.#reserve && !this.#underWay.has(party) && this.#use.of(party) < LITTLE_USE_MS;
+		return mayHaveReserve && this.#running === this.#places;
+	}
+
+	#enterNow(tenant: string): boolean {
+		if (!this.#hasPlace(partyOf(tenant))) return false;
+		this.#begin(tenant);
+		return true;
+	}
+
+	#leaver(tenant: string): () => void {
+		const sinceMs = this.#nowMs();
+		let isIn = true;
+		return () => {
+			if (!isIn) return;
+			isIn = false;
+			this.#use.add(partyOf(tenant), this.#nowMs() - sinceMs);
+			this.#end(tenant);
+		};
+	}
+
+	async #turn({ tenant, signal }: Requester): Promise<void> {
+		if (this.#queue.take(tenant, 1) !== "taken") throw this.#options.overflow();
+		const { promise, resolve, reject } = Promise.withResolvers<void>();
+		const piece: Waiting = { enter: resolve, refuse: reject };
+		const party = partyOf(tenant);
+		const tenants = this.#waiting.get(party) ?? new Map<string, Waiting[]>();
+		this.#waiting.set(party, tenants);
+		const pieces = tenants.get(tenant);
+		if (pieces === undefined) tenants.set(tenant, [piece]);
+		else pieces.push(piece);
+		const leave = () => {
+			if (this.#remove(tenant, piece)) reject(signal.reason);
+		};
+		signal.addEventListener("abort", leave, { once: true });
+		await promise.finally(() => signal.removeEventListener("abort", leave));
+	}
+
+	#begin(tenant: string): void {
+		const party = partyOf(tenant);
+		this.#running++;
+		this.#underWay.set(party, (this.#underWay.get(party) ?? 0) + 1);
+	}
+
+	#end(tenant: string): void {
+		const party = partyOf(tenant);
+		this.#running--;
+		const left = (this.#underWay.get(party) ?? 0) - 1;
+		if (left > 0) this.#underWay.set(party, left);
+		else this.#underWay.delete(party);
+		this.#letNextIn();
+	}
+
+	/** False where nobody waits who may come in. */
+	#letNextIn(): boolean {
+		const party = this.#nextParty();
+		const tenants = party === undefined ? undefined : this.#waiting.get(party);
+		const [tenant, pieces] = tenants?.entries().next().value ?? [];
+		const piece = pieces?.[0];
+		if (party === undefined || tenants === undefined || tenant === undefined || piece === undefined) return false;
+		this.#remove(tenant, piece);
+		// The next turn of both comes after those of all others.
+		putLast(tenants, tenant);
+		putLast(this.#waiting, party);
+		this.#begin(tenant);
+		piece.enter();
+		return true;
+	}
+
+	#nextParty(): string | undefined {
+		let chosen: string | undefined;
+		let least = Number.POSITIVE_INFINITY;
+		for (const party of this.#waiting.keys()) {
+			const underWay = this.#underWay.get(party) ?? 0;
+			// Less than one piece of work, however much it is.
+			const used = 1 - 1 / (1 + Math.floor(this.#use.of(party) / USE_STEP_MS));
+			if (underWay + used >= least) continue;
+			chosen = party;
+			least = underWay + used;
+			if (least === 0) break;
+		}
+		return chosen !== undefined && this.#hasPlace(chosen) ? chosen : undefined;
+	}
+
+	/** False where it does not wait any more. */
+	#remove(tenant: string, piece: Waiting): boolean {
+		const party = partyOf(tenant);
+		const tenants = this.#waiting.get(party);
+		const pieces = tenants?.get(tenant);
+		const at = pieces?.indexOf(piece) ?? -1;
+		if (tenants === undefined || pieces === undefined || at < 0) return false;
+		pieces.splice(at, 1);
+		if (pieces.length === 0) tenants.delete(tenant);
+		if (tenants.size === 0) this.#waiting.delete(party);
+		this.#queue.giveBack(tenant, 1);
+		return true;
+	}
+}
+
+/** Moves an entry behind all others, where it is there. */
+function putLast<Value>(map: Map<string, Value>, key: string): void {
+	const value = map.get(key);
+	if (value === undefined) return;
+	map.delete(key);
+	map.set(key, value);
+}

@@ -1,0 +1,67 @@
+import type { Histogram } from "../../telemetry/histogram.ts";
+import type { MetricsDeps } from "./metrics-deps.ts";
+
+export type MetricKind = "counter" | "gauge" | "histogram";
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One line of a scrape; a histogram's come from `Histogram` by `bucketsOf`. */
+export interface Sample {
+	readonly labels?: Labels;
+	readonly value: number;
+	/** Where it is not the metric's own name: `_bucket`, `_sum`, `_count`. */
+	readonly metricName?: string;
+}
+
+/** What a scrape shows under one name: declared once, read from the parts when asked for. */
+export interface Metric {
+	readonly name: string;
+	readonly kind: MetricKind;
+	readonly help: string;
+	readonly labels: readonly string[];
+	read(parts: MetricsDeps): readonly Sample[] | Promise<readonly Sample[]>;
+}
+
+type Read<T> = (parts: MetricsDeps) => T;
+
+/** A metric of one number. */
+export function singleMetric(kind: "counter" | "gauge", name: string, help: string, value: Read<number>): Metric {
+	return { name, kind, help, labels: [], read: (parts) => [{ value: value(parts) }] };
+}
+
+/** A metric of a number for each of some things. */
+export function labelledMetric(
+	kind: "counter" | "gauge",
+	name: string,
+	help: string,
+	labels: readonly string[],
+	read: Read<readonly Sample[] | Promise<readonly Sample[]>>,
+): Metric {
+	return { name, kind, help, labels, read };
+}
+
+/** A histogram for each of some things. */
+export function histograms(
+	name: string,
+	help: string,
+	labels: readonly string[],
+	read: Read<readonly { readonly labels: Labels; readonly histogram: Histogram }[]>,
+): Metric {
+	const samples = (parts: MetricsDeps) => read(parts).flatMap(({ labels: of, histogram }) => bucketsOf(name, of, histogram));
+	return { name, kind: "histogram", help, labels, read: samples };
+}
+
+/** The lines of a histogram, cumulated as Prometheus reads them. */
+function bucketsOf(name: string, labels: Labels, histogram: Histogram): Sample[] {
+	let below = 0;
+	const buckets = histogram.bounds.map((bound, index) => {
+		below += histogram.counts[index] ?? 0;
+		return { metricName: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: below };
+	});
+	return [
+		...buckets,
+		{ metricName: `${name}_bucket`, labels: { ...labels, le: "+Inf" }, value: histogram.count },
+		{ metricName: `${name}_sum`, labels, value: histogram.sum },
+		{ metricName: `${name}_count`, labels, value: histogram.count },
+	];
+}

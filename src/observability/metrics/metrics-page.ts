@@ -1,0 +1,86 @@
+import { timingSafeEqual } from "node:crypto";
+import type { OpenMetricsContentType } from "prom-client";
+import { isLoopback } from "../../server/index.ts";
+import type { Metric } from "./metric.ts";
+import type { MetricsDeps } from "./metrics-deps.ts";
+
+interface Page {
+	readonly contentType: string;
+	metrics(): Promise<string>;
+}
+
+type Format = "prometheus" | "openmetrics";
+
+/** GET /metrics. The library is loaded by the first scrape. Answers 403 to whoever may not read it. */
+export class MetricsPage {
+	readonly #parts: MetricsDeps;
+	readonly #metrics: readonly Metric[];
+	readonly #pages = new Map<Format, Promise<Page>>();
+
+	constructor(metrics: readonly Metric[], parts: MetricsDeps) {
+		this.#metrics = metrics;
+		this.#parts = parts;
+	}
+
+	async answer(request: Request, address: string): Promise<Response> {
+		if (!this.#mayRead(request, address))
+			return new Response("metrics are for this machine, or for who has metrics.token\n", { status: 403 });
+		this.#parts.lag.start();
+		const page = await this.#page(formatFor(request.headers.get("accept")));
+		return new Response(await page.metrics(), { headers: { "Content-Type": page.contentType, Vary: "Accept" } });
+	}
+
+	#page(format: Format): Promise<Page> {
+		let page = this.#pages.get(format);
+		if (page === undefined) {
+			page = pageOf(format, this.#metrics, this.#parts);
+			this.#pages.set(format, page);
+		}
+		return page;
+	}
+
+	#mayRead(request: Request, address: string): boolean {
+		const token = this.#parts.token();
+		if (token === undefined) return isLoopback(address);
+		const [given, wanted] = [Buffer.from(credential(request)), Buffer.from(`Bearer ${token}`)];
+		return given.length === wanted.length && timingSafeEqual(given, wanted);
+	}
+}
+
+/** The scheme's word may be in any case (RFC 9110). */
+function credential(request: Request): string {
+	return (request.headers.get("authorization") ?? "").replace(/^bearer(?= )/i, "Bearer");
+}
+
+/** OpenMetrics 1.0 where the reader names it, as Prometheus does. */
+function formatFor(accept: string | null): Format {
+	return accept?.includes("application/openmetrics-text") ? "openmetrics" : "prometheus";
+}
+
+/** What the library would count itself is read from the parts instead: it only writes. */
+async function pageOf(format: Format, metrics: readonly Metric[], parts: MetricsDeps): Promise<Page> {
+	const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
+	const kinds = { counter: Counter, gauge: Gauge, histogram: Histogram };
+	// OpenMetrics names a counter without the ending that its lines have.
+	const written = (name: string) => (format === "openmetrics" ? name.replace(/_total$/, "") : name);
+	const shown = metrics.map(({ name, help, kind, labels, read }) => {
+		const metric = new kinds[kind]({ name: written(name), help, labelNames: [...labels], registers: [] });
+		const described = metric.get();
+		const get = async () => ({ ...(await described), values: filled(await read(parts)) });
+		// Of a histogram the second one is asked for.
+		return Object.assign(metric, { get, getForPromString: get });
+	});
+	if (format === "openmetrics") {
+		const registry = new Registry<OpenMetricsContentType>();
+		registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+		for (const metric of shown) registry.registerMetric(metric);
+		return registry;
+	}
+	const registry = new Registry();
+	for (const metric of shown) registry.registerMetric(metric);
+	return registry;
+}
+
+function filled<S extends { readonly labels?: Readonly<Record<string, string>> }>(samples: readonly S[]) {
+	return samples.map((sample) => ({ ...sample, labels: sample.labels ?? {} }));
+}

@@ -1,0 +1,68 @@
+import type { Config } from "../config/index.ts";
+import type { Connection } from "../server/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { RequestCounts } from "../telemetry/request-counts.ts";
+import type { OtlpTracer } from "../telemetry/tracing/otlp-tracer.ts";
+import type { Tracer } from "../telemetry/tracing/port.ts";
+import { LoopLag, METRICS, type MetricsDeps, MetricsPage } from "./metrics/index.ts";
+
+export interface ObservabilityDeps {
+	readonly config: Pick<Config, "traces">;
+	readonly version: string;
+	readonly log: Log;
+}
+
+/** What shows the operator how the node fares: counts of requests, the page of metrics, traces. */
+export class Observability {
+	readonly counts = new RequestCounts();
+	readonly tracer: () => Tracer | null = () => this.#tracer;
+	readonly #lag = new LoopLag();
+	#tracer: OtlpTracer | null = null;
+	#leasesEnded = 0;
+	#loading: Promise<void> = Promise.resolve();
+
+	constructor({ config: { traces }, version, log }: ObservabilityDeps) {
+		const { url, headers = {}, share, passTo } = traces;
+		if (url === undefined) return;
+		// Loaded only where it is wanted.
+		this.#loading = import("../telemetry/tracing/otlp-tracer.ts").then(({ OtlpTracer }) => {
+			this.#tracer = new OtlpTracer({ url, headers, share, passTo, version, log });
+		});
+	}
+
+	/** Resolves when traces are made, where they are wanted. */
+	ready(): Promise<void> {
+		return this.#loading;
+	}
+
+	/** The store ended this node's leases. */
+	leasesEnded(): void {
+		this.#leasesEnded++;
+	}
+
+	/** GET /metrics over what else the node knows. */
+	metricsPage(parts: Omit<MetricsDeps, "counts" | "lag" | "leasesEnded" | "spans">) {
+		const { counts } = this;
+		const spans = () => {
+			const { sent = 0, dropped = 0 } = this.#tracer?.exporter ?? {};
+			return { sent, dropped };
+		};
+		const page = new MetricsPage(METRICS, {
+			...parts,
+			counts,
+			lag: this.#lag,
+			leasesEnded: () => this.#leasesEnded,
+			spans,
+		});
+		return {
+			path: "/metrics",
+			answer: (request: Request, connection: Connection) => page.answer(request, connection.address()),
+		};
+	}
+
+	async stop(): Promise<void> {
+		this.#lag.stop();
+		await this.#loading;
+		await this.#tracer?.close();
+	}
+}

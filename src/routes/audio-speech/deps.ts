@@ -1,0 +1,19 @@
+import type { VoiceService } from "../../access/index.ts";
+import type { Budgets } from "../../budgets/port.ts";
+import type { Catalog } from "../../catalog/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { AudioEncoder } from "../../engines/audio/port.ts";
+import type { SpeechEngine } from "../../engines/speech/port.ts";
+import type { AudioUpstreams } from "../../upstreams/audio/port.ts";
+
+/** What the speech route works with: handed in once; functions where a reload changes the answer. */
+export interface SpeechDeps {
+	readonly budgets: Budgets;
+	readonly upstreams: AudioUpstreams;
+	/** The built-in voices; null where they cannot run on this machine. */
+	readonly engine: SpeechEngine | null;
+	readonly encoder: AudioEncoder;
+	readonly voices: VoiceService;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+}

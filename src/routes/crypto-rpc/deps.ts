@@ -1,0 +1,15 @@
+import type { Budgets, CreditWindow, IdempotencyStore, SendAudit } from "../../budgets/port.ts";
+import type { RpcCatalog } from "../../catalog/rpc/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { RpcUpstreams } from "../../upstreams/rpc/port.ts";
+
+/** What the chain proxy works with: handed in once; functions where a reload changes the answer. */
+export interface RpcDeps {
+	readonly budgets: Budgets;
+	readonly credits: CreditWindow;
+	readonly idempotency: IdempotencyStore;
+	readonly sends: SendAudit;
+	readonly catalog: RpcCatalog;
+	readonly upstreams: RpcUpstreams;
+	readonly config: () => Config;
+}

@@ -1,0 +1,18 @@
+import type { Budgets } from "../../budgets/port.ts";
+import type { Catalog } from "../../catalog/index.ts";
+import type { Config } from "../../config/index.ts";
+import type { ImageEngine } from "../../engines/images/port.ts";
+import type { ImageUpstreams } from "../../upstreams/images/port.ts";
+import type { PublicFetch } from "../../upstreams/public-fetch/port.ts";
+
+/** What the image routes work with: handed in once; functions where a reload changes the answer. */
+export interface ImageDeps {
+	readonly budgets: Budgets;
+	readonly upstreams: ImageUpstreams;
+	/** What reads, writes, edits and scores pictures; null where it cannot run on this machine. */
+	readonly engine: ImageEngine | null;
+	/** Reads the pictures that callers give the address of. */
+	readonly fetchPublic: PublicFetch;
+	readonly catalog: () => Catalog;
+	readonly config: () => Config;
+}

@@ -1,0 +1,155 @@
+import type { SignInChallenge, WalletSignIn } from "../../access/index.ts";
+import { type AddressWindows, NANO_PER_USD, WALLET_FLOOR } from "../../budgets/index.ts";
+import type { Caller } from "../../budgets/port.ts";
+import { ApiError } from "../../errors/index.ts";
+import type { PaymentRequired, TopUpService } from "../../payments/port.ts";
+import { API_PREFIX, type Call, type SignedInWallet, type WalletAuth } from "../../server/index.ts";
+import {
+	failedPayment,
+	headerOf,
+	invalidPayment,
+	paymentOf,
+	paymentResponseHeaders,
+	TOP_UP_WINDOW,
+	takePayment,
+} from "./index.ts";
+
+export interface X402WalletAuthDeps {
+	readonly signIn: Pick<WalletSignIn, "signedIn" | "challenge">;
+	/** null: nothing is configured to receive money. */
+	readonly desk: TopUpService | null;
+	readonly addresses: AddressWindows;
+	readonly topUpsPerMinute: () => number;
+}
+
+const TOP_UP = `POST ${API_PREFIX}/x402/top-up`;
+const SIGN_IN_HEADERS = { header: "SIGN-IN-WITH-X", legacyHeader: "X-Sign-In-With-X" } as const;
+
+/** How wallets come in (docs/wallets.md): by a signature, by paying for the request; and what they get that have to pay. */
+export class X402WalletAuth implements WalletAuth {
+	readonly #parts: X402WalletAuthDeps;
+
+	constructor(parts: X402WalletAuthDeps) {
+		this.#parts = parts;
+	}
+
+	signedIn(call: Call): SignedInWallet | null | Promise<SignedInWallet | null> {
+		return this.#parts.signIn.signedIn(call.request, () => call.address);
+	}
+
+	paying(call: Call): SignedInWallet | null | Promise<SignedInWallet | null> {
+		const { desk, addresses, topUpsPerMinute } = this.#parts;
+		if (desk === null) return null;
+		const payment = paymentOf(desk, call.request);
+		if (payment === null) return null;
+		if (!desk.payOnRoutes)
+			throw invalidPayment(`This route takes no payments: pay with ${TOP_UP}, then sign in with SIWX`, "payment_on_route");
+		addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
+		return this.#pay(call, desk, payment);
+	}
+
+	async #pay(call: Call, desk: TopUpService, payment: string): Promise<SignedInWallet> {
+		const { request } = call;
+		const outcome = await takePayment(desk, payment, call);
+		if (outcome.kind !== "credited")
+			throw failedPayment(outcome, request, (error, headers) => this.#offer(call, desk, error, headers));
+		const headers = paymentResponseHeaders(request, outcome.response);
+		if (outcome.first) return { identity: outcome.payment.identity, headers };
+		// Once it is settled, anybody can read the whole payment from the chain: it is no credential.
+		const message = `This payment was taken before, and is in its wallet's balance: sign in with SIWX (header ${SIGN_IN_HEADERS.header})`;
+		throw new ApiError("AUTHENTICATION_FAILED", { message, headers });
+	}
+
+	offer(call: Call): ApiError | null {
+		const { desk } = this.#parts;
+		const error = `Payment required: send an API key, sign in with a wallet, or pay one of the offers for a wallet's balance`;
+		return desk === null ? null : this.#offer(call, desk, error, {});
+	}
+
+	topUpNeeded(call: Call, wallet: Caller, error: ApiError): ApiError {
+		const { desk } = this.#parts;
+		const { retryAfterSeconds, param } = error.options;
+		const kept = {
+			...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+			...(param === undefined ? {} : { param }),
+			cause: error,
+		};
+		if (desk === null) return new ApiError(error.code, { ...kept, message: `${error.message}, which is not configured here` });
+		const { offers } = desk;
+		const { challenge, header } = this.#challenged(call, desk, error.message);
+		const { limits } = offers;
+		const receiver = offers.receiverFor(wallet.wallet ?? "");
+		const body = {
+			error: "Payment required",
+			code: error.code,
+			reason: "insufficient_balance",
+			message: error.message,
+			currentBalanceUsd: wallet.balances().usd / NANO_PER_USD,
+			minimumBalanceUsd: WALLET_FLOOR / NANO_PER_USD,
+			description: call.endpoint.summary,
+			suggestedTopUpUsd: limits.suggestedUsd,
+			minimumTopUpUsd: limits.minimumUsd,
+			supportedTokens: ["USDC"],
+			supportedChains: offers.chains,
+			topUpInstructions: {
+				step1: `${TOP_UP} without a payment: the answer is 402 with what can be paid`,
+				step2: "Sign one of accepts, for its amount or more",
+				step3: "Repeat the request with the header PAYMENT-SIGNATURE, then this one",
+				receiverWallet: receiver.payTo,
+				tokenAddress: receiver.asset,
+				tokenDecimals: receiver.decimals,
+				network: receiver.network,
+				minimumAmountUsd: limits.minimumUsd,
+			},
+			siwxChallenge: { info: challenge.info, supportedChains: challenge.supportedChains },
+		};
+		return new ApiError(error.code, { ...kept, message: error.message, headers: { "PAYMENT-REQUIRED": header }, body });
+	}
+
+	#offer(call: Call, desk: TopUpService, error: string, headers: Readonly<Record<string, string>>): ApiError {
+		const { challenge, required, header } = this.#challenged(call, desk, error);
+		const { origin } = new URL(challenge.info.uri);
+		const docs = `${origin}/docs`;
+		const body = {
+			...required,
+			authOptions: {
+				apiKey: {
+					header: "Authorization: Bearer <key>",
+					getKey: `${origin}${API_PREFIX}/api_keys/generate_web3_key`,
+					docs,
+				},
+				x402Wallet: { ...SIGN_IN_HEADERS, topUp: `${origin}${API_PREFIX}/x402/top-up`, docs },
+			},
+		};
+		return new ApiError("PAYMENT_REQUIRED", {
+			message: error,
+			headers: { ...headers, "PAYMENT-REQUIRED": header },
+			body: wantsVersion1(call.request) ? { ...desk.offers.v1(this.#wanted(call, desk, error, challenge)) } : body,
+		});
+	}
+
+	/** What a wallet signs to come in, and the offer of version 2 with it. */
+	#challenged(
+		call: Call,
+		desk: TopUpService,
+		error: string,
+	): { readonly challenge: SignInChallenge; readonly required: PaymentRequired; readonly header: string } {
+		const challenge = this.#parts.signIn.challenge(call.request.url);
+		const required = desk.offers.v2(this.#wanted(call, desk, error, challenge));
+		return { challenge, required, header: headerOf(required) };
+	}
+
+	#wanted({ endpoint }: Call, { offers }: TopUpService, error: string, challenge: SignInChallenge) {
+		return {
+			resource: { url: challenge.info.uri, description: endpoint.summary, mimeType: "application/json" },
+			error,
+			amountUsd: offers.limits.suggestedUsd,
+			extensions: { "sign-in-with-x": challenge },
+		};
+	}
+}
+
+function wantsVersion1({ url }: Request): boolean {
+	const start = url.indexOf("?");
+	return start >= 0 && new URLSearchParams(url.slice(start + 1)).get("x402Version") === "1";
+}

@@ -1,0 +1,37 @@
+/** Minute windows are exchanged on a connection of their own: no batch and no lease delays them. */
+import type { SQL } from "bun";
+import type { Timers } from "../../telemetry/clock.ts";
+import type { MinuteAnswer, MinuteExchange } from "../minutes.ts";
+import { connect } from "./connect.ts";
+import { exchangeMinutes, forgetMinutes } from "./minute-table.ts";
+import type { MinuteExchanger } from "./shared-store.ts";
+import { StoreConnection } from "./store-connection.ts";
+
+/** The event loop waits no longer than a second. */
+const STATEMENT_MS = 2_000;
+const SILENCE_MS = 3_000;
+const FORGET_EVERY_MS = 60_000;
+
+export class PostgresMinutes implements MinuteExchanger {
+	readonly #store: StoreConnection<SQL>;
+	#forgotAt = performance.now();
+
+	constructor(url: string, timers: Timers) {
+		const connection = { max: 1, name: "turnpike minutes", statementTimeoutMs: STATEMENT_MS };
+		this.#store = new StoreConnection(() => connect(url, connection), timers);
+	}
+
+	async exchange(exchange: MinuteExchange): Promise<MinuteAnswer> {
+		const answer = await this.#store.run(SILENCE_MS, (sql) => exchangeMinutes(sql, exchange));
+		if (performance.now() - this.#forgotAt >= FORGET_EVERY_MS) {
+			this.#forgotAt = performance.now();
+			// Where it fails the rows stay until the next time.
+			this.#store.run(SILENCE_MS, forgetMinutes).catch(() => {});
+		}
+		return answer;
+	}
+
+	close(): Promise<void> {
+		return this.#store.close();
+	}
+}

@@ -1,0 +1,78 @@
+/** The shared books on PostgreSQL, and how a node hears of them. */
+import type { SQL } from "bun";
+import type { ReadGroup } from "../../journal/index.ts";
+import { BatchApplier } from "./batch-applier.ts";
+import { shipBodies } from "./body-parts.ts";
+import { readAccount, readKey } from "./caller-reader.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import { connect } from "./connect.ts";
+import { endEpoch, heartbeat, isKnownEpoch, latestEpoch, reap, startEpoch } from "./epochs.ts";
+import { LeaseRepository } from "./lease-repository.ts";
+import { RpcRepository } from "./rpc-repository.ts";
+import type { ChangeListener, Recall, SharedApplier, SharedStore } from "./shared-store.ts";
+
+const CHANGES = "turnpike_changes";
+const RECALLS = "turnpike_recalls";
+
+/** The books of a node whose files stand in `dataDir`. */
+export function postgresStore(dataDir: string): SharedStore<SQL> {
+	return {
+		latestEpoch,
+		isKnownEpoch,
+		startEpoch,
+		endEpoch,
+		heartbeat,
+		reap,
+		readKey,
+		readAccount,
+		applier: (node) => new Shipping(dataDir, new BatchApplier(node)),
+		leases: (node) => new LeaseRepository(node),
+		rpc: (node) => new RpcRepository(node),
+		changes: (sql) => ChangeFeed.begin(sql),
+		recallLeases: async (sql, nodeId, accountIds) => {
+			const accounts = sql.array([...accountIds], "TEXT");
+			await sql.unsafe("SELECT pg_notify($1, $2 || ' ' || account_id) FROM unnest($3::text[]) AS account_id", [
+				RECALLS,
+				nodeId,
+				accounts,
+			]);
+		},
+	};
+}
+
+/** Large bodies first, then the batch whose posts name them. */
+class Shipping implements SharedApplier<SQL> {
+	readonly #dataDir: string;
+	readonly #applier: BatchApplier;
+
+	constructor(dataDir: string, applier: BatchApplier) {
+		this.#dataDir = dataDir;
+		this.#applier = applier;
+	}
+
+	async apply(sql: SQL, groups: readonly ReadGroup[]): Promise<number> {
+		await shipBodies(sql, groups, this.#dataDir);
+		return this.#applier.apply(sql, groups);
+	}
+}
+
+/** Listens on a connection of its own, and comes back by itself where it is cut off. */
+export class PostgresChangeListener implements ChangeListener {
+	readonly #sql: SQL;
+
+	constructor(url: string) {
+		this.#sql = connect(url, { max: 1, name: "turnpike ear" });
+	}
+
+	async listen(changed: () => void, recalled: (recall: Recall) => void): Promise<void> {
+		await this.#sql.listen(CHANGES, changed);
+		await this.#sql.listen(RECALLS, (payload) => {
+			const [nodeId = "", accountId = ""] = payload.split(" ");
+			if (accountId !== "") recalled({ nodeId, accountId });
+		});
+	}
+
+	async close(): Promise<void> {
+		await this.#sql.close({ timeout: 0 });
+	}
+}

@@ -1,0 +1,162 @@
+/**
+ * What runs beside the shipping, on connections of its own: heartbeats that renew the term, the reaping of dead nodes,
+ * the feed of changes, and recalls. A slow batch delays none of it.
+ */
+import { every, type Timers } from "../../telemetry/clock.ts";
+import type { StoreChange } from "../port.ts";
+import { FencedError, isStoreTrouble } from "./faults.ts";
+import type { ChangeListener, Recall, SharedConnection, SharedStore } from "./shared-store.ts";
+import type { Instant, TermClock, TermTimes } from "./term-times.ts";
+
+export interface StoreMonitorDeps<On> {
+	readonly books: SharedStore<On>;
+	readonly link: SharedConnection<On>;
+	readonly ear: ChangeListener;
+	readonly clock: TermClock;
+	readonly timers: Timers;
+	readonly times: TermTimes;
+	readonly node: () => { readonly id: string; readonly epoch: number };
+	/** How far the journal is shipped. */
+	readonly shippedSeq: () => number;
+	/** The store has less than was shipped to it: a failover lost it. */
+	readonly behind: () => void;
+	readonly changes: (changes: readonly StoreChange[]) => void;
+	/** A heartbeat sent then was good. */
+	readonly beat: (sentAt: Instant) => void;
+	/** The changes up to then are heard. */
+	readonly fed: (at: Instant) => void;
+	/** The term was ended by the store; no heartbeat goes out until `resume`. */
+	readonly fenced: () => void;
+	readonly fatal: (error: unknown) => void;
+}
+
+const POLL_MS = 1_000;
+/** After a failed heartbeat; a good one has the term's own pace. */
+const BEAT_AGAIN_MS = 1_000;
+/** The same account is recalled at most this often. */
+const RECALL_EVERY_MS = 200;
+const MAX_RECALLS_KEPT = 1_000;
+export const WATCH_STATEMENT_MS = 5_000;
+/** Short: a term must be renewed in its time. */
+const SILENCE_MS = 6_000;
+
+export class StoreMonitor<On> {
+	readonly #parts: StoreMonitorDeps<On>;
+	#feed: Awaited<ReturnType<SharedStore<On>["changes"]>> | null = null;
+	#polling: Promise<void> | null = null;
+	#again = false;
+	#endPolls: () => void = () => {};
+	#cancelBeat: () => void = () => {};
+	#liveNodes = 1;
+	/** Since when every heartbeat was good: right after an outage the terms of others may be over for no fault of theirs. */
+	#steadySince: Instant | null = null;
+	readonly #recalledAt = new Map<string, number>();
+	#stopped = false;
+
+	constructor(parts: StoreMonitorDeps<On>) {
+		this.#parts = parts;
+	}
+
+	get liveNodes(): number {
+		return this.#liveNodes;
+	}
+
+	/** Resolves when changes are heard from now on. Throws what the store throws. */
+	async start(): Promise<void> {
+		const { books, link, ear, timers } = this.#parts;
+		this.#feed = await link.run(SILENCE_MS, (on) => books.changes(on));
+		await ear.listen(
+			() => void this.poll(),
+			(recall) => this.#recalled(recall),
+		);
+		this.#endPolls = every(timers, POLL_MS, () => void this.poll());
+		await this.#beat();
+	}
+
+	/** A new epoch has begun. */
+	resume(): void {
+		this.#beatAfter(this.#parts.times.beatEveryMs);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#endPolls();
+		this.#cancelBeat();
+		await Promise.allSettled([this.#parts.link.close(), this.#parts.ear.close()]);
+	}
+
+	/** Reads what changed up to the call, and tells it. Never rejects: the next poll reads on. */
+	poll(): Promise<void> {
+		this.#again = true;
+		this.#polling ??= this.#poll().finally(() => {
+			this.#polling = null;
+		});
+		return this.#polling;
+	}
+
+	/** Asks the other nodes to give back what they do not use of these accounts. */
+	async recall(on: On, accountIds: readonly string[]): Promise<void> {
+		const now = this.#parts.clock.monotonicMs();
+		const due = accountIds.filter(
+			(accountId) => now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) >= RECALL_EVERY_MS,
+		);
+		if (due.length === 0) return;
+		for (const accountId of due) {
+			this.#recalledAt.delete(accountId);
+			this.#recalledAt.set(accountId, now);
+		}
+		for (const old of this.#recalledAt.keys()) {
+			if (this.#recalledAt.size <= MAX_RECALLS_KEPT) break;
+			this.#recalledAt.delete(old);
+		}
+		await this.#parts.books.recallLeases(on, this.#parts.node().id, due);
+	}
+
+	#recalled({ nodeId, accountId }: Recall): void {
+		if (nodeId !== this.#parts.node().id) this.#parts.changes([{ kind: "recall", accountId }]);
+	}
+
+	async #poll(): Promise<void> {
+		while (this.#again && !this.#stopped) {
+			this.#again = false;
+			const at = this.#parts.clock.instant();
+			try {
+				const feed = this.#feed;
+				const changes = feed === null ? [] : await this.#parts.link.run(SILENCE_MS, (on) => feed.poll(on));
+				if (changes.length > 0) this.#parts.changes(changes);
+				this.#parts.fed(at);
+			} catch (error) {
+				if (!isStoreTrouble(error) && !this.#stopped) this.#parts.fatal(error);
+				return;
+			}
+		}
+	}
+
+	async #beat(): Promise<void> {
+		const { books, link, clock, times, node, shippedSeq, behind } = this.#parts;
+		const sentAt = clock.instant();
+		try {
+			const shipped = shippedSeq();
+			const { live, appliedSeq } = await link.run(SILENCE_MS, (on) => books.heartbeat(on, node(), times.termMs));
+			this.#liveNodes = live;
+			if (appliedSeq < shipped) behind();
+			this.#steadySince ??= sentAt;
+			this.#parts.beat(sentAt);
+			if (clock.since(this.#steadySince) >= times.reapAfterMs)
+				await link.run(SILENCE_MS, (on) => books.reap(on, times.reapAfterMs));
+			this.#beatAfter(times.beatEveryMs);
+		} catch (error) {
+			if (this.#stopped) return;
+			this.#steadySince = null;
+			if (error instanceof FencedError) this.#parts.fenced();
+			else if (isStoreTrouble(error)) this.#beatAfter(Math.min(BEAT_AGAIN_MS, times.beatEveryMs));
+			else this.#parts.fatal(error);
+		}
+	}
+
+	#beatAfter(ms: number): void {
+		if (this.#stopped) return;
+		this.#cancelBeat();
+		this.#cancelBeat = this.#parts.timers.after(ms, () => void this.#beat());
+	}
+}

@@ -1,0 +1,100 @@
+/** What the rules of alerts ask of the books: accounts that run out, keys near their limit, what a day has cost. */
+import { sql } from "kysely";
+import { withUsage } from "../admin/key-usage.ts";
+import type { AdminStore } from "../admin/open-admin.ts";
+import { keyOf } from "../callers.ts";
+import { limitNano } from "../key-limits.ts";
+import { DAY_MS } from "../store-clock.ts";
+
+export interface AlertReadingsQuery {
+	/** Nano-USD; null: not asked. */
+	readonly balanceBelow: number | null;
+	/** Share of a limit, 0 to 1; null: not asked. */
+	readonly keyShare: number | null;
+	readonly spend: boolean;
+}
+
+export interface AlertReadings {
+	/** Accounts that were ever given USD and have less now; nano-USD. The lowest first. */
+	readonly low: readonly { readonly accountId: string; readonly name: string; readonly usd: number }[];
+	readonly near: readonly {
+		readonly keyId: string;
+		readonly accountId: string;
+		readonly unit: "usd" | "diem";
+		/** Of the limit. */
+		readonly share: number;
+	}[];
+	/** Nano-USD of all accounts on this UTC day, bundled credit and diem included; null: not asked. */
+	readonly spentToday: number | null;
+}
+
+/** Of each kind. */
+const MAX_LISTED = 200;
+const KEYS_AT_ONCE = 500;
+
+export function alertReadings(admin: AdminStore, query: AlertReadingsQuery): Promise<AlertReadings> {
+	const nowMs = admin.now();
+	return admin.db
+		.transaction()
+		.setAccessMode("read only")
+		.execute(async (tx) => {
+			const low = query.balanceBelow === null ? [] : await lowOf(tx, query.balanceBelow);
+			const near = query.keyShare === null ? [] : await nearOf(tx, query.keyShare, nowMs);
+			return { low, near, spentToday: query.spend ? await spentOn(tx, Math.floor(nowMs / DAY_MS)) : null };
+		});
+}
+
+type Db = AdminStore["db"];
+
+/** A disabled account spends nothing: nobody has to fill it. */
+async function lowOf(db: Db, below: number): Promise<AlertReadings["low"]> {
+	const rows = await db
+		.selectFrom("budgets")
+		.innerJoin("accounts", "accounts.id", "budgets.account_id")
+		.select(["accounts.id", "accounts.name", "budgets.balance"])
+		.where("budgets.source", "=", "usd")
+		.where("budgets.balance", "<", BigInt(below))
+		.where("accounts.disabled", "=", 0n)
+		.orderBy("budgets.balance")
+		.orderBy("accounts.id")
+		.limit(MAX_LISTED)
+		.execute();
+	return rows.map(({ id, name, balance }) => ({ accountId: id, name, usd: Number(balance) }));
+}
+
+async function nearOf(db: Db, share: number, nowMs: number): Promise<AlertReadings["near"]> {
+	const near: AlertReadings["near"][number][] = [];
+	for (let after = ""; near.length < MAX_LISTED; ) {
+		const rows = await db
+			.selectFrom("keys")
+			.selectAll()
+			.where("id", ">", after)
+			.where("revoked_at", "is", null)
+			.where((is) => is.or([is("limit_usd", "is not", null), is("limit_diem", "is not", null)]))
+			.orderBy("id")
+			.limit(KEYS_AT_ONCE)
+			.execute();
+		for (const { key, currentPeriod } of await withUsage(db, rows.map(keyOf), nowMs)) {
+			for (const unit of ["usd", "diem"] as const) {
+				const limit = limitNano(key.limits[unit]);
+				// A limit of 0 switches the unit off: nobody nears it.
+				const reached = limit > 0 ? Number(currentPeriod?.[unit] ?? 0n) / limit : 0;
+				if (reached >= share) near.push({ keyId: key.id, accountId: key.accountId, unit, share: reached });
+			}
+		}
+		const last = rows.at(-1);
+		if (last === undefined || rows.length < KEYS_AT_ONCE) break;
+		after = last.id;
+	}
+	return near.slice(0, MAX_LISTED);
+}
+
+async function spentOn(db: Db, day: number): Promise<number> {
+	const row = await db
+		.selectFrom("usage_daily")
+		.select(sql<bigint | string | null>`sum(amount)`.as("amount"))
+		.where("day", "=", BigInt(day))
+		.where("unit", "in", ["usd", "bundled", "diem"])
+		.executeTakeFirst();
+	return Number(row?.amount ?? 0);
+}

@@ -1,0 +1,112 @@
+import type { Clock } from "./clock.ts";
+import { type UpstreamFailure, upstreamTimedOut } from "./failures.ts";
+
+/**
+ * Ends one try in time: at a silence limit, at a fixed instant, or when the caller leaves, whichever comes
+ * first. One timer for the whole try: activity only moves a number, and a timer that fires early sets itself
+ * again. `close` leaves nothing behind.
+ */
+export class AttemptTimeout {
+	readonly #clock: Clock;
+	readonly #caller: AbortSignal;
+	readonly #controller = new AbortController();
+	readonly #onLeft = () => {
+		this.#controller.abort(this.#caller.reason);
+		this.onCallerLeft();
+	};
+	/** Called when the caller has left, after the upstream was stopped. */
+	onCallerLeft: () => void = nothing;
+	#cancelTimer: (() => void) | null = null;
+	#timerDueMs = 0;
+	#silenceMs = Number.POSITIVE_INFINITY;
+	#silentSinceMs: number;
+	#hardAtMs = Number.POSITIVE_INFINITY;
+	#label = "";
+	#paused = false;
+	#failure: UpstreamFailure | null = null;
+
+	constructor(caller: AbortSignal, clock: Clock) {
+		this.#clock = clock;
+		this.#caller = caller;
+		this.#silentSinceMs = clock.monotonicMs();
+		if (caller.aborted) this.#onLeft();
+		else caller.addEventListener("abort", this.#onLeft, { once: true });
+	}
+
+	/** For the fetch of this try. */
+	get signal(): AbortSignal {
+		return this.#controller.signal;
+	}
+
+	/** The time-out that ended the try, where one did. */
+	get failure(): UpstreamFailure | null {
+		return this.#failure;
+	}
+
+	/** Whether the instant that ends it has come. */
+	get isOver(): boolean {
+		return this.#clock.monotonicMs() >= this.#hardAtMs;
+	}
+
+	/** From now on: `silenceMs` without activity, or the instant `hardAtMs`, end the try. `label` says in the log what was awaited. */
+	limit(silenceMs: number, label: string, hardAtMs: number = Number.POSITIVE_INFINITY): void {
+		this.#silenceMs = silenceMs;
+		this.#hardAtMs = hardAtMs;
+		this.#label = label;
+		this.#silentSinceMs = this.#clock.monotonicMs();
+		this.#schedule();
+	}
+
+	/** Bytes came. */
+	onBytes(): void {
+		this.#silentSinceMs = this.#clock.monotonicMs();
+	}
+
+	/** Nobody waits for the upstream now (a slow reader on our side): its silence does not count. */
+	pause(): void {
+		this.#paused = true;
+	}
+
+	resume(): void {
+		this.#paused = false;
+		this.onBytes();
+	}
+
+	/** Aborts the upstream at once. */
+	abort(reason: unknown): void {
+		this.#controller.abort(reason);
+	}
+
+	close(): void {
+		this.#cancelTimer?.();
+		this.#cancelTimer = null;
+		this.#caller.removeEventListener("abort", this.#onLeft);
+	}
+
+	/** A timer that is due before it need be stays: it will set itself again. */
+	#schedule(): void {
+		const silenceEndsMs = this.#silentSinceMs + this.#silenceMs;
+		const dueMs = this.#paused ? silenceEndsMs : Math.min(silenceEndsMs, this.#hardAtMs);
+		if (this.#cancelTimer !== null && this.#timerDueMs <= dueMs) return;
+		this.#cancelTimer?.();
+		this.#cancelTimer = null;
+		if (!Number.isFinite(dueMs)) return;
+		this.#timerDueMs = dueMs;
+		this.#cancelTimer = this.#clock.after(Math.max(0, dueMs - this.#clock.monotonicMs()), () => this.#due());
+	}
+
+	#due(): void {
+		this.#cancelTimer = null;
+		const nowMs = this.#clock.monotonicMs();
+		if (this.#paused) this.onBytes();
+		const silent = nowMs - this.#silentSinceMs >= this.#silenceMs;
+		if (!silent && (nowMs < this.#hardAtMs || this.#paused)) {
+			this.#schedule();
+			return;
+		}
+		this.#failure = upstreamTimedOut(`no ${this.#label} in time`);
+		this.#controller.abort(this.#failure);
+	}
+}
+
+function nothing(): void {}

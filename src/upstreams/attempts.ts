@@ -1,0 +1,317 @@
+import type { ModelTarget } from "../catalog/types.ts";
+import { ApiError } from "../errors/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Span, Tracer } from "../telemetry/tracing/port.ts";
+import { AttemptTimeout } from "./attempt-timeout.ts";
+import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
+import type { Clock } from "./clock.ts";
+import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
+import {
+	mostInformative,
+	passedOn,
+	type UpstreamFailure,
+	unlessQuoted,
+	upstreamAtCapacity,
+	upstreamTimedOut,
+	withoutSecrets,
+} from "./failures.ts";
+import type { Endpoint, UpstreamNode } from "./node.ts";
+import type { Candidate, Pool } from "./pool.ts";
+import type { PublicFetch } from "./public-fetch/port.ts";
+
+/** Time limits in milliseconds (`timeouts` of the config). */
+export interface ChatTimeouts {
+	readonly chatFirstByteMs: number;
+	readonly chatIdleMs: number;
+	readonly chatUnaryMs: number;
+	readonly chatStreamTriesMs: number;
+}
+
+/** A call as its tries see it: who may take it, and how it is sent. */
+export interface AttemptCall {
+	readonly requestId: string;
+	readonly targets: readonly ModelTarget[];
+	/** Whose share of an upstream's places it counts in. */
+	readonly tenant: string;
+	/** Aborts when the caller leaves or the deadline passes. */
+	readonly signal: AbortSignal;
+	/** What the caller sent: a refusal that quotes it is one of the request, whatever its words. */
+	readonly raw: Uint8Array;
+	/** The same key finds the same upstream; undefined: any. */
+	stickyKey(): string | undefined;
+	/** Called before each try's bytes go out: from here on leaving is billed. */
+	onSent(upstream: string): void;
+	/** Sends it to one upstream, in its words. Resolves at the headers of the answer, whatever they say. */
+	send(candidate: Candidate, endpoint: Endpoint, signal: AbortSignal): Promise<Response>;
+}
+
+/** What the tries of any call work with. */
+export interface AttemptDeps {
+	readonly pool: Pool;
+	readonly fetch: Fetch;
+	readonly clock: Clock;
+	readonly log: Log;
+	/** What calls came to, by upstream; left out: they are not counted. */
+	readonly counts?: CountsByUpstream | undefined;
+	/** Writes traces; null: nothing does. */
+	readonly tracer?: (() => Tracer | null) | undefined;
+}
+
+/** What the tries of a chat call work with. */
+export interface ChatAttemptDeps extends AttemptDeps {
+	readonly timeouts: ChatTimeouts;
+	readonly maxAnswerBytes: number;
+	readonly maxEventBytes: number;
+	/** Reads addresses that callers name, for upstreams that read none. */
+	readonly fetchPublic?: (() => PublicFetch) | undefined;
+}
+
+/** One try at one upstream: its place in the pool, its time, its health report. Ended exactly once. */
+export class Attempt {
+	readonly node: UpstreamNode;
+	readonly timeout: AttemptTimeout;
+	readonly #pool: Pool;
+	readonly #giveBack: () => void;
+	readonly #counts: CallCounts | undefined;
+	readonly #startedAt = performance.now();
+	#span: Span | null = null;
+	#ended = false;
+
+	constructor(node: UpstreamNode, watch: AttemptTimeout, pool: Pool, giveBack: () => void, counts?: CallCounts) {
+		this.#counts = counts;
+		this.node = node;
+		this.timeout = watch;
+		this.#pool = pool;
+		this.#giveBack = giveBack;
+	}
+
+	/** The span that tells of it: ends with it. */
+	traced(span: Span): void {
+		this.#span = span;
+	}
+
+	/** The head of the answer is there. */
+	onHeaders(status: number): void {
+		this.#counts?.headSeconds.add((performance.now() - this.#startedAt) / 1_000);
+		this.#span?.set("http.response.status_code", status);
+		this.#span?.event("first byte");
+	}
+
+	/** Frees what the try holds. `report`: how the upstream did; null where that is not known (the caller left). */
+	end(report: "good" | UpstreamFailure | null): void {
+		if (this.#ended) return;
+		this.#ended = true;
+		this.timeout.close();
+		this.#giveBack();
+		const outcome = report === "good" ? "good" : (report?.kind ?? "left");
+		this.#counts?.ended(outcome, performance.now() - this.#startedAt);
+		if (outcome !== "good") this.#span?.fail(outcome);
+		this.#span?.end();
+		if (report === "good") this.#pool.reportSuccess(this.node);
+		else if (report) this.#pool.reportFailure(this.node, report);
+	}
+}
+
+/** The tries of one call, over the candidates of its model in the pool's order. */
+export class Attempts {
+	readonly #call: AttemptCall;
+	readonly #tools: AttemptDeps;
+	readonly #failures: UpstreamFailure[] = [];
+	#current: Attempt | null = null;
+	#sent = 0;
+	#upstream: string | null = null;
+	#key: string | undefined;
+	#stopped: ApiError | null = null;
+
+	constructor(call: AttemptCall, tools: AttemptDeps) {
+		this.#call = call;
+		this.#tools = tools;
+	}
+
+	/** Tries before the one under way. */
+	get retries(): number {
+		return Math.max(0, this.#sent - 1);
+	}
+
+	/** The last that was sent the request. */
+	get upstream(): string | null {
+		return this.#upstream;
+	}
+
+	/** Ends the try under way; no other is made. */
+	stop(reason: ApiError): void {
+		this.#stopped ??= reason;
+		this.#current?.timeout.abort(reason);
+	}
+
+	/**
+	 * Runs `attempt` on one candidate after another until one succeeds. Throws an ApiError as the failure table
+	 * says once all have failed or one has failed for good, or the reason of the call's signal or of `stop`.
+	 */
+	async run<T>(
+		attempt: (response: Response, current: Attempt) => Promise<T>,
+		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
+	): Promise<T> {
+		const { pool } = this.#tools;
+		const { targets, tenant, signal } = this.#call;
+		let full: Candidate | undefined;
+		for (const candidate of pool.candidates(targets, this.#call.stickyKey())) {
+			this.throwIfStopped();
+			const giveBack = pool.take(candidate.node, tenant);
+			if (giveBack === null) {
+				full ??= candidate;
+				continue;
+			}
+			const done = await this.#attempt(candidate, giveBack, attempt, limit);
+			if (done === "late") break;
+			if (done !== "failed") return done.value;
+		}
+		if (full !== undefined) {
+			// The first choice among those that are full: who waits longest at one of them has its next place.
+			const giveBack = await pool.wait(full.node, { tenant, signal });
+			if (this.#stopped !== null) giveBack?.();
+			this.throwIfStopped();
+			if (giveBack === null) this.#failures.push(upstreamAtCapacity(`${full.node.name} runs as many calls as it may`));
+			const done = giveBack === null ? "failed" : await this.#attempt(full, giveBack, attempt, limit);
+			if (typeof done === "object") return done.value;
+		}
+		throw mostInformative(this.#failures).answer;
+	}
+
+	/** One try at an upstream that has a place for it. Throws where no other may be asked. */
+	async #attempt<T>(
+		candidate: Candidate,
+		giveBack: () => void,
+		attempt: (response: Response, current: Attempt) => Promise<T>,
+		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
+	): Promise<{ readonly value: T } | "failed" | "late"> {
+		const { pool, clock, counts } = this.#tools;
+		const { node } = candidate;
+		const watch = new AttemptTimeout(this.#call.signal, clock);
+		limit(watch, node);
+		if (watch.isOver && this.#failures.length > 0) {
+			// The time of all tries is gone: one more would only be blamed for it.
+			watch.close();
+			giveBack();
+			return "late";
+		}
+		const current = new Attempt(node, watch, pool, giveBack, counts?.of(node.name));
+		this.#current = current;
+		try {
+			const endpoint = node.endpoint();
+			const response = await (endpoint instanceof Promise
+				? this.#sendToMoving(candidate, endpoint, current)
+				: this.#send(candidate, endpoint, current));
+			watch.onBytes();
+			current.onHeaders(response.status);
+			if (!isGood(response)) throw await failureOf(response, node, this.#key);
+			return { value: await attempt(response, current) };
+		} catch (error) {
+			this.#failed(current, error);
+			return "failed";
+		}
+	}
+
+	/** Throws why no more may be done: the caller left, or `stop` was called. */
+	throwIfStopped(): void {
+		if (this.#call.signal.aborted) throw this.#call.signal.reason;
+		if (this.#stopped !== null) throw this.#stopped;
+	}
+
+	/** Ends the try; throws where no other upstream may be asked. */
+	#failed(current: Attempt, error: unknown): void {
+		const { signal, requestId } = this.#call;
+		if (signal.aborted || this.#stopped !== null) {
+			const reason: unknown = signal.aborted ? signal.reason : this.#stopped;
+			current.timeout.abort(reason);
+			current.end(null);
+			throw reason;
+		}
+		const failure =
+			error instanceof ApiError
+				? passedOn(error)
+				: unlessQuoted(withoutSecrets(asFailure(error, current.timeout), current.node.mask), this.#call.raw);
+		current.timeout.abort(failure);
+		current.end(failure);
+		logFailure(this.#tools.log, requestId, current.node.name, failure);
+		this.#failures.push(failure);
+		if (failure.final) throw failure.answer;
+	}
+
+	#send(candidate: Candidate, endpoint: Endpoint, current: Attempt): Promise<Response> {
+		this.#sent++;
+		if (this.#sent > 1) {
+			const { counts } = this.#tools;
+			if (counts !== undefined) counts.of(candidate.node.name).retries++;
+		}
+		const traced = this.#traced(candidate, endpoint, current);
+		this.#upstream = candidate.node.name;
+		this.#key = endpoint.key;
+		this.#call.onSent(candidate.node.name);
+		return this.#call.send(candidate, traced, current.timeout.signal);
+	}
+
+	/** The endpoint, with the name of this try's span in its headers where the operator wants it there. */
+	#traced(candidate: Candidate, endpoint: Endpoint, current: Attempt): Endpoint {
+		const tracer = this.#tools.tracer?.() ?? null;
+		const trace = tracer?.of(this.#call.requestId) ?? null;
+		if (tracer === null || trace === null) return endpoint;
+		const { node } = candidate;
+		const span = trace.span(`upstream ${node.name}`, "client");
+		span.set("turnpike.upstream", node.name);
+		span.set("turnpike.attempt", this.#sent);
+		current.traced(span);
+		if (!tracer.passesTo(node.name)) return endpoint;
+		const { traceparent } = span;
+		const { probeHeaders, unaryHeaders, streamHeaders } = endpoint;
+		return {
+			...endpoint,
+			probeHeaders: { ...probeHeaders, traceparent },
+			unaryHeaders: { ...unaryHeaders, traceparent },
+			streamHeaders: { ...streamHeaders, traceparent },
+		};
+	}
+
+	/**
+	 * To an engine whose address changes when it starts anew. One that has just ended may leave its address behind
+	 * for a moment: where nobody listens there, it is asked for once more.
+	 */
+	async #sendToMoving(candidate: Candidate, first: Promise<Endpoint>, current: Attempt): Promise<Response> {
+		const { timeout } = current;
+		const send = async (endpoint: Endpoint | Promise<Endpoint>) => {
+			const reached = await reachable(endpoint, timeout.signal);
+			timeout.signal.throwIfAborted();
+			return this.#send(candidate, reached, current);
+		};
+		try {
+			return await send(first);
+		} catch (error) {
+			if (!isRefused(error) || timeout.signal.aborted) throw error;
+			this.#sent--;
+			return send(candidate.node.endpoint());
+		}
+	}
+}
+
+/** The address, waited for no longer than the try may take: the embedded engine starts at first use. */
+async function reachable(endpoint: Endpoint | Promise<Endpoint>, signal: AbortSignal): Promise<Endpoint> {
+	if (!(endpoint instanceof Promise)) return endpoint;
+	const aborted = Promise.withResolvers<never>();
+	const onAbort = () => aborted.reject(signal.reason ?? upstreamTimedOut("no engine in time"));
+	if (signal.aborted) onAbort();
+	else signal.addEventListener("abort", onAbort, { once: true });
+	try {
+		return await Promise.race([endpoint, aborted.promise]);
+	} finally {
+		signal.removeEventListener("abort", onAbort);
+	}
+}
+
+/** Account faults are the operator's to mend: they stand out. A refused request is the caller's matter. */
+export function logFailure(log: Log, requestId: string, upstream: string, failure: UpstreamFailure): void {
+	const fields = { requestId, upstream, kind: failure.kind, detail: failure.message };
+	if (failure.kind === "account") log.error(fields, "an upstream refuses our account: check its key, credit and quota");
+	else if (failure.kind === "request" || failure.kind === "unable" || failure.kind === "given")
+		log.debug(fields, "an upstream refused a request");
+	else log.warn(fields, "an upstream failed");
+}

@@ -1,0 +1,64 @@
+import { isRecord } from "../../schema/is-record.ts";
+import { AttemptTimeout } from "../attempt-timeout.ts";
+import type { AttemptDeps } from "../attempts.ts";
+import { readWhole } from "../chat/whole-answer.ts";
+import { cancelBody } from "../connect.ts";
+import type { UpstreamNode } from "../node.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
+
+/** Reports of several machines with their certificates are some hundred KB. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const LIMIT_MS = 30_000;
+
+export interface ServerRequest {
+	/** Below the upstream's address. */
+	readonly path: string;
+	readonly query?: Readonly<Record<string, string>>;
+	/** Present: it is posted. */
+	readonly text?: string;
+}
+
+export interface ServerAnswer {
+	readonly status: number;
+	readonly bytes: Uint8Array;
+	/** Parsed where it is a JSON object; else null. */
+	readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+/** Asks a server beside its chats, within 30 s. Throws what the connection throws, and what its start does. */
+export async function requestServer(
+	node: UpstreamNode,
+	question: ServerRequest,
+	tools: AttemptDeps,
+	signal: AbortSignal,
+): Promise<ServerAnswer> {
+	const watch = new AttemptTimeout(signal, tools.clock);
+	watch.limit(LIMIT_MS, "answer", tools.clock.monotonicMs() + LIMIT_MS);
+	try {
+		const endpoint = await node.endpoint();
+		const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query)}`;
+		const response = await tools.fetch(`${endpoint.url}/${question.path}${query}`, {
+			...endpoint.init,
+			...(question.text === undefined ? {} : { method: "POST", body: question.text }),
+			headers: { ...endpoint.probeHeaders, accept: "application/json", "accept-encoding": "identity" },
+			signal: watch.signal,
+		});
+		if (response.status < 200 || response.status >= 300) {
+			cancelBody(response.body);
+			return { status: response.status, bytes: new Uint8Array(0), body: null };
+		}
+		const bytes = await node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));
+		return { status: response.status, bytes, body: await objectOf(bytes, response.status) };
+	} finally {
+		watch.close();
+	}
+}
+
+async function objectOf(bytes: Uint8Array, status: number): Promise<ServerAnswer["body"]> {
+	try {
+		const { value } = await parsedAnswer(bytes, status);
+		return isRecord(value) ? value : null;
+	} catch {
+		return null;
+	}
+}

@@ -1,0 +1,64 @@
+/** Voices that providers keep: made of a sample once, named in every call, taken back in the end. */
+
+import type { AttemptDeps } from "../attempts.ts";
+import type { Fetch } from "../connect.ts";
+import { UpstreamFailure, upstreamOffline } from "../failures.ts";
+import type { UpstreamNode } from "../node.ts";
+import type { ProviderUpstream } from "../providers/provider-upstream.ts";
+import type { UpstreamVoices, VoiceSample } from "./port.ts";
+
+const TAKE_BACK_MS = 30_000;
+
+interface StoredVoiceDeps {
+	readonly fetch: Fetch;
+	readonly voices: UpstreamVoices;
+}
+
+/** The provider's name for the voice of a sample, which goes there where it was not yet. */
+export async function storedVoice(
+	sample: VoiceSample,
+	{ name: upstream }: UpstreamNode,
+	config: ProviderUpstream,
+	{ fetch, voices }: StoredVoiceDeps,
+	signal: AbortSignal,
+): Promise<string> {
+	const { storesVoices, createProviderVoice } = await import("../providers/audio/provider-voices.ts");
+	if (!storesVoices(config.provider)) throw upstreamOffline(`${config.provider} keeps no voices`);
+	const { handle, type } = sample;
+	const work = {
+		create: async (limit: AbortSignal) =>
+			createProviderVoice(config, { handle, type, bytes: await sample.bytes() }, fetch, limit),
+		delete: (name: string) => takeBack(config, name, fetch),
+	};
+	return voices.nameOf(handle, upstream, work, signal);
+}
+
+/** A name that the provider does not know any more is made anew by the next call. */
+export async function forgetWhereRefused(
+	error: unknown,
+	{ handle, node, name }: { readonly handle: string; readonly node: UpstreamNode; readonly name: string },
+	config: ProviderUpstream,
+	{ fetch, voices }: StoredVoiceDeps,
+): Promise<void> {
+	if (!(error instanceof UpstreamFailure)) return;
+	const isRefusal = error.kind === "request" && /\bvoice/i.test(error.answer.message);
+	if (error.status !== 404 && !isRefusal) return;
+	const isMine = await voices.forget(handle, node.name, name).catch(() => false);
+	// It may be there all the same: then it must not be left behind.
+	if (isMine) await takeBack(config, name, fetch).catch(() => {});
+}
+
+/** Takes a voice back from the upstream of that name. Nothing happens where there is none that keeps voices. */
+export async function deleteUpstreamVoice(upstream: string, name: string, { pool, fetch, log }: AttemptDeps): Promise<void> {
+	const { storesVoices } = await import("../providers/audio/provider-voices.ts");
+	const [candidate] = pool.candidates([{ upstream, model: "", weight: 1, order: 0 }]);
+	const config = candidate?.node.provider ?? null;
+	if (config === null || !storesVoices(config.provider))
+		log.warn({ upstream, voice: name }, "a voice stays at an upstream that is not configured any more: delete it there");
+	else await takeBack(config, name, fetch);
+}
+
+async function takeBack(config: ProviderUpstream, name: string, fetch: Fetch): Promise<void> {
+	const { deleteProviderVoice: ask } = await import("../providers/audio/provider-voices.ts");
+	await ask(config, name, fetch, AbortSignal.timeout(TAKE_BACK_MS));
+}

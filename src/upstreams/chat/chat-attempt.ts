@@ -1,0 +1,111 @@
+import { ApiError } from "../../errors/index.ts";
+import { TENANT_HEADER } from "../../fairness/index.ts";
+import { inTurns, lastMember, utf8Text } from "../../wire/index.ts";
+import type { AttemptCall, ChatAttemptDeps } from "../attempts.ts";
+import { type ChatPost, cancelBody, type Fetch, postChat } from "../connect.ts";
+import { UpstreamFailure } from "../failures.ts";
+import type { UpstreamNode } from "../node.ts";
+import type { ProviderRequest } from "../providers/chat/send.ts";
+import type { Dialect } from "./dialects.ts";
+import type { ChatForward, SealedForward } from "./port.ts";
+import { shapeChatBody } from "./request-body.ts";
+
+/** A chat request as its tries see it: shaped anew in the words of each upstream. */
+export function chatAttempt(
+	call: ChatForward,
+	{ fetch, log, fetchPublic }: Pick<ChatAttemptDeps, "fetch" | "log" | "fetchPublic">,
+): AttemptCall {
+	const { requestId, stream, sealed, tenant, isText = false } = call;
+	return {
+		requestId,
+		tenant,
+		targets: sealed === undefined ? call.model.targets : [sealed.holder],
+		signal: call.signal,
+		raw: call.long.isEmpty ? call.raw : call.long.original,
+		stickyKey: () => stickyKey(call),
+		onSent: (upstream) => call.onSent(upstream),
+		async send({ model, node }, endpoint, signal) {
+			if (isText && node.provider !== null) throw noBareTexts(call.model.id);
+			if (node.provider === null && node.dialect.plain.n === undefined) requireOneChoice(call);
+			const shaped = shapeChatBody(call, model, isText ? textDialect(node.dialect) : node.dialect);
+			const body = call.long.isEmpty ? shaped : await inTurns(call.long.whole(shaped));
+			if (sealed !== undefined) {
+				const headers = { ...sealedHeaders(sealed, node), ...tenantHeaders(call, node) };
+				return postSealed(fetch, { endpoint, body, requestId, stream, headers }, signal);
+			}
+			if (node.provider !== null) {
+				const { name: upstream, provider: config } = node;
+				const asked = {
+					upstream,
+					config,
+					requestId,
+					model: call.model,
+					upstreamModel: model,
+					body,
+					stream,
+					fetch,
+					log,
+					fetchPublic,
+				};
+				return askProvider(asked, signal);
+			}
+			return postChat(fetch, { endpoint, body, requestId, stream, isText, headers: tenantHeaders(call, node) }, signal);
+		},
+	};
+}
+
+/** Its other name of the maximum is newer than this protocol. */
+function textDialect(dialect: Dialect): Dialect {
+	return dialect.maxTokens === "max_tokens" ? dialect : { ...dialect, maxTokens: "max_tokens" };
+}
+
+/** Providers have conversations alone; another upstream of the model may go on with a bare text. */
+function noBareTexts(model: string): UpstreamFailure {
+	const message = `model: ${model} takes conversations alone; send this prompt to /chat/completions`;
+	return new UpstreamFailure("offline", new ApiError("INVALID_REQUEST", { message, param: "model" }), "no completions", 404);
+}
+
+/** A server that knows no `n` would give one choice without a word; another upstream of the model may give several. */
+function requireOneChoice({ members, raw, model }: ChatForward): void {
+	const member = lastMember(members, "n");
+	if (member === undefined || !(Number(utf8Text(raw, member.valueStart, member.valueEnd)) > 1)) return;
+	const message = `n: the server of ${model.id} gives one choice a request; send n of 1, or ask as often as you need`;
+	throw new UpstreamFailure("unable", new ApiError("INVALID_REQUEST", { message, param: "n" }), "one choice alone", 400);
+}
+
+/** A server of many machines says by 421 (RFC 9110, 15.5.20) that none of them has the key any more. */
+async function postSealed(fetch: Fetch, post: ChatPost, signal: AbortSignal): Promise<Response> {
+	const response = await postChat(fetch, post, signal);
+	if (response.status !== 421) return response;
+	cancelBody(response.body);
+	const message = "The key of this conversation is held by no server of the model any more; ask for its attestation anew";
+	throw new ApiError("INVALID_REQUEST", { message });
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The engine of this server shares its lanes between tenants; no other server learns who asks. */
+function tenantHeaders({ tenant }: ChatForward, { ejectable }: UpstreamNode): Readonly<Record<string, string>> {
+	return ejectable ? NO_HEADERS : { [TENANT_HEADER]: tenant };
+}
+
+/** The keys as this server wants them told. */
+function sealedHeaders({ clientKey, modelKey }: SealedForward, { attestation }: UpstreamNode): Record<string, string> {
+	if (attestation === null)
+		throw new ApiError("MODEL_OFFLINE", { message: "This server takes no sealed conversations any more" });
+	const { clientKeyHeader, modelKeyHeader, algorithmHeader } = attestation;
+	return { [clientKeyHeader]: clientKey, [modelKeyHeader]: modelKey, [algorithmHeader]: "ecdsa" };
+}
+
+/** The caller's routing hint (docs/chat.md): the same key finds the same upstream. */
+function stickyKey({ model, members, raw }: ChatForward): string | undefined {
+	const member = model.targets.length > 1 ? lastMember(members, "prompt_cache_key") : undefined;
+	if (!member || member.valueEnd - member.valueStart > 1024) return undefined;
+	return utf8Text(raw, member.valueStart, member.valueEnd);
+}
+
+/** Providers and what they need are loaded with the first request to one. */
+async function askProvider(request: ProviderRequest, signal: AbortSignal): Promise<Response> {
+	const { sendToProvider } = await import("../providers/chat/send.ts");
+	return sendToProvider(request, signal);
+}

@@ -1,0 +1,149 @@
+import type { UpstreamConfig } from "../../config/schema.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Tracer } from "../../telemetry/tracing/port.ts";
+import { type AttemptDeps, Attempts, type ChatAttemptDeps, type ChatTimeouts } from "../attempts.ts";
+import { CountsByUpstream } from "../call-counts.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import { cancelBody, type Fetch } from "../connect.ts";
+import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "../node.ts";
+import { Pool } from "../pool.ts";
+import type { PublicFetch } from "../public-fetch/port.ts";
+import { chatAttempt } from "./chat-attempt.ts";
+import { DIALECT_TABLE, type DialectName } from "./dialects.ts";
+import { beginsAsEvents, completionOfEvents, isChunkLines } from "./other-form.ts";
+import type { ChatForward, ChatUpstreams, WholeAnswer } from "./port.ts";
+import { UpstreamStream } from "./stream.ts";
+import { checkedCompletion, readWhole } from "./whole-answer.ts";
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const MAX_EVENT_BYTES = 4 * 1024 * 1024;
+const PROBE_MS = 5_000;
+
+export interface ChatUpstreamsOptions {
+	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
+	readonly timeouts: ChatTimeouts;
+	readonly log: Log;
+	/** The engine of our own, as the upstream `embedded`. `endpoint` may wait for its start, and throw an ApiError. */
+	readonly embedded?: {
+		endpoint(): Promise<{ readonly url: string; readonly key: string }>;
+		/** Which of our fields it knows; default generic. */
+		readonly dialect?: DialectName;
+	};
+	readonly fetch?: Fetch;
+	/** Writes traces; null: nothing does. */
+	readonly tracer?: () => Tracer | null;
+	/** Reads addresses that callers name, for providers that read none. Without it they go as they are. */
+	readonly fetchPublic?: () => PublicFetch;
+	readonly clock?: Clock;
+	readonly random?: () => number;
+	/** Bounds in bytes: of a whole answer, and of one event of a stream. */
+	readonly maxAnswerBytes?: number;
+	readonly maxEventBytes?: number;
+}
+
+/** Chat upstreams with what an operator does to them. */
+export interface RunningChatUpstreams extends ChatUpstreams {
+	/** Takes new upstreams and time limits; calls under way run on as they began. */
+	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
+	/** The pool and what goes with it, for calls of other kinds to the same servers: one health, one count of calls. */
+	readonly tools: AttemptDeps;
+	/** What calls came to, by upstream. */
+	readonly counts: CountsByUpstream;
+	/** For status pages: every upstream, how it fares, what it runs. */
+	snapshot(): UpstreamStatus[];
+	/** Stops the probes. Calls under way are not touched. */
+	close(): void;
+}
+
+/** Chat forwarding over the configured upstreams (docs/chat.md). */
+export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
+	const { log, embedded, random, clock = systemClock, fetch = globalThis.fetch } = options;
+	const counts = new CountsByUpstream();
+	const { tracer } = options;
+	const pool = new Pool({
+		upstreams: options.upstreams,
+		clock,
+		probe: (node) => probe(fetch, clock, node),
+		onChange: (node) => {
+			if (node.health.state === "out") counts.of(node.name).ejections++;
+			tellChange(log, node);
+		},
+		...(random ? { random } : {}),
+		...(embedded
+			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
+			: {}),
+	});
+	let tools: ChatAttemptDeps = {
+		pool,
+		fetch,
+		clock,
+		log,
+		counts,
+		tracer,
+		timeouts: options.timeouts,
+		fetchPublic: options.fetchPublic,
+		maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
+	};
+	return {
+		tools: { pool, fetch, clock, log, counts, tracer },
+		counts,
+		whole: (call) => unary(call, tools),
+		stream: (call) => new UpstreamStream(call, tools),
+		reload(upstreams, timeouts) {
+			pool.replace(upstreams);
+			if (timeouts) tools = { ...tools, timeouts };
+		},
+		snapshot: () => pool.snapshot(),
+		close: () => pool.close(),
+	};
+}
+
+function unary(call: ChatForward, tools: ChatAttemptDeps): Promise<WholeAnswer> {
+	const { clock, timeouts, maxAnswerBytes, maxEventBytes } = tools;
+	const triesEndMs = clock.monotonicMs() + timeouts.chatUnaryMs;
+	const tries = new Attempts(chatAttempt(call, tools), tools);
+	return tries.run(
+		async (response, current) => {
+			const body = await readWhole(response, maxAnswerBytes);
+			const isStream = beginsAsEvents(body) || isChunkLines(body);
+			const whole = isStream ? await completionOfEvents(body, maxEventBytes) : body;
+			const checked = await checkedCompletion(await current.node.mask.answerBytes(whole), response.status, call.choices);
+			current.end("good");
+			return { upstream: current.node.name, ...checked, retries: tries.retries };
+		},
+		(watch, node) => {
+			const ownEndMs = clock.monotonicMs() + (node.limits.unaryMs ?? Number.POSITIVE_INFINITY);
+			watch.limit(Number.POSITIVE_INFINITY, "answer", Math.min(triesEndMs, ownEndMs));
+		},
+	);
+}
+
+/** There where GET /models answers; a server without that path is there too. */
+async function probe(fetch: Fetch, clock: Clock, node: UpstreamNode): Promise<boolean> {
+	const controller = new AbortController();
+	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
+	try {
+		const endpoint = await node.endpoint();
+		const response = await fetch(`${endpoint.url}/models`, {
+			...endpoint.init,
+			headers: endpoint.probeHeaders,
+			keepalive: false,
+			signal: controller.signal,
+		});
+		cancelBody(response.body);
+		// Without its key a provider refuses us, and is there.
+		if (node.provider !== null) return response.status < 500;
+		return response.ok || response.status === 404 || response.status === 405;
+	} catch {
+		return false;
+	} finally {
+		cancelTimer();
+	}
+}
+
+function tellChange(log: Log, node: UpstreamNode): void {
+	const fields = { upstream: node.name, state: node.health.state, lastFault: node.health.lastFault };
+	if (node.health.state === "out") log.warn(fields, "an upstream is taken out after consecutive faults");
+	else log.info(fields, "an upstream is back");
+}

@@ -1,0 +1,92 @@
+import {
+	arrayElements,
+	type ByteRange,
+	type JsonMember,
+	type MemberEdit,
+	memberSplice,
+	objectMembers,
+	Splice,
+	utf8Text,
+} from "../../wire/index.ts";
+import type { JsonSlice } from "../body-view.ts";
+import type { Dialect } from "./dialects.ts";
+
+const find = Buffer.prototype.indexOf;
+const MARKS = new WeakMap<Dialect, readonly Uint8Array[]>();
+
+/** Texts of which one stands in any messages that the dialect must have changed. */
+function marksOf(dialect: Dialect): readonly Uint8Array[] {
+	const known = MARKS.get(dialect);
+	if (known) return known;
+	const words = [...Object.keys(dialect.messageKeys), ...dialect.partKeys];
+	if (dialect.developerRole === "system") words.push("developer");
+	// A word may hide behind escapes.
+	const marks = [...words.map((word) => `"${word}"`), "\\u"].map((mark) => Buffer.from(mark));
+	MARKS.set(dialect, marks);
+	return marks;
+}
+
+/**
+ * The messages with only the bytes changed that this dialect must have changed: the role `developer`, keys of
+ * messages and of content parts that its server refuses or names otherwise. undefined where nothing changes.
+ */
+export function rewriteMessages(messages: JsonSlice, dialect: Dialect): Splice | undefined {
+	// A native search first: nearly all requests have none of these.
+	if (!marksOf(dialect).some((mark) => stands(mark, messages))) return undefined;
+	return rewriteElements(messages, (element) => rewriteMessage(messages.bytes, element, dialect));
+}
+
+function stands(mark: Uint8Array, { bytes, start, end }: JsonSlice): boolean {
+	const at = find.call(bytes, mark, start);
+	return at >= 0 && at < end;
+}
+
+function rewriteMessage(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Splice | null {
+	if (bytes[range.start] !== 0x7b) return null;
+	const members = objectMembers(bytes, range.start);
+	const edits = new Map<string, MemberEdit>();
+	for (const member of members) {
+		if (member.key === "role" && dialect.developerRole === "system" && stringAt(bytes, member) === "developer") {
+			edits.set("role", '"system"');
+		} else if (member.key === "content" && bytes[member.valueStart] === 0x5b && dialect.partKeys.length > 0) {
+			const content = { bytes, start: member.valueStart, end: member.valueEnd };
+			const rewritten = rewriteElements(content, (part) => rewritePart(bytes, part, dialect));
+			if (rewritten) edits.set("content", rewritten);
+		} else if (Object.hasOwn(dialect.messageKeys, member.key)) {
+			const name = dialect.messageKeys[member.key];
+			edits.set(member.key, null);
+			if (typeof name === "string" && !members.some((other) => other.key === name))
+				edits.set(name, bytes.subarray(member.valueStart, member.valueEnd));
+		}
+	}
+	return edits.size > 0 ? memberSplice(bytes, members, edits, range) : null;
+}
+
+function rewritePart(bytes: Uint8Array, range: ByteRange, dialect: Dialect): Splice | null {
+	if (bytes[range.start] !== 0x7b) return null;
+	const members = objectMembers(bytes, range.start);
+	if (!members.some((member) => dialect.partKeys.includes(member.key))) return null;
+	return memberSplice(bytes, members, new Map(dialect.partKeys.map((key) => [key, null])), range);
+}
+
+/** The array with some elements replaced; what stands between them stays. undefined where none is. */
+function rewriteElements(array: JsonSlice, rewrite: (element: ByteRange) => Splice | null): Splice | undefined {
+	const output = new Splice(array.bytes);
+	let keptTo = array.start;
+	for (const element of arrayElements(array.bytes, array.start)) {
+		const rewritten = rewrite(element);
+		if (!rewritten) continue;
+		output.keep(keptTo, element.start);
+		output.insert(rewritten);
+		keptTo = element.end;
+	}
+	if (keptTo === array.start) return undefined;
+	output.keep(keptTo, array.end);
+	return output;
+}
+
+/** A short string value; undefined for what is longer than any role. */
+function stringAt(bytes: Uint8Array, member: JsonMember): unknown {
+	if (member.valueEnd - member.valueStart > 128) return undefined;
+	return JSON.parse(utf8Text(bytes, member.valueStart, member.valueEnd));
+}

@@ -1,0 +1,123 @@
+import type { TokenUsage } from "../../journal/records.ts";
+import { isRecord } from "../../schema/is-record.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Token usage of a chat completion or a chunk of one, in any of the spellings that servers use: OpenAI
+ * (`prompt_tokens`, `*_details`), DeepSeek (`prompt_cache_hit_tokens`), Anthropic's names
+ * (`input_tokens`, `cache_read_input_tokens`, `cache_creation_input_tokens`), OpenRouter
+ * (`cache_write_tokens`), Groq (`x_groq.usage`), Ollama (`prompt_eval_count`, `eval_count`).
+ * null where there is none, or where it counts no tokens at all: a prompt has at least one.
+ * Cached and cache-write tokens are parts of the prompt and never pass it. Thinking is a part of the output, also where
+ * a server counts it in `total_tokens` alone.
+ */
+export function usageOf(body: Fields): TokenUsage | null {
+	const usage = fields(body.usage) ?? fields(fields(body.x_groq)?.usage) ?? choiceUsage(body.choices) ?? ollamaFields(body);
+	return usage ? tokenUsageOf(usage) : null;
+}
+
+/** Moonshot tells it in the choice that ends. */
+export function choiceUsage(choices: unknown): Fields | undefined {
+	if (!Array.isArray(choices)) return undefined;
+	for (const choice of choices as unknown[]) {
+		const told = isRecord(choice) ? fields(choice.usage) : undefined;
+		if (told !== undefined) return told;
+	}
+	return undefined;
+}
+
+/** The same of a usage object by itself. */
+export function tokenUsageOf(usage: Fields): TokenUsage | null {
+	if (PROMPT_COUNTS.some((name) => isNegative(usage[name]))) return null;
+	const promptDetails = fields(usage.prompt_tokens_details) ?? fields(usage.input_tokens_details) ?? {};
+	const completionDetails = fields(usage.completion_tokens_details) ?? fields(usage.output_tokens_details) ?? {};
+	const cached = first(
+		promptDetails.cached_tokens,
+		usage.prompt_cache_hit_tokens,
+		usage.cache_read_input_tokens,
+		usage.cached_tokens,
+	);
+	const written = first(
+		promptDetails.cache_creation_input_tokens,
+		promptDetails.cache_creation_tokens,
+		promptDetails.cache_write_tokens,
+		usage.cache_creation_input_tokens,
+	);
+	const reasoning = first(completionDetails.reasoning_tokens, usage.reasoning_tokens);
+	const said = first(usage.completion_tokens, usage.output_tokens, usage.eval_count);
+	const read = first(usage.prompt_tokens, usage.input_tokens, usage.prompt_eval_count);
+	const total = count(usage.total_tokens);
+	// A total alone does not say of what it is.
+	if (read + said === 0) return null;
+	const { ofPrompt, ofOutput } = unplacedTokens({ read, said, total, reasoning, cached: cached + written, usage });
+	const promptTokens = read + ofPrompt;
+	const completion = said + ofOutput;
+	const cachedTokens = Math.min(cached, promptTokens);
+	return {
+		promptTokens,
+		completionTokens: completion,
+		cachedTokens,
+		cacheWriteTokens: Math.min(written, promptTokens - cachedTokens),
+		reasoningTokens: Math.min(reasoning, completion),
+		counted: false,
+	};
+}
+
+interface ToldCounts {
+	/** Tokens of the prompt and of the output, as they are told. */
+	readonly read: number;
+	readonly said: number;
+	readonly total: number | undefined;
+	readonly reasoning: number;
+	/** Read from a cache or written to it. */
+	readonly cached: number;
+	readonly usage: Fields;
+}
+
+/** Tokens that a server bills and tells on neither side: those of the total that are left over, and whose they are. */
+function unplacedTokens({ read, said, total, reasoning, cached, usage }: ToldCounts): { ofPrompt: number; ofOutput: number } {
+	// Anthropic's counts of cached tokens are beside that of the prompt. No part of the prompt is more than it.
+	const namesCaches = "cache_read_input_tokens" in usage || "cache_creation_input_tokens" in usage;
+	const cachedBeside = namesCaches && cached > read ? cached : 0;
+	// Thinking is never more than the output that it is a part of: so it is none.
+	const thoughtBeside = reasoning > said ? reasoning : 0;
+	if (total === undefined) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
+	const left = Math.max(0, total - read - said);
+	if (read === 0) return { ofPrompt: left, ofOutput: 0 };
+	if (left === 0) return { ofPrompt: cachedBeside, ofOutput: thoughtBeside };
+	const isCached = (namesCaches || cached > read) && (left === cached || left === cached + reasoning);
+	return isCached ? { ofPrompt: cached, ofOutput: left - cached } : { ofPrompt: 0, ofOutput: left };
+}
+
+function fields(value: unknown): Fields | undefined {
+	return isRecord(value) ? value : undefined;
+}
+
+function ollamaFields(body: Fields): Fields | undefined {
+	return count(body.prompt_eval_count) !== undefined || count(body.eval_count) !== undefined ? body : undefined;
+}
+
+/** The first that is a count; 0 where none is. */
+function first(...values: readonly unknown[]): number {
+	for (const value of values) {
+		const number = count(value);
+		if (number !== undefined) return number;
+	}
+	return 0;
+}
+
+/** More tokens than any context holds are no usage but a fault of the server: they would be money. */
+const MAX_TOKENS = 1_000_000_000;
+
+function count(value: unknown): number | undefined {
+	if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
+	return Math.min(Math.round(value), MAX_TOKENS);
+}
+
+const PROMPT_COUNTS = ["prompt_tokens", "input_tokens", "prompt_eval_count"];
+
+/** Less than nothing is said by servers that do not know; of the output what was said is counted then (`ChatMeter`). */
+function isNegative(value: unknown): boolean {
+	return typeof value === "number" && value < 0;
+}

@@ -1,0 +1,76 @@
+import { isRecord } from "../../schema/is-record.ts";
+import { concatInSteps, inTurns } from "../../wire/index.ts";
+import { cancelBody } from "../connect.ts";
+import { brokenAnswer, failureOfAnswer, isErrorAnswer } from "../failures.ts";
+import { parsedAnswer } from "../parsed-answer.ts";
+import type { WholeAnswer } from "./port.ts";
+import { usageOf } from "./usage.ts";
+
+/** The runtime joins the pieces of a whole body in one turn: of a larger one they are joined in steps. */
+const AT_ONCE_BYTES = 8 * 1_048_576;
+
+/** The whole body, at most `maxBytes`. Throws UpstreamFailure past that, and what the connection throws. */
+export async function readWhole(response: Response, maxBytes: number): Promise<Uint8Array> {
+	const declared = response.headers.get("content-length");
+	const packed = response.headers.get("content-encoding");
+	if (declared !== null && Number(declared) > maxBytes) {
+		cancelBody(response.body);
+		throw brokenAnswer(`an answer of ${declared} bytes, more than ${maxBytes}`, response.status);
+	}
+	const isSmall = declared !== null && Number(declared) <= AT_ONCE_BYTES && (packed === null || packed === "identity");
+	if (isSmall) return response.bytes();
+	const reader = response.body?.getReader();
+	const pieces: Uint8Array[] = [];
+	let length = 0;
+	while (reader) {
+		const { value, done } = await reader.read();
+		if (done) break;
+		length += value.length;
+		if (length > maxBytes) {
+			cancelBody(reader);
+			throw brokenAnswer(`an answer of more than ${maxBytes} bytes`, response.status);
+		}
+		pieces.push(value);
+	}
+	return pieces.length === 1 && pieces[0] ? pieces[0] : inTurns(concatInSteps(pieces));
+}
+
+/**
+ * The body as an answer: a JSON object that is a chat completion and no error. `choices` may be absent for
+ * some models (docs/chat.md); then `object` must say what it is. Throws UpstreamFailure for anything else.
+ * @param mostChoices how many were asked for
+ */
+export async function checkedCompletion(
+	bytes: Uint8Array,
+	status: number,
+	mostChoices: number,
+): Promise<Pick<WholeAnswer, "bytes" | "long" | "body" | "usage">> {
+	const { value, json, long } = await parsedAnswer(bytes, status);
+	if (isErrorAnswer(value)) throw failureOfAnswer(200, value, null);
+	if (!isRecord(value)) throw brokenAnswer(`status ${status}: the body is no JSON object`, status);
+	const { choices } = value;
+	if (choices === undefined && value.object === "chat.completion")
+		return { bytes: json, long, body: value, usage: usageOf(value) };
+	if (!Array.isArray(choices)) throw brokenAnswer(`status ${status}: the body is no chat completion`, status);
+	if (choices.length === 0 || choices.length > mostChoices)
+		throw brokenAnswer(`status ${status}: ${choices.length} choices for ${mostChoices}`, status);
+	if (!choices.every(isChoice))
+		throw brokenAnswer(`status ${status}: a choice that says nothing in a form that is known`, status);
+	return { bytes: json, long, body: value, usage: usageOf(value) };
+}
+
+/** A message, or the text of an answer to a bare one, as far as its form decides who can read it. */
+function isChoice(choice: unknown): boolean {
+	if (!isRecord(choice)) return false;
+	const { message, text } = choice;
+	if (message === undefined) return typeof text === "string";
+	if (!isRecord(message)) return false;
+	const { content, tool_calls: calls } = message;
+	return (
+		(content == null || typeof content === "string" || isListOfRecords(content)) && (calls == null || isListOfRecords(calls))
+	);
+}
+
+function isListOfRecords(value: unknown): boolean {
+	return Array.isArray(value) && value.every(isRecord);
+}

@@ -1,0 +1,64 @@
+import { ANSWER_BOUNDS, cutJson, decodeBase64Over, inTurns, nextTurn } from "../../../wire/index.ts";
+import { readWhole } from "../../chat/whole-answer.ts";
+import { brokenAnswer } from "../../failures.ts";
+
+/** Fifteen minutes of samples in base64: more than any text of 4096 characters makes. */
+const MAX_JSON_BYTES = 64 << 20;
+/** Strings of smaller answers stay where they are. */
+const LONG_STRING = 32_768;
+/** Stands in for the sound: 12 bytes that are no sound, in base64 without padding. */
+const STAND_IN = "dHVybnBpa2Ugc25k";
+const STAND_IN_BYTES = Buffer.from(STAND_IN, "base64");
+
+/**
+ * The sound of an answer in JSON. Packages parse and decode it whole, in one turn of the event loop that may take a
+ * second: they are given a short string in its place.
+ */
+export class AudioInJson {
+	#base64: Uint8Array | null = null;
+
+	/** The answer for the package. Throws UpstreamFailure where it is too large, or made of more than an answer is. */
+	async without(response: Response): Promise<Response> {
+		const bytes = await readWhole(response, MAX_JSON_BYTES);
+		const headers = new Headers(response.headers);
+		for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
+		const body = bytes.length <= LONG_STRING ? bytes : await this.#takenFrom(bytes);
+		return new Response(body as Uint8Array<ArrayBuffer>, { status: response.status, headers });
+	}
+
+	async #takenFrom(bytes: Uint8Array): Promise<Uint8Array> {
+		const fault = () => brokenAnswer("an answer that is made of more than a sound");
+		const limits = { longerThan: LONG_STRING, keep: 0 };
+		const { cuts } = await inTurns(cutJson(bytes, { ...ANSWER_BOUNDS, bytes: LONG_STRING }, limits)).catch(() => {
+			throw fault();
+		});
+		const [sound, another] = cuts;
+		if (sound === undefined || another !== undefined) throw fault();
+		const end = sound.start + sound.bytes;
+		const rest = Buffer.concat([bytes.subarray(0, sound.start), Buffer.from(STAND_IN), bytes.subarray(end)]);
+		this.#base64 = bytes.subarray(sound.start, end);
+		return rest;
+	}
+
+	/** What the package made of the answer, with the sound in it. Throws UpstreamFailure for what is no base64. */
+	async in(made: string | Uint8Array): Promise<Uint8Array> {
+		const given = typeof made === "string" ? Buffer.from(made, "base64") : made;
+		if (this.#base64 === null) return given;
+		const head = given.subarray(0, given.length - STAND_IN_BYTES.length);
+		if (!STAND_IN_BYTES.equals(given.subarray(head.length))) throw brokenAnswer("an answer whose longest text is no sound");
+		const sound = await inTurns(decodeBase64Over(this.#base64));
+		this.#base64 = null;
+		if (sound === null) throw brokenAnswer("a sound that is no base64");
+		await nextTurn();
+		return head.length === 0 ? sound : withLengths(Buffer.concat([head, sound]), sound.length);
+	}
+}
+
+/** A head of 44 bytes that a package wrote for samples (Multimedia Programming Interface 1.0, WAVE). */
+function withLengths(wave: Buffer, samples: number): Uint8Array {
+	const head = wave.length - samples;
+	if (wave.toString("latin1", 0, 4) !== "RIFF") throw brokenAnswer("a head that is none of samples");
+	wave.writeUInt32LE(wave.length - 8, 4);
+	wave.writeUInt32LE(samples, head - 4);
+	return wave;
+}

@@ -1,0 +1,143 @@
+/**
+ * Providers that keep voices made of samples: how one is made, and how it is taken back.
+ *
+ * Sources: ElevenLabs' API reference (create IVC voice, delete voice); LMNT's (create voice, delete voice); fal's page of
+ * fal-ai/minimax/voice-clone: a voice there ends by itself when it is not used for 7 days.
+ */
+import type { ProviderName } from "../../../config/providers.ts";
+import { readWhole } from "../../chat/whole-answer.ts";
+import type { Fetch, FetchInit } from "../../connect.ts";
+import { errorBody } from "../../error-text.ts";
+import { brokenAnswer, failureOfAnswer } from "../../failures.ts";
+import { initFor } from "../../node.ts";
+import type { ProviderUpstream } from "../provider-upstream.ts";
+
+export interface VoiceSampleFile {
+	/** Our handle: under this name the operator finds the voice there. */
+	readonly handle: string;
+	readonly bytes: Uint8Array;
+	readonly type: string;
+}
+
+interface Ask {
+	readonly method: "POST" | "DELETE";
+	/** Below the provider's address. */
+	readonly path: string;
+	readonly body?: FormData | object;
+}
+
+interface VoiceRegister {
+	/** Headers of the key. */
+	auth(key: string): Readonly<Record<string, string>>;
+	make(sample: VoiceSampleFile): Ask;
+	/** Where the answer has the name. */
+	readonly member: string;
+	/** Absent: it ends by itself. */
+	takeBack?(name: string): Ask;
+}
+
+const REGISTERS: Readonly<Partial<Record<ProviderName, VoiceRegister>>> = {
+	elevenlabs: {
+		auth: (key) => ({ "xi-api-key": key }),
+		make: (sample) => ({ method: "POST", path: "/v1/voices/add", body: formOf(sample, {}) }),
+		member: "voice_id",
+		takeBack: (name) => ({ method: "DELETE", path: `/v1/voices/${encodeURIComponent(name)}` }),
+	},
+	lmnt: {
+		auth: (key) => ({ "x-api-key": key }),
+		make: (sample) => ({ method: "POST", path: "/v1/ai/voice", body: formOf(sample, { enhance: "false" }) }),
+		member: "id",
+		takeBack: (name) => ({ method: "DELETE", path: `/v1/ai/voice/${encodeURIComponent(name)}` }),
+	},
+	fal: {
+		auth: (key) => ({ authorization: `Key ${key}` }),
+		make: ({ bytes, type }) => ({
+			method: "POST",
+			path: "/fal-ai/minimax/voice-clone",
+			body: { audio_url: `data:${type};base64,${Buffer.from(bytes).toString("base64")}` },
+		}),
+		member: "custom_voice_id",
+	},
+};
+
+const MAX_ANSWER_BYTES = 1 << 20;
+/** A name stands in the address of every call with it. */
+const MAX_NAME = 256;
+
+export function storesVoices(provider: ProviderName): boolean {
+	return REGISTERS[provider] !== undefined;
+}
+
+/** Makes a voice at a provider that `storesVoices`; its own name for it. Throws UpstreamFailure, and what a connection throws. */
+export async function createProviderVoice(
+	config: ProviderUpstream,
+	sample: VoiceSampleFile,
+	fetch: Fetch,
+	signal: AbortSignal,
+): Promise<string> {
+	const register = registerOf(config);
+	const answer = await ask(config, register, register.make(sample), fetch, signal);
+	const name = answer[register.member];
+	if (typeof name !== "string" || name === "" || name.length > MAX_NAME) throw brokenAnswer("the answer has no name of a voice");
+	return name;
+}
+
+/** Takes a voice back; one that is not there is fine. Throws UpstreamFailure, and what a connection throws. */
+export async function deleteProviderVoice(
+	config: ProviderUpstream,
+	name: string,
+	fetch: Fetch,
+	signal: AbortSignal,
+): Promise<void> {
+	const register = registerOf(config);
+	if (register.takeBack === undefined) return;
+	await ask(config, register, register.takeBack(name), fetch, signal, [404]);
+}
+
+function registerOf({ provider }: ProviderUpstream): VoiceRegister {
+	const register = REGISTERS[provider];
+	if (register === undefined) throw brokenAnswer(`${provider} keeps no voices`);
+	return register;
+}
+
+async function ask(
+	{ url, key = "", headers }: ProviderUpstream,
+	{ auth }: VoiceRegister,
+	{ method, path, body }: Ask,
+	fetch: Fetch,
+	signal: AbortSignal,
+	fine: readonly number[] = [],
+): Promise<Readonly<Record<string, unknown>>> {
+	const address = `${url.replace(/\/+$/, "")}${path}`;
+	const json = body === undefined || body instanceof FormData ? {} : { "content-type": "application/json" };
+	const init: FetchInit = {
+		...initFor(address),
+		method,
+		// A request that is sent again on a broken connection would be one too many.
+		keepalive: false,
+		headers: {
+			accept: "application/json",
+			"accept-encoding": "identity",
+			"user-agent": "turnpike",
+			...auth(key),
+			...headers,
+			...json,
+		},
+		...(body === undefined ? {} : { body: body instanceof FormData ? body : JSON.stringify(body) }),
+		signal,
+	};
+	const response = await fetch(address, init);
+	const told = errorBody(await readWhole(response, MAX_ANSWER_BYTES), key || undefined);
+	if (!response.ok && !fine.includes(response.status))
+		throw failureOfAnswer(response.status, told, response.headers.get("retry-after"));
+	return typeof told === "object" && told !== null ? (told as Record<string, unknown>) : {};
+}
+
+function formOf({ handle, bytes, type }: VoiceSampleFile, fields: Readonly<Record<string, string>>): FormData {
+	const form = new FormData();
+	form.set("name", handle);
+	for (const [name, value] of Object.entries(fields)) form.set(name, value);
+	const ending = type.split("/")[1] ?? "wav";
+	form.set("files", new Blob([bytes as Uint8Array<ArrayBuffer>], { type }), `sample.${ending}`);
+	return form;
+}

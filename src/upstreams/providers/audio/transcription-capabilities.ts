@@ -1,0 +1,110 @@
+/**
+ * How each provider transcribes: what its times are of, and its names for what is asked of it. Data, no logic.
+ *
+ * Sources: each provider's API reference (speech to text), and the settings that its package takes.
+ */
+import type { JSONObject } from "@ai-sdk/provider";
+import type { ProviderName } from "../../../config/providers.ts";
+
+export interface TranscriptionOptions {
+	/** ISO 639-1; undefined: the provider finds it out. */
+	readonly language: string | undefined;
+	readonly timings: "none" | "segment" | "word";
+}
+
+export interface TranscriptionCapabilities {
+	/** What the package's segments are: words, segments, or what was asked for. */
+	readonly times: "word" | "segment" | "asked";
+	/** What stands between two words; absent: a space. */
+	readonly glue?: string;
+	/** Options in the provider's own namespace. */
+	readonly options: (wish: TranscriptionOptions) => Readonly<Record<string, JSONObject>>;
+	/** A beginning of models' names that the package adds by itself. */
+	readonly prefix?: string;
+}
+
+const OPENAI: TranscriptionCapabilities = {
+	times: "asked",
+	options: ({ language, timings }) => ({
+		openai: { ...told("language", language), ...(timings === "none" ? {} : { timestampGranularities: [timings] }) },
+	}),
+};
+const GOOGLE: TranscriptionCapabilities = {
+	times: "word",
+	options: ({ language, timings }) => ({
+		google: { ...(language === undefined ? {} : { languageCodes: [language] }), wordTimestamp: timings !== "none" },
+	}),
+};
+
+const FACTS: Readonly<Partial<Record<ProviderName, TranscriptionCapabilities>>> = {
+	assemblyai: {
+		times: "word",
+		options: ({ language }) => ({
+			assemblyai: language === undefined ? { languageDetection: true } : { languageCode: language },
+		}),
+	},
+	azure: OPENAI,
+	openai: OPENAI,
+	deepgram: {
+		times: "word",
+		options: ({ language }) => ({
+			deepgram: { punctuate: true, ...(language === undefined ? { detectLanguage: true } : { language }) },
+		}),
+	},
+	/** Its words come with the spaces between them, and sounds in brackets where they are not switched off. */
+	elevenlabs: {
+		times: "word",
+		glue: "",
+		options: ({ language, timings }) => ({
+			elevenlabs: {
+				...told("languageCode", language),
+				diarize: false,
+				tagAudioEvents: false,
+				timestampsGranularity: timings === "none" ? "none" : "word",
+			},
+		}),
+	},
+	/** Without a word of the language the package says English. */
+	fal: {
+		times: "asked",
+		prefix: "fal-ai/",
+		options: ({ language, timings }) => ({
+			fal: { language: language ?? null, diarize: false, chunkLevel: timings === "word" ? "word" : "segment" },
+		}),
+	},
+	gladia: { times: "segment", options: ({ language }) => ({ gladia: told("language", language) }) },
+	google: GOOGLE,
+	"google-vertex": GOOGLE,
+	groq: {
+		times: "asked",
+		options: ({ language, timings }) => ({
+			groq: {
+				...told("language", language),
+				...(timings === "none"
+					? { responseFormat: "json" }
+					: { responseFormat: "verbose_json", timestampGranularities: [timings] }),
+			},
+		}),
+	},
+	/** Takes a language or times, never both. */
+	mistral: {
+		times: "asked",
+		options: ({ language, timings }) => ({
+			mistral: timings === "none" ? told("language", language) : { timestampGranularities: [timings] },
+		}),
+	},
+	revai: {
+		times: "word",
+		options: ({ language }) => ({ revai: { ...told("language", language), skip_diarization: true } }),
+	},
+	xai: { times: "word", options: ({ language }) => ({ xai: language === undefined ? {} : { language, format: true } }) },
+};
+
+/** undefined: the provider does not transcribe. */
+export function transcriptionCapabilities(provider: ProviderName): TranscriptionCapabilities | undefined {
+	return FACTS[provider];
+}
+
+function told(name: string, value: string | undefined): JSONObject {
+	return value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,90 @@
+import { APICallError } from "@ai-sdk/provider";
+import { ApiError } from "../../../errors/index.ts";
+import { isRecord } from "../../../schema/is-record.ts";
+import { brokenAnswer, failureOfAnswer, isErrorBody, UpstreamFailure, upstreamOffline } from "../../failures.ts";
+
+/** Anthropic's status for "overloaded": it asks for a pause, as 429 does. */
+const OVERLOADED = 529;
+const MAX_CAUSES = 5;
+
+/**
+ * What a package threw, or told in its stream, as the road of all upstreams reads it: the failure of an answer by its
+ * status and body; the error of a connection as it was; our own errors as they are. Texts of the packages may quote the
+ * request: they go nowhere.
+ */
+export function packageFailure(error: unknown): unknown {
+	if (error instanceof ApiError || error instanceof UpstreamFailure) return error;
+	if (APICallError.isInstance(error)) {
+		return error.statusCode === undefined
+			? (connectionFault(error) ?? brokenAnswer("no answer"))
+			: answerFault(error, error.statusCode);
+	}
+	if (!(error instanceof Error)) return toldFault(error);
+	const known = NAMED[error.name];
+	return known === undefined
+		? (connectionFault(error) ?? brokenAnswer(`the provider's package failed: ${error.name}`))
+		: known(error);
+}
+
+/** Errors of the packages by their names: their classes come in several versions. */
+const NAMED: Readonly<Record<string, (error: Error) => unknown>> = {
+	AbortError: (error) => error,
+	AI_UnsupportedFunctionalityError: unsupported,
+	AI_InvalidPromptError: unsupported,
+	AI_LoadAPIKeyError: () => upstreamOffline("the provider's package has no key"),
+	AI_LoadSettingError: () => upstreamOffline("the provider's package lacks a setting"),
+	AI_NoSuchModelError: () => upstreamOffline("the provider's package knows no such model"),
+};
+
+function unsupported(error: Error): ApiError {
+	const { functionality } = error as { functionality?: unknown };
+	const what = typeof functionality === "string" ? `: ${functionality.slice(0, 200)}` : "";
+	return new ApiError("INVALID_REQUEST", { message: `This model's provider does not take a part of this request${what}` });
+}
+
+function answerFault(error: APICallError, status: number): UpstreamFailure {
+	const body = parsed(error.responseBody);
+	if (status >= 200 && status < 300)
+		return isRecord(body) && isErrorBody(body)
+			? failureOfAnswer(status, body, null)
+			: brokenAnswer("the answer cannot be read", status);
+	return failureOfAnswer(status === OVERLOADED ? 429 : status, body, retryAfter(error.responseHeaders, body));
+}
+
+/** `{message, type, code, statusCode}`, as the packages tell an error event of a stream. */
+function toldFault(told: unknown): UpstreamFailure {
+	if (!isRecord(told)) return brokenAnswer("an error event of the stream");
+	const { message, type, code, statusCode } = told;
+	const status = [statusCode, code].map(Number).find((value) => value >= 400 && value <= 599) ?? 500;
+	return failureOfAnswer(status === OVERLOADED ? 429 : status, { error: { message, type, code } }, null);
+}
+
+/** The innermost error that a connection's code stands in. */
+function connectionFault(error: unknown): unknown {
+	let found: unknown;
+	let current = error;
+	for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth++) {
+		if (typeof (current as { code?: unknown }).code === "string" || current.name === "UpstreamFailure") found = current;
+		if (current.name === "AbortError" || current.name === "TimeoutError") found = current;
+		current = current.cause;
+	}
+	return found;
+}
+
+function parsed(text: string | undefined): unknown {
+	const trimmed = text?.trim() ?? "";
+	try {
+		return JSON.parse(trimmed);
+	} catch {
+		return trimmed === "" || trimmed.startsWith("<") ? {} : { message: trimmed };
+	}
+}
+
+/** The header, or Google's RetryInfo ("google.rpc.RetryInfo"), in seconds. */
+function retryAfter(headers: Readonly<Record<string, string>> | undefined, body: unknown): string | null {
+	const header = headers?.["retry-after"];
+	if (header !== undefined) return header;
+	const details = isRecord(body) && isRecord(body.error) && Array.isArray(body.error.details) ? body.error.details : [];
+	const delay = details.filter(isRecord).find(({ retryDelay }) => typeof retryDelay === "string")?.retryDelay;
+	return typeof delay === "string" ? delay.replace(/s$/, "") : null;
+}

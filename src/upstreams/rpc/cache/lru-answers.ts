@@ -1,0 +1,90 @@
+/** What an entry costs beside its bytes: the map's place, the objects, the array's head. */
+const ENTRY_BYTES = 400;
+/** An entry may take this part of the whole. */
+const SHARE = 8;
+const MAX_VALUE_BYTES = 8 * 1024 * 1024;
+
+interface Entry {
+	readonly network: string;
+	/** The highest block that it depends on; null: on none. */
+	readonly block: number | null;
+	/** On the clock that is handed in; null: never. */
+	readonly expiresAtMs: number | null;
+	readonly value: Uint8Array;
+	readonly bytes: number;
+}
+
+/** Results in memory, the least used going first when a bound in bytes is passed. */
+export class LruAnswers {
+	#maxBytes: number;
+	/** In the order of use. */
+	readonly #entries = new Map<string, Entry>();
+	#bytes = 0;
+
+	constructor(maxBytes: number) {
+		this.#maxBytes = maxBytes;
+	}
+
+	get bytes(): number {
+		return this.#bytes;
+	}
+
+	get entries(): number {
+		return this.#entries.size;
+	}
+
+	/** Values with more bytes are not kept. */
+	get maxValueBytes(): number {
+		return Math.min(MAX_VALUE_BYTES, Math.floor(this.#maxBytes / SHARE));
+	}
+
+	/** The value under this key, where all that it depends on is at or below `finalBlock`. */
+	get(key: string, finalBlock: number | null, nowMs: number): Uint8Array | null {
+		const entry = this.#entries.get(key);
+		if (entry === undefined) return null;
+		if (entry.expiresAtMs !== null && entry.expiresAtMs <= nowMs) {
+			this.#delete(key, entry);
+			return null;
+		}
+		if (entry.block !== null && (finalBlock === null || entry.block > finalBlock)) return null;
+		this.#entries.delete(key);
+		this.#entries.set(key, entry);
+		return entry.value;
+	}
+
+	/** Takes a copy. */
+	set(key: string, entry: Omit<Entry, "bytes">): void {
+		const bytes = ENTRY_BYTES + 2 * key.length + entry.value.length;
+		if (entry.value.length > this.maxValueBytes || bytes > this.#maxBytes) return;
+		const before = this.#entries.get(key);
+		if (before !== undefined) this.#delete(key, before);
+		this.#entries.set(key, { ...entry, value: new Uint8Array(entry.value), bytes });
+		this.#bytes += bytes;
+		this.#shrink();
+	}
+
+	/** Takes another bound, and forgets what is too much for it. */
+	resize(maxBytes: number): void {
+		this.#maxBytes = maxBytes;
+		this.#shrink();
+	}
+
+	/** Forgets what depends on blocks of the network above this one. */
+	dropAbove(network: string, block: number): void {
+		for (const [key, entry] of this.#entries)
+			if (entry.network === network && entry.block !== null && entry.block > block) this.#delete(key, entry);
+	}
+
+	#shrink(): void {
+		for (const [oldest, { bytes: freed }] of this.#entries) {
+			if (this.#bytes <= this.#maxBytes) break;
+			this.#entries.delete(oldest);
+			this.#bytes -= freed;
+		}
+	}
+
+	#delete(key: string, entry: Entry): void {
+		this.#entries.delete(key);
+		this.#bytes -= entry.bytes;
+	}
+}

@@ -1,0 +1,40 @@
+import { utf8Text } from "../../wire/index.ts";
+import type { Clock } from "../clock.ts";
+import type { Fetch } from "../connect.ts";
+import { sendItem } from "./exchange.ts";
+import type { RpcMember } from "./member.ts";
+
+/** How long a question of our own may take. */
+const OWN_QUESTION_MS = 5_000;
+
+export interface JsonCall {
+	readonly fetch: Fetch;
+	readonly clock: Clock;
+	readonly member: RpcMember;
+	readonly method: string;
+	readonly params: readonly unknown[];
+	/** On a connection of its own. */
+	readonly fresh: boolean;
+}
+
+/** A result that we read ourselves, parsed. Throws where there is none in time. */
+export async function callForJson({ fetch, clock, member, method, params, fresh }: JsonCall): Promise<unknown> {
+	const controller = new AbortController();
+	const cancelTimer = clock.after(OWN_QUESTION_MS, () => controller.abort());
+	try {
+		const requestId = crypto.randomUUID().replaceAll("-", "");
+		const exchange = { fetch, member, requestId, signal: controller.signal, fresh };
+		const answer = await sendItem(exchange, { method: { name: method }, params: Buffer.from(JSON.stringify(params)) });
+		if (answer.kind !== "result" || !("value" in answer)) throw new Error(`${method} has no result`);
+		return JSON.parse(utf8Text(answer.value, 0, answer.value.length));
+	} finally {
+		cancelTimer();
+		controller.abort();
+	}
+}
+
+/** The number of a hex text or of a plain number; null for what is neither. */
+export function blockNumberOf(value: unknown): number | null {
+	const number = typeof value === "string" && /^0x[0-9a-f]{1,13}$/i.test(value) ? Number(value) : value;
+	return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
+}

@@ -1,0 +1,180 @@
+import {
+	type ByteRange,
+	bytesAre,
+	endOfString,
+	JsonValueEnd,
+	latin1Text,
+	NotJson,
+	skipWhitespace,
+	utf8Text,
+} from "../../wire/index.ts";
+import { brokenAnswer, type RpcFault } from "./faults.ts";
+import type { RpcOutcome } from "./port.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** A response has three or four members, and no server adds so many. */
+const MAX_MEMBERS = 1_000;
+
+/** The members that count. */
+const MEMBERS = ["result", "id", "error"] as const;
+type Member = (typeof MEMBERS)[number];
+
+/** Errors whose id a server may not know: it could not read the request. */
+const UNREAD_CODES: ReadonlySet<number> = new Set([-32700, -32600, -32602]);
+
+/** The members of a JSON-RPC response, as far as its bytes are here. */
+export interface ResponseMembers {
+	/** JSON text of the id; null where there is none. */
+	id: string | null;
+	result: ByteRange | null;
+	error: ByteRange | null;
+}
+
+/** The bytes end inside of this member's value; `end` has been fed all of them. */
+export interface OpenMember {
+	readonly member: "result" | "error";
+	readonly valueStart: number;
+	readonly end: JsonValueEnd;
+}
+
+/** How far an object was read: to the index after it, or to a value that goes on; null where the bytes end elsewhere. */
+export type ResponseEnd = { readonly at: number } | { readonly open: OpenMember } | null;
+
+/**
+ * Reads the members of a response object into `envelope`. `from` is its brace or, where `inside`, the index after a
+ * value. Throws RpcFault for what is no JSON, and for a `result` or an `error` that stands there twice.
+ */
+export function readResponseMembers(bytes: Uint8Array, from: number, envelope: ResponseMembers, inside = false): ResponseEnd {
+	try {
+		return readMembers(bytes, from, envelope, inside);
+	} catch (error) {
+		if (error instanceof NotJson) throw brokenAnswer("an answer that is no JSON");
+		throw error;
+	}
+}
+
+function readMembers(bytes: Uint8Array, from: number, envelope: ResponseMembers, inside: boolean): ResponseEnd {
+	let at = from;
+	let between = inside;
+	if (!inside) {
+		if (bytes[at] !== OPEN_BRACE) throw brokenAnswer("an answer that is no JSON object");
+		at = skipWhitespace(bytes, at + 1);
+		if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
+	}
+	for (let count = 0; ; count++) {
+		if (count > MAX_MEMBERS) throw brokenAnswer("an answer of too many members");
+		if (between) {
+			at = skipWhitespace(bytes, at);
+			if (bytes[at] === CLOSE_BRACE) return { at: at + 1 };
+			if (at >= bytes.length) return null;
+			if (bytes[at] !== COMMA) throw new NotJson("no comma");
+			at = skipWhitespace(bytes, at + 1);
+		}
+		between = true;
+		if (at >= bytes.length) return null;
+		if (bytes[at] !== QUOTE) throw new NotJson("no key");
+		const keyEnd = endOfString(bytes, at);
+		if (keyEnd < 0) return null;
+		const colon = skipWhitespace(bytes, keyEnd);
+		if (colon >= bytes.length) return null;
+		if (bytes[colon] !== COLON) throw new NotJson("no colon");
+		const valueStart = skipWhitespace(bytes, colon + 1);
+		if (valueStart >= bytes.length) return null;
+		const key = MEMBERS.find((member) => bytesAre(bytes, at + 1, keyEnd - 1, member)) ?? null;
+		const end = new JsonValueEnd();
+		const valueEnd = end.feed(bytes, valueStart);
+		if (valueEnd < 0) return key === "result" || key === "error" ? { open: { member: key, valueStart, end } } : null;
+		take(envelope, key, bytes, valueStart, valueEnd);
+		at = valueEnd;
+	}
+}
+
+function take(envelope: ResponseMembers, key: Member | null, bytes: Uint8Array, start: number, end: number): void {
+	if (key === "id") {
+		envelope.id = latin1Text(bytes, start, Math.min(end, start + 64));
+	} else if (key === "result" || key === "error") {
+		if (envelope[key] !== null) throw brokenAnswer(`an answer with two members ${key}`);
+		envelope[key] = { start, end };
+	}
+}
+
+/** True where the id is that of the request: the number that we sent, or its digits as text. */
+export function isOurId(id: string | null, ours: number): boolean {
+	return id !== null && numberOfId(id) === ours;
+}
+
+/** The number of an id; NaN for what is none of ours. */
+export function numberOfId(id: string): number {
+	const text = id.charCodeAt(0) === QUOTE ? id.slice(1, -1) : id;
+	return /^\d/.test(text) ? Number(text) : Number.NaN;
+}
+
+/**
+ * What a whole response says. A null beside the other member does not count: older servers write both. Throws
+ * RpcFault for both or neither, for an error that is no object, and for a value that is no JSON.
+ */
+export function outcomeOf(bytes: Uint8Array, envelope: ResponseMembers): Exclude<RpcOutcome, { kind: "missing" }> {
+	const { result, error } = envelope;
+	const hasError = error !== null && !isNull(bytes, error);
+	if (!hasError) {
+		if (result === null) throw brokenAnswer("an answer with neither result nor error");
+		return { kind: "result", value: checked(bytes, result) };
+	}
+	if (result !== null && !isNull(bytes, result)) throw brokenAnswer("an answer with both result and error");
+	if (bytes[error.start] !== OPEN_BRACE) throw brokenAnswer("an error that is no object");
+	return { kind: "error", value: checked(bytes, error), code: errorOf(bytes, error).code };
+}
+
+/** Of longer values only the end was looked for, as of those that pass in pieces. */
+const MAX_CHECKED = 256 * 1024;
+
+/**
+ * The bytes of a value that is JSON inside of its brackets and quotes as well: in an answer to a batch, or under a key,
+ * one that is not would spoil more than itself. What is not UTF-8 passes: readers replace it, and some nodes quote bytes
+ * of contracts.
+ */
+function checked(bytes: Uint8Array, { start, end }: ByteRange): Uint8Array {
+	if (end - start <= MAX_CHECKED) {
+		try {
+			JSON.parse(latin1Text(bytes, start, end));
+		} catch (error) {
+			// Deep nesting may be too much for the parser's stack; brackets were counted before.
+			if (error instanceof SyntaxError) throw brokenAnswer("an answer that is no JSON");
+		}
+	}
+	return bytes.subarray(start, end);
+}
+
+/** True for an error under the id null that says that the request could not be read. */
+export function isUnreadRequest(envelope: ResponseMembers, outcome: RpcOutcome): boolean {
+	const noId = envelope.id === null || envelope.id === "null";
+	return noId && outcome.kind === "error" && outcome.code !== null && UNREAD_CODES.has(outcome.code);
+}
+
+export function isNull(bytes: Uint8Array, { start, end }: ByteRange): boolean {
+	return end - start === 4 && bytes[start] === 0x6e;
+}
+
+/** Longer errors are read no further for their code: no server says it so late. */
+const MAX_ERROR_TEXT = 64 * 1024;
+
+/** Code and message of an error object, as far as they are there. Never throws. */
+export function errorOf(bytes: Uint8Array, range: ByteRange): { readonly code: number | null; readonly message: string } {
+	try {
+		if (range.end - range.start > MAX_ERROR_TEXT) return { code: null, message: "" };
+		const { code, message } = JSON.parse(utf8Text(bytes, range.start, range.end)) as { code?: unknown; message?: unknown };
+		return { code: Number.isSafeInteger(code) ? Number(code) : null, message: typeof message === "string" ? message : "" };
+	} catch {
+		return { code: null, message: "" };
+	}
+}
+
+/** Throws where anything but white space stands from `at` on. */
+export function nothingAfter(bytes: Uint8Array, at: number): RpcFault | null {
+	return skipWhitespace(bytes, at) < bytes.length ? brokenAnswer("bytes after an answer") : null;
+}
