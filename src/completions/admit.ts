@@ -1,10 +1,9 @@
-import type { CeilingRequest, CeilingResult, HoldContext } from "../budgets/port.ts";
-import { linesNano, mergeServiceParameters, serviceParametersEcho, textRateLimit, withinFeatures } from "../catalog/index.ts";
-import { ApiError, markUnsupported } from "../errors/index.ts";
+import type { Caller, CeilingRequest, CeilingResult, Hold, HoldContext } from "../budgets/port.ts";
+import { linesNano, serviceParametersEcho } from "../catalog/index.ts";
+import { ApiError } from "../errors/index.ts";
 import type { Call } from "../server/call.ts";
-import type { Admission, Settlement } from "../server/endpoint.ts";
-import { recordModel } from "../server/tell-model.ts";
-import { topLevelMembers } from "../wire/index.ts";
+import type { Admission, AdmissionRate, MeteredAnswer, Settlement } from "../server/endpoint.ts";
+import type { ChatForward } from "../upstreams/chat/port.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import { answerStreamed } from "./answer-streamed.ts";
 import { answerWhole } from "./answer-whole.ts";
@@ -12,202 +11,228 @@ import { bodyEdits, callerMaxTokens } from "./body-edits.ts";
 import { highestRates } from "./charge.ts";
 import type { ChatDeps } from "./chat-deps.ts";
 import type { ChatInput } from "./chat-input.ts";
-import { checkCapabilities, checkMessages, type MessageContents } from "./check-messages.ts";
+import { type CheckedChat, chatRate, checkChat } from "./check-chat.ts";
 import { requireCountedRoom, requireRoom } from "./context-limit.ts";
-import { formatInstruction, formatToEnforce } from "./enforced-format.ts";
-import { firstMessageWithImages } from "./image-messages.ts";
-import { ChatMeter } from "./meter.ts";
-import { hostedOptions, preparationSettings, streamEcho, xResultPrice } from "./preparation.ts";
+import { ChatMeter, type SourcePrice } from "./meter.ts";
+import { preparationSettings, streamEcho, xResultPrice } from "./preparation.ts";
 import type { PreparedChat } from "./prepare.ts";
-import { PromptText, promptOverheadTokens, promptSize } from "./prompt-size.ts";
+import { type PromptPlan, planPrompt } from "./prompt-plan.ts";
 import { Receipt } from "./sealed/receipts.ts";
-import { SealedRequest } from "./sealed/sealed-request.ts";
 import type { ChatSession } from "./session.ts";
 import { thinkingPlan } from "./thinking.ts";
 
-/** What asking a second time adds to the prompt: fewer, whatever the faults. */
+/** Bound of the tokens that a second request adds to the prompt, where the first answer missed its format. */
 const COMPLAINT_TOKENS = 3_000;
-/** A context that nobody has told us of: large enough never to bound anything. */
+/** Stands for a context length that nobody has told us: large enough never to bound anything. */
 const UNKNOWN_CONTEXT = 1_000_000_000;
 
 /**
- * A chat request's checks (model, options, messages, capabilities) and what follows them. Throws the errors of
- * docs/chat.md; reaches no upstream.
+ * Checks a chat request (model, options, messages, capabilities) and returns its admission. Reaches no upstream.
+ *
+ * @throws {ApiError} the errors of docs/chat.md
  */
-export function admitChat(input: ChatInput, call: Call, parts: ChatDeps, form: AnswerForm): Admission {
-	const { body } = input;
-	const config = parts.config();
-	const catalog = parts.catalog();
-	const resolved = catalog.resolve(body.model, "text", call.admittedAtMs);
-	const { model } = resolved;
-	const { supportsWebSearch, supportsXSearch } = model.capabilities;
-	const hosted = hostedOptions(body.tools, model);
-	const given = mergeServiceParameters(body.service_parameters, { ...hosted, ...resolved.suffix });
-	const { headers } = call.request;
-	const sealed = markUnsupported(model.id, () => SealedRequest.of({ input, headers, model, options: given, form }));
-	const merged = sealed === null ? given : SealedRequest.options(given);
-	const options = markUnsupported(model.id, () =>
-		withinFeatures(merged, { webSearch: supportsWebSearch, webScraping: true, xSearch: supportsXSearch }),
-	);
-	const character = options.character_slug === undefined ? null : parts.characters().get(options.character_slug);
-	const imagesFrom = firstMessageWithImages(body.messages, model);
-	const facts = markUnsupported(model.id, () => {
-		const found = checkMessages(body, model, input.long, imagesFrom);
-		checkCapabilities(body, model);
-		return found;
-	});
-	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs, resolved.remappedFrom));
-
-	const keptFormat = markUnsupported(model.id, () => formatToEnforce(body, model));
-	const systemTexts: string[] = [];
-	if (options.include_service_system_prompt && config.chat.systemPrompt !== "") systemTexts.push(config.chat.systemPrompt);
-	if (character !== null) systemTexts.push(character.prompt);
-	if (keptFormat !== null) systemTexts.push(formatInstruction(keptFormat));
-	const added = systemTexts.join("\n");
-	const disableThinking = options.disable_thinking || body.reasoning?.enabled === false;
-	const planOf = (asked: ChatInput, found: MessageContents) => {
-		const members = topLevelMembers(asked.raw);
-		return {
-			asked,
-			members,
-			size:
-				sealed === null
-					? promptSize(asked, members, found, Buffer.byteLength(added))
-					: promptSize(asked, members, sealed.sized(found), sealed.addedBytes),
-			overhead: promptOverheadTokens(asked.body, found) + (sealed?.tokens ?? 0),
-			text: () => new PromptText(sealed?.readable ?? asked.body, added, asked.long),
-		};
-	};
-	let plan = planOf(input, facts);
-	const { size } = plan;
-	requireRoom(model, size.atLeast);
-	const wanted = preparationSettings(facts, options);
-	let receipt: Receipt | null = null;
-	const sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
-	/** What is held beside the tokens; undefined for plain chat. */
-	const besideNano = () =>
-		prepared === null && sources === undefined
-			? undefined
-			: linesNano([...(prepared?.costs ?? []), ...(sources === undefined ? [] : [{ ...sources, units: sources.atMost }])]);
-	let prepared: PreparedChat | null = null;
-
-	let ceiling: CeilingResult | undefined;
-	const modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
-	const again = keptFormat === null ? 0 : modelMaxTokens + COMPLAINT_TOKENS;
-	return {
-		model: model.id,
-		rate: {
-			subject: model.id,
-			limit: textRateLimit(model, call.caller?.account.tier ?? "paid", config.limits),
-			promptTokens: Math.ceil(size.atMost / 4),
-		},
-		async hold(context: HoldContext) {
-			const { caller } = call;
-			if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-			// Of the body as it came: reading its files writes over it.
-			if (form.takesSealed === true && model.capabilities.supportsTeeAttestation)
-				receipt = await Receipt.of(parts.receipts, caller.account.id, model, input);
-			if (wanted !== null) {
-				const { prepareChat } = await import("./prepare.ts");
-				const { members } = plan;
-				prepared = await prepareChat({ input, members, size, wanted, model, prices: config.web, caller, context, call, parts });
-				plan = planOf(prepared.input, { ...facts, files: [], fileDataBytes: 0 });
-			}
-			const { size: real, overhead, text } = plan;
-			const count = lazily(() => text().tokens((counted) => parts.countTokens(counted, call.tenant)));
-			// What is sealed cannot be counted here.
-			if (sealed === null) await requireCountedRoom(model, real, count);
-			const rates = highestRates(model.prices, real.atMost + again);
-			const beside = besideNano();
-			ceiling = await parts.budgets.holdCeiling(caller, context, {
-				promptTokensBound: real.atMost + (keptFormat === null ? 0 : COMPLAINT_TOKENS),
-				promptTokensAtLeast: real.atLeast,
-				countPromptTokens: async () => (await count()) + overhead,
-				callerMaxTokens: callerMaxTokens(body),
-				modelMaxTokens,
-				contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
-				choices: body.n ?? 1,
-				...(keptFormat === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
-				...(beside === undefined ? {} : { fixedNano: beside }),
-			});
-			return ceiling.hold;
-		},
-		async work(settlement: Settlement) {
-			const sealedForward = sealed === null ? undefined : await sealed.forward(parts.attestations, call.signal);
-			const isPriced = settlement.heldNano > (besideNano() ?? 0);
-			const { asked, members, overhead, text } = plan;
-			const maxTokens =
-				isPriced && ceiling !== undefined ? ceiling.maxTokens : (callerMaxTokens(body) ?? model.maxCompletionTokens);
-			const meter = new ChatMeter({
-				model,
-				settlement,
-				choices: body.n ?? 1,
-				maxTokens,
-				countTokens: (counted) => parts.countTokens(counted, call.tenant),
-				promptText: text,
-				promptOverheadTokens: overhead,
-				ranBefore: prepared?.ran,
-				sources,
-			});
-			const web = prepared?.web ?? null;
-			const session: ChatSession = {
-				call,
-				model,
-				meter,
-				echo: serviceParametersEcho(options, web?.sources),
-				thinking:
-					sealed !== null
-						? null
-						: thinkingPlan(model, {
-								strip: options.strip_thinking_response || options.disable_thinking,
-								disabled: disableThinking,
-							}),
-				format: keptFormat,
-				checkSchema: parts.checkSchema,
-				includeUsage: body.stream_options?.include_usage === true,
-				receipt,
-				streamEcho: streamEcho(options, web),
-				web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
-				choices: body.n ?? 1,
-				maxTokens,
-				forward: {
-					requestId: call.requestId,
-					model,
-					raw: asked.raw,
-					long: asked.long,
-					members,
-					edits: bodyEdits({
-						body: asked.body,
-						raw: asked.raw,
-						members,
-						systemTexts,
-						spliceMaxTokens: ceiling?.spliceMaxTokens ?? null,
-						disableThinking,
-						imagesFrom,
-						dropFormat: keptFormat !== null,
-						searchesX: options.enable_x_search,
-						defaultEffort:
-							model.capabilities.supportsReasoningEffort === false ? undefined : model.capabilities.defaultReasoningEffort,
-					}),
-					stream: body.stream === true,
-					choices: body.n ?? 1,
-					...(form.isText === true ? { isText: true } : {}),
-					sealed: sealedForward,
-					tenant: call.tenant,
-					signal: call.signal,
-					onSent: (upstream) => {
-						meter.sentTo = upstream;
-					},
-				},
-			};
-			if (body.stream !== true) return answerWhole(session, parts.upstreams, form);
-			return answerStreamed(session, parts.upstreams, settlement, config.stream, form);
-		},
-	};
+export function admitChat(input: ChatInput, call: Call, deps: ChatDeps, form: AnswerForm): Admission {
+	return new ChatAdmission(checkChat(input, call, deps, form), call, deps, form);
 }
 
-/** Does the work at the first call, and gives its result at each. */
-function lazily<T>(work: () => Promise<T>): () => Promise<T> {
+/** A checked chat request on its way through the pipeline: first its hold, then its work. */
+class ChatAdmission implements Admission {
+	readonly model: string;
+	readonly rate: AdmissionRate;
+	readonly #checked: CheckedChat;
+	readonly #call: Call;
+	readonly #deps: ChatDeps;
+	readonly #form: AnswerForm;
+	/** The price of results that the upstream's own search may find; undefined where it does not search. */
+	readonly #sources: SourcePrice | undefined;
+	readonly #modelMaxTokens: number;
+	#plan: PromptPlan;
+	#prepared: PreparedChat | null = null;
+	#receipt: Receipt | null = null;
+	#ceiling: CeilingResult | undefined;
+
+	constructor(checked: CheckedChat, call: Call, deps: ChatDeps, form: AnswerForm) {
+		const { input, model, options, contents, config } = checked;
+		this.#checked = checked;
+		this.#call = call;
+		this.#deps = deps;
+		this.#form = form;
+		this.#plan = planPrompt(checked, input, contents);
+		const { size } = this.#plan;
+		requireRoom(model, size.atLeast);
+		this.#sources = options.enable_x_search ? xResultPrice(config.web) : undefined;
+		this.#modelMaxTokens = model.maxCompletionTokens ?? config.limits.maxCompletionTokens;
+		this.model = model.id;
+		this.rate = chatRate(checked, call, size.atMost);
+	}
+
+	async hold(context: HoldContext): Promise<Hold> {
+		const { caller } = this.#call;
+		if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
+		const { input, model } = this.#checked;
+		// The receipt is made from the body as it came: reading its files overwrites it.
+		if (this.#form.takesSealed === true && model.capabilities.supportsTeeAttestation)
+			this.#receipt = await Receipt.of(this.#deps.receipts, caller.account.id, model, input);
+		await this.#prepare(caller, context);
+		const request = await this.#ceilingRequest();
+		this.#ceiling = await this.#deps.budgets.holdCeiling(caller, context, request);
+		return this.#ceiling.hold;
+	}
+
+	async work(settlement: Settlement): Promise<MeteredAnswer> {
+		const { input, sealed, config } = this.#checked;
+		const sealedForward = sealed === null ? undefined : await sealed.forward(this.#deps.attestations, this.#call.signal);
+		const maxTokens = this.#maxTokens(settlement);
+		const meter = this.#newMeter(settlement, maxTokens);
+		const session = this.#session(meter, maxTokens, this.#forward(meter, sealedForward));
+		if (input.body.stream !== true) return answerWhole(session, this.#deps.upstreams, this.#form);
+		return answerStreamed(session, this.#deps.upstreams, settlement, config.stream, this.#form);
+	}
+
+	/** Reads files and pages and searches the web where the request asks for it, and plans the prompt again with the results. */
+	async #prepare(caller: Caller, context: HoldContext): Promise<void> {
+		const { input, model, contents, options, config } = this.#checked;
+		const wanted = preparationSettings(contents, options);
+		if (wanted === null) return;
+		const { prepareChat } = await import("./prepare.ts");
+		const { members, size } = this.#plan;
+		const prices = config.web;
+		this.#prepared = await prepareChat({
+			input,
+			members,
+			size,
+			wanted,
+			model,
+			prices,
+			caller,
+			context,
+			call: this.#call,
+			parts: this.#deps,
+		});
+		this.#plan = planPrompt(this.#checked, this.#prepared.input, { ...contents, files: [], fileDataBytes: 0 });
+	}
+
+	/** Returns the worst case that is held. @throws {ApiError} TOO_MANY_TOKENS where the counted prompt passes the context */
+	async #ceilingRequest(): Promise<CeilingRequest> {
+		const { input, model, sealed, format } = this.#checked;
+		const { size, overheadTokens, text } = this.#plan;
+		const count = once(() => text().tokens((counted) => this.#countTokens(counted)));
+		// A sealed prompt cannot be counted here.
+		if (sealed === null) await requireCountedRoom(model, size, count);
+		const again = format === null ? 0 : this.#modelMaxTokens + COMPLAINT_TOKENS;
+		const rates = highestRates(model.prices, size.atMost + again);
+		const fixedNano = this.#fixedNano();
+		return {
+			promptTokensBound: size.atMost + (format === null ? 0 : COMPLAINT_TOKENS),
+			promptTokensAtLeast: size.atLeast,
+			countPromptTokens: async () => (await count()) + overheadTokens,
+			callerMaxTokens: callerMaxTokens(input.body),
+			modelMaxTokens: this.#modelMaxTokens,
+			contextTokens: model.contextTokens ?? UNKNOWN_CONTEXT,
+			choices: input.body.n ?? 1,
+			...(format === null ? { inputPrice: rates.input, outputPrice: rates.output } : ratesOfTwo(rates)),
+			...(fixedNano === undefined ? {} : { fixedNano }),
+		};
+	}
+
+	/** What is held beside the tokens, in nano-USD; undefined for plain chat. */
+	#fixedNano(): ReturnType<typeof linesNano> | undefined {
+		const sources = this.#sources;
+		if (this.#prepared === null && sources === undefined) return undefined;
+		return linesNano([
+			...(this.#prepared?.costs ?? []),
+			...(sources === undefined ? [] : [{ ...sources, units: sources.atMost }]),
+		]);
+	}
+
+	/** Output tokens a choice may have: the ceiling's where tokens are priced, else what caller and model allow. */
+	#maxTokens({ heldNano }: Settlement): number | null {
+		const { input, model } = this.#checked;
+		const isPriced = heldNano > (this.#fixedNano() ?? 0);
+		if (isPriced && this.#ceiling !== undefined) return this.#ceiling.maxTokens;
+		return callerMaxTokens(input.body) ?? model.maxCompletionTokens;
+	}
+
+	#newMeter(settlement: Settlement, maxTokens: number | null): ChatMeter {
+		const { input, model } = this.#checked;
+		return new ChatMeter({
+			model,
+			settlement,
+			choices: input.body.n ?? 1,
+			maxTokens,
+			countTokens: (counted) => this.#countTokens(counted),
+			promptText: this.#plan.text,
+			promptOverheadTokens: this.#plan.overheadTokens,
+			ranBefore: this.#prepared?.ran,
+			sources: this.#sources,
+		});
+	}
+
+	#session(meter: ChatMeter, maxTokens: number | null, forward: ChatForward): ChatSession {
+		const { input, model, options, sealed, format, disableThinking } = this.#checked;
+		const web = this.#prepared?.web ?? null;
+		const strip = options.strip_thinking_response || options.disable_thinking;
+		return {
+			call: this.#call,
+			model,
+			meter,
+			forward,
+			echo: serviceParametersEcho(options, web?.sources),
+			thinking: sealed === null ? thinkingPlan(model, { strip, disabled: disableThinking }) : null,
+			format,
+			checkSchema: this.#deps.checkSchema,
+			includeUsage: input.body.stream_options?.include_usage === true,
+			receipt: this.#receipt,
+			streamEcho: streamEcho(options, web),
+			web: web === null ? null : { sources: web.sources, asDocuments: options.return_search_results_as_documents },
+			choices: input.body.n ?? 1,
+			maxTokens,
+		};
+	}
+
+	#forward(meter: ChatMeter, sealed: ChatForward["sealed"]): ChatForward {
+		const { model, options, format, systemTexts, disableThinking, imagesFrom } = this.#checked;
+		const { input, members } = this.#plan;
+		const { supportsReasoningEffort, defaultReasoningEffort } = model.capabilities;
+		const { requestId, tenant, signal } = this.#call;
+		const choices = this.#checked.input.body.n ?? 1;
+		return {
+			requestId,
+			model,
+			raw: input.raw,
+			long: input.long,
+			members,
+			edits: bodyEdits({
+				body: input.body,
+				raw: input.raw,
+				members,
+				systemTexts,
+				spliceMaxTokens: this.#ceiling?.spliceMaxTokens ?? null,
+				disableThinking,
+				imagesFrom,
+				dropFormat: format !== null,
+				searchesX: options.enable_x_search,
+				defaultEffort: supportsReasoningEffort === false ? undefined : defaultReasoningEffort,
+			}),
+			stream: this.#checked.input.body.stream === true,
+			choices,
+			...(this.#form.isText === true ? { isText: true } : {}),
+			sealed,
+			tenant,
+			signal,
+			onSent: (upstream) => {
+				meter.sentTo = upstream;
+			},
+		};
+	}
+
+	#countTokens(text: string): Promise<number> {
+		return this.#deps.countTokens(text, this.#call.tenant);
+	}
+}
+
+/** Runs the work at the first call, and returns its result at each. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
 	let result: Promise<T> | undefined;
 	return () => {
 		result ??= work();
@@ -216,8 +241,8 @@ function lazily<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Rates that cover a call and a second one, whose prompt is the first's with the first's answer behind it: each
- * token of the prompt is read twice, each of the output is made twice and read once.
+ * Rates that cover a request and a second one, whose prompt is the first's with the first's answer behind it: each
+ * token of the prompt is read twice, each of the output is written twice and read once.
  */
 function ratesOfTwo({ input, output }: ReturnType<typeof highestRates>): Pick<CeilingRequest, "inputPrice" | "outputPrice"> {
 	type Price = CeilingRequest["inputPrice"];

@@ -16,13 +16,18 @@ export async function withRenamedFields<T>(rename: (path: Path) => Path, checks:
 	}
 }
 
-/** The same for an admission: what its hold refuses is told with the caller's names as well. */
+/** Does the same for an admission, and for the refusals of its hold. */
 export async function admitRenamed(
 	rename: (path: Path) => Path,
 	admit: () => Admission | Promise<Admission>,
 ): Promise<Admission> {
 	const admission = await withRenamedFields(rename, admit);
-	return { ...admission, hold: (context) => withRenamedFields(rename, () => admission.hold(context)) };
+	return {
+		model: admission.model,
+		rate: admission.rate,
+		hold: (context) => withRenamedFields(rename, () => admission.hold(context)),
+		work: (settlement) => admission.work(settlement),
+	};
 }
 
 function renamed(error: ApiError, rename: (path: Path) => Path): ApiError {

@@ -2,8 +2,7 @@ import { createRpcBudgets, type NodeBudgets, type RpcBudgets } from "../budgets/
 import type { RpcCatalog } from "../catalog/rpc/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Journal } from "../journal/index.ts";
-import { cryptoRpcRoutes } from "../routes/crypto-rpc/index.ts";
-import type { Endpoint } from "../server/index.ts";
+import type { RpcDeps } from "../routes/crypto-rpc/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -22,12 +21,12 @@ export interface ChainProxyDeps {
 
 const MIB = 1_048_576;
 
-/** The chain proxy put together: its upstreams, what it keeps in memory and in the books, its routes. */
+/** Assembles the chain proxy: its upstreams, its cache, and what its routes need. */
 export class ChainProxy {
 	readonly upstreams: RunningRpcUpstreams;
 	/** What the routes call: the upstreams, and before them what is in memory. */
 	readonly cache: CachedUpstreams;
-	readonly routes: Endpoint[];
+	readonly routeDeps: RpcDeps;
 	readonly #budgets: RpcBudgets;
 
 	/** Throws a ConfigError for a network that is none. */
@@ -38,7 +37,7 @@ export class ChainProxy {
 		const sendsKeptDays = () => config().rpc.sendsKeptDays;
 		this.#budgets = createRpcBudgets({ store, journal, clock, log, dataDir: data, sendsKeptDays });
 		const { credits, idempotency, sends } = this.#budgets;
-		this.routes = cryptoRpcRoutes({ budgets, credits, idempotency, sends, catalog, upstreams: this.cache, config });
+		this.routeDeps = { budgets, credits, idempotency, sends, catalog, upstreams: this.cache, config };
 	}
 
 	/** Takes new upstreams and time limits. Throws a ConfigError, and nothing has changed then. */

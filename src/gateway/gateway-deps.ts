@@ -10,7 +10,7 @@ import type { StorePort } from "../store/port.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { PublicFetch } from "../upstreams/public-fetch/index.ts";
-import type { AudioEngines } from "./audio-routes.ts";
+import type { AudioEngines } from "./audio.ts";
 import type { ConsolePages } from "./console-pages.ts";
 
 /** What a gateway is put together from. */

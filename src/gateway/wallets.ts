@@ -3,11 +3,9 @@ import { type AddressWindows, Statements } from "../budgets/index.ts";
 import type { Config } from "../config/index.ts";
 import { type CreatedTopUps, createTopUps } from "../payments/index.ts";
 import type { TopUpService } from "../payments/port.ts";
-import { walletBalanceRoute } from "../routes/x402-balance/index.ts";
-import { topUpRoute } from "../routes/x402-top-up/index.ts";
+import type { RouteDeps } from "../routes/index.ts";
 import { X402WalletAuth } from "../routes/x402-top-up/wallet-auth.ts";
-import { walletTransactionsRoute } from "../routes/x402-transactions/index.ts";
-import type { Endpoint, WalletAuth } from "../server/index.ts";
+import type { WalletAuth } from "../server/index.ts";
 import { orApiError } from "../store/api-refusal.ts";
 import type { StorePort } from "../store/port.ts";
 import { type Clock, systemTimers } from "../telemetry/clock.ts";
@@ -23,10 +21,10 @@ export interface WalletsDeps {
 	readonly port: () => number;
 }
 
-/** Wallets put together: how they sign in, pay and read what they have. What `reload` does not take needs a restart. */
+/** Assembles how wallets sign in, pay and read their balance. Settings that `reload` does not take need a restart. */
 export class Wallets {
-	readonly gate: WalletAuth;
-	readonly routes: Endpoint[];
+	readonly auth: WalletAuth;
+	readonly routeDeps: Pick<RouteDeps, "topUp" | "walletBalance" | "walletTransactions">;
 	/** Takes what wallets pay; null: no receiver is configured. */
 	readonly #created: CreatedTopUps | null;
 
@@ -51,12 +49,12 @@ export class Wallets {
 			suggestedUsd: x402.suggestedTopUpUsd,
 			maximumUsd: x402.maximumTopUpUsd,
 		});
-		this.gate = new X402WalletAuth({ signIn, desk, addresses, topUpsPerMinute });
-		this.routes = [
-			topUpRoute({ desk, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri }),
-			walletBalanceRoute({ statements, limits, readsPerMinute }),
-			walletTransactionsRoute({ statements, readsPerMinute }),
-		];
+		this.auth = new X402WalletAuth({ signIn, desk, addresses, topUpsPerMinute });
+		this.routeDeps = {
+			topUp: { desk, addresses, topUpsPerMinute, urlOf: ({ url }) => signIn.challenge(url).info.uri },
+			walletBalance: { statements, limits, readsPerMinute },
+			walletTransactions: { statements, readsPerMinute },
+		};
 	}
 
 	/** Finishes payments that a server before this one left open. */

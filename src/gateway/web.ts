@@ -1,17 +1,12 @@
-import type { NodeBudgets } from "../budgets/index.ts";
 import { type Config, VERSION } from "../config/index.ts";
 import type { DocumentReader } from "../engines/documents/port.ts";
 import { Chromium, PagePool, type PageReader, WebPageReader } from "../engines/web/index.ts";
-import { scrape } from "../routes/scrape/index.ts";
-import { search } from "../routes/search/index.ts";
-import type { Endpoint } from "../server/index.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createPublicFetch, type GuardProxy, type PublicFetch, startGuardProxy } from "../upstreams/public-fetch/index.ts";
 import { createWebSearch, type WebSearch } from "../upstreams/search/index.ts";
 
-export interface WebRoutesDeps {
-	readonly budgets: NodeBudgets;
+export interface WebDeps {
 	readonly documents: DocumentReader;
 	/** Default: reads the public internet, and the hosts of `web.allowPrivateHosts`. */
 	readonly fetchPublic?: PublicFetch | undefined;
@@ -20,9 +15,8 @@ export interface WebRoutesDeps {
 	readonly config: () => Config;
 }
 
-/** What reads and searches the web, put together; the routes of it, and its parts for other routes. */
-export class WebRoutes {
-	readonly routes: readonly Endpoint[];
+/** Assembles what reads and searches the web. */
+export class Web {
 	/** Reads addresses that callers name. */
 	readonly fetchPublic: PublicFetch;
 	readonly pages: PageReader;
@@ -32,7 +26,7 @@ export class WebRoutes {
 	/** Starts with the first page whose scripts are run. */
 	#proxy: Promise<GuardProxy> | null = null;
 
-	constructor({ budgets, documents, fetchPublic, clock, log, config }: WebRoutesDeps) {
+	constructor({ documents, fetchPublic, clock, log, config }: WebDeps) {
 		this.#config = config;
 		const web = () => config().web;
 		this.fetchPublic =
@@ -49,7 +43,6 @@ export class WebRoutes {
 			settings: web,
 		});
 		this.search = createWebSearch({ config: web, log });
-		this.routes = [scrape({ budgets, pages: this.pages, config }), search({ budgets, search: this.search, config })];
 	}
 
 	async stop(): Promise<void> {

@@ -5,10 +5,7 @@ import type { Config } from "../config/index.ts";
 import type { AudioEncoder } from "../engines/audio/port.ts";
 import type { SpeechEngine } from "../engines/speech/port.ts";
 import { VoiceCleanupJob } from "../maintenance/voice-cleanup-job.ts";
-import { audioSpeech } from "../routes/audio-speech/index.ts";
-import { audioTranscriptions } from "../routes/audio-transcriptions/index.ts";
-import { audioVoiceRoutes } from "../routes/audio-voices/index.ts";
-import type { Endpoint } from "../server/index.ts";
+import type { RouteDeps } from "../routes/index.ts";
 import type { StorePort } from "../store/port.ts";
 import type { Clock, Timers } from "../telemetry/clock.ts";
 import { createAudioUpstreams } from "../upstreams/audio/index.ts";
@@ -21,7 +18,7 @@ export interface AudioEngines {
 	readonly encoder: AudioEncoder;
 }
 
-export interface AudioRoutesDeps {
+export interface AudioDeps {
 	readonly engines: AudioEngines;
 	readonly budgets: NodeBudgets;
 	readonly store: StorePort;
@@ -33,26 +30,26 @@ export interface AudioRoutesDeps {
 	readonly config: () => Config;
 }
 
-/** The audio routes put together, and what lets go of the voices that callers brought. */
-export class AudioRoutes {
-	readonly routes: Endpoint[];
-	readonly #sweep: VoiceCleanupJob;
+/** Assembles what the audio routes need, and runs the job that removes expired voices. */
+export class Audio {
+	readonly routeDeps: Pick<RouteDeps, "speech" | "transcription" | "voices">;
+	readonly #cleanup: VoiceCleanupJob;
 
-	constructor(inputs: AudioRoutesDeps) {
-		const { engines, budgets, store, clock, tools, catalog, config } = inputs;
-		const book = new UpstreamVoiceRegistry({ store, clock, timers: inputs.timers });
-		const upstreams = createAudioUpstreams(tools, () => config().timeouts, book);
+	constructor(deps: AudioDeps) {
+		const { engines, budgets, store, clock, tools, catalog, config } = deps;
+		const registry = new UpstreamVoiceRegistry({ store, clock, timers: deps.timers });
+		const upstreams = createAudioUpstreams(tools, () => config().timeouts, registry);
 		const voices = new VoiceService(store, clock);
 		const { speech: engine, encoder } = engines;
-		this.routes = [
-			audioSpeech({ budgets, upstreams, engine, encoder, voices, catalog, config }),
-			audioTranscriptions({ budgets, upstreams, encoder, catalog, config }),
-			...audioVoiceRoutes({ voices, encoder, catalog, config, onDeleted: () => this.#sweep.soon() }),
-		];
-		this.#sweep = new VoiceCleanupJob({ store, clock, timers: inputs.timers, book, upstreams });
+		this.routeDeps = {
+			speech: { budgets, upstreams, engine, encoder, voices, catalog, config },
+			transcription: { budgets, upstreams, encoder, catalog, config },
+			voices: { voices, encoder, catalog, config, onDeleted: () => this.#cleanup.soon() },
+		};
+		this.#cleanup = new VoiceCleanupJob({ store, clock, timers: deps.timers, book: registry, upstreams });
 	}
 
 	stop(): void {
-		this.#sweep.stop();
+		this.#cleanup.stop();
 	}
 }

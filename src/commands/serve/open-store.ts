@@ -1,0 +1,40 @@
+import type { Config } from "../../config/index.ts";
+import { openMode } from "../../journal/owner-only.ts";
+import { makeDataFolder, type OpenedStore, openStore } from "../../store/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { exitOnStoreFault, warnIfStoreIsSlow } from "./startup-errors.ts";
+
+const MEBIBYTE = 1_048_576;
+/** The files belong to the owner alone all the same: others see their names, sizes and times. */
+const OPEN_FOLDER = "others can look into the data folder: chmod 700 it";
+
+/** Makes the data folder, and warns where others can look into it. A fault ends the process with 1. */
+export async function openDataFolder(config: Config, log: Log): Promise<void> {
+	await exitOnStoreFault(config, () => makeDataFolder(config.data));
+	const mode = openMode(config.data);
+	if (mode !== null) log.warn({ folder: config.data, mode }, OPEN_FOLDER);
+}
+
+/** Opens store and journal; applies what an earlier run left in the journal. A fault ends the process with 1. */
+export async function openNodeStore(config: Config, log: Log): Promise<OpenedStore> {
+	const slow = warnIfStoreIsSlow(config, log);
+	const { durability, segmentMb, minFreeDiskMb, maxBacklogMb } = config.journal;
+	const opened = await exitOnStoreFault(config, () =>
+		openStore({
+			dataDir: config.data,
+			postgres: config.store,
+			termMs: config.node.termMs,
+			journal: {
+				...(durability === undefined ? {} : { durability }),
+				segmentBytes: segmentMb * MEBIBYTE,
+				minFreeDiskBytes: minFreeDiskMb * MEBIBYTE,
+				maxBacklogBytes: maxBacklogMb * MEBIBYTE,
+			},
+		}),
+	);
+	clearTimeout(slow);
+	const { replayedGroups, lostTail } = opened;
+	if (replayedGroups > 0) log.info({ groups: replayedGroups }, "the journal of an earlier run was applied");
+	if (lostTail !== null) log.error({ ...lostTail }, "a power cut took the unsynced end of the journal");
+	return opened;
+}

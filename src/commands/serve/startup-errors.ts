@@ -1,0 +1,56 @@
+import type { Config, SettingPlaces } from "../../config/index.ts";
+import { ListenError } from "../../server/index.ts";
+import { shownAddress } from "../../store/index.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { configFaultText } from "../config-fault.ts";
+import { printError } from "../print.ts";
+import { EXIT_CONFIG } from "../store-args.ts";
+import { storeFaultText } from "../store-fault.ts";
+
+/** How long a start waits for the store before it says so. */
+const STORE_SILENCE_MS = 2_000;
+
+/** Runs a step of the start that needs the store. A store fault ends the process with 1 and one sentence. */
+export async function exitOnStoreFault<T>(config: Config, step: () => T | Promise<T>): Promise<T> {
+	try {
+		return await step();
+	} catch (error) {
+		const text = storeFaultText(config, error);
+		if (text === null) throw error;
+		printError(text);
+		process.exit(1);
+	}
+}
+
+/**
+ * Runs a step of the start. An error that the operator can mend ends the process with its text: 78 for the
+ * configuration, 1 for address and port. `places` says where each setting stands in its file.
+ */
+export function exitOnConfigFault<T>(places: SettingPlaces, step: () => T): T {
+	try {
+		return step();
+	} catch (error) {
+		const text = configFaultText(error, places);
+		if (text === null && !(error instanceof ListenError)) throw error;
+		printError(text ?? (error as ListenError).message);
+		process.exit(text === null ? 1 : EXIT_CONFIG);
+	}
+}
+
+/** Warns once where PostgreSQL takes long: such a start is otherwise silent until it gives up. */
+export function warnIfStoreIsSlow({ store }: Config, log: Log): NodeJS.Timeout | undefined {
+	if (store === undefined) return undefined;
+	const text = "waiting for the store: it cannot be reached yet (a start gives up after 30 s), or its schema is brought forward";
+	return setTimeout(() => log.warn({ store: shownAddress(store) }, text), STORE_SILENCE_MS);
+}
+
+/** Logs errors that nothing caught; the server goes on. */
+export function logUncaughtErrors(log: Log): void {
+	const report = (kind: string) => (error: unknown) =>
+		log.error(
+			{ kind, cause: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+			"an error that nothing caught; the server goes on",
+		);
+	process.on("unhandledRejection", report("unhandledRejection"));
+	process.on("uncaughtException", report("uncaughtException"));
+}
