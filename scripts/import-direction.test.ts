@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 
-/** Every room, in the order in which imports may go: down, never up. */
-const FLOORS = [
+/** Every module, in the order in which imports may go: down, never up. */
+const LAYERS = [
 	["commands"],
 	["gateway"],
+	["observability", "maintenance"],
 	["routes"],
 	["completions"],
 	["server"],
@@ -20,26 +21,26 @@ const FLOORS = [
 
 /** [importing file, what it imports]: each must be refused. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [
-	// Up: every room towards every room of every floor above, and towards the command line.
-	...FLOORS.flatMap((floor, index) =>
-		floor.flatMap((room) =>
-			FLOORS.slice(0, index)
+	// Up: every module towards every module of every layer above, and towards the command line.
+	...LAYERS.flatMap((layer, index) =>
+		layer.flatMap((module) =>
+			LAYERS.slice(0, index)
 				.flat()
-				.map((upper) => imports(room, upper)),
+				.map((upper) => imports(module, upper)),
 		),
 	),
-	...FLOORS.slice(1)
+	...LAYERS.slice(1)
 		.flat()
-		.map((room): readonly [string, string] => [`src/${room}/main.ts`, "../main.ts"]),
-	// Sideways between the middle rooms.
+		.map((module): readonly [string, string] => [`src/${module}/main.ts`, "../main.ts"]),
+	// Sideways between the middle modules.
 	...pairs(["access", "budgets", "catalog", "upstreams", "engines", "payments"]),
-	...["budgets", "catalog", "upstreams", "engines", "payments"].map((room) => imports("server", room)),
-	...["journal", "ledger", "store"].map((room) => imports(room, "assets")),
-	// Past the floor below.
-	...["journal", "ledger", "store"].flatMap((room) => [imports("routes", room), imports("completions", room)]),
-	...["journal", "ledger", "store"].map((room): readonly [string, string] => [
-		`src/routes/chat/${room}.ts`,
-		`../../${room}/part.ts`,
+	...["budgets", "catalog", "upstreams", "engines", "payments"].map((module) => imports("server", module)),
+	...["journal", "ledger", "store"].map((module) => imports(module, "assets")),
+	// Past the layer below.
+	...["journal", "ledger", "store"].flatMap((module) => [imports("routes", module), imports("completions", module)]),
+	...["journal", "ledger", "store"].map((module): readonly [string, string] => [
+		`src/routes/chat/${module}.ts`,
+		`../../${module}/part.ts`,
 	]),
 	// From one route to another, also from a folder inside it.
 	["src/routes/chat/sibling.ts", "../models/part.ts"],
@@ -47,15 +48,15 @@ const FORBIDDEN: readonly (readonly [string, string])[] = [
 	["src/routes/chat/inner/sibling.ts", "../../models/part.ts"],
 	["src/routes/chat/inner/sibling-file.ts", "../../prompt.ts"],
 	// From a folder inside a route.
-	...["journal", "ledger", "store", "commands", "gateway"].map((room): readonly [string, string] => [
-		`src/routes/chat/inner/${room}.ts`,
-		`../../../${room}/part.ts`,
+	...["journal", "ledger", "store", "commands", "gateway"].map((module): readonly [string, string] => [
+		`src/routes/chat/inner/${module}.ts`,
+		`../../../${module}/part.ts`,
 	]),
 	["src/routes/chat/commands.ts", "../../commands/part.ts"],
 	["src/routes/chat/gateway.ts", "../../gateway/part.ts"],
 	["src/routes/chat/main.ts", "../../main.ts"],
 	["src/routes/chat/inner/main.ts", "../../../main.ts"],
-	// From a folder inside a room.
+	// From a folder inside a module.
 	["src/engines/chat/up.ts", "../../server/part.ts"],
 	["src/store/sqlite/up.ts", "../../budgets/port.ts"],
 	// What runs in browsers, from the server.
@@ -100,8 +101,8 @@ function imports(from: string, to: string): readonly [string, string] {
 	return [`src/${from}/to-${to}.ts`, `../${to}/part.ts`];
 }
 
-function pairs(rooms: readonly string[]): (readonly [string, string])[] {
-	return rooms.flatMap((from) => rooms.filter((to) => to !== from).map((to) => imports(from, to)));
+function pairs(modules: readonly string[]): (readonly [string, string])[] {
+	return modules.flatMap((from) => modules.filter((to) => to !== from).map((to) => imports(from, to)));
 }
 
 let folder = "";
@@ -134,11 +135,11 @@ test("lint refuses an import across every boundary", () => {
 	expect(FORBIDDEN.filter(([file]) => !refused.has(file)).map(shown)).toEqual([]);
 });
 
-test("lint lets every import pass that goes down, or stays in its room", () => {
+test("lint lets every import pass that goes down, or stays in its module", () => {
 	expect(PERMITTED.filter(([file]) => refused.has(file)).map(shown)).toEqual([]);
 });
 
-test("every room of src stands on a floor, so that no import of a new room goes unchecked", () => {
-	const rooms = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-	expect(rooms.map((entry) => entry.name).filter((name) => !FLOORS.flat().includes(name))).toEqual([]);
+test("every module of src stands on a layer, so that no import of a new module goes unchecked", () => {
+	const modules = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+	expect(modules.map((entry) => entry.name).filter((name) => !LAYERS.flat().includes(name))).toEqual([]);
 });
