@@ -5,11 +5,9 @@
  *
  * Exit code 1 where anything failed, and where nothing ran.
  */
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
 import { folderWithClients } from "./client-packages.mjs";
 import { ensureInstalled } from "./install.mjs";
@@ -20,11 +18,9 @@ import { pythonWithOpenApiClient } from "./python-openapi-client.mjs";
 import { pythonWithSchemathesis } from "./python-schemathesis.mjs";
 import { pythonWithWeb3 } from "./python-web3.mjs";
 import { pythonWithWhisper } from "./python-whisper.mjs";
+import { checkConsoleTypes, checkLint, checkTypes, LIMIT_MS, ROOT, run } from "./run-program.mjs";
 import { testOutput } from "./test-output.mjs";
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
-/** A run that hangs must end by itself, with its count: well before a CI job's own limit of 90 minutes. */
-const LIMIT_MS = 80 * 60_000;
 /** More workers than this starve the servers under test of processor time. */
 const MOST_WORKERS = 4;
 /** A run of fewer files does not tell which were slow. */
@@ -32,36 +28,6 @@ const FEW_FILES = 20;
 const SLOWEST_SHOWN = 25;
 /** Bounds a test that hangs; no test has a limit of its own, so that none depends on the speed of a machine. */
 const TEST_LIMIT_MS = 600_000;
-
-/**
- * Runs a program, its stdout passed through.
- *
- * @param {(text: string) => void} onStderr gets what it writes to stderr
- * @returns {Promise<boolean>} true where it ended with 0
- */
-function run(command, args, { env = process.env, onStderr = (text) => process.stderr.write(text), onLimit = () => {} } = {}) {
-	return new Promise((resolve) => {
-		const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "inherit", "pipe"] });
-		const timer = setTimeout(() => {
-			onLimit();
-			child.kill("SIGKILL");
-		}, LIMIT_MS);
-		child.stderr.setEncoding("utf8").on("data", onStderr);
-		child.once("error", (error) => process.stderr.write(`${error.message}\n`));
-		child.once("close", (code) => {
-			clearTimeout(timer);
-			resolve(code === 0);
-		});
-	});
-}
-
-/** A check by a program of node_modules that counts as one test. */
-async function check(name, program, args) {
-	const started = performance.now();
-	const ok = await run(process.execPath, [join(ROOT, "node_modules", program), ...args]);
-	console.log(`${ok ? "(pass)" : "(fail)"} ${name} [${Math.round(performance.now() - started)}ms]`);
-	return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
-}
 
 /** The tests' files under the folders that have any, as `bun test` names them. */
 function testFiles() {
@@ -116,16 +82,9 @@ async function main(paths) {
 	try {
 		await ensureInstalled({ root: ROOT, dev: true });
 		if (paths.length === 0) {
-			results.push(await check("types", "typescript/bin/tsc", ["--noEmit", "-p", "."]));
-			// The console runs in browsers: other globals, and JSX.
-			results.push(await check("types of the console", "typescript/bin/tsc", ["--noEmit", "-p", "console"]));
-			results.push(
-				await check("format, lint, import direction", "@biomejs/biome/bin/biome", [
-					"check",
-					"--diagnostic-level=warn",
-					"--error-on-warnings",
-				]),
-			);
+			results.push(await checkTypes());
+			results.push(await checkConsoleTypes());
+			results.push(await checkLint());
 		}
 		// A test that needs a client waits for it; the others go on meanwhile.
 		const preparing = paths.length === 0 ? prepareClients() : null;
