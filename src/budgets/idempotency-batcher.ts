@@ -27,7 +27,7 @@ const RETRY_MS = 1_000;
 
 /** Takes claims to the store, one trip at a time: those that come while one is under way share the next. */
 export class IdempotencyBatcher {
-	readonly #parts: IdempotencyBatcherDeps;
+	readonly #deps: IdempotencyBatcherDeps;
 	#waiting: Waiting[] = [];
 	#releases: ReleasedClaim[] = [];
 	#drops: Dropped[] = [];
@@ -35,8 +35,8 @@ export class IdempotencyBatcher {
 	#cancelRetry: (() => void) | null = null;
 	#closed = false;
 
-	constructor(parts: IdempotencyBatcherDeps) {
-		this.#parts = parts;
+	constructor(deps: IdempotencyBatcherDeps) {
+		this.#deps = deps;
 	}
 
 	/** What the store has under the claim's key. Rejects with what the store rejects with; the claim is released then. */
@@ -49,7 +49,7 @@ export class IdempotencyBatcher {
 
 	/** Lets other nodes have the key again. On a store of one node nothing is written of who runs. */
 	release(claim: ReleasedClaim): void {
-		if (!this.#parts.store.shared) return;
+		if (!this.#deps.store.shared) return;
 		this.#releases.push(claim);
 		this.#sendSoon();
 	}
@@ -74,7 +74,7 @@ export class IdempotencyBatcher {
 
 	async #sendBatch(): Promise<void> {
 		while (!this.#closed && this.#waiting.length + this.#releases.length > 0) {
-			const { store, clock, maxKeys } = this.#parts;
+			const { store, clock, maxKeys } = this.#deps;
 			const waiting = this.#waiting.splice(0, MAX_CLAIMS);
 			const releases = this.#releases.splice(0, MAX_RELEASES);
 			const drops = this.#drops.splice(0);
@@ -99,7 +99,7 @@ export class IdempotencyBatcher {
 
 	#retry(releases: readonly ReleasedClaim[]): void {
 		this.#releases = [...releases, ...this.#releases].slice(-MAX_QUEUED_RELEASES);
-		this.#cancelRetry ??= this.#parts.timers.after(RETRY_MS, () => {
+		this.#cancelRetry ??= this.#deps.timers.after(RETRY_MS, () => {
 			this.#cancelRetry = null;
 			this.#sendSoon();
 		});

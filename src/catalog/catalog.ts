@@ -42,20 +42,20 @@ export class Catalog {
 	readonly #notices: ReadonlyMap<string, DeprecationNotice>;
 	readonly #now: () => number;
 
-	constructor(parts: CatalogDeps) {
-		const sorted = [...parts.models].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
-		this.warnings = parts.warnings;
+	constructor(deps: CatalogDeps) {
+		const sorted = [...deps.models].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
+		this.warnings = deps.warnings;
 		this.#byId = new Map(sorted.map((model) => [model.id, model]));
 		this.#byType = new Map<ModelType | "all" | "code", readonly Model[]>([
 			["all", sorted],
 			["code", sorted.filter((model) => model.type === "text" && model.capabilities.optimizedForCode)],
 			...MODEL_TYPES.map((type) => [type, sorted.filter((model) => model.type === type)] as const),
 		]);
-		this.#traits = parts.traits;
-		this.#mappings = parts.mappings;
-		this.#unlisted = parts.unlisted;
+		this.#traits = deps.traits;
+		this.#mappings = deps.mappings;
+		this.#unlisted = deps.unlisted;
 		this.#notices = new Map(sorted.flatMap((model) => (model.deprecation ? [[model.id, noticeOf(model)]] : [])));
-		this.#now = parts.now;
+		this.#now = deps.now;
 	}
 
 	/** Models of a type (`all`: every type; `code`: text models made for code), newest first, without removed ones. */

@@ -107,7 +107,7 @@ class ChatAdmission implements Admission {
 			caller,
 			context,
 			call: this.#call,
-			parts: this.#deps,
+			deps: this.#deps,
 		});
 		this.#plan = planPrompt(this.#checked, this.#prepared.input, { ...contents, files: [], fileDataBytes: 0 });
 	}

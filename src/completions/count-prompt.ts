@@ -14,9 +14,9 @@ import { PromptText, promptOverheadTokens } from "./prompt-size.ts";
 export async function countPrompt(
 	{ body, long }: ChatInput,
 	{ admittedAtMs, tenant }: Pick<Call, "admittedAtMs" | "tenant">,
-	parts: ChatDeps,
+	deps: ChatDeps,
 ): Promise<number> {
-	const { model } = parts.catalog().resolve(body.model, "text", admittedAtMs);
+	const { model } = deps.catalog().resolve(body.model, "text", admittedAtMs);
 	const facts = markUnsupported(model.id, () => {
 		const found = checkMessages(body, model, long, firstMessageWithImages(body.messages, model));
 		checkCapabilities(body, model);
@@ -29,7 +29,7 @@ export async function countPrompt(
 			);
 		return found;
 	});
-	const added = body.service_parameters?.include_service_system_prompt === false ? "" : parts.config().chat.systemPrompt;
-	const tokens = await new PromptText(body, added, long).tokens((text) => parts.countTokens(text, tenant));
+	const added = body.service_parameters?.include_service_system_prompt === false ? "" : deps.config().chat.systemPrompt;
+	const tokens = await new PromptText(body, added, long).tokens((text) => deps.countTokens(text, tenant));
 	return tokens + promptOverheadTokens(body, facts);
 }

@@ -52,7 +52,7 @@ export interface ChatMeterDeps {
  * what was sent and received (docs/chat.md).
  */
 export class ChatMeter {
-	readonly #parts: ChatMeterDeps;
+	readonly #deps: ChatMeterDeps;
 	/** Set as soon as bytes went to an upstream: from then on leaving is billed. */
 	sentTo: string | null = null;
 	usage: TokenUsage | null = null;
@@ -60,8 +60,8 @@ export class ChatMeter {
 	#more = "";
 	#sources = 0;
 
-	constructor(parts: ChatMeterDeps) {
-		this.#parts = parts;
+	constructor(deps: ChatMeterDeps) {
+		this.#deps = deps;
 	}
 
 	/**
@@ -75,7 +75,7 @@ export class ChatMeter {
 
 	/** True where the usage that is posted is of several calls. */
 	get isSum(): boolean {
-		return this.#before !== null || (this.#parts.ranBefore?.usage ?? null) !== null;
+		return this.#before !== null || (this.#deps.ranBefore?.usage ?? null) !== null;
 	}
 
 	/** The usage of one call: the upstream's where it can be, else counted. */
@@ -100,7 +100,7 @@ export class ChatMeter {
 		if (usage === null || end.partial === true || usage.promptTokens === 0 || tellsTooFew(usage, output)) {
 			const counted = await this.#count(output);
 			usage = told === null ? counted : withCounted(told, counted);
-		} else if (this.#parts.choices > 1) {
+		} else if (this.#deps.choices > 1) {
 			// Some servers tell the tokens of one choice alone.
 			usage = { ...usage, completionTokens: Math.max(usage.completionTokens, await this.#answerTokens(output.text)) };
 		}
@@ -115,7 +115,7 @@ export class ChatMeter {
 	 * be the caller's money.
 	 */
 	#believable(usage: TokenUsage): boolean {
-		const { model, choices, maxTokens } = this.#parts;
+		const { model, choices, maxTokens } = this.#deps;
 		const most = model.contextTokens ?? LARGEST_CONTEXT;
 		if (usage.promptTokens > most * COUNTING_SLACK || usage.completionTokens > most * choices) return false;
 		if (maxTokens === null) return true;
@@ -126,18 +126,18 @@ export class ChatMeter {
 	/** Tokens of what was said; 0 where they can only be estimated. */
 	async #answerTokens(text: string): Promise<number> {
 		if (text === "") return 0;
-		const tokens = await this.#parts.countTokens(text);
+		const tokens = await this.#deps.countTokens(text);
 		return tokens < estimateTokens(text) ? tokens : 0;
 	}
 
 	/** Output tokens so far by our own count; of what is sealed, which cannot be counted, by the cheap measure. */
 	async answerTokens(output: ReceivedOutput): Promise<number> {
 		const { text } = output;
-		return text === "" ? output.tokensAtLeast : (await this.#parts.countTokens(text)) + output.discardedTokens;
+		return text === "" ? output.tokensAtLeast : (await this.#deps.countTokens(text)) + output.discardedTokens;
 	}
 
 	async #count(output: ReceivedOutput): Promise<TokenUsage> {
-		const { countTokens, promptText, promptOverheadTokens } = this.#parts;
+		const { countTokens, promptText, promptOverheadTokens } = this.#deps;
 		const [prompt, completion] = await Promise.all([
 			promptText().tokens(countTokens, this.#more),
 			output.isEmpty ? 0 : countTokens(output.text),
@@ -154,7 +154,7 @@ export class ChatMeter {
 
 	/** With what ran before. `rated`: the longest prompt of a call, which decides between the model's rates. */
 	#postAll(own: TokenUsage, status: number, rated: number): Posted | null {
-		const { model, settlement, ranBefore, sources } = this.#parts;
+		const { model, settlement, ranBefore, sources } = this.#deps;
 		const before = ranBefore?.usage ?? null;
 		const usage = before === null ? own : sumOf(before, own);
 		this.usage = usage;

@@ -41,7 +41,7 @@ export interface PrepareOptions {
 	readonly caller: Caller;
 	readonly context: HoldContext;
 	readonly call: Call;
-	readonly parts: Pick<ChatDeps, "budgets" | "upstreams" | "countTokens" | "web">;
+	readonly deps: Pick<ChatDeps, "budgets" | "upstreams" | "countTokens" | "web">;
 }
 
 /** A request with all that was read and found in it. */
@@ -64,9 +64,9 @@ const MAX_URL_TEXT = 100_000;
  * @throws ApiError 402; what is wrong with a file; what the call's signal aborts with
  */
 export async function prepareChat(inputs: PrepareOptions): Promise<PreparedChat> {
-	const { call, caller, context, parts } = inputs;
+	const { call, caller, context, deps } = inputs;
 	const run = new PreparationRun(inputs);
-	const hold = await parts.budgets.hold(caller, context, run.worstNano);
+	const hold = await deps.budgets.hold(caller, context, run.worstNano);
 	call.suspendIdleTimeout();
 	try {
 		const prepared = await run.prepared();
@@ -97,8 +97,8 @@ class PreparationRun {
 	#lines: readonly ChargeLine[] = [];
 
 	readonly #countTokens = (text: string): Promise<number> => {
-		const { parts, call } = this.#inputs;
-		return parts.countTokens(text, call.tenant);
+		const { deps, call } = this.#inputs;
+		return deps.countTokens(text, call.tenant);
 	};
 
 	constructor(inputs: PrepareOptions) {
@@ -121,15 +121,15 @@ class PreparationRun {
 	}
 
 	async prepared(): Promise<PreparedChat> {
-		const { input, members, wanted, model, parts, prices, call } = this.#inputs;
+		const { input, members, wanted, model, deps, prices, call } = this.#inputs;
 		// Where things stand is found before files are decoded over the body.
 		const rewritten = new RewrittenInput(input, members, new Set([...wanted.files.map(({ message }) => message), this.#latest]));
-		const texts = await readFiles(wanted.files, input.long, parts.web, call);
+		const texts = await readFiles(wanted.files, input.long, deps.web, call);
 		const query = await this.#query();
 		const isAsked = this.#urls.length > 0 || query !== null;
 		const { contextTokens } = model;
 		const found = isAsked
-			? await gatherWebResults({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, parts.web, prices, call)
+			? await gatherWebResults({ urls: this.#urls, query, cites: wanted.cites, contextTokens }, deps.web, prices, call)
 			: NOTHING_FOUND;
 		this.#lines = found.lines;
 		const ran = { lines: found.lines, usage: this.#usage };
@@ -153,11 +153,11 @@ class PreparationRun {
 
 	/** What is searched for: what the user says, or what the model makes of it; null: nothing. */
 	async #query(): Promise<string | null> {
-		const { wanted, model, parts, context, call } = this.#inputs;
+		const { wanted, model, deps, context, call } = this.#inputs;
 		if (this.#urls.length > 0 || wanted.search === "off" || this.#said.trim() === "") return null;
 		if (this.#question === null) return this.#said;
 		const { query, usage } = await decideSearch(this.#question, model, {
-			upstreams: parts.upstreams,
+			upstreams: deps.upstreams,
 			countTokens: this.#countTokens,
 			requestId: context.requestId,
 			tenant: call.tenant,

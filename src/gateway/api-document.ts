@@ -32,11 +32,11 @@ interface Kept {
 }
 
 export class ApiDocument {
-	readonly #parts: ApiDocumentDeps;
+	readonly #deps: ApiDocumentDeps;
 	#kept: Kept | null = null;
 
-	constructor(parts: ApiDocumentDeps) {
-		this.#parts = parts;
+	constructor(deps: ApiDocumentDeps) {
+		this.#deps = deps;
 	}
 
 	/** The page that shows it, in HTML. */
@@ -60,7 +60,7 @@ export class ApiDocument {
 	}
 
 	#current(): Kept {
-		const { endpoints, ruleNames, url } = this.#parts;
+		const { endpoints, ruleNames, url } = this.#deps;
 		const names = { EndpointName: [...ruleNames.endpoints], NetworkName: [...ruleNames.networks] };
 		const of = [url(), ...names.NetworkName].join(" ");
 		if (this.#kept?.of === of) return this.#kept;

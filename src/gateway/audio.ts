@@ -25,7 +25,7 @@ export interface AudioDeps {
 	readonly clock: Clock;
 	readonly timers: Timers;
 	/** The pool of the chat upstreams: the same servers. */
-	readonly tools: AttemptDeps;
+	readonly attemptDeps: AttemptDeps;
 	readonly catalog: () => Catalog;
 	readonly config: () => Config;
 }
@@ -36,9 +36,9 @@ export class Audio {
 	readonly #cleanup: VoiceCleanupJob;
 
 	constructor(deps: AudioDeps) {
-		const { engines, budgets, store, clock, tools, catalog, config } = deps;
+		const { engines, budgets, store, clock, attemptDeps, catalog, config } = deps;
 		const registry = new UpstreamVoiceRegistry({ store, clock, timers: deps.timers });
-		const upstreams = createAudioUpstreams(tools, () => config().timeouts, registry);
+		const upstreams = createAudioUpstreams(attemptDeps, () => config().timeouts, registry);
 		const voices = new VoiceService(store, clock);
 		const { speech: engine, encoder } = engines;
 		this.routeDeps = {

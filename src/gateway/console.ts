@@ -73,16 +73,16 @@ const SECURITY_HEADERS = {
  */
 export class Console {
 	readonly pages: readonly SidePage[];
-	readonly #inputs: ConsoleDeps;
+	readonly #deps: ConsoleDeps;
 	readonly #sessions: ConsoleSessions;
 	readonly #books: OperatorBooks;
 	readonly #app: App;
 	/** Of requests that passed the gate. */
 	readonly #live = new WeakMap<Request, ActiveSession>();
 
-	constructor(inputs: ConsoleDeps) {
-		const { config, store, budgets, pipeline, clock, addresses } = inputs;
-		this.#inputs = inputs;
+	constructor(deps: ConsoleDeps) {
+		const { config, store, budgets, pipeline, clock, addresses } = deps;
+		this.#deps = deps;
 		this.#sessions = new ConsoleSessions({
 			store,
 			callers: budgets,
@@ -93,8 +93,8 @@ export class Console {
 		});
 		const place = config().store ?? config().data;
 		this.#books = new OperatorBooks({ place, clock, timers: systemTimers });
-		const parts: ConsoleApiDeps = {
-			...inputs,
+		const apiDeps: ConsoleApiDeps = {
+			...deps,
 			sessions: this.#sessions,
 			live: (request) => this.#liveOf(request),
 			books: this.#books,
@@ -103,7 +103,7 @@ export class Console {
 		};
 		const settings = () => ({ ...pipeline.settings(), corsOrigins: [] });
 		const { traffic: _uncounted, ...rest } = pipeline;
-		this.#app = createApp(consoleRoutes(parts), [], { ...rest, settings }, CONSOLE_API);
+		this.#app = createApp(consoleRoutes(apiDeps), [], { ...rest, settings }, CONSOLE_API);
 		const answer = (request: Request, connection: Connection) => this.#answer(request, connection);
 		this.pages = [
 			{ path: ROOT, anyMethod: true, answer },
@@ -126,7 +126,7 @@ export class Console {
 
 	async #page(request: Request, pathname: string): Promise<Response> {
 		if (!READS.has(request.method)) return this.#app.refuse(request, wrongMethod(request.method, "GET, HEAD"));
-		const { pages } = this.#inputs;
+		const { pages } = this.#deps;
 		if (pages === null) return this.#app.refuse(request, new ApiError("NOT_FOUND", { message: "This server has no console" }));
 		return pages.answer(pathname.slice(ROOT.length), request);
 	}
@@ -161,7 +161,7 @@ export class Console {
 		for (const name of DROPPED) headers.delete(name);
 		const { method, signal } = request;
 		const body = READS.has(method) ? null : request.body;
-		return this.#inputs.api().fetch(new Request(url.href, { method, headers, body, signal }), connection);
+		return this.#deps.api().fetch(new Request(url.href, { method, headers, body, signal }), connection);
 	}
 
 	#liveOf(request: Request): ActiveSession {

@@ -75,7 +75,7 @@ export class Gateway {
 		this.#schemas = new SchemaChecker({ log });
 		this.#web = new Web({ documents, fetchPublic, clock, log, config: current });
 		this.#upstreams = this.#newChatUpstreams();
-		this.#attestations = createAttestations(this.#upstreams.tools);
+		this.#attestations = createAttestations(this.#upstreams.attemptDeps);
 		const { rpcCatalog: catalog } = deps;
 		this.#chains = new ChainProxy({ catalog, config: current, budgets: this.budgets, store, journal, clock, log });
 		this.#audio = this.#newAudio();
@@ -173,7 +173,7 @@ export class Gateway {
 			store,
 			clock,
 			timers: systemTimers,
-			tools: this.#upstreams.tools,
+			attemptDeps: this.#upstreams.attemptDeps,
 			catalog: () => this.#catalog.catalog,
 			config: () => this.#config,
 		});
@@ -200,7 +200,7 @@ export class Gateway {
 
 	#newConsole(): Console {
 		const { store, journal, clock, log, rpcCatalog, assets = null, consolePages = null, url } = this.#deps;
-		const { tools } = this.#upstreams;
+		const { attemptDeps } = this.#upstreams;
 		return new Console({
 			store,
 			journal,
@@ -217,7 +217,7 @@ export class Gateway {
 			config: () => this.#config,
 			catalog: () => this.#catalog.catalog,
 			holdsOpen: () => this.budgets.holdsOpen,
-			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => tools.pool.probeNow(name) },
+			upstreams: { snapshot: () => this.#upstreams.snapshot(), ask: (name) => attemptDeps.pool.probeNow(name) },
 			chains: this.#chains.upstreams,
 			chainCache: () => this.chainCache,
 			api: () => this.app,
@@ -251,7 +251,7 @@ export class Gateway {
 	#routeDeps(ruleNames: RuleNames): RouteDeps {
 		const { store, clock, countTokens, documents, images, embeddings } = this.#deps;
 		const { budgets } = this;
-		const { tools } = this.#upstreams;
+		const { attemptDeps } = this.#upstreams;
 		const { fetchPublic, pages, search } = this.#web;
 		const config = () => this.#config;
 		const catalog = () => this.#catalog.catalog;
@@ -259,8 +259,8 @@ export class Gateway {
 			catalog()
 				.list("text")
 				.filter((model) => model.type === "text");
-		const imageUpstreams = createImageUpstreams(tools, () => this.#config.timeouts, fetchPublic);
-		const embeddingUpstreams = createEmbeddingUpstreams(tools, () => this.#config.timeouts.embeddingsMs);
+		const imageUpstreams = createImageUpstreams(attemptDeps, () => this.#config.timeouts, fetchPublic);
+		const embeddingUpstreams = createEmbeddingUpstreams(attemptDeps, () => this.#config.timeouts.embeddingsMs);
 		const wallMs = () => clock.wallMs();
 		return {
 			chat: this.#chatDeps(),

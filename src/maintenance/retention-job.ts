@@ -25,14 +25,14 @@ const PAUSE_MS = 50;
 const PAUSES_A_STEP = 4;
 
 export class RetentionJob {
-	readonly #parts: RetentionJobDeps;
+	readonly #deps: RetentionJobDeps;
 	#cancel: () => void;
 	#stopped = false;
 	#moved = 0;
 
-	constructor(parts: RetentionJobDeps) {
-		this.#parts = parts;
-		this.#cancel = parts.timers.after(FIRST_LOOK_MS, () => void this.#step());
+	constructor(deps: RetentionJobDeps) {
+		this.#deps = deps;
+		this.#cancel = deps.timers.after(FIRST_LOOK_MS, () => void this.#step());
 	}
 
 	stop(): void {
@@ -41,7 +41,7 @@ export class RetentionJob {
 	}
 
 	async #step(): Promise<void> {
-		const { clock, config, log, store, timers } = this.#parts;
+		const { clock, config, log, store, timers } = this.#deps;
 		const { retention, data } = config();
 		const startedMs = clock.monotonicMs();
 		let nextMs = LOOK_EVERY_MS;
@@ -57,7 +57,7 @@ export class RetentionJob {
 	}
 
 	#tell({ archive, moved }: RetentionProgress): void {
-		const { log } = this.#parts;
+		const { log } = this.#deps;
 		if (archive?.state === "done") {
 			log.info({ month: archive.month, posts: archive.posts, file: archive.file }, "a month was archived");
 		}

@@ -21,15 +21,15 @@ const AT_ONCE = 20;
  * once a minute, in small steps beside the requests.
  */
 export class VoiceCleanupJob {
-	readonly #parts: VoiceCleanupJobDeps;
+	readonly #deps: VoiceCleanupJobDeps;
 	#cancel: () => void;
 	#running = false;
 	#again = false;
 	#stopped = false;
 
-	constructor(parts: VoiceCleanupJobDeps) {
-		this.#parts = parts;
-		this.#cancel = parts.timers.after(EVERY_MS, () => void this.#step());
+	constructor(deps: VoiceCleanupJobDeps) {
+		this.#deps = deps;
+		this.#cancel = deps.timers.after(EVERY_MS, () => void this.#step());
 	}
 
 	stop(): void {
@@ -45,7 +45,7 @@ export class VoiceCleanupJob {
 
 	#next(delayMs: number): void {
 		this.#cancel();
-		if (!this.#stopped) this.#cancel = this.#parts.timers.after(delayMs, () => void this.#step());
+		if (!this.#stopped) this.#cancel = this.#deps.timers.after(delayMs, () => void this.#step());
 	}
 
 	async #step(): Promise<void> {
@@ -53,7 +53,7 @@ export class VoiceCleanupJob {
 		this.#again = false;
 		let nextMs = EVERY_MS;
 		try {
-			const { store, clock, book } = this.#parts;
+			const { store, clock, book } = this.#deps;
 			const { more } = await store.admin("sweepVoices", { nowMs: clock.wallMs(), rows: AT_ONCE });
 			const left = await book.orphaned(AT_ONCE);
 			for (const voice of left) await this.#takeBack(voice);
@@ -67,11 +67,11 @@ export class VoiceCleanupJob {
 
 	async #takeBack(voice: OrphanedVoice): Promise<void> {
 		try {
-			await this.#parts.upstreams.deleteVoice(voice.upstream, voice.name);
+			await this.#deps.upstreams.deleteVoice(voice.upstream, voice.name);
 		} catch {
 			// An upstream that is away, or refuses, is asked again later.
 			return;
 		}
-		await this.#parts.book.confirmDeleted(voice);
+		await this.#deps.book.confirmDeleted(voice);
 	}
 }

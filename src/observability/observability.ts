@@ -41,14 +41,14 @@ export class Observability {
 	}
 
 	/** GET /metrics over what else the node knows. */
-	metricsPage(parts: Omit<MetricsDeps, "counts" | "lag" | "leasesEnded" | "spans">) {
+	metricsPage(deps: Omit<MetricsDeps, "counts" | "lag" | "leasesEnded" | "spans">) {
 		const { counts } = this;
 		const spans = () => {
 			const { sent = 0, dropped = 0 } = this.#tracer?.exporter ?? {};
 			return { sent, dropped };
 		};
 		const page = new MetricsPage(METRICS, {
-			...parts,
+			...deps,
 			counts,
 			lag: this.#lag,
 			leasesEnded: () => this.#leasesEnded,

@@ -28,16 +28,16 @@ const LOOK_EVERY_MS = 60_000;
  * the receiver gets what was credited. Lives in memory: what a server that ends did not see is told by reconcile.
  */
 export class CreditConfirmations {
-	readonly #parts: CreditConfirmationsDeps;
+	readonly #deps: CreditConfirmationsDeps;
 	/** By id; the oldest first. */
 	readonly #watched = new Map<string, Watched>();
 
-	constructor(parts: CreditConfirmationsDeps) {
-		this.#parts = parts;
+	constructor(deps: CreditConfirmationsDeps) {
+		this.#deps = deps;
 	}
 
 	add(topUp: TopUp, chain: PaymentChain): void {
-		const now = this.#parts.clock.monotonicMs();
+		const now = this.#deps.clock.monotonicMs();
 		const [oldest] = this.#watched.keys();
 		if (this.#watched.size >= MAX_WATCHED && oldest !== undefined) this.#watched.delete(oldest);
 		this.#watched.set(topUp.id, { topUp, chain, until: now + WATCHED_MS, lookAt: now + LOOK_EVERY_MS });
@@ -45,7 +45,7 @@ export class CreditConfirmations {
 
 	/** Looks at those that it is time for; `all`: at each. */
 	async look(all = false): Promise<void> {
-		const now = this.#parts.clock.monotonicMs();
+		const now = this.#deps.clock.monotonicMs();
 		for (const [id, watched] of this.#watched) {
 			if (!all && watched.lookAt > now) continue;
 			watched.lookAt = now + LOOK_EVERY_MS;
@@ -53,7 +53,7 @@ export class CreditConfirmations {
 				if ((await this.#isSafe(watched)) || watched.until <= now) this.#watched.delete(id);
 			} catch (error) {
 				if (!(error instanceof ChainUnavailable || error instanceof FacilitatorUnavailable)) throw error;
-				this.#parts.log.warn(
+				this.#deps.log.warn(
 					{ topUp: id, cause: error.message },
 					"a credited payment could not be looked at; it is looked at again",
 				);
@@ -62,7 +62,7 @@ export class CreditConfirmations {
 	}
 
 	async #isSafe({ topUp, chain }: Watched): Promise<boolean> {
-		const { log, facilitator } = this.#parts;
+		const { log, facilitator } = this.#deps;
 		const signed = signedOf(topUp.proof);
 		const use = await chain.use(signed, topUp.transaction, topUp.fromBlock);
 		if (use.kind === "transferred") return chain.isFinal(use.transfer);

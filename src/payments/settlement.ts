@@ -31,15 +31,15 @@ const MAX_LOOK_IN_MS = 300_000;
  * it any more; everything else leaves it open, and sending what was signed again is safe: it lands once at most.
  */
 export class Settlement {
-	readonly #parts: SettlementDeps;
+	readonly #deps: SettlementDeps;
 
-	constructor(parts: SettlementDeps) {
-		this.#parts = parts;
+	constructor(deps: SettlementDeps) {
+		this.#deps = deps;
 	}
 
 	/** How long a node holds a payment. */
 	get termMs(): number {
-		return this.#parts.patienceMs * 2 + 10_000;
+		return this.#deps.patienceMs * 2 + 10_000;
 	}
 
 	/**
@@ -47,7 +47,7 @@ export class Settlement {
 	 * row: open where its end is not known. Rejects where the store cannot be asked.
 	 */
 	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
-		const deadline = this.#parts.clock.monotonicMs() + this.#parts.patienceMs;
+		const deadline = this.#deps.clock.monotonicMs() + this.#deps.patienceMs;
 		let known = topUp;
 		try {
 			if (!begun) {
@@ -63,7 +63,7 @@ export class Settlement {
 			return known;
 		} finally {
 			await this.#letGo(known).catch((error: unknown) =>
-				this.#parts.log.warn(
+				this.#deps.log.warn(
 					{ topUp: topUp.id, cause: String(error) },
 					"a payment could not be let go of: its term ends by itself",
 				),
@@ -79,7 +79,7 @@ export class Settlement {
 			return { row: await this.#book(topUp, use, chain), use };
 		} catch (error) {
 			if (!(error instanceof ChainUnavailable || error instanceof WrongChain)) throw error;
-			this.#parts.log.warn({ topUp: topUp.id, cause: error.message }, "the chain cannot be asked about a payment");
+			this.#deps.log.warn({ topUp: topUp.id, cause: error.message }, "the chain cannot be asked about a payment");
 			return { row: topUp, use: null };
 		}
 	}
@@ -92,14 +92,14 @@ export class Settlement {
 	}
 
 	async #book(topUp: TopUp, use: PaymentUse, chain: PaymentChain): Promise<TopUp> {
-		const { store, clock, log } = this.#parts;
+		const { store, clock, log } = this.#deps;
 		const { id } = topUp;
 		if (use.kind === "transferred") {
 			if (use.head - use.transfer.block < chain.confirmations) return { ...topUp, transaction: use.transfer.transaction };
 			try {
 				const credited = await store.admin("creditTopUp", { id, identity: identityOf(topUp.payer), ...use.transfer });
 				log.info({ topUp: id, transaction: use.transfer.transaction, nanoUsd: credited.amount }, "a payment was credited");
-				this.#parts.onCredit(credited, chain);
+				this.#deps.onCredit(credited, chain);
 				return credited;
 			} catch (error) {
 				if (!(error instanceof AdminError)) throw error;
@@ -115,8 +115,8 @@ export class Settlement {
 	}
 
 	async #fail(topUp: TopUp, reason: string): Promise<TopUp> {
-		this.#parts.log.info({ topUp: topUp.id, reason }, "a payment ended without a transfer");
-		return this.#parts.store.admin("failTopUp", { id: topUp.id, reason });
+		this.#deps.log.info({ topUp: topUp.id, reason }, "a payment ended without a transfer");
+		return this.#deps.store.admin("failTopUp", { id: topUp.id, reason });
 	}
 
 	/** What is sent for it may still find its block. */
@@ -131,7 +131,7 @@ export class Settlement {
 
 	/** null where the facilitator's answer did not come: something may have been sent. */
 	async #send(topUp: TopUp, payment: SignedPayment): Promise<Settled | null> {
-		const { store, facilitator, log } = this.#parts;
+		const { store, facilitator, log } = this.#deps;
 		const note = { id: topUp.id, settler: store.node.id, state: "settling" } as const;
 		try {
 			const settled = await facilitator.settle(payment, (transaction) => store.admin("noteTopUp", { ...note, transaction }));
@@ -150,7 +150,7 @@ export class Settlement {
 
 	/** Looks until the payment has ended, or the deadline is there; once at least. */
 	async #await(topUp: TopUp, chain: PaymentChain, deadline: number): Promise<TopUp> {
-		const { clock, timers } = this.#parts;
+		const { clock, timers } = this.#deps;
 		let known = topUp;
 		for (;;) {
 			const { row, use } = await this.look(known, chain);
@@ -163,7 +163,7 @@ export class Settlement {
 
 	/** The older a payment is, the seldomer it is looked at. */
 	async #letGo(topUp: TopUp): Promise<void> {
-		const { store, clock, sweepEveryMs } = this.#parts;
+		const { store, clock, sweepEveryMs } = this.#deps;
 		const ageMs = Math.max(0, clock.wallMs() - topUp.createdAtMs);
 		await store.admin("noteTopUp", {
 			id: topUp.id,

@@ -52,7 +52,7 @@ export class TopUps implements TopUpService {
 	readonly offers: ConfiguredOffers;
 	readonly payOnRoutes: boolean;
 	readonly credits: CreditConfirmations;
-	readonly #parts: TopUpsDeps;
+	readonly #deps: TopUpsDeps;
 	readonly #places: ReadonlyMap<string, PaymentNetwork>;
 	readonly #settlement: Settlement;
 	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
@@ -60,26 +60,26 @@ export class TopUps implements TopUpService {
 	#stopRetries: () => void = () => {};
 	#sweeping: Promise<void> | null = null;
 
-	constructor(parts: TopUpsDeps) {
-		const { config, facilitatorMs, feePayer } = parts;
-		this.#parts = parts;
+	constructor(deps: TopUpsDeps) {
+		const { config, facilitatorMs, feePayer } = deps;
+		this.#deps = deps;
 		this.offers = new ConfiguredOffers(config, () => feePayer?.current() ?? null);
 		this.payOnRoutes = config.payOnRoutes;
 		this.#places = new Map(paymentNetworks(config).map((place) => [place.network.id, place]));
 		const { sweepEveryMs } = config;
 		const onCredit = (topUp: TopUp, chain: PaymentChain): void => this.credits.add(topUp, chain);
-		this.credits = new CreditConfirmations(parts);
-		this.#settlement = new Settlement({ ...parts, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
+		this.credits = new CreditConfirmations(deps);
+		this.#settlement = new Settlement({ ...deps, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
 	}
 
 	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
 	start(): void {
-		const { timers, config, log, feePayer } = this.#parts;
+		const { timers, config, log, feePayer } = this.#deps;
 		const names = [...this.#places.values()].map(({ network }) => network.name);
 		for (const name of names.length > 1 ? names.filter((name) => TEST_NETWORKS.has(name)) : [])
 			log.warn({}, `x402: ${name} is a test network: its tokens are worth nothing, and are credited like any other`);
 		void feePayer?.ask();
-		for (const chain of this.#parts.chains.values()) {
+		for (const chain of this.#deps.chains.values()) {
 			chain.check().catch((error: Error) => {
 				const { name } = chain.network;
 				if (error instanceof WrongChain)
@@ -125,7 +125,7 @@ export class TopUps implements TopUpService {
 		this.#sweeping ??= this.#sweep(atStart)
 			.then(() => this.credits.look())
 			.catch((error: unknown) => {
-				this.#parts.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
+				this.#deps.log.warn({ cause: String(error) }, "open payments could not be looked at; they are looked at again");
 			})
 			.finally(() => {
 				this.#sweeping = null;
@@ -134,7 +134,7 @@ export class TopUps implements TopUpService {
 	}
 
 	async #sweep(atStart: boolean): Promise<void> {
-		const { store, chains } = this.#parts;
+		const { store, chains } = this.#deps;
 		const settlement = this.#settlement;
 		const mine = atStart ? { settler: store.node.id } : {};
 		for (const due of await store.admin("listDueTopUps", { limit: SWEPT_AT_ONCE, ...mine })) {
@@ -163,7 +163,7 @@ export class TopUps implements TopUpService {
 
 	/** A payment that is known goes to its state at once, whatever the checks of a new one would say. */
 	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
-		const { store, clock } = this.#parts;
+		const { store, clock } = this.#deps;
 		const found = await store.admin("findTopUp", offered.key);
 		if (found !== null) return this.#known(found, offered);
 		const { network, payTo } = offered.payment;
@@ -186,7 +186,7 @@ export class TopUps implements TopUpService {
 	}
 
 	async #hasArrived({ payment: { network, signed } }: Offered): Promise<boolean> {
-		const chain = this.#parts.chains.get(network.id);
+		const chain = this.#deps.chains.get(network.id);
 		if (chain === undefined) return false;
 		await chain.check();
 		if ((await chain.isSignedByPayer(signed)) !== true) return false;
@@ -194,14 +194,14 @@ export class TopUps implements TopUpService {
 	}
 
 	async #isBehindEnd({ payment: { network, signed } }: Offered): Promise<boolean> {
-		const chain = this.#parts.chains.get(network.id);
-		return (await chain?.isBehindEnd(signed, this.#parts.clock.wallMs())) ?? false;
+		const chain = this.#deps.chains.get(network.id);
+		return (await chain?.isBehindEnd(signed, this.#deps.clock.wallMs())) ?? false;
 	}
 
 	async #begin(offered: Offered): Promise<TopUpOutcome> {
 		const { payment, key, proof } = offered;
 		const { signed } = payment;
-		const { store, facilitator, chains } = this.#parts;
+		const { store, facilitator, chains } = this.#deps;
 		const settlement = this.#settlement;
 		const chain = chains.get(payment.network.id);
 		if (chain === undefined) throw new ChainUnavailable("no node of the chain is configured");
@@ -209,7 +209,7 @@ export class TopUps implements TopUpService {
 		const isSigned = await chain.isSignedByPayer(signed);
 		if (isSigned === false) return this.#notVerified(offered, `invalid_exact_${FAMILY[payment.network.kind]}_signature`);
 		const term = await chain.term(signed);
-		const isBehind = term === null && (await chain.isBehindEnd(signed, this.#parts.clock.wallMs()));
+		const isBehind = term === null && (await chain.isBehindEnd(signed, this.#deps.clock.wallMs()));
 		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
 		const units = Number(offered.units);
 		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
@@ -255,7 +255,7 @@ export class TopUps implements TopUpService {
 
 	/** The row of a payment that came before: by a retry, another node, or the sweep. */
 	async #known(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
-		const { store, clock, timers, chains, facilitatorMs } = this.#parts;
+		const { store, clock, timers, chains, facilitatorMs } = this.#deps;
 		if (found.proof !== offered.proof)
 			return refusal("signature_mismatch", "another payment with this nonce was signed by this wallet");
 		const settlement = this.#settlement;
@@ -275,7 +275,7 @@ export class TopUps implements TopUpService {
 	async #untilValid({ signed }: DecodedPayment): Promise<void> {
 		if (signed.kind !== "authorization") return;
 		const { authorization } = signed;
-		const { clock, timers } = this.#parts;
+		const { clock, timers } = this.#deps;
 		const waitMs = Number(authorization.validAfter) * 1_000 + 1_000 - clock.wallMs();
 		if (waitMs > 0) await sleep(timers, waitMs);
 	}
@@ -309,7 +309,7 @@ export class TopUps implements TopUpService {
 	}
 
 	#unavailable(error: Error): TopUpOutcome {
-		this.#parts.log.warn({ cause: error.message }, "a payment could not be taken");
+		this.#deps.log.warn({ cause: error.message }, "a payment could not be taken");
 		return { kind: "unavailable", message: UNAVAILABLE, retryAfterSeconds: RETRY_SECONDS };
 	}
 }

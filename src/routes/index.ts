@@ -29,36 +29,36 @@ import { messages } from "./messages/index.ts";
 import { modelRoutes } from "./models/index.ts";
 import { responses } from "./responses/index.ts";
 import { scrape } from "./scrape/index.ts";
-import type { ScrapeParts } from "./scrape/scrape.ts";
+import type { ScrapeDeps } from "./scrape/scrape.ts";
 import { search } from "./search/index.ts";
-import type { SearchParts } from "./search/search.ts";
-import { type TeeParts, teeRoutes } from "./tee/index.ts";
+import type { SearchDeps } from "./search/search.ts";
+import { type TeeDeps, teeRoutes } from "./tee/index.ts";
 import { textParser } from "./text-parser/index.ts";
-import type { TextParserParts } from "./text-parser/parse.ts";
-import { type BalanceRouteParts, walletBalanceRoute } from "./x402-balance/index.ts";
-import { type TopUpRouteParts, topUpRoute } from "./x402-top-up/index.ts";
-import { type TransactionRouteParts, walletTransactionsRoute } from "./x402-transactions/index.ts";
+import type { TextParserDeps } from "./text-parser/parse.ts";
+import { type WalletBalanceDeps, walletBalanceRoute } from "./x402-balance/index.ts";
+import { type TopUpDeps, topUpRoute } from "./x402-top-up/index.ts";
+import { type WalletTransactionsDeps, walletTransactionsRoute } from "./x402-transactions/index.ts";
 
 /** What the routes work with: handed in once; functions where a reload changes the result. */
 export interface RouteDeps {
 	readonly chat: ChatDeps;
-	readonly tee: TeeParts;
+	readonly tee: TeeDeps;
 	readonly speech: SpeechDeps;
 	readonly transcription: TranscriptionDeps;
 	readonly voices: VoicesDeps;
 	readonly images: ImageDeps;
 	readonly embeddings: EmbeddingsDeps;
-	readonly textParser: TextParserParts;
-	readonly scrape: ScrapeParts;
-	readonly search: SearchParts;
+	readonly textParser: TextParserDeps;
+	readonly scrape: ScrapeDeps;
+	readonly search: SearchDeps;
 	readonly models: { readonly catalog: () => Catalog; readonly takeAnonymous: (call: Call) => void };
 	readonly characters: { readonly characters: () => Characters; readonly wallMs: () => number };
 	readonly apiKeys: ApiKeyDeps;
 	readonly adminAccounts: AdminAccountDeps;
 	readonly rpc: RpcDeps;
-	readonly topUp: TopUpRouteParts;
-	readonly walletBalance: BalanceRouteParts;
-	readonly walletTransactions: TransactionRouteParts;
+	readonly topUp: TopUpDeps;
+	readonly walletBalance: WalletBalanceDeps;
+	readonly walletTransactions: WalletTransactionsDeps;
 	readonly billing: BillingDeps;
 }
 

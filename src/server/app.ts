@@ -37,7 +37,7 @@ interface Env {
 export function createApp(
 	endpoints: readonly Endpoint[],
 	pages: readonly SidePage[],
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 	prefix: string = API_PREFIX,
 ): App {
 	const routes = routesOf(endpoints, prefix);
@@ -45,9 +45,9 @@ export function createApp(
 	for (const [path, methods] of routes) {
 		const allow = allowOf(methods.keys());
 		for (const [method, prepared] of methods)
-			app.on(method, path, (c) => handleRequest(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, parts));
+			app.on(method, path, (c) => handleRequest(prepared, c.req.raw, c.req.param() as Record<string, string>, c.env, deps));
 		app.all(path, (c) => {
-			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
+			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, deps.settings());
 			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
@@ -59,13 +59,13 @@ export function createApp(
 		const allow = allowOf(["GET"]);
 		app.get(page.path, async (c) => withRequestId(await page.answer(c.req.raw, c.env)));
 		app.all(page.path, (c) => {
-			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, parts.settings());
+			if (c.req.method === "OPTIONS") return preflight(c.req.raw, newRequestId(), allow, deps.settings());
 			return refuse(c.req.raw, wrongMethod(c.req.method, allow));
 		});
 	}
 	const formOf = errorForms(endpoints, prefix);
 	const refuse = (request: Request, error: ApiError, path = pathOf(request.url)): Response =>
-		errorResponse(error, formOf(path), request, parts);
+		errorResponse(error, formOf(path), request, deps);
 	const nearest = nearestPath([...routes.keys()], prefix);
 	const notFound = (request: Request): Response => {
 		const meant = nearest(pathOf(request.url));
@@ -74,7 +74,7 @@ export function createApp(
 	};
 	app.notFound((c) => notFound(c.req.raw));
 	app.onError((error, c) => {
-		parts.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
+		deps.log.error({ cause: error.stack ?? error.message }, "a request left the pipeline with an error");
 		return refuse(c.req.raw, asApiError(error));
 	});
 	return {
@@ -83,7 +83,7 @@ export function createApp(
 			if (!HOST.test(request.headers.get("host") ?? "localhost"))
 				return refuse(request, new ApiError("INVALID_REQUEST", { message: "The Host header is not a host" }));
 			const prepared = routes.get(pathOf(request.url))?.get(request.method);
-			if (prepared !== undefined) return handleRequest(prepared, request, NO_PARAMS, connection, parts);
+			if (prepared !== undefined) return handleRequest(prepared, request, NO_PARAMS, connection, deps);
 			// The HTTP layer leaves the body of a HEAD out, and tells its length: so it gets the whole answer.
 			return app.fetch(request.method === "HEAD" ? new Request(request, { method: "GET" }) : request, connection);
 		},
@@ -156,9 +156,9 @@ export function errorResponse(
 	error: ApiError,
 	form: ErrorForm,
 	request: Request,
-	parts: Pick<PipelineDeps, "settings">,
+	deps: Pick<PipelineDeps, "settings">,
 ): Response {
-	const settings = parts.settings();
+	const settings = deps.settings();
 	const answer = {
 		status: errorStatus(error.code, form),
 		type: "application/json",

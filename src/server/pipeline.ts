@@ -132,46 +132,46 @@ export async function handleRequest(
 	request: Request,
 	params: Readonly<Record<string, string>>,
 	connection: Connection,
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 ): Promise<Response> {
 	const { endpoint } = prepared;
-	const call = new Call(newRequestId(), endpoint, request, parts.clock.wallMs(), connection);
-	const settings = parts.settings();
-	call.observer = observerOf(call, settings, parts);
+	const call = new Call(newRequestId(), endpoint, request, deps.clock.wallMs(), connection);
+	const settings = deps.settings();
+	call.observer = observerOf(call, settings, deps);
 	let answer: MeteredAnswer;
 	try {
 		call.observer?.step("identify");
 		endpoint.checkPath?.(params);
-		const reading = identify(call, settings, parts);
-		if (reading !== null) await whileIdentifying(call, reading, parts.places);
-		call.takePlace(parts.places);
+		const reading = identify(call, settings, deps);
+		if (reading !== null) await whileIdentifying(call, reading, deps.places);
+		call.takePlace(deps.places);
 		if (call.caller !== null) checkCaller(call, call.caller);
 		endpoint.checkRequest?.(call, params);
 		if (endpoint.kind === "metered") {
-			answer = await runMetered(prepared, endpoint, params, call, settings, parts);
+			answer = await runMetered(prepared, endpoint, params, call, settings, deps);
 		} else {
 			const paying =
-				endpoint.mayBeFree === undefined || call.caller === null ? null : requirePayable(call, endpoint, call.caller, parts);
+				endpoint.mayBeFree === undefined || call.caller === null ? null : requirePayable(call, endpoint, call.caller, deps);
 			if (paying !== null) await paying;
-			const input = await readInput(prepared, params, call, settings, parts);
-			const taking = takeMinuteRequest(call, endpoint, settings, parts);
+			const input = await readInput(prepared, params, call, settings, deps);
+			const taking = takeMinuteRequest(call, endpoint, settings, deps);
 			if (taking !== null) call.rate = taking instanceof Promise ? await taking : taking;
 			call.observer?.step("work");
 			answer = await endpoint.run(input, call);
 		}
 	} catch (thrown) {
-		answer = failed(call, thrown, parts);
-		call.rate ??= refusalRate(call, settings, parts);
+		answer = failed(call, thrown, deps);
+		call.rate ??= refusalRate(call, settings, deps);
 	}
 	const { headers, observer } = call;
 	observer?.answered(answer.status);
-	parts.traffic?.note(
+	deps.traffic?.note(
 		answer.status,
-		parts.clock.wallMs() - call.admittedAtMs,
+		deps.clock.wallMs() - call.admittedAtMs,
 		headers["x-service-model-id"],
 		headers["x-service-model-router"],
 	);
-	if (parts.log.level === "debug" || parts.log.level === "trace") logAnswer(call, answer, parts);
+	if (deps.log.level === "debug" || deps.log.level === "trace") logAnswer(call, answer, deps);
 	let { ended } = answer;
 	const packing = compressAhead(answer, request);
 	if (packing !== null) answer = await packing;
@@ -214,17 +214,17 @@ async function runMetered(
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 ): Promise<MeteredAnswer> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	if (endpoint.idempotencyKey === undefined) refuseIdempotencyKey(call.request);
-	const full = parts.workRefusal();
+	const full = deps.workRefusal();
 	if (full !== null)
 		throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
-	const paying = requirePayable(call, endpoint, caller, parts);
+	const paying = requirePayable(call, endpoint, caller, deps);
 	if (paying !== null) await paying;
-	const input = await readInput(prepared, params, call, settings, parts);
+	const input = await readInput(prepared, params, call, settings, deps);
 	const { observer } = call;
 	observer?.step("admit");
 	const admission = await endpoint.admit(input, call);
@@ -233,7 +233,7 @@ async function runMetered(
 	if (rate.refused === undefined) call.window = rate;
 	if (admission.model !== null) checkModelRule(caller, admission.model);
 	observer?.step("limit");
-	const taking = consumeRateLimit(caller, rate, parts);
+	const taking = consumeRateLimit(caller, rate, deps);
 	// Awaited only where nodes share the window: elsewhere a request goes on in the same turn.
 	const taken = taking instanceof Promise ? await taking : taking;
 	if (rate.refused === undefined) call.rate = taken;
@@ -249,11 +249,11 @@ async function runMetered(
 			admittedAtMs: call.admittedAtMs,
 		});
 	} catch (error) {
-		parts.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
+		deps.budgets.settleTokens(caller, rate.subject, rate.promptTokens, 0, taken);
 		throw error;
 	}
 	const onPost = observer === null ? undefined : (...told: Parameters<RequestObserver["posted"]>) => observer.posted(...told);
-	const settlement = settlementOf(parts.budgets, caller, { ...rate, taken }, hold, onPost);
+	const settlement = settlementOf(deps.budgets, caller, { ...rate, taken }, hold, onPost);
 	observer?.step("work");
 	let answer: MeteredAnswer | undefined;
 	try {
@@ -281,14 +281,14 @@ const SMALLEST_AMOUNT: Nano = nano(1);
  * null where there is nothing to wait for.
  * @throws ApiError 402
  */
-function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, parts: PipelineDeps): Promise<void> | null {
+function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, deps: PipelineDeps): Promise<void> | null {
 	const { headers } = call.request;
 	const { usd, diem } = caller.balances();
 	const isSmall = Number(headers.get("content-length") ?? Number.NaN) <= SMALL_BODY_BYTES;
 	if (isSmall && usd + diem > 0) return null;
 	if (endpoint.mayBeFree?.(call) === true && (caller.wallet === null || endpoint.mayReplay?.(call) === true)) return null;
 	const { requestId, admittedAtMs } = call;
-	const hold = parts.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, SMALLEST_AMOUNT);
+	const hold = deps.budgets.hold(caller, { requestId, route: endpoint.name, model: null, admittedAtMs }, SMALLEST_AMOUNT);
 	if (hold instanceof Promise) return hold.then((held) => held.void());
 	hold.void();
 	return null;
@@ -297,13 +297,13 @@ function requirePayable(call: Call, endpoint: Endpoint, caller: Caller, parts: P
 function consumeRateLimit(
 	caller: Caller,
 	{ subject, limit, promptTokens, refused }: AdmissionRate,
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 ): RateState | Promise<RateState> {
 	const refuse = (error: unknown): never => {
 		throw refused !== undefined && error instanceof ApiError ? refused(error) : error;
 	};
 	try {
-		const taking = parts.budgets.takeRequest(caller, subject, limit, promptTokens);
+		const taking = deps.budgets.takeRequest(caller, subject, limit, promptTokens);
 		return taking instanceof Promise ? taking.catch(refuse) : taking;
 	} catch (error) {
 		return refuse(error);
@@ -315,9 +315,9 @@ async function readInput(
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 ): Promise<Input<never, never>> {
-	const input = await parseInput(prepared, params, call, settings, parts);
+	const input = await parseInput(prepared, params, call, settings, deps);
 	if (prepared.endpoint.method !== "GET") await requireConnected(call.signal);
 	return input;
 }
@@ -327,7 +327,7 @@ async function parseInput(
 	params: Readonly<Record<string, string>>,
 	call: Call,
 	settings: PipelineSettings,
-	parts: PipelineDeps,
+	deps: PipelineDeps,
 ): Promise<Input<never, never>> {
 	const { endpoint } = prepared;
 	call.observer?.step("receive");
@@ -341,16 +341,16 @@ async function parseInput(
 	const contentType = call.request.headers.get("content-type");
 	const boundary = form === undefined ? null : form.orJson === true ? formOrJson(contentType) : requireForm(contentType);
 	if (endpoint.body !== undefined && form !== undefined && boundary !== null && prepared.body !== null) {
-		raw = await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts);
+		raw = await readUnpacked(endpoint.body.maxBytes, coding, call, settings, deps);
 		({ body, files } = readForm(raw, boundary, prepared.body.schema, form));
 		refuseOtherModel(body, fieldsOf(endpoint.body.schema));
 		checkInput(prepared.body, body, endpoint.body.misnamed);
 	} else if (endpoint.body !== undefined && prepared.body !== null) {
 		requireJson(contentType, endpoint.body.mediaTypes);
-		raw = withoutByteOrderMark(await readUnpacked(endpoint.body.maxBytes, coding, call, settings, parts));
+		raw = withoutByteOrderMark(await readUnpacked(endpoint.body.maxBytes, coding, call, settings, deps));
 		if (endpoint.body.raw === true)
 			return { body, raw, long, query, params, file: null, files } as unknown as Input<never, never>;
-		({ body, raw, long } = await readJsonInTurn(prepared, raw, call, parts));
+		({ body, raw, long } = await readJsonInTurn(prepared, raw, call, deps));
 	}
 	const file = files.find(({ field }) => field === form?.file) ?? null;
 	return { body, raw, long, query, params, file, files } as unknown as Input<never, never>;
@@ -377,11 +377,11 @@ interface JsonInput {
 }
 
 /** Large bodies are read one after the other; callers take turns. Who is blocked by then has none read. */
-function readJsonInTurn(prepared: PreparedEndpoint, raw: Uint8Array, call: Call, parts: PipelineDeps): Promise<JsonInput> {
+function readJsonInTurn(prepared: PreparedEndpoint, raw: Uint8Array, call: Call, deps: PipelineDeps): Promise<JsonInput> {
 	if (raw.length <= ONE_TURN_BYTES) return readJson(prepared, raw);
 	return LARGE_BODIES.run(call, async () => {
 		const guarded = prepared.endpoint.failureGuard !== false;
-		if (guarded && call.caller !== null) parts.budgets.checkGuard(`key:${call.caller.key.id}`);
+		if (guarded && call.caller !== null) deps.budgets.checkGuard(`key:${call.caller.key.id}`);
 		return readJson(prepared, raw);
 	});
 }
@@ -411,17 +411,17 @@ function fieldsOf(schema: object): Readonly<Record<string, unknown>> {
 	return (schema as { readonly properties?: Readonly<Record<string, unknown>> }).properties ?? {};
 }
 
-function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, parts: PipelineDeps) {
+function takeMinuteRequest(call: Call, endpoint: PlainEndpoint, settings: PipelineSettings, deps: PipelineDeps) {
 	const { caller } = call;
 	const window = plainWindow(endpoint, settings);
-	return caller === null || window === null ? null : parts.budgets.takeRequest(caller, window.subject, window.limit, 0);
+	return caller === null || window === null ? null : deps.budgets.takeRequest(caller, window.subject, window.limit, 0);
 }
 
 /** What a refusal tells of the minute window that the request would have counted in; null where it has none. */
-function refusalRate({ caller, endpoint, window }: Call, settings: PipelineSettings, parts: PipelineDeps): RateState | null {
+function refusalRate({ caller, endpoint, window }: Call, settings: PipelineSettings, deps: PipelineDeps): RateState | null {
 	if (caller === null) return null;
 	const meant = window ?? (endpoint.kind === "metered" ? endpoint.minuteWindow?.(caller) : plainWindow(endpoint, settings));
-	return meant ? parts.budgets.rateState(caller, meant.subject, meant.limit) : null;
+	return meant ? deps.budgets.rateState(caller, meant.subject, meant.limit) : null;
 }
 
 function plainWindow(
@@ -432,8 +432,8 @@ function plainWindow(
 	return listLimit ? { subject: "list", limit: { requestsPerMinute: settings.listRequestsPerMinute } } : null;
 }
 
-function observerOf(call: Call, { logRequests }: PipelineSettings, parts: PipelineDeps): RequestObserver | null {
-	const { counts, tracer } = parts;
+function observerOf(call: Call, { logRequests }: PipelineSettings, deps: PipelineDeps): RequestObserver | null {
+	const { counts, tracer } = deps;
 	if (counts === undefined) return null;
 	const { endpoint, request, requestId } = call;
 	// The path as it is declared: what callers write into it may be theirs alone.
@@ -442,31 +442,31 @@ function observerOf(call: Call, { logRequests }: PipelineSettings, parts: Pipeli
 	trace?.root.set("turnpike.request_id", requestId);
 	trace?.root.set("http.request.method", endpoint.method);
 	trace?.root.set("http.route", endpoint.path);
-	return new RequestObserver(call, counts, trace, logRequests === true ? parts.log : null);
+	return new RequestObserver(call, counts, trace, logRequests === true ? deps.log : null);
 }
 
-function logAnswer(call: Call, answer: Answer, parts: PipelineDeps): void {
+function logAnswer(call: Call, answer: Answer, deps: PipelineDeps): void {
 	const { requestId, endpoint, caller, admittedAtMs } = call;
-	const tookMs = parts.clock.wallMs() - admittedAtMs;
-	parts.log.debug({ requestId, endpoint: endpoint.name, status: answer.status, keyId: caller?.key.id, tookMs }, "answered");
+	const tookMs = deps.clock.wallMs() - admittedAtMs;
+	deps.log.debug({ requestId, endpoint: endpoint.name, status: answer.status, keyId: caller?.key.id, tookMs }, "answered");
 }
 
 const COUNTED = new Set([400, 401, 403, 404, 413, 415, 422]);
 
-function failed(call: Call, thrown: unknown, parts: PipelineDeps): Answer {
+function failed(call: Call, thrown: unknown, deps: PipelineDeps): Answer {
 	if (thrown instanceof CallerLeft) return CLIENT_LEFT_ANSWER;
-	const { wallets } = parts;
+	const { wallets } = deps;
 	let error = asApiError(thrown);
 	if (error.code === "PAYMENT_REQUIRED" && call.caller?.wallet != null && wallets !== null)
 		error = wallets.topUpNeeded(call, call.caller, error);
 	if (COUNTED.has(error.status) && call.endpoint.failureGuard !== false)
-		parts.budgets.countFailure(call.caller === null ? call.network : `key:${call.caller.key.id}`);
-	noteExceeded(call, error, parts);
+		deps.budgets.countFailure(call.caller === null ? call.network : `key:${call.caller.key.id}`);
+	noteExceeded(call, error, deps);
 	call.observer?.failed(error.code);
 	const form = errorForm(call.endpoint);
 	const fields = { requestId: call.requestId, endpoint: call.endpoint.name, status: error.status, code: error.code };
-	if (error.status >= 500 && !call.signal.aborted) parts.log.warn({ ...fields, cause: causeText(error) }, error.message);
-	else parts.log.debug(fields, "refused");
+	if (error.status >= 500 && !call.signal.aborted) deps.log.warn({ ...fields, cause: causeText(error) }, error.message);
+	else deps.log.debug(fields, "refused");
 	return {
 		status: errorStatus(error.code, form),
 		type: "application/json",
@@ -475,11 +475,11 @@ function failed(call: Call, thrown: unknown, parts: PipelineDeps): Answer {
 	};
 }
 
-function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, parts: PipelineDeps): void {
+function noteExceeded({ caller, endpoint, admittedAtMs }: Call, error: ApiError, deps: PipelineDeps): void {
 	const { limit } = error.options;
 	// A wallet without an account has no log.
 	if (limit === undefined || caller === null || caller.account.id === caller.wallet) return;
-	parts.exceededLimits.note({
+	deps.exceededLimits.note({
 		accountId: caller.account.id,
 		keyId: caller.key.id,
 		modelId: endpoint.kind === "metered" ? (limit.subject ?? endpoint.name) : endpoint.name,

@@ -35,7 +35,7 @@ export function writeAllotment(db: Database, accountId: string, day: number, clo
 			`INSERT INTO movements (kind, debit, credit, amount, unit, day, occurred_at, booked_at, balance_after)
 				VALUES ('allotment', ?, ?, ?, 'diem', ?, ?, ?, ?)`,
 		)
-		.run(ISSUED, accountId, stake, day, clock.nowMs(), bookedAt, stake);
+		.run(ISSUED, accountId, stake, day, clock.wallMs(), bookedAt, stake);
 	db.query("INSERT INTO allotments (account_id, day, amount, movement_id) VALUES (?, ?, ?, ?)").run(
 		accountId,
 		day,

@@ -34,7 +34,7 @@ export function startEpoch(db: Database, before: NodeEpoch, clock: StoreClock): 
 		epoch,
 		before.appliedSeq + 1,
 		before.appliedSeq,
-		clock.nowMs(),
+		clock.wallMs(),
 	);
 	return { id: before.id, epoch, appliedSeq: before.appliedSeq };
 }

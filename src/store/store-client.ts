@@ -47,7 +47,7 @@ interface Pending {
 
 export class StoreClient implements StorePort {
 	#node: { readonly id: string; readonly epoch: number };
-	readonly #parts: StoreClientDeps;
+	readonly #deps: StoreClientDeps;
 	readonly #pending = new Map<number, Pending>();
 	readonly #listeners = new Set<(change: StoreChange) => void>();
 	readonly #endApplies: () => void;
@@ -57,12 +57,12 @@ export class StoreClient implements StorePort {
 	#applying = false;
 	#closing: Promise<void> | null = null;
 
-	constructor(parts: StoreClientDeps) {
-		this.#node = parts.node;
-		this.#parts = parts;
-		if (parts.term !== null) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
-		this.#endApplies = every(parts.timers, parts.applyEveryMs, () => this.#apply());
-		if (parts.applyAtOnce) parts.journal.onWritten(() => this.#apply());
+	constructor(deps: StoreClientDeps) {
+		this.#node = deps.node;
+		this.#deps = deps;
+		if (deps.term !== null) this.minutes = { exchange: (exchange) => this.#exchangeMinutes(exchange) };
+		this.#endApplies = every(deps.timers, deps.applyEveryMs, () => this.#apply());
+		if (deps.applyAtOnce) deps.journal.onWritten(() => this.#apply());
 	}
 
 	get node(): { readonly id: string; readonly epoch: number } {
@@ -74,8 +74,8 @@ export class StoreClient implements StorePort {
 		switch (message.type) {
 			case "progress":
 				this.#applying = false;
-				this.#parts.journal.progress(message.progress);
-				if (this.#parts.applyAtOnce && !message.progress.failing) this.#apply();
+				this.#deps.journal.progress(message.progress);
+				if (this.#deps.applyAtOnce && !message.progress.failing) this.#apply();
 				return;
 			case "answer":
 				this.#take(message.id)?.resolve(message.answer);
@@ -88,10 +88,10 @@ export class StoreClient implements StorePort {
 				return;
 			case "beat":
 				this.#node = { id: this.#node.id, epoch: message.epoch };
-				this.#parts.term?.beat(message.sentAt);
+				this.#deps.term?.beat(message.sentAt);
 				return;
 			case "fed":
-				this.#parts.term?.fed(message.at);
+				this.#deps.term?.fed(message.at);
 				return;
 			case "fenced":
 				this.#endTerm();
@@ -128,7 +128,7 @@ export class StoreClient implements StorePort {
 	}
 
 	get shared(): boolean {
-		return this.#parts.term !== null;
+		return this.#deps.term !== null;
 	}
 
 	idempotency(trip: IdempotencyBatch): Promise<readonly StoredClaim[]> {
@@ -159,12 +159,12 @@ export class StoreClient implements StorePort {
 
 	async #close(): Promise<void> {
 		// After the leases went back no post may come: so the journal is closed first.
-		await this.#parts.journal.close();
+		await this.#deps.journal.close();
 		this.#endApplies();
 		try {
 			await this.#send("close", null);
 		} finally {
-			this.#parts.end();
+			this.#deps.end();
 		}
 	}
 
@@ -174,22 +174,22 @@ export class StoreClient implements StorePort {
 
 	/** From here on nothing of the old leases is spent; what was posted until now is booked late. */
 	#endTerm(): void {
-		this.#parts.term?.end();
+		this.#deps.term?.end();
 		this.#tell([{ kind: "leases-ended" }]);
-		this.#parts.journal.flush();
-		this.#parts.send({ type: "renew", seq: this.#parts.journal.flushedSeq });
+		this.#deps.journal.flush();
+		this.#deps.send({ type: "renew", seq: this.#deps.journal.flushedSeq });
 	}
 
 	#apply(): void {
-		const seq = this.#parts.journal.flushedSeq;
-		if (this.#applying || seq <= this.#parts.journal.appliedSeq) return;
+		const seq = this.#deps.journal.flushedSeq;
+		if (this.#applying || seq <= this.#deps.journal.appliedSeq) return;
 		this.#applying = true;
-		this.#parts.send({ type: "apply", seq });
+		this.#deps.send({ type: "apply", seq });
 	}
 
 	#call<Name extends StoreCallName>(name: Name, args: StoreCalls[Name]["arguments"]): Promise<StoreCalls[Name]["answer"]> {
 		if (this.#closing !== null) return Promise.reject(new StoreUnavailableError("the store is closed"));
-		this.#parts.journal.flush();
+		this.#deps.journal.flush();
 		return this.#send(name, args);
 	}
 
@@ -199,7 +199,7 @@ export class StoreClient implements StorePort {
 		const call = { name, arguments: args } as StoreCall;
 		return new Promise((resolve, reject) => {
 			this.#pending.set(id, { resolve: resolve as (answer: unknown) => void, reject });
-			this.#parts.send({ type: "call", id, seq: this.#parts.journal.flushedSeq, call });
+			this.#deps.send({ type: "call", id, seq: this.#deps.journal.flushedSeq, call });
 		});
 	}
 
@@ -209,7 +209,7 @@ export class StoreClient implements StorePort {
 		const id = ++this.#lastId;
 		return new Promise((resolve, reject) => {
 			this.#pending.set(id, { resolve: resolve as (answer: unknown) => void, reject });
-			this.#parts.send({ type: "minutes", id, exchange });
+			this.#deps.send({ type: "minutes", id, exchange });
 		});
 	}
 

@@ -12,7 +12,7 @@ export class StoreClock {
 		this.#lastBookingMs = lastBookingMs(db);
 	}
 
-	nowMs(): number {
+	wallMs(): number {
 		return this.#now();
 	}
 

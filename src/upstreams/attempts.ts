@@ -115,7 +115,7 @@ export class Attempt {
 /** The tries of one call, over the candidates of its model in the pool's order. */
 export class Attempts {
 	readonly #call: AttemptCall;
-	readonly #tools: AttemptDeps;
+	readonly #deps: AttemptDeps;
 	readonly #failures: UpstreamFailure[] = [];
 	#current: Attempt | null = null;
 	#sent = 0;
@@ -123,9 +123,9 @@ export class Attempts {
 	#key: string | undefined;
 	#stopped: ApiError | null = null;
 
-	constructor(call: AttemptCall, tools: AttemptDeps) {
+	constructor(call: AttemptCall, deps: AttemptDeps) {
 		this.#call = call;
-		this.#tools = tools;
+		this.#deps = deps;
 	}
 
 	/** Tries before the one under way. */
@@ -152,7 +152,7 @@ export class Attempts {
 		attempt: (response: Response, current: Attempt) => Promise<T>,
 		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
 	): Promise<T> {
-		const { pool } = this.#tools;
+		const { pool } = this.#deps;
 		const { targets, tenant, signal } = this.#call;
 		let full: Candidate | undefined;
 		for (const candidate of pool.candidates(targets, this.#call.stickyKey())) {
@@ -185,7 +185,7 @@ export class Attempts {
 		attempt: (response: Response, current: Attempt) => Promise<T>,
 		limit: (watch: AttemptTimeout, node: UpstreamNode) => void,
 	): Promise<{ readonly value: T } | "failed" | "late"> {
-		const { pool, clock, counts } = this.#tools;
+		const { pool, clock, counts } = this.#deps;
 		const { node } = candidate;
 		const watch = new AttemptTimeout(this.#call.signal, clock);
 		limit(watch, node);
@@ -233,7 +233,7 @@ export class Attempts {
 				: unlessQuoted(withoutSecrets(asFailure(error, current.timeout), current.node.mask), this.#call.raw);
 		current.timeout.abort(failure);
 		current.end(failure);
-		logFailure(this.#tools.log, requestId, current.node.name, failure);
+		logFailure(this.#deps.log, requestId, current.node.name, failure);
 		this.#failures.push(failure);
 		if (failure.final) throw failure.answer;
 	}
@@ -241,7 +241,7 @@ export class Attempts {
 	#send(candidate: Candidate, endpoint: Endpoint, current: Attempt): Promise<Response> {
 		this.#sent++;
 		if (this.#sent > 1) {
-			const { counts } = this.#tools;
+			const { counts } = this.#deps;
 			if (counts !== undefined) counts.of(candidate.node.name).retries++;
 		}
 		const traced = this.#traced(candidate, endpoint, current);
@@ -253,7 +253,7 @@ export class Attempts {
 
 	/** The endpoint, with the name of this try's span in its headers where the operator wants it there. */
 	#traced(candidate: Candidate, endpoint: Endpoint, current: Attempt): Endpoint {
-		const tracer = this.#tools.tracer?.() ?? null;
+		const tracer = this.#deps.tracer?.() ?? null;
 		const trace = tracer?.of(this.#call.requestId) ?? null;
 		if (tracer === null || trace === null) return endpoint;
 		const { node } = candidate;

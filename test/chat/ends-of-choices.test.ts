@@ -6,15 +6,15 @@ import { type PricedGateway, startPricedGateway } from "../support/priced-gatewa
 import type { RunningGateway } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
-let bed: PricedGateway;
+let fixture: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	bed = await startPricedGateway();
-	({ upstream, gate } = bed);
+	fixture = await startPricedGateway();
+	({ upstream, gate } = fixture);
 });
 beforeEach(() => upstream.reset());
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 /** The answer of an upstream that ends it with this word, whole or as a stream. */
 function ending(word: string, speech: Speech, stream: boolean) {

@@ -16,11 +16,11 @@ describe.each([
 	[{ base_resp: { status_code: 1004, status_msg: "login fail" } }, 503, "the operator has been told"],
 	[{ choices: null, base_resp: { status_code: 1002, status_msg: "rate limit" } }, 429, ""],
 ] as const)("an error of status 200 that says %j", (error, status, words) => {
-	let bed: PricedGateway;
+	let fixture: PricedGateway;
 	beforeAll(async () => {
-		bed = await startPricedGateway();
+		fixture = await startPricedGateway();
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 	const body = JSON.stringify(error);
 	test.each([
 		["the whole answer", false, body],
@@ -29,9 +29,9 @@ describe.each([
 		["a stream's first event", true, `data: ${body}\n\n`],
 		["a stream's first event, called an error", true, `event: error\ndata: ${body}\n\ndata: [DONE]\n\n`],
 	])("is told as what it is and not charged: %s", async (_name, stream, raw) => {
-		bed.upstream.next({ raw, headers: { "content-type": stream ? EVENTS : JSON_TYPE } });
-		const { price } = await chargedFor(bed.gate, async () => {
-			const answer = await bed.gate.chat({ model: "priced", messages: HELLO, stream });
+		fixture.upstream.next({ raw, headers: { "content-type": stream ? EVENTS : JSON_TYPE } });
+		const { price } = await chargedFor(fixture.gate, async () => {
+			const answer = await fixture.gate.chat({ model: "priced", messages: HELLO, stream });
 			expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
 		});
 		expect(price).toBe(0);

@@ -14,15 +14,15 @@ import { type PricedGateway, startPricedGateway } from "../support/priced-gatewa
 import { chargedFor, type RunningGateway, startGateway, upstreamEntry } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
-let bed: PricedGateway;
+let fixture: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	bed = await startPricedGateway();
-	({ upstream, gate } = bed);
+	fixture = await startPricedGateway();
+	({ upstream, gate } = fixture);
 });
 beforeEach(() => upstream.reset());
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const EVENTS = "text/event-stream";
 const JSON_TYPE = "application/json";

@@ -10,19 +10,19 @@ import { until } from "../support/until.ts";
 
 const SECRET = "the plans of the submarine";
 
-let bed: SealedGateway;
+let fixture: SealedGateway;
 let one: AttestingUpstream;
 let two: AttestingUpstream;
 let gate: RunningGateway;
 let client: SealedClient;
 
 beforeAll(async () => {
-	bed = await startSealedGateway();
-	({ one, two, gate, client } = bed);
+	fixture = await startSealedGateway();
+	({ one, two, gate, client } = fixture);
 });
-afterEach(() => bed.reset());
+afterEach(() => fixture.reset());
 afterAll(async () => {
-	expect(await bed.stop()).toEqual({ holdsOpen: 0, findings: [] });
+	expect(await fixture.stop()).toEqual({ holdsOpen: 0, findings: [] });
 });
 
 const lastPost = async () => (await gate.posts()).at(-1);
@@ -113,10 +113,10 @@ describe("a sealed conversation", () => {
 	});
 
 	test("goes to the server that holds the key, whichever that is", async () => {
-		const first = await bed.clientOf("e2ee-two");
+		const first = await fixture.clientOf("e2ee-two");
 		expect(first.attestation.signing_key).toBe(one.keys.publicKey);
 		one.behave({ reportStatus: 500 });
-		const second = await bed.clientOf("e2ee-two");
+		const second = await fixture.clientOf("e2ee-two");
 		expect(second.attestation.signing_key).toBe(two.keys.publicKey);
 		const [atOne, atTwo] = [one.heard.length, two.heard.length];
 		for (let count = 0; count < 3; count++) await second.ask(user("to two"));
@@ -129,7 +129,7 @@ describe("a sealed conversation", () => {
 	});
 
 	test("finds the holder of a key that this node has not seen", async () => {
-		const gateway = await startGateway(bed.options);
+		const gateway = await startGateway(fixture.options);
 		try {
 			const headers = { ...client.headers, "X-Service-TEE-Model-Pub-Key": two.keys.publicKey.slice(2) };
 			const messages = [{ role: "user", content: seal("hello", two.keys.publicKey) }];
@@ -152,7 +152,7 @@ describe("a sealed conversation", () => {
 			disable_thinking: true,
 			include_search_results_in_stream: true,
 		};
-		const repaired = await bed.clientOf("e2ee-repaired");
+		const repaired = await fixture.clientOf("e2ee-repaired");
 		const told = await repaired.ask(user("see https://example.com"), { service_parameters: options });
 		expect(told.text).toBe(PIECES.join(""));
 		expect(told.packets).toEqual(one.said);

@@ -6,18 +6,18 @@ import type { SealedClient } from "../support/sealed-client.ts";
 import { newKeys } from "../support/sealed-crypto.ts";
 import { refusal, type SealedGateway, startSealedGateway, user } from "../support/sealed-gateway.ts";
 
-let bed: SealedGateway;
+let fixture: SealedGateway;
 let one: AttestingUpstream;
 let gate: RunningGateway;
 let client: SealedClient;
 
 beforeAll(async () => {
-	bed = await startSealedGateway();
-	({ one, gate, client } = bed);
+	fixture = await startSealedGateway();
+	({ one, gate, client } = fixture);
 });
-afterEach(() => bed.reset());
+afterEach(() => fixture.reset());
 afterAll(async () => {
-	expect(await bed.stop()).toEqual({ holdsOpen: 0, findings: [] });
+	expect(await fixture.stop()).toEqual({ holdsOpen: 0, findings: [] });
 });
 
 describe("a sealed conversation is refused with 400", () => {
@@ -66,7 +66,7 @@ describe("a sealed conversation is refused with 400", () => {
 		});
 
 	test("for a format that somebody would have to check", async () => {
-		const repaired = await bed.clientOf("e2ee-repaired");
+		const repaired = await fixture.clientOf("e2ee-repaired");
 		const body = { messages: repaired.sealed(user("x")), response_format: { type: "json_object" } };
 		expect((await refusal(await repaired.post(body))).slice(0, 2)).toEqual([400, "response_format"]);
 		expect((await client.ask(user("x"), { response_format: { type: "json_object" } })).isDone).toBe(true);

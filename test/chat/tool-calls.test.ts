@@ -5,15 +5,15 @@ import { type PricedGateway, startPricedGateway } from "../support/priced-gatewa
 import type { RunningGateway } from "../support/running-gateway.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 
-let bed: PricedGateway;
+let fixture: PricedGateway;
 let upstream: ScriptedUpstream;
 let gate: RunningGateway;
 beforeAll(async () => {
-	bed = await startPricedGateway();
-	({ upstream, gate } = bed);
+	fixture = await startPricedGateway();
+	({ upstream, gate } = fixture);
 });
 beforeEach(() => upstream.reset());
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const event = (delta: object, finish_reason: string | null = null) =>
 	`data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;

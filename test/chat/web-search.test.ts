@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type ChatChunk, type ChatCompletion, eventsOf, pricedModel } from "../support/chat-bodies.ts";
 import { until } from "../support/until.ts";
-import { ANSWER, FEE, startWebBed, user, type WebBed } from "./web-bed.ts";
+import { ANSWER, FEE, startWebFixture, user, type WebFixture } from "./web-fixture.ts";
 
-let bed: WebBed;
+let fixture: WebFixture;
 beforeAll(async () => {
-	bed = await startWebBed({
+	fixture = await startWebFixture({
 		plainWords: pricedModel(["scripted"], { capabilities: { supportsFunctionCalling: false } }),
 		offline: pricedModel(["scripted"], { capabilities: { supportsWebSearch: false } }),
 		free: pricedModel(["scripted"], { price: { input: 0, output: 0 } }),
@@ -14,21 +14,21 @@ beforeAll(async () => {
 	});
 });
 beforeEach(async () => {
-	bed.upstream.reset();
-	bed.search.asked.length = 0;
-	bed.search.broken.clear();
-	bed.search.total = 50;
-	await bed.charged();
+	fixture.upstream.reset();
+	fixture.search.asked.length = 0;
+	fixture.search.broken.clear();
+	fixture.search.total = 50;
+	await fixture.charged();
 });
 afterAll(async () => {
-	expect((await bed.gate.audit()).findings).toEqual([]);
-	expect(bed.gate.gateway.budgets.holdsOpen).toBe(0);
-	await bed.stop();
+	expect((await fixture.gate.audit()).findings).toEqual([]);
+	expect(fixture.gate.gateway.budgets.holdsOpen).toBe(0);
+	await fixture.stop();
 });
 
 const QUESTION = user("What of tea?");
 const chat = (options: object, more: object = {}, signal?: AbortSignal) =>
-	bed.gate.chat({ model: "priced", messages: QUESTION, service_parameters: options, ...more }, signal ? { signal } : {});
+	fixture.gate.chat({ model: "priced", messages: QUESTION, service_parameters: options, ...more }, signal ? { signal } : {});
 const answerOf = async (response: Promise<Response>) => (await (await response).json()) as ChatCompletion;
 const streamOf = async (response: Promise<Response>) => eventsOf(await (await response).text());
 const citations = (echo: Readonly<Record<string, unknown>> | undefined) =>
@@ -51,19 +51,19 @@ const FIRST = {
 
 test("on: the results stand numbered before the question, the answer names them, and one search is paid", async () => {
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
-	expect(bed.search.asked.map(({ query }) => [query.q, query.count])).toEqual([["What of tea?", "10"]]);
-	const told = bed.told();
+	expect(fixture.search.asked.map(({ query }) => [query.q, query.count])).toEqual([["What of tea?", "10"]]);
+	const told = fixture.told();
 	expect(told).toMatch(/begin 1: Tea 0 <https:\/\/tea\.example\/0> 2025-01-02T03:04:05\]\nabout tea\n/);
 	expect(told).toContain("begin 10: Tea 9 <https://tea.example/9>");
 	expect(told).toEndWith("\n\nWhat of tea?");
 	expect(told).not.toContain("^1^");
-	expect(bed.sent().complaints).toEqual([]);
+	expect(fixture.sent().complaints).toEqual([]);
 	expect(citations(answer.service_parameters)).toHaveLength(10);
 	expect(citations(answer.service_parameters)[0]).toEqual(FIRST);
 	expect(answer.service_parameters.enable_web_search).toBe("on");
 	expect(answer.cost).toEqual({ usd: (FEE + ANSWER) / 1e9, diem: 0 });
-	expect(await bed.charged()).toBe(FEE + ANSWER);
-	expect((await bed.gate.posts()).at(-1)).toMatchObject({ price: FEE + ANSWER, prompt_tokens: 9, completion_tokens: 4 });
+	expect(await fixture.charged()).toBe(FEE + ANSWER);
+	expect((await fixture.gate.posts()).at(-1)).toMatchObject({ price: FEE + ANSWER, prompt_tokens: 9, completion_tokens: 4 });
 });
 
 test("a stream tells the sources in its first chunk, with what they say where that is asked for", async () => {
@@ -77,7 +77,7 @@ test("a stream tells the sources in its first chunk, with what they say where th
 	expect(plain.done).toBe(true);
 	const whole = await streamOf(chat({ enable_web_search: "on", include_search_results_in_stream: true }, stream));
 	expect(citations(whole.chunks[0]?.service_parameters)[0]).toEqual(FIRST);
-	expect(await bed.charged()).toBe(2 * (FEE + ANSWER));
+	expect(await fixture.charged()).toBe(2 * (FEE + ANSWER));
 });
 
 test("where the upstream begins without a choice, the sources come in a chunk of ours", async () => {
@@ -89,21 +89,21 @@ test("where the upstream begins without a choice, the sources come in a chunk of
 		chunk([{ index: 0, delta: {}, finish_reason: "stop" }]),
 	];
 	const raw = [...events, "[DONE]"].map((event) => `data: ${event}\n\n`).join("");
-	bed.upstream.next({ raw, headers: { "content-type": "text/event-stream" } });
+	fixture.upstream.next({ raw, headers: { "content-type": "text/event-stream" } });
 	const { chunks, done } = await streamOf(chat({ enable_web_search: "on" }, { stream: true }));
 	expect(chunks[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "" });
 	expect(citations(chunks[0]?.service_parameters)).toHaveLength(10);
 	expect(new Set(chunks.map(({ id, created }) => `${id} ${created}`)).size).toBe(1);
 	expect(done).toBe(true);
-	await bed.charged();
+	await fixture.charged();
 });
 
 test("the model is asked to cite by numbers where that is wanted", async () => {
 	await answerOf(chat({ enable_web_search: "on", enable_web_citations: true }));
-	expect(bed.told()).toContain("like ^1^; several like ^1,3^");
+	expect(fixture.told()).toContain("like ^1^; several like ^1,3^");
 	await answerOf(chat({ enable_web_citations: true }));
-	expect(bed.told()).toBe("What of tea?");
-	expect(await bed.charged()).toBe(FEE + 2 * ANSWER);
+	expect(fixture.told()).toBe("What of tea?");
+	expect(await fixture.charged()).toBe(FEE + 2 * ANSWER);
 });
 
 test("results as documents are one more call in the message, and finish_reason stays", async () => {
@@ -121,7 +121,7 @@ test("results as documents are one more call in the message, and finish_reason s
 	expect(JSON.parse(call?.function.arguments ?? "")).toEqual({ documents: citations(answer.service_parameters) });
 	expect(choice?.message.content).toBe("Hello, world!");
 
-	bed.upstream.next(asks("x"));
+	fixture.upstream.next(asks("x"));
 	const { chunks } = await streamOf(chat(options, { stream: true }));
 	const calls = chunks.flatMap(
 		(chunk) => (chunk.choices[0]?.delta.tool_calls ?? []) as { index: number; id?: string; function: { name?: string } }[],
@@ -134,89 +134,89 @@ test("results as documents are one more call in the message, and finish_reason s
 	expect(places.filter((reason) => reason !== null)).toEqual(["tool_calls"]);
 	expect(places.at(-1)).toBe("tool_calls");
 
-	bed.search.broken.set("brave", () => new Response("", { status: 500 }));
+	fixture.search.broken.set("brave", () => new Response("", { status: 500 }));
 	expect((await answerOf(chat(options))).choices[0]?.message.tool_calls).toBeUndefined();
-	await bed.charged();
+	await fixture.charged();
 });
 
 test("searched is for the latest message of the user, cut to 400 characters; one that says nothing is not", async () => {
 	const words = "teatime ".repeat(300);
 	const messages = [...user("first"), { role: "assistant", content: "Yes." }, ...user([{ type: "text", text: words }])];
 	await answerOf(chat({ enable_web_search: "on" }, { messages }));
-	expect(String(bed.search.asked[0]?.query.q)).toBe(words.slice(0, 400).trim());
-	const sent = bed.sent().body.messages as { content: { text: string }[] | string }[];
+	expect(String(fixture.search.asked[0]?.query.q)).toBe(words.slice(0, 400).trim());
+	const sent = fixture.sent().body.messages as { content: { text: string }[] | string }[];
 	expect(sent[0]?.content).toBe("first");
 	expect(sent[2]?.content).toHaveLength(2);
 	const silent = user([{ type: "image_url", image_url: { url: "https://img.example/a.png" } }]);
 	await answerOf(chat({ enable_web_search: "on" }, { messages: silent }));
-	expect(bed.search.asked).toHaveLength(1);
-	expect(await bed.charged()).toBe(FEE + 2 * ANSWER);
+	expect(fixture.search.asked).toHaveLength(1);
+	expect(await fixture.charged()).toBe(FEE + 2 * ANSWER);
 });
 
 test("a search that fails costs nothing, and the answer goes on without", async () => {
-	bed.search.broken.set("brave", () => new Response("", { status: 500 }));
+	fixture.search.broken.set("brave", () => new Response("", { status: 500 }));
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
 	expect(answer.choices[0]?.message.content).toBe("Hello, world!");
 	expect(citations(answer.service_parameters)).toEqual([]);
-	expect(bed.told()).toBe("What of tea?");
+	expect(fixture.told()).toBe("What of tea?");
 	const { chunks } = await streamOf(chat({ enable_web_search: "on" }, { stream: true }));
 	expect(chunks.some((chunk) => "service_parameters" in chunk)).toBe(false);
 	const { chunks: wanted } = await streamOf(
 		chat({ enable_web_search: "on", include_search_results_in_stream: true }, { stream: true }),
 	);
 	expect(citations(wanted[0]?.service_parameters)).toEqual([]);
-	expect(await bed.charged()).toBe(3 * ANSWER);
+	expect(await fixture.charged()).toBe(3 * ANSWER);
 });
 
 test("a search that finds nothing is told and paid", async () => {
-	bed.search.total = 0;
+	fixture.search.total = 0;
 	const answer = await answerOf(chat({ enable_web_search: "on" }));
 	expect(citations(answer.service_parameters)).toEqual([]);
-	expect(bed.told()).toBe("A search of the web found nothing.\n\nWhat of tea?");
-	expect(await bed.charged()).toBe(FEE + ANSWER);
+	expect(fixture.told()).toBe("A search of the web found nothing.\n\nWhat of tea?");
+	expect(await fixture.charged()).toBe(FEE + ANSWER);
 });
 
 test("a request that fails costs nothing, whatever ran for it", async () => {
-	bed.upstream.next({ status: 500 }, asks("tea"), { status: 500 });
+	fixture.upstream.next({ status: 500 }, asks("tea"), { status: 500 });
 	expect((await chat({ enable_web_search: "on" })).status).toBe(500);
 	expect((await chat({ enable_web_search: "auto" })).status).toBe(500);
-	expect(bed.search.asked).toHaveLength(2);
-	expect(await bed.charged()).toBe(0);
+	expect(fixture.search.asked).toHaveLength(2);
+	expect(await fixture.charged()).toBe(0);
 });
 
 test("who cannot pay for a search has none made", async () => {
-	const poor = await bed.gate.newKey({ creditUsd: "0.009" });
+	const poor = await fixture.gate.newKey({ creditUsd: "0.009" });
 	const body = { model: "priced", messages: QUESTION, max_tokens: 5, service_parameters: { enable_web_search: "on" } };
-	expect((await bed.gate.chat(body, { key: poor.secret })).status).toBe(402);
-	expect(bed.search.asked).toHaveLength(0);
-	const enough = await bed.gate.newKey({ creditUsd: "0.02" });
-	expect((await bed.gate.chat(body, { key: enough.secret })).status).toBe(200);
-	expect(await bed.gate.balance(enough.accountId)).toBe(20_000_000 - FEE - ANSWER);
-	expect(bed.search.asked).toHaveLength(1);
+	expect((await fixture.gate.chat(body, { key: poor.secret })).status).toBe(402);
+	expect(fixture.search.asked).toHaveLength(0);
+	const enough = await fixture.gate.newKey({ creditUsd: "0.02" });
+	expect((await fixture.gate.chat(body, { key: enough.secret })).status).toBe(200);
+	expect(await fixture.gate.balance(enough.accountId)).toBe(20_000_000 - FEE - ANSWER);
+	expect(fixture.search.asked).toHaveLength(1);
 });
 
 test("of a free model the search alone is paid", async () => {
 	const answer = await answerOf(chat({ enable_web_search: "on" }, { model: "free" }));
 	expect(answer.cost.usd).toBe(0.01);
-	expect(await bed.charged()).toBe(FEE);
+	expect(await fixture.charged()).toBe(FEE);
 });
 
 test("auto: the model's call of a tool says what is searched for; both calls and the search are paid", async () => {
-	bed.upstream.next(asks("tea prices today"));
+	fixture.upstream.next(asks("tea prices today"));
 	const answer = await answerOf(chat({ enable_web_search: "auto" }));
-	const [question] = bed.upstream.requests;
+	const [question] = fixture.upstream.requests;
 	expect(question?.body).toMatchObject({ tool_choice: "auto", max_tokens: 200, tools: [{ function: { name: "web_search" } }] });
 	expect(question?.complaints).toEqual([]);
-	expect(bed.search.asked.map(({ query }) => query.q)).toEqual(["tea prices today"]);
-	expect(bed.sent().body).not.toHaveProperty("tools");
+	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["tea prices today"]);
+	expect(fixture.sent().body).not.toHaveProperty("tools");
 	expect(answer.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 5, total_tokens: 23 });
 	expect(answer.service_parameters.enable_web_search).toBe("auto");
 	expect(citations(answer.service_parameters)).toHaveLength(10);
-	expect(await bed.charged()).toBe(FEE + ASKED + ANSWER);
+	expect(await fixture.charged()).toBe(FEE + ASKED + ANSWER);
 });
 
 test("auto: a model that says none searches nothing; streamed it is the same", async () => {
-	bed.upstream.next({ speech: { content: ["none"] } }, {}, { speech: { content: ["none"] } });
+	fixture.upstream.next({ speech: { content: ["none"] } }, {}, { speech: { content: ["none"] } });
 	const answer = await answerOf(chat({ enable_web_search: "auto" }));
 	expect(citations(answer.service_parameters)).toEqual([]);
 	const { chunks, done } = await streamOf(
@@ -224,30 +224,30 @@ test("auto: a model that says none searches nothing; streamed it is the same", a
 	);
 	expect(done).toBe(true);
 	expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 18, completion_tokens: 5 });
-	expect(bed.search.asked).toEqual([]);
-	expect(bed.told()).toBe("What of tea?");
-	expect(await bed.charged()).toBe(2 * (ASKED + ANSWER));
+	expect(fixture.search.asked).toEqual([]);
+	expect(fixture.told()).toBe("What of tea?");
+	expect(await fixture.charged()).toBe(2 * (ASKED + ANSWER));
 });
 
 test("auto: a model without functions answers with a line", async () => {
-	bed.upstream.next({ speech: { content: ["**Search: tea of today**"] } }, {}, { speech: { content: ["I am not sure."] } });
+	fixture.upstream.next({ speech: { content: ["**Search: tea of today**"] } }, {}, { speech: { content: ["I am not sure."] } });
 	await answerOf(chat({ enable_web_search: "auto" }, { model: "plainWords" }));
-	expect(bed.upstream.requests[0]?.body).not.toHaveProperty("tools");
-	expect(bed.search.asked.map(({ query }) => query.q)).toEqual(["tea of today**"]);
+	expect(fixture.upstream.requests[0]?.body).not.toHaveProperty("tools");
+	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["tea of today**"]);
 	await answerOf(chat({ enable_web_search: "auto" }, { model: "plainWords" }));
-	expect(bed.search.asked).toHaveLength(1);
-	expect(await bed.charged()).toBe(FEE + 2 * (ASKED + ANSWER));
+	expect(fixture.search.asked).toHaveLength(1);
+	expect(await fixture.charged()).toBe(FEE + 2 * (ASKED + ANSWER));
 });
 
 test("auto: a question that fails costs nothing, and the chat goes on; where no usage comes it is counted", async () => {
-	bed.upstream.next({ status: 400 });
+	fixture.upstream.next({ status: 400 });
 	await answerOf(chat({ enable_web_search: "auto" }));
-	expect(bed.search.asked).toEqual([]);
-	expect(await bed.charged()).toBe(ANSWER);
-	bed.upstream.next({ ...asks("tea"), usage: "never" });
+	expect(fixture.search.asked).toEqual([]);
+	expect(await fixture.charged()).toBe(ANSWER);
+	fixture.upstream.next({ ...asks("tea"), usage: "never" });
 	const { usage } = await answerOf(chat({ enable_web_search: "auto" }));
 	expect(usage.prompt_tokens).toBeGreaterThan(100);
-	expect(await bed.charged()).toBe(FEE + usage.prompt_tokens * 1_000 + usage.completion_tokens * 4_000);
+	expect(await fixture.charged()).toBe(FEE + usage.prompt_tokens * 1_000 + usage.completion_tokens * 4_000);
 });
 
 test("without the capability `on` is refused and `auto` acts as off", async () => {
@@ -256,31 +256,36 @@ test("without the capability `on` is refused and `auto` acts as off", async () =
 	expect(((await refused.json()) as { error: { param: string } }).error.param).toBe("service_parameters.enable_web_search");
 	const answer = await answerOf(chat({ enable_web_search: "auto" }, { model: "offline" }));
 	expect(answer.service_parameters.enable_web_search).toBe("off");
-	expect(bed.upstream.requests).toHaveLength(1);
-	expect(await bed.charged()).toBe(ANSWER);
+	expect(fixture.upstream.requests).toHaveLength(1);
+	expect(await fixture.charged()).toBe(ANSWER);
 });
 
 test("the hosted tool means auto on every route, unless an option says otherwise", async () => {
 	const tools = [{ type: "web_search" }];
-	bed.upstream.next(asks("one"), {}, asks("two"), {}, asks("three"));
+	fixture.upstream.next(asks("one"), {}, asks("two"), {}, asks("three"));
 	await answerOf(chat({}, { tools }));
-	await bed.gate.call("POST", "/responses", { model: "priced", input: "What of tea?", tools });
+	await fixture.gate.call("POST", "/responses", { model: "priced", input: "What of tea?", tools });
 	const hosted = [{ type: "web_search_20250305", name: "web_search" }];
-	await bed.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages: QUESTION, tools: hosted });
-	expect(bed.search.asked.map(({ query }) => query.q)).toEqual(["one", "two", "three"]);
-	expect(bed.upstream.requests).toHaveLength(6);
+	await fixture.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages: QUESTION, tools: hosted });
+	expect(fixture.search.asked.map(({ query }) => query.q)).toEqual(["one", "two", "three"]);
+	expect(fixture.upstream.requests).toHaveLength(6);
 	await answerOf(chat({ enable_web_search: "off" }, { tools }));
-	expect(bed.upstream.requests).toHaveLength(7);
-	await bed.gate.call("POST", "/responses", { model: "priced", input: "tea now", tools, tool_choice: { type: "web_search" } });
-	expect(bed.search.asked.at(-1)?.query.q).toBe("tea now");
-	expect(await bed.charged()).toBe(4 * FEE + 3 * ASKED + 5 * ANSWER);
+	expect(fixture.upstream.requests).toHaveLength(7);
+	await fixture.gate.call("POST", "/responses", {
+		model: "priced",
+		input: "tea now",
+		tools,
+		tool_choice: { type: "web_search" },
+	});
+	expect(fixture.search.asked.at(-1)?.query.q).toBe("tea now");
+	expect(await fixture.charged()).toBe(4 * FEE + 3 * ASKED + 5 * ANSWER);
 });
 
 test("/responses tells the search as an item, and citations as annotations at their place", async () => {
 	const speech = { content: ["Tea", " is", " good.^1,", "3^ Or", " not.^99^"] };
 	const body = { model: "priced", input: "What of tea?", web_search: true, service_parameters: { enable_web_citations: true } };
-	bed.upstream.next({ speech }, { speech });
-	const whole = (await (await bed.gate.call("POST", "/responses", body)).json()) as {
+	fixture.upstream.next({ speech }, { speech });
+	const whole = (await (await fixture.gate.call("POST", "/responses", body)).json()) as {
 		output: { type: string; id: string; content?: { text: string; annotations: object[] }[] }[];
 		service_parameters: Record<string, unknown>;
 	};
@@ -292,7 +297,7 @@ test("/responses tells the search as an item, and citations as annotations at th
 	];
 	expect(whole.output[1]?.content?.[0]).toMatchObject({ text: "Tea is good.^1,3^ Or not.^99^", annotations });
 	expect(citations(whole.service_parameters)[0]).toEqual(FIRST);
-	const events = (await (await bed.gate.call("POST", "/responses", { ...body, stream: true })).text())
+	const events = (await (await fixture.gate.call("POST", "/responses", { ...body, stream: true })).text())
 		.split("\n\n")
 		.filter((event) => event !== "")
 		.map((event) => JSON.parse(event.slice(event.indexOf("data: ") + 6)) as Record<string, unknown>);
@@ -304,19 +309,19 @@ test("/responses tells the search as an item, and citations as annotations at th
 	expect(citations((events[0]?.response as typeof whole | undefined)?.service_parameters)[0]).not.toHaveProperty("content");
 	const last = events.at(-1)?.response as typeof whole | undefined;
 	expect(last?.output[1]?.content?.[0]?.annotations).toEqual(annotations);
-	expect(await bed.charged()).toBe(2 * (FEE + 9 * 1_000 + 5 * 4_000));
+	expect(await fixture.charged()).toBe(2 * (FEE + 9 * 1_000 + 5 * 4_000));
 });
 
 test("/messages tells its sources at its beginning and its end", async () => {
 	const body = { model: "priced", max_tokens: 50, messages: QUESTION, service_parameters: { enable_web_search: "on" } };
-	const whole = (await (await bed.gate.call("POST", "/messages", body)).json()) as {
+	const whole = (await (await fixture.gate.call("POST", "/messages", body)).json()) as {
 		service_parameters: Record<string, unknown>;
 	};
 	expect(citations(whole.service_parameters)[0]).toEqual(FIRST);
-	const text = await (await bed.gate.call("POST", "/messages", { ...body, stream: true })).text();
+	const text = await (await fixture.gate.call("POST", "/messages", { ...body, stream: true })).text();
 	const [start] = text.split("\n\n");
 	expect(start).toContain('"web_search_citations":[{"title":"Tea 0","url":"https://tea.example/0","date"');
-	expect(await bed.charged()).toBe(2 * (FEE + ANSWER));
+	expect(await fixture.charged()).toBe(2 * (FEE + ANSWER));
 });
 
 test("/messages: a choice of the search means that it has to be searched", async () => {
@@ -327,34 +332,34 @@ test("/messages: a choice of the search means that it has to be searched", async
 		[[search], { type: "any" }],
 		[[own, search], { type: "tool", name: "web_search" }],
 	]) {
-		bed.search.asked.length = 0;
-		const answer = await bed.gate.call("POST", "/messages", {
+		fixture.search.asked.length = 0;
+		const answer = await fixture.gate.call("POST", "/messages", {
 			model: "priced",
 			max_tokens: 50,
 			messages: QUESTION,
 			tools,
 			tool_choice,
 		});
-		expect([answer.status, bed.search.asked.length, bed.sent().body.tool_choice]).toEqual([200, 1, undefined]);
-		expect(bed.sent().complaints).toEqual([]);
+		expect([answer.status, fixture.search.asked.length, fixture.sent().body.tool_choice]).toEqual([200, 1, undefined]);
+		expect(fixture.sent().complaints).toEqual([]);
 	}
 });
 
 test("an answer that is asked for twice pays its search once", async () => {
-	bed.upstream.next({ speech: { content: ["no JSON"] } }, { speech: { content: ['{"a":1}'] } });
+	fixture.upstream.next({ speech: { content: ["no JSON"] } }, { speech: { content: ['{"a":1}'] } });
 	const format = { response_format: { type: "json_object" }, model: "repairing" };
 	const answer = await answerOf(chat({ enable_web_search: "on" }, format));
 	expect(answer.choices[0]?.message.content).toBe('{"a":1}');
-	expect(bed.upstream.requests.map(({ text }) => text.includes("begin 1: Tea 0"))).toEqual([true, true]);
-	expect(await bed.charged()).toBe(FEE + 2 * (9 * 1_000 + 4_000));
-	bed.upstream.next({ speech: { content: ["no JSON"] } }, { speech: { content: ["no JSON"] } });
+	expect(fixture.upstream.requests.map(({ text }) => text.includes("begin 1: Tea 0"))).toEqual([true, true]);
+	expect(await fixture.charged()).toBe(FEE + 2 * (9 * 1_000 + 4_000));
+	fixture.upstream.next({ speech: { content: ["no JSON"] } }, { speech: { content: ["no JSON"] } });
 	expect((await chat({ enable_web_search: "on" }, format)).status).toBe(500);
-	expect(await bed.charged()).toBe(FEE + 2 * (9 * 1_000 + 4_000));
+	expect(await fixture.charged()).toBe(FEE + 2 * (9 * 1_000 + 4_000));
 });
 
 test("a caller that leaves stops the search and pays nothing; the question to the model it pays", async () => {
 	const searching = Promise.withResolvers<void>();
-	bed.search.broken.set("brave", () => {
+	fixture.search.broken.set("brave", () => {
 		searching.resolve();
 		return new Promise(() => {});
 	});
@@ -363,27 +368,27 @@ test("a caller that leaves stops the search and pays nothing; the question to th
 	await searching.promise;
 	leave.abort();
 	await asked;
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
-	expect(await bed.charged()).toBe(0);
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
+	expect(await fixture.charged()).toBe(0);
 
 	for (const behaviour of [{ hang: true }, { ...asks("tea") }] as const) {
 		const again = new AbortController();
-		const posts = (await bed.gate.posts()).length;
-		const reached = bed.search.asked.length;
-		bed.upstream.next(behaviour);
+		const posts = (await fixture.gate.posts()).length;
+		const reached = fixture.search.asked.length;
+		fixture.upstream.next(behaviour);
 		const left = chat({ enable_web_search: "auto" }, {}, again.signal).catch(() => null);
-		const seen = bed.upstream.requests.length;
+		const seen = fixture.upstream.requests.length;
 		await until(
-			() => ("hang" in behaviour ? bed.upstream.open > 0 && seen >= 0 : bed.search.asked.length > reached),
+			() => ("hang" in behaviour ? fixture.upstream.open > 0 && seen >= 0 : fixture.search.asked.length > reached),
 			"the question",
 		);
 		again.abort();
 		await left;
-		await until(async () => (await bed.gate.posts()).length === posts + 1, "the post");
-		const post = (await bed.gate.posts()).at(-1);
+		await until(async () => (await fixture.gate.posts()).length === posts + 1, "the post");
+		const post = (await fixture.gate.posts()).at(-1);
 		expect(post).toMatchObject({ status: 499, upstream: "scripted" });
 		const { prompt_tokens, completion_tokens } = post ?? {};
-		expect(await bed.charged()).toBe((prompt_tokens ?? 0) * 1_000 + (completion_tokens ?? 0) * 4_000);
+		expect(await fixture.charged()).toBe((prompt_tokens ?? 0) * 1_000 + (completion_tokens ?? 0) * 4_000);
 		expect(prompt_tokens).toBeGreaterThan(0);
 	}
 });

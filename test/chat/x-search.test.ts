@@ -5,7 +5,7 @@ import { TALK } from "../support/providers/index.ts";
 import { type ProviderServer, startProviderServer } from "../support/providers/server.ts";
 import { type RunningGateway, startGateway } from "../support/running-gateway.ts";
 import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
-import { user } from "./web-bed.ts";
+import { user } from "./web-fixture.ts";
 
 let providers: ProviderServer;
 let search: ScriptedSearch;

@@ -22,12 +22,12 @@ import {
 	startClientGateway,
 } from "./client-gateway.ts";
 
-let bed: ClientGateway;
+let fixture: ClientGateway;
 
 beforeAll(async () => {
-	bed = await startClientGateway();
+	fixture = await startClientGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 interface ProviderPart {
 	readonly baseUrl?: string;
@@ -35,7 +35,7 @@ interface ProviderPart {
 	readonly headers?: Readonly<Record<string, string>>;
 }
 
-const provider = ({ baseUrl = bed.baseUrl, key = bed.key, headers = {} }: ProviderPart = {}) =>
+const provider = ({ baseUrl = fixture.baseUrl, key = fixture.key, headers = {} }: ProviderPart = {}) =>
 	createOpenAICompatible({
 		name: "turnpike",
 		baseURL: baseUrl,
@@ -96,7 +96,7 @@ test("the SDK's own loop runs the tools and sends their results back", async () 
 	const answer = await generateText({ ...call("tools"), tools, stopWhen: stepCountIs(2) });
 	expect(ran).toEqual([...CALLS, ...CALLS].map(({ input }) => input));
 	expect(answer.steps).toHaveLength(2);
-	const second = bed.upstream.requests.at(-1);
+	const second = fixture.upstream.requests.at(-1);
 	expect(second?.complaints).toEqual([]);
 	const messages = (second?.body.messages ?? []) as { role: string }[];
 	expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool", "tool"]);
@@ -139,8 +139,8 @@ test("an output of a schema is asked for as json_schema and comes back as an obj
 	});
 	const answer = await generateText({ ...call("schema"), output: Output.object({ schema }) });
 	expect(answer.output).toEqual({ city: "Zürich" });
-	expect(bed.upstream.requests.at(-1)?.body.response_format).toMatchObject({ type: "json_schema" });
-	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
+	expect(fixture.upstream.requests.at(-1)?.body.response_format).toMatchObject({ type: "json_schema" });
+	expect(fixture.upstream.requests.at(-1)?.complaints).toEqual([]);
 });
 
 test("reasoning_content comes as reasoning, whole and streamed", async () => {
@@ -202,11 +202,11 @@ for (const [kind, ask] of [
 	[", also where a stream was asked for", provokeStream],
 ] as const)
 	test(`every error reaches the user with its status, code and text${kind}`, async () => {
-		for (const fault of bed.faults) expect(comparable(fault, await ask(fault))).toEqual(expectedOf(fault));
+		for (const fault of fixture.faults) expect(comparable(fault, await ask(fault))).toEqual(expectedOf(fault));
 	});
 
 test("a gateway that is full says so with its code and text", async () => {
-	expect(comparable(bed.crowded, await provoke(bed.crowded))).toEqual(expectedOf(bed.crowded));
+	expect(comparable(fixture.crowded, await provoke(fixture.crowded))).toEqual(expectedOf(fixture.crowded));
 });
 
 test("an error inside a stream is a part of its own after the text, without the upstream's own words", async () => {

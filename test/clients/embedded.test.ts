@@ -6,22 +6,22 @@ import { type RunningGateway, startGateway } from "../support/running-gateway.ts
 import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
 import { until } from "../support/until.ts";
 
-const bed = new TestEngine();
+const fixture = new TestEngine();
 let gate: RunningGateway;
 let client: OpenAI;
 let search: ScriptedSearch;
 
 beforeAll(async () => {
-	await bed.start();
+	await fixture.start();
 	search = startScriptedSearch();
 	search.total = 1;
 	const web = { search: search.section(["brave"]) };
-	gate = await startGateway({ embedded: bed.engine, config: { web } });
+	gate = await startGateway({ embedded: fixture.engine, config: { web } });
 	client = new OpenAI({ baseURL: `${gate.url}/api/v1`, apiKey: gate.key, maxRetries: 0 });
 });
 afterAll(async () => {
 	await gate.stop();
-	await bed.engine.stop();
+	await fixture.engine.stop();
 	await search.stop();
 });
 

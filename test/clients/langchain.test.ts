@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ChatOpenAI } from "@langchain/openai";
 import { type ClientGateway, SLASHED, startClientGateway } from "./client-gateway.ts";
 
-let bed: ClientGateway;
+let fixture: ClientGateway;
 
 beforeAll(async () => {
-	bed = await startClientGateway();
+	fixture = await startClientGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const model = (name: string, more: object = {}) =>
-	new ChatOpenAI({ model: name, apiKey: bed.key, maxRetries: 0, configuration: { baseURL: bed.baseUrl }, ...more });
+	new ChatOpenAI({ model: name, apiKey: fixture.key, maxRetries: 0, configuration: { baseURL: fixture.baseUrl }, ...more });
 const QUESTION = [{ role: "user", content: "hello" }];
 type Chunks = Awaited<ReturnType<ChatOpenAI["stream"]>>;
 type Chunk = Awaited<ReturnType<ChatOpenAI["invoke"]>>;
@@ -50,7 +50,7 @@ test("two parallel calls come whole, streamed or not, and their results go back 
 	expect((await streamed(await bound.stream(QUESTION))).tool_calls).toMatchObject(CALLS);
 	const results = CALLS.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "42" }));
 	expect((await bound.invoke([...QUESTION, answer, ...results])).text).toBe("Hello, world!");
-	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
+	expect(fixture.upstream.requests.at(-1)?.complaints).toEqual([]);
 });
 
 test("structured output comes back as an object, also from a model whose server knows no schema", async () => {

@@ -11,7 +11,7 @@ import {
 	startClientGateway,
 } from "./client-gateway.ts";
 
-let bed: ClientGateway;
+let fixture: ClientGateway;
 let client: OpenAI;
 
 const messages = [{ role: "user" as const, content: "hello" }];
@@ -25,10 +25,10 @@ const FUNCTIONS = [
 ];
 
 beforeAll(async () => {
-	bed = await startClientGateway();
-	client = new OpenAI({ baseURL: bed.baseUrl, apiKey: bed.key, maxRetries: 0 });
+	fixture = await startClientGateway();
+	client = new OpenAI({ baseURL: fixture.baseUrl, apiKey: fixture.key, maxRetries: 0 });
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 test("a chat: text, finish reason, usage, request id", async () => {
 	const { data, request_id } = await client.chat.completions.create({ model: "talk", messages }).withResponse();
@@ -88,7 +88,7 @@ test("a conversation with the calls' results goes back in", async () => {
 	const results = said.tool_calls.map((call) => ({ role: "tool" as const, tool_call_id: call.id, content: "42" }));
 	const next = await client.chat.completions.create({ model: "talk", messages: [...messages, said, ...results], tools: TOOLS });
 	expect(next.choices[0]?.message.content).toBe("Hello, world!");
-	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
+	expect(fixture.upstream.requests.at(-1)?.complaints).toEqual([]);
 });
 
 test("the client's own loop runs the tools until the model has its answer, whole and streamed", async () => {
@@ -116,7 +116,7 @@ test("the client's own loop runs the tools until the model has its answer, whole
 		expect(await runner.finalContent()).toBe("Hello, world!");
 		expect(ran).toEqual(FUNCTIONS.map(({ name, arguments: input }) => [name, input]));
 	}
-	expect(bed.upstream.requests.at(-1)?.complaints).toEqual([]);
+	expect(fixture.upstream.requests.at(-1)?.complaints).toEqual([]);
 });
 
 test("the stream helper tells text, calls and an object of a schema as they grow", async () => {
@@ -148,7 +148,7 @@ test("a JSON schema goes up as it was given and its answer comes down parsed", a
 	const response_format = { type: "json_schema" as const, json_schema: { name: "place", strict: true, schema } };
 	const answer = await client.chat.completions.parse({ model: "schema", messages, response_format });
 	expect(answer.choices[0]?.message.parsed).toEqual({ city: "Zürich" });
-	expect(bed.upstream.requests.at(-1)?.body.response_format).toEqual(response_format);
+	expect(fixture.upstream.requests.at(-1)?.body.response_format).toEqual(response_format);
 });
 
 test("reasoning_content comes beside the text, whole and in deltas", async () => {
@@ -168,7 +168,7 @@ test("logprobs come whole and in chunks", async () => {
 	const body = { model: "likely", messages, logprobs: true, top_logprobs: 2 };
 	const unary = await client.chat.completions.create(body);
 	expect(unary.choices[0]?.logprobs?.content?.map((token) => token.token)).toEqual(["Hello"]);
-	expect(bed.upstream.requests.at(-1)?.body).toMatchObject({ logprobs: true, top_logprobs: 2 });
+	expect(fixture.upstream.requests.at(-1)?.body).toMatchObject({ logprobs: true, top_logprobs: 2 });
 	const tokens: string[] = [];
 	for await (const chunk of await client.chat.completions.create({ ...body, stream: true }))
 		tokens.push(...(chunk.choices[0]?.logprobs?.content ?? []).map((token) => token.token));
@@ -222,16 +222,16 @@ function provoke(fault: Fault, stream: boolean): Promise<Seen> {
 
 for (const stream of [false, true])
 	test(`every error reaches the user with its status, code and text${stream ? ", also where a stream was asked for" : ""}`, async () => {
-		for (const fault of bed.faults) expect(comparable(fault, await provoke(fault, stream))).toEqual(expectedOf(fault));
+		for (const fault of fixture.faults) expect(comparable(fault, await provoke(fault, stream))).toEqual(expectedOf(fault));
 	});
 
 test("a gateway that is full says so, and its text reaches the user", async () => {
-	const { status, message } = await provoke(bed.crowded, false);
-	expect([status, message.includes(bed.crowded.text)]).toEqual([503, true]);
+	const { status, message } = await provoke(fixture.crowded, false);
+	expect([status, message.includes(fixture.crowded.text)]).toEqual([503, true]);
 });
 
 test("a gateway that is full says so with its code", async () => {
-	expect(comparable(bed.crowded, await provoke(bed.crowded, false))).toEqual(expectedOf(bed.crowded));
+	expect(comparable(fixture.crowded, await provoke(fixture.crowded, false))).toEqual(expectedOf(fixture.crowded));
 });
 
 test("an error inside a stream is thrown after the text that came before it, without the upstream's own words", async () => {

@@ -48,14 +48,14 @@ interface PythonSeen extends Seen {
 }
 
 describe.skipIf(!hasPython)("the Python client", () => {
-	let bed: ClientGateway;
+	let fixture: ClientGateway;
 	let report: Report;
 
 	beforeAll(async () => {
 		const made = node("scripts/python-openai.mjs");
 		if (made.status !== 0) throw new Error(made.stderr);
-		bed = await startClientGateway();
-		const { baseUrl, key, faults, crowded } = bed;
+		fixture = await startClientGateway();
+		const { baseUrl, key, faults, crowded } = fixture;
 		const child = Bun.spawn([made.stdout.trim(), join(import.meta.dir, "openai_client.py")], {
 			stdin: new Blob([JSON.stringify({ baseUrl, key, faults, crowded, slashed: SLASHED })]),
 			stdout: "pipe",
@@ -66,7 +66,7 @@ describe.skipIf(!hasPython)("the Python client", () => {
 		if ((await child.exited) !== 0) throw new Error(complaint);
 		report = JSON.parse(output) as Report;
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("a chat: text, finish reason, usage, request id", () => {
 		expect(report.chat).toEqual({
@@ -151,7 +151,7 @@ describe.skipIf(!hasPython)("the Python client", () => {
 
 	for (const kind of ["faults", "faultsOfStreams"] as const)
 		test(`every error reaches the user with its status, code and text${kind === "faults" ? "" : ", also where a stream was asked for"}`, () => {
-			for (const [index, fault] of bed.faults.entries()) {
+			for (const [index, fault] of fixture.faults.entries()) {
 				const seen = report[kind][index];
 				if (seen === undefined) throw new Error(`nothing was reported of ${fault.name}`);
 				expect(comparable(fault, seen)).toEqual(expectedOf(fault));
@@ -159,7 +159,7 @@ describe.skipIf(!hasPython)("the Python client", () => {
 		});
 
 	test("a gateway that is full says so with its code and text", () => {
-		expect(comparable(bed.crowded, report.crowded)).toEqual(expectedOf(bed.crowded));
+		expect(comparable(fixture.crowded, report.crowded)).toEqual(expectedOf(fixture.crowded));
 	});
 
 	test("an error inside a stream is thrown after the text that came before it, without the upstream's own words", () => {

@@ -18,15 +18,15 @@ const CALLS = [
 const PLACES = [{ city: "Zürich" }, { city: "Zürich" }];
 
 describe.skipIf(!hasPython)("Python frameworks", () => {
-	let bed: ClientGateway;
+	let fixture: ClientGateway;
 	let report: { readonly litellm: object; readonly langchain: object };
 
 	beforeAll(async () => {
 		const made = node("scripts/python-frameworks.mjs");
 		if (made.status !== 0) throw new Error(made.stderr);
-		bed = await startClientGateway();
+		fixture = await startClientGateway();
 		const child = Bun.spawn([made.stdout.trim(), join(import.meta.dir, "frameworks_client.py")], {
-			stdin: new Blob([JSON.stringify({ baseUrl: bed.baseUrl, key: bed.key })]),
+			stdin: new Blob([JSON.stringify({ baseUrl: fixture.baseUrl, key: fixture.key })]),
 			stdout: "pipe",
 			stderr: "pipe",
 			env: { ...process.env, NO_PROXY: "*" },
@@ -35,7 +35,7 @@ describe.skipIf(!hasPython)("Python frameworks", () => {
 		if ((await child.exited) !== 0) throw new Error(complaint);
 		report = JSON.parse(output) as typeof report;
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("LiteLLM: texts, streams, calls and their loop, schemas, thoughts, errors, several at once", () => {
 		expect(report.litellm).toEqual({
@@ -60,6 +60,6 @@ describe.skipIf(!hasPython)("Python frameworks", () => {
 	});
 
 	test("what they send is a good request", () => {
-		expect(bed.upstream.requests.flatMap(({ complaints }) => complaints)).toEqual([]);
+		expect(fixture.upstream.requests.flatMap(({ complaints }) => complaints)).toEqual([]);
 	});
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createRequire } from "node:module";
 import { ALLOWED, COUNTER_BYTECODE } from "../support/counter-contract/index.ts";
-import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
+import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-fixture.ts";
 
 function castProgram(): string | null {
 	const machine = `${process.platform === "win32" ? "win32" : process.platform}-${process.arch === "x64" ? "amd64" : process.arch}`;
@@ -19,12 +19,12 @@ const program = castProgram();
 if (program === null) console.log(`cast has no program for ${process.platform} ${process.arch}: its tests are skipped.`);
 
 describe.skipIf(program === null)("cast", () => {
-	let bed: ClientChain;
+	let fixture: ClientChain;
 	let counter = "";
 
 	/** Runs it with the key in a header; throws with what it complained. */
 	async function cast(...args: readonly string[]): Promise<string> {
-		const env = { ETH_RPC_URL: bed.url, ETH_RPC_HEADERS: `Authorization: Bearer ${bed.key.secret}`, NO_PROXY: "*" };
+		const env = { ETH_RPC_URL: fixture.url, ETH_RPC_HEADERS: `Authorization: Bearer ${fixture.key.secret}`, NO_PROXY: "*" };
 		const child = Bun.spawn([program ?? "", ...args], {
 			stdout: "pipe",
 			stderr: "pipe",
@@ -42,10 +42,10 @@ describe.skipIf(program === null)("cast", () => {
 		};
 
 	beforeAll(async () => {
-		bed = await startClientChain();
+		fixture = await startClientChain();
 		counter = (await send("--create", COUNTER_BYTECODE)).contractAddress ?? "";
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("reads", async () => {
 		expect(await cast("chain-id")).toBe(String(CHAIN_ID));

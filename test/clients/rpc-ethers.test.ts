@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Contract, ContractFactory, FetchRequest, isError, JsonRpcProvider, parseEther, type Signer, Wallet } from "ethers";
 import { ALLOWED, COUNTER_ABI, COUNTER_BYTECODE } from "../support/counter-contract/index.ts";
-import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
+import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-fixture.ts";
 
 describe("ethers 6", () => {
-	let bed: ClientChain;
+	let fixture: ClientChain;
 	let provider: JsonRpcProvider;
 	let signer: Signer;
 	let counter: Contract;
 
 	beforeAll(async () => {
-		bed = await startClientChain();
-		const request = new FetchRequest(bed.url);
-		request.setHeader("Authorization", `Bearer ${bed.key.secret}`);
+		fixture = await startClientChain();
+		const request = new FetchRequest(fixture.url);
+		request.setHeader("Authorization", `Bearer ${fixture.key.secret}`);
 		// Without its own memory of a quarter of a second: there a second transaction would get the first one's nonce.
 		provider = new JsonRpcProvider(request, undefined, { polling: true, pollingInterval: 100, cacheTimeout: -1 });
 		signer = new Wallet(SENDER_KEY, provider);
@@ -23,7 +23,7 @@ describe("ethers 6", () => {
 	});
 	afterAll(async () => {
 		provider.destroy();
-		await bed.stop();
+		await fixture.stop();
 	});
 
 	test("finds out the network, and reads", async () => {
@@ -34,13 +34,13 @@ describe("ethers 6", () => {
 	});
 
 	test("calls at the same time are one request, and are paid one by one", async () => {
-		const before = await bed.gate.posts();
-		const credits = await bed.credits();
+		const before = await fixture.gate.posts();
+		const credits = await fixture.credits();
 		const numbers = Array.from({ length: 20 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, "0")}`);
 		expect(await Promise.all(numbers.map((address) => provider.getCode(address)))).toHaveLength(20);
-		expect((await bed.gate.posts()).length - before.length).toBe(1);
+		expect((await fixture.gate.posts()).length - before.length).toBe(1);
 		// Beside them ethers asks for the chain's id.
-		expect((await bed.credits()) - credits).toBe(21 * 20);
+		expect((await fixture.credits()) - credits).toBe(21 * 20);
 	});
 
 	test("sends value and waits for the receipt", async () => {
@@ -91,8 +91,8 @@ describe("ethers 6", () => {
 	});
 
 	test("hears of filters that it needs the option for polling", async () => {
-		const request = new FetchRequest(bed.url);
-		request.setHeader("Authorization", `Bearer ${bed.key.secret}`);
+		const request = new FetchRequest(fixture.url);
+		request.setHeader("Authorization", `Bearer ${fixture.key.secret}`);
 		const plain = new JsonRpcProvider(request, CHAIN_ID, { staticNetwork: true });
 		const refused = await plain.send("eth_newBlockFilter", []).catch((error: unknown) => error);
 		plain.destroy();

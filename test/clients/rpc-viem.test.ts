@@ -15,7 +15,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { base } from "viem/chains";
 import { ALLOWED, COUNTER_BYTECODE } from "../support/counter-contract/index.ts";
-import { type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
+import { type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-fixture.ts";
 
 const ABI = parseAbi([
 	"error TooMuch(uint256 asked, uint256 allowed)",
@@ -24,18 +24,18 @@ const ABI = parseAbi([
 	"function add(uint256 amount) returns (uint256)",
 ]);
 
-function clientsOf(bed: ClientChain) {
-	const fetchOptions = { headers: { Authorization: `Bearer ${bed.key.secret}` } };
-	const transport = http(bed.url, { batch: { batchSize: 100 }, fetchOptions, retryCount: 0 });
+function clientsOf(fixture: ClientChain) {
+	const fetchOptions = { headers: { Authorization: `Bearer ${fixture.key.secret}` } };
+	const transport = http(fixture.url, { batch: { batchSize: 100 }, fetchOptions, retryCount: 0 });
 	const publicClient = createPublicClient({ chain: base, transport, pollingInterval: 100 });
 	// A filter is refused with the whole batch that it is in: who listens asks for one thing at a time.
-	const listener = createPublicClient({ chain: base, transport: http(bed.url, { fetchOptions }), pollingInterval: 100 });
+	const listener = createPublicClient({ chain: base, transport: http(fixture.url, { fetchOptions }), pollingInterval: 100 });
 	const wallet = createWalletClient({ account: privateKeyToAccount(SENDER_KEY), chain: base, transport });
 	return { publicClient, listener, wallet };
 }
 
 describe("viem", () => {
-	let bed: ClientChain;
+	let fixture: ClientChain;
 	let clients: ReturnType<typeof clientsOf>;
 	let address: Hex;
 	let counter: GetContractReturnType<typeof ABI, ReturnType<typeof clientsOf>["publicClient"]>;
@@ -46,15 +46,15 @@ describe("viem", () => {
 	};
 
 	beforeAll(async () => {
-		bed = await startClientChain();
-		clients = clientsOf(bed);
+		fixture = await startClientChain();
+		clients = clientsOf(fixture);
 		const hash = await clients.wallet.deployContract({ abi: ABI, bytecode: COUNTER_BYTECODE, args: [] });
 		const { contractAddress } = await clients.publicClient.waitForTransactionReceipt({ hash });
 		if (contractAddress == null) throw new Error("no contract was made");
 		address = contractAddress;
 		counter = getContract({ address, abi: ABI, client: clients.publicClient });
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("asks 250 things in one moment, in batches that fit", async () => {
 		const addresses = Array.from({ length: 250 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex);
@@ -71,12 +71,12 @@ describe("viem", () => {
 	});
 
 	test("calls at the same time are one request, and are paid one by one", async () => {
-		const before = await bed.gate.posts();
-		const credits = await bed.credits();
+		const before = await fixture.gate.posts();
+		const credits = await fixture.credits();
 		const addresses = Array.from({ length: 20 }, (_, index): Hex => `0x${(index + 1).toString(16).padStart(40, "0")}`);
 		await Promise.all(addresses.map((one) => clients.publicClient.getBalance({ address: one })));
-		expect((await bed.gate.posts()).length - before.length).toBe(1);
-		expect((await bed.credits()) - credits).toBe(400);
+		expect((await fixture.gate.posts()).length - before.length).toBe(1);
+		expect((await fixture.credits()) - credits).toBe(400);
 	});
 
 	test("sends value and waits for the receipt", async () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Contract, HttpProvider, Web3 } from "web3";
 import { ALLOWED, COUNTER_BYTECODE } from "../support/counter-contract/index.ts";
-import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
+import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-fixture.ts";
 
 const uint = (name: string) => ({ name, type: "uint256", internalType: "uint256" }) as const;
 const ABI = [
@@ -22,30 +22,32 @@ const ABI = [
 ] as const;
 
 describe("web3.js", () => {
-	let bed: ClientChain;
+	let fixture: ClientChain;
 	let web3: Web3;
 	let counter: Contract<typeof ABI>;
 
 	beforeAll(async () => {
-		bed = await startClientChain();
-		web3 = new Web3(new HttpProvider(bed.url, { providerOptions: { headers: { Authorization: `Bearer ${bed.key.secret}` } } }));
+		fixture = await startClientChain();
+		web3 = new Web3(
+			new HttpProvider(fixture.url, { providerOptions: { headers: { Authorization: `Bearer ${fixture.key.secret}` } } }),
+		);
 		web3.eth.accounts.wallet.add(SENDER_KEY);
 		const draft = new web3.eth.Contract(ABI);
 		const deployed = await draft.deploy({ data: COUNTER_BYTECODE }).send({ from: SENDER });
 		counter = new web3.eth.Contract(ABI, deployed.options.address);
 		counter.setProvider(web3.currentProvider);
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("reads, alone and in a batch of its own", async () => {
 		expect(await web3.eth.getChainId()).toBe(BigInt(CHAIN_ID));
 		expect(await web3.eth.getBalance(RECEIVER, "earliest")).toBe(0n);
-		const before = await bed.gate.posts();
+		const before = await fixture.gate.posts();
 		const batch = new web3.BatchRequest();
 		const asked = ["eth_chainId", "eth_blockNumber"].map((method) => batch.add({ jsonrpc: "2.0", method, params: [] }));
 		await batch.execute();
 		expect(await asked[0]).toBe(`0x${CHAIN_ID.toString(16)}`);
-		expect((await bed.gate.posts()).length - before.length).toBe(1);
+		expect((await fixture.gate.posts()).length - before.length).toBe(1);
 	});
 
 	test("sends value and waits for the receipt", async () => {

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { encodeErrorResult, parseEther } from "viem";
 import { ALLOWED, COUNTER_ABI, COUNTER_BYTECODE } from "../support/counter-contract/index.ts";
-import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-bed.ts";
+import { CHAIN_ID, type ClientChain, RECEIVER, SENDER, SENDER_KEY, startClientChain } from "./rpc-fixture.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const hasPython = ["python3", "python", "py"].some((name) => spawnSync(name, ["-c", "import venv, ensurepip"]).status === 0);
@@ -23,16 +23,16 @@ interface Report {
 }
 
 describe.skipIf(!hasPython)("web3.py", () => {
-	let bed: ClientChain;
+	let fixture: ClientChain;
 	let report: Report;
 
 	beforeAll(async () => {
 		const made = spawnSync("node", ["scripts/python-web3.mjs"], { cwd: ROOT, encoding: "utf8" });
 		if (made.status !== 0) throw new Error(made.stderr);
-		bed = await startClientChain();
+		fixture = await startClientChain();
 		const given = {
-			url: bed.url,
-			key: bed.key.secret,
+			url: fixture.url,
+			key: fixture.key.secret,
 			senderKey: SENDER_KEY,
 			receiver: RECEIVER,
 			abi: COUNTER_ABI,
@@ -48,7 +48,7 @@ describe.skipIf(!hasPython)("web3.py", () => {
 		if ((await child.exited) !== 0) throw new Error(complaint);
 		report = JSON.parse(output) as Report;
 	});
-	afterAll(() => bed.stop());
+	afterAll(() => fixture.stop());
 
 	test("reads, alone and in a batch", () => {
 		expect([report.chainId, report.connected, report.batch]).toEqual([CHAIN_ID, true, [0, 1, 2]]);

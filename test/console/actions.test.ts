@@ -4,19 +4,19 @@ import sharp from "sharp";
 import { keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { TOOL_SPEECH } from "../support/chat-answers.ts";
-import { CHROMIUM, type ConsoleBed, findings, signIn, startConsoleBed } from "../support/console-bed.ts";
+import { CHROMIUM, type ConsoleFixture, findings, signIn, startConsoleFixture } from "../support/console-fixture.ts";
 
 if (CHROMIUM === null) console.log("No Chromium here: the tests of the console's actions are skipped.");
 const act = test.skipIf(CHROMIUM === null);
 
-let bed: ConsoleBed;
+let fixture: ConsoleFixture;
 beforeAll(async () => {
-	if (CHROMIUM !== null) bed = await startConsoleBed();
+	if (CHROMIUM !== null) fixture = await startConsoleFixture();
 });
-afterAll(() => bed?.stop());
+afterAll(() => fixture?.stop());
 afterEach(() => {
-	bed?.chat.reset();
-	expect(bed?.complaints.splice(0) ?? []).toEqual([]);
+	fixture?.chat.reset();
+	expect(fixture?.complaints.splice(0) ?? []).toEqual([]);
 });
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
@@ -26,7 +26,7 @@ const figure = (page: Page, name: string) => page.locator(".figure", { hasText: 
 
 /** Makes an account with so much money, and is on its page. */
 async function account(name: string, creditUsd = ""): Promise<Page> {
-	const page = await bed.at("/accounts");
+	const page = await fixture.at("/accounts");
 	await press(page, "New account");
 	await page.getByLabel("Name").fill(name);
 	await page.getByLabel("Starting credit in USD").fill(creditUsd);
@@ -48,7 +48,7 @@ async function newKey(page: Page, description: string, fill: (dialog: Page) => P
 }
 
 const ask = (key: string) =>
-	fetch(`${bed.url}/api/v1/chat/completions`, {
+	fetch(`${fixture.url}/api/v1/chat/completions`, {
 		method: "POST",
 		headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
 		body: JSON.stringify({ model: "text-large", messages: [{ role: "user", content: "Say hello." }] }),
@@ -70,7 +70,7 @@ act("makes an account, credits it once, takes back, refunds a request, and books
 	await page.getByLabel("Amount in USD").fill("100");
 	await page.getByRole("dialog").getByRole("button", { name: "Debit" }).click();
 	await page.getByRole("dialog").getByRole("alert").waitFor();
-	expect(bed.complaints.splice(0).length).toBeGreaterThan(0);
+	expect(fixture.complaints.splice(0).length).toBeGreaterThan(0);
 	await page.getByLabel("Amount in USD").fill("7.000000001");
 	await page.getByRole("dialog").getByRole("button", { name: "Debit" }).click();
 	await figure(page, "USD").getByText("$30.00").waitFor();
@@ -136,9 +136,9 @@ act("makes a key whose secret is shown once, limits it, and revokes it", async (
 });
 
 act("tells usage by model and key, keeps the view in its address, and gives it as CSV", async () => {
-	await bed.charge("text-large");
-	await bed.charge("text-plain");
-	const page = await bed.at("/usage?by=model");
+	await fixture.charge("text-large");
+	await fixture.charge("text-plain");
+	const page = await fixture.at("/usage?by=model");
 	await page.getByRole("rowheader", { name: "text-plain" }).waitFor();
 	await page.getByLabel("key", { exact: true }).check();
 	await page.getByRole("columnheader", { name: "Key" }).waitFor();
@@ -154,7 +154,7 @@ act("tells usage by model and key, keeps the view in its address, and gives it a
 });
 
 act("shows the margin of a model with costs, and of one without that it is not known", async () => {
-	const page = await bed.at("/margin");
+	const page = await fixture.at("/margin");
 	const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("rowheader", { name }) });
 	await row("text-large").getByText("%").waitFor();
 	await row("text-plain").getByText("not set").waitFor();
@@ -162,36 +162,36 @@ act("shows the margin of a model with costs, and of one without that it is not k
 });
 
 act("asks an upstream now, audits the books, sets the log level, and says what came of it", async () => {
-	const page = await bed.at("/models");
+	const page = await fixture.at("/models");
 	await page.getByRole("button", { name: "Ask now: scripted" }).click();
 	await said(page, "scripted answered in");
 	await page.getByLabel("Find a model").fill("text-pl");
 	await page.getByRole("rowheader", { name: "text-large" }).waitFor({ state: "detached" });
-	await page.goto(`${bed.url}/console/books`);
+	await page.goto(`${fixture.url}/console/books`);
 	await press(page, "Audit now");
 	await page.getByText("The books balance").waitFor();
-	await page.goto(`${bed.url}/console/settings`);
+	await page.goto(`${fixture.url}/console/settings`);
 	await page.getByRole("combobox", { name: "Level" }).selectOption("warn");
 	await said(page, "The log level is warn");
 	await page.close();
 });
 
 act("a change goes through where its tab has missed that somebody signed in anew", async () => {
-	const page = await bed.at("/settings");
-	const other = await bed.at("/");
+	const page = await fixture.at("/settings");
+	const other = await fixture.at("/");
 	await other.getByRole("button", { name: "Sign out" }).click();
 	await other.getByRole("heading", { name: "Sign in" }).waitFor();
 	await signIn(other);
 	await other.getByText("Requests a second").waitFor();
-	bed.complaints.length = 0;
+	fixture.complaints.length = 0;
 	await page.getByRole("combobox", { name: "Level" }).selectOption("error");
 	await said(page, "The log level is error");
-	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("403")]);
+	expect(fixture.complaints.splice(0)).toEqual([expect.stringContaining("403")]);
 	await Promise.all([page.close(), other.close()]);
 });
 
 act("says what went wrong on the server, under its id, and tries again when asked", async () => {
-	const page = await bed.at("/");
+	const page = await fixture.at("/");
 	const refusal = {
 		status: 500,
 		headers: { "x-request-id": "f".repeat(32) },
@@ -202,7 +202,7 @@ act("says what went wrong on the server, under its id, and tries again when aske
 	const alert = page.getByRole("alert");
 	await alert.getByText("The disk is full").waitFor();
 	expect(await alert.textContent()).toContain("f".repeat(32));
-	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("500")]);
+	expect(fixture.complaints.splice(0)).toEqual([expect.stringContaining("500")]);
 	await press(page, "Try again");
 	await page.getByText("Sold", { exact: true }).first().waitFor();
 	expect(await alert.count()).toBe(0);
@@ -210,17 +210,17 @@ act("says what went wrong on the server, under its id, and tries again when aske
 });
 
 act("starts a reconciliation, and shows why there is none", async () => {
-	const page = await bed.at("/wallets?tab=reconcile");
+	const page = await fixture.at("/wallets?tab=reconcile");
 	await press(page, "Reconcile now");
 	await press(page, "Reconcile");
 	await page.getByRole("alertdialog").getByRole("alert").getByText("No receiver is configured").waitFor();
-	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("503")]);
+	expect(fixture.complaints.splice(0)).toEqual([expect.stringContaining("503")]);
 	await page.close();
 });
 
 act("fetches an asset and shows how far it is", async () => {
-	const page = await bed.at("/assets");
-	const { assets } = (await (await page.request.get(`${bed.url}/console/api/assets`)).json()) as {
+	const page = await fixture.at("/assets");
+	const { assets } = (await (await page.request.get(`${fixture.url}/console/api/assets`)).json()) as {
 		assets: { name: string; state: string }[];
 	};
 	const wanted = assets.find(({ state }) => state === "absent")?.name ?? "";
@@ -237,9 +237,9 @@ act("fetches an asset and shows how far it is", async () => {
 
 act("shows who asked a model for what it lacks", async () => {
 	const tools = [{ type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } }];
-	const page = await bed.at("/refusals");
-	const session = (await (await page.request.get(`${bed.url}/console/api/session`)).json()) as { csrfToken: string };
-	const refused = await page.request.post(`${bed.url}/console/api/play/chat/completions`, {
+	const page = await fixture.at("/refusals");
+	const session = (await (await page.request.get(`${fixture.url}/console/api/session`)).json()) as { csrfToken: string };
+	const refused = await page.request.post(`${fixture.url}/console/api/play/chat/completions`, {
 		headers: { "x-csrf-token": session.csrfToken },
 		data: { model: "text-plain", messages: [{ role: "user", content: "?" }], tools },
 	});
@@ -259,7 +259,7 @@ act("shows who asked a model for what it lacks", async () => {
 const cost = (page: Page) => page.locator("dd").filter({ hasText: "$" }).first();
 
 act("chats by stream, shows what it cost and the headers, and copies the same request as code", async () => {
-	const page = await bed.at("/play/chat");
+	const page = await fixture.at("/play/chat");
 	await page.getByLabel("Model").fill("text-large");
 	await page.getByLabel("Message").fill("Say hello.");
 	await press(page, "Send");
@@ -277,8 +277,8 @@ act("chats by stream, shows what it cost and the headers, and copies the same re
 });
 
 act("has the reader answer a model's calls of tools, and goes on with the results", async () => {
-	bed.chat.next({ speech: TOOL_SPEECH });
-	const page = await bed.at("/play/chat");
+	fixture.chat.next({ speech: TOOL_SPEECH });
+	const page = await fixture.at("/play/chat");
 	await page.getByLabel("Model").fill("text-large");
 	await press(page, "Put in a sample tool");
 	await page.getByLabel("Message").fill("What is the weather?");
@@ -288,7 +288,7 @@ act("has the reader answer a model's calls of tools, and goes on with the result
 	await page.getByLabel("What weather gives back").fill("rain");
 	await press(page, "Send results");
 	await page.getByRole("log").getByText("Hello, world!").waitFor();
-	const messages = bed.chat.requests.at(-1)?.body.messages;
+	const messages = fixture.chat.requests.at(-1)?.body.messages;
 	expect(messages).toMatchObject([
 		{ role: "user" },
 		{ role: "assistant", tool_calls: [{ id: "call_a" }, { id: "call_b" }] },
@@ -299,12 +299,12 @@ act("has the reader answer a model's calls of tools, and goes on with the result
 });
 
 act("a chat that is refused says why, and can be sent again", async () => {
-	const page = await bed.at("/play/chat");
+	const page = await fixture.at("/play/chat");
 	await page.getByLabel("Model").fill("no-such-model");
 	await page.getByLabel("Message").fill("Say hello.");
 	await press(page, "Send");
 	await page.getByRole("alert").waitFor();
-	bed.complaints.length = 0;
+	fixture.complaints.length = 0;
 	await page.getByText("nothing: what fails is free").waitFor();
 	await page.getByLabel("Model").fill("text-large");
 	await press(page, "Send again");
@@ -313,29 +313,29 @@ act("a chat that is refused says why, and can be sent again", async () => {
 });
 
 act("a chat that is stopped ends at the upstream", async () => {
-	bed.chat.next({ hang: "after-first-chunk" });
-	const page = await bed.at("/play/chat");
+	fixture.chat.next({ hang: "after-first-chunk" });
+	const page = await fixture.at("/play/chat");
 	await page.getByLabel("Model").fill("text-large");
 	await page.getByLabel("Message").fill("Say hello.");
 	await press(page, "Send");
 	await page.getByText("running, 200").waitFor();
 	await press(page, "Stop");
 	await page.getByText("stopped, 200").waitFor();
-	await bed.chat.requests.at(-1)?.aborted;
+	await fixture.chat.requests.at(-1)?.aborted;
 	await cost(page).waitFor();
 	// Until its charge is booked, the request is not there.
-	bed.complaints.length = 0;
+	fixture.complaints.length = 0;
 	await page.close();
 });
 
 act("speaks a text into a player, with its voices offered and its cost shown", async () => {
-	const page = await bed.at("/play/speech");
+	const page = await fixture.at("/play/speech");
 	await page.getByLabel("Text").fill("Hello there.");
 	await press(page, "Speak");
 	await page.locator("audio").waitFor();
 	expect(await page.locator("audio").getAttribute("src")).toStartWith("blob:");
 	await cost(page).waitFor();
-	expect(bed.speech.requests.at(-1)?.body).toMatchObject({ input: "Hello there.", voice: "bf_emma" });
+	expect(fixture.speech.requests.at(-1)?.body).toMatchObject({ input: "Hello there.", voice: "bf_emma" });
 	await page.close();
 });
 
@@ -343,7 +343,7 @@ act("edits a picture here, and shows it before and after", async () => {
 	const picture = await sharp({ create: { width: 640, height: 400, channels: 3, background: "#c33" } })
 		.png()
 		.toBuffer();
-	const page = await bed.at("/play/images");
+	const page = await fixture.at("/play/images");
 	await page.getByLabel("Picture").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: picture });
 	await page.getByText("640 × 400").waitFor();
 	await page.getByLabel("Safe mode").uncheck();
@@ -355,7 +355,7 @@ act("edits a picture here, and shows it before and after", async () => {
 });
 
 act("reads a document that is dropped", async () => {
-	const page = await bed.at("/play/documents");
+	const page = await fixture.at("/play/documents");
 	await page.evaluate(`{
 		const transfer = new DataTransfer();
 		transfer.items.add(new File(["Revenue grew by 12 percent."], "report.txt", { type: "text/plain" }));
@@ -379,13 +379,13 @@ act("a transaction that is sent stands in the audit of sends with its hash and o
 		maxFeePerGas: 10n ** 10n,
 		maxPriorityFeePerGas: 1n,
 	});
-	const page = await bed.at("/play/rpc");
+	const page = await fixture.at("/play/rpc");
 	await page.getByLabel("Method").fill("eth_sendRawTransaction");
 	await page.getByLabel("Params, as JSON").fill(JSON.stringify([raw]));
 	await press(page, "Call");
 	await page.getByRole("region", { name: "the result" }).getByText(keccak256(raw)).waitFor();
 	await cost(page).waitFor();
-	await page.goto(`${bed.url}/console/sends?hash=${keccak256(raw)}`);
+	await page.goto(`${fixture.url}/console/sends?hash=${keccak256(raw)}`);
 	const row = page.getByRole("row", { name: "eth_sendRawTransaction" });
 	await row.getByText("accepted").waitFor();
 	await row.getByTitle(keccak256(raw)).waitFor();
@@ -395,7 +395,7 @@ act("a transaction that is sent stands in the audit of sends with its hash and o
 });
 
 act("calls a chain's node, and refuses params that are no JSON before they are sent", async () => {
-	const page = await bed.at("/play/rpc");
+	const page = await fixture.at("/play/rpc");
 	await page.getByLabel("Method").fill("eth_chainId");
 	await page.getByLabel("Params, as JSON").fill("[oops");
 	expect(await page.getByRole("button", { name: "Call", exact: true }).isDisabled()).toBe(true);

@@ -4,31 +4,31 @@ import { builtConsole } from "../../src/gateway/console-build.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
 import {
 	CHROMIUM,
-	type ConsoleBed,
+	type ConsoleFixture,
 	findings,
 	MANY_KEYS,
 	NEEDLE,
 	signIn,
-	startConsoleBed,
+	startConsoleFixture,
 	UPSTREAM_KEY,
-} from "../support/console-bed.ts";
+} from "../support/console-fixture.ts";
 import { until } from "../support/until.ts";
 
 if (CHROMIUM === null) console.log("No Chromium here: the tests of the console's pages are skipped.");
 const look = test.skipIf(CHROMIUM === null);
 
-let bed: ConsoleBed;
+let fixture: ConsoleFixture;
 let requestId: string;
 beforeAll(async () => {
 	if (CHROMIUM === null) return;
-	bed = await startConsoleBed({ manyKeys: true });
-	requestId = await bed.charge();
-	await bed.charge("text-plain");
+	fixture = await startConsoleFixture({ manyKeys: true });
+	requestId = await fixture.charge();
+	await fixture.charge("text-plain");
 });
-afterAll(() => bed?.stop());
+afterAll(() => fixture?.stop());
 afterEach(() => {
 	// Above all a violation of the pages' policy: nothing inline, nothing from elsewhere.
-	expect(bed?.complaints.splice(0) ?? []).toEqual([]);
+	expect(fixture?.complaints.splice(0) ?? []).toEqual([]);
 });
 
 const PAGES: readonly (readonly [path: string, heading: string, shows: string])[] = [
@@ -59,12 +59,12 @@ let shown: Page | null = null;
 
 /** Goes to a page as its reader does: by the list of pages, where it has the path. */
 async function show(path: string): Promise<Page> {
-	shown ??= await bed.at("/");
+	shown ??= await fixture.at("/");
 	await shown.setViewportSize({ width: 1280, height: 900 });
 	await shown.emulateMedia({ colorScheme: "light" });
 	const link = shown.locator(`.rail nav a[href="/console${path}"]`);
 	if ((await link.count()) === 1) await link.click();
-	else await shown.goto(`${bed.url}/console${path}`);
+	else await shown.goto(`${fixture.url}/console${path}`);
 	return shown;
 }
 
@@ -81,31 +81,31 @@ for (const [path, heading, shows] of PAGES)
 	});
 
 look("the page to sign in says why a key is refused, and leads back to the page that was asked for", async () => {
-	const page = await bed.stranger();
-	await page.goto(`${bed.url}/console/usage?by=model`);
+	const page = await fixture.stranger();
+	await page.goto(`${fixture.url}/console/usage?by=model`);
 	await page.getByRole("heading", { name: "Sign in" }).waitFor();
 	expect(await findings(page)).toEqual([]);
 	await signIn(page, "sk_adm_not-a-key");
 	await page.getByRole("alert").waitFor();
-	expect(bed.complaints.splice(0)).toEqual(expect.arrayContaining([expect.stringContaining("401")]));
+	expect(fixture.complaints.splice(0)).toEqual(expect.arrayContaining([expect.stringContaining("401")]));
 	await signIn(page);
-	await page.waitForURL(`${bed.url}/console/usage?by=model`);
+	await page.waitForURL(`${fixture.url}/console/usage?by=model`);
 	await page.getByRole("rowheader", { name: "text-large" }).waitFor();
 	await page.context().close();
 });
 
 look("an address in a link to sign in cannot lead out of the console", async () => {
-	const page = await bed.stranger();
-	await page.goto(`${bed.url}/console/sign-in?back=${encodeURIComponent("/console//evil.example/")}`);
+	const page = await fixture.stranger();
+	await page.goto(`${fixture.url}/console/sign-in?back=${encodeURIComponent("/console//evil.example/")}`);
 	await signIn(page);
-	await page.waitForURL(`${bed.url}/console/`);
-	bed.complaints.length = 0;
+	await page.waitForURL(`${fixture.url}/console/`);
+	fixture.complaints.length = 0;
 	await page.context().close();
 });
 
 look("a session that has ended leads to the sign-in page and from there back", async () => {
-	const page = await bed.stranger();
-	await page.goto(`${bed.url}/console/sign-in?back=${encodeURIComponent("/console/accounts?search=oper")}`);
+	const page = await fixture.stranger();
+	await page.goto(`${fixture.url}/console/sign-in?back=${encodeURIComponent("/console/accounts?search=oper")}`);
 	await signIn(page);
 	await page.getByRole("link", { name: "operator" }).waitFor();
 	await page.context().clearCookies();
@@ -116,24 +116,24 @@ look("a session that has ended leads to the sign-in page and from there back", a
 	expect(new URL(page.url()).search).toBe("?search=operator");
 	await page.getByRole("button", { name: "Sign out" }).click();
 	await page.getByRole("heading", { name: "Sign in" }).waitFor();
-	bed.complaints.length = 0;
+	fixture.complaints.length = 0;
 	await page.context().close();
 });
 
 look("one request is found by its X-Request-ID, with its price to the last place", async () => {
-	const page = await bed.at(`/requests?id=${requestId}`);
+	const page = await fixture.at(`/requests?id=${requestId}`);
 	await page.getByText("text-large", { exact: true }).first().waitFor();
 	// 9 tokens in at 0.5 and 4 out at 1.5 USD a million.
 	await page.getByTitle("0.0000105 USD").first().waitFor();
 	await page.getByLabel("X-Request-ID").fill("0".repeat(32));
 	await page.getByRole("button", { name: "Find" }).click();
 	await page.getByText("No request is booked under this id").waitFor();
-	expect(bed.complaints.splice(0)).toEqual([expect.stringContaining("404")]);
+	expect(fixture.complaints.splice(0)).toEqual([expect.stringContaining("404")]);
 	await page.close();
 });
 
 look("10,000 keys are scrolled with few rows in the document, and found by a word", async () => {
-	const page = await bed.at("/keys");
+	const page = await fixture.at("/keys");
 	const list = page.getByRole("region", { name: "Keys" });
 	await list.getByRole("row").nth(5).waitFor();
 	await list.hover();
@@ -148,13 +148,13 @@ look("10,000 keys are scrolled with few rows in the document, and found by a wor
 	expect(await list.getByRole("rowheader").textContent()).toContain("007777");
 	await page.getByLabel("Find").fill("no key has this");
 	await page.getByText("No key matches").waitFor();
-	const { data } = (await (await page.request.get(`${bed.url}/console/api/keys?limit=1`)).json()) as { data: unknown[] };
+	const { data } = (await (await page.request.get(`${fixture.url}/console/api/keys?limit=1`)).json()) as { data: unknown[] };
 	expect([data.length, MANY_KEYS]).toEqual([1, 10_000]);
 	await page.close();
 });
 
 look("times are the reader's own, with UTC beside them", async () => {
-	const page = await bed.at("/accounts");
+	const page = await fixture.at("/accounts");
 	const moment = page.locator("time").first();
 	const at = new Date((await moment.getAttribute("datetime")) ?? "");
 	const inIndia = new Date(at.getTime() + 5.5 * 3_600_000).toISOString().slice(0, 19).replace("T", " ");
@@ -164,7 +164,7 @@ look("times are the reader's own, with UTC beside them", async () => {
 });
 
 look("a chart can be read as a table", async () => {
-	const page = await bed.at("/usage?by=day,model");
+	const page = await fixture.at("/usage?by=day,model");
 	const chart = page.getByRole("figure", { name: "Charged, by day" });
 	await chart.getByRole("button", { name: "Table" }).click();
 	expect(await chart.getByRole("row").count()).toBe(31);
@@ -172,7 +172,7 @@ look("a chart can be read as a table", async () => {
 });
 
 look("the theme follows the system until one is chosen, and the choice stays", async () => {
-	const page = await bed.at("/settings");
+	const page = await fixture.at("/settings");
 	const ground = () => page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor");
 	const light = await ground();
 	await page.emulateMedia({ colorScheme: "dark" });
@@ -189,7 +189,7 @@ look("the theme follows the system until one is chosen, and the choice stays", a
 });
 
 look("everything is reached by keyboard: the page past the list, and a dialog and back out of it", async () => {
-	const page = await bed.at("/accounts");
+	const page = await fixture.at("/accounts");
 	/** Focus moves a moment after what moved it. */
 	const focused = (text: string) => page.waitForFunction(`document.activeElement.textContent === ${JSON.stringify(text)}`);
 	await page.keyboard.press("Tab");
@@ -211,7 +211,7 @@ look("everything is reached by keyboard: the page past the list, and a dialog an
 });
 
 look("on a phone a menu leads from page to page", async () => {
-	const page = await bed.at("/", 390);
+	const page = await fixture.at("/", 390);
 	await page.getByRole("button", { name: "Menu" }).click();
 	expect(await findings(page)).toEqual([]);
 	await page.getByRole("link", { name: "Books" }).click();
@@ -222,7 +222,7 @@ look("on a phone a menu leads from page to page", async () => {
 });
 
 look("no page shows a secret of the configuration", async () => {
-	const page = await bed.at("/settings");
+	const page = await fixture.at("/settings");
 	await page.getByLabel("Find a setting").fill("upstreams.scripted");
 	await page.getByRole("row", { name: "upstreams.scripted.key hidden" }).waitFor();
 	await page.getByRole("button", { name: "JSON" }).click();
@@ -231,14 +231,14 @@ look("no page shows a secret of the configuration", async () => {
 });
 
 look("a server that is gone has a banner, and what is shown comes alive again with it", async () => {
-	const page = await bed.at("/accounts");
+	const page = await fixture.at("/accounts");
 	await page.getByRole("link", { name: "operator" }).waitFor();
-	await bed.kill();
+	await fixture.kill();
 	await page.getByLabel("Find").fill("customer 7");
 	const banner = page.getByText("The server does not answer.");
 	await banner.first().waitFor();
 	expect(await findings(page)).toEqual([]);
-	await bed.restart();
+	await fixture.restart();
 	await page
 		.getByRole("button", { name: "Ask now" })
 		.click({ timeout: 3_000 })
@@ -247,7 +247,7 @@ look("a server that is gone has a banner, and what is shown comes alive again wi
 		});
 	await page.getByRole("link", { name: "Customer 7" }).waitFor();
 	await page.getByText("asked again every two seconds").waitFor({ state: "detached" });
-	bed.complaints.length = 0;
+	fixture.complaints.length = 0;
 	await page.close();
 });
 

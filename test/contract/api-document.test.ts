@@ -15,14 +15,14 @@ interface ApiDocument {
 	readonly components: { readonly schemas: Readonly<Record<string, { readonly enum?: readonly string[] }>> };
 }
 
-let bed: ContractGateway;
+let fixture: ContractGateway;
 let document: ApiDocument;
 
 beforeAll(async () => {
-	bed = await startContractGateway();
-	document = (await bed.document()) as ApiDocument;
+	fixture = await startContractGateway();
+	document = (await fixture.document()) as ApiDocument;
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const operation = (method: string, path: string): Operation => {
 	const found = document.paths[path]?.[method];
@@ -65,7 +65,7 @@ test("a key may be restricted to what the document lists", async () => {
 	] as const) {
 		expect(names.length).toBeGreaterThan(20);
 		const made = (entries: readonly string[]) =>
-			bed.gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: "a", restrictions: { [rule]: entries } });
+			fixture.gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: "a", restrictions: { [rule]: entries } });
 		expect((await made(names)).status).toBe(200);
 		expect((await made(["none"])).status).toBe(400);
 	}
@@ -81,7 +81,7 @@ test.each([
 	["GET", "/billing/usage-analytics?startDate=2030-1-1", "startDate: must be a date like 2030-01-31"],
 	["GET", "/billing/usage-analytics?lookback=91d", "lookback: must be days from 1d to 90d"],
 ])("%s %s is refused by a rule in words", async (method, path, text) => {
-	const answer = await bed.gate.call(method, path);
+	const answer = await fixture.gate.call(method, path);
 	const { error } = (await answer.json()) as { error: string };
 	expect([answer.status, error]).toEqual([400, text]);
 });
@@ -95,7 +95,7 @@ test("amounts have the form that the document gives them", async () => {
 		["1e3", 400],
 		["0.1234567891", 400],
 	] as const) {
-		const made = await bed.gate.call(
+		const made = await fixture.gate.call(
 			"POST",
 			"/admin/accounts/acc_none/credits",
 			{ amountUsd: amount },
@@ -159,7 +159,7 @@ const ANSWERED: readonly (readonly [method: string, path: string, body?: object]
 test("no answer has a member that its schema does not name", async () => {
 	for (const [method, path, body] of ANSWERED) {
 		const template = path.split("?")[0]?.replace("/ethereum-mainnet", "/{network}") ?? "";
-		const answer = await bed.gate.call(method, path, body);
+		const answer = await fixture.gate.call(method, path, body);
 		const declared = operation(method.toLowerCase(), template).responses[String(answer.status)];
 		const schema = declared?.content["application/json"]?.schema as AnswerSchema;
 		expect({ path, unnamed: unnamed(await answer.json(), schema) }).toEqual({ path, unnamed: [] });

@@ -118,13 +118,13 @@ const ACCEPTANCE = ['"2xx"', 401, 403, 404, 409, 429, 431] as const;
 /** What it takes for a refusal, and two more. */
 const REFUSALS = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429, 431] as const;
 
-export interface SettingsInputs {
+export interface SettingsDocument {
 	/** An account that exists. */
 	readonly accountId: string;
 }
 
 /** schemathesis.toml. */
-export function operationSettings(document: FuzzedDocument, { accountId }: SettingsInputs): string {
+export function operationSettings(document: FuzzedDocument, { accountId }: SettingsDocument): string {
 	const names = Object.entries(document.paths).flatMap(([path, methods]) =>
 		Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const),
 	);

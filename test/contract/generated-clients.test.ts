@@ -12,16 +12,16 @@ interface ApiDocument {
 
 const packages = openApiPackages();
 const folder = mkdtempSync(join(tmpdir(), "turnpike-generated-"));
-let bed: ContractGateway;
+let fixture: ContractGateway;
 let document: ApiDocument;
 
 beforeAll(async () => {
-	bed = await startContractGateway();
-	document = (await bed.document()) as ApiDocument;
+	fixture = await startContractGateway();
+	document = (await fixture.document()) as ApiDocument;
 	writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
 });
 afterAll(async () => {
-	await bed?.stop();
+	await fixture?.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
 

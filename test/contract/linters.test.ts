@@ -11,16 +11,16 @@ const packages = openApiPackages();
 describe.skipIf(packages === null)("the API document", () => {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-linters-"));
 	const program = (path: string) => ["node", join(packages ?? "", path)];
-	let bed: ContractGateway;
+	let fixture: ContractGateway;
 
 	beforeAll(async () => {
-		bed = await startContractGateway();
-		writeFileSync(join(folder, "openapi.json"), JSON.stringify(await bed.document()));
+		fixture = await startContractGateway();
+		writeFileSync(join(folder, "openapi.json"), JSON.stringify(await fixture.document()));
 		writeFileSync(join(folder, "ruleset.yaml"), 'extends: ["spectral:oas"]\n');
 		writeFileSync(join(folder, "redocly.yaml"), "extends: [recommended]\n");
 	});
 	afterAll(async () => {
-		await bed?.stop();
+		await fixture?.stop();
 		rmSync(folder, { recursive: true, force: true });
 	});
 

@@ -16,19 +16,19 @@ const EXAMPLES = 10;
 
 describe.skipIf(!hasPython)("Schemathesis", () => {
 	const folder = mkdtempSync(join(tmpdir(), "turnpike-schemathesis-"));
-	let bed: ContractGateway;
+	let fixture: ContractGateway;
 
 	beforeAll(async () => {
-		bed = await startContractGateway();
+		fixture = await startContractGateway();
 	});
 	afterAll(async () => {
-		await bed?.stop();
+		await fixture?.stop();
 		rmSync(folder, { recursive: true, force: true });
 	});
 
 	test("finds nothing wrong in any route", async () => {
-		const { gate } = bed;
-		const document = withNamesThatExist((await bed.document()) as FuzzedDocument);
+		const { gate } = fixture;
+		const document = withNamesThatExist((await fixture.document()) as FuzzedDocument);
 		const settings = join(folder, "schemathesis.toml");
 		writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
 		writeFileSync(settings, operationSettings(document, { accountId: gate.accountId }));

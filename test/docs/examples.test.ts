@@ -38,21 +38,21 @@ const SHOWN_ELSEWHERE = [
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-examples-"));
 let chain: ScriptedChain;
-let bed: FullGateway;
+let fixture: FullGateway;
 let document: OpenApi;
 let env: Record<string, string>;
 
 beforeAll(async () => {
 	chain = await startScriptedChain();
-	bed = await startFullGateway(chain.url);
-	const { gate, site } = bed;
+	fixture = await startFullGateway(chain.url);
+	const { gate, site } = fixture;
 	document = (await (await fetch(`${gate.url}/api/v1/openapi.json`)).json()) as OpenApi;
 	const key = await gate.newKey({ creditUsd: "1" });
 	const own = await gate.call("POST", "/api_keys", { apiKeyType: "INFERENCE", description: "mine" });
 	const { data } = (await own.json()) as { data: { id: string } };
 	writeFileSync(join(folder, "photo.png"), await plainPicture("600x400", { r: 200, g: 10, b: 10 }));
 	writeFileSync(join(folder, "report.txt"), "A report.\n");
-	writeFileSync(join(folder, "speech.wav"), await toneFile(bed.encoder, "wav", 1));
+	writeFileSync(join(folder, "speech.wav"), await toneFile(fixture.encoder, "wav", 1));
 	env = {
 		PATH: process.env.PATH ?? "",
 		HOME: folder,
@@ -68,7 +68,7 @@ beforeAll(async () => {
 	};
 });
 afterAll(async () => {
-	await bed?.stop();
+	await fixture?.stop();
 	await chain?.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -80,7 +80,7 @@ function pieces(write: typeof curl): { id: string; code: string }[] {
 			const example = EXAMPLES[operationId];
 			if (example === undefined) return [];
 			const code = write({ method: method.toUpperCase(), path }, example);
-			return [{ id: operationId, code: code.replaceAll(BASE, `${bed.gate.url}/api/v1`) }];
+			return [{ id: operationId, code: code.replaceAll(BASE, `${fixture.gate.url}/api/v1`) }];
 		}),
 	);
 }

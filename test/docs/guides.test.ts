@@ -32,24 +32,26 @@ const blocks = pages.flatMap(blocksOf);
 
 const folder = mkdtempSync(join(tmpdir(), "turnpike-guides-"));
 let usdc: UsdcChain;
-let bed: FullGateway;
+let fixture: FullGateway;
 let env: Record<string, string>;
 
 beforeAll(async () => {
 	usdc = await startUsdcChain();
 	const { key } = await usdc.feePayer();
 	const payTo = privateKeyToAccount(generatePrivateKey()).address;
-	bed = await startFullGateway(usdc.url, { x402: { payTo, rpcUrl: usdc.url, facilitator: { key }, sweepEveryMs: 3_600_000 } });
+	fixture = await startFullGateway(usdc.url, {
+		x402: { payTo, rpcUrl: usdc.url, facilitator: { key }, sweepEveryMs: 3_600_000 },
+	});
 	const walletKey = generatePrivateKey();
 	await usdc.write("mint", [privateKeyToAccount(walletKey).address, units(100)]);
 	symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 	mkdirSync(join(folder, "bin"));
 	// In a checkout `npx --no -- turnpike` finds the command beside package.json.
 	writeFileSync(join(folder, "package.json"), readFileSync(join(ROOT, "package.json")));
-	env = { PATH: process.env.PATH ?? "", HOME: folder, TURNPIKE_KEY: bed.gate.key, WALLET_KEY: walletKey };
+	env = { PATH: process.env.PATH ?? "", HOME: folder, TURNPIKE_KEY: fixture.gate.key, WALLET_KEY: walletKey };
 });
 afterAll(async () => {
-	await bed?.stop();
+	await fixture?.stop();
 	await usdc?.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -62,7 +64,7 @@ async function run(command: readonly string[], cwd = folder): Promise<string> {
 }
 
 /** The code with the gateway's address in the place of the one that `npm start` has. */
-const aimed = ({ code }: Block) => code.replaceAll("http://127.0.0.1:8787", bed.gate.url);
+const aimed = ({ code }: Block) => code.replaceAll("http://127.0.0.1:8787", fixture.gate.url);
 
 test("every guide has something to run, and no mark is misspelt", () => {
 	for (const page of pages.filter((name) => name.startsWith("guides/")))

@@ -9,10 +9,10 @@ const RETIRING = "retiring-model";
 const START = Date.parse("2026-06-01T12:00:00Z");
 const clock = new ManualClock(START);
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway({
+	fixture = await startChatGateway({
 		clock,
 		config: {
 			limits: {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 		},
 	});
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const ID = /^[0-9A-Za-z]{32}$/;
 const idOf = (answer: Response) => answer.headers.get("x-request-id") ?? "";
@@ -43,14 +43,14 @@ const numberOf = (answer: Response, name: string) => Number(answer.headers.get(n
 test("every answer has a request id of its own, whatever the caller sent for one", async () => {
 	const mine = { "x-request-id": "0123456789abcdef0123456789abcdef" };
 	const answers = await Promise.all([
-		bed.gate.chat(HELLO, { headers: mine }),
-		bed.gate.chat({ ...HELLO, stream: true }, { headers: mine }),
-		bed.gate.chat({}, { headers: mine }),
-		bed.gate.call("GET", "/models", undefined, mine),
-		bed.gate.call("GET", "/nothing", undefined, mine),
-		bed.gate.call("DELETE", "/models", undefined, mine),
-		bed.gate.call("OPTIONS", "/models", undefined, mine),
-		fetch(`${bed.gate.url}/api/v1/models`, { headers: mine }),
+		fixture.gate.chat(HELLO, { headers: mine }),
+		fixture.gate.chat({ ...HELLO, stream: true }, { headers: mine }),
+		fixture.gate.chat({}, { headers: mine }),
+		fixture.gate.call("GET", "/models", undefined, mine),
+		fixture.gate.call("GET", "/nothing", undefined, mine),
+		fixture.gate.call("DELETE", "/models", undefined, mine),
+		fixture.gate.call("OPTIONS", "/models", undefined, mine),
+		fetch(`${fixture.gate.url}/api/v1/models`, { headers: mine }),
 	]);
 	const ids = answers.map(idOf);
 	for (const id of ids) expect(id).toMatch(ID);
@@ -59,43 +59,43 @@ test("every answer has a request id of its own, whatever the caller sent for one
 });
 
 test("the id is the same at the upstream and in the post record", async () => {
-	const answer = await bed.gate.chat(HELLO);
+	const answer = await fixture.gate.chat(HELLO);
 	await answer.body?.cancel();
-	expect(bed.lastSent().headers.get("x-request-id")).toBe(idOf(answer));
-	expect((await bed.gate.posts()).filter((post) => post.request_id === idOf(answer))).toHaveLength(1);
+	expect(fixture.lastSent().headers.get("x-request-id")).toBe(idOf(answer));
+	expect((await fixture.gate.posts()).filter((post) => post.request_id === idOf(answer))).toHaveLength(1);
 });
 
 test("the version has the form of a build", async () => {
-	const answer = await bed.gate.call("GET", "/nothing");
+	const answer = await fixture.gate.call("GET", "/nothing");
 	expect(answer.headers.get("x-service-version")).toMatch(/^\d{8}\.\d{6}$/);
 });
 
 test("balances are those before the request, exact to the nano-dollar", async () => {
-	const rich = await bed.gate.newKey({ creditUsd: "1.5" });
+	const rich = await fixture.gate.newKey({ creditUsd: "1.5" });
 	const priced = { ...HELLO, model: PRICED_MODEL };
-	const first = await bed.gate.chat(priced, { key: rich.secret });
+	const first = await fixture.gate.chat(priced, { key: rich.secret });
 	expect(first.headers.get("x-service-balance-usd")).toMatch(/^\d+\.\d{4,9}$/);
 	expect(numberOf(first, "x-service-balance-usd")).toBe(1.5);
 	expect(numberOf(first, "x-service-balance-diem")).toBe(0);
 	const { cost } = await chatAnswer(first);
 	const left = (1.5e9 - Math.round(cost.usd * 1e9)) / 1e9;
-	const second = await bed.gate.chat({ ...priced, stream: true }, { key: rich.secret });
+	const second = await fixture.gate.chat({ ...priced, stream: true }, { key: rich.secret });
 	expect(numberOf(second, "x-service-balance-usd")).toBe(left);
 	await second.text();
-	const models = await bed.gate.call("GET", "/models", undefined, { authorization: `Bearer ${rich.secret}` });
+	const models = await fixture.gate.call("GET", "/models", undefined, { authorization: `Bearer ${rich.secret}` });
 	expect(numberOf(models, "x-service-balance-usd")).toBeLessThan(left);
-	const refused = await bed.gate.chat({}, { key: rich.secret });
+	const refused = await fixture.gate.chat({}, { key: rich.secret });
 	expect(refused.headers.get("x-service-balance-usd")).toBe(models.headers.get("x-service-balance-usd"));
-	expect((await fetch(`${bed.gate.url}/api/v1/models`)).headers.get("x-service-balance-usd")).toBeNull();
+	expect((await fetch(`${fixture.gate.url}/api/v1/models`)).headers.get("x-service-balance-usd")).toBeNull();
 });
 
 test("the minute window counts down, per account and model, and starts anew after 60 s", async () => {
-	const one = await bed.gate.newKey();
-	const other = await bed.gate.newKey();
+	const one = await fixture.gate.newKey();
+	const other = await fixture.gate.newKey();
 	const small = { ...HELLO, model: SMALL_TIER };
 	const reset = START / 1000 + 60;
 	for (const remaining of [2, 1, 0]) {
-		const answer = await bed.gate.chat(small, { key: one.secret });
+		const answer = await fixture.gate.chat(small, { key: one.secret });
 		expect(answer.status).toBe(200);
 		expect(numberOf(answer, "x-ratelimit-limit-requests")).toBe(3);
 		expect(numberOf(answer, "x-ratelimit-remaining-requests")).toBe(remaining);
@@ -107,7 +107,7 @@ test("the minute window counts down, per account and model, and starts anew afte
 		await answer.body?.cancel();
 	}
 	clock.advance(20_000);
-	const limited = await bed.gate.chat(small, { key: one.secret });
+	const limited = await fixture.gate.chat(small, { key: one.secret });
 	expect(limited.status).toBe(429);
 	expect(limited.headers.get("retry-after")).toBe("40");
 	expect(limited.headers.get("x-ratelimit-type")).toBe("user");
@@ -117,42 +117,42 @@ test("the minute window counts down, per account and model, and starts anew afte
 		[small, other.secret],
 		[HELLO, one.secret],
 	] as const) {
-		const free = await bed.gate.chat(body, { key });
+		const free = await fixture.gate.chat(body, { key });
 		expect(free.status).toBe(200);
 		await free.body?.cancel();
 	}
 	clock.advance(40_000);
-	const anew = await bed.gate.chat(small, { key: one.secret });
+	const anew = await fixture.gate.chat(small, { key: one.secret });
 	expect(anew.status).toBe(200);
 	expect(numberOf(anew, "x-ratelimit-remaining-requests")).toBe(2);
 	await anew.body?.cancel();
 });
 
 test("a partner has the partner's limit", async () => {
-	const partner = await bed.gate.newKey({ changes: { tier: "partner" } });
-	const answer = await bed.gate.chat({ ...HELLO, model: SMALL_TIER }, { key: partner.secret });
+	const partner = await fixture.gate.newKey({ changes: { tier: "partner" } });
+	const answer = await fixture.gate.chat({ ...HELLO, model: SMALL_TIER }, { key: partner.secret });
 	expect(numberOf(answer, "x-ratelimit-limit-requests")).toBe(30);
 	expect(numberOf(answer, "x-ratelimit-limit-tokens")).toBe(1_000);
 	await answer.body?.cancel();
 });
 
 test("tokens count towards the minute: past them a 429, until the window ends", async () => {
-	const { secret } = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey();
 	const small = { ...HELLO, model: SMALL_TIER };
 	const usage = { prompt_tokens: 900, completion_tokens: 200, total_tokens: 1_100 };
-	bed.upstream.next({ usage });
-	expect((await bed.gate.chat(small, { key: secret })).status).toBe(200);
-	const limited = await bed.gate.chat(small, { key: secret });
+	fixture.upstream.next({ usage });
+	expect((await fixture.gate.chat(small, { key: secret })).status).toBe(200);
+	const limited = await fixture.gate.chat(small, { key: secret });
 	expect(limited.status).toBe(429);
 	expect(await limited.text()).toContain("1000 tokens");
 	expect(numberOf(limited, "x-ratelimit-remaining-tokens")).toBe(0);
 	clock.advance(60_000);
-	expect((await bed.gate.chat(small, { key: secret })).status).toBe(200);
+	expect((await fixture.gate.chat(small, { key: secret })).status).toBe(200);
 });
 
 test("a model without a tier has the default limits, so that the headers always have numbers", async () => {
-	const { secret } = await bed.gate.newKey();
-	const answer = await bed.gate.chat({ ...HELLO, stream: true }, { key: secret });
+	const { secret } = await fixture.gate.newKey();
+	const answer = await fixture.gate.chat({ ...HELLO, stream: true }, { key: secret });
 	expect(numberOf(answer, "x-ratelimit-limit-requests")).toBe(100_000);
 	expect(numberOf(answer, "x-ratelimit-remaining-requests")).toBe(99_999);
 	expect(numberOf(answer, "x-ratelimit-limit-tokens")).toBe(1_000_000_000);
@@ -160,10 +160,10 @@ test("a model without a tier has the default limits, so that the headers always 
 });
 
 test("answers that are errors tell the minute window too, once it is known who calls", async () => {
-	const { secret } = await bed.gate.newKey({ creditUsd: "1" });
-	const poor = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey({ creditUsd: "1" });
+	const poor = await fixture.gate.newKey();
 	const small = { ...HELLO, model: SMALL_TIER };
-	expect((await bed.gate.chat(small, { key: secret })).status).toBe(200);
+	expect((await fixture.gate.chat(small, { key: secret })).status).toBe(200);
 	const told = async (status: number, answer: Response, [limit, remaining]: readonly [number, number]) => {
 		await answer.body?.cancel();
 		const window = ["limit", "remaining"].map((name) => numberOf(answer, `x-ratelimit-${name}-requests`));
@@ -172,26 +172,26 @@ test("answers that are errors tell the minute window too, once it is known who c
 	};
 	const untouched = [100_000, 100_000] as const;
 	const authorization = { authorization: `Bearer ${secret}` };
-	await told(400, await bed.gate.chat({ model: MODEL }, { key: secret }), untouched);
-	await told(404, await bed.gate.chat({ ...HELLO, model: "nobody-has-it" }, { key: secret }), untouched);
+	await told(400, await fixture.gate.chat({ model: MODEL }, { key: secret }), untouched);
+	await told(404, await fixture.gate.chat({ ...HELLO, model: "nobody-has-it" }, { key: secret }), untouched);
 	await told(
 		415,
-		await bed.gate.call("POST", "/chat/completions", "x", { ...authorization, "content-type": "text/csv" }),
+		await fixture.gate.call("POST", "/chat/completions", "x", { ...authorization, "content-type": "text/csv" }),
 		untouched,
 	);
-	await told(402, await bed.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key: poor.secret }), [100_000, 99_999]);
-	bed.upstream.always({ status: 500 });
-	await told(500, await bed.gate.chat(small, { key: secret }), [3, 1]);
-	bed.upstream.always({});
-	await told(400, await bed.gate.call("GET", "/models?type=nothing", undefined, authorization), [300, 300]);
-	await told(400, await bed.gate.call("POST", "/augment/scrape", {}, authorization), [60, 60]);
-	const nobody = await fetch(`${bed.gate.url}/api/v1/chat/completions`, { method: "POST" });
+	await told(402, await fixture.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key: poor.secret }), [100_000, 99_999]);
+	fixture.upstream.always({ status: 500 });
+	await told(500, await fixture.gate.chat(small, { key: secret }), [3, 1]);
+	fixture.upstream.always({});
+	await told(400, await fixture.gate.call("GET", "/models?type=nothing", undefined, authorization), [300, 300]);
+	await told(400, await fixture.gate.call("POST", "/augment/scrape", {}, authorization), [60, 60]);
+	const nobody = await fetch(`${fixture.gate.url}/api/v1/chat/completions`, { method: "POST" });
 	expect([nobody.status, nobody.headers.get("x-ratelimit-limit-requests")]).toEqual([401, null]);
 });
 
 test("the model's headers name id, name and backend, in characters that headers can carry", async () => {
 	for (const stream of [false, true]) {
-		const answer = await bed.gate.chat({ ...HELLO, stream, model: `${SMALL_TIER}:strip_thinking_response=true` });
+		const answer = await fixture.gate.chat({ ...HELLO, stream, model: `${SMALL_TIER}:strip_thinking_response=true` });
 		expect(answer.headers.get("x-service-model-id")).toBe(SMALL_TIER);
 		expect(answer.headers.get("x-service-model-name")).toBe("Kleines M?dell");
 		expect(answer.headers.get("x-service-model-router")).toBe("scripted");
@@ -201,7 +201,7 @@ test("the model's headers name id, name and backend, in characters that headers 
 });
 
 test("a model that will be retired says so, and when", async () => {
-	const answer = await bed.gate.chat({ ...HELLO, model: RETIRING });
+	const answer = await fixture.gate.chat({ ...HELLO, model: RETIRING });
 	expect(answer.status).toBe(200);
 	expect(answer.headers.get("x-service-model-deprecation-date")).toBe("2026-05-01T00:00:00Z");
 	expect(answer.headers.get("x-service-model-deprecation-warning")).toContain(MODEL);
@@ -216,10 +216,10 @@ interface Packed {
 
 /** An answer as its bytes came over the wire. */
 async function packed(path: string, accept: string | null, body?: object): Promise<Packed> {
-	const answer = await fetch(`${bed.gate.url}/api/v1${path}`, {
+	const answer = await fetch(`${fixture.gate.url}/api/v1${path}`, {
 		method: body === undefined ? "GET" : "POST",
 		headers: {
-			authorization: `Bearer ${bed.gate.key}`,
+			authorization: `Bearer ${fixture.gate.key}`,
 			...(accept === null ? { "accept-encoding": "" } : { "accept-encoding": accept }),
 			...(body === undefined ? {} : { "content-type": "application/json" }),
 		},
@@ -244,7 +244,7 @@ const ENCODINGS: readonly (readonly [accept: string | null, encoding: "br" | "gz
 test("a whole answer of some size is packed as the caller takes it, br first", async () => {
 	const content = ["long ".repeat(1_000)];
 	for (const [accept, encoding] of ENCODINGS) {
-		bed.upstream.next({ speech: { content } });
+		fixture.upstream.next({ speech: { content } });
 		const chat = await packed("/chat/completions", accept, HELLO);
 		const models = await packed("/models?type=all", accept);
 		for (const answer of [chat, models]) {
@@ -259,14 +259,14 @@ test("a whole answer of some size is packed as the caller takes it, br first", a
 });
 
 test("a stream is never packed", async () => {
-	bed.upstream.next({ speech: { content: ["long ".repeat(1_000)] } });
+	fixture.upstream.next({ speech: { content: ["long ".repeat(1_000)] } });
 	const answer = await packed("/chat/completions", "gzip, br", { ...HELLO, stream: true });
 	expect(answer.encoding).toBeNull();
 	expect(new TextDecoder().decode(answer.bytes)).toEndWith("data: [DONE]\n\n");
 });
 
 test("a stream says that it is one and that nobody shall keep it", async () => {
-	const answer = await bed.gate.chat({ ...HELLO, stream: true });
+	const answer = await fixture.gate.chat({ ...HELLO, stream: true });
 	expect(answer.headers.get("content-type")).toBe("text/event-stream");
 	expect(answer.headers.get("cache-control")).toBe("no-cache");
 	await answer.text();

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, errorOf, HELLO, MODEL, startChatGateway, verdict } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const post = (body: string | Uint8Array, type: string | null = "application/json") =>
-	fetch(`${bed.gate.url}/api/v1/chat/completions`, {
+	fetch(`${fixture.gate.url}/api/v1/chat/completions`, {
 		method: "POST",
-		headers: { authorization: `Bearer ${bed.gate.key}`, ...(type === null ? {} : { "content-type": type }) },
+		headers: { authorization: `Bearer ${fixture.gate.key}`, ...(type === null ? {} : { "content-type": type }) },
 		body: body as Uint8Array<ArrayBuffer> | string,
 	});
 
@@ -50,7 +50,7 @@ const NOT_JSON: readonly (readonly [name: string, body: string | Uint8Array, tex
 ];
 
 test("a body that is no JSON object is a 400 that says what it is", async () => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	for (const [name, body, text] of NOT_JSON) {
 		const answer = await post(body);
 		const { error, code } = await errorOf(answer);
@@ -63,7 +63,7 @@ test("a body that is no JSON object is a 400 that says what it is", async () => 
 		expect(error.message).toMatch(text);
 		expect(answer.headers.get("x-request-id")).toMatch(/^[0-9A-Za-z]{32}$/);
 	}
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(fixture.upstream.requests).toHaveLength(before);
 });
 
 test("nesting a hundred thousand levels deep is refused, or passed on, but never ends the server", async () => {
@@ -77,13 +77,13 @@ test("nesting a hundred thousand levels deep is refused, or passed on, but never
 
 test("a byte order mark before the body is no fault", async () => {
 	expect(await verdict(post(joined(Uint8Array.of(0xef, 0xbb, 0xbf), bytes(GOOD))))).toBe("200");
-	expect(bed.lastSent().complaints).toEqual([]);
+	expect(fixture.lastSent().complaints).toEqual([]);
 });
 
 test("of duplicate keys the last wins, and only that one goes on", async () => {
 	const body = `{"model":"no-such-model","temperature":5,"model":"${MODEL}","messages":[],"temperature":0.5,"messages":[{"role":"user","content":"second"}]}`;
 	expect(await verdict(post(body))).toBe("200");
-	const sent = bed.lastSent();
+	const sent = fixture.lastSent();
 	expect(sent.body).toMatchObject({ model: "scripted", temperature: 0.5, messages: [{ role: "user", content: "second" }] });
 	for (const key of ["model", "temperature", "messages"]) expect(sent.text.split(`"${key}"`)).toHaveLength(2);
 });
@@ -91,9 +91,9 @@ test("of duplicate keys the last wins, and only that one goes on", async () => {
 test("a duplicate that differs only by its escapes is a duplicate too", async () => {
 	const body = `{"model":"${MODEL}","messages":[{"role":"user","content":"x"}],"temper\\u0061ture":9,"temperature":0.25}`;
 	expect(await verdict(post(body))).toBe("200");
-	expect(bed.lastSent().body.temperature).toBe(0.25);
-	expect(Object.keys(bed.lastSent().body).filter((key) => key === "temperature")).toHaveLength(1);
-	expect(bed.lastSent().text).not.toContain("9");
+	expect(fixture.lastSent().body.temperature).toBe(0.25);
+	expect(Object.keys(fixture.lastSent().body).filter((key) => key === "temperature")).toHaveLength(1);
+	expect(fixture.lastSent().text).not.toContain("9");
 });
 
 test("keys that objects have by themselves are ordinary keys", async () => {
@@ -107,7 +107,7 @@ test("keys that objects have by themselves are ordinary keys", async () => {
 test("unknown top-level keys go on as they came, character by character", async () => {
 	const extra = '{"a" : 1.0e0,"\\u00e9":"\\/","big":123456789012345678901234567890}';
 	expect(await verdict(post(`{"model":"${MODEL}","messages":[{"role":"user","content":"x"}],"my_extra":${extra}}`))).toBe("200");
-	expect(bed.lastSent().text).toContain(`"my_extra":${extra}`);
+	expect(fixture.lastSent().text).toContain(`"my_extra":${extra}`);
 });
 
 const TYPES: readonly (readonly [type: string | null, verdict: string])[] = [

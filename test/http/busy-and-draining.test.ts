@@ -10,77 +10,77 @@ const requestOf = (key: string, body = BODY) =>
 	chatHead(key, ["Content-Type: application/json", `Content-Length: ${body.length}`]) + body;
 
 /** Starts a stream that stands still after its first chunk until `go`. */
-async function heldStream(bed: ChatGateway) {
+async function heldStream(fixture: ChatGateway) {
 	const gate = Promise.withResolvers<void>();
-	bed.upstream.next({ beforeSecondChunk: gate.promise });
-	const answer = await bed.gate.chat({ ...HELLO, stream: true });
+	fixture.upstream.next({ beforeSecondChunk: gate.promise });
+	const answer = await fixture.gate.chat({ ...HELLO, stream: true });
 	expect(answer.status).toBe(200);
 	return { answer, go: gate.resolve };
 }
 
 /** One request fits. */
-async function withSmallGateway(use: (bed: ChatGateway) => Promise<void>): Promise<void> {
-	const bed = await startChatGateway({ config: { server: { maxRunning: 1 } } });
+async function withSmallGateway(use: (fixture: ChatGateway) => Promise<void>): Promise<void> {
+	const fixture = await startChatGateway({ config: { server: { maxRunning: 1 } } });
 	try {
-		await use(bed);
+		await use(fixture);
 	} finally {
-		await bed.stop();
+		await fixture.stop();
 	}
 }
 
 test("past its bound a gateway refuses at once, and takes requests again when one has ended", () =>
-	withSmallGateway(async (bed) => {
-		const { answer, go } = await heldStream(bed);
-		const refused = await bed.gate.chat(HELLO);
+	withSmallGateway(async (fixture) => {
+		const { answer, go } = await heldStream(fixture);
+		const refused = await fixture.gate.chat(HELLO);
 		expect(refused.status).toBe(503);
 		expect(refused.headers.get("retry-after")).toBe("1");
 		expect(refused.headers.get("x-request-id")).toMatch(/^[0-9A-Za-z]{32}$/);
 		expect(((await refused.json()) as ErrorAnswer).code).toBe("SERVICE_UNAVAILABLE");
-		expect(bed.upstream.requests).toHaveLength(1);
+		expect(fixture.upstream.requests).toHaveLength(1);
 		go();
 		expect(await answer.text()).toEndWith("data: [DONE]\n\n");
-		await until(() => bed.gate.listening.running === 0, "the stream's end");
-		expect(await verdict(bed.gate.chat(HELLO))).toBe("200");
+		await until(() => fixture.gate.listening.running === 0, "the stream's end");
+		expect(await verdict(fixture.gate.chat(HELLO))).toBe("200");
 	}));
 
 test("a caller that leaves its stream makes room", () =>
-	withSmallGateway(async (bed) => {
+	withSmallGateway(async (fixture) => {
 		const leave = new AbortController();
-		bed.upstream.next({ hang: "after-first-chunk" });
-		const answer = await bed.gate.chat({ ...HELLO, stream: true }, { signal: leave.signal });
+		fixture.upstream.next({ hang: "after-first-chunk" });
+		const answer = await fixture.gate.chat({ ...HELLO, stream: true }, { signal: leave.signal });
 		await answer.body?.getReader().read();
-		expect(await verdict(bed.gate.chat(HELLO))).toBe("503 SERVICE_UNAVAILABLE");
+		expect(await verdict(fixture.gate.chat(HELLO))).toBe("503 SERVICE_UNAVAILABLE");
 		leave.abort();
-		await until(async () => (await verdict(bed.gate.chat(HELLO))) === "200", "room");
+		await until(async () => (await verdict(fixture.gate.chat(HELLO))) === "200", "room");
 	}));
 
 test("a full gateway is alive all the same", () =>
-	withSmallGateway(async (bed) => {
-		const { answer, go } = await heldStream(bed);
-		const probe = await fetch(`${bed.gate.url}/healthz`);
+	withSmallGateway(async (fixture) => {
+		const { answer, go } = await heldStream(fixture);
+		const probe = await fetch(`${fixture.gate.url}/healthz`);
 		go();
 		await answer.text();
 		expect(probe.status).toBe(200);
 	}));
 
 test("a gateway that stops finishes what runs, and takes nothing more, on no connection", async () => {
-	const bed = await startChatGateway();
-	const idle = await RawConnection.open(bed.gate.listening.port);
-	const busy = await RawConnection.open(bed.gate.listening.port);
-	await idle.send(requestOf(bed.gate.key));
+	const fixture = await startChatGateway();
+	const idle = await RawConnection.open(fixture.gate.listening.port);
+	const busy = await RawConnection.open(fixture.gate.listening.port);
+	await idle.send(requestOf(fixture.gate.key));
 	expect((await idle.answer())?.status).toBe(200);
 	const pause = Promise.withResolvers<void>();
-	bed.upstream.next({ beforeSecondChunk: pause.promise });
-	await busy.send(requestOf(bed.gate.key, STREAM));
-	await until(() => bed.upstream.requests.length === 2, "the request at the upstream");
-	const { answer, go } = await heldStream(bed);
-	const drained = bed.gate.listening.drain();
+	fixture.upstream.next({ beforeSecondChunk: pause.promise });
+	await busy.send(requestOf(fixture.gate.key, STREAM));
+	await until(() => fixture.upstream.requests.length === 2, "the request at the upstream");
+	const { answer, go } = await heldStream(fixture);
+	const drained = fixture.gate.listening.drain();
 	try {
 		await idle.closed();
-		expect(await fetch(`${bed.gate.url}/healthz`).catch(() => "refused")).toBe("refused");
+		expect(await fetch(`${fixture.gate.url}/healthz`).catch(() => "refused")).toBe("refused");
 		pause.resolve();
 		expect((await busy.answer())?.status).toBe(200);
-		await busy.send(requestOf(bed.gate.key));
+		await busy.send(requestOf(fixture.gate.key));
 		const late = await busy.answer();
 		expect(late === null || (late.status === 503 && late.headers.get("connection") === "close")).toBe(true);
 	} finally {
@@ -91,20 +91,20 @@ test("a gateway that stops finishes what runs, and takes nothing more, on no con
 		idle.destroy();
 		busy.destroy();
 	}
-	expect(bed.gate.gateway.budgets.holdsOpen).toBe(0);
-	expect(await bed.gate.posts()).toHaveLength(3);
-	await bed.stop();
+	expect(fixture.gate.gateway.budgets.holdsOpen).toBe(0);
+	expect(await fixture.gate.posts()).toHaveLength(3);
+	await fixture.stop();
 });
 
 test("what has not ended at the end of the drain time is cut, and its holds are void", async () => {
-	const bed = await startChatGateway({ config: { server: { drainMs: 100 } } });
-	bed.upstream.next({ hang: true });
-	const running = bed.gate.chat(HELLO);
+	const fixture = await startChatGateway({ config: { server: { drainMs: 100 } } });
+	fixture.upstream.next({ hang: true });
+	const running = fixture.gate.chat(HELLO);
 	running.catch(() => {});
-	await until(() => bed.upstream.requests.length === 1, "the request at the upstream");
-	await bed.gate.listening.drain();
+	await until(() => fixture.upstream.requests.length === 1, "the request at the upstream");
+	await fixture.gate.listening.drain();
 	await expect(running).rejects.toThrow();
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
-	await until(() => bed.lastSent().isAborted, "the upstream's abort");
-	await bed.stop();
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0, "the end of the hold");
+	await until(() => fixture.lastSent().isAborted, "the upstream's abort");
+	await fixture.stop();
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChatGateway, HELLO, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 let folder: string;
 
 const review = (day: number, rating: number, more: object = {}) => ({
@@ -34,10 +34,10 @@ beforeAll(async () => {
 		{ ...shared, ...dates, id: "c2", slug: "unknown", name: "Unknown", description: "" },
 	];
 	await Bun.write(file, JSON.stringify({ characters }));
-	bed = await startChatGateway({ config: { characters: file } });
+	fixture = await startChatGateway({ config: { characters: file } });
 });
 afterAll(async () => {
-	await bed.stop();
+	await fixture.stop();
 	await rm(folder, { recursive: true });
 });
 
@@ -47,7 +47,7 @@ interface Reviews {
 	readonly summary: object;
 }
 
-const get = (path: string) => bed.gate.call("GET", path);
+const get = (path: string) => fixture.gate.call("GET", path);
 const reviews = async (query = "") => (await (await get(`/characters/loved/reviews${query}`)).json()) as Reviews;
 
 test("reviews come newest first, page by page, and the headers say the same as the body", async () => {
@@ -95,9 +95,9 @@ test("its stars are those of its reviews", async () => {
 
 test("its prompt leads the chat, by the body or the suffix of the model, and stays unseen", async () => {
 	const led = [{ role: "system", content: "You are terse." }, ...HELLO.messages];
-	const answer = await bed.gate.chat({ ...HELLO, service_parameters: { character_slug: "loved" } });
-	expect(bed.lastSent().body.messages).toEqual(led);
+	const answer = await fixture.gate.chat({ ...HELLO, service_parameters: { character_slug: "loved" } });
+	expect(fixture.lastSent().body.messages).toEqual(led);
 	expect(await answer.text()).not.toContain("terse");
-	await bed.gate.chat({ ...HELLO, model: `${HELLO.model}:character_slug=loved` });
-	expect(bed.lastSent().body.messages).toEqual(led);
+	await fixture.gate.chat({ ...HELLO, model: `${HELLO.model}:character_slug=loved` });
+	expect(fixture.lastSent().body.messages).toEqual(led);
 });

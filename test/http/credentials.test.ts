@@ -7,22 +7,22 @@ import { type ChatGateway, errorOf, HELLO, MODEL, PRICED_MODEL, startChatGateway
 import { rawExchange } from "./raw-connection.ts";
 
 const clock = new ManualClock(Date.now());
-let bed: ChatGateway;
+let fixture: ChatGateway;
 let open: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway({ clock, config: { limits: { failedRequests: 0, listRequestsPerMinute: 5 } } });
+	fixture = await startChatGateway({ clock, config: { limits: { failedRequests: 0, listRequestsPerMinute: 5 } } });
 	open = await startChatGateway({ config: { models: { public: true }, server: { trustedProxies: ["127.0.0.1"] } } });
 });
-afterAll(() => Promise.all([bed.stop(), open.stop()]));
+afterAll(() => Promise.all([fixture.stop(), open.stop()]));
 
-const models = (authorization: string | null, at = bed) =>
+const models = (authorization: string | null, at = fixture) =>
 	fetch(`${at.gate.url}/api/v1/models`, { headers: authorization === null ? {} : { authorization } });
-const withKey = (key: string, body: object = HELLO, at = bed) => verdict(at.gate.chat(body, { key }));
+const withKey = (key: string, body: object = HELLO, at = fixture) => verdict(at.gate.chat(body, { key }));
 const NO_KEY = "401 AUTHENTICATION_FAILED";
 
 test("the scheme word is free in its case; anything else but one token after one space is no key", async () => {
-	const { secret } = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey();
 	const headers: readonly (readonly [header: string | null, outcome: string])[] = [
 		[`Bearer ${secret}`, "200"],
 		[`bearer ${secret}`, "200"],
@@ -53,13 +53,13 @@ test("the scheme word is free in its case; anything else but one token after one
 });
 
 test("a key in x-api-key is taken on every route, where there is no Authorization header", async () => {
-	const { secret } = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey();
 	const inHeaders = (headers: Record<string, string>, path = "/models") => {
 		clock.advance(60_000);
-		return verdict(fetch(`${bed.gate.url}/api/v1${path}`, { headers }));
+		return verdict(fetch(`${fixture.gate.url}/api/v1${path}`, { headers }));
 	};
 	for (const path of ["/models", "/api_keys/rate_limits", "/characters", "/billing/balance"])
-		expect(`${path}: ${await inHeaders({ "x-api-key": bed.gate.key }, path)}`).toBe(`${path}: 200`);
+		expect(`${path}: ${await inHeaders({ "x-api-key": fixture.gate.key }, path)}`).toBe(`${path}: 200`);
 	expect(await inHeaders({ "x-api-key": `${secret}x` })).toBe(NO_KEY);
 	expect(await inHeaders({ "x-api-key": `Bearer ${secret}` })).toBe(NO_KEY);
 	expect(await inHeaders({ "x-api-key": secret, authorization: "Bearer sk_inf_wrong" })).toBe(NO_KEY);
@@ -67,17 +67,17 @@ test("a key in x-api-key is taken on every route, where there is no Authorizatio
 });
 
 test("two Authorization headers are no key, even where both are the same", async () => {
-	const { secret } = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey();
 	const line = `Authorization: Bearer ${secret}`;
 	const head = (...lines: readonly string[]) => ["GET /api/v1/models HTTP/1.1", "Host: localhost", ...lines, "", ""].join("\r\n");
-	const { port } = bed.gate.listening;
+	const { port } = fixture.gate.listening;
 	expect((await rawExchange(port, head(line)))?.status).toBe(200);
 	expect((await rawExchange(port, head(line, line)))?.status).toBe(401);
 	expect((await rawExchange(port, head(line, "Authorization: Basic abc")))?.status).toBe(401);
 });
 
 test("a 401 names its scheme, and which of the cases it is", async () => {
-	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 60_000 } });
+	const { secret } = await fixture.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 60_000 } });
 	clock.advance(60_001);
 	for (const [authorization, reason] of [
 		[null, "the request has no key; send Authorization: Bearer <key>"],
@@ -102,46 +102,46 @@ test("a 401 names its scheme, and which of the cases it is", async () => {
 });
 
 test("a key that has expired is no key, from its instant on", async () => {
-	const { secret } = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 10_000 } });
+	const { secret } = await fixture.gate.newKey({ key: { expiresAtMs: clock.wallMs() + 10_000 } });
 	expect(await withKey(secret)).toBe("200");
 	clock.advance(9_999);
 	expect(await withKey(secret)).toBe("200");
 	clock.advance(1);
 	expect(await withKey(secret)).toBe(NO_KEY);
-	const late = await bed.gate.newKey({ key: { expiresAtMs: clock.wallMs() - 1 } });
+	const late = await fixture.gate.newKey({ key: { expiresAtMs: clock.wallMs() - 1 } });
 	expect(await withKey(late.secret)).toBe(NO_KEY);
 });
 
 test("a revoked key ends by itself, its request under way does not", async () => {
-	const { id, secret } = await bed.gate.newKey();
+	const { id, secret } = await fixture.gate.newKey();
 	const gone = Promise.withResolvers<void>();
-	bed.upstream.next({ beforeSecondChunk: gone.promise });
-	const running = await bed.gate.chat({ ...HELLO, stream: true }, { key: secret });
-	await revokeKey(bed.gate.admin, id);
+	fixture.upstream.next({ beforeSecondChunk: gone.promise });
+	const running = await fixture.gate.chat({ ...HELLO, stream: true }, { key: secret });
+	await revokeKey(fixture.gate.admin, id);
 	await until(async () => (await withKey(secret)) === NO_KEY, "the revocation");
 	gone.resolve();
 	expect(await running.text()).toEndWith("data: [DONE]\n\n");
 });
 
 test("a new key works at once, also where it was just tried in vain", async () => {
-	const account = (await bed.gate.newKey()).accountId;
-	for (let count = 0; count < 3; count++) expect(await withKey((await bed.gate.newKey({ account })).secret)).toBe("200");
+	const account = (await fixture.gate.newKey()).accountId;
+	for (let count = 0; count < 3; count++) expect(await withKey((await fixture.gate.newKey({ account })).secret)).toBe("200");
 });
 
 test("a disabled account is told so, and may come back", async () => {
-	const { secret, accountId } = await bed.gate.newKey();
+	const { secret, accountId } = await fixture.gate.newKey();
 	expect(await withKey(secret)).toBe("200");
-	await disableAccount(bed.gate.admin, accountId);
+	await disableAccount(fixture.gate.admin, accountId);
 	await until(async () => (await withKey(secret)) === "403 API_ACCESS_DISABLED", "the end of the account");
 	const answer = await models(`Bearer ${secret}`);
 	expect(answer.status).toBe(403);
 	expect((await errorOf(answer)).error).toMatchObject({ type: "permission_error", code: "API_ACCESS_DISABLED" });
-	await enableAccount(bed.gate.admin, accountId);
+	await enableAccount(fixture.gate.admin, accountId);
 	await until(async () => (await withKey(secret)) === "200", "the account's return");
 });
 
 const NONE = { models: null, endpoints: null, networks: null, addresses: null };
-const restricted = async (rules: object, at = bed) =>
+const restricted = async (rules: object, at = fixture) =>
 	(await at.gate.newKey({ key: { restrictions: { ...NONE, ...rules } } })).secret;
 
 test("a key for some models is refused others by name, after the model is known to exist", async () => {
@@ -149,7 +149,7 @@ test("a key for some models is refused others by name, after the model is known 
 	expect(await withKey(key)).toBe("200");
 	expect(await withKey(key, { ...HELLO, model: `${MODEL}:strip_thinking_response=true` })).toBe("200");
 	expect(await withKey(key, { ...HELLO, model: "no-such-model" })).toBe("404 MODEL_NOT_FOUND");
-	const answer = await bed.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key });
+	const answer = await fixture.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key });
 	expect(answer.status).toBe(403);
 	const { error, code } = await errorOf(answer);
 	expect(code).toBe("UNAUTHORIZED");
@@ -160,7 +160,7 @@ test("a key for some models is refused others by name, after the model is known 
 test("a key for some models is refused others on free routes that name one, too", async () => {
 	const key = await restricted({ models: [MODEL] });
 	const ask = (method: string, path: string, body?: object) =>
-		verdict(bed.gate.call(method, path, body, { authorization: `Bearer ${key}` }));
+		verdict(fixture.gate.call(method, path, body, { authorization: `Bearer ${key}` }));
 	const messages = [{ role: "user", content: "hello" }];
 	expect(await ask("POST", "/messages/count_tokens", { model: MODEL, messages })).toBe("200");
 	expect(await ask("POST", "/messages/count_tokens", { model: PRICED_MODEL, messages })).toStartWith("403");
@@ -190,14 +190,14 @@ test("a key for some addresses works from there only", async () => {
 		const key = await restricted({ addresses });
 		expect(`${addresses}: ${await withKey(key)}`).toBe(`${addresses}: ${outcome}`);
 	}
-	const { error } = await errorOf(bed.gate.chat(HELLO, { key: await restricted({ addresses: ["10.0.0.1"] }) }));
+	const { error } = await errorOf(fixture.gate.chat(HELLO, { key: await restricted({ addresses: ["10.0.0.1"] }) }));
 	expect(error.message).toContain("addresses");
 });
 
 test("behind a trusted proxy the forwarded address counts, else only the socket's", async () => {
 	const headers = { "x-forwarded-for": "203.0.113.7" };
 	const direct = await restricted({ addresses: ["203.0.113.7"] });
-	expect(await verdict(bed.gate.chat(HELLO, { key: direct, headers }))).toBe("403 UNAUTHORIZED");
+	expect(await verdict(fixture.gate.chat(HELLO, { key: direct, headers }))).toBe("403 UNAUTHORIZED");
 	const proxied = await restricted({ addresses: ["203.0.113.7"] }, open);
 	expect(await verdict(open.gate.chat(HELLO, { key: proxied, headers }))).toBe("200");
 	const spoofed = { "x-forwarded-for": "203.0.113.7, 198.51.100.9" };
@@ -224,7 +224,7 @@ test("model lists need a key, unless the configuration opens them; a wrong key i
 	for (const path of ["/models", `/models/${MODEL}`, "/models/traits", "/models/compatibility_mapping", "/characters"]) {
 		const outcome = (at: ChatGateway, authorization?: string) =>
 			verdict(fetch(`${at.gate.url}/api/v1${path}`, { headers: authorization ? { authorization } : {} }));
-		expect(`${path} ${await outcome(bed)}`).toBe(`${path} ${NO_KEY}`);
+		expect(`${path} ${await outcome(fixture)}`).toBe(`${path} ${NO_KEY}`);
 		expect(`${path} ${await outcome(open)}`).toBe(`${path} ${path === "/characters" ? NO_KEY : "200"}`);
 		expect(`${path} ${await outcome(open, "Bearer wrong")}`).toBe(`${path} ${NO_KEY}`);
 		expect(`${path} ${await outcome(open, `Bearer ${open.gate.key}`)}`).toBe(`${path} 200`);
@@ -233,8 +233,8 @@ test("model lists need a key, unless the configuration opens them; a wrong key i
 });
 
 test("lists have a limit a minute of their own", async () => {
-	const { secret } = await bed.gate.newKey();
-	const list = (path: string) => bed.gate.call("GET", path, undefined, { authorization: `Bearer ${secret}` });
+	const { secret } = await fixture.gate.newKey();
+	const list = (path: string) => fixture.gate.call("GET", path, undefined, { authorization: `Bearer ${secret}` });
 	for (const path of ["/models", "/models/traits", `/models/${MODEL}`, "/models?type=all", "/characters"])
 		expect(await verdict(list(path))).toBe("200");
 	const limited = await list("/models");

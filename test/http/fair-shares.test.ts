@@ -22,7 +22,7 @@ serveParent({
 const MAX_RUNNING = 40;
 const FLOOD = 60;
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 let documents: DocumentPool;
 let folder: string;
 let flooder: TestKey;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 	writeFileSync(join(folder, "reader.ts"), READER);
 	const limits = { processes: 2, limitMs: 600_000, maxMemoryMb: 500 };
 	documents = new DocumentPool({ log: silentLog, ...limits, entry: join(folder, "reader.ts") });
-	bed = await startChatGateway({
+	fixture = await startChatGateway({
 		documents,
 		config: {
 			server: { maxRunning: MAX_RUNNING, maxBodyBytesInFlight: 8 * 1_048_576, trustedProxies: ["127.0.0.1"] },
@@ -42,12 +42,12 @@ beforeAll(async () => {
 			chat: { embedded: { enabled: false } },
 		},
 	});
-	flooder = await bed.gate.newKey({ creditUsd: "5" });
-	broke = await bed.gate.newKey({ creditUsd: "0" });
-	other = await bed.gate.newKey({ creditUsd: "5" });
+	flooder = await fixture.gate.newKey({ creditUsd: "5" });
+	broke = await fixture.gate.newKey({ creditUsd: "0" });
+	other = await fixture.gate.newKey({ creditUsd: "5" });
 });
 afterAll(async () => {
-	await bed.stop();
+	await fixture.stop();
 	await documents.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -56,7 +56,7 @@ function sendFile(name: string, key: string, signal?: AbortSignal): Promise<Resp
 	const form = new FormData();
 	form.set("file", new File(["a text"], name));
 	const init = { method: "POST", body: form, headers: { authorization: `Bearer ${key}` }, ...(signal ? { signal } : {}) };
-	return fetch(`${bed.gate.url}/api/v1/augment/text-parser`, init);
+	return fetch(`${fixture.gate.url}/api/v1/augment/text-parser`, init);
 }
 
 /** What the other account gets on each kind of route. */
@@ -64,11 +64,11 @@ async function servedOther(): Promise<string[]> {
 	const { secret } = other;
 	const large = { ...HELLO, model: PRICED_MODEL, messages: [{ role: "user", content: "word ".repeat(4_000) }] };
 	return Promise.all([
-		verdict(bed.gate.chat(HELLO, { key: secret })),
-		verdict(bed.gate.chat({ ...HELLO, stream: true }, { key: secret })),
-		verdict(bed.gate.chat(large, { key: secret })),
+		verdict(fixture.gate.chat(HELLO, { key: secret })),
+		verdict(fixture.gate.chat({ ...HELLO, stream: true }, { key: secret })),
+		verdict(fixture.gate.chat(large, { key: secret })),
 		verdict(sendFile("short.txt", secret)),
-		verdict(bed.gate.call("GET", "/models", undefined, { authorization: `Bearer ${secret}` })),
+		verdict(fixture.gate.call("GET", "/models", undefined, { authorization: `Bearer ${secret}` })),
 	]);
 }
 const SERVED = ["200", "200", "200", "200", "200"];
@@ -91,7 +91,7 @@ async function slowUploads(
 	head: string | ((index: number) => string),
 	begun: string,
 ): Promise<{ refused: () => number; end(): Promise<void> }> {
-	const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(bed.gate.listening.port)));
+	const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(fixture.gate.listening.port)));
 	let refused = 0;
 	const answers = connections.map(async (connection, index) => {
 		await connection.send(typeof head === "string" ? head : head(index));
@@ -99,13 +99,13 @@ async function slowUploads(
 		const answer = await connection.answer().catch(() => null);
 		if (answer !== null) refused++;
 	});
-	await until(() => bed.gate.listening.running + refused === count, "all uploads at the gateway");
+	await until(() => fixture.gate.listening.running + refused === count, "all uploads at the gateway");
 	return {
 		refused: () => refused,
 		async end() {
 			for (const connection of connections) connection.destroy();
 			await Promise.all(answers);
-			await until(() => bed.gate.listening.running === 0, "the end of all uploads");
+			await until(() => fixture.gate.listening.running === 0, "the end of all uploads");
 		},
 	};
 }
@@ -113,19 +113,19 @@ async function slowUploads(
 test("streams that stand still fill no more than their account's share of the places", async () => {
 	const leave = new AbortController();
 	const streams = Array.from({ length: FLOOD }, async () => {
-		bed.upstream.next({ hang: "after-first-chunk" });
-		return bed.gate.chat({ ...HELLO, stream: true }, { key: flooder.secret, signal: leave.signal });
+		fixture.upstream.next({ hang: "after-first-chunk" });
+		return fixture.gate.chat({ ...HELLO, stream: true }, { key: flooder.secret, signal: leave.signal });
 	});
 	const answers = await Promise.all(streams);
 	const refused = answers.filter(({ status }) => status === 429);
 	expect(answers.length - refused.length).toBe(MAX_RUNNING / 2);
 	expect(refused[0]?.headers.get("retry-after")).toBe("1");
 	expect(await refused[0]?.json()).toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
-	bed.upstream.reset();
+	fixture.upstream.reset();
 	expect(await servedOther()).toEqual(SERVED);
 	leave.abort();
-	await until(() => bed.gate.listening.running === 0, "the end of all streams");
-	expect(await verdict(bed.gate.chat(HELLO, { key: flooder.secret }))).toBe("200");
+	await until(() => fixture.gate.listening.running === 0, "the end of all streams");
+	expect(await verdict(fixture.gate.chat(HELLO, { key: flooder.secret }))).toBe("200");
 });
 
 test("uploads that do not go on count as well, with a key and without one", async () => {
@@ -150,8 +150,8 @@ test("callers without an account have half of the places together, however many 
 	const crowd = await slowUploads(FLOOD, many, "{");
 	expect(crowd.refused()).toBe(FLOOD - MAX_RUNNING / 2);
 	expect(await servedOther()).toEqual(SERVED);
-	const unseen = await bed.gate.newKey({ creditUsd: "5" });
-	expect(await verdict(bed.gate.chat(HELLO, { key: unseen.secret }))).toBe("200");
+	const unseen = await fixture.gate.newKey({ creditUsd: "5" });
+	expect(await verdict(fixture.gate.chat(HELLO, { key: unseen.secret }))).toBe("200");
 	await crowd.end();
 });
 
@@ -159,10 +159,10 @@ test("large bodies under way hold no more than their account's share of the memo
 	const begun = `{"model":"${PRICED_MODEL}","messages":[{"role":"user","content":"${"a".repeat(1_048_576)}`;
 	const uploads = await slowUploads(16, headOf("/chat/completions", 60 * 1_048_576, flooder.secret), begun);
 	await until(() => uploads.refused() >= 12, "the refusals");
-	const { bodyMemory } = bed.gate.gateway.pipeline;
+	const { bodyMemory } = fixture.gate.gateway.pipeline;
 	expect(bodyMemory.used).toBeLessThanOrEqual(bodyMemory.limit / 2);
 	const large = { ...HELLO, messages: [{ role: "user", content: "word ".repeat(400_000) }] };
-	expect(await verdict(bed.gate.chat(large, { key: other.secret }))).toBe("200");
+	expect(await verdict(fixture.gate.chat(large, { key: other.secret }))).toBe("200");
 	expect(await servedOther()).toEqual(SERVED);
 	await uploads.end();
 	expect(bodyMemory.used).toBe(0);
@@ -177,14 +177,14 @@ test("a caller that cannot pay anything is refused before its body comes, where 
 	] as const;
 	for (const [path, type] of paths) {
 		for (const length of [100, 1_000_000]) {
-			const connection = await RawConnection.open(bed.gate.listening.port);
+			const connection = await RawConnection.open(fixture.gate.listening.port);
 			await connection.send(headOf(path, length, broke.secret, type));
 			expect((await connection.answer())?.status, `${path} ${length}`).toBe(402);
 			connection.destroy();
 		}
 	}
-	expect(await verdict(bed.gate.chat(HELLO, { key: broke.secret }))).toBe("200");
-	const credited = await bed.gate.newKey({ creditUsd: "0" });
+	expect(await verdict(fixture.gate.chat(HELLO, { key: broke.secret }))).toBe("200");
+	const credited = await fixture.gate.newKey({ creditUsd: "0" });
 	expect(await verdict(sendFile("short.txt", credited.secret))).toBe("402 INSUFFICIENT_BALANCE");
 });
 
@@ -192,21 +192,21 @@ test("an answer that is not read keeps its place until it is, and is then gone",
 	const content = "word ".repeat(5_000_000);
 	const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
 	const usage = { prompt_tokens: 5, completion_tokens: 1_000, total_tokens: 1_005 };
-	bed.upstream.next({ raw: JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices, usage }) });
-	const posts = (await bed.gate.posts()).length;
+	fixture.upstream.next({ raw: JSON.stringify({ id: "a", object: "chat.completion", created: 1, model: "m", choices, usage }) });
+	const posts = (await fixture.gate.posts()).length;
 	const body = JSON.stringify(HELLO);
-	const socket = connect({ port: bed.gate.listening.port, host: "127.0.0.1" });
+	const socket = connect({ port: fixture.gate.listening.port, host: "127.0.0.1" });
 	socket.pause();
 	socket.write(`${headOf("/chat/completions", body.length, flooder.secret).trimEnd()}\r\nConnection: close\r\n\r\n${body}`);
-	await until(async () => (await bed.gate.posts()).length > posts, "the end of the work");
+	await until(async () => (await fixture.gate.posts()).length > posts, "the end of the work");
 	expect(await servedOther()).toEqual(SERVED);
-	expect(bed.gate.listening.running).toBe(1);
+	expect(fixture.gate.listening.running).toBe(1);
 	let bytes = 0;
 	socket.on("data", (data: Buffer) => {
 		bytes += data.length;
 	});
 	socket.resume();
-	await until(() => bed.gate.listening.running === 0 && bytes > content.length, "the whole answer");
+	await until(() => fixture.gate.listening.running === 0 && bytes > content.length, "the whole answer");
 	socket.destroy();
 });
 
@@ -215,18 +215,20 @@ test("documents of one account that fill every process do not hold up those of a
 	const ended = Promise.allSettled(
 		Array.from({ length: 20 }, () => sendFile("endless.txt", flooder.secret, leave.signal).then((answer) => answer.status)),
 	);
-	await until(() => bed.gate.listening.running === 20, "all documents at the gateway");
+	await until(() => fixture.gate.listening.running === 20, "all documents at the gateway");
 	for (let round = 0; round < 3; round++) expect(await servedOther()).toEqual(SERVED);
 	leave.abort();
 	await ended;
-	await until(() => bed.gate.listening.running === 0, "the end of all documents");
-	expect(bed.gate.gateway.budgets.holdsOpen).toBe(0);
+	await until(() => fixture.gate.listening.running === 0, "the end of all documents");
+	expect(fixture.gate.gateway.budgets.holdsOpen).toBe(0);
 });
 
 test("a caller that sends wrong bodies is told to wait, and nobody else", async () => {
 	const wrong = { model: HELLO.model, messages: "none" };
-	const verdicts = await Promise.all(Array.from({ length: FLOOD }, () => verdict(bed.gate.chat(wrong, { key: flooder.secret }))));
+	const verdicts = await Promise.all(
+		Array.from({ length: FLOOD }, () => verdict(fixture.gate.chat(wrong, { key: flooder.secret }))),
+	);
 	expect(verdicts).toContain("400 INVALID_REQUEST");
-	expect(await verdict(bed.gate.chat(HELLO, { key: flooder.secret }))).toBe("429 RATE_LIMIT_EXCEEDED");
+	expect(await verdict(fixture.gate.chat(HELLO, { key: flooder.secret }))).toBe("429 RATE_LIMIT_EXCEEDED");
 	expect(await servedOther()).toEqual(SERVED);
 });

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, HELLO, namedField, PRICED_MODEL, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 interface FieldCase {
 	readonly taken: readonly unknown[];
@@ -123,17 +123,17 @@ const FIELDS: Readonly<Record<string, FieldCase>> = {
 for (const [field, { taken, refused }] of Object.entries(FIELDS)) {
 	test(`${field}: its range is taken and what lies outside is refused by name`, async () => {
 		for (const value of taken) {
-			const outcome = await namedField(bed.gate.chat({ ...HELLO, [field]: value }));
+			const outcome = await namedField(fixture.gate.chat({ ...HELLO, [field]: value }));
 			expect(`${JSON.stringify(value)}: ${outcome}`).toBe(`${JSON.stringify(value)}: 200`);
-			expect(bed.lastSent().complaints).toEqual([]);
+			expect(fixture.lastSent().complaints).toEqual([]);
 		}
-		const before = bed.upstream.requests.length;
+		const before = fixture.upstream.requests.length;
 		for (const entry of refused) {
 			const { value, param } = entry instanceof Named ? entry : { value: entry, param: field };
-			const outcome = await namedField(bed.gate.chat({ ...HELLO, [field]: value }));
+			const outcome = await namedField(fixture.gate.chat({ ...HELLO, [field]: value }));
 			expect(`${JSON.stringify(value)}: ${outcome}`).toBe(`${JSON.stringify(value)}: 400 ${param}`);
 		}
-		expect(bed.upstream.requests).toHaveLength(before);
+		expect(fixture.upstream.requests).toHaveLength(before);
 	});
 }
 
@@ -154,13 +154,13 @@ test("model and messages are required, null or not", async () => {
 		[{ model, messages: [null] }, "400 messages[0]"],
 	];
 	for (const [body, outcome] of cases) {
-		const got = await namedField(bed.gate.chat(body));
+		const got = await namedField(fixture.gate.chat(body));
 		expect(`${JSON.stringify(body)}: ${got}`).toBe(`${JSON.stringify(body)}: ${outcome}`);
 	}
 });
 
 test("every field at fault is in issues and details, the first also in the text", async () => {
-	const answer = await bed.gate.chat({ ...HELLO, temperature: 3, top_p: "x", n: 0 });
+	const answer = await fixture.gate.chat({ ...HELLO, temperature: 3, top_p: "x", n: 0 });
 	const body = (await answer.json()) as {
 		error: { message: string; param: string };
 		issues: { path: string[] }[];
@@ -172,14 +172,14 @@ test("every field at fault is in issues and details, the first also in the text"
 });
 
 test("min_temp above max_temp is refused, equal is not", async () => {
-	expect(await namedField(bed.gate.chat({ ...HELLO, min_temp: 1, max_temp: 1 }))).toBe("200");
-	expect(await namedField(bed.gate.chat({ ...HELLO, min_temp: 1.1, max_temp: 1 }))).toBe("400 min_temp");
+	expect(await namedField(fixture.gate.chat({ ...HELLO, min_temp: 1, max_temp: 1 }))).toBe("200");
+	expect(await namedField(fixture.gate.chat({ ...HELLO, min_temp: 1.1, max_temp: 1 }))).toBe("400 min_temp");
 });
 
 test("max_completion_tokens wins over max_tokens, and zero or less is the same as none", async () => {
 	const sent = async (part: object) => {
-		expect((await bed.gate.chat({ ...HELLO, ...part })).status).toBe(200);
-		const { max_tokens, max_completion_tokens } = bed.lastSent().body;
+		expect((await fixture.gate.chat({ ...HELLO, ...part })).status).toBe(200);
+		const { max_tokens, max_completion_tokens } = fixture.lastSent().body;
 		return [max_tokens, max_completion_tokens];
 	};
 	expect(await sent({ max_tokens: 7, max_completion_tokens: 9 })).toEqual([9, undefined]);
@@ -189,10 +189,10 @@ test("max_completion_tokens wins over max_tokens, and zero or less is the same a
 });
 
 test("a maximum that the balance lowers goes upstream, also where the caller's own is zero", async () => {
-	const poor = await bed.gate.newKey({ creditUsd: "0.004" });
+	const poor = await fixture.gate.newKey({ creditUsd: "0.004" });
 	for (const part of [{}, { max_completion_tokens: 0 }, { max_tokens: 0, max_completion_tokens: -1 }]) {
-		expect((await bed.gate.chat({ ...HELLO, model: PRICED_MODEL, ...part }, { key: poor.secret })).status).toBe(200);
-		const { max_tokens } = bed.lastSent().body;
+		expect((await fixture.gate.chat({ ...HELLO, model: PRICED_MODEL, ...part }, { key: poor.secret })).status).toBe(200);
+		const { max_tokens } = fixture.lastSent().body;
 		expect(max_tokens).toBeGreaterThanOrEqual(256);
 		expect(max_tokens).toBeLessThan(1024);
 	}
@@ -200,6 +200,6 @@ test("a maximum that the balance lowers goes upstream, also where the caller's o
 
 test("fields that are only for this service stay here", async () => {
 	const mine = { user: "u", store: true, fallbacks: [{ model: "a" }], service_parameters: { enable_e2ee: false } };
-	expect((await bed.gate.chat({ ...HELLO, ...mine })).status).toBe(200);
-	for (const key of Object.keys(mine)) expect(bed.lastSent().body).not.toHaveProperty(key);
+	expect((await fixture.gate.chat({ ...HELLO, ...mine })).status).toBe(200);
+	for (const key of Object.keys(mine)) expect(fixture.lastSent().body).not.toHaveProperty(key);
 });

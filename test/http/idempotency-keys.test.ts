@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, errorOf, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 interface ApiDocument {
 	readonly paths: Readonly<Record<string, { readonly post?: { readonly parameters?: readonly { readonly name: string }[] } }>>;
@@ -17,13 +17,13 @@ interface ApiDocument {
 const FREE = /^\/(api_keys|messages\/count_tokens|characters|audio\/voices|x402|admin)/;
 
 test("every paid route honours an Idempotency-Key or refuses it by name", async () => {
-	const { paths } = (await (await bed.gate.call("GET", "/openapi.json")).json()) as ApiDocument;
+	const { paths } = (await (await fixture.gate.call("GET", "/openapi.json")).json()) as ApiDocument;
 	const paid = Object.entries(paths).filter(([path, { post }]) => post !== undefined && !FREE.test(path));
 	expect(paid.length).toBeGreaterThan(10);
 	for (const [path, { post }] of paid) {
 		if (post?.parameters?.some(({ name }) => name.toLowerCase() === "idempotency-key")) continue;
-		const answer = await bed.gate.call("POST", path, {}, { "idempotency-key": "once" });
+		const answer = await fixture.gate.call("POST", path, {}, { "idempotency-key": "once" });
 		expect([path, answer.status, (await errorOf(answer)).code]).toEqual([path, 400, "IDEMPOTENCY_KEY_INVALID"]);
 	}
-	expect(bed.upstream.requests).toEqual([]);
+	expect(fixture.upstream.requests).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { type ChatGateway, type ErrorAnswer, MODEL, modelEntry, startChatGateway
 const RETIRED = "retired-model";
 const SLASHED = "org/some-model:8b-q4";
 const ODD = "odd name/é&=?#%";
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
 	const deprecation = {
@@ -16,11 +16,11 @@ beforeAll(async () => {
 		replacementModelId: MODEL,
 	};
 	const free = { price: { input: 0, output: 0 } };
-	bed = await startChatGateway({
+	fixture = await startChatGateway({
 		models: { [RETIRED]: modelEntry({ ...free, deprecation }), [SLASHED]: modelEntry(free), [ODD]: modelEntry(free) },
 	});
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 interface List {
 	readonly object: string;
@@ -28,7 +28,7 @@ interface List {
 	readonly data: readonly { readonly id: string; readonly type: string; readonly created: number; readonly slug: string }[];
 }
 
-const get = (path: string) => bed.gate.call("GET", path);
+const get = (path: string) => fixture.gate.call("GET", path);
 async function list(path: string): Promise<List> {
 	const answer = await get(path);
 	expect(`${path} ${answer.status}`).toBe(`${path} 200`);
@@ -52,7 +52,7 @@ test("models are listed by type, newest first; all is every type, the default is
 test("a retired model is neither listed nor shown, and its replacement answers for it", async () => {
 	expect((await list("/models")).data.map((model) => model.id)).not.toContain(RETIRED);
 	expect((await get(`/models/${RETIRED}`)).status).toBe(404);
-	const chat = await bed.gate.chat({ model: RETIRED, messages: [{ role: "user", content: "x" }] });
+	const chat = await fixture.gate.chat({ model: RETIRED, messages: [{ role: "user", content: "x" }] });
 	expect(((await chat.json()) as { model: string }).model).toBe(MODEL);
 });
 

@@ -4,26 +4,26 @@ import { NOT_THE_CALLERS } from "../../src/completions/forwarded-members.ts";
 import { ChatBodySchema } from "../../src/completions/index.ts";
 import { type ChatGateway, errorOf, MODEL, namedField, startChatGateway, verdict } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const post = (body: string, path = "/chat/completions") =>
-	fetch(`${bed.gate.url}/api/v1${path}`, {
+	fetch(`${fixture.gate.url}/api/v1${path}`, {
 		method: "POST",
-		headers: { authorization: `Bearer ${bed.gate.key}`, "content-type": "application/json" },
+		headers: { authorization: `Bearer ${fixture.gate.key}`, "content-type": "application/json" },
 		body,
 	});
 const USER = '{"role":"user","content":"hello"}';
 /** A chat body with more members at its end. */
 const chat = (more: string, messages = USER) => `{"model":"${MODEL}","messages":[${messages}]${more === "" ? "" : `,${more}`}}`;
 const refusedBeforeUpstream = async (body: string, field: string, path?: string) => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	expect({ body, told: await namedField(post(body, path)) }).toEqual({ body, told: `400 ${field}` });
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(fixture.upstream.requests).toHaveLength(before);
 };
 
 describe("a chat body's member in another spelling is 400 and named", () => {

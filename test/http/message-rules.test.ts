@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, HELLO, MODEL, modelEntry, namedField, startChatGateway, verdict } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 const BLIND = "blind-model";
 const SEEING = "seeing-model";
 const ONE_IMAGE = "one-image-model";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 		supportsResponseSchema: false,
 		supportsReasoningEffort: false,
 	};
-	bed = await startChatGateway({
+	fixture = await startChatGateway({
 		models: {
 			[BLIND]: modelEntry({ price: { input: 0, output: 0 }, capabilities: none }),
 			[ONE_IMAGE]: modelEntry({
@@ -35,9 +35,9 @@ beforeAll(async () => {
 		},
 	});
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
-const chat = (part: object) => bed.gate.chat({ ...HELLO, ...part });
+const chat = (part: object) => fixture.gate.chat({ ...HELLO, ...part });
 const ask = (...messages: readonly unknown[]) => namedField(chat({ messages }));
 /** The outcome for one user message of these parts. */
 const parts = (...content: readonly unknown[]) => ask({ role: "user", content });
@@ -112,8 +112,8 @@ const TAKEN: Readonly<Record<string, readonly unknown[]>> = {
 for (const [name, messages] of Object.entries(TAKEN))
 	test(`takes ${name}, and sends it on as it came`, async () => {
 		expect(await ask(...messages)).toBe("200");
-		expect(bed.lastSent().complaints).toEqual([]);
-		const sent = bed.lastSent().body.messages as { role: string }[];
+		expect(fixture.lastSent().complaints).toEqual([]);
+		const sent = fixture.lastSent().body.messages as { role: string }[];
 		expect(sent).toEqual(JSON.parse(JSON.stringify(messages).replaceAll('"role":"developer"', '"role":"system"')));
 	});
 
@@ -154,9 +154,9 @@ const REFUSED: readonly (readonly [name: string, messages: readonly unknown[], p
 ];
 
 test("what is no message is refused by its place", async () => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	for (const [name, messages, param] of REFUSED) expect(`${name}: ${await ask(...messages)}`).toBe(`${name}: 400 ${param}`);
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(fixture.upstream.requests).toHaveLength(before);
 });
 
 const URL_PARAM = "messages[0].content[0].image_url.url";
@@ -252,7 +252,7 @@ test("images, videos and efforts stay within what the model names", async () => 
 		expect(await namedField(chat({ model: SEEING, reasoning_effort: effort }))).toBe(outcome);
 	// The top-level effort wins: the nested one is not judged.
 	expect(await namedField(chat({ model: SEEING, reasoning_effort: "high", reasoning: { effort: "max" } }))).toBe("200");
-	expect(bed.lastSent().body.reasoning_effort).toBe("high");
+	expect(fixture.lastSent().body.reasoning_effort).toBe("high");
 });
 
 const F = { type: "function", function: { name: "f", parameters: { type: "object", properties: {} } } };
@@ -289,7 +289,7 @@ const TOOLS: readonly (readonly [name: string, body: object, outcome: string])[]
 test("tools and tool_choice: what is taken reaches the upstream as OpenAI writes it", async () => {
 	for (const [name, body, outcome] of TOOLS) {
 		expect(`${name}: ${await namedField(chat(body))}`).toBe(`${name}: ${outcome}`);
-		expect(bed.lastSent().complaints).toEqual([]);
+		expect(fixture.lastSent().complaints).toEqual([]);
 	}
 });
 
@@ -317,10 +317,13 @@ test("response_format takes its three closed forms", async () => {
 
 test("a bare JSON schema goes upstream wrapped, a wrapped one as it is", async () => {
 	await chat({ response_format: { type: "json_schema", json_schema: SCHEMA } });
-	expect(bed.lastSent().body.response_format).toEqual({ type: "json_schema", json_schema: { name: "response", schema: SCHEMA } });
+	expect(fixture.lastSent().body.response_format).toEqual({
+		type: "json_schema",
+		json_schema: { name: "response", schema: SCHEMA },
+	});
 	const wrapped = { type: "json_schema", json_schema: { name: "a", strict: true, schema: SCHEMA } };
 	await chat({ response_format: wrapped });
-	expect(bed.lastSent().body.response_format).toEqual(wrapped);
+	expect(fixture.lastSent().body.response_format).toEqual(wrapped);
 });
 
 test("a thousand faulty messages give an answer of a bounded size", async () => {
@@ -336,7 +339,7 @@ test("a model that takes one image gets those of the last message that has any",
 	const reply = { role: "assistant", content: "seen" };
 	const messages = [first, reply, second, reply, third, reply, user];
 	expect(await namedField(chat({ model: ONE_IMAGE, messages }))).toBe("200");
-	expect(bed.lastSent().body.messages).toEqual([
+	expect(fixture.lastSent().body.messages).toEqual([
 		{ role: "user", content: [text] },
 		reply,
 		{ role: "user", content: "" },
@@ -352,7 +355,7 @@ test("a model that takes one image gets those of the last message that has any",
 		"400 messages[1].content[0].image_url.url",
 	);
 	expect(await namedField(chat({ messages }))).toBe("200");
-	expect(bed.lastSent().body.messages).toEqual(messages);
+	expect(fixture.lastSent().body.messages).toEqual(messages);
 });
 
 test("audio and video are read as far as their headers", async () => {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RpcGateway, request, startRpcGateway } from "../support/rpc-gateway.ts";
 
-let bed: RpcGateway;
+let fixture: RpcGateway;
 beforeAll(async () => {
-	bed = await startRpcGateway();
+	fixture = await startRpcGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 async function scrape(headers: Record<string, string> = {}): Promise<Response> {
-	return fetch(`${bed.gate.url}/metrics`, { headers });
+	return fetch(`${fixture.gate.url}/metrics`, { headers });
 }
 
 /** The value of a metric without labels, or with just these. */
@@ -19,8 +19,8 @@ function metricOf(text: string, name: string, labels = ""): number {
 
 test("tells this machine how the cache of chain calls fares, in the form of Prometheus", async () => {
 	const before = await (await scrape()).text();
-	await bed.rpc([request("eth_chainId", [], 1), request("eth_chainId", [], 2)]);
-	await bed.rpc(request("eth_chainId"));
+	await fixture.rpc([request("eth_chainId", [], 1), request("eth_chainId", [], 2)]);
+	await fixture.rpc(request("eth_chainId"));
 	const answer = await scrape();
 	expect(answer.status).toBe(200);
 	expect(answer.headers.get("content-type")).toContain("text/plain");

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, type ErrorAnswer, MODEL, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const MESSAGES = [{ role: "user", content: "hello" }];
 const ROUTES: readonly (readonly [path: string, body: object])[] = [
@@ -27,18 +27,18 @@ const textOf = async (answer: Response) => {
 };
 
 test.each(ROUTES)("%s: alone it is refused by name, beside another model too", async (path, body) => {
-	const sent = bed.upstream.requests.length;
-	const alone = await bed.gate.call("POST", path, { ...body, modelId: MODEL });
+	const sent = fixture.upstream.requests.length;
+	const alone = await fixture.gate.call("POST", path, { ...body, modelId: MODEL });
 	expect([alone.status, await textOf(alone)]).toEqual([400, expect.stringContaining("the field is named 'model'")]);
-	const other = await bed.gate.call("POST", path, { ...body, model: MODEL, modelId: "another" });
+	const other = await fixture.gate.call("POST", path, { ...body, model: MODEL, modelId: "another" });
 	expect([other.status, await textOf(other)]).toEqual([400, expect.stringContaining("modelId: must be the same as model")]);
-	expect(bed.upstream.requests).toHaveLength(sent);
+	expect(fixture.upstream.requests).toHaveLength(sent);
 });
 
 test("beside the same model it is taken out", async () => {
-	const answer = await bed.gate.call("POST", "/chat/completions", { model: MODEL, modelId: MODEL, messages: MESSAGES });
+	const answer = await fixture.gate.call("POST", "/chat/completions", { model: MODEL, modelId: MODEL, messages: MESSAGES });
 	expect(answer.status).toBe(200);
-	expect(bed.lastSent().body).not.toHaveProperty("modelId");
+	expect(fixture.lastSent().body).not.toHaveProperty("modelId");
 	await answer.body?.cancel();
 });
 
@@ -46,9 +46,9 @@ test("a form is no exception", async () => {
 	const form = new FormData();
 	form.set("file", new File(["RIFF"], "a.wav"));
 	form.set("modelId", "another");
-	const answer = await fetch(`${bed.gate.url}/api/v1/audio/transcriptions`, {
+	const answer = await fetch(`${fixture.gate.url}/api/v1/audio/transcriptions`, {
 		method: "POST",
-		headers: { authorization: `Bearer ${bed.gate.key}` },
+		headers: { authorization: `Bearer ${fixture.gate.key}` },
 		body: form,
 	});
 	expect([answer.status, await textOf(answer)]).toEqual([400, expect.stringContaining("modelId")]);

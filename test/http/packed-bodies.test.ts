@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { type ChatGateway, errorOf, HELLO, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const post = (body: Uint8Array, coding: string, path = "/chat/completions", type = "application/json") =>
-	fetch(`${bed.gate.url}/api/v1${path}`, {
+	fetch(`${fixture.gate.url}/api/v1${path}`, {
 		method: "POST",
-		headers: { authorization: `Bearer ${bed.gate.key}`, "content-type": type, "content-encoding": coding },
+		headers: { authorization: `Bearer ${fixture.gate.key}`, "content-type": type, "content-encoding": coding },
 		body: body as Uint8Array<ArrayBuffer>,
 	});
 
@@ -33,7 +33,7 @@ const HELLO_BYTES = bytes(HELLO);
 
 test.each(PACKERS)("%s is unpacked, and what the upstream gets is plain", async (coding, pack) => {
 	expect((await post(pack(HELLO_BYTES), coding)).status).toBe(200);
-	const sent = bed.upstream.requests.at(-1);
+	const sent = fixture.upstream.requests.at(-1);
 	expect(sent?.headers.get("content-encoding")).toBeNull();
 	expect(sent?.body?.messages).toEqual(HELLO.messages);
 });
@@ -42,7 +42,7 @@ test.each(PACKERS.slice(0, 7))("%s in a large body and in a form is unpacked", a
 	const said = Array.from({ length: 40_000 }, (_, index) => `line ${index}`).join("\n");
 	const large = await post(pack(bytes({ ...HELLO, messages: [{ role: "user", content: said }] })), coding);
 	expect(large.status).toBe(200);
-	expect(bed.upstream.requests.at(-1)?.body?.messages).toEqual([{ role: "user", content: said }]);
+	expect(fixture.upstream.requests.at(-1)?.body?.messages).toEqual([{ role: "user", content: said }]);
 	const form = new FormData();
 	form.set("file", new File(["some words of a text"], "a.txt", { type: "text/plain" }));
 	const packed = new Response(form);
@@ -62,7 +62,7 @@ test.each(PACKERS.slice(0, 7))("%s that is damaged, cut off or empty is a 400 or
 
 test("what grows out of proportion, or past the route's limit, is refused before it is in memory", async () => {
 	const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, 32));
-	const before = bed.gate.gateway.pipeline.bodyMemory.used;
+	const before = fixture.gate.gateway.pipeline.bodyMemory.used;
 	for (const [coding, body] of [
 		["gzip", bomb],
 		["br", brotliCompressSync(Buffer.alloc(8 * 1_048_576, 32))],
@@ -71,7 +71,7 @@ test("what grows out of proportion, or past the route's limit, is refused before
 		const answer = await post(body, coding);
 		expect([answer.status, (await errorOf(answer)).code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
 	}
-	expect(bed.gate.gateway.pipeline.bodyMemory.used).toBe(before);
+	expect(fixture.gate.gateway.pipeline.bodyMemory.used).toBe(before);
 });
 
 test.each(["compress", "gzip, br", "gzip,gzip", "x-compress"])("%s is a 415 that names what is taken", async (coding) => {

@@ -2,18 +2,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type ChatGateway, type ErrorAnswer, HELLO, PRICED_MODEL, startChatGateway } from "./chat-gateway.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 /** Only one origin may call it from a browser. */
 let closed: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 	closed = await startChatGateway({ config: { server: { corsOrigins: ["https://app.example"] } } });
 });
-afterAll(() => Promise.all([bed.stop(), closed.stop()]));
+afterAll(() => Promise.all([fixture.stop(), closed.stop()]));
 
 /** A request without a credential. */
-const bare = (method: string, path: string, headers: Record<string, string> = {}, at = bed) =>
+const bare = (method: string, path: string, headers: Record<string, string> = {}, at = fixture) =>
 	fetch(`${at.gate.url}${path}`, { method, headers, redirect: "manual" });
 
 const ID = /^[0-9A-Za-z]{32}$/;
@@ -132,15 +132,15 @@ test("a path that is nearly one of ours is told the right one", async () => {
 
 test("HEAD answers what GET does, without the body", async () => {
 	for (const path of ["/api/v1/models", "/api/v1/openapi.json", "/docs", "/healthz", "/api/v1/nothing"]) {
-		const headers = { authorization: `Bearer ${bed.gate.key}`, "accept-encoding": "identity" };
+		const headers = { authorization: `Bearer ${fixture.gate.key}`, "accept-encoding": "identity" };
 		const [get, head] = [await bare("GET", path, headers), await bare("HEAD", path, headers)];
 		const length = (await get.arrayBuffer()).byteLength;
 		expect(length).toBeGreaterThan(0);
 		expect(`${path} ${head.headers.get("content-length")}`).toBe(`${path} ${length}`);
 	}
 	for (const path of ["/models", "/models/traits", "/openapi.json", "/models/no-such-model"]) {
-		const get = await bed.gate.call("GET", path);
-		const head = await bed.gate.call("HEAD", path);
+		const get = await fixture.gate.call("GET", path);
+		const head = await fixture.gate.call("HEAD", path);
 		expect(await head.text()).toBe("");
 		expect(head.status).toBe(get.status);
 		expect(head.headers.get("content-type")).toBe(get.headers.get("content-type"));
@@ -203,13 +203,13 @@ test("OPTIONS without an origin names the methods and nothing of browsers", asyn
 });
 
 test("every answer to a browser may be read by it, errors and streams too", async () => {
-	const poor = await bed.gate.newKey({ creditUsd: "0" });
+	const poor = await fixture.gate.newKey({ creditUsd: "0" });
 	const answers = {
-		200: bed.gate.chat(HELLO, { headers: ORIGIN }),
-		"200 stream": bed.gate.chat({ ...HELLO, stream: true }, { headers: ORIGIN }),
-		400: bed.gate.chat({}, { headers: ORIGIN }),
+		200: fixture.gate.chat(HELLO, { headers: ORIGIN }),
+		"200 stream": fixture.gate.chat({ ...HELLO, stream: true }, { headers: ORIGIN }),
+		400: fixture.gate.chat({}, { headers: ORIGIN }),
 		401: bare("GET", "/api/v1/models", ORIGIN),
-		402: bed.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key: poor.secret, headers: ORIGIN }),
+		402: fixture.gate.chat({ ...HELLO, model: PRICED_MODEL }, { key: poor.secret, headers: ORIGIN }),
 		404: bare("GET", "/api/v1/nothing", ORIGIN),
 		405: bare("GET", "/api/v1/chat/completions", ORIGIN),
 	};

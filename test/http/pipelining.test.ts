@@ -4,16 +4,16 @@ import { until } from "../support/until.ts";
 import { type ChatGateway, HELLO, PRICED_MODEL, startChatGateway } from "./chat-gateway.ts";
 import { chatHead, RawConnection, rawExchange } from "./raw-connection.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 let port: number;
 let key: string;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
-	port = bed.gate.listening.port;
-	key = bed.gate.key;
+	fixture = await startChatGateway();
+	port = fixture.gate.listening.port;
+	key = fixture.gate.key;
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const CHAT = JSON.stringify({ ...HELLO, model: PRICED_MODEL });
 const JSON_TYPE = "Content-Type: application/json";
@@ -23,16 +23,16 @@ const chunked = (rest: string, ...lines: string[]) =>
 
 /** Sends bytes in one write and waits for the connection's end; what came back, and what was executed and charged. */
 async function outcome(bytes: string): Promise<{ received: string; executed: number; charged: number }> {
-	const [requests, posts] = [bed.upstream.requests.length, (await bed.gate.posts()).length];
+	const [requests, posts] = [fixture.upstream.requests.length, (await fixture.gate.posts()).length];
 	const connection = await RawConnection.open(port);
 	await connection.send(bytes);
 	await connection.closed();
 	connection.destroy();
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0 && bed.gate.listening.running === 0, "rest");
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0 && fixture.gate.listening.running === 0, "rest");
 	return {
 		received: connection.received(),
-		executed: bed.upstream.requests.length - requests,
-		charged: (await bed.gate.posts()).length - posts,
+		executed: fixture.upstream.requests.length - requests,
+		charged: (await fixture.gate.posts()).length - posts,
 	};
 }
 
@@ -54,7 +54,7 @@ test("of several changes in one write none is made", async () => {
 	const body = JSON.stringify({ apiKeyType: "INFERENCE", description: "pipelined" });
 	const lines = ["POST /api/v1/api_keys HTTP/1.1", "Host: localhost", `Authorization: Bearer ${key}`, JSON_TYPE];
 	await outcome(`${lines.join("\r\n")}\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(3));
-	expect(await (await bed.gate.call("GET", "/api_keys")).text()).not.toContain("pipelined");
+	expect(await (await fixture.gate.call("GET", "/api_keys")).text()).not.toContain("pipelined");
 });
 
 test("requests behind one that is refused at once are answered in their order", async () => {
@@ -68,17 +68,17 @@ test("requests behind one that is refused at once are answered in their order", 
 });
 
 test("a request that comes while the one before it runs is never executed: the caller of both has left", async () => {
-	bed.upstream.next({ hang: true });
-	const [requests, posts] = [bed.upstream.requests.length, (await bed.gate.posts()).length];
+	fixture.upstream.next({ hang: true });
+	const [requests, posts] = [fixture.upstream.requests.length, (await fixture.gate.posts()).length];
 	const connection = await RawConnection.open(port);
 	await connection.send(chat());
-	await until(() => bed.upstream.requests.length > requests, "the first request at the upstream");
+	await until(() => fixture.upstream.requests.length > requests, "the first request at the upstream");
 	await connection.send(chat());
 	await connection.closed();
 	connection.destroy();
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0 && bed.gate.listening.running === 0, "rest");
-	expect(bed.upstream.requests.length - requests).toBe(1);
-	expect((await bed.gate.posts()).slice(posts).map((post) => post.status)).toEqual([499]);
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0 && fixture.gate.listening.running === 0, "rest");
+	expect(fixture.upstream.requests.length - requests).toBe(1);
+	expect((await fixture.gate.posts()).slice(posts).map((post) => post.status)).toEqual([499]);
 });
 
 test("what stands behind a request that ends its connection is not read", async () => {
@@ -114,13 +114,13 @@ test("trailers are refused before anything is charged", async () => {
 test("a body that breaks off behind its last chunk is not charged", async () => {
 	for (const rest of ["0\r\nX: \0\r\n\r\n", "0\r\n\r\nGET", "0\r\n\r\n\0\0\0"]) {
 		const connection = await RawConnection.open(port);
-		const [requests, posts] = [bed.upstream.requests.length, (await bed.gate.posts()).length];
+		const [requests, posts] = [fixture.upstream.requests.length, (await fixture.gate.posts()).length];
 		await connection.send(chunked(rest));
 		const answer = await connection.answer();
 		connection.destroy();
-		await until(() => bed.gate.gateway.budgets.holdsOpen === 0 && bed.gate.listening.running === 0, "rest");
+		await until(() => fixture.gate.gateway.budgets.holdsOpen === 0 && fixture.gate.listening.running === 0, "rest");
 		const done = answer?.status === 200 ? 1 : 0;
-		expect([bed.upstream.requests.length - requests, (await bed.gate.posts()).length - posts]).toEqual([done, done]);
+		expect([fixture.upstream.requests.length - requests, (await fixture.gate.posts()).length - posts]).toEqual([done, done]);
 	}
 });
 

@@ -4,18 +4,18 @@ import { NGINX, type ShippedProxy, startComposedNginx } from "../support/shipped
 import { type ChatGateway, HELLO, startChatGateway } from "./chat-gateway.ts";
 import { type RawAnswer, RawConnection, rawExchange } from "./raw-connection.ts";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 let port: number;
 let nginx: ShippedProxy | null = null;
 
 beforeAll(async () => {
-	bed = await startChatGateway({ config: { models: { public: true }, server: { trustedProxies: ["127.0.0.1"] } } });
-	port = bed.gate.listening.port;
-	if (NGINX !== null) nginx = await startComposedNginx(NGINX, bed.gate.url);
+	fixture = await startChatGateway({ config: { models: { public: true }, server: { trustedProxies: ["127.0.0.1"] } } });
+	port = fixture.gate.listening.port;
+	if (NGINX !== null) nginx = await startComposedNginx(NGINX, fixture.gate.url);
 });
 afterAll(async () => {
 	await nginx?.stop();
-	await bed.stop();
+	await fixture.stop();
 });
 
 const get = (target: string, at: number, version = "1.1", host = "Host: localhost\r\n") =>
@@ -141,7 +141,11 @@ test("HTTP/1.0 without a Host, and an empty Host, reach the path that they name"
 test("a chat by HTTP/1.0 without a Host is answered whole, and its stream has no chunks", async () => {
 	for (const stream of [false, true]) {
 		const body = JSON.stringify({ ...HELLO, stream });
-		const lines = [`Authorization: Bearer ${bed.gate.key}`, "Content-Type: application/json", `Content-Length: ${body.length}`];
+		const lines = [
+			`Authorization: Bearer ${fixture.gate.key}`,
+			"Content-Type: application/json",
+			`Content-Length: ${body.length}`,
+		];
 		const connection = await RawConnection.open(port);
 		await connection.send(`POST /api/v1/chat/completions HTTP/1.0\r\n${lines.join("\r\n")}\r\n\r\n${body}`);
 		await connection.closed();

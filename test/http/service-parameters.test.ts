@@ -19,15 +19,15 @@ const CHARACTER = "patient-tutor";
 const PROMPT =
 	loadCharacterData(`${import.meta.dir}/../../catalog/characters.json`).find((one) => one.slug === CHARACTER)?.prompt ?? "";
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
-	bed = await startChatGateway({ config: { chat: { systemPrompt: SYSTEM_PROMPT } } });
+	fixture = await startChatGateway({ config: { chat: { systemPrompt: SYSTEM_PROMPT } } });
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
-const chat = (options: object, part: object = {}) => bed.gate.chat({ ...HELLO, ...part, service_parameters: options });
-const sentMessages = () => bed.lastSent().body.messages as { role: string; content: string }[];
+const chat = (options: object, part: object = {}) => fixture.gate.chat({ ...HELLO, ...part, service_parameters: options });
+const sentMessages = () => fixture.lastSent().body.messages as { role: string; content: string }[];
 
 const DEFAULTS = {
 	enable_e2ee: true,
@@ -43,7 +43,7 @@ const DEFAULTS = {
 };
 
 test("the answer echoes every option with its value, and nothing else", async () => {
-	expect((await chatAnswer(bed.gate.chat(HELLO))).service_parameters).toEqual(DEFAULTS);
+	expect((await chatAnswer(fixture.gate.chat(HELLO))).service_parameters).toEqual(DEFAULTS);
 	expect((await chatAnswer(chat({}))).service_parameters).toEqual(DEFAULTS);
 	const turned = {
 		enable_e2ee: false,
@@ -63,7 +63,7 @@ test("auto acts as off where there is no search, and the echo says off", async (
 	expect((await chatAnswer(chat({ enable_web_search: "auto" }))).service_parameters).toEqual(DEFAULTS);
 	const hosted = { tools: [{ type: "web_search" }] };
 	expect((await chatAnswer(chat({}, hosted))).service_parameters).toEqual(DEFAULTS);
-	expect(bed.lastSent().body).not.toHaveProperty("tools");
+	expect(fixture.lastSent().body).not.toHaveProperty("tools");
 });
 
 test("what was asked for outright and is not there is refused with its name", async () => {
@@ -73,7 +73,7 @@ test("what was asked for outright and is not there is refused with its name", as
 		[{ model: `${MODEL}:web` }, "service_parameters.enable_web_search"],
 		[{ model: `${MODEL}:enable_web_search=on` }, "service_parameters.enable_web_search"],
 	];
-	for (const [body, param] of cases) expect(await namedField(bed.gate.chat({ ...HELLO, ...body }))).toBe(`400 ${param}`);
+	for (const [body, param] of cases) expect(await namedField(fixture.gate.chat({ ...HELLO, ...body }))).toBe(`400 ${param}`);
 });
 
 test("options of a wrong type are refused by their path", async () => {
@@ -90,7 +90,7 @@ test("options of a wrong type are refused by their path", async () => {
 
 test("a suffix sets options, the body wins over it, and the answer names the bare model", async () => {
 	const model = `${MODEL}:strip_thinking_response=true&include_service_system_prompt=false`;
-	const answer = await chatAnswer(bed.gate.chat({ ...HELLO, model }));
+	const answer = await chatAnswer(fixture.gate.chat({ ...HELLO, model }));
 	expect(answer.model).toBe(MODEL);
 	expect(answer.service_parameters).toMatchObject({ strip_thinking_response: true, include_service_system_prompt: false });
 	const both = await chatAnswer(chat({ strip_thinking_response: false }, { model }));
@@ -104,7 +104,7 @@ test("a suffix sets options, the body wins over it, and the answer names the bar
 		[":web", "404 MODEL_NOT_FOUND"],
 	];
 	for (const [ref, outcome] of cases)
-		expect(`${ref} ${await verdict(bed.gate.chat({ ...HELLO, model: ref }))}`).toBe(`${ref} ${outcome}`);
+		expect(`${ref} ${await verdict(fixture.gate.chat({ ...HELLO, model: ref }))}`).toBe(`${ref} ${outcome}`);
 });
 
 test("a stream carries the echo in its first chunk where results are wanted in it, else nowhere", async () => {
@@ -150,18 +150,18 @@ test("a character's prompt goes between the service's and the caller's, and neve
 		expect(text).toContain(`"character_slug":"${CHARACTER}"`);
 		expect(text).not.toContain(PROMPT.slice(0, 40));
 	}
-	expect(bed.lastSent().complaints).toEqual([]);
+	expect(fixture.lastSent().complaints).toEqual([]);
 });
 
 test("an unknown character is a 404 of its own, and nothing goes upstream", async () => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	const answer = await chat({ character_slug: "nobody" });
 	expect(answer.status).toBe(404);
 	const { error, code } = await errorOf(answer);
 	expect(code).toBe("CHARACTER_NOT_FOUND");
 	expect(error.message).toContain("nobody");
-	expect(await verdict(bed.gate.chat({ ...HELLO, model: `${MODEL}:character_slug=nobody` }))).toBe("404 CHARACTER_NOT_FOUND");
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(await verdict(fixture.gate.chat({ ...HELLO, model: `${MODEL}:character_slug=nobody` }))).toBe("404 CHARACTER_NOT_FOUND");
+	expect(fixture.upstream.requests).toHaveLength(before);
 });
 
 const THOUGHTS: readonly (readonly [name: string, pieces: readonly string[], kept: string])[] = [
@@ -179,19 +179,19 @@ const THOUGHTS: readonly (readonly [name: string, pieces: readonly string[], kep
 for (const [name, content, kept] of THOUGHTS)
 	test(`strip_thinking_response takes think blocks out of the content: ${name}`, async () => {
 		for (const option of [{ strip_thinking_response: true }, { disable_thinking: true }]) {
-			bed.upstream.next({ speech: { content } }, { speech: { content } });
+			fixture.upstream.next({ speech: { content } }, { speech: { content } });
 			expect((await chatAnswer(chat(option))).choices[0]?.message.content).toBe(kept);
 			const stream = await streamAnswer(chat(option, { stream: true }));
 			expect(saidIn(stream)).toBe(kept);
 			expect(stream.done).toBe(true);
 		}
-		bed.upstream.next({ speech: { content } });
-		expect((await chatAnswer(bed.gate.chat(HELLO))).choices[0]?.message.content).toBe(content.join(""));
+		fixture.upstream.next({ speech: { content } });
+		expect((await chatAnswer(fixture.gate.chat(HELLO))).choices[0]?.message.content).toBe(content.join(""));
 	});
 
 test("think blocks of several choices are told apart", async () => {
 	const speech = { content: ["<thi", "nk>a</thi", "nk>Yes"], choices: 3 };
-	bed.upstream.next({ speech });
+	fixture.upstream.next({ speech });
 	const stream = await streamAnswer(chat({ strip_thinking_response: true }, { stream: true, n: 3 }));
 	const said = [0, 1, 2].map((index) =>
 		stream.chunks
@@ -205,15 +205,15 @@ test("think blocks of several choices are told apart", async () => {
 
 test("stripped thoughts are paid for all the same", async () => {
 	const speech = { content: ["<think>", "long", "</think>", "Yes"] };
-	bed.upstream.next({ speech }, { speech });
-	const plain = await chatAnswer(bed.gate.chat(HELLO));
+	fixture.upstream.next({ speech }, { speech });
+	const plain = await chatAnswer(fixture.gate.chat(HELLO));
 	const stripped = await chatAnswer(chat({ strip_thinking_response: true }));
 	expect(stripped.usage).toEqual(plain.usage);
 });
 
 test("disable_thinking turns the reasoning fields off upstream", async () => {
 	await chat({ disable_thinking: true }, { reasoning_effort: "high", reasoning: { effort: "high" } });
-	for (const key of ["reasoning_effort", "reasoning"]) expect(bed.lastSent().body).not.toHaveProperty(key);
-	await bed.gate.chat({ ...HELLO, reasoning_effort: "high", reasoning: { enabled: false } });
-	for (const key of ["reasoning_effort", "reasoning"]) expect(bed.lastSent().body).not.toHaveProperty(key);
+	for (const key of ["reasoning_effort", "reasoning"]) expect(fixture.lastSent().body).not.toHaveProperty(key);
+	await fixture.gate.chat({ ...HELLO, reasoning_effort: "high", reasoning: { enabled: false } });
+	for (const key of ["reasoning_effort", "reasoning"]) expect(fixture.lastSent().body).not.toHaveProperty(key);
 });

@@ -6,21 +6,21 @@ import { chatHead, RawConnection, rawExchange } from "./raw-connection.ts";
 
 const MAX_BODY = 72 * 1_048_576;
 
-let bed: ChatGateway;
+let fixture: ChatGateway;
 /** Its limits of slow uploads and silent connections are short; all else goes to the other, whose are those of the product. */
 let impatient: ChatGateway;
 let port: number;
 let key: string;
 
 beforeAll(async () => {
-	bed = await startChatGateway();
+	fixture = await startChatGateway();
 	impatient = await startChatGateway({
 		config: { server: { uploadSilenceMs: 400, uploadTotalMs: 1_200, idleTimeoutSeconds: 8 } },
 	});
-	port = bed.gate.listening.port;
-	key = bed.gate.key;
+	port = fixture.gate.listening.port;
+	key = fixture.gate.key;
 });
-afterAll(() => Promise.all([bed.stop(), impatient.stop()]));
+afterAll(() => Promise.all([fixture.stop(), impatient.stop()]));
 
 const GOOD = JSON.stringify(HELLO);
 const JSON_TYPE = "Content-Type: application/json";
@@ -30,7 +30,7 @@ const codeOf = (body: string | undefined) => (JSON.parse(body ?? "{}") as { code
 /** The server still answers, and nothing of the last test is left in it. */
 async function expectSound(): Promise<void> {
 	expect((await rawExchange(port, head(`Content-Length: ${GOOD.length}`), GOOD))?.status).toBe(200);
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0 && bed.gate.listening.running === 0, "rest");
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0 && fixture.gate.listening.running === 0, "rest");
 }
 
 test("a body that comes in pieces, declared or chunked, is taken whole", async () => {
@@ -40,7 +40,7 @@ test("a body that comes in pieces, declared or chunked, is taken whole", async (
 	const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 	const chunked = [chunk(GOOD.slice(0, half)), chunk(GOOD.slice(half)), "0\r\n\r\n"];
 	expect((await rawExchange(port, head("Transfer-Encoding: chunked"), ...chunked))?.status).toBe(200);
-	expect(bed.lastSent().body.messages).toEqual(HELLO.messages);
+	expect(fixture.lastSent().body.messages).toEqual(HELLO.messages);
 });
 
 test("a declared body one byte over the limit is refused before it is sent", async () => {
@@ -85,11 +85,11 @@ test("a body of exactly the limit is taken", async () => {
 	const frame = JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "" }] });
 	const body = frame.replace('""', `"${"a ".repeat(MAX_BODY >> 1).slice(0, MAX_BODY - frame.length)}"`);
 	expect(body.length).toBe(MAX_BODY);
-	const answer = await bed.gate.call("POST", "/chat/completions", body);
+	const answer = await fixture.gate.call("POST", "/chat/completions", body);
 	expect(answer.status).toBe(200);
 	await answer.body?.cancel();
-	expect(bed.lastSent().bytes.length).toBeGreaterThan(MAX_BODY - 100);
-	expect(bed.lastSent().complaints).toEqual([]);
+	expect(fixture.lastSent().bytes.length).toBeGreaterThan(MAX_BODY - 100);
+	expect(fixture.lastSent().complaints).toEqual([]);
 });
 
 test("an upload that falls silent is a 408", async () => {
@@ -123,41 +123,41 @@ test("an upload that is never silent yet never done is a 408 in the end", async 
 });
 
 test("a caller that hangs up inside its upload leaves nothing behind", async () => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	for (const end of ["halfClose", "destroy"] as const) {
 		const connection = await RawConnection.open(port);
 		await connection.send(head(`Content-Length: ${GOOD.length}`));
 		await connection.send(GOOD.slice(0, 20));
-		await until(() => bed.gate.listening.running === 1, "the upload's start");
+		await until(() => fixture.gate.listening.running === 1, "the upload's start");
 		connection[end]();
-		await until(() => bed.gate.listening.running === 0, "the upload's end");
+		await until(() => fixture.gate.listening.running === 0, "the upload's end");
 		connection.destroy();
 	}
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(fixture.upstream.requests).toHaveLength(before);
 	await expectSound();
 });
 
 test("a caller that closes its half while the model thinks has left: the upstream is stopped, the prompt is paid, once", async () => {
 	const body = JSON.stringify({ ...HELLO, model: PRICED_MODEL });
 	for (const stream of [false, true]) {
-		bed.upstream.next({ hang: true });
-		const posted = (await bed.gate.posts()).length;
+		fixture.upstream.next({ hang: true });
+		const posted = (await fixture.gate.posts()).length;
 		const connection = await RawConnection.open(port);
 		const text = stream ? body.replace("{", '{"stream":true,') : body;
-		const received = bed.upstream.requests.length;
+		const received = fixture.upstream.requests.length;
 		await connection.send(head(`Content-Length: ${text.length}`) + text);
-		await until(() => bed.upstream.requests.length > received, "the request at the upstream");
+		await until(() => fixture.upstream.requests.length > received, "the request at the upstream");
 		connection.halfClose();
-		await until(() => bed.lastSent().isAborted, "the upstream's abort");
+		await until(() => fixture.lastSent().isAborted, "the upstream's abort");
 		connection.destroy();
 		await expectSound();
-		const posts = (await bed.gate.posts()).slice(posted);
+		const posts = (await fixture.gate.posts()).slice(posted);
 		expect(posts.map((post) => post.model).sort()).toEqual([MODEL, PRICED_MODEL].sort());
 		const left = posts.find((post) => post.model === PRICED_MODEL);
 		expect(left?.status).toBe(499);
 		expect(left?.price).toBeGreaterThan(0);
 	}
-	expect((await bed.gate.audit()).findings).toEqual([]);
+	expect((await fixture.gate.audit()).findings).toEqual([]);
 });
 
 test("headers of a megabyte are a 431", async () => {
@@ -175,12 +175,12 @@ const AMBIGUOUS: readonly (readonly [name: string, lines: readonly string[]])[] 
 ];
 
 test("framing that two readers could read differently is a 400, and reaches no upstream", async () => {
-	const before = bed.upstream.requests.length;
+	const before = fixture.upstream.requests.length;
 	for (const [name, lines] of AMBIGUOUS) {
 		const answer = await rawExchange(port, head(...lines), GOOD);
 		expect(`${name}: ${answer?.status}`).toBe(`${name}: 400`);
 	}
-	expect(bed.upstream.requests).toHaveLength(before);
+	expect(fixture.upstream.requests).toHaveLength(before);
 	await expectSound();
 });
 

@@ -10,7 +10,7 @@ interface LogEntry {
 }
 
 const BLIND = "blind-model";
-let bed: ChatGateway;
+let fixture: ChatGateway;
 
 beforeAll(async () => {
 	const capabilities = {
@@ -21,12 +21,12 @@ beforeAll(async () => {
 		supportsResponseSchema: false,
 		supportsReasoningEffort: false,
 	};
-	bed = await startChatGateway({ models: { [BLIND]: modelEntry({ price: { input: 0, output: 0 }, capabilities }) } });
+	fixture = await startChatGateway({ models: { [BLIND]: modelEntry({ price: { input: 0, output: 0 }, capabilities }) } });
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 async function log(secret: string): Promise<LogEntry[]> {
-	const answer = await bed.gate.call("GET", "/api_keys/rate_limits/log", undefined, { authorization: `Bearer ${secret}` });
+	const answer = await fixture.gate.call("GET", "/api_keys/rate_limits/log", undefined, { authorization: `Bearer ${secret}` });
 	return ((await answer.json()) as { data: LogEntry[] }).data;
 }
 
@@ -42,8 +42,8 @@ const LACKING: readonly (readonly [string, object])[] = [
 ];
 
 test.each(LACKING)("a request for %s is logged once, under the model", async (_, body) => {
-	const { secret, id } = await bed.gate.newKey();
-	const answer = await bed.gate.chat({ ...HELLO, model: BLIND, ...body }, { key: secret });
+	const { secret, id } = await fixture.gate.newKey();
+	const answer = await fixture.gate.chat({ ...HELLO, model: BLIND, ...body }, { key: secret });
 	expect(answer.status).toBe(400);
 	expect((await log(secret)).map(({ apiKeyId, modelId, rateLimitType }) => [apiKeyId, modelId, rateLimitType])).toEqual([
 		[id, BLIND, "UNSUPPORTED_FEATURE_REQUESTS"],
@@ -51,7 +51,7 @@ test.each(LACKING)("a request for %s is logged once, under the model", async (_,
 });
 
 test("other refusals are not, and what a model has is served", async () => {
-	const { secret } = await bed.gate.newKey();
+	const { secret } = await fixture.gate.newKey();
 	const refused = [
 		{ temperature: 3 },
 		{ model: "no-such-model" },
@@ -60,7 +60,7 @@ test("other refusals are not, and what a model has is served", async () => {
 		{ tool_choice: "required" },
 	];
 	for (const body of refused)
-		expect((await bed.gate.chat({ ...HELLO, model: BLIND, ...body }, { key: secret })).status).toBeOneOf([400, 404]);
-	expect((await bed.gate.chat({ ...HELLO, model: BLIND }, { key: secret })).status).toBe(200);
+		expect((await fixture.gate.chat({ ...HELLO, model: BLIND, ...body }, { key: secret })).status).toBeOneOf([400, 404]);
+	expect((await fixture.gate.chat({ ...HELLO, model: BLIND }, { key: secret })).status).toBe(200);
 	expect(await log(secret)).toEqual([]);
 });

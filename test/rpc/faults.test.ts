@@ -12,16 +12,16 @@ import { until } from "../support/until.ts";
 const SLOW_MS = 5_000;
 const ROUNDS = 30;
 
-let bed: RpcGateway;
+let fixture: RpcGateway;
 let good: ScriptedChain;
 beforeAll(async () => {
 	good = await startScriptedChain();
-	bed = await startRpcGateway();
-	echo(bed.chain);
+	fixture = await startRpcGateway();
+	echo(fixture.chain);
 	echo(good);
 });
 afterAll(async () => {
-	await bed.stop();
+	await fixture.stop();
 	await good.stop();
 });
 
@@ -32,7 +32,7 @@ function echo(chain: ScriptedChain): void {
 /** New upstreams for each fault: what was learned of the nodes is forgotten. */
 let generation = 0;
 async function freshUpstreams(): Promise<void> {
-	const { gate, chain } = bed;
+	const { gate, chain } = fixture;
 	generation++;
 	const config = structuredClone(gate.gateway.config);
 	// Who is out stays out for as long as these tests run.
@@ -43,7 +43,7 @@ async function freshUpstreams(): Promise<void> {
 	config.rpc.limits.paid = config.rpc.limits.staff;
 	gate.gateway.reload(config);
 	// The new ones have been looked at when a call is answered.
-	await bed.rpc({ id: 0, method: "eth_gasPrice" });
+	await fixture.rpc({ id: 0, method: "eth_gasPrice" });
 	chain.requests.length = 0;
 	good.requests.length = 0;
 }
@@ -62,7 +62,7 @@ async function count(rounds = ROUNDS): Promise<Counted> {
 	for (let round = 0; round < rounds; round++) {
 		const items = Array.from({ length: round % 3 === 2 ? 4 : 1 }, (_, id) => ({ id, method: "eth_call", params: [nonce++] }));
 		const startedMs = performance.now();
-		const answer = await bed.rpc(items.length === 1 ? items[0] : items);
+		const answer = await fixture.rpc(items.length === 1 ? items[0] : items);
 		const body = (await answer.json()) as { id: number; result: unknown }[] | { id: number; result: unknown };
 		if (performance.now() - startedMs > SLOW_MS) counted.slow++;
 		if (answer.status !== 200) counted.failed++;
@@ -95,10 +95,10 @@ const FAULTS: Readonly<Record<string, readonly [behaviour: ChainBehaviour, most:
 for (const [name, [behaviour, most]] of Object.entries(FAULTS))
 	test(`a node that ${name} fails no request`, async () => {
 		await freshUpstreams();
-		bed.chain.always(behaviour);
+		fixture.chain.always(behaviour);
 		expect(await count()).toEqual({ slow: 0, failed: 0, wrong: 0 });
-		expect(bed.chain.requests.length).toBeWithin(1, most + 1);
-		bed.chain.always({});
+		expect(fixture.chain.requests.length).toBeWithin(1, most + 1);
+		fixture.chain.always({});
 	});
 
 /** Faults that are no reason to leave a node alone: it answers what it can. */
@@ -116,31 +116,31 @@ const SPOILT: Readonly<Record<string, ChainBehaviour>> = {
 for (const [name, behaviour] of Object.entries(SPOILT))
 	test(`a node that ${name} fails no request`, async () => {
 		await freshUpstreams();
-		bed.chain.always(behaviour);
+		fixture.chain.always(behaviour);
 		expect(await count()).toEqual({ slow: 0, failed: 0, wrong: 0 });
-		bed.chain.always({});
+		fixture.chain.always({});
 	});
 
 test("a node of another chain gets no request at all", async () => {
-	bed.chain.chainId = "0x89";
+	fixture.chain.chainId = "0x89";
 	await freshUpstreams();
 	expect(await count()).toEqual({ slow: 0, failed: 0, wrong: 0 });
-	expect(bed.chain.requests).toHaveLength(0);
-	bed.chain.chainId = "0x1";
+	expect(fixture.chain.requests).toHaveLength(0);
+	fixture.chain.chainId = "0x1";
 });
 
 test("a final block that goes back takes back what was kept above it", async () => {
 	let final = "0x64";
-	for (const node of [bed.chain, good])
+	for (const node of [fixture.chain, good])
 		node.result("eth_getBlockByNumber", ([tag]: [string]) =>
 			tag === "finalized" ? { number: final } : { number: tag, of: final },
 		);
 	await freshUpstreams();
 	const read = async () => {
-		const answer = await bed.rpc({ id: 1, method: "eth_getBlockByNumber", params: ["0x60", false] });
+		const answer = await fixture.rpc({ id: 1, method: "eth_getBlockByNumber", params: ["0x60", false] });
 		return ((await answer.json()) as { result: { of: string } }).result.of;
 	};
-	const asked = () => bed.chain.requests.length + good.requests.length;
+	const asked = () => fixture.chain.requests.length + good.requests.length;
 	const isKept = async () => {
 		const before = asked();
 		await read();
@@ -153,9 +153,9 @@ test("a final block that goes back takes back what was kept above it", async () 
 });
 
 test("nothing is charged twice, and no hold is left", async () => {
-	await until(() => bed.gate.gateway.budgets.holdsOpen === 0);
-	expect((await bed.gate.audit()).ok).toBe(true);
-	const posts = await bed.gate.posts();
+	await until(() => fixture.gate.gateway.budgets.holdsOpen === 0);
+	expect((await fixture.gate.audit()).ok).toBe(true);
+	const posts = await fixture.gate.posts();
 	const ids = posts.map(({ request_id }) => request_id);
 	expect(new Set(ids).size).toBe(ids.length);
 });

@@ -8,16 +8,16 @@ const QUERY_KEY = "pk9Zq77x";
 const HEADER = "hdrS3cret";
 const PASSWORD = "p4ss@w0rd9";
 let chain: ScriptedChain;
-let bed: RpcGateway;
+let fixture: RpcGateway;
 
 beforeAll(async () => {
 	chain = await startScriptedChain();
 	const url = `http://node:${encodeURIComponent(PASSWORD)}@127.0.0.1:${chain.port}/v2/${KEY}?key=${QUERY_KEY}`;
 	const networks = { "ethereum-mainnet": { enabled: true, upstreams: [rpcUpstream(url, { headers: { "x-key": HEADER } })] } };
-	bed = await startRpcGateway({ config: { rpc: { networks } } });
+	fixture = await startRpcGateway({ config: { rpc: { networks } } });
 });
 afterAll(async () => {
-	await bed.stop();
+	await fixture.stop();
 	await chain.stop();
 });
 
@@ -33,7 +33,7 @@ test.each([
 				yield Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":3,"message":"${message}"}}`);
 			},
 		});
-		const answer = (await (await bed.rpc(request("eth_gasPrice"))).json()) as { error: { code: number; message: string } };
+		const answer = (await (await fixture.rpc(request("eth_gasPrice"))).json()) as { error: { code: number; message: string } };
 		expect(answer.error.code).toBe(3);
 		expect(answer.error.message.slice(more.length)).toBe("http://[secret]@[address]/v2/[secret] failed");
 	}
@@ -57,7 +57,7 @@ test.each([
 	const bytes = () => [...Buffer.from(error(items()[0]?.id))].map((byte) => Buffer.of(byte));
 	const texts: string[] = [];
 	const ask = async (...bodies: object[]) => {
-		const answer = await bed.rpc(bodies.length === 1 ? bodies[0] : bodies);
+		const answer = await fixture.rpc(bodies.length === 1 ? bodies[0] : bodies);
 		texts.push(await answer.text());
 	};
 	chain.next({ stream: bytes });
@@ -97,7 +97,7 @@ test.each([
 						yield bytes.subarray(at, at + (at < length ? 100_000 : size));
 				},
 			});
-			const answer = (await (await bed.rpc(request("eth_gasPrice"))).json()) as { result: string[] };
+			const answer = (await (await fixture.rpc(request("eth_gasPrice"))).json()) as { result: string[] };
 			expect(answer.result).toEqual([before, "it is [secret] here"]);
 		}
 		chain.next({
@@ -109,7 +109,7 @@ test.each([
 				),
 			],
 		});
-		const [answer] = (await (await bed.rpc([request("eth_gasPrice")])).json()) as { result: string[] }[];
+		const [answer] = (await (await fixture.rpc([request("eth_gasPrice")])).json()) as { result: string[] }[];
 		expect(answer?.result).toEqual([before, "it is [secret] here"]);
 	}
 });

@@ -38,7 +38,7 @@ import { type AcquireDecision, decideAcquire, decideGiveBack } from "../../src/s
 import type { LeaseRequest } from "../../src/store/postgres/shared-store.ts";
 import { RecordFault } from "../../src/store/record-fault.ts";
 import type { ReturnRequest } from "../../src/store/thread-protocol.ts";
-import { type Purse, SimulatedRows } from "./rows.ts";
+import { type BalanceRow, SimulatedRows } from "./rows.ts";
 
 /** What an account has before anybody uses it; nano-USD, nano-diem a day. */
 export interface Opening {
@@ -314,7 +314,7 @@ export class SimulatedBooks {
 	#states(accountId: string, day: number): BudgetState[] {
 		return SOURCES.flatMap((source) => {
 			const of = source === "diem" ? day : 0;
-			const purse = this.rows.purse(accountId, source, of);
+			const purse = this.rows.balanceRow(accountId, source, of);
 			return purse === undefined
 				? []
 				: [{ source, day: of, balance: nano(purse.balance), free: nano(purse.balance - purse.leased) }];
@@ -324,7 +324,7 @@ export class SimulatedBooks {
 	#leasedElsewhere(node: NodeEpoch, accountId: string, day: number): boolean {
 		const counts = (source: MoneySource, of: number): boolean => source !== "diem" || of === day;
 		const all = SOURCES.reduce(
-			(sum, source) => sum + (this.rows.purse(accountId, source, source === "diem" ? day : 0)?.leased ?? 0),
+			(sum, source) => sum + (this.rows.balanceRow(accountId, source, source === "diem" ? day : 0)?.leased ?? 0),
 			0,
 		);
 		const own = this.rows
@@ -389,7 +389,7 @@ export class SimulatedBooks {
 				state.caps.set(capKey(place), freeRoom(this.capRoom(node, record.accountId, place)));
 		}
 		for (const { account, source, day } of budgets) {
-			const purse: Purse | undefined = this.rows.purse(account, source, day);
+			const purse: BalanceRow | undefined = this.rows.balanceRow(account, source, day);
 			if (purse === undefined) continue;
 			const lease = this.rows.leaseOf(node, account, source, day);
 			state.budgets.set(budgetKey(account, source, day), { balance: purse.balance, leased: purse.leased, lease });

@@ -38,7 +38,7 @@ export interface NodeWitness {
 	lost(disk: SimulatedDisk, unwritten: readonly string[]): void;
 }
 
-export interface NodeParts {
+export interface SimulatedNodeDeps {
 	readonly world: World;
 	readonly database: SimulatedDatabase;
 	readonly witness: NodeWitness;
@@ -76,12 +76,12 @@ export class SimulatedNode {
 	/** The accounts it used last, with the instant. */
 	readonly uses = new Map<string, { key: CachedKey; atMs: number }>();
 	disk = new SimulatedDisk();
-	readonly #parts: NodeParts;
+	readonly #parts: SimulatedNodeDeps;
 	#disks = 1;
 	#time: ProcessTime | null = null;
 	#process: Process | null = null;
 
-	constructor(index: number, parts: NodeParts) {
+	constructor(index: number, parts: SimulatedNodeDeps) {
 		this.index = index;
 		this.#parts = parts;
 	}

@@ -237,7 +237,7 @@ export class Oracle implements NodeWitness {
 		}
 		const { rows } = this.#database().books;
 		const free = (["usd", "bundled"] as const).reduce((sum, source) => {
-			const purse = rows.purse(accountId, source, 0);
+			const purse = rows.balanceRow(accountId, source, 0);
 			return sum + (purse === undefined ? 0 : purse.balance - purse.leased);
 		}, 0);
 		if (idle + free >= worst) this.counts.earlyRefusals++;

@@ -9,15 +9,15 @@ import { OVERRUN } from "../../src/store/tables.ts";
 import { Bits } from "./bits.ts";
 import type { Opening } from "./books.ts";
 
-export interface Purse {
+export interface BalanceRow {
 	balance: number;
 	leased: number;
 }
 
 export interface AccountRow {
-	readonly usd: Purse | undefined;
-	readonly bundled: Purse | undefined;
-	readonly diem: Map<number, Purse>;
+	readonly usd: BalanceRow | undefined;
+	readonly bundled: BalanceRow | undefined;
+	readonly diem: Map<number, BalanceRow>;
 	readonly stakeDiem: number;
 }
 
@@ -148,14 +148,14 @@ export class SimulatedRows {
 		const known = this.#accounts.get(accountId);
 		if (known !== undefined) return known;
 		const opening = this.#options.opening(accountId);
-		const purse = (balance: number): Purse | undefined => (balance > 0 ? { balance, leased: 0 } : undefined);
+		const balanceRow = (balance: number): BalanceRow | undefined => (balance > 0 ? { balance, leased: 0 } : undefined);
 		const account =
 			opening === null
 				? null
 				: {
-						usd: purse(opening.usd),
-						bundled: purse(opening.bundled),
-						diem: new Map<number, Purse>(),
+						usd: balanceRow(opening.usd),
+						bundled: balanceRow(opening.bundled),
+						diem: new Map<number, BalanceRow>(),
 						stakeDiem: opening.stakeDiem,
 					};
 		this.totals.credited.usd += BigInt((opening?.usd ?? 0) + (opening?.bundled ?? 0));
@@ -168,7 +168,7 @@ export class SimulatedRows {
 		for (const [id, account] of this.#accounts) if (account !== null) yield [id, account];
 	}
 
-	purse(accountId: string, source: MoneySource, day: number): Purse | undefined {
+	balanceRow(accountId: string, source: MoneySource, day: number): BalanceRow | undefined {
 		const account = this.account(accountId);
 		return source === "diem" ? account?.diem.get(day) : account?.[source];
 	}
@@ -185,9 +185,9 @@ export class SimulatedRows {
 	}
 
 	credit(accountId: string, amount: number): void {
-		const purse = this.purse(accountId, "usd", 0);
-		if (purse === undefined) throw new RecordFault(`no budget of ${accountId}`);
-		this.#change(purse, amount, 0);
+		const balanceRow = this.balanceRow(accountId, "usd", 0);
+		if (balanceRow === undefined) throw new RecordFault(`no budget of ${accountId}`);
+		this.#change(balanceRow, amount, 0);
 		this.totals.credited.usd += BigInt(amount);
 		this.#undo(() => {
 			this.totals.credited.usd -= BigInt(amount);
@@ -197,19 +197,19 @@ export class SimulatedRows {
 	/** Changes a boot's lease, and what is leased of the budget alike. */
 	lease(node: NodeEpoch, accountId: string, source: MoneySource, day: number, by: number): void {
 		if (by === 0) return;
-		const purse = this.purse(accountId, source, day);
-		if (purse === undefined) throw new RecordFault(`no ${source} of ${accountId} to lease`);
+		const balanceRow = this.balanceRow(accountId, source, day);
+		if (balanceRow === undefined) throw new RecordFault(`no ${source} of ${accountId} to lease`);
 		this.#changeLease(node, accountId, source, day, by);
-		this.#change(purse, 0, by);
+		this.#change(balanceRow, 0, by);
 		if (by > 0) this.#open?.grants.push({ accountId, amount: by });
 	}
 
 	/** Balance and lease alike. */
 	spend(node: NodeEpoch, { accountId, source, day, amount, leased }: Spent): void {
-		const purse = this.purse(accountId, source, day);
-		if (purse === undefined) throw new RecordFault(`no ${source} of ${accountId} to spend`);
+		const balanceRow = this.balanceRow(accountId, source, day);
+		if (balanceRow === undefined) throw new RecordFault(`no ${source} of ${accountId} to spend`);
 		if (leased > 0) this.#changeLease(node, accountId, source, day, -leased);
-		this.#change(purse, -amount, -leased);
+		this.#change(balanceRow, -amount, -leased);
 	}
 
 	leasesOf(node: NodeEpoch, accountId: string): readonly RetainedLeases[] {
@@ -420,16 +420,16 @@ export class SimulatedRows {
 	}
 
 	/** `CHECK (balance BETWEEN 0 AND ...)`, `CHECK (leased BETWEEN 0 AND balance)`. */
-	#change(purse: Purse, balanceBy: number, leasedBy: number): void {
-		const balance = purse.balance + balanceBy;
-		const leased = purse.leased + leasedBy;
+	#change(balanceRow: BalanceRow, balanceBy: number, leasedBy: number): void {
+		const balance = balanceRow.balance + balanceBy;
+		const leased = balanceRow.leased + leasedBy;
 		if (!(balance >= 0 && balance <= HIGHEST)) throw new RecordFault(`a balance of ${balance}`);
 		if (!(leased >= 0 && leased <= balance)) throw new RecordFault(`${leased} leased of a balance of ${balance}`);
-		purse.balance = balance;
-		purse.leased = leased;
+		balanceRow.balance = balance;
+		balanceRow.leased = leased;
 		this.#undo(() => {
-			purse.balance -= balanceBy;
-			purse.leased -= leasedBy;
+			balanceRow.balance -= balanceBy;
+			balanceRow.leased -= leasedBy;
 		});
 		this.rowsWritten++;
 	}

@@ -24,16 +24,16 @@ export async function startPayingGateway(
 	const payTo = privateKeyToAccount(generatePrivateKey()).address;
 	const x402 = { payTo, rpcUrl: usdc.url, facilitator: { key }, sweepEveryMs: 3_600_000, ...options.x402 };
 	const limits = { failedRequests: 0, topUpsPerMinute: 10_000 };
-	const bed = await startWalletGateway({ config: { limits, ...options.config, x402 } });
+	const fixture = await startWalletGateway({ config: { limits, ...options.config, x402 } });
 	return {
-		...bed,
+		...fixture,
 		usdc,
 		payTo,
 		payer: async (usd = 1_000) => walletOf(await usdc.payer(usd)),
 		payment: async ({ account }, signing = {}) => headerOf(await usdc.sign(account, payTo, signing)),
 		received: async () => (await usdc.balance(payTo)) * 1_000,
 		async stop() {
-			await bed.stop();
+			await fixture.stop();
 			if (options.usdc === undefined) await usdc.stop();
 		},
 	};

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 import { startWalletGateway, type WalletGateway } from "../support/wallet-gateway.ts";
 import { testWallet } from "../support/wallets.ts";
 
-let bed: WalletGateway;
+let fixture: WalletGateway;
 let upstream: ScriptedAudioUpstream;
 let sample: Uint8Array;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 	const encoder = await readyEncoder();
 	sample = await toneFile(encoder, "wav", 2);
 	const target = (more: object = {}) => ({ upstreams: [{ upstream: "audio", weight: 1, order: 0, ...more }] });
-	bed = await startWalletGateway({
+	fixture = await startWalletGateway({
 		audio: { encoder },
 		config: {
 			limits: { failedRequests: 0 },
@@ -34,11 +34,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-	await bed.stop();
+	await fixture.stop();
 	await upstream.stop();
 });
 
-const api = () => `${bed.gate.url}/api/v1`;
+const api = () => `${fixture.gate.url}/api/v1`;
 const speak = (headers: Record<string, string>, body: object) =>
 	fetch(`${api()}/audio/speech`, {
 		method: "POST",
@@ -54,47 +54,47 @@ const send = (path: string, headers: Record<string, string>, fields: Record<stri
 
 test("a wallet pays for speech and transcriptions, and is told what it has left", async () => {
 	const wallet = testWallet();
-	const accountId = await bed.fund(wallet, "1");
-	const signedIn = await wallet.signIn(bed.gate.url);
+	const accountId = await fixture.fund(wallet, "1");
+	const signedIn = await wallet.signIn(fixture.gate.url);
 	const spoken = await speak(signedIn, {});
 	expect([spoken.status, spoken.headers.get("x-balance-remaining")]).toEqual([200, "0.937500"]);
 	expect(spoken.headers.get("x-service-balance-usd")).toBeNull();
 	const heard = await send("/audio/transcriptions", signedIn, { model: "whisper-1" });
 	expect([heard.status, heard.headers.get("x-balance-remaining")]).toEqual([200, "0.937300"]);
-	expect(await bed.gate.balance(accountId)).toBe(937_300_000);
+	expect(await fixture.gate.balance(accountId)).toBe(937_300_000);
 });
 
 test("of a stream it is told what is left for certain: the balance less what is held", async () => {
 	const wallet = testWallet();
-	const accountId = await bed.fund(wallet, "1");
-	const spoken = await speak(await wallet.signIn(bed.gate.url), { streaming: true });
+	const accountId = await fixture.fund(wallet, "1");
+	const spoken = await speak(await wallet.signIn(fixture.gate.url), { streaming: true });
 	expect([spoken.status, spoken.headers.get("x-balance-remaining")]).toEqual([200, "0.937500"]);
 	await spoken.bytes();
-	await until(async () => (await bed.gate.balance(accountId)) === 937_500_000, "the charge");
+	await until(async () => (await fixture.gate.balance(accountId)) === 937_500_000, "the charge");
 });
 
 test("a wallet without money gets 402 with what it can do; nothing is spoken", async () => {
 	const before = upstream.requests.length;
-	expect((await speak(await testWallet().signIn(bed.gate.url), {})).status).toBe(402);
+	expect((await speak(await testWallet().signIn(fixture.gate.url), {})).status).toBe(402);
 	expect(upstream.requests.length).toBe(before);
 });
 
 test("a sample is kept for nobody who could never speak with it", async () => {
-	const { secret } = await bed.gate.newKey({ creditUsd: "0" });
-	for (const headers of [await testWallet().signIn(bed.gate.url), { authorization: `Bearer ${secret}` }])
+	const { secret } = await fixture.gate.newKey({ creditUsd: "0" });
+	for (const headers of [await testWallet().signIn(fixture.gate.url), { authorization: `Bearer ${secret}` }])
 		expect((await send("/audio/voices", headers)).status).toBe(402);
 });
 
 test("voices of a wallet are its own", async () => {
 	const [wallet, other] = [testWallet(), testWallet()];
-	await bed.fund(wallet, "1");
-	const made = await send("/audio/voices", await wallet.signIn(bed.gate.url));
+	await fixture.fund(wallet, "1");
+	const made = await send("/audio/voices", await wallet.signIn(fixture.gate.url));
 	expect(made.status).toBe(200);
 	const { id } = (await made.json()) as { id: string };
 	const listed = async (headers: Record<string, string>) =>
-		((await (await bed.get("/audio/voices", headers)).json()) as { data: { id: string }[] }).data.map((voice) => voice.id);
-	expect(await listed(await wallet.signIn(bed.gate.url))).toEqual([id]);
-	expect(await listed(await other.signIn(bed.gate.url))).toEqual([]);
-	expect(await listed({ authorization: `Bearer ${bed.gate.key}` })).toEqual([]);
-	expect((await speak(await wallet.signIn(bed.gate.url), { model: "tts-chatterbox-hd", voice: id })).status).toBe(200);
+		((await (await fixture.get("/audio/voices", headers)).json()) as { data: { id: string }[] }).data.map((voice) => voice.id);
+	expect(await listed(await wallet.signIn(fixture.gate.url))).toEqual([id]);
+	expect(await listed(await other.signIn(fixture.gate.url))).toEqual([]);
+	expect(await listed({ authorization: `Bearer ${fixture.gate.key}` })).toEqual([]);
+	expect((await speak(await wallet.signIn(fixture.gate.url), { model: "tts-chatterbox-hd", voice: id })).status).toBe(200);
 });

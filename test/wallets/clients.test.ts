@@ -15,13 +15,13 @@ import { BASE } from "../support/usdc-chain.ts";
 import { CHAT_MODEL } from "../support/wallet-gateway.ts";
 import type { TestWallet } from "../support/wallets.ts";
 
-let bed: PayingGateway;
+let fixture: PayingGateway;
 beforeAll(async () => {
-	bed = await startPayingGateway();
+	fixture = await startPayingGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
-const url = (path: string) => `${bed.gate.url}/api/v1${path}`;
+const url = (path: string) => `${fixture.gate.url}/api/v1${path}`;
 const chat = (content = "1"): RequestInit => ({
 	method: "POST",
 	headers: { "content-type": "application/json" },
@@ -40,13 +40,13 @@ function payingClient({ account }: TestWallet, raise?: string): x402Client {
 }
 
 async function balanceOf(wallet: TestWallet): Promise<number> {
-	const answer = await bed.get(`/x402/balance/${wallet.address}`, await wallet.signIn(bed.gate.url));
+	const answer = await fixture.get(`/x402/balance/${wallet.address}`, await wallet.signIn(fixture.gate.url));
 	return ((await answer.json()) as { data: { balanceUsd: number } }).data.balanceUsd;
 }
 
 describe("@x402/fetch", () => {
 	test("tops up the least, more by ?amountUsd=, and whatever its selector signs", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const fetching = wrapFetchWithPayment(fetch, payingClient(payer));
 		const answer = await fetching(url("/x402/top-up"), { method: "POST" });
 		expect(await answer.json()).toMatchObject({ success: true, data: { amountCredited: 5, newBalance: 5 } });
@@ -63,7 +63,7 @@ describe("@x402/fetch", () => {
 	});
 
 	test("by itself it pays no more than 1 USD: nothing reaches us", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const client = x402Client.fromConfig({ schemes: [{ network: "eip155:*", client: new ExactEvmScheme(payer.account) }] });
 		const failed = await wrapFetchWithPayment(fetch, client)(url("/x402/top-up"), { method: "POST" }).catch(String);
 		expect(failed).toContain("spend");
@@ -71,7 +71,7 @@ describe("@x402/fetch", () => {
 	});
 
 	test("chats: it pays what the 402 offers, and is served", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const answer = await wrapFetchWithPayment(fetch, payingClient(payer))(url("/chat/completions"), chat("5"));
 		expect(answer.status).toBe(200);
 		expect(await answer.json()).toMatchObject({ usage: { completion_tokens: 5 } });
@@ -80,57 +80,57 @@ describe("@x402/fetch", () => {
 	});
 
 	test("with its sign-in hook it pays once, and signs in from then on", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const client = payingClient(payer);
 		const signing = new x402HTTPClient(client).onPaymentRequired(createSIWxClientHook(payer.account));
 		const fetching = wrapFetchWithPayment(fetch, signing);
 		for (let turn = 0; turn < 3; turn++) expect((await fetching(url("/chat/completions"), chat("5"))).status).toBe(200);
-		expect(await bed.usdc.balance(payer.address)).toBe(990_000_000);
+		expect(await fixture.usdc.balance(payer.address)).toBe(990_000_000);
 		expect(await balanceOf(payer)).toBeCloseTo(10 - 3 * 0.00006, 9);
 	});
 });
 
 describe("sign-ins", () => {
 	test("wrapFetchWithSIWx signs in with what the 402 asks for", async () => {
-		const payer = await bed.payer();
-		await bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": await bed.payment(payer) });
+		const payer = await fixture.payer();
+		await fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": await fixture.payment(payer) });
 		const answer = await wrapFetchWithSIWx(fetch, payer.account)(url("/chat/completions"), chat());
 		expect(answer.status).toBe(200);
 		expect(await balanceOf(payer)).toBe(5 - 0.00002);
 	});
 
 	test("the siwe package, and a viem wallet client", async () => {
-		const payer = await bed.payer();
-		await bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": await bed.payment(payer) });
+		const payer = await fixture.payer();
+		await fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": await fixture.payment(payer) });
 		const message = new SiweMessage({
-			domain: new URL(bed.gate.url).host,
+			domain: new URL(fixture.gate.url).host,
 			address: payer.address,
 			statement: "Sign in to the API",
-			uri: bed.gate.url,
+			uri: fixture.gate.url,
 			version: "1",
 			chainId: 8453,
 			nonce: randomBytes(8).toString("hex"),
 			issuedAt: new Date().toISOString(),
 			expirationTime: new Date(Date.now() + 600_000).toISOString(),
 		}).prepareMessage();
-		const client = createWalletClient({ account: payer.account, chain: base, transport: http(bed.usdc.url) });
+		const client = createWalletClient({ account: payer.account, chain: base, transport: http(fixture.usdc.url) });
 		const signature = await client.signMessage({ message });
 		const header = btoa(
 			JSON.stringify({ address: payer.address, message, signature, timestamp: Date.now(), chainId: await client.getChainId() }),
 		);
-		expect((await bed.rpc({ "X-Sign-In-With-X": header })).status).toBe(200);
-		expect((await bed.rpc({ "SIGN-IN-WITH-X": header })).status).toBe(200);
+		expect((await fixture.rpc({ "X-Sign-In-With-X": header })).status).toBe(200);
+		expect((await fixture.rpc({ "SIGN-IN-WITH-X": header })).status).toBe(200);
 		expect(await balanceOf(payer)).toBe(4.999975);
 	});
 
 	test("the openai package spends what was topped up, signed in by its headers", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const fetching = wrapFetchWithPayment(fetch, payingClient(payer));
 		await fetching(url("/x402/top-up"), { method: "POST" });
 		const openai = new OpenAI({
 			apiKey: "wallet",
-			baseURL: `${bed.gate.url}/api/v1`,
-			defaultHeaders: await payer.signIn(bed.gate.url),
+			baseURL: `${fixture.gate.url}/api/v1`,
+			defaultHeaders: await payer.signIn(fixture.gate.url),
 			maxRetries: 0,
 		});
 		const answer = await openai.chat.completions.create({
@@ -152,19 +152,19 @@ describe.skipIf(made.status !== 0)("x402-fetch, the client of version 1", () => 
 	const wrapped = async (payer: TestWallet): Promise<typeof fetch> => {
 		const folder = join(made.stdout.trim(), "node_modules/x402-fetch/dist/esm/index.mjs");
 		const { wrapFetchWithPayment: wrap } = (await import(folder)) as { wrapFetchWithPayment: Wrap };
-		const wallet = createWalletClient({ account: payer.account, chain: base, transport: http(bed.usdc.url) });
+		const wallet = createWalletClient({ account: payer.account, chain: base, transport: http(fixture.usdc.url) });
 		return wrap(fetch, wallet, 20_000_000n);
 	};
 
 	test("tops up with ?x402Version=1", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const answer = await (await wrapped(payer))(url("/x402/top-up?x402Version=1&amountUsd=6"), { method: "POST" });
 		expect(await answer.json()).toMatchObject({ success: true, data: { amountCredited: 6, newBalance: 6 } });
 		expect(answer.headers.get("X-PAYMENT-RESPONSE")).toBeString();
 	});
 
 	test("chats with ?x402Version=1", async () => {
-		const payer = await bed.payer();
+		const payer = await fixture.payer();
 		const answer = await (await wrapped(payer))(url("/chat/completions?x402Version=1"), chat("5"));
 		expect([answer.status, await balanceOf(payer)]).toEqual([200, 10 - 0.00006]);
 	});

@@ -6,11 +6,11 @@ import { wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { decoded, type PayingGateway, startPayingGateway } from "../support/paying-gateway.ts";
 import { RPC_CALL_NANO } from "../support/wallet-gateway.ts";
 
-let bed: PayingGateway;
+let fixture: PayingGateway;
 beforeAll(async () => {
-	bed = await startPayingGateway();
+	fixture = await startPayingGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 type Challenge = Parameters<typeof createSIWxPayload>[0];
 interface Required {
@@ -26,7 +26,7 @@ interface Transaction {
 const nano = (usd: number) => Math.round(usd * 1e9);
 
 test("402, sign in, top up, spend until the money is gone, 402, top up, and a history that adds up", async () => {
-	const payer = await bed.payer(100);
+	const payer = await fixture.payer(100);
 	const fetching = wrapFetchWithPayment(
 		fetch,
 		x402Client.fromConfig({
@@ -35,17 +35,17 @@ test("402, sign in, top up, spend until the money is gone, 402, top up, and a hi
 		}),
 	);
 	const topUp = async () => {
-		const answer = await fetching(`${bed.gate.url}/api/v1/x402/top-up`, { method: "POST" });
+		const answer = await fetching(`${fixture.gate.url}/api/v1/x402/top-up`, { method: "POST" });
 		return ((await answer.json()) as { data: { newBalance: number } }).data.newBalance;
 	};
 
 	// It knows the address alone: the first answer tells the rest.
-	const first = await bed.rpc({});
+	const first = await fixture.rpc({});
 	expect(first.status).toBe(402);
 	const { info, supportedChains } = decoded<Required>(first.headers.get("payment-required")).extensions["sign-in-with-x"];
 	const payload = await createSIWxPayload({ ...info, ...supportedChains[0] } as Challenge, payer.account, first.url);
 	const signedIn = { "SIGN-IN-WITH-X": encodeSIWxHeader(payload) };
-	const broke = await bed.rpc(signedIn);
+	const broke = await fixture.rpc(signedIn);
 	expect([broke.status, await broke.json()]).toMatchObject([402, { reason: "insufficient_balance", currentBalanceUsd: 0 }]);
 	expect(await topUp()).toBe(5);
 
@@ -59,20 +59,23 @@ test("402, sign in, top up, spend until the money is gone, 402, top up, and a hi
 	const spent = () => [...charged.values()].reduce((sum, price) => sum + price, 0);
 	for (const output of [40_000, 9_000]) {
 		const price = 10 * 1_000 + output * 10_000;
-		while ((await spend(await bed.chat(signedIn, output), price)) && (await spend(await bed.rpc(signedIn), RPC_CALL_NANO)));
+		while (
+			(await spend(await fixture.chat(signedIn, output), price)) &&
+			(await spend(await fixture.rpc(signedIn), RPC_CALL_NANO))
+		);
 	}
 	const left = 5_000_000_000 - spent();
 	expect(left).toBeGreaterThan(0);
 	expect(left).toBeLessThan(100_000_000);
 
-	const ended = await bed.rpc(signedIn);
+	const ended = await fixture.rpc(signedIn);
 	expect(ended.status).toBe(402);
 	const { currentBalanceUsd } = (await ended.json()) as { currentBalanceUsd: number };
 	expect(nano(currentBalanceUsd)).toBe(left);
 	expect(nano(await topUp())).toBe(left + 5_000_000_000);
-	expect(await spend(await bed.chat(signedIn, 40_000), 400_010_000)).toBe(true);
+	expect(await spend(await fixture.chat(signedIn, 40_000), 400_010_000)).toBe(true);
 
-	const history = await bed.get(`/x402/transactions/${payer.address}?limit=100`, signedIn);
+	const history = await fixture.get(`/x402/transactions/${payer.address}?limit=100`, signedIn);
 	const { data } = (await history.json()) as { data: { currentBalance: number; transactions: Transaction[] } };
 	expect(nano(data.currentBalance)).toBe(10_000_000_000 - spent());
 	let balance = nano(data.currentBalance);
@@ -84,5 +87,5 @@ test("402, sign in, top up, spend until the money is gone, 402, top up, and a hi
 	const charges = data.transactions.filter(({ type }) => type === "CHARGE");
 	expect(new Map(charges.map(({ requestId, amount }) => [requestId ?? "", -nano(amount)]))).toEqual(charged);
 	expect(data.transactions.filter(({ type }) => type === "TOP_UP")).toHaveLength(2);
-	expect(await bed.received()).toBe(10_000_000_000);
+	expect(await fixture.received()).toBe(10_000_000_000);
 });

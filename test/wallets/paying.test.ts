@@ -6,11 +6,11 @@ import { BASE, headerOf } from "../support/usdc-chain.ts";
 import { RPC_CALL_NANO } from "../support/wallet-gateway.ts";
 import { testWallet } from "../support/wallets.ts";
 
-let bed: PayingGateway;
+let fixture: PayingGateway;
 beforeAll(async () => {
-	bed = await startPayingGateway();
+	fixture = await startPayingGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 const RPC_PATH = "/api/v1/crypto/rpc/ethereum-mainnet";
 const accepts = () => [
@@ -19,15 +19,15 @@ const accepts = () => [
 		network: BASE.id,
 		amount: "10000000",
 		asset: BASE.asset,
-		payTo: bed.payTo,
+		payTo: fixture.payTo,
 		maxTimeoutSeconds: 300,
 		extra: { name: "USD Coin", version: "2" },
 	},
 ];
 const challengeOf = (path: string) => ({
 	info: {
-		domain: new URL(bed.gate.url).host,
-		uri: `${bed.gate.url}${path}`,
+		domain: new URL(fixture.gate.url).host,
+		uri: `${fixture.gate.url}${path}`,
 		version: "1",
 		nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
 		issuedAt: expect.any(String),
@@ -39,17 +39,17 @@ const challengeOf = (path: string) => ({
 		{ chainId: expect.stringMatching(/^solana:/), type: "ed25519" },
 	],
 });
-const inLedger = async () => (await bed.gate.posts()).length;
+const inLedger = async () => (await fixture.gate.posts()).length;
 
 test("without a credential: what can be paid, how to sign in, where to get a key; nothing else", async () => {
-	const answer = await bed.rpc({});
+	const answer = await fixture.rpc({});
 	expect(answer.status).toBe(402);
 	const body = (await answer.json()) as Record<string, unknown>;
 	const { authOptions, ...offered } = body;
 	const full = {
 		x402Version: 2,
 		error: expect.any(String),
-		resource: { url: `${bed.gate.url}${RPC_PATH}`, description: "JSON-RPC of a chain", mimeType: "application/json" },
+		resource: { url: `${fixture.gate.url}${RPC_PATH}`, description: "JSON-RPC of a chain", mimeType: "application/json" },
 		accepts: accepts(),
 		extensions: { "sign-in-with-x": { ...challengeOf(RPC_PATH), schema: expect.any(Object) } },
 	};
@@ -57,14 +57,14 @@ test("without a credential: what can be paid, how to sign in, where to get a key
 	expect(authOptions).toEqual({
 		apiKey: {
 			header: "Authorization: Bearer <key>",
-			getKey: `${bed.gate.url}/api/v1/api_keys/generate_web3_key`,
-			docs: `${bed.gate.url}/docs`,
+			getKey: `${fixture.gate.url}/api/v1/api_keys/generate_web3_key`,
+			docs: `${fixture.gate.url}/docs`,
 		},
 		x402Wallet: {
 			header: "SIGN-IN-WITH-X",
 			legacyHeader: "X-Sign-In-With-X",
-			topUp: `${bed.gate.url}/api/v1/x402/top-up`,
-			docs: `${bed.gate.url}/docs`,
+			topUp: `${fixture.gate.url}/api/v1/x402/top-up`,
+			docs: `${fixture.gate.url}/docs`,
 		},
 	});
 	const header = answer.headers.get("payment-required");
@@ -72,33 +72,33 @@ test("without a credential: what can be paid, how to sign in, where to get a key
 	// Clients read it by atob, and proxies have small buffers for headers.
 	expect(Buffer.from(header ?? "", "base64").every((byte) => byte < 128)).toBe(true);
 	expect(header?.length).toBeLessThan(4_096);
-	const { error } = (await (await bed.chat({})).json()) as { error: unknown };
+	const { error } = (await (await fixture.chat({})).json()) as { error: unknown };
 	expect(error).toBeString();
 });
 
 test("no offer for a wrong credential, nor on what is free", async () => {
-	expect((await bed.rpc({ authorization: "Bearer nobody" })).status).toBe(401);
-	expect((await bed.rpc({ "X-Sign-In-With-X": "nonsense" })).status).toBe(401);
+	expect((await fixture.rpc({ authorization: "Bearer nobody" })).status).toBe(401);
+	expect((await fixture.rpc({ "X-Sign-In-With-X": "nonsense" })).status).toBe(401);
 	for (const path of ["/models", "/characters", "/billing/balance"]) {
-		const answer = await bed.get(path);
+		const answer = await fixture.get(path);
 		expect([answer.status, answer.headers.get("payment-required")]).toEqual([401, null]);
 	}
 });
 
 test("?x402Version=1 is answered in the form of version 1", async () => {
-	const answer = await bed.rpc({}, "?x402Version=1");
+	const answer = await fixture.rpc({}, "?x402Version=1");
 	expect([answer.status, await answer.json()]).toMatchObject([
 		402,
-		{ x402Version: 1, accepts: [{ network: "base", maxAmountRequired: "10000000", resource: `${bed.gate.url}${RPC_PATH}` }] },
+		{ x402Version: 1, accepts: [{ network: "base", maxAmountRequired: "10000000", resource: `${fixture.gate.url}${RPC_PATH}` }] },
 	]);
 });
 
 test("a wallet below the floor is told what it has and how to top up, on routes of OpenAI too", async () => {
 	const wallet = testWallet();
-	await bed.fund(wallet, "0.02");
+	await fixture.fund(wallet, "0.02");
 	for (const [answer, path, description] of [
-		[await bed.rpc(await wallet.signIn(bed.gate.url)), RPC_PATH, "JSON-RPC of a chain"],
-		[await bed.chat(await wallet.signIn(bed.gate.url)), "/api/v1/chat/completions", "Chat completion"],
+		[await fixture.rpc(await wallet.signIn(fixture.gate.url)), RPC_PATH, "JSON-RPC of a chain"],
+		[await fixture.chat(await wallet.signIn(fixture.gate.url)), "/api/v1/chat/completions", "Chat completion"],
 	] as const) {
 		expect(answer.status).toBe(402);
 		expect(answer.headers.get("x-balance-remaining")).toBe("0.020000");
@@ -118,7 +118,7 @@ test("a wallet below the floor is told what it has and how to top up, on routes 
 				step1: expect.stringContaining("POST /api/v1/x402/top-up"),
 				step2: expect.any(String),
 				step3: expect.stringContaining("PAYMENT-SIGNATURE"),
-				receiverWallet: bed.payTo,
+				receiverWallet: fixture.payTo,
 				tokenAddress: BASE.asset,
 				tokenDecimals: 6,
 				network: BASE.id,
@@ -127,20 +127,20 @@ test("a wallet below the floor is told what it has and how to top up, on routes 
 			siwxChallenge: challengeOf(path),
 		});
 		const required = decoded<Record<string, unknown>>(answer.headers.get("payment-required"));
-		expect(required).toMatchObject({ x402Version: 2, accepts: accepts(), resource: { url: `${bed.gate.url}${path}` } });
+		expect(required).toMatchObject({ x402Version: 2, accepts: accepts(), resource: { url: `${fixture.gate.url}${path}` } });
 	}
 });
 
 test("a payment is a top-up of its wallet, and serves the request that brought it", async () => {
-	const payer = await bed.payer();
-	const answer = await bed.rpc({ "X-PAYMENT": await bed.payment(payer, { usd: 10 }) });
+	const payer = await fixture.payer();
+	const answer = await fixture.rpc({ "X-PAYMENT": await fixture.payment(payer, { usd: 10 }) });
 	expect(answer.status).toBe(200);
 	expect(await answer.json()).toMatchObject({ jsonrpc: "2.0" });
 	expect(answer.headers.get("x-balance-remaining")).toBe("9.999987");
 	const paid = { success: true, payer: payer.address.toLowerCase(), network: BASE.id };
 	expect(decoded(answer.headers.get("payment-response"))).toMatchObject(paid);
 	expect(answer.headers.get("x-payment-response")).toBe(answer.headers.get("payment-response"));
-	const history = await bed.get(`/x402/transactions/${payer.address}`, await payer.signIn(bed.gate.url));
+	const history = await fixture.get(`/x402/transactions/${payer.address}`, await payer.signIn(fixture.gate.url));
 	const { transactions } = ((await history.json()) as { data: { transactions: { type: string; amount: number }[] } }).data;
 	expect(transactions.map(({ type, amount }) => [type, amount])).toEqual([
 		["CHARGE", -RPC_CALL_NANO / 1e9],
@@ -149,55 +149,55 @@ test("a payment is a top-up of its wallet, and serves the request that brought i
 });
 
 test("the same header again never spends: it is no credential once the chain shows it", async () => {
-	const payer = await bed.payer();
-	const header = await bed.payment(payer);
-	expect((await bed.rpc({ "PAYMENT-SIGNATURE": header })).status).toBe(200);
+	const payer = await fixture.payer();
+	const header = await fixture.payment(payer);
+	expect((await fixture.rpc({ "PAYMENT-SIGNATURE": header })).status).toBe(200);
 	const before = await inLedger();
-	for (const call of [bed.rpc, bed.chat]) {
+	for (const call of [fixture.rpc, fixture.chat]) {
 		const again = await call({ "PAYMENT-SIGNATURE": header });
 		expect(again.status).toBe(401);
 		expect(JSON.stringify(await again.json())).toContain("sign in with SIWX");
 		expect(decoded(again.headers.get("payment-response"))).toMatchObject({ success: true });
 		expect(again.headers.get("payment-required")).toBeNull();
 	}
-	expect((await bed.rpc({ "PAYMENT-SIGNATURE": header, ...(await payer.signIn(bed.gate.url)) })).status).toBe(200);
+	expect((await fixture.rpc({ "PAYMENT-SIGNATURE": header, ...(await payer.signIn(fixture.gate.url)) })).status).toBe(200);
 	expect(await inLedger()).toBe(before + 1);
 });
 
 test("a header that was topped up with elsewhere serves no request", async () => {
-	const header = await bed.payment(await bed.payer());
-	expect((await bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": header })).status).toBe(200);
-	expect((await bed.rpc({ "PAYMENT-SIGNATURE": header })).status).toBe(401);
+	const header = await fixture.payment(await fixture.payer());
+	expect((await fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": header })).status).toBe(200);
+	expect((await fixture.rpc({ "PAYMENT-SIGNATURE": header })).status).toBe(401);
 });
 
 test("ten at once with one header: one is served, the others are told to sign in; one credit", async () => {
-	const payer = await bed.payer();
-	const header = await bed.payment(payer);
+	const payer = await fixture.payer();
+	const header = await fixture.payment(payer);
 	const before = await inLedger();
-	const answers = await Promise.all(Array.from({ length: 10 }, () => bed.rpc({ "PAYMENT-SIGNATURE": header })));
+	const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.rpc({ "PAYMENT-SIGNATURE": header })));
 	expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(401)]);
 	expect(await inLedger()).toBe(before + 1);
-	expect(await bed.usdc.balance(payer.address)).toBe(995_000_000);
-	const balance = await bed.get(`/x402/balance/${payer.address}`, await payer.signIn(bed.gate.url));
+	expect(await fixture.usdc.balance(payer.address)).toBe(995_000_000);
+	const balance = await fixture.get(`/x402/balance/${payer.address}`, await payer.signIn(fixture.gate.url));
 	expect(await balance.json()).toMatchObject({ data: { balanceUsd: 4.9999875 } });
 });
 
 test("a payment whose request is refused stays in the wallet's balance", async () => {
-	const payer = await bed.payer();
-	const answer = await bed.post("/crypto/rpc/ethereum-mainnet", {
-		"PAYMENT-SIGNATURE": await bed.payment(payer),
+	const payer = await fixture.payer();
+	const answer = await fixture.post("/crypto/rpc/ethereum-mainnet", {
+		"PAYMENT-SIGNATURE": await fixture.payment(payer),
 		"content-type": "text/plain",
 	});
 	expect(answer.status).toBe(415);
 	expect(decoded(answer.headers.get("payment-response"))).toMatchObject({ success: true });
-	const balance = await bed.get(`/x402/balance/${payer.address}`, await payer.signIn(bed.gate.url));
+	const balance = await fixture.get(`/x402/balance/${payer.address}`, await payer.signIn(fixture.gate.url));
 	expect(await balance.json()).toMatchObject({ data: { balanceUsd: 5 } });
 });
 
 test("a payment that cannot be taken is refused in the form of the route, and nothing is served", async () => {
 	const before = await inLedger();
-	const poor = await bed.payer(1);
-	const chatted = await bed.chat({ "PAYMENT-SIGNATURE": await bed.payment(poor) });
+	const poor = await fixture.payer(1);
+	const chatted = await fixture.chat({ "PAYMENT-SIGNATURE": await fixture.payment(poor) });
 	expect([chatted.status, await chatted.json()]).toMatchObject([
 		400,
 		{
@@ -206,39 +206,39 @@ test("a payment that cannot be taken is refused in the form of the route, and no
 			details: { reason: expect.any(String) },
 		},
 	]);
-	const called = await bed.rpc({ "PAYMENT-SIGNATURE": "e30=" });
+	const called = await fixture.rpc({ "PAYMENT-SIGNATURE": "e30=" });
 	expect([called.status, await called.json()]).toMatchObject([400, { error: expect.any(String), code: "X402_INVALID_PAYMENT" }]);
 	expect(await inLedger()).toBe(before);
 });
 
 test("a wallet that the operator disabled cannot pay; what it sent to the chain by itself is credited all the same", async () => {
-	const payer = await bed.payer();
-	const paid = await bed.rpc({ "PAYMENT-SIGNATURE": await bed.payment(payer) });
+	const payer = await fixture.payer();
+	const paid = await fixture.rpc({ "PAYMENT-SIGNATURE": await fixture.payment(payer) });
 	expect(paid.status).toBe(200);
-	await disableAccount(bed.gate.admin, (await showWallet(bed.gate.admin, payer)).accountId);
-	const topUp = (headers: Record<string, string>) => bed.post("/x402/top-up", headers);
-	for (const pay of [topUp, bed.rpc, bed.chat]) {
-		const refused = await pay({ "PAYMENT-SIGNATURE": await bed.payment(payer) });
+	await disableAccount(fixture.gate.admin, (await showWallet(fixture.gate.admin, payer)).accountId);
+	const topUp = (headers: Record<string, string>) => fixture.post("/x402/top-up", headers);
+	for (const pay of [topUp, fixture.rpc, fixture.chat]) {
+		const refused = await pay({ "PAYMENT-SIGNATURE": await fixture.payment(payer) });
 		expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining("API_ACCESS_DISABLED")]);
 	}
-	expect(await bed.usdc.balance(payer.address)).toBe(995_000_000);
-	const signed = await bed.usdc.sign(payer.account, bed.payTo);
-	await bed.usdc.execute(signed);
+	expect(await fixture.usdc.balance(payer.address)).toBe(995_000_000);
+	const signed = await fixture.usdc.sign(payer.account, fixture.payTo);
+	await fixture.usdc.execute(signed);
 	const credited = await topUp({ "PAYMENT-SIGNATURE": headerOf(signed) });
 	expect(await credited.json()).toMatchObject({ data: { amountCredited: 5 } });
 });
 
 test("a key or a sign-in beside a payment decides; the payment is left alone", async () => {
-	const payer = await bed.payer();
-	const header = await bed.payment(payer);
-	const keyed = await bed.rpc({ "PAYMENT-SIGNATURE": header, authorization: `Bearer ${bed.gate.key}` });
+	const payer = await fixture.payer();
+	const header = await fixture.payment(payer);
+	const keyed = await fixture.rpc({ "PAYMENT-SIGNATURE": header, authorization: `Bearer ${fixture.gate.key}` });
 	expect([keyed.status, keyed.headers.get("payment-response")]).toEqual([200, null]);
-	expect((await bed.rpc({ "PAYMENT-SIGNATURE": header, ...(await payer.signIn(bed.gate.url)) })).status).toBe(402);
-	expect(await bed.usdc.balance(payer.address)).toBe(1_000_000_000);
+	expect((await fixture.rpc({ "PAYMENT-SIGNATURE": header, ...(await payer.signIn(fixture.gate.url)) })).status).toBe(402);
+	expect(await fixture.usdc.balance(payer.address)).toBe(1_000_000_000);
 });
 
 test("x402.payOnRoutes: false refuses payments on paid routes, and names the one that takes them", async () => {
-	const strict = await startPayingGateway({ usdc: bed.usdc, x402: { payOnRoutes: false } });
+	const strict = await startPayingGateway({ usdc: fixture.usdc, x402: { payOnRoutes: false } });
 	try {
 		const payer = await strict.payer();
 		const header = await strict.payment(payer);
@@ -256,7 +256,7 @@ test("x402.payOnRoutes: false refuses payments on paid routes, and names the one
 });
 
 test("payments on routes count against the limit of top-ups", async () => {
-	const limited = await startPayingGateway({ usdc: bed.usdc, config: { limits: { topUpsPerMinute: 1 } } });
+	const limited = await startPayingGateway({ usdc: fixture.usdc, config: { limits: { topUpsPerMinute: 1 } } });
 	try {
 		expect((await limited.rpc({ "PAYMENT-SIGNATURE": await limited.payment(await limited.payer()) })).status).toBe(200);
 		expect((await limited.rpc({ "PAYMENT-SIGNATURE": await limited.payment(await limited.payer()) })).status).toBe(429);
@@ -291,7 +291,10 @@ test("503 on a paid route while nobody knows whether the payment is settled; onc
 });
 
 test("an address whose payments failed too often waits, and is offered nothing meanwhile", async () => {
-	const guarded = await startPayingGateway({ usdc: bed.usdc, config: { limits: { failedRequests: 2, topUpsPerMinute: 100 } } });
+	const guarded = await startPayingGateway({
+		usdc: fixture.usdc,
+		config: { limits: { failedRequests: 2, topUpsPerMinute: 100 } },
+	});
 	try {
 		const statuses: number[] = [];
 		for (let turn = 0; turn < 4; turn++) statuses.push((await guarded.chat({ "PAYMENT-SIGNATURE": "e30=" })).status);
@@ -306,8 +309,8 @@ test("an address whose payments failed too often waits, and is offered nothing m
 
 test("a browser may read what a payment needs, and what it brought", async () => {
 	const origin = "https://app.example.test";
-	const offered = await bed.rpc({ origin });
-	const answer = await bed.rpc({ origin, "PAYMENT-SIGNATURE": await bed.payment(await bed.payer()) });
+	const offered = await fixture.rpc({ origin });
+	const answer = await fixture.rpc({ origin, "PAYMENT-SIGNATURE": await fixture.payment(await fixture.payer()) });
 	expect([offered.status, answer.status]).toEqual([402, 200]);
 	for (const { headers } of [offered, answer]) {
 		expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -321,7 +324,7 @@ test("a browser may read what a payment needs, and what it brought", async () =>
 		])
 			expect(exposed).toContain(name);
 	}
-	const preflight = await fetch(`${bed.gate.url}${RPC_PATH}`, {
+	const preflight = await fetch(`${fixture.gate.url}${RPC_PATH}`, {
 		method: "OPTIONS",
 		headers: { origin, "access-control-request-headers": "payment-signature, content-type" },
 	});

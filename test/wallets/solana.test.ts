@@ -16,7 +16,7 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 	let packages: SolanaPackages;
 	let cluster: SolanaCluster;
 	let facilitator: SolanaFacilitator;
-	let bed: WalletGateway;
+	let fixture: WalletGateway;
 	let payTo: string;
 
 	beforeAll(async () => {
@@ -26,11 +26,11 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 		payTo = await cluster.receiver();
 		const solana = { payTo, rpcUrl: cluster.url, facilitator: { url: facilitator.url } };
 		const limits = { failedRequests: 0, topUpsPerMinute: 10_000 };
-		bed = await startWalletGateway({ config: { limits, x402: { solana, sweepEveryMs: 3_600_000 } } });
-		await until(async () => offered(await bed.post("/x402/top-up"))?.extra.feePayer !== undefined);
+		fixture = await startWalletGateway({ config: { limits, x402: { solana, sweepEveryMs: 3_600_000 } } });
+		await until(async () => offered(await fixture.post("/x402/top-up"))?.extra.feePayer !== undefined);
 	});
 	afterAll(async () => {
-		await bed.stop();
+		await fixture.stop();
 		await Promise.all([cluster.stop(), facilitator.stop()]);
 	});
 
@@ -47,7 +47,7 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 
 	test("402, top up, sign in, spend, and a history that adds up", async () => {
 		const payer = await cluster.payer(100);
-		const first = await bed.rpc({});
+		const first = await fixture.rpc({});
 		expect(first.status).toBe(402);
 		expect(offered(first)).toEqual({
 			scheme: "exact",
@@ -58,8 +58,8 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 			maxTimeoutSeconds: 300,
 			extra: { feePayer: facilitator.feePayer },
 		} as never);
-		const signedIn = payer.signIn(bed.gate.url);
-		const broke = await bed.rpc(signedIn);
+		const signedIn = payer.signIn(fixture.gate.url);
+		const broke = await fixture.rpc(signedIn);
 		expect([broke.status, await broke.json()]).toMatchObject([
 			402,
 			{
@@ -68,7 +68,7 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 			},
 		]);
 		const fetching = await paying(payer);
-		const toppedUp = await fetching(`${bed.gate.url}/api/v1/x402/top-up?amountUsd=7.5`, { method: "POST" });
+		const toppedUp = await fetching(`${fixture.gate.url}/api/v1/x402/top-up?amountUsd=7.5`, { method: "POST" });
 		expect([toppedUp.status, await toppedUp.json()]).toMatchObject([
 			200,
 			{ data: { walletAddress: payer.address, amountCredited: 7.5, newBalance: 7.5 } },
@@ -78,14 +78,14 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 			network: SOLANA.id,
 			payer: payer.address,
 		});
-		expect((await bed.rpc(signedIn)).status).toBe(200);
-		expect((await bed.chat(signedIn, 5)).status).toBe(200);
+		expect((await fixture.rpc(signedIn)).status).toBe(200);
+		expect((await fixture.chat(signedIn, 5)).status).toBe(200);
 		const left = 7_500_000_000 - RPC_CALL_NANO - 60_000;
-		const balance = await bed.get(`/x402/balance/${payer.address}`, signedIn);
+		const balance = await fixture.get(`/x402/balance/${payer.address}`, signedIn);
 		expect(await balance.json()).toMatchObject({
 			data: { walletAddress: payer.address, balanceUsd: left / 1e9, canConsume: true },
 		});
-		const history = await bed.get(`/x402/transactions/${payer.address}`, signedIn);
+		const history = await fixture.get(`/x402/transactions/${payer.address}`, signedIn);
 		const { data } = (await history.json()) as { data: { transactions: { type: string; amount: number }[] } };
 		expect(data.transactions.map(({ type, amount }) => [type, nano(amount)])).toEqual([
 			["CHARGE", -60_000],
@@ -100,15 +100,15 @@ describe.skipIf(folder === null)("a wallet of Solana", () => {
 		const fetching = await paying(payer);
 		const body = JSON.stringify({ model: CHAT_MODEL, messages: [{ role: "user", content: "5" }], max_completion_tokens: 100 });
 		const headers = { "content-type": "application/json" };
-		const answer = await fetching(`${bed.gate.url}/api/v1/chat/completions`, { method: "POST", headers, body });
+		const answer = await fetching(`${fixture.gate.url}/api/v1/chat/completions`, { method: "POST", headers, body });
 		expect([answer.status, decoded(answer.headers.get("payment-response"))]).toMatchObject([200, { success: true }]);
 		const { header } = await solanaPayment(packages, cluster, { payer, payTo, feePayer: facilitator.feePayer });
 		const statuses = await Promise.all(
-			Array.from({ length: 5 }, async () => (await bed.rpc({ "PAYMENT-SIGNATURE": header })).status),
+			Array.from({ length: 5 }, async () => (await fixture.rpc({ "PAYMENT-SIGNATURE": header })).status),
 		);
 		expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401]);
-		const signedIn = payer.signIn(bed.gate.url);
-		const { data } = (await (await bed.get(`/x402/balance/${payer.address}`, signedIn)).json()) as {
+		const signedIn = payer.signIn(fixture.gate.url);
+		const { data } = (await (await fixture.get(`/x402/balance/${payer.address}`, signedIn)).json()) as {
 			data: { balanceUsd: number };
 		};
 		expect(nano(data.balanceUsd)).toBe(15_000_000_000 - 60_000 - RPC_CALL_NANO);

@@ -46,17 +46,17 @@ export interface ActiveSession {
 }
 
 export class ConsoleSessions {
-	readonly #parts: ConsoleSessionsDeps;
+	readonly #deps: ConsoleSessionsDeps;
 	readonly #secret: SecretReader;
 
-	constructor(parts: ConsoleSessionsDeps) {
-		this.#parts = parts;
-		this.#secret = new SecretReader(parts.store, "console-session");
+	constructor(deps: ConsoleSessionsDeps) {
+		this.#deps = deps;
+		this.#secret = new SecretReader(deps.store, "console-session");
 	}
 
 	/** Begins a session. Throws 401 for what is no key, 403 for a key that is not the operator's, 429, 503. */
 	async signIn(key: string, address: () => string): Promise<{ readonly session: ActiveSession; readonly caller: Caller }> {
-		const { store, callers, takeSignIn, clock } = this.#parts;
+		const { store, callers, takeSignIn, clock } = this.#deps;
 		takeSignIn(address());
 		const hash = keyHash(key);
 		const caller = await callers.caller(hash);
@@ -76,7 +76,7 @@ export class ConsoleSessions {
 	 * the key is not the operator's any more, or this address is none of its; 503.
 	 */
 	async of(request: Request, address: () => string): Promise<ActiveSession> {
-		const { store, callers, clock } = this.#parts;
+		const { store, callers, clock } = this.#deps;
 		const token = cookieOf(request);
 		const [random = "", proof = ""] = token?.split(".") ?? [];
 		if (token === null || !same(proof, await this.#mac(`cookie ${random}`))) throw signedOut();
@@ -101,16 +101,16 @@ export class ConsoleSessions {
 	/** Ends the session of a request; returns the cookie that takes the browser's away. */
 	async signOut(request: Request): Promise<string> {
 		const token = cookieOf(request);
-		if (token !== null) await orApiError(this.#parts.store.admin("endConsoleSession", { hash: hashOf(token) }));
+		if (token !== null) await orApiError(this.#deps.store.admin("endConsoleSession", { hash: hashOf(token) }));
 		return this.#cookie("", 0);
 	}
 
 	#check(caller: Caller, address: () => string): void {
-		checkRules(caller, { endpoint: "console", right: "OPERATOR", address, inList: this.#parts.inList });
+		checkRules(caller, { endpoint: "console", right: "OPERATOR", address, inList: this.#deps.inList });
 	}
 
 	async #live(token: string, ofKey: string, expiresAtMs: number, set: boolean): Promise<ActiveSession> {
-		const lastsSeconds = Math.max(0, Math.floor((expiresAtMs - this.#parts.clock.wallMs()) / 1_000));
+		const lastsSeconds = Math.max(0, Math.floor((expiresAtMs - this.#deps.clock.wallMs()) / 1_000));
 		return {
 			keyHash: ofKey,
 			expiresAtMs,
@@ -120,7 +120,7 @@ export class ConsoleSessions {
 	}
 
 	#cookie(token: string, seconds: number): string {
-		const secure = this.#parts.publicUrl()?.startsWith("https:") === true ? "; Secure" : "";
+		const secure = this.#deps.publicUrl()?.startsWith("https:") === true ? "; Secure" : "";
 		return `${COOKIE}=${token}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 	}
 

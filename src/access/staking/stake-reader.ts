@@ -39,7 +39,7 @@ export type StakeReadOutcome = "read" | "later" | "failed" | "given-up";
  * long as the day lasts, at the same block; what is not read by then pays nothing that day.
  */
 export class StakeReader {
-	readonly #parts: StakeReaderDeps;
+	readonly #deps: StakeReaderDeps;
 	#stopTicking: (() => void) | null = null;
 	#looking: Promise<StakeReadOutcome> | null = null;
 	#stopped = false;
@@ -50,13 +50,13 @@ export class StakeReader {
 	/** By the monotonic clock. */
 	#notBeforeMs = 0;
 
-	constructor(parts: StakeReaderDeps) {
-		this.#parts = parts;
+	constructor(deps: StakeReaderDeps) {
+		this.#deps = deps;
 	}
 
 	start(): void {
 		void this.readIfDue();
-		this.#stopTicking = every(this.#parts.timers, CHECK_EVERY_MS, () => void this.readIfDue());
+		this.#stopTicking = every(this.#deps.timers, CHECK_EVERY_MS, () => void this.readIfDue());
 	}
 
 	/** Ends between two pages; what is under way then is left to another node, or to the next start. */
@@ -74,7 +74,7 @@ export class StakeReader {
 	}
 
 	async #readIfDue(): Promise<StakeReadOutcome> {
-		const { clock, log } = this.#parts;
+		const { clock, log } = this.#deps;
 		const day = Math.floor(clock.wallMs() / DAY_MS);
 		if (day !== this.#day) {
 			this.#day = day;
@@ -99,7 +99,7 @@ export class StakeReader {
 	}
 
 	async #readDay(day: number): Promise<StakeReadOutcome> {
-		const { store, origin, log, contract } = this.#parts;
+		const { store, origin, log, contract } = this.#deps;
 		const turn = await store.admin("takeStakeReading", { day, origin, reader: store.node.id, termMs: TERM_MS });
 		if (turn.turn === "done") return "read";
 		if (turn.turn === "wait") return "later";
@@ -128,7 +128,7 @@ export class StakeReader {
 
 	/** null where the day's first block is not deep enough yet. */
 	async #chooseBlock(day: number): Promise<StakeBlock | null> {
-		const { store, contract, confirmations } = this.#parts;
+		const { store, contract, confirmations } = this.#deps;
 		const newest = await this.#blockAt("latest");
 		const head = confirmations === 0 ? newest : await this.#blockAt(Math.max(0, newest.number - confirmations));
 		if (head.timestamp < day * DAY_SECONDS) return null;
@@ -142,14 +142,14 @@ export class StakeReader {
 	}
 
 	async #blockAt(name: number | "latest"): Promise<Block> {
-		const block = await this.#parts.contract.chain.block(name);
+		const block = await this.#deps.contract.chain.block(name);
 		if (block === null) throw new ChainError(`the chain's node has no block ${name}`);
 		return block;
 	}
 
 	/** Throws where a wallet was refused, behind all others. */
 	async #readAll(day: number, block: number): Promise<void> {
-		const { contract, log } = this.#parts;
+		const { contract, log } = this.#deps;
 		const together = await contract.hasMulticall(block);
 		const size = together ? PAGE : PAGE_ALONE;
 		let read = 0;
@@ -181,7 +181,7 @@ export class StakeReader {
 			if (answer instanceof ChainRefusedError) fault = answer;
 			else if (answer !== undefined) {
 				answered ||= answer !== "reverted";
-				stakes.push({ ...staker, stake: answer === "reverted" ? 0 : nanoDiemOf(answer, this.#parts.rate) });
+				stakes.push({ ...staker, stake: answer === "reverted" ? 0 : nanoDiemOf(answer, this.#deps.rate) });
 			}
 		}
 		if (answered || stakes.length === 0) return { stakes, fault };
@@ -192,11 +192,11 @@ export class StakeReader {
 	}
 
 	#page(day: number, after: string, limit: number): Promise<Staker[]> {
-		return this.#parts.store.admin("listUnreadStakers", { day, after, limit });
+		return this.#deps.store.admin("listUnreadStakers", { day, after, limit });
 	}
 
 	async #book(day: number, stakes: readonly BookedStake[]): Promise<void> {
-		const { store } = this.#parts;
+		const { store } = this.#deps;
 		await store.admin("writeStakes", { day, reader: store.node.id, termMs: TERM_MS, stakes });
 	}
 }

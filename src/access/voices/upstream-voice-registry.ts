@@ -40,12 +40,12 @@ const RETRY_DELETE_MS = 600_000;
  * and nodes: who comes meanwhile waits for the one who uploads.
  */
 export class UpstreamVoiceRegistry {
-	readonly #parts: UpstreamVoiceRegistryDeps;
+	readonly #deps: UpstreamVoiceRegistryDeps;
 	/** Of this node, by voice and upstream. */
 	readonly #underWay = new Map<string, Promise<string>>();
 
-	constructor(parts: UpstreamVoiceRegistryDeps) {
-		this.#parts = parts;
+	constructor(deps: UpstreamVoiceRegistryDeps) {
+		this.#deps = deps;
 	}
 
 	/**
@@ -70,23 +70,23 @@ export class UpstreamVoiceRegistry {
 
 	/** Forgets a name that the upstream refuses: the next request makes a new one. True for the one who has to take it back. */
 	forget(voiceId: string, upstream: string, name: string): Promise<boolean> {
-		return this.#parts.store.admin("forgetUpstreamVoice", { voiceId, upstream, name });
+		return this.#deps.store.admin("forgetUpstreamVoice", { voiceId, upstream, name });
 	}
 
 	/** Some that have to be taken back, each given to one node; they come again after a while unless `tookBack` is told. */
 	async orphaned(rows: number): Promise<readonly OrphanedVoice[]> {
-		const nowMs = this.#parts.clock.wallMs();
+		const nowMs = this.#deps.clock.wallMs();
 		const claim = newClaim();
-		const left = await this.#parts.store.admin("takeLeftVoices", { claim, nowMs, untilMs: nowMs + RETRY_DELETE_MS, rows });
+		const left = await this.#deps.store.admin("takeLeftVoices", { claim, nowMs, untilMs: nowMs + RETRY_DELETE_MS, rows });
 		return left.map((voice) => ({ ...voice, claim }));
 	}
 
 	async confirmDeleted({ voiceId, upstream, claim }: OrphanedVoice): Promise<void> {
-		await this.#parts.store.admin("dropUpstreamVoice", { voiceId, upstream, claim });
+		await this.#deps.store.admin("dropUpstreamVoice", { voiceId, upstream, claim });
 	}
 
 	async #find(voiceId: string, upstream: string, work: UpstreamVoiceApi): Promise<string> {
-		const { store, clock, timers } = this.#parts;
+		const { store, clock, timers } = this.#deps;
 		const claim = newClaim();
 		for (let waitedMs = 0; waitedMs <= CLAIM_MS; waitedMs += POLL_MS) {
 			const nowMs = clock.wallMs();
@@ -105,7 +105,7 @@ export class UpstreamVoiceRegistry {
 		key: { readonly voiceId: string; readonly upstream: string; readonly claim: string },
 		work: UpstreamVoiceApi,
 	): Promise<string> {
-		const { store, timers } = this.#parts;
+		const { store, timers } = this.#deps;
 		const stopper = new AbortController();
 		const cancel = timers.after(UPLOAD_MS, () => stopper.abort(new ApiError("REQUEST_TIMEOUT")));
 		let name: string;

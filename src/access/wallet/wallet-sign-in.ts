@@ -43,13 +43,13 @@ const MAX_CONTRACT_WAIT_MS = 10_000;
  * it expires; where sign-ins serve once, the store remembers that it did, for all nodes.
  */
 export class WalletSignIn {
-	readonly #parts: WalletSignInDeps;
+	readonly #deps: WalletSignInDeps;
 	readonly #known = new VerifiedSignIns();
 	readonly #checking = new Map<string, Promise<VerifiedSignIn>>();
 	readonly #contractChecks = new SharedCapacity(MAX_CONTRACT_CHECKS);
 
-	constructor(parts: WalletSignInDeps) {
-		this.#parts = parts;
+	constructor(deps: WalletSignInDeps) {
+		this.#deps = deps;
 	}
 
 	/**
@@ -60,14 +60,14 @@ export class WalletSignIn {
 		const header = signInHeader(request.headers);
 		if (header === null) return null;
 		const name = hash("sha256", header, "hex");
-		const known = this.#known.find(name, this.#parts.clock.wallMs());
-		if (this.#parts.singleUse()) return this.#once(known ?? this.#check(name, header, clientAddress));
+		const known = this.#known.find(name, this.#deps.clock.wallMs());
+		if (this.#deps.singleUse()) return this.#once(known ?? this.#check(name, header, clientAddress));
 		return known === null ? this.#check(name, header, clientAddress).then(({ wallet }) => wallet) : known.wallet;
 	}
 
 	/** What a caller of this address needs to know to sign in. */
 	challenge(requestUrl: string): SignInChallenge {
-		return signInChallenge(requestUrl, this.#parts.origins(), this.#parts.clock.wallMs());
+		return signInChallenge(requestUrl, this.#deps.origins(), this.#deps.clock.wallMs());
 	}
 
 	async #once(checked: VerifiedSignIn | Promise<VerifiedSignIn>): Promise<SignedInWallet> {
@@ -75,7 +75,7 @@ export class WalletSignIn {
 		if (known.served) throw refusedSignIn("nonce_used");
 		const { wallet, nonce } = known;
 		const id = `siwx:${wallet.identity}:${nonce}`;
-		const { store, clock } = this.#parts;
+		const { store, clock } = this.#deps;
 		// Another node's clock may be behind ours: it takes the header a little longer.
 		const expiresAtMs = wallet.expiresAtMs + SKEW_MS;
 		const first = await orApiError(store.admin("useToken", { id, expiresAtMs, nowMs: clock.wallMs() }));
@@ -99,7 +99,7 @@ export class WalletSignIn {
 	}
 
 	async #checked(header: string, clientAddress: () => string): Promise<VerifiedSignIn> {
-		const { clock, origins, log } = this.#parts;
+		const { clock, origins, log } = this.#deps;
 		try {
 			const nowMs = clock.wallMs();
 			const proof = await readProof(decodeSignIn(header));
@@ -123,10 +123,10 @@ export class WalletSignIn {
 		}
 		const signed = { wallet: address, message: text, signature };
 		if (await isSignedByKey(signed)) return "key";
-		if (this.#parts.chain === null) throw refusedSignIn("signature_mismatch");
+		if (this.#deps.chain === null) throw refusedSignIn("signature_mismatch");
 		const client = clientAddress();
-		this.#parts.takeContractCheck(client);
-		if (await this.#acceptedByContract({ ...signed, chain: this.#parts.chain }, addressNetwork(client))) return "contract";
+		this.#deps.takeContractCheck(client);
+		if (await this.#acceptedByContract({ ...signed, chain: this.#deps.chain }, addressNetwork(client))) return "contract";
 		throw refusedSignIn("signature_mismatch");
 	}
 
@@ -136,7 +136,7 @@ export class WalletSignIn {
 			throw undecided("too many wallets sign in through a contract right now");
 		const asking = isSignedByContract(signed).finally(() => this.#contractChecks.giveBack(network, 1));
 		const late = Promise.withResolvers<never>();
-		const { timers = systemTimers } = this.#parts;
+		const { timers = systemTimers } = this.#deps;
 		const cancel = timers.after(MAX_CONTRACT_WAIT_MS, () => late.reject(undecided("the chain did not answer in time")));
 		try {
 			return await Promise.race([asking, late.promise]);

@@ -29,12 +29,12 @@ export interface Web3KeyRequest {
 
 /** Keys for wallets that have something staked: who signs a token with one gets a key of its account. */
 export class Web3KeyService {
-	readonly #parts: Web3KeyDeps;
+	readonly #deps: Web3KeyDeps;
 	readonly #secret: SecretReader;
 
-	constructor(parts: Web3KeyDeps) {
-		this.#parts = parts;
-		this.#secret = new SecretReader(parts.store, "web3-key-token");
+	constructor(deps: Web3KeyDeps) {
+		this.#deps = deps;
+		this.#secret = new SecretReader(deps.store, "web3-key-token");
 	}
 
 	/** A new token to be signed. Throws 503. */
@@ -60,7 +60,7 @@ export class Web3KeyService {
 	async #checkSignature(wallet: string, { token, signature }: Web3KeyRequest): Promise<void> {
 		let signed: boolean;
 		try {
-			signed = await isSignedBy({ wallet, message: token, signature, chain: this.#parts.chain });
+			signed = await isSignedBy({ wallet, message: token, signature, chain: this.#deps.chain });
 		} catch (error) {
 			if (!(error instanceof ChainError)) throw error;
 			const message = "signature: Could not verify wallet signature: the chain did not answer; try again";
@@ -71,15 +71,15 @@ export class Web3KeyService {
 	}
 
 	async #checkAccount(wallet: string, nowMs: number): Promise<void> {
-		const standing = await orApiError(this.#parts.store.admin("walletStanding", { wallet, nowMs }));
+		const standing = await orApiError(this.#deps.store.admin("walletStanding", { wallet, nowMs }));
 		if (standing?.disabled) throw new ApiError("API_ACCESS_DISABLED");
 	}
 
 	async #checkStake(wallet: string, nowMs: number): Promise<void> {
-		const { token, chain } = this.#parts.names;
+		const { token, chain } = this.#deps.names;
 		let staked: boolean;
 		try {
-			staked = await orApiError(this.#parts.stakes.hasStake(wallet, nowMs));
+			staked = await orApiError(this.#deps.stakes.hasStake(wallet, nowMs));
 		} catch (error) {
 			if (!(error instanceof ChainError)) throw error;
 			const message = `Could not read the wallet's stake on ${chain} right now; try again shortly`;
@@ -90,7 +90,7 @@ export class Web3KeyService {
 
 	async #make(wallet: string, challenge: Challenge, key: ReturnType<typeof generateKey>["key"]): Promise<ApiKey> {
 		try {
-			return await this.#parts.store.admin("createWeb3Key", { ...key, wallet, token: challenge });
+			return await this.#deps.store.admin("createWeb3Key", { ...key, wallet, token: challenge });
 		} catch (error) {
 			if (error instanceof AdminError && error.code === "CONFLICT") throw usedChallenge();
 			return orApiError(Promise.reject(error));

@@ -34,7 +34,7 @@ const MAX_TEXT_CHARS = 2 * MAX_FILE_BYTES;
 export async function readFiles(
 	files: readonly FilePart[],
 	long: LongStrings,
-	tools: FileDeps,
+	deps: FileDeps,
 	{ tenant, signal }: Requester,
 ): Promise<readonly FileText[]> {
 	const stop = new AbortController();
@@ -46,7 +46,7 @@ export async function readFiles(
 		for (let index = next++; index < files.length; index = next++) {
 			const file = files[index];
 			if (file === undefined) return;
-			const read = await readFile(file, long, tools, either);
+			const read = await readFile(file, long, deps, either);
 			chars += read.text.length;
 			if (chars > MAX_TEXT_CHARS)
 				throw invalidField(pathOf(file), `the files have more than ${MAX_TEXT_CHARS} characters of text`, "file_too_large");
@@ -63,12 +63,12 @@ export async function readFiles(
 	}
 }
 
-async function readFile(file: FilePart, long: LongStrings, tools: FileDeps, requester: Requester): Promise<FileText> {
+async function readFile(file: FilePart, long: LongStrings, deps: FileDeps, requester: Requester): Promise<FileText> {
 	requester.signal.throwIfAborted();
 	const path = pathOf(file);
-	const { bytes, source, name } = await bytesOf(file, path, long, tools, requester);
+	const { bytes, source, name } = await bytesOf(file, path, long, deps, requester);
 	try {
-		return { file, source, text: await tools.documents.read(bytes, name, requester) };
+		return { file, source, text: await deps.documents.read(bytes, name, requester) };
 	} catch (fault) {
 		throw ofPart(fault, path);
 	}

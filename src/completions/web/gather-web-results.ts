@@ -51,13 +51,13 @@ const TOTAL_CHARS = 120_000;
 /** Reads, or searches. What fails is told to the model, or left out, and costs nothing. @throws what the requester's signal aborts with */
 export async function gatherWebResults(
 	wanted: WebRequest,
-	tools: WebDeps,
+	deps: WebDeps,
 	prices: Prices,
 	requester: Requester,
 ): Promise<WebResults> {
-	if (wanted.urls.length > 0) return fromPages(await readPages(tools, wanted.urls, requester), wanted, prices);
+	if (wanted.urls.length > 0) return fromPages(await readPages(deps, wanted.urls, requester), wanted, prices);
 	if (wanted.query === null) return NOTHING_FOUND;
-	const sources = await searchWeb(tools, wanted.query, requester.signal);
+	const sources = await searchWeb(deps, wanted.query, requester.signal);
 	if (sources === null) return NOTHING_FOUND;
 	const lines = [searchLine(prices)];
 	if (sources.length === 0) return { sources, text: "A search of the web found nothing.", lines, ran: true };

@@ -87,10 +87,10 @@ export function decisionRequest(body: ChatBody, long: LongStrings, model: TextMo
  * Asks the model. Where it fails, or says neither, nothing is searched: the conversation goes on.
  * @throws what `signal` aborts with
  */
-export async function decideSearch(request: DecisionRequest, model: TextModel, tools: DecisionDeps): Promise<Decision> {
+export async function decideSearch(request: DecisionRequest, model: TextModel, deps: DecisionDeps): Promise<Decision> {
 	const { raw } = request;
 	const forward: ChatForward = {
-		requestId: tools.requestId,
+		requestId: deps.requestId,
 		model,
 		raw,
 		long: LongStrings.none,
@@ -98,24 +98,24 @@ export async function decideSearch(request: DecisionRequest, model: TextModel, t
 		edits: new Map(),
 		stream: false,
 		choices: 1,
-		tenant: tools.tenant,
-		signal: tools.signal,
-		onSent: (upstream) => tools.onSent(upstream),
+		tenant: deps.tenant,
+		signal: deps.signal,
+		onSent: (upstream) => deps.onSent(upstream),
 	};
 	try {
-		const answer = await tools.upstreams.whole(forward);
+		const answer = await deps.upstreams.whole(forward);
 		const { choices } = await wholeBody(answer);
-		return { query: queryOf(choices), usage: answer.usage ?? (await counted(request, choices, tools)) };
+		return { query: queryOf(choices), usage: answer.usage ?? (await counted(request, choices, deps)) };
 	} catch (fault) {
-		tools.signal.throwIfAborted();
+		deps.signal.throwIfAborted();
 		if (!(fault instanceof ApiError)) throw fault;
 		return { query: null, usage: null };
 	}
 }
 
 /** The tokens of a question that nobody answered to its end, where its caller left. */
-export async function questionUsage(request: DecisionRequest, tools: Pick<DecisionDeps, "countTokens">): Promise<TokenUsage> {
-	return counted(request, [], tools);
+export async function questionUsage(request: DecisionRequest, deps: Pick<DecisionDeps, "countTokens">): Promise<TokenUsage> {
+	return counted(request, [], deps);
 }
 
 async function counted(

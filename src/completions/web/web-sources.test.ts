@@ -18,12 +18,12 @@ const withPages = (read: WebDeps["pages"]["read"]): WebDeps => ({
 test("a search gives its results, for a query cut to what a search takes", async () => {
 	const seen: string[] = [];
 	const result = { title: "Tea", url: "https://tea.example/", content: "about", date: "" };
-	const tools = withSearch(async ({ text, limit }) => {
+	const deps = withSearch(async ({ text, limit }) => {
 		seen.push(`${text.length} ${limit}`);
 		return { provider: "exa", results: [result] };
 	});
-	expect(await searchWeb(tools, ` tea\n\n${"a".repeat(500)} `, signal)).toEqual([result]);
-	expect(await searchWeb(tools, " \n ", signal)).toBeNull();
+	expect(await searchWeb(deps, ` tea\n\n${"a".repeat(500)} `, signal)).toEqual([result]);
+	expect(await searchWeb(deps, " \n ", signal)).toBeNull();
 	expect(seen).toEqual(["400 10"]);
 });
 
@@ -41,7 +41,7 @@ test("a search that fails leaves the conversation without results; a caller that
 
 test("reads five pages at most, each once, and says what is wrong with those that fail", async () => {
 	const read: string[] = [];
-	const tools = withPages(async (url) => {
+	const deps = withPages(async (url) => {
 		read.push(url);
 		if (url.endsWith("1")) throw new PageFault("url_private", "a.example is not public");
 		if (url.endsWith("2")) throw new ApiError("SERVICE_UNAVAILABLE", { message: "Too many pages wait" });
@@ -52,7 +52,7 @@ test("reads five pages at most, each once, and says what is wrong with those tha
 		"https://a.example/0",
 		...Array.from({ length: 9 }, (_, index) => `https://a.example/${index}`),
 	];
-	const tried = await readPages(tools, urls, { tenant: "test", signal });
+	const tried = await readPages(deps, urls, { tenant: "test", signal });
 	expect(read).toHaveLength(5);
 	expect(tried.map(({ page, fault }) => [page?.title ?? null, fault])).toEqual([
 		["T", null],

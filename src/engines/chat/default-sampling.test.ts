@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { parseChatRequest } from "./chat-request.ts";
 import { TestEngine } from "./testing/engine.ts";
 
-const bed = new TestEngine();
-beforeAll(() => bed.start());
-afterAll(() => bed.engine.stop());
+const fixture = new TestEngine();
+beforeAll(() => fixture.start());
+afterAll(() => fixture.engine.stop());
 
 const messages = [{ role: "user", content: "Say hello" }];
 
@@ -19,7 +19,7 @@ test("repeating itself costs the model a little, unless the caller or a grammar 
 
 test("a short question gets an answer that ends by itself", async () => {
 	for (let seed = 0; seed < 4; seed++) {
-		const answer = (await (await bed.post({ messages, seed })).json()) as {
+		const answer = (await (await fixture.post({ messages, seed })).json()) as {
 			choices: { finish_reason: string; message: { content: string } }[];
 		};
 		expect(answer.choices[0]?.finish_reason).toBe("stop");

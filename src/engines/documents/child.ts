@@ -5,20 +5,20 @@ import { DocumentFault } from "./document-fault.ts";
 import { type ExtractDeps, extractText } from "./extract.ts";
 import { tesseractReader } from "./pdf/tesseract.ts";
 
-let tools: ExtractDeps = { readScan: null };
+let deps: ExtractDeps = { readScan: null };
 let working = false;
 
 serveParent({
 	async start(init) {
 		const { tesseract } = init as ChildStart;
-		tools = { readScan: tesseract === null ? null : tesseractReader(tesseract) };
+		deps = { readScan: tesseract === null ? null : tesseractReader(tesseract) };
 		return null;
 	},
 	async work(work) {
 		const { id, bytes, name } = work as ReadJob;
 		working = true;
 		try {
-			return { id, text: await extractText(bytes, name, tools) };
+			return { id, text: await extractText(bytes, name, deps) };
 		} catch (fault) {
 			if (!(fault instanceof DocumentFault)) throw fault;
 			return { id, fault: { kind: fault.kind, message: fault.message } };

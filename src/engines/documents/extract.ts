@@ -24,11 +24,11 @@ export interface ExtractDeps {
  * Runs in a child process: hostile files take it time and memory.
  * @throws DocumentFault
  */
-export async function extractText(bytes: Uint8Array, name: string, tools: ExtractDeps): Promise<string> {
+export async function extractText(bytes: Uint8Array, name: string, deps: ExtractDeps): Promise<string> {
 	if (bytes.length === 0) throw new DocumentFault("empty", "The file is empty");
 	let text: string;
 	try {
-		text = clean(await read(bytes, name, tools, 0));
+		text = clean(await read(bytes, name, deps, 0));
 	} catch (fault) {
 		throw faultOf(fault);
 	}
@@ -37,12 +37,12 @@ export async function extractText(bytes: Uint8Array, name: string, tools: Extrac
 	return text;
 }
 
-async function read(bytes: Uint8Array, name: string, tools: ExtractDeps, mailDepth: number): Promise<string> {
+async function read(bytes: Uint8Array, name: string, deps: ExtractDeps, mailDepth: number): Promise<string> {
 	const file = fileKind(bytes, name);
 	const readAttachment: ReadAttachment = async (attachment, attachmentName) => {
 		if (mailDepth >= MAX_MAIL_DEPTH || attachment.length === 0) return "";
 		try {
-			return await read(attachment, attachmentName, tools, mailDepth + 1);
+			return await read(attachment, attachmentName, deps, mailDepth + 1);
 		} catch (fault) {
 			const { kind, message } = faultOf(fault);
 			if (kind === "too-large") throw fault;
@@ -51,7 +51,7 @@ async function read(bytes: Uint8Array, name: string, tools: ExtractDeps, mailDep
 	};
 	switch (file.kind) {
 		case "pdf":
-			return pdfToMarkdown(bytes, tools.readScan);
+			return pdfToMarkdown(bytes, deps.readScan);
 		case "docx":
 			return docxToMarkdown(file.parts);
 		case "pptx":

@@ -16,15 +16,15 @@ const CHECKOUT = join(import.meta.dir, "../../..");
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), "turnpike-speech-"));
 const hasPython = ["python3", "python", "py"].some((name) => spawnSync(name, ["-c", "import venv, ensurepip"]).status === 0);
-const bed = new SpeakingEngine(QUEUE);
+const fixture = new SpeakingEngine(QUEUE);
 let encoder: AudioEncoder;
 
 beforeAll(async () => {
-	await bed.fetchAssets();
+	await fixture.fetchAssets();
 	encoder = await readyEncoder();
 });
 afterAll(async () => {
-	await bed.engine.stop();
+	await fixture.engine.stop();
 	await encoder.stop();
 	rmSync(folder, { recursive: true, force: true });
 });
@@ -73,7 +73,7 @@ test("has the voices of the catalog, and no other", () => {
 	};
 	const model = models.find(({ id }) => id === "tts-kokoro");
 	expect(
-		bed.engine
+		fixture.engine
 			.voices()
 			.map(({ id }) => id)
 			.sort(),
@@ -84,7 +84,7 @@ describe("a sentence", () => {
 	const text = "The quick brown fox jumps over the lazy dog.";
 	let spoken: Spoken;
 	beforeAll(async () => {
-		spoken = await bed.say(text);
+		spoken = await fixture.say(text);
 	});
 
 	test("is audio in each of the six formats: not silent, nothing clipped, the right length", async () => {
@@ -105,21 +105,21 @@ describe("a sentence", () => {
 	});
 
 	test("said twice has the same length, and all its characters are done", async () => {
-		const again = await bed.say(text);
+		const again = await fixture.say(text);
 		expect(again.samples.length).toBe(spoken.samples.length);
 		expect(again.done).toEqual([text.length]);
 	});
 
 	test("at twice the speed takes half the time", async () => {
 		const { speed, tempo } = paceOf(2);
-		const fast = await probeAudio(await encoded(await bed.say(text, { speed }), "wav", tempo));
+		const fast = await probeAudio(await encoded(await fixture.say(text, { speed }), "wav", tempo));
 		expect(Math.abs(fast.seconds / (spoken.seconds / 2) - 1)).toBeLessThan(0.05);
 	});
 
 	test("a bit faster is said faster by the engine itself", async () => {
 		const { speed, tempo } = paceOf(1.2);
 		expect(tempo).toBe(1);
-		const faster = await bed.say(text, { speed });
+		const faster = await fixture.say(text, { speed });
 		expect(faster.seconds).toBeLessThan(spoken.seconds * 0.95);
 		expect(faster.seconds).toBeGreaterThan(spoken.seconds * 0.75);
 	});
@@ -145,7 +145,7 @@ describe.skipIf(!hasPython)("English", () => {
 		const files: string[] = [];
 		for (const [index, [voice, text]] of SENTENCES.entries()) {
 			const file = join(folder, `${index}.wav`);
-			writeFileSync(file, await encoded(await bed.say(text, { voice }), "wav"));
+			writeFileSync(file, await encoded(await fixture.say(text, { voice }), "wav"));
 			files.push(file);
 		}
 		const child = Bun.spawn([python.stdout.trim(), join(import.meta.dir, "write_down.py"), ...files], {
@@ -186,7 +186,7 @@ test("the other languages are spoken at a plausible pace", async () => {
 		["af_jadzia", "This is a mixture of two."],
 	];
 	for (const [voice, text] of lines) {
-		const { seconds, samples } = await bed.say(text, { voice });
+		const { seconds, samples } = await fixture.say(text, { voice });
 		// Kanji and Chinese characters are about three letters each.
 		const letters = [...text].length * (/^[jz]/.test(voice) ? 2.6 : 1);
 		expect(`${voice} ${letters / seconds > 8 && letters / seconds < 26}`).toBe(`${voice} true`);
@@ -198,7 +198,7 @@ describe("a longer text", () => {
 	const text = "This is the first of them. Here the second follows. And this one ends it.";
 
 	test("comes piece by piece, each with the characters done so far, with pauses between", async () => {
-		const { done, samples } = await bed.say(text);
+		const { done, samples } = await fixture.say(text);
 		expect(done).toEqual([27, 52, text.length]);
 		// A pause of 320 ms, and the rests of silence around it.
 		let quiet = 0;
@@ -213,43 +213,43 @@ describe("a longer text", () => {
 	test("stops when its caller leaves: at once for the caller, after the sentence in hand for the engine", async () => {
 		const leaving = new AbortController();
 		const read = async () => {
-			for await (const _ of bed.pieces(text, { signal: leaving.signal })) leaving.abort(new Error("left"));
+			for await (const _ of fixture.pieces(text, { signal: leaving.signal })) leaving.abort(new Error("left"));
 		};
 		await expect(read()).rejects.toThrow("left");
 		// The engine is free for others: nothing of the rest is spoken.
-		const [next] = (await bed.say("And now this.")).done;
+		const [next] = (await fixture.say("And now this.")).done;
 		expect(next).toBe(13);
 	});
 
 	test("fails alone when the engine is killed in its middle; who waited is served by the next one", async () => {
 		const others: Promise<Spoken>[] = [];
 		const victim = async () => {
-			for await (const _ of bed.pieces(text)) {
+			for await (const _ of fixture.pieces(text)) {
 				// Its second sentence is being computed; the other request waits behind it.
-				others.push(bed.say("Another request waits."));
-				if (bed.engine.pid !== null) process.kill(bed.engine.pid, "SIGKILL");
+				others.push(fixture.say("Another request waits."));
+				if (fixture.engine.pid !== null) process.kill(fixture.engine.pid, "SIGKILL");
 			}
 		};
 		expect(await faultOf(victim())).toMatchObject({ code: "INFERENCE_FAILED" });
 		expect((await Promise.all(others)).map(({ seconds }) => seconds > 0.5)).toEqual([true]);
-		expect((await bed.say("And the next one works.")).seconds).toBeGreaterThan(0.5);
+		expect((await fixture.say("And the next one works.")).seconds).toBeGreaterThan(0.5);
 	});
 });
 
 describe("what cannot be spoken", () => {
 	test("is told before any work, each by its code", async () => {
 		for (const text of ["", "  \n ", "🙂🎉", "\u0000\u0007", "\ud83d", "...?!"])
-			expect(await faultOf(bed.say(text))).toMatchObject({ name: "SpeechInputError", code: "nothing-to-say" });
-		expect(await faultOf(bed.say("Hello", { voice: "vv_none" }))).toBeInstanceOf(SpeechInputError);
+			expect(await faultOf(fixture.say(text))).toMatchObject({ name: "SpeechInputError", code: "nothing-to-say" });
+		expect(await faultOf(fixture.say("Hello", { voice: "vv_none" }))).toBeInstanceOf(SpeechInputError);
 	});
 
 	test("is told too where only the voice has no sound for it", async () => {
-		expect(await faultOf(bed.say("\u16a0", { voice: "jf_alpha" }))).toMatchObject({ code: "nothing-to-say" });
+		expect(await faultOf(fixture.say("\u16a0", { voice: "jf_alpha" }))).toMatchObject({ code: "nothing-to-say" });
 	});
 
 	test("is passed over within a text: markup, pictures, broken characters", async () => {
 		const odd = '<speak>Hi <break time="1s"/>\u0000 \ud800 🙂 you</speak>';
-		const { seconds, done } = await bed.say(odd);
+		const { seconds, done } = await fixture.say(odd);
 		expect(seconds).toBeGreaterThan(1);
 		expect(done.at(-1)).toBe([...odd].length);
 	});
@@ -257,12 +257,12 @@ describe("what cannot be spoken", () => {
 
 test("sixty requests at once: a bounded queue, 429 beyond it, none lost, memory in bounds", async () => {
 	const answers = await Promise.all(
-		Array.from({ length: 60 }, (_, index) => faultOf(bed.say("Yes, sir.", { tenant: `caller ${index}` }))),
+		Array.from({ length: 60 }, (_, index) => faultOf(fixture.say("Yes, sir.", { tenant: `caller ${index}` }))),
 	);
 	const refused = answers.filter((fault) => fault instanceof ApiError && fault.code === "MODEL_OVERLOADED");
 	expect(answers.filter((fault) => fault === null).length).toBe(QUEUE + 1);
 	expect(refused.length).toBe(60 - QUEUE - 1);
 	for (const fault of refused) expect((fault as ApiError).options.retryAfterSeconds).toBeGreaterThan(0);
-	expect(await bed.engine.rssBytes()).toBeLessThan(1e9);
-	expect((await bed.say("Yes, sir.")).seconds).toBeGreaterThan(0.3);
+	expect(await fixture.engine.rssBytes()).toBeLessThan(1e9);
+	expect((await fixture.say("Yes, sir.")).seconds).toBeGreaterThan(0.3);
 });

@@ -36,7 +36,7 @@ const FIRST_LOOK_MS = 5_000;
 const STALE_LOOKS = 4;
 
 export class Alerts {
-	readonly #parts: AlertsDeps;
+	readonly #deps: AlertsDeps;
 	readonly #webhook: Webhook;
 	readonly #reader: StoreReader;
 	/** By name: what was said of it when it was last seen. */
@@ -49,9 +49,9 @@ export class Alerts {
 	#alone: { readonly name: string; readonly sinceMs: number } | null = null;
 	#stopped = false;
 
-	constructor(parts: AlertsDeps) {
-		this.#parts = parts;
-		const { config, clock, timers, log, waitsMs, place } = parts;
+	constructor(deps: AlertsDeps) {
+		this.#deps = deps;
+		const { config, clock, timers, log, waitsMs, place } = deps;
 		this.#reader = new StoreReader({ place, timers });
 		this.#webhook = new Webhook({
 			url: () => config().alerts.url,
@@ -79,7 +79,7 @@ export class Alerts {
 	}
 
 	async #round(): Promise<void> {
-		const { config, timers, log } = this.#parts;
+		const { config, timers, log } = this.#deps;
 		const { url, secret, everyMs } = config().alerts;
 		try {
 			if (url !== undefined && secret !== undefined) await this.#look();
@@ -91,7 +91,7 @@ export class Alerts {
 	}
 
 	async #look(): Promise<void> {
-		const { config, store, clock } = this.#parts;
+		const { config, store, clock } = this.#deps;
 		const { alerts } = config();
 		const owner = store.node.id;
 		const seen = await this.#see(alerts);
@@ -122,7 +122,7 @@ export class Alerts {
 	#tellAlone(): void {
 		const name = [...this.#texts.keys()].find((each) => alertNameParts(each).rule === "journal");
 		if (name === undefined || this.#alone !== null) return;
-		this.#alone = { name, sinceMs: this.#parts.clock.wallMs() };
+		this.#alone = { name, sinceMs: this.#deps.clock.wallMs() };
 		this.#tell("raised", name, this.#alone.sinceMs, this.#texts.get(name) ?? "");
 	}
 
@@ -133,7 +133,7 @@ export class Alerts {
 	}
 
 	async #see(alerts: Config["alerts"]): Promise<AlertInputs> {
-		const { store, journal, upstreams, networks, clock } = this.#parts;
+		const { store, journal, upstreams, networks, clock } = this.#deps;
 		const { balanceBelowUsd, keyLimitShare, dailySpendUsd } = alerts;
 		const question = {
 			balanceBelow: balanceBelowUsd === undefined ? null : Math.round(balanceBelowUsd * NANO_PER_USD),
@@ -156,7 +156,7 @@ export class Alerts {
 
 	/** The last proof; made anew where it is old. */
 	async #proveBooks(everyMs: number): Promise<AlertInputs["books"]> {
-		const { clock } = this.#parts;
+		const { clock } = this.#deps;
 		if (everyMs === 0) return null;
 		if (clock.monotonicMs() - this.#booksAtMs < everyMs) return this.#books;
 		this.#booksAtMs = clock.monotonicMs();
@@ -172,17 +172,17 @@ export class Alerts {
 			...alertNameParts(name),
 			text,
 			since: new Date(sinceMs).toISOString(),
-			node: this.#parts.store.node.id,
+			node: this.#deps.store.node.id,
 		});
 	}
 
 	async #taken({ state, rule, subject }: Notice): Promise<void> {
 		if (state !== "raised") return;
 		try {
-			await this.#parts.store.admin("alertTold", { name: alertName({ rule, subject }) });
+			await this.#deps.store.admin("alertTold", { name: alertName({ rule, subject }) });
 		} catch (error) {
 			// It is told once more, under the same id.
-			this.#parts.log.warn({ cause: (error as Error).message }, "that an alert was told could not be noted");
+			this.#deps.log.warn({ cause: (error as Error).message }, "that an alert was told could not be noted");
 		}
 	}
 }

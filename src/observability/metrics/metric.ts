@@ -19,14 +19,14 @@ export interface Metric {
 	readonly kind: MetricKind;
 	readonly help: string;
 	readonly labels: readonly string[];
-	read(parts: MetricsDeps): readonly Sample[] | Promise<readonly Sample[]>;
+	read(deps: MetricsDeps): readonly Sample[] | Promise<readonly Sample[]>;
 }
 
-type Read<T> = (parts: MetricsDeps) => T;
+type Read<T> = (deps: MetricsDeps) => T;
 
 /** A metric of one number. */
 export function singleMetric(kind: "counter" | "gauge", name: string, help: string, value: Read<number>): Metric {
-	return { name, kind, help, labels: [], read: (parts) => [{ value: value(parts) }] };
+	return { name, kind, help, labels: [], read: (deps) => [{ value: value(deps) }] };
 }
 
 /** A metric of a number for each of some things. */
@@ -47,7 +47,7 @@ export function histograms(
 	labels: readonly string[],
 	read: Read<readonly { readonly labels: Labels; readonly histogram: Histogram }[]>,
 ): Metric {
-	const samples = (parts: MetricsDeps) => read(parts).flatMap(({ labels: of, histogram }) => bucketsOf(name, of, histogram));
+	const samples = (deps: MetricsDeps) => read(deps).flatMap(({ labels: of, histogram }) => bucketsOf(name, of, histogram));
 	return { name, kind: "histogram", help, labels, read: samples };
 }
 

@@ -13,19 +13,19 @@ type Format = "prometheus" | "openmetrics";
 
 /** GET /metrics. The library is loaded by the first scrape. Answers 403 to whoever may not read it. */
 export class MetricsPage {
-	readonly #parts: MetricsDeps;
+	readonly #deps: MetricsDeps;
 	readonly #metrics: readonly Metric[];
 	readonly #pages = new Map<Format, Promise<Page>>();
 
-	constructor(metrics: readonly Metric[], parts: MetricsDeps) {
+	constructor(metrics: readonly Metric[], deps: MetricsDeps) {
 		this.#metrics = metrics;
-		this.#parts = parts;
+		this.#deps = deps;
 	}
 
 	async answer(request: Request, address: string): Promise<Response> {
 		if (!this.#mayRead(request, address))
 			return new Response("metrics are for this machine, or for who has metrics.token\n", { status: 403 });
-		this.#parts.lag.start();
+		this.#deps.lag.start();
 		const page = await this.#page(formatFor(request.headers.get("accept")));
 		return new Response(await page.metrics(), { headers: { "Content-Type": page.contentType, Vary: "Accept" } });
 	}
@@ -33,14 +33,14 @@ export class MetricsPage {
 	#page(format: Format): Promise<Page> {
 		let page = this.#pages.get(format);
 		if (page === undefined) {
-			page = pageOf(format, this.#metrics, this.#parts);
+			page = pageOf(format, this.#metrics, this.#deps);
 			this.#pages.set(format, page);
 		}
 		return page;
 	}
 
 	#mayRead(request: Request, address: string): boolean {
-		const token = this.#parts.token();
+		const token = this.#deps.token();
 		if (token === undefined) return isLoopback(address);
 		const [given, wanted] = [Buffer.from(credential(request)), Buffer.from(`Bearer ${token}`)];
 		return given.length === wanted.length && timingSafeEqual(given, wanted);
@@ -58,7 +58,7 @@ function formatFor(accept: string | null): Format {
 }
 
 /** What the library would count itself is read from the parts instead: it only writes. */
-async function pageOf(format: Format, metrics: readonly Metric[], parts: MetricsDeps): Promise<Page> {
+async function pageOf(format: Format, metrics: readonly Metric[], deps: MetricsDeps): Promise<Page> {
 	const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
 	const kinds = { counter: Counter, gauge: Gauge, histogram: Histogram };
 	// OpenMetrics names a counter without the ending that its lines have.
@@ -66,7 +66,7 @@ async function pageOf(format: Format, metrics: readonly Metric[], parts: Metrics
 	const shown = metrics.map(({ name, help, kind, labels, read }) => {
 		const metric = new kinds[kind]({ name: written(name), help, labelNames: [...labels], registers: [] });
 		const described = metric.get();
-		const get = async () => ({ ...(await described), values: filled(await read(parts)) });
+		const get = async () => ({ ...(await described), values: filled(await read(deps)) });
 		// Of a histogram the second one is asked for.
 		return Object.assign(metric, { get, getForPromString: get });
 	});

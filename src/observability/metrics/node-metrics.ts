@@ -4,7 +4,7 @@ import { histograms, labelledMetric, type Metric, singleMetric } from "./metric.
 const ENGINE_STATES = ["stopped", "starting", "ready", "backing-off"] as const;
 
 export const BOOK_METRICS: readonly Metric[] = [
-	singleMetric("gauge", "turnpike_holds_open", "Running requests with a price", (parts) => parts.holdsOpen()),
+	singleMetric("gauge", "turnpike_holds_open", "Running requests with a price", (deps) => deps.holdsOpen()),
 	singleMetric("gauge", "turnpike_node_epoch", "The node's boots on this store", ({ node }) => node.epoch),
 	singleMetric("gauge", "turnpike_node_takes_work", "1: new paid requests are taken; 0: they get 503", ({ journal }) =>
 		Number(journal.workRefusal() === null),
@@ -26,8 +26,8 @@ export const BOOK_METRICS: readonly Metric[] = [
 		[],
 		({ journal }) => (typeof journal.termLeftMs === "number" ? [{ value: journal.termLeftMs / 1_000 }] : []),
 	),
-	singleMetric("counter", "turnpike_leases_ended_total", "How often the store ended this node's leases", (parts) =>
-		parts.leasesEnded(),
+	singleMetric("counter", "turnpike_leases_ended_total", "How often the store ended this node's leases", (deps) =>
+		deps.leasesEnded(),
 	),
 	singleMetric(
 		"gauge",
@@ -50,60 +50,55 @@ export const BOOK_METRICS: readonly Metric[] = [
 	histograms("turnpike_journal_sync_seconds", "Time of syncs of the journal to the disk", [], ({ journal: { syncSeconds } }) =>
 		syncSeconds === undefined ? [] : [{ labels: {}, histogram: syncSeconds }],
 	),
-	singleMetric(
-		"gauge",
-		"turnpike_alerts_firing",
-		"Alerts that this node raised and that stand",
-		(parts) => parts.alerts().firing,
-	),
+	singleMetric("gauge", "turnpike_alerts_firing", "Alerts that this node raised and that stand", (deps) => deps.alerts().firing),
 	singleMetric(
 		"gauge",
 		"turnpike_alerts_waiting",
 		"Notices to webhooks that wait for their turn",
-		(parts) => parts.alerts().waiting,
+		(deps) => deps.alerts().waiting,
 	),
-	singleMetric("counter", "turnpike_alerts_sent_total", "Notices that a webhook took", (parts) => parts.alerts().sent),
-	singleMetric("counter", "turnpike_alerts_failed_total", "Notices that were given up", (parts) => parts.alerts().failed),
-	singleMetric("counter", "turnpike_trace_spans_sent_total", "Spans that the collector took", (parts) => parts.spans().sent),
+	singleMetric("counter", "turnpike_alerts_sent_total", "Notices that a webhook took", (deps) => deps.alerts().sent),
+	singleMetric("counter", "turnpike_alerts_failed_total", "Notices that were given up", (deps) => deps.alerts().failed),
+	singleMetric("counter", "turnpike_trace_spans_sent_total", "Spans that the collector took", (deps) => deps.spans().sent),
 	singleMetric(
 		"counter",
 		"turnpike_trace_spans_dropped_total",
 		"Spans that were let go: too many waited, or the collector was away",
-		(parts) => parts.spans().dropped,
+		(deps) => deps.spans().dropped,
 	),
 ];
 
 export const ENGINE_METRICS: readonly Metric[] = [
-	labelledMetric("gauge", "turnpike_engine_processes", "Child processes by state", ["engine", "state"], async (parts) =>
-		(await parts.engines()).flatMap(({ engine, byState }) =>
+	labelledMetric("gauge", "turnpike_engine_processes", "Child processes by state", ["engine", "state"], async (deps) =>
+		(await deps.engines()).flatMap(({ engine, byState }) =>
 			ENGINE_STATES.map((state) => ({ labels: { engine, state }, value: byState[state] })),
 		),
 	),
-	labelledMetric("gauge", "turnpike_engine_resident_bytes", "Memory of an engine's child processes", ["engine"], async (parts) =>
-		(await parts.engines()).map(({ engine, rssBytes }) => ({ labels: { engine }, value: rssBytes })),
+	labelledMetric("gauge", "turnpike_engine_resident_bytes", "Memory of an engine's child processes", ["engine"], async (deps) =>
+		(await deps.engines()).map(({ engine, rssBytes }) => ({ labels: { engine }, value: rssBytes })),
 	),
-	labelledMetric("gauge", "turnpike_engine_jobs_waiting", "Jobs that wait for a process", ["engine"], async (parts) =>
-		(await parts.engines()).map(({ engine, waiting }) => ({ labels: { engine }, value: waiting })),
+	labelledMetric("gauge", "turnpike_engine_jobs_waiting", "Jobs that wait for a process", ["engine"], async (deps) =>
+		(await deps.engines()).map(({ engine, waiting }) => ({ labels: { engine }, value: waiting })),
 	),
-	labelledMetric("gauge", "turnpike_engine_jobs_working", "Jobs that are done now", ["engine"], async (parts) =>
-		(await parts.engines()).map(({ engine, working }) => ({ labels: { engine }, value: working })),
+	labelledMetric("gauge", "turnpike_engine_jobs_working", "Jobs that are done now", ["engine"], async (deps) =>
+		(await deps.engines()).map(({ engine, working }) => ({ labels: { engine }, value: working })),
 	),
-	labelledMetric("counter", "turnpike_engine_starts_total", "Starts of child processes", ["engine"], async (parts) =>
-		(await parts.engines()).map(({ engine, starts }) => ({ labels: { engine }, value: starts })),
+	labelledMetric("counter", "turnpike_engine_starts_total", "Starts of child processes", ["engine"], async (deps) =>
+		(await deps.engines()).map(({ engine, starts }) => ({ labels: { engine }, value: starts })),
 	),
 	labelledMetric(
 		"counter",
 		"turnpike_engine_crashes_total",
 		"Child processes that ended by themselves or were too large",
 		["engine"],
-		async (parts) => (await parts.engines()).map(({ engine, crashes }) => ({ labels: { engine }, value: crashes })),
+		async (deps) => (await deps.engines()).map(({ engine, crashes }) => ({ labels: { engine }, value: crashes })),
 	),
 	labelledMetric(
 		"counter",
 		"turnpike_engine_kills_total",
 		"Child processes that were ended with their job",
 		["engine"],
-		async (parts) => (await parts.engines()).map(({ engine, kills }) => ({ labels: { engine }, value: kills })),
+		async (deps) => (await deps.engines()).map(({ engine, kills }) => ({ labels: { engine }, value: kills })),
 	),
 ];
 

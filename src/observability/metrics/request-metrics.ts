@@ -9,21 +9,19 @@ export const REQUEST_METRICS: readonly Metric[] = [
 		"turnpike_requests_total",
 		"Answers by class of status; 499 where the caller had left. model is empty where none was named or admitted",
 		["endpoint", "model", "status"],
-		(parts) =>
-			eachModel(parts, ({ answers }, labels) =>
-				[...answers].map(([status, value]) => ({ labels: { ...labels, status }, value })),
-			),
+		(deps) =>
+			eachModel(deps, ({ answers }, labels) => [...answers].map(([status, value]) => ({ labels: { ...labels, status }, value }))),
 	),
 	labelledMetric(
 		"counter",
 		"turnpike_errors_total",
 		"Requests that were refused or failed, by the code of the error table: budgets, limits, upstreams",
 		["endpoint", "code"],
-		(parts) =>
-			eachEndpoint(parts, ({ errors }, endpoint) => [...errors].map(([code, value]) => ({ labels: { endpoint, code }, value }))),
+		(deps) =>
+			eachEndpoint(deps, ({ errors }, endpoint) => [...errors].map(([code, value]) => ({ labels: { endpoint, code }, value }))),
 	),
-	labelledMetric("gauge", "turnpike_requests_running", "Requests under way", ["endpoint"], (parts) =>
-		eachEndpoint(parts, ({ running }, endpoint) => [{ labels: { endpoint }, value: running }]),
+	labelledMetric("gauge", "turnpike_requests_running", "Requests under way", ["endpoint"], (deps) =>
+		eachEndpoint(deps, ({ running }, endpoint) => [{ labels: { endpoint }, value: running }]),
 	),
 	histograms("turnpike_request_first_byte_seconds", "Time until an answer begins", ["endpoint"], ({ counts }) =>
 		[...counts.endpoints].map(([endpoint, { firstByte }]) => ({ labels: { endpoint }, histogram: firstByte })),
@@ -31,8 +29,8 @@ export const REQUEST_METRICS: readonly Metric[] = [
 	histograms("turnpike_request_seconds", "Time until an answer has ended", ["endpoint"], ({ counts }) =>
 		[...counts.endpoints].map(([endpoint, { whole }]) => ({ labels: { endpoint }, histogram: whole })),
 	),
-	labelledMetric("counter", "turnpike_tokens_total", "Tokens of posted requests", ["endpoint", "model", "direction"], (parts) =>
-		eachModel(parts, ({ promptTokens, completionTokens }, labels) =>
+	labelledMetric("counter", "turnpike_tokens_total", "Tokens of posted requests", ["endpoint", "model", "direction"], (deps) =>
+		eachModel(deps, ({ promptTokens, completionTokens }, labels) =>
 			promptTokens + completionTokens === 0
 				? []
 				: [
@@ -46,8 +44,8 @@ export const REQUEST_METRICS: readonly Metric[] = [
 		"turnpike_spend_usd_total",
 		"What was posted, in USD (a diem is one USD of use). unit: diem, usd (bundled credit included), owed (still to be taken from free money), overrun (borne by the operator)",
 		["endpoint", "model", "unit"],
-		(parts) =>
-			eachModel(parts, ({ usdNano, diemNano, owedNano, overrunNano }, labels) =>
+		(deps) =>
+			eachModel(deps, ({ usdNano, diemNano, owedNano, overrunNano }, labels) =>
 				Object.entries({ usd: usdNano, diem: diemNano, owed: owedNano, overrun: overrunNano }).flatMap(([unit, nano]) =>
 					nano === 0 ? [] : [{ labels: { ...labels, unit }, value: nano / NANO_PER_USD }],
 				),
@@ -60,8 +58,8 @@ function eachEndpoint({ counts }: MetricsDeps, read: (of: EndpointCounts, endpoi
 }
 
 function eachModel(
-	parts: MetricsDeps,
+	deps: MetricsDeps,
 	read: (of: ModelCounts, labels: { readonly endpoint: string; readonly model: string }) => Sample[],
 ): Sample[] {
-	return eachEndpoint(parts, ({ models }, endpoint) => [...models].flatMap(([model, of]) => read(of, { endpoint, model })));
+	return eachEndpoint(deps, ({ models }, endpoint) => [...models].flatMap(([model, of]) => read(of, { endpoint, model })));
 }

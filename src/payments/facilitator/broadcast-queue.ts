@@ -19,12 +19,12 @@ const ASK_AGAIN_MS = 50;
  * share its turn through the store.
  */
 export class BroadcastQueue {
-	readonly #parts: BroadcastQueueDeps;
+	readonly #deps: BroadcastQueueDeps;
 	/** Chain and address -> the end of the last send. */
 	readonly #last = new Map<string, Promise<void>>();
 
-	constructor(parts: BroadcastQueueDeps) {
-		this.#parts = parts;
+	constructor(deps: BroadcastQueueDeps) {
+		this.#deps = deps;
 	}
 
 	/** Runs `send` when it is its turn. Throws what it throws, and `FacilitatorUnavailable` where no turn comes. */
@@ -38,7 +38,7 @@ export class BroadcastQueue {
 		this.#last.set(name, mine);
 		try {
 			await before;
-			return await (this.#parts.store.shared ? this.#shared(name, send) : send());
+			return await (this.#deps.store.shared ? this.#shared(name, send) : send());
 		} finally {
 			end();
 			if (this.#last.get(name) === mine) this.#last.delete(name);
@@ -46,7 +46,7 @@ export class BroadcastQueue {
 	}
 
 	async #shared<T>(name: string, send: () => Promise<T>): Promise<T> {
-		const { store, clock, timers } = this.#parts;
+		const { store, clock, timers } = this.#deps;
 		const turn = { name, holder: randomUUID() };
 		const deadline = clock.monotonicMs() + PATIENCE_MS;
 		while (!(await store.admin("takeBroadcastTurn", { ...turn, termMs: TERM_MS }))) {

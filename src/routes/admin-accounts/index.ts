@@ -47,11 +47,11 @@ const answer = (description: string, schema: Type.TSchema) => ({ type: "applicat
 const changed = (description: string, data: Type.TSchema) =>
 	answer(description, Type.Object({ data, success: Type.Literal(true) }));
 
-export function adminAccountRoutes(parts: AdminAccountDeps): Endpoint[] {
-	return [...accountRoutes(parts), ...moneyRoutes(parts), ...keyRoutes(parts)];
+export function adminAccountRoutes(deps: AdminAccountDeps): Endpoint[] {
+	return [...accountRoutes(deps), ...moneyRoutes(deps), ...keyRoutes(deps)];
 }
 
-function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
+function accountRoutes(deps: AdminAccountDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -61,7 +61,7 @@ function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
 			summary: "List accounts, newest first",
 			query: PageSchema,
 			answer: answer("A page of accounts", pageAnswer(AccountSchema)),
-			run: ({ query }) => listAccounts(query, parts),
+			run: ({ query }) => listAccounts(query, deps),
 		}),
 		plain({
 			...common,
@@ -73,7 +73,7 @@ function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
 			idempotencyKey: "optional",
 			body: body(CreateAccountSchema),
 			answer: changed("The account", AccountSchema),
-			run: (input, call) => createAccount(input.body, call, parts),
+			run: (input, call) => createAccount(input.body, call, deps),
 		}),
 		plain({
 			...common,
@@ -82,7 +82,7 @@ function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
 			name: "admin-account",
 			summary: "One account with its balances",
 			answer: answer("The account", Type.Object({ data: AccountSchema })),
-			run: async ({ params }) => json({ data: accountView(await parts.accounts.show(accountIn(params))) }),
+			run: async ({ params }) => json({ data: accountView(await deps.accounts.show(accountIn(params))) }),
 		}),
 		plain({
 			...common,
@@ -95,7 +95,7 @@ function accountRoutes(parts: AdminAccountDeps): Endpoint[] {
 			errors: [404],
 			body: body(ChangeAccountSchema),
 			answer: changed("The account as it is now", AccountSchema),
-			run: (input, call) => changeAccount(accountIn(input.params), input.body, call, parts),
+			run: (input, call) => changeAccount(accountIn(input.params), input.body, call, deps),
 		}),
 	];
 }
@@ -106,7 +106,7 @@ const MOVES = [
 ] as const;
 const LISTS = ["credits", "debits", "refunds"] as const;
 
-function moneyRoutes(parts: AdminAccountDeps): Endpoint[] {
+function moneyRoutes(deps: AdminAccountDeps): Endpoint[] {
 	const once = {
 		...common,
 		method: "POST",
@@ -124,7 +124,7 @@ function moneyRoutes(parts: AdminAccountDeps): Endpoint[] {
 				...(what === "debit" ? { codes: ["BALANCE_IN_USE"] as const } : {}),
 				body: body(MoneySchema),
 				answer: changed("What was booked: the same for each repeat", BookedSchema),
-				run: (input, call) => moveMoney(what, accountIn(input.params), input.body, call, parts),
+				run: (input, call) => moveMoney(what, accountIn(input.params), input.body, call, deps),
 			}),
 		),
 		plain({
@@ -135,7 +135,7 @@ function moneyRoutes(parts: AdminAccountDeps): Endpoint[] {
 			description: "It returns to the currencies that it came from, USD first, and diem to the day it was of.",
 			body: body(RefundSchema),
 			answer: changed("What was booked: the same for each repeat", RefundedSchema),
-			run: (input, call) => refund(accountIn(input.params), input.body, call, parts),
+			run: (input, call) => refund(accountIn(input.params), input.body, call, deps),
 		}),
 		...LISTS.map((what) =>
 			plain({
@@ -146,13 +146,13 @@ function moneyRoutes(parts: AdminAccountDeps): Endpoint[] {
 				summary: `List an account's ${what}, newest first`,
 				query: PageSchema,
 				answer: answer("A page of them", pageAnswer(MoneyEntrySchema)),
-				run: ({ params, query }) => listMoney(what, accountIn(params), query, parts),
+				run: ({ params, query }) => listMoney(what, accountIn(params), query, deps),
 			}),
 		),
 	];
 }
 
-function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
+function keyRoutes(deps: AdminAccountDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -161,7 +161,7 @@ function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
 			name: "admin-keys",
 			summary: "List an account's active keys, newest first",
 			answer: answer("Its keys", Type.Object({ object: Type.Literal("list"), data: Type.Array(KeyWithUsageSchema) })),
-			run: ({ params }, call) => listKeys(accountIn(params), call, parts),
+			run: ({ params }, call) => listKeys(accountIn(params), call, deps),
 		}),
 		plain({
 			...common,
@@ -172,7 +172,7 @@ function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
 			errors: [404],
 			body: body(CreateCustomerKeySchema, MISNAMED_KEY_FIELDS),
 			answer: changed("The key, with its secret", CreatedKeySchema),
-			run: (input, call) => createKey(accountIn(input.params), input.body, call, parts),
+			run: (input, call) => createKey(accountIn(input.params), input.body, call, deps),
 		}),
 		plain({
 			...common,
@@ -184,7 +184,7 @@ function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
 			errors: [404],
 			body: body(ChangeCustomerKeySchema, MISNAMED_KEY_FIELDS),
 			answer: changed("The key as it is now", KeySchema),
-			run: (input, call) => changeKey(accountIn(input.params), input.params.keyId ?? "", input.body, call, parts),
+			run: (input, call) => changeKey(accountIn(input.params), input.params.keyId ?? "", input.body, call, deps),
 		}),
 		plain({
 			...common,
@@ -193,7 +193,7 @@ function keyRoutes(parts: AdminAccountDeps): Endpoint[] {
 			name: "admin-key",
 			summary: "End a key of an account for good",
 			answer: answer("The key is gone", Type.Object({ success: Type.Literal(true) })),
-			run: ({ params }) => revokeKey(accountIn(params), params.keyId ?? "", parts),
+			run: ({ params }) => revokeKey(accountIn(params), params.keyId ?? "", deps),
 		}),
 	];
 }

@@ -31,7 +31,7 @@ const body = <Schema extends Type.TSchema>(schema: Schema) => ({
 	misnamed: MISNAMED_KEY_FIELDS,
 });
 
-export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
+export function apiKeyRoutes(deps: ApiKeyDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -44,7 +44,7 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 				"Active keys; a page of them with x-pagination-* headers where page or limit asks for one",
 				Type.Object({ object: Type.Literal("list"), data: Type.Array(KeyWithUsageSchema) }),
 			),
-			run: ({ query }, call) => listKeys(query, call, parts),
+			run: ({ query }, call) => listKeys(query, call, deps),
 		}),
 		plain({
 			...common,
@@ -52,10 +52,10 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			path: "/api_keys",
 			name: "api-keys",
 			summary: "Make a key",
-			minuteLimit: { subject: "key creations", requests: () => parts.limits().keyCreationsPerMinute },
+			minuteLimit: { subject: "key creations", requests: () => deps.limits().keyCreationsPerMinute },
 			body: body(CreateKeySchema),
 			answer: answer("The key, with its secret", Type.Object({ data: CreatedKeySchema, ...success })),
-			run: (input, call) => createKey(input.body, call, parts),
+			run: (input, call) => createKey(input.body, call, deps),
 		}),
 		plain({
 			...common,
@@ -66,7 +66,7 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			errors: [404],
 			body: body(UpdateKeySchema),
 			answer: answer("The key as it is now", Type.Object({ data: KeySchema, ...success })),
-			run: (input, call) => updateKey(input.body, call, parts),
+			run: (input, call) => updateKey(input.body, call, deps),
 		}),
 		plain({
 			...common,
@@ -78,7 +78,7 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			query: RevokeKeyQuerySchema,
 			answer: answer("The key is gone", Type.Object(success)),
 			run: async ({ query }, call) => {
-				await parts.keys.revoke(callerOf(call).account.id, query.id);
+				await deps.keys.revoke(callerOf(call).account.id, query.id);
 				return json({ success: true });
 			},
 		}),
@@ -89,7 +89,7 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			name: "rate-limits",
 			summary: "What this key may use now: balances, and limits of each model",
 			answer: answer("Balances and limits", RateLimitsSchema),
-			run: (_input, call) => rateLimits(call, parts),
+			run: (_input, call) => rateLimits(call, deps),
 		}),
 		plain({
 			...ownState,
@@ -98,9 +98,9 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			name: "rate-limit-log",
 			summary: "The account's last 50 requests that a limit refused, newest first",
 			answer: answer("Refused requests", RateLimitLogSchema),
-			run: (_input, call) => rateLimitLog(call, parts),
+			run: (_input, call) => rateLimitLog(call, deps),
 		}),
-		...web3KeyRoutes(parts),
+		...web3KeyRoutes(deps),
 		// Behind the literal paths: the first route that fits takes the request.
 		plain({
 			...common,
@@ -110,7 +110,7 @@ export function apiKeyRoutes(parts: ApiKeyDeps): Endpoint[] {
 			summary: "One key with what it spent",
 			answer: answer("The key", Type.Object({ data: KeyWithUsageSchema })),
 			run: async ({ params }, call) => {
-				const found = await parts.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);
+				const found = await deps.keys.get(callerOf(call).account.id, params.id ?? "", call.admittedAtMs);
 				return json({ data: keyWithUsageView(found) });
 			},
 		}),

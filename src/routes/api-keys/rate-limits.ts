@@ -34,14 +34,14 @@ export const RateLimitsSchema = named(
 );
 
 /** GET /api_keys/rate_limits: what the key that asks may use now. */
-export async function rateLimits(call: Call, parts: ApiKeyDeps): Promise<Answer> {
+export async function rateLimits(call: Call, deps: ApiKeyDeps): Promise<Answer> {
 	const caller = callerOf(call);
 	const { account, key } = caller;
 	const nowMs = call.admittedAtMs;
 	const balances = caller.balances();
-	const standing = await parts.keys.get(account.id, key.id, nowMs);
+	const standing = await deps.keys.get(account.id, key.id, nowMs);
 	const { expiresAtMs } = key;
-	const least = leastTextPrice(parts.textModels().filter(({ id }) => mayUseModel(caller, id)));
+	const least = leastTextPrice(deps.textModels().filter(({ id }) => mayUseModel(caller, id)));
 	const spendable = spendableNano(standing, balances);
 	return json({
 		data: {
@@ -51,13 +51,13 @@ export async function rateLimits(call: Call, parts: ApiKeyDeps): Promise<Answer>
 			keyExpiration: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
 			nextEpochBegins: new Date((Math.floor(nowMs / DAY_MS) + 1) * DAY_MS).toISOString(),
 			keyLimits: keyLimitsView(standing, nowMs),
-			rateLimits: parts.textModels().map((model) => limitsOf(model, call, parts)),
+			rateLimits: deps.textModels().map((model) => limitsOf(model, call, deps)),
 		},
 	});
 }
 
-function limitsOf(model: TextModel, call: Call, parts: ApiKeyDeps) {
-	const { requestsPerMinute, tokensPerMinute } = textRateLimit(model, callerOf(call).account.tier, parts.limits());
+function limitsOf(model: TextModel, call: Call, deps: ApiKeyDeps) {
+	const { requestsPerMinute, tokensPerMinute } = textRateLimit(model, callerOf(call).account.tier, deps.limits());
 	const requests = { amount: requestsPerMinute, type: "RPM" };
 	const limits = tokensPerMinute === undefined ? [requests] : [requests, { amount: tokensPerMinute, type: "TPM" }];
 	return { apiModelId: model.id, rateLimits: limits };

@@ -5,8 +5,8 @@ import { type ApiKeyDeps, callerOf } from "./deps.ts";
 import type { UpdateKey } from "./schema.ts";
 
 /** PATCH /api_keys: what is given replaces, what is left out stays. */
-export async function updateKey(body: UpdateKey, call: Call, parts: ApiKeyDeps): Promise<Answer> {
-	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: parts.ruleNames });
-	const key = await parts.keys.update(callerOf(call).account.id, body.id, changes);
+export async function updateKey(body: UpdateKey, call: Call, deps: ApiKeyDeps): Promise<Answer> {
+	const changes = readKeyFields(body, { nowMs: call.admittedAtMs, ruleNames: deps.ruleNames });
+	const key = await deps.keys.update(callerOf(call).account.id, body.id, changes);
 	return json({ data: keyView(key), success: true });
 }

@@ -16,23 +16,23 @@ import { type ChosenVoice, chooseVoice } from "./voice.ts";
 const DEFAULT_MODEL = "tts-kokoro";
 
 /** A speech request's checks and what follows them. Throws the errors of docs/speech.md; nothing is spoken yet. */
-export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, parts: SpeechDeps): Promise<Admission> {
+export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call, deps: SpeechDeps): Promise<Admission> {
 	const { body } = input;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const characters = countCharacters(body.input);
-	const catalog = parts.catalog();
-	const config = parts.config();
+	const catalog = deps.catalog();
+	const config = deps.config();
 	const model = resolveAudioModel(catalog, body.model ?? DEFAULT_MODEL, "tts", call.admittedAtMs);
 	const facts = model.speech;
 	if (facts === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
-	const voice = await chooseVoice(body, model, facts, caller, parts.voices);
+	const voice = await chooseVoice(body, model, facts, caller, deps.voices);
 	const targets = ableTargets(targetsFor(model, voice), body.input, voice, model.id, facts);
 	recordModel(call, model, catalog.deprecationHeaders(model, call.admittedAtMs));
 	return {
 		model: model.id,
 		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, config.limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(characters, facts.characterPrice)),
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(characters, facts.characterPrice)),
 		work(settlement) {
 			const order = orderOf({ body, raw: input.raw, call, model, facts, targets, voice, characters });
 			return answerSpeech({
@@ -43,10 +43,10 @@ export async function admitSpeech(input: Input<SpeechBody, unknown>, call: Call,
 				format: order.format,
 				streaming: (body.streaming ?? body.stream) === true || body.stream_format === "sse",
 				asEvents: body.stream_format === "sse",
-				synthesis: new Synthesis(order, parts),
+				synthesis: new Synthesis(order, deps),
 				spoken: () => {
 					// A use that cannot be noted shortens the voice's life and nothing else.
-					if (voice.kind === "cloned") parts.voices.touch(voice.voice).catch(() => {});
+					if (voice.kind === "cloned") deps.voices.touch(voice.voice).catch(() => {});
 				},
 			});
 		},
@@ -98,7 +98,7 @@ function ableTargets(
 	return others;
 }
 
-interface OrderParts {
+interface OrderDeps {
 	readonly body: SpeechBody;
 	readonly raw: Uint8Array;
 	readonly call: Call;
@@ -109,7 +109,7 @@ interface OrderParts {
 	readonly characters: number;
 }
 
-function orderOf({ body, raw, call, model, facts, targets, voice, characters }: OrderParts): SynthesisOrder {
+function orderOf({ body, raw, call, model, facts, targets, voice, characters }: OrderDeps): SynthesisOrder {
 	const { accepts } = facts;
 	const own = targets.find(({ upstream }) => upstream === EMBEDDED);
 	const others = targets.filter(({ upstream }) => upstream !== EMBEDDED);

@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 1_048_576;
 const { mp3, ...otherTypes } = AUDIO_CONTENT_TYPES;
 const audio = binaryAnswer("The audio, with the Content-Type of its format", mp3, ...Object.values(otherTypes));
 
-export function audioSpeech(parts: SpeechDeps): Endpoint {
+export function audioSpeech(deps: SpeechDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/audio/speech",
@@ -28,9 +28,9 @@ export function audioSpeech(parts: SpeechDeps): Endpoint {
 		callers: ["key", "wallet"],
 		body: { schema: SpeechBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: MISNAMED_SPEECH_FIELDS },
 		answer: { ...audio, events: { name: "SpeechEvent", schema: SpeechEventSchema } },
-		mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "tts"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admitSpeech({ ...input, body: input.body as SpeechBody }, call, deps),
 	});
 }
 

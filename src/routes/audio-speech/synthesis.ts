@@ -45,14 +45,14 @@ interface Source {
 /** One text on its way to audio: by the built-in voices or a server, the next one where the first has no byte to give. */
 export class Synthesis {
 	readonly #order: SynthesisOrder;
-	readonly #parts: SpeechDeps;
+	readonly #deps: SpeechDeps;
 	/** The server that was sent the text, and so has spoken all of it for the operator. */
 	#sentTo: string | null = null;
 	#pieceCharacters = 0;
 
-	constructor(order: SynthesisOrder, parts: SpeechDeps) {
+	constructor(order: SynthesisOrder, deps: SpeechDeps) {
 		this.#order = order;
-		this.#parts = parts;
+		this.#deps = deps;
 	}
 
 	/** Characters that were spoken so far: all once a server has the text, those of the finished pieces otherwise. */
@@ -69,7 +69,7 @@ export class Synthesis {
 	async whole(): Promise<{ readonly bytes: Uint8Array; readonly source: Source }> {
 		const source = await this.#open();
 		try {
-			const bytes = source.asAsked ? await gathered(source.input.bytes) : await this.#parts.encoder.whole(this.#encoding(source));
+			const bytes = source.asAsked ? await gathered(source.input.bytes) : await this.#deps.encoder.whole(this.#encoding(source));
 			return { bytes, source };
 		} finally {
 			source.cancel();
@@ -79,7 +79,7 @@ export class Synthesis {
 	/** The audio as it comes; resolves when its first bytes are there. */
 	async pieces(): Promise<{ readonly pieces: AsyncIterator<Uint8Array>; readonly source: Source }> {
 		const source = await this.#open();
-		const bytes = source.asAsked ? source.input.bytes : this.#parts.encoder.stream(this.#encoding(source));
+		const bytes = source.asAsked ? source.input.bytes : this.#deps.encoder.stream(this.#encoding(source));
 		const iterator = bytes[Symbol.asyncIterator]();
 		try {
 			const first = await iterator.next();
@@ -109,7 +109,7 @@ export class Synthesis {
 
 	async #byServer(): Promise<Source> {
 		const { voice, text, ...order } = this.#order;
-		const spoken: SpokenAnswer = await this.#parts.upstreams.speak({
+		const spoken: SpokenAnswer = await this.#deps.upstreams.speak({
 			...order,
 			input: text,
 			voice: voice.kind === "own" ? voice.name : "",
@@ -133,7 +133,7 @@ export class Synthesis {
 
 	#sample(voice: Extract<ChosenVoice, { kind: "cloned" }>["voice"]): VoiceSample {
 		const read = async () => {
-			const bytes = await this.#parts.voices.sample(voice);
+			const bytes = await this.#deps.voices.sample(voice);
 			if (bytes !== null) return bytes;
 			throw new ApiError("INVALID_REQUEST", { message: `Voice "${voice.id}" was deleted`, param: "voice" });
 		};
@@ -149,7 +149,7 @@ export class Synthesis {
 	}
 
 	async #byEngine(): Promise<Source> {
-		const { engine } = this.#parts;
+		const { engine } = this.#deps;
 		const { voice, text, speed, tenant, signal, format, modelId } = this.#order;
 		if (engine === null || voice.kind !== "own")
 			throw new ApiError("MODEL_OFFLINE", {

@@ -30,21 +30,21 @@ const DEFAULT_MODEL = "nvidia/parakeet-tdt-0.6b-v3";
 export async function admitTranscription(
 	{ body, file }: Input<TranscriptionBody, unknown>,
 	call: Call,
-	parts: TranscriptionDeps,
+	deps: TranscriptionDeps,
 ): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	const model = resolveAudioModel(parts.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
+	const model = resolveAudioModel(deps.catalog(), body.model ?? DEFAULT_MODEL, "asr", call.admittedAtMs);
 	if (file === null) throw invalidField(["file"], "is required: the audio, as a file");
-	const { measure, container } = await heard(parts.encoder, file.bytes, call);
-	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const { measure, container } = await heard(deps.encoder, file.bytes, call);
+	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const facts = model.transcription;
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, unitsNano(measure.ms, facts.millisecondPrice)),
+		rate: { subject: model.id, limit: audioRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, unitsNano(measure.ms, facts.millisecondPrice)),
 		work: (settlement) =>
-			new TranscriptionRun({ body, call, settlement, model, measure, container, file: file.bytes }, parts).answer(),
+			new TranscriptionRun({ body, call, settlement, model, measure, container, file: file.bytes }, deps).answer(),
 	};
 }
 
@@ -75,7 +75,7 @@ function wantedTimings(
 	return format === "json" && body.timestamps === true ? facts.timestamps : "none";
 }
 
-interface RunParts {
+interface RunDeps {
 	readonly body: TranscriptionBody;
 	readonly call: Call;
 	readonly settlement: Settlement;
@@ -87,14 +87,14 @@ interface RunParts {
 
 /** A transcription past admission and hold. */
 class TranscriptionRun {
-	readonly #of: RunParts;
-	readonly #parts: TranscriptionDeps;
+	readonly #of: RunDeps;
+	readonly #deps: TranscriptionDeps;
 	/** The upstream that has the audio: from then on leaving is billed. */
 	#sentTo: string | null = null;
 
-	constructor(of: RunParts, parts: TranscriptionDeps) {
+	constructor(of: RunDeps, deps: TranscriptionDeps) {
 		this.#of = of;
-		this.#parts = parts;
+		this.#deps = deps;
 	}
 
 	async answer(): Promise<MeteredAnswer> {
@@ -117,7 +117,7 @@ class TranscriptionRun {
 		const { body, call, model, measure, container, file } = this.#of;
 		const format = body.response_format ?? "json";
 		const timings = wantedTimings(format, body, model.transcription);
-		const answer = await this.#parts.upstreams.transcribe({
+		const answer = await this.#deps.upstreams.transcribe({
 			requestId: call.requestId,
 			tenant: call.tenant,
 			targets: model.targets,

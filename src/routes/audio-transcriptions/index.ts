@@ -13,7 +13,7 @@ const MAX_FILE_BYTES = 26_214_400;
 /** 26 MiB, and what a form adds. */
 const MAX_BODY_BYTES = 27_262_976 + 65_536;
 
-export function audioTranscriptions(parts: TranscriptionDeps): Endpoint {
+export function audioTranscriptions(deps: TranscriptionDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/audio/transcriptions",
@@ -36,9 +36,9 @@ export function audioTranscriptions(parts: TranscriptionDeps): Endpoint {
 			others: { "text/plain": Type.String() },
 			events: { name: "TranscriptionEvent", schema: TranscriptionEventSchema },
 		},
-		mayBeFree: () => hasFreeModel(parts.catalog(), "asr"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "asr"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: audioRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admitTranscription({ ...input, body: input.body as TranscriptionBody }, call, deps),
 	});
 }
 

@@ -52,7 +52,7 @@ const ListSchema = Type.Object({
 });
 const DeletedSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
 
-export function audioVoiceRoutes(parts: VoicesDeps): Endpoint[] {
+export function audioVoiceRoutes(deps: VoicesDeps): Endpoint[] {
 	const shared = { tag: "Audio", openAi: false, callers: ["key", "wallet"] } as const;
 	return [
 		plain({
@@ -64,13 +64,13 @@ export function audioVoiceRoutes(parts: VoicesDeps): Endpoint[] {
 			description:
 				"The sample is kept for as long as the handle lives: 7 days, from its upload or its last use as the model has it.",
 			listLimit: false,
-			minuteLimit: { subject: "audio-voices", requests: () => parts.config().limits.audioRequestsPerMinute },
+			minuteLimit: { subject: "audio-voices", requests: () => deps.config().limits.audioRequestsPerMinute },
 			body: { schema: NewVoiceSchema, maxBytes: MAX_BODY_BYTES, form: { file: "file", maxFileBytes: MAX_FILE_BYTES } },
 			// A sample is kept in the store: who could never speak with it cannot fill it.
-			mayBeFree: () => hasFreeModel(parts.catalog(), "tts"),
+			mayBeFree: () => hasFreeModel(deps.catalog(), "tts"),
 			codes: ["INVALID_MODEL", "INVALID_AUDIO_FORMAT", "MODEL_OFFLINE", "MODEL_REMOVED"],
 			answer: { type: "application/json", schema: MadeSchema, description: "The handle" },
-			run: (input, call) => makeVoice(input, call, parts),
+			run: (input, call) => makeVoice(input, call, deps),
 		}),
 		plain({
 			...shared,
@@ -80,7 +80,7 @@ export function audioVoiceRoutes(parts: VoicesDeps): Endpoint[] {
 			summary: "Your voices",
 			listLimit: true,
 			answer: { type: "application/json", schema: ListSchema, description: "Handles that have not expired, newest first" },
-			run: async (_, call) => json({ object: "list", data: (await parts.voices.list(callerOf(call))).map(voiceView) }),
+			run: async (_, call) => json({ object: "list", data: (await deps.voices.list(callerOf(call))).map(voiceView) }),
 		}),
 		plain({
 			...shared,
@@ -92,17 +92,17 @@ export function audioVoiceRoutes(parts: VoicesDeps): Endpoint[] {
 			answer: { type: "application/json", schema: DeletedSchema, description: "It is gone" },
 			async run({ params }, call) {
 				const id = params.id ?? "";
-				await parts.voices.delete(callerOf(call), id);
-				parts.onDeleted();
+				await deps.voices.delete(callerOf(call), id);
+				deps.onDeleted();
 				return json({ id, deleted: true });
 			},
 		}),
 	];
 }
 
-async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, call: Call, parts: VoicesDeps) {
+async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, call: Call, deps: VoicesDeps) {
 	const caller = callerOf(call);
-	const model = cloningModel(parts.catalog(), body.model ?? DEFAULT_MODEL, call.admittedAtMs);
+	const model = cloningModel(deps.catalog(), body.model ?? DEFAULT_MODEL, call.admittedAtMs);
 	const cloning = model.speech?.cloning;
 	if (!cloning) throw new ApiError("INVALID_MODEL", { param: "model" });
 	if (file === null) throw invalidField(["file"], "is required: the sample, as a file");
@@ -114,7 +114,7 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 			param: "file",
 		});
 	requireCloningUpstream(model);
-	const measure = await measureAudio(parts.encoder, file.bytes, call);
+	const measure = await measureAudio(deps.encoder, file.bytes, call);
 	if (measure === null || measure.ms === 0)
 		throw new ApiError("INVALID_AUDIO_FORMAT", {
 			message: "The sample cannot be decoded: it is damaged or has no sound",
@@ -123,10 +123,10 @@ async function makeVoice({ body, file }: Input<{ model?: string }, unknown>, cal
 	if (measure.silent) throw new ApiError("INVALID_AUDIO_FORMAT", { message: "The sample is silent", param: "file" });
 	// A view of the body would keep all of it.
 	const sample = file.bytes.slice();
-	const voice = await parts.voices.create(
+	const voice = await deps.voices.create(
 		caller,
 		{ modelId: model.id, cloning, format, sample },
-		parts.config().limits.voicesPerAccount,
+		deps.config().limits.voicesPerAccount,
 	);
 	return json({ id: voice.id, model: voice.modelId });
 }

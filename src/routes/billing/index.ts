@@ -21,8 +21,8 @@ const json = "application/json";
 const csv = { "text/csv": Type.String() };
 const CSV = "; with Accept: text/csv as CSV";
 
-export function billingRoutes(parts: BillingDeps): Endpoint[] {
-	const analytics = new AnalyticsCache(parts.statements, parts.clock);
+export function billingRoutes(deps: BillingDeps): Endpoint[] {
+	const analytics = new AnalyticsCache(deps.statements, deps.clock);
 	return [
 		plain({
 			...common,
@@ -30,7 +30,7 @@ export function billingRoutes(parts: BillingDeps): Endpoint[] {
 			name: "billing-balance",
 			summary: "What the account has",
 			answer: { type: json, schema: BalanceSchema, description: "Balances, and what the key that asks is charged in next" },
-			run: (_, call) => balance(call, parts),
+			run: (_, call) => balance(call, deps),
 		}),
 		plain({
 			...common,
@@ -40,7 +40,7 @@ export function billingRoutes(parts: BillingDeps): Endpoint[] {
 			summary: "Charges, page by page",
 			query: UsageQuerySchema,
 			answer: { type: json, schema: UsageSchema, description: `A page with x-pagination-* headers${CSV}`, others: csv },
-			run: ({ query }, call) => usage(query, call, parts),
+			run: ({ query }, call) => usage(query, call, deps),
 		}),
 		plain({
 			...common,
@@ -55,7 +55,7 @@ export function billingRoutes(parts: BillingDeps): Endpoint[] {
 				description: `Entries, and the cursor of the next page${CSV}`,
 				others: csv,
 			},
-			run: ({ query }, call) => usageHistory(query, call, parts),
+			run: ({ query }, call) => usageHistory(query, call, deps),
 		}),
 		plain({
 			...common,
@@ -70,7 +70,7 @@ export function billingRoutes(parts: BillingDeps): Endpoint[] {
 				description: `Movements, and the cursor of the next page${CSV}`,
 				others: csv,
 			},
-			run: ({ query }, call) => movements(query, call, parts),
+			run: ({ query }, call) => movements(query, call, deps),
 		}),
 		plain({
 			...common,

@@ -29,7 +29,7 @@ const FUNCTIONS_FORM: AnswerForm = {
 	stream: (session) => new ChunkWriter(session, asFunctionCall),
 };
 
-export function chatCompletions(parts: ChatDeps): Endpoint {
+export function chatCompletions(deps: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/chat/completions",
@@ -56,13 +56,13 @@ export function chatCompletions(parts: ChatDeps): Endpoint {
 			description: "The completion, or a stream of chunks as text/event-stream",
 			events: { name: "ChatCompletionEvent", schema: ChatEventSchema, lastData: "[DONE]" },
 		},
-		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
-		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
 		admit: (input, call) => {
 			const body = input.body as ChatBody;
 			if (body.function_call !== undefined) reportIgnored(call, ["function_call"]);
 			const hasFunctions = body.functions !== undefined && body.functions.length > 0;
-			return admitChat({ ...input, body }, call, parts, hasFunctions ? FUNCTIONS_FORM : FORM);
+			return admitChat({ ...input, body }, call, deps, hasFunctions ? FUNCTIONS_FORM : FORM);
 		},
 	});
 }

@@ -37,7 +37,7 @@ const FORM: AnswerForm = {
 	isText: true,
 };
 
-export function completions(parts: ChatDeps): Endpoint {
+export function completions(deps: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/completions",
@@ -56,24 +56,24 @@ export function completions(parts: ChatDeps): Endpoint {
 			description: "The completion, or a stream of chunks as text/event-stream",
 			events: { name: "TextCompletionEvent", schema: TextEventSchema, lastData: "[DONE]" },
 		},
-		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
-		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
-		admit: (input, call) => admitText({ ...input, body: input.body as CompletionsBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
+		admit: (input, call) => admitText({ ...input, body: input.body as CompletionsBody }, call, deps),
 	});
 }
 
 function admitText(
 	{ body, long }: Pick<Input<CompletionsBody, unknown>, "body" | "long">,
 	call: Call,
-	parts: ChatDeps,
+	deps: ChatDeps,
 ): Promise<Admission> {
 	if (body.echo === true) throw invalidField(["echo"], "the prompt is not said again; leave it out", "unsupported");
-	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	const { model } = deps.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(["model"], `${model.id} takes sealed conversations alone; use /chat/completions`, "unsupported");
 	if (body.best_of !== undefined) reportIgnored(call, ["best_of"]);
 	const asked = textInput(body, long);
-	return admitRenamed(renamed, () => admitChat(asked, call, parts, FORM));
+	return admitRenamed(renamed, () => admitChat(asked, call, deps, FORM));
 }
 
 /** What is checked and held for is a conversation of the same words; what goes to the upstream is the bare text. */

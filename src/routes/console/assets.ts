@@ -13,12 +13,12 @@ export async function assets({ assets: store }: ConsoleApiDeps, status = 200): P
 }
 
 /** POST /assets/{name}/pull: starts, or joins, its download. */
-export function pullAsset(name: string, parts: ConsoleApiDeps): Promise<Answer> {
-	const { assets: store, log } = parts;
+export function pullAsset(name: string, deps: ConsoleApiDeps): Promise<Answer> {
+	const { assets: store, log } = deps;
 	if (store === null || !store.names().includes(name)) throw new ApiError("NOT_FOUND", { message: "There is no such asset" });
 	// Its failure stands in the list, and in the log.
 	store.ensure(name).catch((error: unknown) => log.warn({ asset: name, cause: String(error) }, "an asset could not be fetched"));
-	return assets(parts, 202);
+	return assets(deps, 202);
 }
 
 async function rowOf(name: string, store: AssetStore): Promise<Assets["assets"][number]> {

@@ -50,11 +50,11 @@ const get = { ...signedIn, method: "GET" } as const;
 const post = { ...signedIn, method: "POST" } as const;
 const body = <Schema extends Type.TSchema>(schema: Schema) => ({ schema, maxBytes: MAX_BODY_BYTES });
 
-export function consoleRoutes(parts: ConsoleApiDeps): Endpoint[] {
-	return [...sessionRoutes(parts), ...readRoutes(parts), ...listRoutes(parts), ...proofRoutes(parts), ...workRoutes(parts)];
+export function consoleRoutes(deps: ConsoleApiDeps): Endpoint[] {
+	return [...sessionRoutes(deps), ...readRoutes(deps), ...listRoutes(deps), ...proofRoutes(deps), ...workRoutes(deps)];
 }
 
-function sessionRoutes(parts: ConsoleApiDeps): Endpoint[] {
+function sessionRoutes(deps: ConsoleApiDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -62,40 +62,40 @@ function sessionRoutes(parts: ConsoleApiDeps): Endpoint[] {
 			path: "/session",
 			callers: ["none"],
 			body: body(SignInSchema),
-			run: (input, call) => signIn(input.body, call, parts),
+			run: (input, call) => signIn(input.body, call, deps),
 		}),
-		plain({ ...get, path: "/session", run: (_input, call) => whoAmI(call, parts) }),
-		plain({ ...signedIn, method: "DELETE", path: "/session", run: (_input, call) => signOut(call, parts) }),
+		plain({ ...get, path: "/session", run: (_input, call) => whoAmI(call, deps) }),
+		plain({ ...signedIn, method: "DELETE", path: "/session", run: (_input, call) => signOut(call, deps) }),
 	];
 }
 
-function readRoutes(parts: ConsoleApiDeps): Endpoint[] {
+function readRoutes(deps: ConsoleApiDeps): Endpoint[] {
 	return [
-		plain({ ...get, path: "/models", run: () => models(parts) }),
-		plain({ ...get, path: "/upstreams", run: () => upstreams(parts) }),
-		plain({ ...get, path: "/networks", run: () => networks(parts) }),
-		plain({ ...get, path: "/usage", query: UsageSchema, run: ({ query }) => usage(query, parts) }),
-		plain({ ...get, path: "/usage.csv", query: UsageSchema, run: ({ query }) => usageCsv(query, parts) }),
-		plain({ ...get, path: "/margin", query: RangeSchema, run: ({ query }) => margin(query, parts) }),
-		plain({ ...get, path: "/requests/:id", run: ({ params }) => oneRequest(params.id ?? "", parts) }),
-		plain({ ...get, path: "/settings", run: () => settings(parts) }),
+		plain({ ...get, path: "/models", run: () => models(deps) }),
+		plain({ ...get, path: "/upstreams", run: () => upstreams(deps) }),
+		plain({ ...get, path: "/networks", run: () => networks(deps) }),
+		plain({ ...get, path: "/usage", query: UsageSchema, run: ({ query }) => usage(query, deps) }),
+		plain({ ...get, path: "/usage.csv", query: UsageSchema, run: ({ query }) => usageCsv(query, deps) }),
+		plain({ ...get, path: "/margin", query: RangeSchema, run: ({ query }) => margin(query, deps) }),
+		plain({ ...get, path: "/requests/:id", run: ({ params }) => oneRequest(params.id ?? "", deps) }),
+		plain({ ...get, path: "/settings", run: () => settings(deps) }),
 	];
 }
 
-function listRoutes(parts: ConsoleApiDeps): Endpoint[] {
+function listRoutes(deps: ConsoleApiDeps): Endpoint[] {
 	return [
-		plain({ ...get, path: "/accounts", query: AccountsSchema, run: ({ query }) => accounts(query, parts) }),
-		plain({ ...get, path: "/keys", query: KeysSchema, run: ({ query }) => keys(query, parts) }),
-		plain({ ...get, path: "/sends", query: SendsSchema, run: ({ query }) => sends(query, parts) }),
-		plain({ ...get, path: "/refusals", query: RefusalsSchema, run: ({ query }) => refusals(query, parts) }),
-		plain({ ...get, path: "/wallets", query: WalletsSchema, run: ({ query }) => wallets(query, parts) }),
-		plain({ ...get, path: "/top-ups", query: TopUpsSchema, run: ({ query }) => topUps(query, parts) }),
+		plain({ ...get, path: "/accounts", query: AccountsSchema, run: ({ query }) => accounts(query, deps) }),
+		plain({ ...get, path: "/keys", query: KeysSchema, run: ({ query }) => keys(query, deps) }),
+		plain({ ...get, path: "/sends", query: SendsSchema, run: ({ query }) => sends(query, deps) }),
+		plain({ ...get, path: "/refusals", query: RefusalsSchema, run: ({ query }) => refusals(query, deps) }),
+		plain({ ...get, path: "/wallets", query: WalletsSchema, run: ({ query }) => wallets(query, deps) }),
+		plain({ ...get, path: "/top-ups", query: TopUpsSchema, run: ({ query }) => topUps(query, deps) }),
 	];
 }
 
-function proofRoutes(parts: ConsoleApiDeps): Endpoint[] {
-	const audit = auditTask(parts);
-	const reconcile = reconcileTask(parts);
+function proofRoutes(deps: ConsoleApiDeps): Endpoint[] {
+	const audit = auditTask(deps);
+	const reconcile = reconcileTask(deps);
 	const nothingToReconcile: Reconciliation = {
 		state: "never",
 		startedAt: null,
@@ -108,7 +108,7 @@ function proofRoutes(parts: ConsoleApiDeps): Endpoint[] {
 			...get,
 			path: "/overview",
 			query: OverviewSchema,
-			run: ({ query }) => overview(query.days ?? DEFAULT_DAYS, audit.now(), parts),
+			run: ({ query }) => overview(query.days ?? DEFAULT_DAYS, audit.now(), deps),
 		}),
 		plain({ ...get, path: "/books", run: () => answer(audit.now()) }),
 		plain({ ...post, path: "/books", run: () => answer(audit.start(), 202) }),
@@ -124,17 +124,17 @@ function proofRoutes(parts: ConsoleApiDeps): Endpoint[] {
 	];
 }
 
-function workRoutes(parts: ConsoleApiDeps): Endpoint[] {
+function workRoutes(deps: ConsoleApiDeps): Endpoint[] {
 	return [
-		plain({ ...get, path: "/assets", run: () => assets(parts) }),
-		plain({ ...post, path: "/assets/:name/pull", run: ({ params }) => pullAsset(params.name ?? "", parts) }),
-		plain({ ...post, path: "/upstreams/:name/probe", run: ({ params }) => probe(params.name ?? "", parts) }),
+		plain({ ...get, path: "/assets", run: () => assets(deps) }),
+		plain({ ...post, path: "/assets/:name/pull", run: ({ params }) => pullAsset(params.name ?? "", deps) }),
+		plain({ ...post, path: "/upstreams/:name/probe", run: ({ params }) => probe(params.name ?? "", deps) }),
 		plain({
 			...signedIn,
 			method: "PUT",
 			path: "/log-level",
 			body: body(LogLevelSchema),
-			run: (input) => setLogLevel(input.body, parts),
+			run: (input) => setLogLevel(input.body, deps),
 		}),
 	];
 }

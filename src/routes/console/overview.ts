@@ -10,10 +10,10 @@ import { dayText, instant } from "./when.ts";
 const HOUR_MS = 3_600_000;
 
 /** GET /overview: this node now, and all nodes over days. */
-export async function overview(days: number, books: BooksState, parts: ConsoleApiDeps): Promise<Answer> {
-	const { traffic, node, journal, log, holdsOpen } = parts;
+export async function overview(days: number, books: BooksState, deps: ConsoleApiDeps): Promise<Answer> {
+	const { traffic, node, journal, log, holdsOpen } = deps;
 	const now = traffic.now();
-	const states = parts.upstreams.snapshot().map(({ state }) => state);
+	const states = deps.upstreams.snapshot().map(({ state }) => state);
 	const count = (state: string) => states.filter((each) => each === state).length;
 	return answer<Overview>({
 		node: {
@@ -29,7 +29,7 @@ export async function overview(days: number, books: BooksState, parts: ConsoleAp
 			.hours()
 			.filter(({ atMs }) => atMs + HOUR_MS > node.startedAtMs)
 			.map(slotView),
-		days: await bookedDays(days, parts),
+		days: await bookedDays(days, deps),
 		journal: {
 			writtenSeq: journal.writtenSeq,
 			appliedSeq: journal.appliedSeq,

@@ -9,23 +9,23 @@ const NANO_PER_UNIT = 1_000;
 type ReportOf<State extends { readonly report: unknown }> = NonNullable<State["report"]>;
 
 /** The audit of the books, as `turnpike audit` proves them. */
-export function auditTask(parts: ConsoleApiDeps): BackgroundTask<ReportOf<BooksState>> {
+export function auditTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<BooksState>> {
 	const work = async (): Promise<ReportOf<BooksState>> => {
-		const { ok, counted, truncated, findings } = await parts.books.audit();
+		const { ok, counted, truncated, findings } = await deps.books.audit();
 		const { accounts, posts, movements } = counted;
 		return { ok, accounts, posts, movements, truncated, findings };
 	};
-	return new BackgroundTask("audit", work, parts);
+	return new BackgroundTask("audit", work, deps);
 }
 
 /** Top-ups held against their chains, as `turnpike x402 reconcile` does; null where there are none. */
-export function reconcileTask(parts: ConsoleApiDeps): BackgroundTask<ReportOf<Reconciliation>> | null {
-	const { reconcile } = parts;
+export function reconcileTask(deps: ConsoleApiDeps): BackgroundTask<ReportOf<Reconciliation>> | null {
+	const { reconcile } = deps;
 	if (reconcile === null) return null;
 	const work = async (): Promise<ReportOf<Reconciliation>> => {
 		const { checked, credited, discrepancies } = await reconcile();
 		const amounts = Object.entries(credited).map(([network, units]) => [network, amountText(units * NANO_PER_UNIT)]);
 		return { checked, creditedUsd: Object.fromEntries(amounts), discrepancies };
 	};
-	return new BackgroundTask("reconcile", work, parts);
+	return new BackgroundTask("reconcile", work, deps);
 }

@@ -10,15 +10,15 @@ import type { Session } from "./types.ts";
 import { instant } from "./when.ts";
 
 /** POST /session */
-export async function signIn({ key }: { readonly key: string }, call: Call, parts: ConsoleApiDeps): Promise<Answer> {
-	const { session, caller } = await parts.sessions.signIn(key, () => call.address);
-	return sessionAnswer(session, caller, parts);
+export async function signIn({ key }: { readonly key: string }, call: Call, deps: ConsoleApiDeps): Promise<Answer> {
+	const { session, caller } = await deps.sessions.signIn(key, () => call.address);
+	return sessionAnswer(session, caller, deps);
 }
 
 /** GET /session */
-export function whoAmI({ request, caller }: Call, parts: ConsoleApiDeps): Answer {
+export function whoAmI({ request, caller }: Call, deps: ConsoleApiDeps): Answer {
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	return sessionAnswer(parts.live(request), caller, parts);
+	return sessionAnswer(deps.live(request), caller, deps);
 }
 
 /** DELETE /session */

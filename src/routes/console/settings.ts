@@ -10,11 +10,11 @@ export function settings({ config, log }: ConsoleApiDeps): Answer {
 }
 
 /** PUT /log-level: of this node, until its configuration is loaded again. */
-export function setLogLevel({ level }: { readonly level: LogLevel }, parts: ConsoleApiDeps): Answer {
-	const { log } = parts;
+export function setLogLevel({ level }: { readonly level: LogLevel }, deps: ConsoleApiDeps): Answer {
+	const { log } = deps;
 	// The line tells of the change at the level that lets it through.
 	if (level === "silent") log.warn({ level }, "the log level was set in the console");
 	log.level = level;
 	if (level !== "silent") log.warn({ level }, "the log level was set in the console");
-	return settings(parts);
+	return settings(deps);
 }

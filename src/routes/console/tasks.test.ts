@@ -49,8 +49,8 @@ test("an asset is fetched when it is asked for, and the list tells how far it is
 	});
 	const manifest = parseManifest({ assets: [asset("here", "here"), asset("gone", "gone")] });
 	const store = new AssetStore({ dir, manifest, log: silentLog, tries: 1, retryDelayMs: 1 });
-	const parts = partsOf({ assets: store });
-	const row = async (name: string) => bodyOf<Assets>(await assets(parts)).assets.find((each) => each.name === name);
+	const deps = partsOf({ assets: store });
+	const row = async (name: string) => bodyOf<Assets>(await assets(deps)).assets.find((each) => each.name === name);
 	expect(await row("here")).toEqual({
 		name: "here",
 		group: "model",
@@ -60,15 +60,15 @@ test("an asset is fetched when it is asked for, and the list tells how far it is
 		totalBytes: CONTENT.length,
 		error: null,
 	});
-	const started = await pullAsset("here", parts);
+	const started = await pullAsset("here", deps);
 	expect([started.status, bodyOf<Assets>(started).assets[0]?.state]).toEqual([202, "fetching"]);
 	rest.resolve();
 	await store.ensure("here");
 	expect(await row("here")).toMatchObject({ state: "ready", receivedBytes: CONTENT.length });
-	await pullAsset("gone", parts);
+	await pullAsset("gone", deps);
 	await store.ensure("gone").catch(() => {});
 	expect(await row("gone")).toMatchObject({ state: "failed", error: expect.stringContaining("gone") });
-	expect(() => pullAsset("../here", parts)).toThrow("no such asset");
+	expect(() => pullAsset("../here", deps)).toThrow("no such asset");
 	expect(() => pullAsset("here", partsOf({ assets: null }))).toThrow("no such asset");
 	rest = Promise.withResolvers();
 });

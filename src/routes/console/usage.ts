@@ -14,15 +14,15 @@ const MAX_READ = 20_000;
 const MAX_ROWS = 5_000;
 
 /** GET /usage */
-export async function usage(query: UsageQuery, parts: ConsoleApiDeps): Promise<Answer> {
-	const report = await reportOf(query, parts);
+export async function usage(query: UsageQuery, deps: ConsoleApiDeps): Promise<Answer> {
+	const report = await reportOf(query, deps);
 	const truncated = report.truncated || report.rows.length > MAX_ROWS;
 	return answer<UsageReport>({ ...report, rows: report.rows.slice(0, MAX_ROWS), truncated });
 }
 
 /** GET /usage.csv: the same rows. */
-export async function usageCsv(query: UsageQuery, parts: ConsoleApiDeps): Promise<Answer> {
-	const { by, rows, from, to } = await reportOf(query, parts);
+export async function usageCsv(query: UsageQuery, deps: ConsoleApiDeps): Promise<Answer> {
+	const { by, rows, from, to } = await reportOf(query, deps);
 	const columns = by.flatMap((part): readonly string[] => HEADS[part]);
 	const lines = rows.map((row) => {
 		const { usd, bundled, diem, overrun } = row;

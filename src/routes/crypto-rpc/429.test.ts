@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RpcGateway, request, startRpcGateway } from "../../../test/support/rpc-gateway.ts";
 
-let bed: RpcGateway;
+let fixture: RpcGateway;
 beforeAll(async () => {
 	const limits = {
 		paid: { requestsPerMinute: 3, creditsPerDay: 10_000_000 },
 		staff: { requestsPerMinute: 1_000, creditsPerDay: 100 },
 	};
-	bed = await startRpcGateway({ config: { rpc: { limits } } });
+	fixture = await startRpcGateway({ config: { rpc: { limits } } });
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 function limitHeaders(answer: Response): Record<string, number> {
 	return Object.fromEntries(
@@ -18,10 +18,10 @@ function limitHeaders(answer: Response): Record<string, number> {
 }
 
 test("requests a minute are one window for all keys and networks of an account; a batch is one request", async () => {
-	const first = await bed.gate.newKey({ creditUsd: "5" });
+	const first = await fixture.gate.newKey({ creditUsd: "5" });
 	const batch = Array.from({ length: 10 }, (_, id) => request("eth_gasPrice", [], id));
-	for (let index = 0; index < 3; index++) expect((await bed.rpc(batch, { key: first.secret })).status).toBe(200);
-	const answer = await bed.rpc(request("eth_gasPrice"), { key: first.secret });
+	for (let index = 0; index < 3; index++) expect((await fixture.rpc(batch, { key: first.secret })).status).toBe(200);
+	const answer = await fixture.rpc(request("eth_gasPrice"), { key: first.secret });
 	expect(answer.status).toBe(429);
 	expect(await answer.json()).toEqual({
 		error: "Rate limit exceeded",
@@ -33,19 +33,19 @@ test("requests a minute are one window for all keys and networks of an account; 
 	expect(reset).toBeGreaterThan(Date.now() / 1000);
 	expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
 	expect(answer.headers.get("x-ratelimit-limit-requests")).toBeNull();
-	const other = await bed.rpc(request("eth_gasPrice"), { key: first.secret, network: "base-mainnet" });
+	const other = await fixture.rpc(request("eth_gasPrice"), { key: first.secret, network: "base-mainnet" });
 	expect(other.status).toBe(429);
 });
 
 test("credits of 24 hours are refused by the worst case, and told in credits; the log names network and kind", async () => {
-	const staff = await bed.gate.newKey({ creditUsd: "5", changes: { tier: "staff" } });
+	const staff = await fixture.gate.newKey({ creditUsd: "5", changes: { tier: "staff" } });
 	for (let index = 0; index < 5; index++)
-		expect((await bed.rpc(request("eth_gasPrice"), { key: staff.secret })).status).toBe(200);
-	const answer = await bed.rpc(request("eth_gasPrice"), { key: staff.secret });
+		expect((await fixture.rpc(request("eth_gasPrice"), { key: staff.secret })).status).toBe(200);
+	const answer = await fixture.rpc(request("eth_gasPrice"), { key: staff.secret });
 	expect(answer.status).toBe(429);
 	expect(await answer.json()).toMatchObject({ customMessage: "Crypto RPC limit of 100 credits per 24 hours reached" });
 	expect(limitHeaders(answer)).toMatchObject({ limit: 100, remaining: 0 });
-	const log = await fetch(`${bed.gate.url}/api/v1/api_keys/rate_limits/log`, {
+	const log = await fetch(`${fixture.gate.url}/api/v1/api_keys/rate_limits/log`, {
 		headers: { authorization: `Bearer ${staff.secret}` },
 	});
 	const { data } = (await log.json()) as { data: { modelId: string; rateLimitType: string }[] };
@@ -53,13 +53,13 @@ test("credits of 24 hours are refused by the worst case, and told in credits; th
 });
 
 test("a batch that alone passes the day's credits is refused for good, not for a second", async () => {
-	const staff = await bed.gate.newKey({ creditUsd: "5", changes: { tier: "staff" } });
+	const staff = await fixture.gate.newKey({ creditUsd: "5", changes: { tier: "staff" } });
 	const batch = Array.from({ length: 6 }, (_, id) => request("eth_gasPrice", [], id));
-	const answer = await bed.rpc(batch, { key: staff.secret });
+	const answer = await fixture.rpc(batch, { key: staff.secret });
 	expect([answer.status, answer.headers.get("retry-after")]).toEqual([400, null]);
 	expect(await answer.json()).toMatchObject({
 		code: "INVALID_REQUEST",
 		error: "This request may cost 120 credits, and an account has 100 in 24 hours: send fewer calls at once",
 	});
-	expect((await bed.rpc(batch.slice(0, 5), { key: staff.secret })).status).toBe(200);
+	expect((await fixture.rpc(batch.slice(0, 5), { key: staff.secret })).status).toBe(200);
 });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type RpcGateway, request, startRpcGateway } from "../../../test/support/rpc-gateway.ts";
 
-let bed: RpcGateway;
+let fixture: RpcGateway;
 beforeAll(async () => {
-	bed = await startRpcGateway({ config: { timeouts: { rpcMs: 500 } } });
+	fixture = await startRpcGateway({ config: { timeouts: { rpcMs: 500 } } });
 });
-afterAll(() => bed.stop());
-beforeEach(() => bed.chain.always({}));
+afterAll(() => fixture.stop());
+beforeEach(() => fixture.chain.always({}));
 
 test.each([
 	["502 with a page of HTML", { status: 502, raw: "<html>bad gateway</html>" }],
@@ -17,16 +17,16 @@ test.each([
 	["a connection that is reset", { reset: true }],
 	["a body that is cut off", { closeMidBody: true }],
 ] as const)("502 where the only upstream answers with %s; nothing is charged", async (_name, behaviour) => {
-	bed.chain.always(behaviour);
-	const before = (await bed.gate.posts()).length;
-	const answer = await bed.rpc(request("eth_gasPrice"));
+	fixture.chain.always(behaviour);
+	const before = (await fixture.gate.posts()).length;
+	const answer = await fixture.rpc(request("eth_gasPrice"));
 	expect(answer.status).toBe(502);
 	expect(await answer.json()).toMatchObject({ code: "RPC_UPSTREAM_FAILED" });
-	expect(await bed.gate.posts()).toHaveLength(before);
+	expect(await fixture.gate.posts()).toHaveLength(before);
 });
 
 test("503 for a network without an upstream says what to configure", async () => {
-	const answer = await bed.rpc(request("eth_gasPrice"), { network: "base-mainnet" });
+	const answer = await fixture.rpc(request("eth_gasPrice"), { network: "base-mainnet" });
 	expect(answer.status).toBe(503);
 	expect(answer.headers.get("retry-after")).not.toBeNull();
 	const { error, code } = (await answer.json()) as { error: string; code: string };
@@ -35,11 +35,11 @@ test("503 for a network without an upstream says what to configure", async () =>
 });
 
 test("504 where no upstream answers in time; nothing is charged", async () => {
-	bed.chain.always({ hang: true });
-	const before = (await bed.gate.posts()).length;
-	const answer = await bed.rpc(request("eth_gasPrice"));
+	fixture.chain.always({ hang: true });
+	const before = (await fixture.gate.posts()).length;
+	const answer = await fixture.rpc(request("eth_gasPrice"));
 	expect(answer.status).toBe(504);
 	expect(await answer.json()).toMatchObject({ code: "REQUEST_TIMEOUT" });
-	expect(await bed.gate.posts()).toHaveLength(before);
-	expect(bed.gate.gateway.budgets.holdsOpen).toBe(0);
+	expect(await fixture.gate.posts()).toHaveLength(before);
+	expect(fixture.gate.gateway.budgets.holdsOpen).toBe(0);
 });

@@ -16,10 +16,10 @@ import { RpcRun } from "./run.ts";
  * A request's checks in the order of docs/rpc.md: body, methods, then the minute's requests, the idempotency key, the
  * day's credits, the money. Reaches no upstream before all of them have passed.
  */
-export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts: RpcDeps): Admission {
+export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, deps: RpcDeps): Admission {
 	const envelope = readRequestBody(raw);
-	const methods = allowedMethods(parts.catalog, network, envelope);
-	const config = parts.config();
+	const methods = allowedMethods(deps.catalog, network, envelope);
+	const config = deps.config();
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const limits = rpcLimits(caller.account.tier, config);
@@ -43,7 +43,7 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts
 		async replay() {
 			const key = idempotencyKey(call.request);
 			if (key === null) return null;
-			const claimed = await claimKey(key, bodyFingerprint(network.slug, envelope.bytes), call, parts);
+			const claimed = await claimKey(key, bodyFingerprint(network.slug, envelope.bytes), call, deps);
 			if ("status" in claimed) return claimed;
 			keyed = claimed;
 			return null;
@@ -51,8 +51,8 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts
 		async hold(context: HoldContext) {
 			try {
 				if (worst > limits.creditsPerDay) throw overDay(worst, limits.creditsPerDay);
-				credits = await parts.credits.take(caller, { worstCredits: worst, limitCredits: limits.creditsPerDay, subject });
-				return await parts.budgets.hold(caller, { ...context, model: subject }, creditsNano(worst, picoPrice));
+				credits = await deps.credits.take(caller, { worstCredits: worst, limitCredits: limits.creditsPerDay, subject });
+				return await deps.budgets.hold(caller, { ...context, model: subject }, creditsNano(worst, picoPrice));
 			} catch (error) {
 				giveBack();
 				throw error;
@@ -61,7 +61,7 @@ export function admitRpc(raw: Uint8Array, network: RpcNetwork, call: Call, parts
 		async work(settlement) {
 			try {
 				const items = methods.map((method, index) => ({ method, params: paramsOf(envelope, index) }));
-				const run = new RpcRun({ envelope, network, items, caller, call, settlement, keyed, credits, picoPrice, parts });
+				const run = new RpcRun({ envelope, network, items, caller, call, settlement, keyed, credits, picoPrice, deps });
 				return await run.answer();
 			} catch (error) {
 				giveBack();

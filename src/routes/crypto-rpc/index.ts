@@ -16,7 +16,7 @@ import { NetworksSchema, RpcAnswerSchema, RpcBodySchema } from "./schema.ts";
 const RPC_MEDIA_TYPES = ["application/json-rpc", "application/jsonrequest"];
 const MAX_BODY_BYTES = 5 * 1_048_576;
 
-export function cryptoRpcRoutes(parts: RpcDeps): Endpoint[] {
+export function cryptoRpcRoutes(deps: RpcDeps): Endpoint[] {
 	return [
 		plain({
 			method: "GET",
@@ -29,7 +29,7 @@ export function cryptoRpcRoutes(parts: RpcDeps): Endpoint[] {
 			listLimit: false,
 			answer: { type: "application/json", schema: NetworksSchema, description: "Networks, and which of them work now" },
 			run: () =>
-				json({ networks: parts.upstreams.networks(), online: parts.upstreams.online() }, 200, {
+				json({ networks: deps.upstreams.networks(), online: deps.upstreams.online() }, 200, {
 					"Cache-Control": "max-age=10",
 				}),
 		}),
@@ -61,15 +61,15 @@ export function cryptoRpcRoutes(parts: RpcDeps): Endpoint[] {
 				schema: RpcAnswerSchema,
 				description: "The answer of the chain's node: an object, or an array for a batch",
 			},
-			checkPath: (params) => void networkOf(params, parts),
+			checkPath: (params) => void networkOf(params, deps),
 			checkRequest(call, params) {
-				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, parts).slug);
+				if (call.caller !== null) checkNetworkRule(call.caller, networkOf(params, deps).slug);
 				idempotencyKey(call.request);
 			},
 			// A repeated request gets the answer that its first one paid for.
-			mayBeFree: ({ request }) => parts.config().rpc.pricePerCreditUsd === 0 || request.headers.has("idempotency-key"),
+			mayBeFree: ({ request }) => deps.config().rpc.pricePerCreditUsd === 0 || request.headers.has("idempotency-key"),
 			mayReplay: ({ request }) => request.headers.has("idempotency-key"),
-			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, parts), call, parts),
+			admit: (input, call) => admitRpc(input.raw, networkOf(input.params, deps), call, deps),
 		}),
 	];
 }

@@ -8,18 +8,18 @@ interface Refusal {
 	readonly issues?: readonly { readonly path: readonly (string | number)[]; readonly code: string }[];
 }
 
-let bed: RpcGateway;
+let fixture: RpcGateway;
 let reachedBefore: number;
 beforeAll(async () => {
-	bed = await startRpcGateway();
+	fixture = await startRpcGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 beforeEach(() => {
-	reachedBefore = bed.reached;
+	reachedBefore = fixture.reached;
 });
 afterEach(async () => {
-	expect(bed.reached).toBe(reachedBefore);
-	expect(await bed.gate.posts()).toHaveLength(0);
+	expect(fixture.reached).toBe(reachedBefore);
+	expect(await fixture.gate.posts()).toHaveLength(0);
 });
 
 async function refused(answer: Response, status: number): Promise<Refusal> {
@@ -32,7 +32,7 @@ async function refused(answer: Response, status: number): Promise<Refusal> {
 
 describe("400", () => {
 	test("an unknown network, before anybody is asked who they are", async () => {
-		const answer = await bed.rpc(request("eth_gasPrice"), { network: "bitcoin", key: "sk_inf_nobody" });
+		const answer = await fixture.rpc(request("eth_gasPrice"), { network: "bitcoin", key: "sk_inf_nobody" });
 		expect(await refused(answer, 400)).toEqual({ error: "Unsupported RPC network", code: "RPC_NETWORK_UNSUPPORTED" });
 	});
 
@@ -53,7 +53,7 @@ describe("400", () => {
 		["polygon-main", "polygon-mainnet"],
 		["8453", "base-mainnet"],
 	])("a network %p, which is nearly %s", async (network, meant) => {
-		const answer = await bed.rpc(request("eth_gasPrice"), { network });
+		const answer = await fixture.rpc(request("eth_gasPrice"), { network });
 		const error = `Unsupported RPC network; did you mean ${meant}?`;
 		expect(await refused(answer, 400)).toEqual({ error, code: "RPC_NETWORK_UNSUPPORTED" });
 	});
@@ -72,23 +72,23 @@ describe("400", () => {
 		["a key twice", '{"id":1,"method":"eth_gasPrice","method":"eth_accounts"}', "method"],
 		["a key twice in another spelling", '{"id":1,"method":"eth_gasPrice","m\\u0065thod":"eth_accounts"}', "method"],
 	])("%s", async (_name, body, words) => {
-		const refusal = await refused(await bed.rpc(body), 400);
+		const refusal = await refused(await fixture.rpc(body), 400);
 		expect(refusal.code).toBe("INVALID_REQUEST");
 		expect(JSON.stringify(refusal)).toContain(words);
 	});
 
 	test("a batch without items, or with too many, or with an item without id", async () => {
-		expect(await refused(await bed.rpc("[]"), 400)).toMatchObject({ error: "Batch is empty", code: "RPC_BATCH_INVALID" });
+		expect(await refused(await fixture.rpc("[]"), 400)).toMatchObject({ error: "Batch is empty", code: "RPC_BATCH_INVALID" });
 		const many = Array.from({ length: 101 }, (_, id) => request("eth_gasPrice", [], id));
-		expect(await refused(await bed.rpc(many), 400)).toMatchObject({ error: "Batch exceeds 100 items" });
-		const noId = await refused(await bed.rpc([{ method: "eth_gasPrice" }]), 400);
+		expect(await refused(await fixture.rpc(many), 400)).toMatchObject({ error: "Batch exceeds 100 items" });
+		const noId = await refused(await fixture.rpc([{ method: "eth_gasPrice" }]), 400);
 		expect(noId.code).toBe("RPC_BATCH_INVALID");
 		expect(noId.issues?.[0]?.path).toEqual([0, "id"]);
 	});
 
 	test("names every method that is not taken, once and in their order; the whole batch is refused", async () => {
 		const items = ["eth_newFilter", "eth_gasPrice", "eth_sign", "eth_newFilter"].map((method, id) => request(method, [], id));
-		const refusal = await refused(await bed.rpc(items), 400);
+		const refusal = await refused(await fixture.rpc(items), 400);
 		expect(refusal).toMatchObject({
 			error: "Unsupported RPC methods: eth_newFilter, eth_sign",
 			code: "RPC_METHOD_UNSUPPORTED",
@@ -98,72 +98,74 @@ describe("400", () => {
 	});
 
 	test("a method of another machine", async () => {
-		const refusal = await refused(await bed.rpc(request("starknet_blockNumber")), 400);
+		const refusal = await refused(await fixture.rpc(request("starknet_blockNumber")), 400);
 		expect(refusal.issues?.[0]?.code).toBe("wrong_family");
 	});
 
 	test.each(["", " ", "a b", "ä", "x".repeat(256), "a.b"])("an Idempotency-Key like %j", async (key) => {
 		if (key === "ä") return;
-		const answer = await bed.rpc(request("eth_gasPrice"), { headers: { "idempotency-key": key } });
+		const answer = await fixture.rpc(request("eth_gasPrice"), { headers: { "idempotency-key": key } });
 		expect(await refused(answer, 400)).toMatchObject({ code: "IDEMPOTENCY_KEY_INVALID" });
 	});
 });
 
 test("401 without a key, with a key that nobody knows", async () => {
-	const answer = await bed.rpc(request("eth_gasPrice"), { key: "sk_inf_nobody" });
+	const answer = await fixture.rpc(request("eth_gasPrice"), { key: "sk_inf_nobody" });
 	expect(await refused(answer, 401)).toMatchObject({ code: "AUTHENTICATION_FAILED" });
 	expect(answer.headers.get("www-authenticate")).toBe("Bearer");
 });
 
 test("402 where the worst case is not covered", async () => {
-	const poor = await bed.gate.newKey({ creditUsd: "0.00001" });
-	const answer = await bed.rpc(request("eth_gasPrice"), { key: poor.secret });
+	const poor = await fixture.gate.newKey({ creditUsd: "0.00001" });
+	const answer = await fixture.rpc(request("eth_gasPrice"), { key: poor.secret });
 	expect(await refused(answer, 402)).toMatchObject({ code: "INSUFFICIENT_BALANCE" });
 });
 
 test("403 for a key that is restricted to other networks or endpoints", async () => {
 	const rules = { models: null, endpoints: null, networks: ["base-mainnet"], addresses: null };
-	const elsewhere = await bed.gate.newKey({ creditUsd: "1", key: { restrictions: rules } });
-	const answer = await bed.rpc(request("eth_gasPrice"), { key: elsewhere.secret });
+	const elsewhere = await fixture.gate.newKey({ creditUsd: "1", key: { restrictions: rules } });
+	const answer = await fixture.rpc(request("eth_gasPrice"), { key: elsewhere.secret });
 	expect((await refused(answer, 403)).error).toContain("base-mainnet");
-	const chatOnly = await bed.gate.newKey({
+	const chatOnly = await fixture.gate.newKey({
 		creditUsd: "1",
 		key: { restrictions: { ...rules, networks: null, endpoints: ["chat"] } },
 	});
-	expect((await refused(await bed.rpc(request("eth_gasPrice"), { key: chatOnly.secret }), 403)).error).toContain("crypto-rpc");
+	expect((await refused(await fixture.rpc(request("eth_gasPrice"), { key: chatOnly.secret }), 403)).error).toContain(
+		"crypto-rpc",
+	);
 });
 
 test("405 for another method, with those that are taken", async () => {
-	const answer = await bed.gate.call("GET", "/crypto/rpc/ethereum-mainnet");
+	const answer = await fixture.gate.call("GET", "/crypto/rpc/ethereum-mainnet");
 	expect(answer.status).toBe(405);
 	expect(answer.headers.get("allow")).toContain("POST");
 });
 
 test("413 past 5 MiB", async () => {
-	const answer = await bed.rpc(JSON.stringify(request("eth_call", ["x".repeat(5 * 1_048_576)])));
+	const answer = await fixture.rpc(JSON.stringify(request("eth_call", ["x".repeat(5 * 1_048_576)])));
 	expect(await refused(answer, 413)).toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
 });
 
 test("415 for another content type", async () => {
-	const answer = await bed.rpc(request("eth_gasPrice"), { headers: { "content-type": "text/plain" } });
+	const answer = await fixture.rpc(request("eth_gasPrice"), { headers: { "content-type": "text/plain" } });
 	expect(await refused(answer, 415)).toMatchObject({ code: "INVALID_CONTENT_TYPE" });
 });
 
 test("415 for a packing that is not read, with what is taken", async () => {
 	for (const coding of ["compress", "gzip, br"]) {
-		const answer = await bed.rpc(request("eth_gasPrice"), { headers: { "content-encoding": coding } });
+		const answer = await fixture.rpc(request("eth_gasPrice"), { headers: { "content-encoding": coding } });
 		const { error, code } = await refused(answer, 415);
 		expect([error, code]).toEqual([expect.stringContaining("or the body as it is"), "INVALID_CONTENT_TYPE"]);
 		expect(answer.headers.get("accept-encoding")).toBe("gzip, deflate, br, zstd");
 	}
 	for (const word of ["identity", "utf-8", ""]) {
-		const answer = await bed.rpc("[]", { headers: { "content-encoding": word } });
+		const answer = await fixture.rpc("[]", { headers: { "content-encoding": word } });
 		expect(await refused(answer, 400)).toMatchObject({ error: "Batch is empty" });
 	}
 });
 
 test("many refusals do not block the caller: there are two limits, and this is none", async () => {
-	for (let index = 0; index < 25; index++) await refused(await bed.rpc("{"), 400);
-	const answer = await bed.rpc(request("eth_sign"));
+	for (let index = 0; index < 25; index++) await refused(await fixture.rpc("{"), 400);
+	const answer = await fixture.rpc(request("eth_sign"));
 	expect(answer.status).toBe(400);
 });

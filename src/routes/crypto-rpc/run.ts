@@ -34,7 +34,7 @@ export interface RpcRunDeps {
 	readonly credits: CreditTake | null;
 	/** Of a credit. */
 	readonly picoPrice: ChargeLine["picoPrice"];
-	readonly parts: RpcDeps;
+	readonly deps: RpcDeps;
 }
 
 type Answered = Pick<RpcAnswer<unknown>, "upstream" | "retries">;
@@ -79,18 +79,18 @@ export class RpcRun {
 	}
 
 	async #forwarded(): Promise<MeteredAnswer> {
-		const { envelope, items, parts } = this.#of;
+		const { envelope, items, deps } = this.#of;
 		const known = await this.#log.sentBefore();
 		const places = items.flatMap((_, index) => (known.has(index) ? [] : [index]));
 		const outcomes = items.map((_, index): RpcOutcome => known.get(index) ?? { kind: "missing" });
 		if (places.length === 0) return this.#whole(outcomes, NO_UPSTREAM);
 		const call = this.#upstreamCall(places);
 		if (envelope.batch) {
-			const answered = await parts.upstreams.batch(call);
+			const answered = await deps.upstreams.batch(call);
 			for (const [place, index] of places.entries()) outcomes[index] = answered.outcome[place] ?? { kind: "missing" };
 			return this.#whole(outcomes, answered);
 		}
-		const answered = await parts.upstreams.single(call);
+		const answered = await deps.upstreams.single(call);
 		const { outcome } = answered;
 		return "cancel" in outcome ? this.#streamed(outcome, answered) : this.#whole([outcome], answered);
 	}

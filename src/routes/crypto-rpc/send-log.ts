@@ -31,11 +31,11 @@ export class SendLog {
 	 */
 	async begin(): Promise<void> {
 		if (this.#none) return;
-		const { items, call, caller, network, parts, keyed } = this.#of;
+		const { items, call, caller, network, deps, keyed } = this.#of;
 		this.#sends = await findSends(items);
 		const audited = this.#sends.filter((send) => send.audited);
 		const foreseen = audited.length > 0 ? keyed?.ticket.foresee(this.#noteOf(audited)) : undefined;
-		await Promise.all([parts.sends.begin(sendRows(audited, call.requestId, caller, network)), foreseen]);
+		await Promise.all([deps.sends.begin(sendRows(audited, call.requestId, caller, network)), foreseen]);
 	}
 
 	/**
@@ -58,13 +58,13 @@ export class SendLog {
 	 * which the chain has. Throws REQUEST_TIMEOUT where no upstream can tell.
 	 */
 	async sentBefore(): Promise<ReadonlyMap<number, RpcOutcome>> {
-		const { keyed, network, call, parts } = this.#of;
+		const { keyed, network, call, deps } = this.#of;
 		const known = new Map<number, RpcOutcome>();
 		const earlier = [...(keyed?.unknownSends ?? [])];
 		this.forwarding(earlier.map(([index]) => index));
 		for (const [index, txHash] of earlier) {
 			if (txHash === null) continue;
-			const found = await parts.upstreams.lookUp(network, txHash, call.requestId, NEVER_ABORTS);
+			const found = await deps.upstreams.lookUp(network, txHash, call.requestId, NEVER_ABORTS);
 			if (found === "unreachable")
 				throw new RpcCallError(
 					"REQUEST_TIMEOUT",
@@ -125,7 +125,7 @@ export class SendLog {
 	}
 
 	#tell(send: Send, { outcome, txHash }: { readonly outcome: string; readonly txHash: string | null }): void {
-		if (send.audited) this.#of.parts.sends.end(this.#of.call.requestId, send.index, outcome, txHash);
+		if (send.audited) this.#of.deps.sends.end(this.#of.call.requestId, send.index, outcome, txHash);
 	}
 
 	#sendAt(index: number): Send | undefined {

@@ -32,12 +32,12 @@ const MARKS_A_TEXT = 4;
 export async function admitEmbeddings(
 	input: Input<EmbeddingsBody, unknown>,
 	call: Call,
-	parts: EmbeddingsDeps,
+	deps: EmbeddingsDeps,
 ): Promise<Admission> {
 	const { body, long, raw } = input;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	const catalog = parts.catalog();
+	const catalog = deps.catalog();
 	const { model } = catalog.resolve(body.model, "embedding", call.admittedAtMs);
 	checkDimensions(body.dimensions, model);
 	const texts = typeof body.input === "string" ? [body.input] : body.input;
@@ -52,16 +52,15 @@ export async function admitEmbeddings(
 		model: model.id,
 		rate: {
 			subject: model.id,
-			limit: { requestsPerMinute: parts.config().limits.embeddingRequestsPerMinute },
+			limit: { requestsPerMinute: deps.config().limits.embeddingRequestsPerMinute },
 			promptTokens: 0,
 		},
 		async hold(context: HoldContext) {
-			const count = (text: string) => parts.countTokens(long.textOf(text), call.tenant);
+			const count = (text: string) => deps.countTokens(long.textOf(text), call.tenant);
 			await requireShortTexts(texts, sizes, model, count);
-			return parts.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice));
+			return deps.budgets.hold(caller, context, unitsNano(mostTokens, tokenPrice));
 		},
-		work: (settlement) =>
-			new EmbeddingRun({ body, raw, long, texts, bytes, call, settlement, model, mostTokens }, parts).answer(),
+		work: (settlement) => new EmbeddingRun({ body, raw, long, texts, bytes, call, settlement, model, mostTokens }, deps).answer(),
 	};
 }
 

@@ -9,7 +9,7 @@ import { EmbeddingsAnswerSchema, type EmbeddingsBody, EmbeddingsBodySchema } fro
 
 const MAX_BODY_BYTES = 16_777_216;
 
-export function embeddings(parts: EmbeddingsDeps): Endpoint {
+export function embeddings(deps: EmbeddingsDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/embeddings",
@@ -22,9 +22,9 @@ export function embeddings(parts: EmbeddingsDeps): Endpoint {
 		body: { schema: EmbeddingsBodySchema, maxBytes: MAX_BODY_BYTES },
 		codes: ["INVALID_MODEL", "MODEL_NOT_FOUND", "TOO_MANY_TOKENS", "INFERENCE_FAILED", "MODEL_OFFLINE"],
 		answer: { type: "application/json", schema: EmbeddingsAnswerSchema, description: "The vectors, in the order of the texts" },
-		mayBeFree: () => hasFreeModel(parts.catalog(), "embedding"),
-		minuteWindow: () => ({ subject: null, limit: { requestsPerMinute: parts.config().limits.embeddingRequestsPerMinute } }),
-		admit: (input, call) => admitEmbeddings({ ...input, body: input.body as EmbeddingsBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "embedding"),
+		minuteWindow: () => ({ subject: null, limit: { requestsPerMinute: deps.config().limits.embeddingRequestsPerMinute } }),
+		admit: (input, call) => admitEmbeddings({ ...input, body: input.body as EmbeddingsBody }, call, deps),
 	});
 }
 

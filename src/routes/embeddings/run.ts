@@ -38,13 +38,13 @@ interface Vectors {
 /** A request past admission and hold. */
 export class EmbeddingRun {
 	readonly #of: EmbeddingOrder;
-	readonly #parts: EmbeddingsDeps;
+	readonly #deps: EmbeddingsDeps;
 	/** Who has the texts: from then on leaving is billed. */
 	#sentTo: string | null = null;
 
-	constructor(of: EmbeddingOrder, parts: EmbeddingsDeps) {
+	constructor(of: EmbeddingOrder, deps: EmbeddingsDeps) {
 		this.#of = of;
-		this.#parts = parts;
+		this.#deps = deps;
 	}
 
 	async answer(): Promise<MeteredAnswer> {
@@ -73,7 +73,7 @@ export class EmbeddingRun {
 	async #vectors(): Promise<Vectors> {
 		const servers = this.#of.model.targets.filter(({ upstream }) => upstream !== EMBEDDED);
 		const own = this.#of.model.targets.find(({ upstream }) => upstream === EMBEDDED);
-		if (own === undefined || this.#parts.engine === null) return this.#forward(servers);
+		if (own === undefined || this.#deps.engine === null) return this.#forward(servers);
 		if (servers.length === 0 || servers.every(({ order }) => order > own.order)) {
 			return this.#orElse(() => this.#embed(), servers.length === 0 ? null : () => this.#forward(servers));
 		}
@@ -96,7 +96,7 @@ export class EmbeddingRun {
 
 	async #forward(targets: readonly ModelTarget[]): Promise<Vectors> {
 		const { body, raw, long, texts, call, model } = this.#of;
-		const answer = await this.#parts.upstreams.embed({
+		const answer = await this.#deps.upstreams.embed({
 			requestId: call.requestId,
 			tenant: call.tenant,
 			targets,
@@ -118,7 +118,7 @@ export class EmbeddingRun {
 
 	async #embed(): Promise<Vectors> {
 		const { body, long, texts, call } = this.#of;
-		const { engine } = this.#parts;
+		const { engine } = this.#deps;
 		if (engine === null) throw new ApiError("MODEL_OFFLINE", { param: "model" });
 		this.#sentTo = EMBEDDED;
 		const whole = texts.map((text) => long.textOf(text));
@@ -132,7 +132,7 @@ export class EmbeddingRun {
 	async #counted(): Promise<number> {
 		const { texts, long, bytes, call } = this.#of;
 		if (bytes > MAX_COUNTED_BYTES) return tokensOfBytes(bytes);
-		return this.#parts.countTokens(texts.map((text) => long.textOf(text)).join("\n"), call.tenant);
+		return this.#deps.countTokens(texts.map((text) => long.textOf(text)).join("\n"), call.tenant);
 	}
 
 	/** `tokens` null, or more than there can be: they are counted here. */

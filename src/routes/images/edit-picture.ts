@@ -39,7 +39,7 @@ export function bareAnswer(picture: Picture): Answer {
 }
 
 /** An edit's last checks, and what follows them. Throws the errors of docs/images.md; no picture is decoded yet. */
-export async function admitEdit(order: EditOrder, call: Call, parts: ImageDeps): Promise<Admission> {
+export async function admitEdit(order: EditOrder, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { model, prompt, sources, choices } = order;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
@@ -47,13 +47,13 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageDeps):
 	checkPrompt(prompt, facts.promptCharacterLimit);
 	if (sources.length > 1 && !facts.combinesImages)
 		throw invalidField([order.param], `"${model.id}" takes one picture`, "too_big");
-	const looked = await isChecked(order.safeMode, parts);
-	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const looked = await isChecked(order.safeMode, deps);
+	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = editLines(model, choices, sources.length);
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({
 				call,
@@ -62,7 +62,7 @@ export async function admitEdit(order: EditOrder, call: Call, parts: ImageDeps):
 				failure: "IMAGE_EDIT_ERROR",
 				places: sources.map(({ path }) => path),
 			});
-			return work.answer(() => new Edit(order, call, parts, work).made(looked));
+			return work.answer(() => new Edit(order, call, deps, work).made(looked));
 		},
 	};
 }
@@ -84,34 +84,34 @@ interface Edited {
 class Edit {
 	readonly #order: EditOrder;
 	readonly #call: Call;
-	readonly #parts: ImageDeps;
+	readonly #deps: ImageDeps;
 	readonly #work: ImageWork;
 
-	constructor(order: EditOrder, call: Call, parts: ImageDeps, work: ImageWork) {
+	constructor(order: EditOrder, call: Call, deps: ImageDeps, work: ImageWork) {
 		this.#order = order;
 		this.#call = call;
-		this.#parts = parts;
+		this.#deps = deps;
 		this.#work = work;
 	}
 
 	async made(looked: boolean): Promise<ImageWorkResult> {
 		const { sources, model, answer } = this.#order;
 		const { signal } = this.#call;
-		const bytes = await gather(sources, this.#parts, this.#call);
+		const bytes = await gather(sources, this.#deps, this.#call);
 		const { picture, ...by } = await byMakers(
 			makersOf(model.targets),
 			signal,
 			() => this.#here(bytes),
 			() => this.#there(bytes),
 		);
-		const safe = await safePicture(picture, looked, this.#parts, this.#call);
+		const safe = await safePicture(picture, looked, this.#deps, this.#call);
 		Object.assign(this.#call.headers, safetyHeaders(safe.isBlurred));
 		return { answer: await answer(safe.picture), ...by };
 	}
 
 	async #here(images: readonly Uint8Array[]): Promise<Edited> {
 		const { prompt, choices, exactSize } = this.#order;
-		const engine = engineOf(this.#parts);
+		const engine = engineOf(this.#deps);
 		const { format } = choices;
 		const edited = await engine.localEdit({ prompt, images, output: { format } }, this.#call);
 		const picture = exactSize === null ? edited : await engine.finish(edited.bytes, { format, size: exactSize }, this.#call);
@@ -121,14 +121,14 @@ class Edit {
 	async #there(bytes: readonly Uint8Array[]): Promise<Edited> {
 		const { model, prompt, sources, choices, exactSize } = this.#order;
 		const { signal, requestId, tenant } = this.#call;
-		const pictures = await readPictures(sources, bytes, this.#parts, this.#call);
+		const pictures = await readPictures(sources, bytes, this.#deps, this.#call);
 		const [base] = pictures;
 		if (base === undefined) throw invalidField([this.#order.param], "is required");
 		const facts = model.image;
 		const ratio = resolvedRatio(choices.ratio, facts, exactSize ?? base);
 		const finish: FinishOptions =
 			exactSize === null ? finishOptions(facts, choices, ratio.size) : { format: choices.format, size: exactSize };
-		const answer = await this.#parts.upstreams.make({
+		const answer = await this.#deps.upstreams.make({
 			requestId,
 			tenant,
 			targets: makersOf(model.targets).servers,
@@ -143,7 +143,7 @@ class Edit {
 			signal,
 			onSent: this.#work.sent,
 		});
-		const picture = await finished(answer.pictures[0], finish, this.#parts, this.#call);
+		const picture = await finished(answer.pictures[0], finish, this.#deps, this.#call);
 		return { picture, upstream: answer.upstream, retries: answer.retries };
 	}
 }

@@ -8,12 +8,12 @@ import { engineOf } from "./safe-picture.ts";
 export async function finished(
 	bytes: Uint8Array | undefined,
 	options: FinishOptions,
-	parts: ImageDeps,
+	deps: ImageDeps,
 	requester: Requester,
 ): Promise<Picture> {
 	try {
 		if (bytes === undefined) throw new Error("the upstream made no picture");
-		return await engineOf(parts).finish(bytes, options, requester);
+		return await engineOf(deps).finish(bytes, options, requester);
 	} catch (error) {
 		if (error instanceof ApiError || requester.signal.aborted) throw error;
 		throw new ApiError("INFERENCE_FAILED", { cause: error });

@@ -37,23 +37,23 @@ export interface GenerateOrder {
 }
 
 /** The last checks, and what follows them. Throws the errors of docs/images.md. */
-export async function admitGenerate(order: GenerateOrder, call: Call, parts: ImageDeps): Promise<Admission> {
+export async function admitGenerate(order: GenerateOrder, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { model, resolution, quality, count } = order;
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	checkPrompt(order.prompt, model.image.promptCharacterLimit);
 	if (order.negativePrompt !== undefined) checkPrompt(order.negativePrompt, model.image.promptCharacterLimit, "negative_prompt");
-	engineOf(parts);
-	const looked = await isChecked(order.safeMode, parts);
-	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	engineOf(deps);
+	const looked = await isChecked(order.safeMode, deps);
+	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const lines = [{ sku: `${model.id}-image-unit`, units: count, picoPrice: imagePrice(model.image.prices, resolution, quality) }];
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "INFERENCE_FAILED", places: [] });
-			return work.answer(() => generated(order, call, parts, { work, looked }));
+			return work.answer(() => generated(order, call, deps, { work, looked }));
 		},
 	};
 }
@@ -61,13 +61,13 @@ export async function admitGenerate(order: GenerateOrder, call: Call, parts: Ima
 async function generated(
 	order: GenerateOrder,
 	call: Call,
-	parts: ImageDeps,
+	deps: ImageDeps,
 	{ work, looked }: { readonly work: ImageWork; readonly looked: boolean },
 ): Promise<ImageWorkResult> {
 	const startedMs = performance.now();
 	const { signal, requestId, tenant } = call;
 	const { model, sentPrompt, finish, ...wanted } = order;
-	const made = await parts.upstreams.make({
+	const made = await deps.upstreams.make({
 		requestId,
 		tenant,
 		targets: model.targets,
@@ -89,7 +89,7 @@ async function generated(
 	const pictures: Picture[] = [];
 	let isBlurred = false;
 	for (const bytes of made.pictures) {
-		const safe = await safePicture(await finished(bytes, finish, parts, call), looked, parts, call);
+		const safe = await safePicture(await finished(bytes, finish, deps, call), looked, deps, call);
 		pictures.push(safe.picture);
 		isBlurred ||= safe.isBlurred;
 	}

@@ -10,15 +10,15 @@ import { openAiImageEdits } from "./openai-edits/index.ts";
 import { imageStyles } from "./styles/index.ts";
 import { imageUpscale } from "./upscale/index.ts";
 
-export function imageRoutes(parts: ImageDeps): Endpoint[] {
+export function imageRoutes(deps: ImageDeps): Endpoint[] {
 	return [
-		imageEdit(parts),
-		imageMultiEdit(parts),
-		openAiImageEdits(parts),
-		imageGenerate(parts),
-		...openAiImageGenerations(parts),
-		imageUpscale(parts),
-		imageBackgroundRemove(parts),
+		imageEdit(deps),
+		imageMultiEdit(deps),
+		openAiImageEdits(deps),
+		imageGenerate(deps),
+		...openAiImageGenerations(deps),
+		imageUpscale(deps),
+		imageBackgroundRemove(deps),
 		imageStyles(),
 	];
 }

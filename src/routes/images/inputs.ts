@@ -12,18 +12,18 @@ export interface ReadPicture extends InputPicture {
 }
 
 /** The bytes of all pictures as they came, in their order; addresses are read at once. */
-export function gather(sources: readonly PictureSource[], parts: ImageDeps, requester: Requester): Promise<Uint8Array[]> {
-	return Promise.all(sources.map((source) => bytesOf(source, parts, requester)));
+export function gather(sources: readonly PictureSource[], deps: ImageDeps, requester: Requester): Promise<Uint8Array[]> {
+	return Promise.all(sources.map((source) => bytesOf(source, deps, requester)));
 }
 
 /** The pictures as a server can take them, one after the other. Throws ImageFault that says which one is at fault. */
 export async function readPictures(
 	sources: readonly PictureSource[],
 	bytes: readonly Uint8Array[],
-	parts: ImageDeps,
+	deps: ImageDeps,
 	requester: Requester,
 ): Promise<ReadPicture[]> {
-	const engine = engineOf(parts);
+	const engine = engineOf(deps);
 	const pictures: ReadPicture[] = [];
 	for (const [index, { role }] of sources.entries()) {
 		const picture = await numbered(index, () => engine.normalise(bytes[index] ?? new Uint8Array(0), requester));

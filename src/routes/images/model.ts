@@ -8,8 +8,8 @@ import type { ImageDeps } from "./deps.ts";
  * The model of a free name; the end of one that is retired is told.
  * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL, MODEL_REMOVED; MODEL_OFFLINE also for known models that are not listed
  */
-export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, parts: ImageDeps): ModelOf<T> {
-	const catalog = parts.catalog();
+export function pictureModel<T extends "inpaint" | "image">(ref: string, type: T, call: Call, deps: ImageDeps): ModelOf<T> {
+	const catalog = deps.catalog();
 	if (catalog.isUnlisted(ref, type)) return catalog.own(ref, type, call.admittedAtMs);
 	const { model, remappedFrom } = catalog.resolve(ref, type, call.admittedAtMs);
 	Object.assign(call.headers, catalog.deprecationHeaders(model, call.admittedAtMs, remappedFrom));

@@ -15,10 +15,10 @@ export function engineOf({ engine }: Pick<ImageDeps, "engine">): ImageEngine {
  * True where what goes out is to be looked at: unless the caller wants it otherwise and the operator allows that.
  * @throws ApiError MODEL_OFFLINE where nothing can look at it yet: no picture is made then that could not be sent
  */
-export async function isChecked(asked: boolean | undefined, parts: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
-	const { safeMode } = parts.config().images;
+export async function isChecked(asked: boolean | undefined, deps: Pick<ImageDeps, "engine" | "config">): Promise<boolean> {
+	const { safeMode } = deps.config().images;
 	if (asked === false && safeMode.optional) return false;
-	const engine = engineOf(parts);
+	const engine = engineOf(deps);
 	const state = await engine.scorerState();
 	if (state.state === "ready") return true;
 	engine.prefetch();
@@ -35,13 +35,13 @@ export interface SafePicture {
 export async function safePicture(
 	picture: Picture,
 	looked: boolean,
-	parts: ImageDeps,
+	deps: ImageDeps,
 	requester: Requester,
 ): Promise<SafePicture> {
 	if (!looked) return { picture, isBlurred: false };
-	const engine = engineOf(parts);
+	const engine = engineOf(deps);
 	const score = await engine.score(picture.bytes, requester);
-	if (score <= parts.config().images.safeMode.threshold) return { picture, isBlurred: false };
+	if (score <= deps.config().images.safeMode.threshold) return { picture, isBlurred: false };
 	const format = picture.mediaType === "image/png" ? "png" : picture.mediaType === "image/webp" ? "webp" : "jpeg";
 	return { picture: await engine.blur(picture.bytes, { format }, requester), isBlurred: true };
 }

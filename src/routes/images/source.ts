@@ -46,11 +46,11 @@ export async function inlineSource(text: string, long: LongStrings, path: Path):
  * The bytes of a picture. An address is read now: it has to be public, at the connection and at each redirect.
  * @throws ApiError INVALID_REQUEST for an address that cannot be read, PAYLOAD_TOO_LARGE; what the requester's signal aborts with
  */
-export async function bytesOf({ from, path }: PictureSource, parts: ImageDeps, requester: Requester): Promise<Uint8Array> {
+export async function bytesOf({ from, path }: PictureSource, deps: ImageDeps, requester: Requester): Promise<Uint8Array> {
 	if ("bytes" in from) return from.bytes;
 	try {
 		return (
-			await parts.fetchPublic.read(from.url, {
+			await deps.fetchPublic.read(from.url, {
 				tenant: requester.tenant,
 				signal: requester.signal,
 				maxBytes: MAX_FILE_BYTES,

@@ -3,15 +3,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { HELLO } from "../../../test/support/chat-bodies.ts";
 import { type PricedGateway, startPricedGateway } from "../../../test/support/priced-gateway.ts";
 
-let bed: PricedGateway;
+let fixture: PricedGateway;
 beforeAll(async () => {
-	bed = await startPricedGateway();
+	fixture = await startPricedGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
-const ask = (part: object) => bed.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages: HELLO, ...part });
+const ask = (part: object) =>
+	fixture.gate.call("POST", "/messages", { model: "priced", max_tokens: 50, messages: HELLO, ...part });
 const sentTools = () =>
-	(bed.upstream.requests.at(-1)?.body.tools ?? []) as {
+	(fixture.upstream.requests.at(-1)?.body.tools ?? []) as {
 		readonly function: {
 			readonly name: string;
 			readonly parameters: { readonly properties: Record<string, { enum?: string[] }> };
@@ -34,7 +35,7 @@ test.each([
 ])("%j is a function with its documented input, and comes back as its call", async (tool, inputs) => {
 	const call = { id: "call_1", type: "function", function: { name: tool.name, arguments: '{"command":"ls"}' } };
 	const message = { role: "assistant", content: null, tool_calls: [call] };
-	bed.upstream.next({
+	fixture.upstream.next({
 		raw: JSON.stringify({ object: "chat.completion", choices: [{ index: 0, message, finish_reason: "tool_calls" }] }),
 	});
 	const answer = await ask({ tools: [tool], tool_choice: { type: "tool", name: tool.name } });
@@ -81,7 +82,7 @@ test.each(["web_fetch_20250910", "code_execution_20250825", "tool_search_tool_re
 		expect(sentTools().map((tool) => tool.function.name)).toEqual(["f"]);
 		const alone = await ask({ tools: [{ type, name: "hosted" }], tool_choice: { type: "auto" } });
 		expect([alone.status, alone.headers.get("x-service-ignored")]).toEqual([200, `tools[0] (${type})`]);
-		expect(bed.upstream.requests.at(-1)?.body).not.toHaveProperty("tools");
+		expect(fixture.upstream.requests.at(-1)?.body).not.toHaveProperty("tools");
 	},
 );
 
@@ -95,7 +96,7 @@ test("a choice of a tool that is left out is refused", async () => {
 
 test("their tokens are counted", async () => {
 	const counted = async (tools: object[]) => {
-		const answer = await bed.gate.call("POST", "/messages/count_tokens", { model: "priced", messages: HELLO, tools });
+		const answer = await fixture.gate.call("POST", "/messages/count_tokens", { model: "priced", messages: HELLO, tools });
 		return ((await answer.json()) as { input_tokens: number }).input_tokens;
 	};
 	expect(await counted([{ type: "memory_20250818", name: "memory" }])).toBeGreaterThan((await counted([])) + 100);

@@ -33,7 +33,7 @@ const BYTES_PER_TOKEN = 4;
 
 const MEDIA_CODES = ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "TOO_MANY_TOKENS", "CHARACTER_NOT_FOUND"] as const;
 
-export function messages(parts: ChatDeps): Endpoint[] {
+export function messages(deps: ChatDeps): Endpoint[] {
 	return [
 		metered({
 			method: "POST",
@@ -54,12 +54,12 @@ export function messages(parts: ChatDeps): Endpoint[] {
 				description: "The message, or a stream of events as text/event-stream",
 				events: { name: "MessageEvent", schema: MessageEventSchema },
 			},
-			mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
-			minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
+			mayBeFree: () => hasFreeModel(deps.catalog(), "text"),
+			minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
 			async admit(input, call) {
 				const body = input.body as MessagesBody;
-				const { chat, asked } = read({ ...input, body }, call, parts);
-				return admitRenamed(chat.rename, () => admitChat(asked, call, parts, formOf(body, asked)));
+				const { chat, asked } = read({ ...input, body }, call, deps);
+				return admitRenamed(chat.rename, () => admitChat(asked, call, deps, formOf(body, asked)));
 			},
 		}),
 		plain({
@@ -73,13 +73,13 @@ export function messages(parts: ChatDeps): Endpoint[] {
 			anthropic: true,
 			callers: ["key", "wallet"],
 			listLimit: false,
-			minuteLimit: { subject: "messages-count-tokens", requests: () => parts.config().limits.listRequestsPerMinute },
+			minuteLimit: { subject: "messages-count-tokens", requests: () => deps.config().limits.listRequestsPerMinute },
 			body: { schema: CountTokensBodySchema, maxBytes: MAX_BODY_BYTES },
 			codes: ["MODEL_NOT_FOUND", "MODEL_REMOVED", "MODEL_OFFLINE", "INVALID_MODEL", ...MEDIA_CODES],
 			answer: { type: "application/json", schema: TokenCountSchema, description: "The count" },
 			async run(input, call) {
-				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, parts);
-				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call, parts));
+				const { chat, asked } = read({ ...input, body: input.body as CountTokensBody }, call, deps);
+				const tokens = await withRenamedFields(chat.rename, () => countPrompt(asked, call, deps));
 				return json({ input_tokens: tokens });
 			},
 		}),
@@ -89,10 +89,10 @@ export function messages(parts: ChatDeps): Endpoint[] {
 function read(
 	{ body, raw, long }: Pick<Input<MessagesBody | CountTokensBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
-	parts: ChatDeps,
+	deps: ChatDeps,
 ): { readonly chat: MessagesChat; readonly asked: ChatInput } {
 	refuseDeepNesting(raw);
-	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	const { model } = deps.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (call.caller !== null) checkModelRule(call.caller, model.id);
 	const chat = chatRequest(body, model, long);
 	reportIgnored(call, chat.ignored);

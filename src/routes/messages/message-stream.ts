@@ -14,7 +14,7 @@ import { contentBlock, isRedacted, messageObject, openingMembers, ownMembers, st
 
 const PING = sse("ping", {});
 
-export interface MessageStreamInputs {
+export interface MessageStreamOptions {
 	readonly stopSequences: readonly string[];
 	/** An estimate for the beginning, when nobody has counted yet. */
 	readonly promptTokens: () => number;
@@ -24,11 +24,11 @@ export interface MessageStreamInputs {
 export class MessageStream implements StreamForm, AssistantOutputListener {
 	readonly ping = PING;
 	readonly #session: ChatSession;
-	readonly #inputs: MessageStreamInputs;
+	readonly #inputs: MessageStreamOptions;
 	readonly #reader: AssistantOutputReader;
 	#begun = false;
 
-	constructor(session: ChatSession, inputs: MessageStreamInputs) {
+	constructor(session: ChatSession, inputs: MessageStreamOptions) {
 		this.#session = session;
 		this.#inputs = inputs;
 		this.#reader = new AssistantOutputReader(this, (number) => `toolu_${session.call.requestId}${number}`);

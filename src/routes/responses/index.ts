@@ -25,7 +25,7 @@ import { wholeResponse } from "./whole-response.ts";
 
 const MAX_BODY_BYTES = 72 * 1_048_576;
 
-export function responses(parts: ChatDeps): Endpoint {
+export function responses(deps: ChatDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/responses",
@@ -44,20 +44,20 @@ export function responses(parts: ChatDeps): Endpoint {
 			description: "The response, or a stream of events as text/event-stream",
 			events: { name: "ResponseEvent", schema: ResponseEventSchema },
 		},
-		mayBeFree: () => hasFreeModel(parts.catalog(), "text"),
-		minuteWindow: () => ({ subject: null, limit: parts.config().limits.default }),
-		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "text"),
+		minuteWindow: () => ({ subject: null, limit: deps.config().limits.default }),
+		admit: (input, call) => admitResponse({ ...input, body: input.body as ResponsesBody }, call, deps),
 	});
 }
 
 async function admitResponse(
 	{ body, raw, long }: Pick<Input<ResponsesBody, unknown>, "body" | "raw" | "long">,
 	call: Call,
-	parts: ChatDeps,
+	deps: ChatDeps,
 ): Promise<Admission> {
 	refuseDeepNesting(raw);
 	refuseLongEcho(body, long, raw.length);
-	const { model } = parts.catalog().resolve(body.model, "text", call.admittedAtMs);
+	const { model } = deps.catalog().resolve(body.model, "text", call.admittedAtMs);
 	if (model.capabilities.supportsE2EE)
 		throw invalidField(
 			["model"],
@@ -66,7 +66,7 @@ async function admitResponse(
 		);
 	const chat = chatRequest(body, long);
 	reportIgnored(call, chat.ignored);
-	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, parts, formOf(body, chat.tools, long)));
+	return admitRenamed(chat.rename, () => admitChat(chatInput(chat.body, long), call, deps, formOf(body, chat.tools, long)));
 }
 
 function formOf(request: ResponsesBody, tools: ClientTools, long: LongStrings): AnswerForm {

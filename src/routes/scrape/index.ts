@@ -4,11 +4,11 @@
  */
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { ScrapeAnswerSchema, type ScrapeBody, ScrapeSchema } from "./schema.ts";
-import { admitPage, type ScrapeParts } from "./scrape.ts";
+import { admitPage, type ScrapeDeps } from "./scrape.ts";
 
 const MAX_BODY_BYTES = 65_536;
 
-export function scrape(parts: ScrapeParts): Endpoint {
+export function scrape(parts: ScrapeDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/augment/scrape",
@@ -27,4 +27,4 @@ export function scrape(parts: ScrapeParts): Endpoint {
 	});
 }
 
-export type { ScrapeParts } from "./scrape.ts";
+export type { ScrapeDeps } from "./scrape.ts";

@@ -10,14 +10,14 @@ import { flatPriced } from "../../server/flat-price.ts";
 import type { ScrapeBody } from "./schema.ts";
 
 /** What reading a page works with: handed in once; functions where a reload changes the answer. */
-export interface ScrapeParts {
+export interface ScrapeDeps {
 	readonly budgets: Budgets;
 	readonly pages: PageReader;
 	readonly config: () => Config;
 }
 
 /** One page: held at its price, read, and posted where it gave a text. */
-export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeParts): Admission {
+export function admitPage({ url }: ScrapeBody, call: Call, parts: ScrapeDeps): Admission {
 	if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw invalidField(["url"], "must be an absolute http or https URL");
 	const { web, limits } = parts.config();
 	const picoPrice = callPrice(web.pricePerPageUsd);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 import { type ScriptedSearch, startScriptedSearch } from "../../../test/support/scripted-search.ts";
-import { PRICE, send } from "./search.test-support.ts";
+import { PRICE, send } from "./testing/search.ts";
 
 let scripted: ScriptedSearch;
 let gate: RunningGateway;

@@ -4,11 +4,11 @@
  */
 import { type Endpoint, metered } from "../../server/endpoint.ts";
 import { SearchAnswerSchema, type SearchBody, SearchSchema } from "./schema.ts";
-import { admitSearch, type SearchParts } from "./search.ts";
+import { admitSearch, type SearchDeps } from "./search.ts";
 
 const MAX_BODY_BYTES = 65_536;
 
-export function search(parts: SearchParts): Endpoint {
+export function search(parts: SearchDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/augment/search",
@@ -27,4 +27,4 @@ export function search(parts: SearchParts): Endpoint {
 	});
 }
 
-export type { SearchParts } from "./search.ts";
+export type { SearchDeps } from "./search.ts";

@@ -55,7 +55,7 @@ const SignatureSchema = named(
 	),
 );
 
-export interface TeeParts {
+export interface TeeDeps {
 	readonly catalog: () => Catalog;
 	readonly attestations: Attestations;
 	readonly receipts: Receipts;
@@ -64,7 +64,7 @@ export interface TeeParts {
 
 const common = { method: "GET", tag: "Sealed chat", openAi: false, callers: ["key"], listLimit: true } as const;
 
-export function teeRoutes(parts: TeeParts): Endpoint[] {
+export function teeRoutes(parts: TeeDeps): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -115,7 +115,7 @@ function unknownCompletion(): ApiError {
 }
 
 /** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */
-function attesting(name: string, { caller }: Call, { catalog, now }: TeeParts): TextModel {
+function attesting(name: string, { caller }: Call, { catalog, now }: TeeDeps): TextModel {
 	const { model } = catalog().resolve(name, "text", now());
 	if (caller !== null) checkModelRule(caller, model.id);
 	if (!model.capabilities.supportsTeeAttestation) throw invalidField(["model"], `${model.id} proves nothing of what it runs in`);

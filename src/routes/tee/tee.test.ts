@@ -7,19 +7,19 @@ import { type SealedGateway, startSealedGateway, user } from "../../../test/supp
 
 const nonce = () => randomBytes(32).toString("hex");
 
-let bed: SealedGateway;
+let fixture: SealedGateway;
 let one: AttestingUpstream;
 let two: AttestingUpstream;
 let gate: RunningGateway;
 let client: SealedClient;
 
 beforeAll(async () => {
-	bed = await startSealedGateway();
-	({ one, two, gate, client } = bed);
+	fixture = await startSealedGateway();
+	({ one, two, gate, client } = fixture);
 });
-afterEach(() => bed.reset());
+afterEach(() => fixture.reset());
 afterAll(async () => {
-	expect(await bed.stop()).toEqual({ holdsOpen: 0, findings: [] });
+	expect(await fixture.stop()).toEqual({ holdsOpen: 0, findings: [] });
 });
 
 describe("GET /tee/attestation", () => {
@@ -90,7 +90,7 @@ describe("GET /tee/signature", () => {
 	});
 
 	test("asks the server that answered", async () => {
-		const both = await bed.clientOf("e2ee-two");
+		const both = await fixture.clientOf("e2ee-two");
 		two.behave({ signatureStatus: 500 });
 		const { id } = await both.ask(user("sign this"));
 		expect((await both.signature(id)).status).toBe(200);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
-import { PRICE, sample, sendFile } from "./parser.test-support.ts";
+import { PRICE, sample, sendFile } from "./testing/parser.ts";
 
 let gate: RunningGateway;
 beforeAll(async () => {

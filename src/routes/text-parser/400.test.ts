@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
 import { zipFile } from "../../../test/support/zip-file.ts";
-import { sample, sendFile } from "./parser.test-support.ts";
+import { sample, sendFile } from "./testing/parser.ts";
 
 let gate: RunningGateway;
 beforeAll(async () => {

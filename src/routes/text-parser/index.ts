@@ -4,14 +4,14 @@
  */
 import Type from "typebox";
 import { type Endpoint, metered } from "../../server/endpoint.ts";
-import { admitFile, type TextParserParts } from "./parse.ts";
+import { admitFile, type TextParserDeps } from "./parse.ts";
 import { TextParserAnswerSchema, type TextParserBody, TextParserSchema } from "./schema.ts";
 
 const MAX_FILE_BYTES = 26_214_400;
 /** What a form adds. */
 const FORM_BYTES = 65_536;
 
-export function textParser(parts: TextParserParts): Endpoint {
+export function textParser(parts: TextParserDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/augment/text-parser",
@@ -43,4 +43,4 @@ export function textParser(parts: TextParserParts): Endpoint {
 	});
 }
 
-export type { TextParserParts } from "./parse.ts";
+export type { TextParserDeps } from "./parse.ts";

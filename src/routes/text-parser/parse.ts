@@ -9,7 +9,7 @@ import { flatPriced } from "../../server/flat-price.ts";
 import type { TextParserBody } from "./schema.ts";
 
 /** What the text parser works with: handed in once; functions where a reload changes the answer. */
-export interface TextParserParts {
+export interface TextParserDeps {
 	readonly budgets: Budgets;
 	readonly documents: DocumentReader;
 	readonly countTokens: (text: string, tenant: string) => Promise<number>;
@@ -19,7 +19,7 @@ export interface TextParserParts {
 const WINDOW = "text-parser";
 
 /** One file: held at its price, read, and posted where it gave a text. */
-export function admitFile({ body, file }: Input<TextParserBody, unknown>, call: Call, parts: TextParserParts): Admission {
+export function admitFile({ body, file }: Input<TextParserBody, unknown>, call: Call, parts: TextParserDeps): Admission {
 	if (file === null) throw invalidField(["file"], "is required: the document, as a file");
 	const { documents, limits } = parts.config();
 	const picoPrice = callPrice(documents.pricePerFileUsd);

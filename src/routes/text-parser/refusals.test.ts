@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RunningGateway, startGateway } from "../../../test/support/running-gateway.ts";
-import { sendFile } from "./parser.test-support.ts";
+import { sendFile } from "./testing/parser.ts";
 
 let gate: RunningGateway;
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 
-export interface BalanceRouteParts {
+export interface WalletBalanceDeps {
 	readonly statements: Statements;
 	readonly limits: () => TopUpLimits;
 	readonly readsPerMinute: () => number;
@@ -33,7 +33,7 @@ const WalletBalanceSchema = named(
 	}),
 );
 
-export function walletBalanceRoute(parts: BalanceRouteParts): Endpoint {
+export function walletBalanceRoute(parts: WalletBalanceDeps): Endpoint {
 	return plain({
 		method: "GET",
 		path: "/x402/balance/:walletAddress",
@@ -51,7 +51,7 @@ export function walletBalanceRoute(parts: BalanceRouteParts): Endpoint {
 	});
 }
 
-async function walletBalance(address: string, call: Call, { statements, limits }: BalanceRouteParts): Promise<Answer> {
+async function walletBalance(address: string, call: Call, { statements, limits }: WalletBalanceDeps): Promise<Answer> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const wallet = checkOwnWallet(caller, address);

@@ -4,14 +4,14 @@ import { until } from "../../../test/support/until.ts";
 import { startWalletGateway, type WalletGateway } from "../../../test/support/wallet-gateway.ts";
 import { testSolanaWallet, testWallet } from "../../../test/support/wallets.ts";
 
-let bed: WalletGateway;
+let fixture: WalletGateway;
 beforeAll(async () => {
-	bed = await startWalletGateway({ config: { limits: { failedRequests: 0 } } });
+	fixture = await startWalletGateway({ config: { limits: { failedRequests: 0 } } });
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 test("400 where the path names no wallet", async () => {
-	const signedIn = await testWallet().signIn(bed.gate.url);
+	const signedIn = await testWallet().signIn(fixture.gate.url);
 	for (const path of [
 		"0x",
 		`0x${"1".repeat(39)}`,
@@ -20,7 +20,7 @@ test("400 where the path names no wallet", async () => {
 		"1".repeat(31),
 		"0".repeat(40),
 	]) {
-		const answer = await bed.get(`/x402/balance/${path}`, signedIn);
+		const answer = await fixture.get(`/x402/balance/${path}`, signedIn);
 		expect(answer.status).toBe(400);
 		expect(await answer.json()).toMatchObject({ code: "INVALID_REQUEST", issues: [{ path: ["walletAddress"] }] });
 	}
@@ -28,27 +28,27 @@ test("400 where the path names no wallet", async () => {
 
 test("403 for the wallet of another, on any chain", async () => {
 	const wallet = testWallet();
-	const signedIn = await wallet.signIn(bed.gate.url);
+	const signedIn = await wallet.signIn(fixture.gate.url);
 	for (const other of [testWallet().address, testSolanaWallet().address]) {
-		const answer = await bed.get(`/x402/balance/${other}`, signedIn);
+		const answer = await fixture.get(`/x402/balance/${other}`, signedIn);
 		expect(answer.status).toBe(403);
 		expect(await answer.json()).toMatchObject({ code: "X402_WALLET_MISMATCH" });
 	}
-	expect((await bed.get(`/x402/balance/${wallet.address}`, testSolanaWallet().signIn(bed.gate.url))).status).toBe(403);
+	expect((await fixture.get(`/x402/balance/${wallet.address}`, testSolanaWallet().signIn(fixture.gate.url))).status).toBe(403);
 });
 
 test("403 where the wallet's account is disabled", async () => {
 	const wallet = testWallet();
-	const accountId = await bed.fund(wallet, "5");
-	const signedIn = await wallet.signIn(bed.gate.url);
-	await disableAccount(bed.gate.admin, accountId);
-	await until(async () => (await bed.get(`/x402/balance/${wallet.address}`, signedIn)).status === 403, "the refusal");
-	const answer = await bed.get(`/x402/balance/${wallet.address}`, signedIn);
+	const accountId = await fixture.fund(wallet, "5");
+	const signedIn = await wallet.signIn(fixture.gate.url);
+	await disableAccount(fixture.gate.admin, accountId);
+	await until(async () => (await fixture.get(`/x402/balance/${wallet.address}`, signedIn)).status === 403, "the refusal");
+	const answer = await fixture.get(`/x402/balance/${wallet.address}`, signedIn);
 	expect(await answer.json()).toMatchObject({ code: "API_ACCESS_DISABLED" });
 });
 
 test("405 for another method, with those that are taken", async () => {
-	const answer = await bed.post(`/x402/balance/${testWallet().address}`);
+	const answer = await fixture.post(`/x402/balance/${testWallet().address}`);
 	expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
 });
 

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { decoded, type PayingGateway, startPayingGateway } from "../../../test/support/paying-gateway.ts";
 import { BASE, base64 } from "../../../test/support/usdc-chain.ts";
 
-let bed: PayingGateway;
+let fixture: PayingGateway;
 beforeAll(async () => {
-	bed = await startPayingGateway();
+	fixture = await startPayingGateway();
 });
 afterAll(async () => {
-	const { sum } = await bed.gate.admin.db
+	const { sum } = await fixture.gate.admin.db
 		.selectFrom("top_ups")
 		.select(({ fn }) => fn.sum<bigint>("amount").as("sum"))
 		.where("state", "=", "credited")
 		.executeTakeFirstOrThrow();
-	expect(Number(sum)).toBe(await bed.received());
-	await bed.stop();
+	expect(Number(sum)).toBe(await fixture.received());
+	await fixture.stop();
 });
 
 interface Credited {
@@ -27,8 +27,8 @@ interface Credited {
 }
 
 test("credits the payer what was signed, with PAYMENT-RESPONSE; the next payment adds to it", async () => {
-	const payer = await bed.payer();
-	const answer = await bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": await bed.payment(payer, { usd: 12.34 }) });
+	const payer = await fixture.payer();
+	const answer = await fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": await fixture.payment(payer, { usd: 12.34 }) });
 	expect(answer.status).toBe(200);
 	const { success, data } = (await answer.json()) as Credited;
 	expect(success).toBe(true);
@@ -46,25 +46,27 @@ test("credits the payer what was signed, with PAYMENT-RESPONSE; the next payment
 	});
 	expect(answer.headers.get("x-payment-response")).toBeNull();
 	expect(answer.headers.get("idempotent-replayed")).toBeNull();
-	const second = await bed.post("/x402/top-up", { "X-402-Payment": await bed.payment(payer) });
+	const second = await fixture.post("/x402/top-up", { "X-402-Payment": await fixture.payment(payer) });
 	expect(await second.json()).toMatchObject({ data: { amountCredited: 5, newBalance: 17.34 } });
 });
 
 test("the same header again is answered as the first time, whatever was spent since, and credits nothing", async () => {
-	const payer = await bed.payer();
-	const header = await bed.payment(payer);
-	const first = await bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": header });
+	const payer = await fixture.payer();
+	const header = await fixture.payment(payer);
+	const first = await fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": header });
 	const body = (await first.json()) as Credited;
-	const signedIn = await payer.signIn(bed.gate.url);
-	expect((await bed.rpc(signedIn)).status).toBe(200);
+	const signedIn = await payer.signIn(fixture.gate.url);
+	expect((await fixture.rpc(signedIn)).status).toBe(200);
 	for (const name of ["PAYMENT-SIGNATURE", "X-402-Payment", "X-PAYMENT"]) {
-		const again = await bed.post("/x402/top-up", { [name]: header });
+		const again = await fixture.post("/x402/top-up", { [name]: header });
 		expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
 		expect(await again.json()).toEqual(body);
 	}
-	const { data } = (await (await bed.get(`/x402/balance/${payer.address}`, signedIn)).json()) as { data: { balanceUsd: number } };
+	const { data } = (await (await fixture.get(`/x402/balance/${payer.address}`, signedIn)).json()) as {
+		data: { balanceUsd: number };
+	};
 	expect(data.balanceUsd).toBe(4.9999875);
-	const history = await bed.get(`/x402/transactions/${payer.address}`, signedIn);
+	const history = await fixture.get(`/x402/transactions/${payer.address}`, signedIn);
 	const { transactions } = ((await history.json()) as { data: { transactions: { type: string; amount: number }[] } }).data;
 	expect(transactions.map(({ type, amount }) => [type, amount])).toEqual([
 		["CHARGE", -0.0000125],
@@ -73,21 +75,23 @@ test("the same header again is answered as the first time, whatever was spent si
 });
 
 test("ten at once with one header get one credit, and all the same answer", async () => {
-	const payer = await bed.payer();
-	const header = await bed.payment(payer);
-	const answers = await Promise.all(Array.from({ length: 10 }, () => bed.post("/x402/top-up", { "PAYMENT-SIGNATURE": header })));
+	const payer = await fixture.payer();
+	const header = await fixture.payment(payer);
+	const answers = await Promise.all(
+		Array.from({ length: 10 }, () => fixture.post("/x402/top-up", { "PAYMENT-SIGNATURE": header })),
+	);
 	expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
 	const bodies = await Promise.all(answers.map((answer) => answer.text()));
 	expect(new Set(bodies).size).toBe(1);
 	expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).toHaveLength(1);
-	expect(await bed.usdc.balance(payer.address)).toBe(995_000_000);
+	expect(await fixture.usdc.balance(payer.address)).toBe(995_000_000);
 });
 
 test("reads version 1, and version 2 in the fields of version 1, under X-PAYMENT", async () => {
 	for (const x402Version of [1, 2]) {
-		const payer = await bed.payer();
-		const payload = await bed.usdc.sign(payer.account, bed.payTo);
-		const answer = await bed.post("/x402/top-up", {
+		const payer = await fixture.payer();
+		const payload = await fixture.usdc.sign(payer.account, fixture.payTo);
+		const answer = await fixture.post("/x402/top-up", {
 			"X-PAYMENT": base64({ x402Version, scheme: "exact", network: "base", payload }),
 		});
 		expect(answer.status).toBe(200);
@@ -97,9 +101,9 @@ test("reads version 1, and version 2 in the fields of version 1, under X-PAYMENT
 });
 
 test("needs no key and no sign-in, and ignores those that come", async () => {
-	const payer = await bed.payer();
-	const answer = await bed.post("/x402/top-up", {
-		"PAYMENT-SIGNATURE": await bed.payment(payer),
+	const payer = await fixture.payer();
+	const answer = await fixture.post("/x402/top-up", {
+		"PAYMENT-SIGNATURE": await fixture.payment(payer),
 		"X-Sign-In-With-X": "nonsense",
 		authorization: "Bearer nonsense",
 	});

@@ -20,7 +20,7 @@ export { type FailedPayment, failedPayment, invalidPayment, paymentOf } from "./
 export { headerOf, paymentResponseHeaders } from "./payment-headers.ts";
 export { takePayment } from "./take-payment.ts";
 
-export interface TopUpRouteParts {
+export interface TopUpDeps {
 	/** null: nothing is configured to receive money. */
 	readonly desk: TopUpService | null;
 	readonly addresses: AddressWindows;
@@ -51,7 +51,7 @@ const TopUpSchema = named(
 	}),
 );
 
-export function topUpRoute(parts: TopUpRouteParts): Endpoint {
+export function topUpRoute(parts: TopUpDeps): Endpoint {
 	return plain({
 		method: "POST",
 		path: "/x402/top-up",
@@ -79,7 +79,7 @@ export function topUpRoute(parts: TopUpRouteParts): Endpoint {
 	});
 }
 
-async function topUp(query: TopUpQuery, call: Call, parts: TopUpRouteParts): Promise<Answer> {
+async function topUp(query: TopUpQuery, call: Call, parts: TopUpDeps): Promise<Answer> {
 	const { desk, addresses, topUpsPerMinute } = parts;
 	call.rate = addresses.take(call.address, TOP_UP_WINDOW, topUpsPerMinute());
 	if (desk === null) throw new ApiError("X402_NOT_CONFIGURED");

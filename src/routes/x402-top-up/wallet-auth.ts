@@ -27,18 +27,18 @@ const SIGN_IN_HEADERS = { header: "SIGN-IN-WITH-X", legacyHeader: "X-Sign-In-Wit
 
 /** How wallets come in (docs/wallets.md): by a signature, by paying for the request; and what they get that have to pay. */
 export class X402WalletAuth implements WalletAuth {
-	readonly #parts: X402WalletAuthDeps;
+	readonly #deps: X402WalletAuthDeps;
 
-	constructor(parts: X402WalletAuthDeps) {
-		this.#parts = parts;
+	constructor(deps: X402WalletAuthDeps) {
+		this.#deps = deps;
 	}
 
 	signedIn(call: Call): SignedInWallet | null | Promise<SignedInWallet | null> {
-		return this.#parts.signIn.signedIn(call.request, () => call.address);
+		return this.#deps.signIn.signedIn(call.request, () => call.address);
 	}
 
 	paying(call: Call): SignedInWallet | null | Promise<SignedInWallet | null> {
-		const { desk, addresses, topUpsPerMinute } = this.#parts;
+		const { desk, addresses, topUpsPerMinute } = this.#deps;
 		if (desk === null) return null;
 		const payment = paymentOf(desk, call.request);
 		if (payment === null) return null;
@@ -61,13 +61,13 @@ export class X402WalletAuth implements WalletAuth {
 	}
 
 	offer(call: Call): ApiError | null {
-		const { desk } = this.#parts;
+		const { desk } = this.#deps;
 		const error = `Payment required: send an API key, sign in with a wallet, or pay one of the offers for a wallet's balance`;
 		return desk === null ? null : this.#offer(call, desk, error, {});
 	}
 
 	topUpNeeded(call: Call, wallet: Caller, error: ApiError): ApiError {
-		const { desk } = this.#parts;
+		const { desk } = this.#deps;
 		const { retryAfterSeconds, param } = error.options;
 		const kept = {
 			...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
@@ -134,7 +134,7 @@ export class X402WalletAuth implements WalletAuth {
 		desk: TopUpService,
 		error: string,
 	): { readonly challenge: SignInChallenge; readonly required: PaymentRequired; readonly header: string } {
-		const challenge = this.#parts.signIn.challenge(call.request.url);
+		const challenge = this.#deps.signIn.challenge(call.request.url);
 		const required = desk.offers.v2(this.#wanted(call, desk, error, challenge));
 		return { challenge, required, header: headerOf(required) };
 	}

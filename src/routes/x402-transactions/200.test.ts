@@ -3,11 +3,11 @@ import { refund } from "../../../src/store/admin.ts";
 import { CHAT_MODEL, RPC_CALL_NANO, startWalletGateway, type WalletGateway } from "../../../test/support/wallet-gateway.ts";
 import { testWallet } from "../../../test/support/wallets.ts";
 
-let bed: WalletGateway;
+let fixture: WalletGateway;
 beforeAll(async () => {
-	bed = await startWalletGateway();
+	fixture = await startWalletGateway();
 });
-afterAll(() => bed.stop());
+afterAll(() => fixture.stop());
 
 interface Entry {
 	readonly id: string;
@@ -26,7 +26,7 @@ interface Page {
 }
 
 async function page(address: string, headers: Record<string, string>, query = ""): Promise<Page> {
-	const answer = await bed.get(`/x402/transactions/${address}${query}`, headers);
+	const answer = await fixture.get(`/x402/transactions/${address}${query}`, headers);
 	expect(answer.status).toBe(200);
 	const body = (await answer.json()) as { success: boolean; data: Page };
 	expect(body.success).toBe(true);
@@ -37,7 +37,7 @@ const nano = (usd: number) => Math.round(usd * 1e9);
 
 test("a wallet that never topped up has no history", async () => {
 	const wallet = testWallet();
-	expect(await page(wallet.address, await wallet.signIn(bed.gate.url))).toEqual({
+	expect(await page(wallet.address, await wallet.signIn(fixture.gate.url))).toEqual({
 		walletAddress: wallet.address.toLowerCase(),
 		currentBalance: 0,
 		transactions: [],
@@ -47,14 +47,14 @@ test("a wallet that never topped up has no history", async () => {
 
 test("charges and refunds stand in it newest first, with the request and the model, and add up to the balance", async () => {
 	const wallet = testWallet();
-	await bed.fund(wallet, "5");
-	const signedIn = await wallet.signIn(bed.gate.url);
-	const called = await bed.rpc(signedIn);
-	const chatted = await bed.chat(signedIn, 200);
+	await fixture.fund(wallet, "5");
+	const signedIn = await wallet.signIn(fixture.gate.url);
+	const called = await fixture.rpc(signedIn);
+	const chatted = await fixture.chat(signedIn, 200);
 	expect([called.status, chatted.status]).toEqual([200, 200]);
 	const requestOf = (answer: Response) => answer.headers.get("x-request-id") ?? "";
-	await bed.gate.books.store.settled();
-	await refund(bed.gate.admin, { requestId: requestOf(called) });
+	await fixture.gate.books.store.settled();
+	await refund(fixture.gate.admin, { requestId: requestOf(called) });
 	const { currentBalance, transactions } = await page(wallet.address, signedIn);
 	expect(transactions.map(({ type, amount, requestId, modelId }) => [type, nano(amount), requestId, modelId])).toEqual([
 		["REFUND", RPC_CALL_NANO, requestOf(called), "crypto-rpc/ethereum-mainnet"],
@@ -76,11 +76,11 @@ test("charges and refunds stand in it newest first, with the request and the mod
 
 test("the ids of a wallet's entries tell nothing of what others did in between, and stay the same", async () => {
 	const [watching, other] = [testWallet(), testWallet()];
-	for (const wallet of [watching, other]) await bed.fund(wallet, "5");
-	const signedIn = await watching.signIn(bed.gate.url);
-	const call = async (headers: typeof signedIn) => void (await (await bed.rpc(headers)).arrayBuffer());
+	for (const wallet of [watching, other]) await fixture.fund(wallet, "5");
+	const signedIn = await watching.signIn(fixture.gate.url);
+	const call = async (headers: typeof signedIn) => void (await (await fixture.rpc(headers)).arrayBuffer());
 	await call(signedIn);
-	await call(await other.signIn(bed.gate.url));
+	await call(await other.signIn(fixture.gate.url));
 	await call(signedIn);
 	const idsOf = async () => (await page(watching.address, signedIn)).transactions.map(({ id }) => id);
 	const ids = await idsOf();
@@ -92,9 +92,9 @@ test("the ids of a wallet's entries tell nothing of what others did in between, 
 
 test("goes on where the page before ended; null and nothing are no offset", async () => {
 	const wallet = testWallet();
-	await bed.fund(wallet, "5");
-	const signedIn = await wallet.signIn(bed.gate.url);
-	for (let calls = 0; calls < 4; calls++) await (await bed.rpc(signedIn)).arrayBuffer();
+	await fixture.fund(wallet, "5");
+	const signedIn = await wallet.signIn(fixture.gate.url);
+	for (let calls = 0; calls < 4; calls++) await (await fixture.rpc(signedIn)).arrayBuffer();
 	const all = (await page(wallet.address, signedIn)).transactions.map(({ id }) => id);
 	expect(all).toHaveLength(5);
 	const first = await page(wallet.address, signedIn, "?limit=3");

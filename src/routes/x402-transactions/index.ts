@@ -11,7 +11,7 @@ import { named } from "../../schema/named-schema.ts";
 import type { Call } from "../../server/call.ts";
 import { type Answer, type Endpoint, json, plain } from "../../server/endpoint.ts";
 
-export interface TransactionRouteParts {
+export interface WalletTransactionsDeps {
 	readonly statements: Statements;
 	readonly readsPerMinute: () => number;
 }
@@ -49,7 +49,7 @@ const TransactionsSchema = named(
 	}),
 );
 
-export function walletTransactionsRoute(parts: TransactionRouteParts): Endpoint {
+export function walletTransactionsRoute(parts: WalletTransactionsDeps): Endpoint {
 	return plain({
 		method: "GET",
 		path: "/x402/transactions/:walletAddress",
@@ -72,7 +72,7 @@ async function transactions(
 	named: string,
 	{ limit = DEFAULT_LIMIT, offset = 0 }: TransactionQuery,
 	call: Call,
-	{ statements }: TransactionRouteParts,
+	{ statements }: WalletTransactionsDeps,
 ): Promise<Answer> {
 	const { identity, address } = checkOwnWallet(call.caller, named);
 	const { balance, entries, hasMore } = await statements.wallet({ identity, offset, limit });

@@ -63,7 +63,7 @@ type InTurn = Exclude<AtWork, { type: "minutes" }> | { readonly type: "catch-up"
 type CallInTurn = Extract<InTurn, { type: "call" }>;
 
 export class PostgresThread<On> {
-	readonly #parts: PostgresThreadDeps<On>;
+	readonly #deps: PostgresThreadDeps<On>;
 	readonly #send: (message: FromThread) => void;
 	readonly #watch: StoreMonitor<On>;
 	#boot: StoredEpoch;
@@ -83,23 +83,23 @@ export class PostgresThread<On> {
 	#failing: string | null = null;
 	#fenced = false;
 
-	private constructor(parts: PostgresThreadDeps<On>, send: (message: FromThread) => void, opened: Opened) {
-		this.#parts = parts;
+	private constructor(deps: PostgresThreadDeps<On>, send: (message: FromThread) => void, opened: Opened) {
+		this.#deps = deps;
 		this.#send = send;
 		this.#boot = opened.boot;
 		this.#journal = new JournalBatches(opened.reader);
 		this.#appliedSeq = opened.boot.appliedSeq;
 		this.#shippedSeq = opened.boot.appliedSeq;
-		this.#applier = parts.books.applier(opened.boot);
-		this.#leases = parts.books.leases(opened.boot);
-		this.#rpc = parts.books.rpc(opened.boot);
+		this.#applier = deps.books.applier(opened.boot);
+		this.#leases = deps.books.leases(opened.boot);
+		this.#rpc = deps.books.rpc(opened.boot);
 		this.#watch = new StoreMonitor({
-			books: parts.books,
-			link: parts.watchLink,
-			ear: parts.ear,
-			clock: parts.clock,
-			timers: parts.timers,
-			times: parts.times,
+			books: deps.books,
+			link: deps.watchLink,
+			ear: deps.ear,
+			clock: deps.clock,
+			timers: deps.timers,
+			times: deps.times,
 			node: () => this.#boot,
 			shippedSeq: () => this.#shippedSeq,
 			behind: () => this.#enqueue({ type: "catch-up" }),
@@ -115,9 +115,9 @@ export class PostgresThread<On> {
 	 * Ships the rest of the journal, frees the leases of the dead boot, begins the next one. Where it throws, the links
 	 * are still the caller's to close.
 	 */
-	static async open<On>(parts: PostgresThreadDeps<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
-		const opened = await open(parts);
-		const thread = new PostgresThread(parts, send, opened);
+	static async open<On>(deps: PostgresThreadDeps<On>, send: (message: FromThread) => void): Promise<PostgresThread<On>> {
+		const opened = await open(deps);
+		const thread = new PostgresThread(deps, send, opened);
 		await thread.#watch.start();
 		const { id, epoch, appliedSeq } = opened.boot;
 		send({
@@ -194,7 +194,7 @@ export class PostgresThread<On> {
 	async #answer(calls: readonly CallInTurn[]): Promise<void> {
 		const seq = calls.at(-1)?.seq ?? 0;
 		const closing = calls.some(({ call }) => call.name === "close");
-		const deadline = this.#parts.clock.monotonicMs() + this.#parts.callPatienceMs;
+		const deadline = this.#deps.clock.monotonicMs() + this.#deps.callPatienceMs;
 		for (;;) {
 			try {
 				const before = this.#appliedSeq;
@@ -202,7 +202,7 @@ export class PostgresThread<On> {
 				const applied = await (closing ? this.#catchUp(seq) : this.#applyTo(seq));
 				if (this.#appliedSeq !== before || !applied) this.#report();
 				if (!applied) throw new StoreSilentError(this.#failing ?? "the store cannot be written");
-				const answers = await this.#parts.link.run(CALL_SILENCE_MS, (on) => this.#ask(on, calls));
+				const answers = await this.#deps.link.run(CALL_SILENCE_MS, (on) => this.#ask(on, calls));
 				for (const [index, { id }] of calls.entries()) this.#send({ type: "answer", id, answer: answers[index] });
 				return;
 			} catch (error) {
@@ -214,12 +214,12 @@ export class PostgresThread<On> {
 					return;
 				}
 				// A fenced node gets no leases before its term begins anew: that comes behind this call.
-				if (!trouble || error instanceof FencedError || this.#parts.clock.monotonicMs() >= deadline) {
+				if (!trouble || error instanceof FencedError || this.#deps.clock.monotonicMs() >= deadline) {
 					for (const { id, call } of calls) this.#refuse(id, call, error, trouble);
 					return;
 				}
 			}
-			await sleep(this.#parts.timers, RETRY_MS);
+			await sleep(this.#deps.timers, RETRY_MS);
 		}
 	}
 
@@ -242,9 +242,9 @@ export class PostgresThread<On> {
 	async #call(on: On, call: Exclude<StoreCall, LeaseRequest>): Promise<unknown> {
 		switch (call.name) {
 			case "loadKey":
-				return this.#parts.books.readKey(on, call.arguments.hash, call.arguments.day);
+				return this.#deps.books.readKey(on, call.arguments.hash, call.arguments.day);
 			case "loadAccount":
-				return this.#parts.books.readAccount(on, call.arguments.accountId);
+				return this.#deps.books.readAccount(on, call.arguments.accountId);
 			case "budgets":
 				return this.#leases.budgets(on, call.arguments.accountId, call.arguments.day);
 			case "idempotency":
@@ -252,7 +252,7 @@ export class PostgresThread<On> {
 			case "rpcCredits":
 				return this.#rpc.credits(on, call.arguments);
 			case "admin": {
-				const answer = await this.#parts.admin(call.arguments);
+				const answer = await this.#deps.admin(call.arguments);
 				// The listeners hear of what it changed before the one who asked has the answer.
 				await this.#watch.poll();
 				return answer;
@@ -260,7 +260,7 @@ export class PostgresThread<On> {
 			case "settled":
 				return null;
 			case "close":
-				await this.#parts.books.endEpoch(on, this.#boot);
+				await this.#deps.books.endEpoch(on, this.#boot);
 				await this.#shut();
 				return null;
 		}
@@ -268,7 +268,7 @@ export class PostgresThread<On> {
 
 	async #exchangeMinutes(id: number, exchange: MinuteExchange): Promise<void> {
 		try {
-			const { minutes } = this.#parts;
+			const { minutes } = this.#deps;
 			if (minutes === undefined) throw new StoreSilentError("minute windows are not shared here");
 			this.#send({ type: "answer", id, answer: await minutes.exchange(exchange) });
 		} catch (error) {
@@ -279,7 +279,7 @@ export class PostgresThread<On> {
 	/** Has no place in the order of calls: a far store takes its time for it, and posts do not wait. */
 	async #retain(id: number, request: AdminRequest): Promise<void> {
 		try {
-			this.#send({ type: "answer", id, answer: await this.#parts.admin(request) });
+			this.#send({ type: "answer", id, answer: await this.#deps.admin(request) });
 		} catch (error) {
 			const sent = sentError(error);
 			this.#send({ type: "refusal", id, error: isStoreTrouble(error) ? { ...sent, name: "StoreUnavailableError" } : sent });
@@ -326,7 +326,7 @@ export class PostgresThread<On> {
 
 	/** A store that takes its time is waited for, but answers are not: they go out as by `power` meanwhile. */
 	async #ship(): Promise<number> {
-		const quick = this.#parts.timers.after(SLOW_MS, () => {
+		const quick = this.#deps.timers.after(SLOW_MS, () => {
 			this.#failing = "the store is slow";
 			this.#report();
 		});
@@ -356,7 +356,7 @@ export class PostgresThread<On> {
 	/** How far the store has the journal of this boot; null where it cannot be asked. */
 	async #storedSeq(): Promise<number | null> {
 		try {
-			return await this.#run((on) => this.#parts.books.isKnownEpoch(on, this.#boot));
+			return await this.#run((on) => this.#deps.books.isKnownEpoch(on, this.#boot));
 		} catch (error) {
 			if (!isStoreTrouble(error)) throw error;
 			this.#failing = sentError(error).message;
@@ -366,7 +366,7 @@ export class PostgresThread<On> {
 
 	#readFrom(appliedSeq: number): void {
 		this.#journal.close();
-		this.#journal = new JournalBatches(this.#parts.journal(appliedSeq + 1));
+		this.#journal = new JournalBatches(this.#deps.journal(appliedSeq + 1));
 		this.#batch = [];
 		this.#appliedSeq = appliedSeq;
 	}
@@ -398,12 +398,12 @@ export class PostgresThread<On> {
 			} catch (error) {
 				if (!isStoreTrouble(error)) throw error;
 			}
-			await sleep(this.#parts.timers, RETRY_MS);
+			await sleep(this.#deps.timers, RETRY_MS);
 		}
 	}
 
 	async #begin(): Promise<void> {
-		const { books, clock, times, dataDir } = this.#parts;
+		const { books, clock, times, dataDir } = this.#deps;
 		const latest = await this.#run((on) => books.latestEpoch(on, this.#boot.id));
 		if (latest.epoch > this.#boot.epoch) throw new SupersededError(dataDir);
 		const sentAt = clock.instant();
@@ -425,12 +425,12 @@ export class PostgresThread<On> {
 		if (this.#closed) return;
 		this.#closed = true;
 		this.#journal.close();
-		const { closeAdmin, link, minutes } = this.#parts;
+		const { closeAdmin, link, minutes } = this.#deps;
 		await Promise.allSettled([this.#watch.stop(), closeAdmin(), link.close(), minutes?.close()]);
 	}
 
 	#run<T>(work: (on: On) => Promise<T>): Promise<T> {
-		return this.#parts.link.run(SILENCE_MS, work);
+		return this.#deps.link.run(SILENCE_MS, work);
 	}
 }
 

@@ -41,7 +41,7 @@ export const WATCH_STATEMENT_MS = 5_000;
 const SILENCE_MS = 6_000;
 
 export class StoreMonitor<On> {
-	readonly #parts: StoreMonitorDeps<On>;
+	readonly #deps: StoreMonitorDeps<On>;
 	#feed: Awaited<ReturnType<SharedStore<On>["changes"]>> | null = null;
 	#polling: Promise<void> | null = null;
 	#again = false;
@@ -53,8 +53,8 @@ export class StoreMonitor<On> {
 	readonly #recalledAt = new Map<string, number>();
 	#stopped = false;
 
-	constructor(parts: StoreMonitorDeps<On>) {
-		this.#parts = parts;
+	constructor(deps: StoreMonitorDeps<On>) {
+		this.#deps = deps;
 	}
 
 	get liveNodes(): number {
@@ -63,7 +63,7 @@ export class StoreMonitor<On> {
 
 	/** Resolves when changes are heard from now on. Throws what the store throws. */
 	async start(): Promise<void> {
-		const { books, link, ear, timers } = this.#parts;
+		const { books, link, ear, timers } = this.#deps;
 		this.#feed = await link.run(SILENCE_MS, (on) => books.changes(on));
 		await ear.listen(
 			() => void this.poll(),
@@ -75,14 +75,14 @@ export class StoreMonitor<On> {
 
 	/** A new epoch has begun. */
 	resume(): void {
-		this.#beatAfter(this.#parts.times.beatEveryMs);
+		this.#beatAfter(this.#deps.times.beatEveryMs);
 	}
 
 	async stop(): Promise<void> {
 		this.#stopped = true;
 		this.#endPolls();
 		this.#cancelBeat();
-		await Promise.allSettled([this.#parts.link.close(), this.#parts.ear.close()]);
+		await Promise.allSettled([this.#deps.link.close(), this.#deps.ear.close()]);
 	}
 
 	/** Reads what changed up to the call, and tells it. Never rejects: the next poll reads on. */
@@ -96,7 +96,7 @@ export class StoreMonitor<On> {
 
 	/** Asks the other nodes to give back what they do not use of these accounts. */
 	async recall(on: On, accountIds: readonly string[]): Promise<void> {
-		const now = this.#parts.clock.monotonicMs();
+		const now = this.#deps.clock.monotonicMs();
 		const due = accountIds.filter(
 			(accountId) => now - (this.#recalledAt.get(accountId) ?? Number.NEGATIVE_INFINITY) >= RECALL_EVERY_MS,
 		);
@@ -109,31 +109,31 @@ export class StoreMonitor<On> {
 			if (this.#recalledAt.size <= MAX_RECALLS_KEPT) break;
 			this.#recalledAt.delete(old);
 		}
-		await this.#parts.books.recallLeases(on, this.#parts.node().id, due);
+		await this.#deps.books.recallLeases(on, this.#deps.node().id, due);
 	}
 
 	#recalled({ nodeId, accountId }: Recall): void {
-		if (nodeId !== this.#parts.node().id) this.#parts.changes([{ kind: "recall", accountId }]);
+		if (nodeId !== this.#deps.node().id) this.#deps.changes([{ kind: "recall", accountId }]);
 	}
 
 	async #poll(): Promise<void> {
 		while (this.#again && !this.#stopped) {
 			this.#again = false;
-			const at = this.#parts.clock.instant();
+			const at = this.#deps.clock.instant();
 			try {
 				const feed = this.#feed;
-				const changes = feed === null ? [] : await this.#parts.link.run(SILENCE_MS, (on) => feed.poll(on));
-				if (changes.length > 0) this.#parts.changes(changes);
-				this.#parts.fed(at);
+				const changes = feed === null ? [] : await this.#deps.link.run(SILENCE_MS, (on) => feed.poll(on));
+				if (changes.length > 0) this.#deps.changes(changes);
+				this.#deps.fed(at);
 			} catch (error) {
-				if (!isStoreTrouble(error) && !this.#stopped) this.#parts.fatal(error);
+				if (!isStoreTrouble(error) && !this.#stopped) this.#deps.fatal(error);
 				return;
 			}
 		}
 	}
 
 	async #beat(): Promise<void> {
-		const { books, link, clock, times, node, shippedSeq, behind } = this.#parts;
+		const { books, link, clock, times, node, shippedSeq, behind } = this.#deps;
 		const sentAt = clock.instant();
 		try {
 			const shipped = shippedSeq();
@@ -141,22 +141,22 @@ export class StoreMonitor<On> {
 			this.#liveNodes = live;
 			if (appliedSeq < shipped) behind();
 			this.#steadySince ??= sentAt;
-			this.#parts.beat(sentAt);
+			this.#deps.beat(sentAt);
 			if (clock.since(this.#steadySince) >= times.reapAfterMs)
 				await link.run(SILENCE_MS, (on) => books.reap(on, times.reapAfterMs));
 			this.#beatAfter(times.beatEveryMs);
 		} catch (error) {
 			if (this.#stopped) return;
 			this.#steadySince = null;
-			if (error instanceof FencedError) this.#parts.fenced();
+			if (error instanceof FencedError) this.#deps.fenced();
 			else if (isStoreTrouble(error)) this.#beatAfter(Math.min(BEAT_AGAIN_MS, times.beatEveryMs));
-			else this.#parts.fatal(error);
+			else this.#deps.fatal(error);
 		}
 	}
 
 	#beatAfter(ms: number): void {
 		if (this.#stopped) return;
 		this.#cancelBeat();
-		this.#cancelBeat = this.#parts.timers.after(ms, () => void this.#beat());
+		this.#cancelBeat = this.#deps.timers.after(ms, () => void this.#beat());
 	}
 }

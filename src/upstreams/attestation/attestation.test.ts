@@ -33,7 +33,7 @@ beforeAll(() => {
 		timeouts: TIMEOUTS,
 		log,
 	});
-	attestations = createAttestations(upstreams.tools);
+	attestations = createAttestations(upstreams.attemptDeps);
 });
 afterEach(() => {
 	server.behave({});

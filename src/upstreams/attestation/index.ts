@@ -19,9 +19,9 @@ export type { Attestations, OwnSignature } from "./port.ts";
 const ALGORITHM = "ecdsa";
 const NONCE_BYTES = 32;
 
-export function createAttestations(tools: AttemptDeps): Attestations {
+export function createAttestations(deps: AttemptDeps): Attestations {
 	const keys = new KnownKeys();
-	const asking = new Asking(tools);
+	const asking = new Asking(deps);
 
 	/** One server's report, checked to be one; its keys are known from here on. */
 	async function reportOf(candidate: Candidate, id: string, nonce: string, signal: AbortSignal): Promise<ServerAnswer | null> {
@@ -32,7 +32,7 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 		const told = await asking.one(node, { path: node.attestation.report, query }, signal);
 		if (told?.body == null) return null;
 		if (answersAnother(told.body, nonce)) {
-			tools.log.warn({ upstream: node.name }, "an upstream's attestation answers another nonce");
+			deps.log.warn({ upstream: node.name }, "an upstream's attestation answers another nonce");
 			return null;
 		}
 		keys.learn(told.body, node.name, model);
@@ -41,7 +41,7 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 
 	return {
 		async report(model, nonce, signal) {
-			for (const candidate of tools.pool.candidates(model.targets)) {
+			for (const candidate of deps.pool.candidates(model.targets)) {
 				const told = await reportOf(candidate, model.id, nonce, signal);
 				if (told !== null) return completed(told, { verified: false, nonce, model: model.id, tee_provider: candidate.node.name });
 			}
@@ -51,7 +51,7 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 		async signature(model, id, upstream, signal) {
 			let unknown = 0;
 			const asked = model.targets.filter((target) => upstream === null || target.upstream === upstream);
-			const candidates = tools.pool.candidates(asked);
+			const candidates = deps.pool.candidates(asked);
 			for (const { node, model: theirs } of candidates) {
 				if (node.attestation === null) continue;
 				const path = node.attestation.signature;
@@ -65,7 +65,7 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 		},
 
 		async ownSignature(text, signal) {
-			const [engine] = tools.pool.candidates([OWN_TARGET]);
+			const [engine] = deps.pool.candidates([OWN_TARGET]);
 			const path = engine?.node.attestation?.signature;
 			const told = engine === undefined || path === undefined ? null : await asking.one(engine.node, { path, text }, signal);
 			const { signature, signing_address: address } = told?.body ?? {};
@@ -81,7 +81,7 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 			const known = holderAmong(targets, modelKey);
 			if (known !== null) return known;
 			const nonce = randomBytes(NONCE_BYTES).toString("hex");
-			await Promise.all(tools.pool.candidates(targets).map((candidate) => reportOf(candidate, model.id, nonce, signal)));
+			await Promise.all(deps.pool.candidates(targets).map((candidate) => reportOf(candidate, model.id, nonce, signal)));
 			return holderAmong(targets, modelKey);
 		},
 	};
@@ -95,17 +95,17 @@ export function createAttestations(tools: AttemptDeps): Attestations {
 const OWN_TARGET: ModelTarget = { upstream: "embedded", model: "", weight: 1, order: 0 };
 
 class Asking {
-	readonly #tools: AttemptDeps;
+	readonly #deps: AttemptDeps;
 
-	constructor(tools: AttemptDeps) {
-		this.#tools = tools;
+	constructor(deps: AttemptDeps) {
+		this.#deps = deps;
 	}
 
 	/** null where it gave no answer. Throws what the built-in engine says of itself, and why the caller left. */
 	async one(node: UpstreamNode, question: ServerRequest, signal: AbortSignal): Promise<ServerAnswer | null> {
-		const { log } = this.#tools;
+		const { log } = this.#deps;
 		try {
-			const told = await requestServer(node, question, this.#tools, signal);
+			const told = await requestServer(node, question, this.#deps, signal);
 			if (told.body === null && told.status !== 404) log.warn({ upstream: node.name, status: told.status }, NO_ANSWER);
 			return told;
 		} catch (error) {

@@ -29,15 +29,15 @@ export interface ServerAnswer {
 export async function requestServer(
 	node: UpstreamNode,
 	question: ServerRequest,
-	tools: AttemptDeps,
+	deps: AttemptDeps,
 	signal: AbortSignal,
 ): Promise<ServerAnswer> {
-	const watch = new AttemptTimeout(signal, tools.clock);
-	watch.limit(LIMIT_MS, "answer", tools.clock.monotonicMs() + LIMIT_MS);
+	const watch = new AttemptTimeout(signal, deps.clock);
+	watch.limit(LIMIT_MS, "answer", deps.clock.monotonicMs() + LIMIT_MS);
 	try {
 		const endpoint = await node.endpoint();
 		const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query)}`;
-		const response = await tools.fetch(`${endpoint.url}/${question.path}${query}`, {
+		const response = await deps.fetch(`${endpoint.url}/${question.path}${query}`, {
 			...endpoint.init,
 			...(question.text === undefined ? {} : { method: "POST", body: question.text }),
 			headers: { ...endpoint.probeHeaders, accept: "application/json", "accept-encoding": "identity" },

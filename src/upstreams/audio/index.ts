@@ -17,10 +17,10 @@ export interface AudioTimeouts {
 }
 
 /** `timeouts` is read for each call: a reload changes it. */
-export function createAudioUpstreams(tools: AttemptDeps, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
+export function createAudioUpstreams(deps: AttemptDeps, timeouts: () => AudioTimeouts, voices: UpstreamVoices): AudioUpstreams {
 	return {
-		speak: (call) => speak(call, { ...tools, voices }, timeouts().speechMs),
-		transcribe: (call) => transcribe(call, tools, timeouts().transcriptionMs),
-		deleteVoice: (upstream, name) => deleteUpstreamVoice(upstream, name, tools),
+		speak: (call) => speak(call, { ...deps, voices }, timeouts().speechMs),
+		transcribe: (call) => transcribe(call, deps, timeouts().transcriptionMs),
+		deleteVoice: (upstream, name) => deleteUpstreamVoice(upstream, name, deps),
 	};
 }

@@ -26,15 +26,15 @@ export async function sendSpeech(
 	call: SpeechForward,
 	candidate: Candidate,
 	endpoint: Endpoint,
-	tools: SpeechDeps,
+	deps: SpeechDeps,
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
 	const { node, target } = candidate;
-	if (node.provider !== null) return sendToProvider(call, candidate, node.provider, tools, signal);
+	if (node.provider !== null) return sendToProvider(call, candidate, node.provider, deps, signal);
 	if (call.sample !== null && target.cloning === "registered") throw upstreamOffline("it is a server, which keeps no voices");
 	const { path, body, type, format } = await shapeSpeech(call, target);
 	call.onSent(node.name);
-	const response = await tools.fetch(`${endpoint.url}${path}`, {
+	const response = await deps.fetch(`${endpoint.url}${path}`, {
 		...endpoint.init,
 		method: "POST",
 		headers: requestHeaders(endpoint, call.requestId, "*/*", type),
@@ -48,7 +48,7 @@ async function sendToProvider(
 	call: SpeechForward,
 	candidate: Candidate,
 	config: ProviderUpstream,
-	tools: SpeechDeps,
+	deps: SpeechDeps,
 	signal: AbortSignal,
 ): Promise<SentSpeech> {
 	const { speakByProvider } = await import("../providers/audio/speak.ts");
@@ -56,16 +56,16 @@ async function sendToProvider(
 	const { sample } = call;
 	const isKept = sample !== null && target.cloning === "registered";
 	const own = sample === null ? upstreamVoice(call.voice, target) : null;
-	const voice = isKept ? await storedVoice(sample, node, config, tools, signal) : own;
+	const voice = isKept ? await storedVoice(sample, node, config, deps, signal) : own;
 	const file = sample === null || isKept ? null : { bytes: await sample.bytes(), type: sample.type };
 	signal.throwIfAborted();
 	call.onSent(node.name);
 	const { model, formats } = target;
-	const speech = { ...call, config, model, text: call.input, voice, sample: file, formats, fetch: tools.fetch };
+	const speech = { ...call, config, model, text: call.input, voice, sample: file, formats, fetch: deps.fetch };
 	try {
 		return await speakByProvider(speech, signal);
 	} catch (error) {
-		if (isKept && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, tools);
+		if (isKept && voice !== null) await forgetWhereRefused(error, { handle: sample.handle, node, name: voice }, config, deps);
 		throw error;
 	}
 }

@@ -14,7 +14,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_AUDIO_BYTES = 256 << 20;
 
 /** Speaks over one upstream after another until one gives a first byte within `limitMs` of the call. */
-export function speak(call: SpeechForward, tools: SpeechDeps, limitMs: number): Promise<SpokenAnswer> {
+export function speak(call: SpeechForward, deps: SpeechDeps, limitMs: number): Promise<SpokenAnswer> {
 	let asked: RequestedSpeech = { format: call.format, tempo: 1 };
 	const tried: AttemptCall = {
 		requestId: call.requestId,
@@ -26,13 +26,13 @@ export function speak(call: SpeechForward, tools: SpeechDeps, limitMs: number): 
 		// Told where the text goes out: a sample may have to be there first.
 		onSent: () => {},
 		async send(candidate, endpoint, signal) {
-			const sent = await sendSpeech(call, candidate, endpoint, tools, signal);
+			const sent = await sendSpeech(call, candidate, endpoint, deps, signal);
 			asked = sent;
 			return sent.response;
 		},
 	};
-	const tries = new Attempts(tried, tools);
-	const endMs = tools.clock.monotonicMs() + limitMs;
+	const tries = new Attempts(tried, deps);
+	const endMs = deps.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const type = response.headers.get("content-type");
@@ -50,7 +50,7 @@ export function speak(call: SpeechForward, tools: SpeechDeps, limitMs: number): 
 				format: real,
 				sampleRate: rateOfType(type),
 				tempo: asked.tempo,
-				bytes: rest(first.bytes, reader, current, call, tools),
+				bytes: rest(first.bytes, reader, current, call, deps),
 				cancel: () => drop(reader, current),
 			};
 		},
@@ -72,7 +72,7 @@ async function* rest(
 	reader: BodyReader,
 	current: Attempt,
 	call: SpeechForward,
-	tools: AttemptDeps,
+	deps: AttemptDeps,
 ): AsyncGenerator<Uint8Array, void> {
 	const { timeout, node } = current;
 	const secrets = node.mask.soundPieces();
@@ -101,7 +101,7 @@ async function* rest(
 		if (call.signal.aborted) throw call.signal.reason;
 		const failure = withoutSecrets(asFailure(error, timeout), node.mask);
 		current.end(failure);
-		logFailure(tools.log, call.requestId, node.name, failure);
+		logFailure(deps.log, call.requestId, node.name, failure);
 		throw failure.answer;
 	} finally {
 		if (!isWhole) drop(reader, current);

@@ -21,7 +21,7 @@ const NOTHING = new Uint8Array(0);
  *
  * Sources: OpenAI's API reference (audio, transcriptions), whose form whisper.cpp's server, speaches, vLLM and Groq take.
  */
-export function transcribe(call: TranscriptionForward, tools: AttemptDeps, limitMs: number): Promise<TranscriptionAnswer> {
+export function transcribe(call: TranscriptionForward, deps: AttemptDeps, limitMs: number): Promise<TranscriptionAnswer> {
 	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
@@ -30,10 +30,10 @@ export function transcribe(call: TranscriptionForward, tools: AttemptDeps, limit
 		raw: NOTHING,
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
-		send: (candidate, endpoint, signal) => send(call, candidate, endpoint, tools, signal),
+		send: (candidate, endpoint, signal) => send(call, candidate, endpoint, deps, signal),
 	};
-	const tries = new Attempts(tried, tools);
-	const endMs = tools.clock.monotonicMs() + limitMs;
+	const tries = new Attempts(tried, deps);
+	const endMs = deps.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const said = await current.node.mask.answerBytes(await readWhole(response, MAX_ANSWER_BYTES));

@@ -46,7 +46,7 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 	/** Takes new upstreams and time limits; calls under way run on as they began. */
 	reload(upstreams: Readonly<Record<string, UpstreamConfig>>, timeouts?: ChatTimeouts): void;
 	/** The pool and what goes with it, for calls of other kinds to the same servers: one health, one count of calls. */
-	readonly tools: AttemptDeps;
+	readonly attemptDeps: AttemptDeps;
 	/** What calls came to, by upstream. */
 	readonly counts: CountsByUpstream;
 	/** For status pages: every upstream, how it fares, what it runs. */
@@ -73,7 +73,7 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 			? { embedded: embeddedNode("embedded", () => embedded.endpoint(), DIALECT_TABLE[embedded.dialect ?? "generic"]) }
 			: {}),
 	});
-	let tools: ChatAttemptDeps = {
+	let deps: ChatAttemptDeps = {
 		pool,
 		fetch,
 		clock,
@@ -86,23 +86,23 @@ export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatU
 		maxEventBytes: options.maxEventBytes ?? MAX_EVENT_BYTES,
 	};
 	return {
-		tools: { pool, fetch, clock, log, counts, tracer },
+		attemptDeps: { pool, fetch, clock, log, counts, tracer },
 		counts,
-		whole: (call) => unary(call, tools),
-		stream: (call) => new UpstreamStream(call, tools),
+		whole: (call) => unary(call, deps),
+		stream: (call) => new UpstreamStream(call, deps),
 		reload(upstreams, timeouts) {
 			pool.replace(upstreams);
-			if (timeouts) tools = { ...tools, timeouts };
+			if (timeouts) deps = { ...deps, timeouts };
 		},
 		snapshot: () => pool.snapshot(),
 		close: () => pool.close(),
 	};
 }
 
-function unary(call: ChatForward, tools: ChatAttemptDeps): Promise<WholeAnswer> {
-	const { clock, timeouts, maxAnswerBytes, maxEventBytes } = tools;
+function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
+	const { clock, timeouts, maxAnswerBytes, maxEventBytes } = deps;
 	const triesEndMs = clock.monotonicMs() + timeouts.chatUnaryMs;
-	const tries = new Attempts(chatAttempt(call, tools), tools);
+	const tries = new Attempts(chatAttempt(call, deps), deps);
 	return tries.run(
 		async (response, current) => {
 			const body = await readWhole(response, maxAnswerBytes);

@@ -30,7 +30,7 @@ export class UpstreamStream implements ChatStream {
 	readonly headers: Promise<void>;
 	readonly opened: Promise<EventBatch>;
 	readonly #call: ChatForward;
-	readonly #tools: ChatAttemptDeps;
+	readonly #deps: ChatAttemptDeps;
 	readonly #attempts: Attempts;
 	#headersCame: () => void = nothing;
 	#answer: OpenAnswer | null = null;
@@ -41,10 +41,10 @@ export class UpstreamStream implements ChatStream {
 	#endReason: unknown = null;
 	#isCancelled = false;
 
-	constructor(call: ChatForward, tools: ChatAttemptDeps) {
+	constructor(call: ChatForward, deps: ChatAttemptDeps) {
 		this.#call = call;
-		this.#tools = tools;
-		this.#attempts = new Attempts(chatAttempt(call, tools), tools);
+		this.#deps = deps;
+		this.#attempts = new Attempts(chatAttempt(call, deps), deps);
 		const headers = Promise.withResolvers<void>();
 		this.#headersCame = headers.resolve;
 		this.headers = headers.promise;
@@ -116,7 +116,7 @@ export class UpstreamStream implements ChatStream {
 	}
 
 	#open(): Promise<EventBatch> {
-		const { clock, timeouts } = this.#tools;
+		const { clock, timeouts } = this.#deps;
 		const triesEndMs = clock.monotonicMs() + timeouts.chatStreamTriesMs;
 		return this.#attempts.run(
 			(response, current) => this.#firstBatch(response, current, triesEndMs),
@@ -129,10 +129,10 @@ export class UpstreamStream implements ChatStream {
 		const { body } = response;
 		if (!body) throw brokenAnswer("a stream without a body", response.status);
 		this.#headersCame();
-		const idleMs = node.limits.idleMs ?? this.#tools.timeouts.chatIdleMs;
+		const idleMs = node.limits.idleMs ?? this.#deps.timeouts.chatIdleMs;
 		const answer = {
 			reader: body.getReader(),
-			events: new EventReader(this.#tools.maxEventBytes, node.mask, this.#call.choices),
+			events: new EventReader(this.#deps.maxEventBytes, node.mask, this.#call.choices),
 			current,
 		};
 		this.#answer = answer;
@@ -191,7 +191,7 @@ export class UpstreamStream implements ChatStream {
 	/** A body whose beginning was read: up to the end of its first line, or to its own. */
 	#read({ reader, current }: OpenAnswer, beginning: Uint8Array, upTo: "line" | "body"): Promise<Uint8Array> {
 		const isEnough = upTo === "line" ? (piece: Uint8Array) => piece.includes(LF) : () => false;
-		return restOf(reader, beginning, { maxBytes: this.#tools.maxEventBytes, isEnough, onPiece: () => current.timeout.onBytes() });
+		return restOf(reader, beginning, { maxBytes: this.#deps.maxEventBytes, isEnough, onPiece: () => current.timeout.onBytes() });
 	}
 
 	/** What a read brought: nothing where it was comments only, or the end of the body. */
@@ -212,7 +212,7 @@ export class UpstreamStream implements ChatStream {
 	#endProperly({ reader, events, current }: OpenAnswer): void {
 		this.#ended = true;
 		current.end("good");
-		if (events.done) void drainBody(reader, this.#tools.clock);
+		if (events.done) void drainBody(reader, this.#deps.clock);
 	}
 
 	/** Ends what runs, where the stream is not wanted any more. */
@@ -239,7 +239,7 @@ export class UpstreamStream implements ChatStream {
 		cancelBody(reader);
 		current.timeout.abort(failure);
 		current.end(failure);
-		logFailure(this.#tools.log, requestId, current.node.name, failure);
+		logFailure(this.#deps.log, requestId, current.node.name, failure);
 		return failure.answer;
 	}
 }

@@ -22,7 +22,7 @@ const MAX_SMALL_BYTES = 64 * 1024;
  *
  * Sources: OpenAI's API reference (embeddings, create), which vLLM, llama.cpp, Ollama and text-embeddings-inference follow.
  */
-export function embed(call: EmbeddingForward, tools: AttemptDeps, limitMs: number): Promise<EmbeddingAnswer> {
+export function embed(call: EmbeddingForward, deps: AttemptDeps, limitMs: number): Promise<EmbeddingAnswer> {
 	const tried: AttemptCall = {
 		requestId: call.requestId,
 		targets: call.targets,
@@ -32,7 +32,7 @@ export function embed(call: EmbeddingForward, tools: AttemptDeps, limitMs: numbe
 		stickyKey: () => undefined,
 		onSent: (upstream) => call.onSent(upstream),
 		send: async ({ model }, endpoint, signal) =>
-			tools.fetch(`${endpoint.url}/embeddings`, {
+			deps.fetch(`${endpoint.url}/embeddings`, {
 				...endpoint.init,
 				method: "POST",
 				headers: requestHeaders(endpoint, call.requestId, "application/json", "application/json"),
@@ -40,8 +40,8 @@ export function embed(call: EmbeddingForward, tools: AttemptDeps, limitMs: numbe
 				signal,
 			}),
 	};
-	const tries = new Attempts(tried, tools);
-	const endMs = tools.clock.monotonicMs() + limitMs;
+	const tries = new Attempts(tried, deps);
+	const endMs = deps.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (response, current) => {
 			const answer = await answerOf(await readWhole(response, mostBytes(call)), response.status, call);

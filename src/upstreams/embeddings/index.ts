@@ -9,6 +9,6 @@ import type { EmbeddingUpstreams } from "./port.ts";
 export type * from "./port.ts";
 
 /** `limitMs` is read for each call: a reload changes it. */
-export function createEmbeddingUpstreams(tools: AttemptDeps, limitMs: () => number): EmbeddingUpstreams {
-	return { embed: (call) => embed(call, tools, limitMs()) };
+export function createEmbeddingUpstreams(deps: AttemptDeps, limitMs: () => number): EmbeddingUpstreams {
+	return { embed: (call) => embed(call, deps, limitMs()) };
 }

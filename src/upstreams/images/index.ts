@@ -17,11 +17,11 @@ export interface ImageTimeouts {
 
 /** `timeouts` is read for each call: a reload changes it. `fetchPublic` reads pictures that providers keep elsewhere. */
 export function createImageUpstreams(
-	tools: AttemptDeps,
+	deps: AttemptDeps,
 	timeouts: () => ImageTimeouts,
 	fetchPublic?: PublicFetch,
 ): ImageUpstreams {
-	return { make: (call) => make(call, tools, timeouts().imageMs, fetchPublic) };
+	return { make: (call) => make(call, deps, timeouts().imageMs, fetchPublic) };
 }
 
 /** What a try hands on where all of its protocol is done already. */
@@ -29,7 +29,7 @@ const DONE = { status: 200 };
 
 async function make(
 	call: ImageForward,
-	tools: AttemptDeps,
+	deps: AttemptDeps,
 	limitMs: number,
 	fetchPublic: PublicFetch | undefined,
 ): Promise<ImageAnswer> {
@@ -44,12 +44,12 @@ async function make(
 		onSent: (upstream) => call.onSent(upstream),
 		async send({ node, target, model }, endpoint, signal) {
 			const protocol = protocolOf(node, target);
-			pictures = await protocol(call, { target, model, node, endpoint, fetch: tools.fetch, fetchPublic, signal });
+			pictures = await protocol(call, { target, model, node, endpoint, fetch: deps.fetch, fetchPublic, signal });
 			return new Response(null, DONE);
 		},
 	};
-	const tries = new Attempts(tried, tools);
-	const endMs = tools.clock.monotonicMs() + limitMs;
+	const tries = new Attempts(tried, deps);
+	const endMs = deps.clock.monotonicMs() + limitMs;
 	return tries.run(
 		async (_, current) => {
 			current.end("good");

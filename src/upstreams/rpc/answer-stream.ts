@@ -19,8 +19,8 @@ export interface AnswerStreamDeps {
 }
 
 /** A big answer as the caller reads it: a piece is read from the upstream when one is asked for, so nothing gathers. */
-export function answerStream(answer: LargeAnswer, parts: AnswerStreamDeps): RpcStream {
-	const { clock, silenceMs, signal, end, faults, requestId, member } = parts;
+export function answerStream(answer: LargeAnswer, deps: AnswerStreamDeps): RpcStream {
+	const { clock, silenceMs, signal, end, faults, requestId, member } = deps;
 	let over = false;
 	const stop = (fault?: RpcFault): void => {
 		if (over) return;

@@ -14,11 +14,11 @@ import { type CallDeps, membersFor, settleSend } from "./single.ts";
 export async function batch(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
-	tools: CallDeps,
+	deps: CallDeps,
 ): Promise<RpcAnswer<readonly RpcOutcome[]>> {
-	const ordered = await membersFor(call, pool, tools);
+	const ordered = await membersFor(call, pool, deps);
 	if (pool === undefined || ordered.length === 0) throw networkOffline(call.network, pool);
-	return new Batch(call, pool, tools, ordered).run();
+	return new Batch(call, pool, deps, ordered).run();
 }
 
 /** An item on its way: who was asked for it, and what came. */
@@ -41,7 +41,7 @@ interface Group {
 class Batch {
 	readonly #call: RpcCall;
 	readonly #pool: NetworkPool;
-	readonly #tools: CallDeps;
+	readonly #deps: CallDeps;
 	readonly #ordered: readonly RpcMember[];
 	readonly #places: readonly Place[];
 	readonly #deadlineMs: number;
@@ -49,10 +49,10 @@ class Batch {
 	readonly #answers = new Map<RpcMember, number>();
 	#retries = 0;
 
-	constructor(call: RpcCall, pool: NetworkPool, tools: CallDeps, ordered: readonly RpcMember[]) {
+	constructor(call: RpcCall, pool: NetworkPool, deps: CallDeps, ordered: readonly RpcMember[]) {
 		this.#call = call;
 		this.#pool = pool;
-		this.#tools = tools;
+		this.#deps = deps;
 		this.#ordered = ordered;
 		this.#places = call.items.map((item, position) => ({
 			position,
@@ -63,7 +63,7 @@ class Batch {
 			unknown: false,
 		}));
 		const slow = call.items.some(({ method }) => method.slow);
-		this.#deadlineMs = tools.clock.monotonicMs() + (slow ? tools.rpcSlowMs : tools.rpcMs);
+		this.#deadlineMs = deps.clock.monotonicMs() + (slow ? deps.rpcSlowMs : deps.rpcMs);
 	}
 
 	async run(): Promise<RpcAnswer<readonly RpcOutcome[]>> {
@@ -86,7 +86,7 @@ class Batch {
 
 	/** One array for each member that is the first choice of some items. Items that nobody is left for are in none. */
 	#groups(places: readonly Place[]): Group[] {
-		const nowMs = this.#tools.clock.monotonicMs();
+		const nowMs = this.#deps.clock.monotonicMs();
 		if (places.length === 0 || nowMs >= this.#deadlineMs) return [];
 		const groups = new Map<RpcMember, { members: readonly RpcMember[]; places: Place[] }>();
 		for (const place of places) {
@@ -106,7 +106,7 @@ class Batch {
 
 	/** Asks for the items of a group; those that may be asked for elsewhere come back. */
 	async #ask({ members, places }: Group): Promise<Place[]> {
-		const { clock } = this.#tools;
+		const { clock } = this.#deps;
 		const items = places.map(({ item }) => item);
 		const asked = new Set<RpcMember>();
 		const race = new Race<ArrayAnswer>(
@@ -164,7 +164,7 @@ class Batch {
 			}
 			if (answer?.kind === "unsupported") {
 				place.fallback ??= answer.fallback;
-				learned.lacks(place.item.method.name, this.#tools.clock.monotonicMs());
+				learned.lacks(place.item.method.name, this.#deps.clock.monotonicMs());
 			}
 			const isRead = safetyOf(place.item) === "read";
 			if (isRead || (answer !== null && !answer.mayBeTaken)) left.push(place);
@@ -179,7 +179,7 @@ class Batch {
 	async #attempt(leg: RpcAttempt, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { member, signal, fresh } = leg;
 		const { requestId, onSent } = this.#call;
-		const { fetch, faults } = this.#tools;
+		const { fetch, faults } = this.#deps;
 		onSent?.(member.name);
 		try {
 			const answers = await this.#askAll({ fetch, member, requestId, signal, fresh }, items);
@@ -194,14 +194,14 @@ class Batch {
 	async #settled(answer: ArrayAnswer[number], item: RpcItem | undefined, leg: RpcAttempt): Promise<ArrayAnswer[number]> {
 		if (item === undefined || answer === null || answer instanceof RpcFault || answer.kind !== "error") return answer;
 		if (!leg.afterTaken && item.mayBeTaken !== true) return answer;
-		const now = await settleSend(answer, this.#call, item, leg, this.#tools);
+		const now = await settleSend(answer, this.#call, item, leg, this.#deps);
 		return "next" in now ? answer : now;
 	}
 
 	/** In as many arrays as the member takes, which may turn out now. Throws RpcFault where nothing was answered. */
 	async #askAll(exchange: Exchange, items: readonly RpcItem[]): Promise<ArrayAnswer> {
 		const { learned } = exchange.member.state;
-		const { clock } = this.#tools;
+		const { clock } = this.#deps;
 		const max = learned.batchMax(clock.monotonicMs());
 		if (max <= 1) return sendOneByOne(exchange, items);
 		if (items.length > max) return this.#askInPieces(exchange, items, max);

@@ -42,7 +42,7 @@ export interface TransactionLookUp {
 /** Asks all upstreams of a network at once: a transaction may wait at one of them alone. */
 export async function lookUpTransaction(
 	pool: NetworkPool | undefined,
-	tools: CallDeps,
+	deps: CallDeps,
 	wanted: TransactionLookUp,
 ): Promise<RpcLookUp> {
 	const { network, txHash, requestId, signal } = wanted;
@@ -51,12 +51,12 @@ export async function lookUpTransaction(
 	const onLeft = () => controller.abort(signal.reason);
 	if (signal.aborted) onLeft();
 	else signal.addEventListener("abort", onLeft, { once: true });
-	const cancelTimer = tools.clock.after(LOOK_UP_MS, () => controller.abort());
+	const cancelTimer = deps.clock.after(LOOK_UP_MS, () => controller.abort());
 	const leg = (member: (typeof members)[number]) => ({ member, signal: controller.signal });
 	try {
 		const found = Promise.withResolvers<true>();
 		const answers = members.map(async (member) => {
-			const known = await knowsTransaction(tools.fetch, network, leg(member), txHash, requestId);
+			const known = await knowsTransaction(deps.fetch, network, leg(member), txHash, requestId);
 			if (known === true) found.resolve(true);
 			return known;
 		});

@@ -65,22 +65,22 @@ export class NetworkPool {
 	#firstChecks: Promise<unknown> = Promise.resolve();
 	#closed = false;
 
-	constructor(network: RpcNetwork, tools: NetworkDeps) {
+	constructor(network: RpcNetwork, deps: NetworkDeps) {
 		this.network = network;
-		this.#deps = tools;
-		this.hedges = new HedgeBudget(tools.hedgePercent);
-		const { clock, finalityListeners } = tools;
+		this.#deps = deps;
+		this.hedges = new HedgeBudget(deps.hedgePercent);
+		const { clock, finalityListeners } = deps;
 		this.heads = new NetworkHeads({
 			clock,
 			members: () => this.#members.filter(({ state, health }) => state.chain === "right" && health.state !== "out"),
-			ask: (member, toAskAgain) => tools.readHeads(member, network, toAskAgain),
+			ask: (member, toAskAgain) => deps.readHeads(member, network, toAskAgain),
 			onFinality: (finality) => {
 				for (const listener of [...finalityListeners]) listener(network.slug, finality);
 			},
 			isWanted: () => finalityListeners.size > 0 || this.#members.length > 1,
 		});
 		this.monitor = new HealthMonitor<RpcMember>({
-			clock: tools.clock,
+			clock: deps.clock,
 			probe: (member) => this.#probe(member),
 			onChange: (member) => this.#changed(member),
 			// Calls that began before new settings report of the same server.

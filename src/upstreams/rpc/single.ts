@@ -32,14 +32,14 @@ export function callKind({ method }: RpcItem): CallKind {
 export async function single(
 	call: RpcCall,
 	pool: NetworkPool | undefined,
-	tools: CallDeps,
+	deps: CallDeps,
 ): Promise<RpcAnswer<RpcOutcome | RpcStream>> {
 	const { items, network, requestId, signal } = call;
 	const [item] = items;
 	if (item === undefined) throw new Error("a call without an item");
-	const ordered = await membersFor(call, pool, tools);
+	const ordered = await membersFor(call, pool, deps);
 	if (pool === undefined || ordered.length === 0) throw networkOffline(network, pool);
-	const { clock } = tools;
+	const { clock } = deps;
 	const safety = safetyOf(item);
 	const race = new Race<ItemAnswer | LargeAnswer>(
 		{
@@ -49,11 +49,11 @@ export async function single(
 			members: pool.able(ordered, item),
 			kind: callKind(item),
 			safety,
-			deadlineMs: clock.monotonicMs() + (item.method.slow ? tools.rpcSlowMs : tools.rpcMs),
+			deadlineMs: clock.monotonicMs() + (item.method.slow ? deps.rpcSlowMs : deps.rpcMs),
 			signal,
 			lacking: ({ state }) => state.learned.isLacking(item.method.name, clock.monotonicMs()),
 		},
-		(leg) => attempt(call, item, leg, tools),
+		(leg) => attempt(call, item, leg, deps),
 	);
 	try {
 		const { value, member, retries, end } = await race.run();
@@ -62,7 +62,7 @@ export async function single(
 			end();
 			return { outcome: value, upstream: member.name, retries };
 		}
-		const outcome = answerStream(value, { clock, silenceMs: tools.rpcMs, signal, end, faults: tools.faults, requestId, member });
+		const outcome = answerStream(value, { clock, silenceMs: deps.rpcMs, signal, end, faults: deps.faults, requestId, member });
 		return { outcome, upstream: member.name, retries };
 	} catch (error) {
 		if (!(error instanceof AllAttemptsFailed)) throw error;
@@ -91,17 +91,17 @@ export async function membersFor(call: RpcCall, pool: NetworkPool | undefined, {
 	return pool.order();
 }
 
-async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, tools: CallDeps): Promise<ItemAnswer | LargeAnswer> {
+async function attempt(call: RpcCall, item: RpcItem, leg: RpcAttempt, deps: CallDeps): Promise<ItemAnswer | LargeAnswer> {
 	const { requestId } = call;
 	const { member, signal, fresh } = leg;
 	call.onSent?.(member.name);
 	try {
-		const answer = await sendItem({ fetch: tools.fetch, member, requestId, signal, fresh }, item);
-		return leg.afterTaken || item.mayBeTaken === true ? await settleSend(answer, call, item, leg, tools) : answer;
+		const answer = await sendItem({ fetch: deps.fetch, member, requestId, signal, fresh }, item);
+		return leg.afterTaken || item.mayBeTaken === true ? await settleSend(answer, call, item, leg, deps) : answer;
 	} catch (error) {
 		if (error instanceof RpcFault) {
-			if (error.kind === "unsupported") member.state.learned.lacks(item.method.name, tools.clock.monotonicMs());
-			if (!signal.aborted) tools.faults.log(requestId, member, error);
+			if (error.kind === "unsupported") member.state.learned.lacks(item.method.name, deps.clock.monotonicMs());
+			if (!signal.aborted) deps.faults.log(requestId, member, error);
 		}
 		throw error;
 	}

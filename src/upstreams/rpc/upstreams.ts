@@ -86,7 +86,7 @@ class Upstreams implements RunningRpcUpstreams {
 	#networks: ReadonlyMap<string, RpcNetwork> = new Map();
 	/** Their names in order: asked for with every call. */
 	#slugs: readonly string[] = [];
-	#tools: CallDeps;
+	#deps: CallDeps;
 	#mask: SecretMask = NO_SECRETS;
 	#publicFound: Promise<unknown> = Promise.resolve();
 	#config: RpcConfig;
@@ -105,7 +105,7 @@ class Upstreams implements RunningRpcUpstreams {
 			readHeads: (member, network, toAskAgain) => readHeads(fetch, clock, member, network, toAskAgain),
 			finalityListeners: this.#finalityListeners,
 		};
-		this.#tools = { fetch, clock, faults: new FaultLog(log, clock), ...pick(timeouts) };
+		this.#deps = { fetch, clock, faults: new FaultLog(log, clock), ...pick(timeouts) };
 		this.#apply(options.config);
 	}
 
@@ -130,19 +130,19 @@ class Upstreams implements RunningRpcUpstreams {
 	};
 
 	single: RpcUpstreams["single"] = async (call) =>
-		maskAnswer(await single(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
+		maskAnswer(await single(call, this.#pools.get(call.network.slug), this.#deps), this.#mask);
 
 	batch: RpcUpstreams["batch"] = async (call) =>
-		maskBatch(await batch(call, this.#pools.get(call.network.slug), this.#tools), this.#mask);
+		maskBatch(await batch(call, this.#pools.get(call.network.slug), this.#deps), this.#mask);
 
 	lookUp: RpcUpstreams["lookUp"] = (network, txHash, requestId, signal) =>
-		lookUpTransaction(this.#pools.get(network.slug), this.#tools, { network, txHash, requestId, signal });
+		lookUpTransaction(this.#pools.get(network.slug), this.#deps, { network, txHash, requestId, signal });
 
 	reload(config: RpcConfig, timeouts: RpcTimeouts): void {
 		this.#apply(config);
 		this.#config = config;
-		this.#tools.faults.reset();
-		this.#tools = { ...this.#tools, ...pick(timeouts) };
+		this.#deps.faults.reset();
+		this.#deps = { ...this.#deps, ...pick(timeouts) };
 	}
 
 	async checked(): Promise<void> {

@@ -20,7 +20,7 @@ import { type BackgroundRemoveBody, BackgroundRemoveBodySchema } from "./schema.
 
 const MODEL = "bria-bg-remover";
 
-export function imageBackgroundRemove(parts: ImageDeps): Endpoint {
+export function imageBackgroundRemove(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/background-remove",
@@ -37,35 +37,35 @@ export function imageBackgroundRemove(parts: ImageDeps): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture", "image/png"),
-		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "image"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as BackgroundRemoveBody }, call, deps),
 	});
 }
 
-async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
+async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
 	const source = await sourceOf(input);
-	const model = parts.catalog().own(MODEL, "image", call.admittedAtMs);
-	engineOf(parts);
-	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const model = deps.catalog().own(MODEL, "image", call.admittedAtMs);
+	engineOf(deps);
+	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const { prices, defaultResolution, defaultQuality } = model.image;
 	const picoPrice = imagePrice(prices, defaultResolution, defaultQuality);
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "IMAGE_EDIT_ERROR", places: [source.path] });
 			return work.answer(async (): Promise<ImageWorkResult> => {
 				const { signal, requestId, tenant } = call;
-				const pictures = await readPictures([source], await gather([source], parts, call), parts, call);
+				const pictures = await readPictures([source], await gather([source], deps, call), deps, call);
 				const [picture] = pictures;
 				if (picture === undefined) throw new ApiError("UNKNOWN_ERROR");
 				const size = { width: picture.width, height: picture.height };
-				const made = await parts.upstreams.make({
+				const made = await deps.upstreams.make({
 					requestId,
 					tenant,
 					targets: model.targets,
@@ -80,7 +80,7 @@ async function admit(input: Input<BackgroundRemoveBody, unknown>, call: Call, pa
 					signal,
 					onSent: work.sent,
 				});
-				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, call);
+				const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
 				return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
 			});
 		},

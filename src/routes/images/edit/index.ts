@@ -16,7 +16,7 @@ import { MAX_FILE_BYTES, ONE_PICTURE_BODY_BYTES, PICTURE_TYPES } from "../limits
 import { sourceOfBytes, sourceOfText } from "../source.ts";
 import { type EditBody, EditBodySchema } from "./schema.ts";
 
-export function imageEdit(parts: ImageDeps): Endpoint {
+export function imageEdit(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/edit",
@@ -34,17 +34,17 @@ export function imageEdit(parts: ImageDeps): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
-		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as EditBody }, call, deps),
 	});
 }
 
-async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
+async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { model: ref, modelId, image, prompt, safe_mode: safeMode } = body;
 	if (ref !== undefined && modelId !== undefined && ref !== modelId)
 		throw invalidField(["modelId"], "must be the same as model; send model alone");
-	const model = ref === undefined && modelId !== undefined ? listedEditModel(modelId, call, parts) : editModel(ref, call, parts);
+	const model = ref === undefined && modelId !== undefined ? listedEditModel(modelId, call, deps) : editModel(ref, call, deps);
 	const choices = chooseTiers(body, model.image);
 	const source =
 		file !== null
@@ -54,5 +54,5 @@ async function admit({ body, file, long }: Input<EditBody, unknown>, call: Call,
 				: null;
 	if (source === null) throw invalidField(["image"], "is required", "required");
 	const order = { model, prompt, sources: [source], choices, exactSize: null, safeMode, param: "image", answer: bareAnswer };
-	return admitEdit(order, call, parts);
+	return admitEdit(order, call, deps);
 }

@@ -21,7 +21,7 @@ import { GenerateAnswerSchema, type GenerateBody, GenerateBodySchema } from "./s
 const MAX_BODY_BYTES = 1_048_576;
 const DEFAULT_SIDE = 1_024;
 
-export function imageGenerate(parts: ImageDeps): Endpoint {
+export function imageGenerate(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/generate",
@@ -39,14 +39,14 @@ export function imageGenerate(parts: ImageDeps): Endpoint {
 			description: "The pictures; with return_binary the picture itself",
 			others: filesOf(PICTURE_TYPES),
 		},
-		mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "image"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as GenerateBody }, call, deps),
 	});
 }
 
-function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
-	const model = pictureModel(body.model, "image", call, parts);
+function admit({ body }: Input<GenerateBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
+	const model = pictureModel(body.model, "image", call, deps);
 	const variants = body.variants ?? 1;
 	if (variants > 1 && body.return_binary === true)
 		throw invalidField(["variants"], "must be 1 with return_binary: true", "too_big");
@@ -72,7 +72,7 @@ function admit({ body }: Input<GenerateBody, unknown>, call: Call, parts: ImageD
 					: jsonAnswer(pictures, workMs, { body, call }),
 		},
 		call,
-		parts,
+		deps,
 	);
 }
 

@@ -17,7 +17,7 @@ const DEFAULT_TRAIT = "default";
 const DEFAULT_MODEL = "z-image-turbo";
 
 /** The route, and its other spelling. */
-export function openAiImageGenerations(parts: ImageDeps): Endpoint[] {
+export function openAiImageGenerations(deps: ImageDeps): Endpoint[] {
 	return [["/images/generations", "images-generations"] as const, ["/image/generations", "image-generations"] as const].map(
 		([path, name]) =>
 			metered({
@@ -31,15 +31,15 @@ export function openAiImageGenerations(parts: ImageDeps): Endpoint[] {
 				body: { schema: GenerationsBodySchema, maxBytes: MAX_BODY_BYTES, misnamed: { safe_mode: "moderation" } },
 				codes: ["CONTENT_POLICY_VIOLATION"],
 				answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
-				mayBeFree: () => hasFreeModel(parts.catalog(), "image"),
-				minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, parts),
+				mayBeFree: () => hasFreeModel(deps.catalog(), "image"),
+				minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+				admit: (input, call) => admit({ ...input, body: input.body as GenerationsBody }, call, deps),
 			}),
 	);
 }
 
-function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
-	const model = modelOf(body.model ?? DEFAULT_TRAIT, call, parts);
+function admit({ body }: Input<GenerationsBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
+	const model = modelOf(body.model ?? DEFAULT_TRAIT, call, deps);
 	const size = pixelsOf(body.size) ?? DEFAULT_SIZE;
 	const { image: facts } = model;
 	return admitGenerate(
@@ -61,13 +61,13 @@ function admit({ body }: Input<GenerationsBody, unknown>, call: Call, parts: Ima
 				}),
 		},
 		call,
-		parts,
+		deps,
 	);
 }
 
 /** OpenAI's clients name models of their own: what is not known, or no model of pictures, is the default one. */
-function modelOf(ref: string, call: Call, parts: ImageDeps): PictureModel<"image"> {
-	const resolve = (name: string) => pictureModel(name, "image", call, parts);
+function modelOf(ref: string, call: Call, deps: ImageDeps): PictureModel<"image"> {
+	const resolve = (name: string) => pictureModel(name, "image", call, deps);
 	const isUnknown = (error: unknown) => error instanceof ApiError && error.code === "MODEL_NOT_FOUND";
 	for (const name of [ref, DEFAULT_TRAIT]) {
 		try {

@@ -15,7 +15,7 @@ import { MAX_FILE_BYTES, MAX_PICTURES, PICTURE_TYPES, THREE_PICTURES_BODY_BYTES 
 import { type PictureSource, sourceOfBytes, sourceOfText } from "../source.ts";
 import { type MultiEditBody, MultiEditBodySchema } from "./schema.ts";
 
-export function imageMultiEdit(parts: ImageDeps): Endpoint {
+export function imageMultiEdit(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/multi-edit",
@@ -33,22 +33,22 @@ export function imageMultiEdit(parts: ImageDeps): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: binaryAnswer("The picture, with the Content-Type of its format", ...PICTURE_TYPES),
-		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as MultiEditBody }, call, deps),
 	});
 }
 
-async function admit(input: Input<MultiEditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
+async function admit(input: Input<MultiEditBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { body } = input;
-	const model = listedEditModel(body.modelId, call, parts);
+	const model = listedEditModel(body.modelId, call, deps);
 	const choices = chooseTiers(body, model.image);
 	const { prompt, safe_mode: safeMode } = body;
 	const sources = await sourcesOf(input);
 	return admitEdit(
 		{ model, prompt, sources, choices, exactSize: null, safeMode, param: "images", answer: bareAnswer },
 		call,
-		parts,
+		deps,
 	);
 }
 

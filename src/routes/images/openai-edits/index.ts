@@ -16,7 +16,7 @@ import { OpenAiPicturesSchema, openAiPicture, pixelsOf, qualityOf } from "../ope
 import { type PictureSource, sourceOfBytes } from "../source.ts";
 import { type OpenAiEditBody, OpenAiEditBodySchema } from "./schema.ts";
 
-export function openAiImageEdits(parts: ImageDeps): Endpoint {
+export function openAiImageEdits(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/images/edits",
@@ -39,15 +39,15 @@ export function openAiImageEdits(parts: ImageDeps): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "CONTENT_POLICY_VIOLATION", "IMAGE_EDIT_ERROR"],
 		answer: { type: "application/json", schema: OpenAiPicturesSchema, description: "The picture" },
-		mayBeFree: () => hasFreeModel(parts.catalog(), "inpaint"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as OpenAiEditBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "inpaint"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as OpenAiEditBody }, call, deps),
 	});
 }
 
-function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
+function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	if (body.stream === true) throw invalidField(["stream"], "must be false: pictures are not streamed here");
-	const model = editModel(body.model, call, parts);
+	const model = editModel(body.model, call, deps);
 	const quality = qualityOf(body.quality);
 	const choices = chooseTiers({ quality, output_format: body.output_format ?? "png" }, model.image);
 	const order = {
@@ -61,7 +61,7 @@ function admit({ body, files }: Input<OpenAiEditBody, unknown>, call: Call, part
 		answer: (picture: Picture) =>
 			largeJson({ created: Math.floor(call.admittedAtMs / 1_000), data: [openAiPicture(picture, body.response_format)] }),
 	};
-	return admitEdit(order, call, parts);
+	return admitEdit(order, call, deps);
 }
 
 /** The base, the mask where there is one, then the other pictures. */

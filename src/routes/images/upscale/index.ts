@@ -25,7 +25,7 @@ import { type UpscaleBody, UpscaleBodySchema } from "./schema.ts";
 
 const MODEL = "upscaler";
 
-export function imageUpscale(parts: ImageDeps): Endpoint {
+export function imageUpscale(deps: ImageDeps): Endpoint {
 	return metered({
 		method: "POST",
 		path: "/image/upscale",
@@ -43,16 +43,16 @@ export function imageUpscale(parts: ImageDeps): Endpoint {
 		},
 		codes: ["CORRUPTED_IMAGE", "IMAGE_TOO_SMALL", "IMAGE_TOO_LARGE", "UPSCALE_FAILED"],
 		answer: binaryAnswer("The picture", "image/png"),
-		mayBeFree: () => hasFreeModel(parts.catalog(), "upscale"),
-		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, parts.config().limits) }),
-		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, parts),
+		mayBeFree: () => hasFreeModel(deps.catalog(), "upscale"),
+		minuteWindow: ({ account }) => ({ subject: null, limit: imageRateLimit(account.tier, deps.config().limits) }),
+		admit: (input, call) => admit({ ...input, body: input.body as UpscaleBody }, call, deps),
 	});
 }
 
-async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, parts: ImageDeps): Promise<Admission> {
+async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Call, deps: ImageDeps): Promise<Admission> {
 	const { caller } = call;
 	if (caller === null) throw new ApiError("AUTHENTICATION_FAILED");
-	const model = parts.catalog().own(MODEL, "upscale", call.admittedAtMs);
+	const model = deps.catalog().own(MODEL, "upscale", call.admittedAtMs);
 	const { image } = body;
 	const scale = Number(body.scale ?? 2);
 	const source =
@@ -63,19 +63,19 @@ async function admit({ body, file, long }: Input<UpscaleBody, unknown>, call: Ca
 				: null;
 	if (source === null || !("bytes" in source.from)) throw invalidField(["image"], "is required", "required");
 	const { bytes } = source.from;
-	const engine = engineOf(parts);
-	recordModel(call, model, parts.catalog().deprecationHeaders(model, call.admittedAtMs));
+	const engine = engineOf(deps);
+	recordModel(call, model, deps.catalog().deprecationHeaders(model, call.admittedAtMs));
 	const picoPrice = scale === 4 ? model.upscale.x4 : model.upscale.x2;
 	const lines = [{ sku: `${model.id}-image-unit`, units: 1, picoPrice }];
 	return {
 		model: model.id,
-		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, parts.config().limits), promptTokens: 0 },
-		hold: (context: HoldContext) => parts.budgets.hold(caller, context, linesNano(lines)),
+		rate: { subject: model.id, limit: imageRateLimit(caller.account.tier, deps.config().limits), promptTokens: 0 },
+		hold: (context: HoldContext) => deps.budgets.hold(caller, context, linesNano(lines)),
 		work(settlement) {
 			const work = new ImageWork({ call, settlement, lines, failure: "UPSCALE_FAILED", places: [["image"]] });
 			const makers = makersOf(model.targets);
 			const here = () => upscaledHere(engine, bytes, scale, call);
-			const there = () => upscaledThere(bytes, scale, { call, parts, work, servers: makers.servers });
+			const there = () => upscaledThere(bytes, scale, { call, deps, work, servers: makers.servers });
 			return work.answer(() => byMakers(makers, call.signal, here, there));
 		},
 	};
@@ -93,16 +93,16 @@ async function upscaledHere(
 
 interface There {
 	readonly call: Call;
-	readonly parts: ImageDeps;
+	readonly deps: ImageDeps;
 	readonly work: ImageWork;
 	readonly servers: ReturnType<typeof makersOf>["servers"];
 }
 
-async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, work, servers }: There): Promise<ImageWorkResult> {
+async function upscaledThere(bytes: Uint8Array, scale: number, { call, deps, work, servers }: There): Promise<ImageWorkResult> {
 	const { signal, requestId, tenant } = call;
-	const picture = await engineOf(parts).normalise(bytes, call);
+	const picture = await engineOf(deps).normalise(bytes, call);
 	const size = enlarged(picture, scale);
-	const made = await parts.upstreams.make({
+	const made = await deps.upstreams.make({
 		requestId,
 		tenant,
 		targets: servers,
@@ -118,7 +118,7 @@ async function upscaledThere(bytes: Uint8Array, scale: number, { call, parts, wo
 		signal,
 		onSent: work.sent,
 	});
-	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, parts, call);
+	const result = await finished(made.pictures[0], { format: "png", size, fit: "fill" }, deps, call);
 	return { answer: bareAnswer(result), upstream: made.upstream, retries: made.retries };
 }
 

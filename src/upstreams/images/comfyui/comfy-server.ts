@@ -42,8 +42,8 @@ type ComfyServerDeps = Pick<ImageAttempt, "endpoint" | "fetch" | "signal"> & { r
 export class ComfyServer {
 	readonly #deps: ComfyServerDeps;
 
-	constructor(inputs: ComfyServerDeps) {
-		this.#deps = inputs;
+	constructor(deps: ComfyServerDeps) {
+		this.#deps = deps;
 	}
 
 	/** Stores a picture as an input, and answers its name there. The same picture is kept once. */

@@ -88,7 +88,7 @@ function askedFormat({ format, formats }: ProviderSpeech, facts: SpeechCapabilit
 	return formats?.find(makes) ?? facts.first;
 }
 
-interface CallParts {
+interface CallContent {
 	readonly speech: ProviderSpeech;
 	readonly facts: SpeechCapabilities;
 	readonly format: AudioFormatName;
@@ -96,7 +96,7 @@ interface CallParts {
 	readonly signal: AbortSignal;
 }
 
-function callOptions({ speech, facts, format, speed, signal }: CallParts): SpeechModelV4CallOptions {
+function callOptions({ speech, facts, format, speed, signal }: CallContent): SpeechModelV4CallOptions {
 	const { text, voice, sample, prompt, language, requestId } = speech;
 	const outputFormat = facts.formats[format];
 	const details: SpeechOptions = { ...speech, speed, sample: sample === null ? null : encoded(sample) };

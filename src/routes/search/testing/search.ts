@@ -1,4 +1,4 @@
-import type { RunningGateway } from "../../../test/support/running-gateway.ts";
+import type { RunningGateway } from "../../../../test/support/running-gateway.ts";
 
 /** 0.01 USD in nano. */
 export const PRICE = 10_000_000;

@@ -6,7 +6,7 @@ import { type RunningGateway, startGateway, upstreamEntry } from "../support/run
 import { type ScriptedSearch, startScriptedSearch } from "../support/scripted-search.ts";
 import { type ReceivedRequest, type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 
-export interface WebBed {
+export interface WebFixture {
 	readonly gate: RunningGateway;
 	readonly upstream: ScriptedUpstream;
 	readonly search: ScriptedSearch;
@@ -24,7 +24,7 @@ export const FEE = 10_000_000;
 /** Of an answer of the scripted upstream: 9 tokens in, 4 out. */
 export const ANSWER = 9 * 1_000 + 4 * 4_000;
 
-export async function startWebBed(models: Readonly<Record<string, object>> = {}): Promise<WebBed> {
+export async function startWebFixture(models: Readonly<Record<string, object>> = {}): Promise<WebFixture> {
 	const upstream = startScriptedUpstream();
 	const search = startScriptedSearch();
 	const site = startLocalSite();

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RunningGateway } from "../../../test/support/running-gateway.ts";
+import type { RunningGateway } from "../../../../test/support/running-gateway.ts";
 
-const SAMPLES = join(import.meta.dir, "../../../test/samples");
+const SAMPLES = join(import.meta.dir, "../../../../test/samples");
 /** 0.01 USD in nano. */
 export const PRICE = 10_000_000;
 

@@ -30,7 +30,7 @@ const FLAGS = [
 	"--disable-sync",
 ];
 
-export interface ConsoleBed {
+export interface ConsoleFixture {
 	readonly url: string;
 	readonly chat: ScriptedUpstream;
 	readonly speech: ScriptedAudioUpstream;
@@ -49,7 +49,7 @@ export interface ConsoleBed {
 	stop(): Promise<void>;
 }
 
-export async function startConsoleBed({ manyKeys = false } = {}): Promise<ConsoleBed> {
+export async function startConsoleFixture({ manyKeys = false } = {}): Promise<ConsoleFixture> {
 	const chat = startScriptedUpstream();
 	const speech = startScriptedAudioUpstream();
 	const [anvil, browser] = await Promise.all([
