@@ -67,7 +67,9 @@ describe("what is listed", () => {
 
 	test("a model whose age nobody tells has the same `created` in every catalog of the process", () => {
 		const written = { upstreams: { a: local }, models: { entries: { x: { upstreams: [{ upstream: "a" }] } } } };
-		const created = [1, 2_000_000_000_000].map((ms) => buildCatalog(inputsOf(written, {}, { now: () => ms })).get("x")?.created);
+		const created = [1, 2_000_000_000_000].map(
+			(ms) => buildCatalog(inputsOf(written, {}, { wallMs: () => ms })).get("x")?.created,
+		);
 		expect(created[0]).toBeGreaterThan(1_700_000_000);
 		expect(created[1]).toBe(created[0] ?? 0);
 	});

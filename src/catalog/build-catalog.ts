@@ -24,7 +24,7 @@ const STARTED_AT = Math.floor(performance.timeOrigin / 1000);
  * @throws CatalogError where the configuration contradicts itself or the data files.
  */
 export function buildCatalog(inputs: CatalogSources): Catalog {
-	const { config, data, now = Date.now } = inputs;
+	const { config, data, wallMs = Date.now } = inputs;
 	if (Object.hasOwn(config.upstreams, EMBEDDED))
 		throw new CatalogError("config", `upstreams.${EMBEDDED}`, "this name belongs to the built-in engine; choose another");
 	const warnings: string[] = [];
@@ -43,7 +43,7 @@ export function buildCatalog(inputs: CatalogSources): Catalog {
 	const isHidden = (id: string) => Object.hasOwn(config.models.entries, id) && config.models.entries[id]?.hidden;
 	const known = [...data.textModels, ...data.mediaModels];
 	const unlisted = new Map(known.flatMap(({ id, type }) => (shown.has(id) || isHidden(id) ? [] : [[id, type]])));
-	return new Catalog({ models, traits, mappings, unlisted, warnings, now });
+	return new Catalog({ models, traits, mappings, unlisted, warnings, wallMs });
 }
 
 function checkEntry(draft: Draft, entry: ModelEntry, config: Config): void {

@@ -11,7 +11,7 @@ const NOW = Date.parse("2026-06-15T00:00:00Z");
 const instant = (ms: number) => new Date(ms).toISOString();
 
 function catalogOf(models: Record<string, unknown>, ...ids: string[]) {
-	return buildCatalog(inputsOf({ upstreams, models }, { a: listed(...ids) }, { now: () => NOW }));
+	return buildCatalog(inputsOf({ upstreams, models }, { a: listed(...ids) }, { wallMs: () => NOW }));
 }
 
 function errorOf(call: () => unknown): ApiError {

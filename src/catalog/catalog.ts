@@ -21,7 +21,7 @@ export interface CatalogDeps {
 	/** Models of the data files that are not shown: id -> type. */
 	readonly unlisted: ReadonlyMap<string, ModelType>;
 	readonly warnings: readonly string[];
-	readonly now: () => number;
+	readonly wallMs: () => number;
 }
 
 /** A chain of retired models is followed this far. */
@@ -40,7 +40,7 @@ export class Catalog {
 	readonly #mappings: NameMaps;
 	readonly #unlisted: ReadonlyMap<string, ModelType>;
 	readonly #notices: ReadonlyMap<string, DeprecationNotice>;
-	readonly #now: () => number;
+	readonly #wallMs: () => number;
 
 	constructor(deps: CatalogDeps) {
 		const sorted = [...deps.models].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
@@ -55,19 +55,19 @@ export class Catalog {
 		this.#mappings = deps.mappings;
 		this.#unlisted = deps.unlisted;
 		this.#notices = new Map(sorted.flatMap((model) => (model.deprecation ? [[model.id, noticeOf(model)]] : [])));
-		this.#now = deps.now;
+		this.#wallMs = deps.wallMs;
 	}
 
 	/** Models of a type (`all`: every type; `code`: text models made for code), newest first, without removed ones. */
 	list(type: ModelType | "all" | "code"): readonly Model[] {
 		const models = this.#byType.get(type) ?? [];
-		return this.#notices.size === 0 ? models : models.filter((model) => !this.#isRemoved(model, this.#now()));
+		return this.#notices.size === 0 ? models : models.filter((model) => !this.#isRemoved(model, this.#wallMs()));
 	}
 
 	/** A model by its exact id; undefined where it is unknown or removed. */
 	get(id: string): Model | undefined {
 		const model = this.#byId.get(id);
-		return model && !this.#isRemoved(model, this.#now()) ? model : undefined;
+		return model && !this.#isRemoved(model, this.#wallMs()) ? model : undefined;
 	}
 
 	/** trait -> model id. A removed model's traits stand at its replacement. */
@@ -86,7 +86,7 @@ export class Catalog {
 	 * @throws ApiError MODEL_NOT_FOUND, INVALID_MODEL (another type), INVALID_REQUEST (bad suffix),
 	 * MODEL_REMOVED, MODEL_OFFLINE
 	 */
-	resolve<T extends ModelType>(ref: string, type: T, nowMs = this.#now()): Resolution<T> {
+	resolve<T extends ModelType>(ref: string, type: T, nowMs = this.#wallMs()): Resolution<T> {
 		if (ref.length > MAX_MODEL_REF) throw unknownModel(ref, type);
 		const whole = this.#find(ref, type, nowMs);
 		if (whole) return this.#usable(whole, type, nowMs, {});
@@ -113,7 +113,7 @@ export class Catalog {
 	 * A model that a route is made for, by its id.
 	 * @throws ApiError MODEL_OFFLINE, also where it is hidden or not shown
 	 */
-	own<T extends ModelType>(id: string, type: T, nowMs = this.#now()): ModelOf<T> {
+	own<T extends ModelType>(id: string, type: T, nowMs = this.#wallMs()): ModelOf<T> {
 		if (!this.#byId.has(id)) throw offline(id, bringUnlisted(id));
 		return this.resolve(id, type, nowMs).model;
 	}
@@ -122,7 +122,7 @@ export class Catalog {
 	 * Headers that warn of a model's end, from `startsAt` on; empty for others (docs/api.md). `remappedFrom`: the retired
 	 * model in whose place this one answers: its end is told.
 	 */
-	deprecationHeaders(model: Model, nowMs = this.#now(), remappedFrom?: string): Readonly<Record<string, string>> {
+	deprecationHeaders(model: Model, nowMs = this.#wallMs(), remappedFrom?: string): Readonly<Record<string, string>> {
 		if (this.#notices.size === 0) return NO_HEADERS;
 		const notice = this.#notices.get(remappedFrom ?? model.id);
 		if (!notice || nowMs < notice.startsAtMs) return NO_HEADERS;
@@ -184,7 +184,7 @@ export class Catalog {
 	}
 
 	#shownNames(maps: NameMaps, type: ModelType): Record<string, string> {
-		const nowMs = this.#now();
+		const nowMs = this.#wallMs();
 		const shown: [string, string][] = [];
 		for (const [name, id] of maps.get(type) ?? []) {
 			const model = this.#typed(id, type);

@@ -12,7 +12,7 @@ export interface DiscoveryOptions {
 	readonly timeoutMs?: number;
 	readonly fetch?: Fetch;
 	/** Milliseconds; default `Date.now`. */
-	readonly now?: () => number;
+	readonly wallMs?: () => number;
 	/** An upstream's list is known now, or differs from before. Must not throw. */
 	readonly onChange?: (upstream: string) => void;
 	/** An upstream stopped answering, or failed in another way than before. */
@@ -104,7 +104,7 @@ export class Discovery {
 
 	#learned(name: string, watched: Watched, told: readonly DiscoveredModel[]): void {
 		const before = watched.status.models;
-		const nowMs = (this.#options.now ?? Date.now)();
+		const nowMs = (this.#options.wallMs ?? Date.now)();
 		const models = withFirstCreated(told, before ?? [], Math.floor(nowMs / 1000));
 		const changed = before === null || JSON.stringify(before) !== JSON.stringify(models);
 		watched.status = { state: "up", models: changed ? models : before, listedAtMs: nowMs, error: null };

@@ -28,7 +28,7 @@ export interface CatalogSources {
 	/** Types that this version has routes for; models of other types are offline. Default: all but music and video. */
 	readonly servedTypes?: ReadonlySet<ModelType>;
 	/** Milliseconds; default `Date.now`. */
-	readonly now?: () => number;
+	readonly wallMs?: () => number;
 }
 
 export interface Listing {

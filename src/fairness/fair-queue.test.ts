@@ -64,7 +64,7 @@ test("with a reserve a tenant that has nothing under way does not wait for those
 
 test("whoever has used much lately has no claim to the reserve, and comes after those who have not", async () => {
 	let nowMs = 0;
-	const bench = new Fixture({ places: 2, reserve: true, nowMs: () => nowMs });
+	const bench = new Fixture({ places: 2, reserve: true, monotonicMs: () => nowMs });
 	const all = ["a1", "b1", "c1", "a2", "b2", "c2"].map((name) => bench.run(name));
 	await bench.end("");
 	expect(bench.started).toEqual(["a1", "b1", "c1"]);
@@ -87,7 +87,7 @@ test("whoever has used much lately has no claim to the reserve, and comes after 
 
 test("what was used is forgotten with the time", async () => {
 	let nowMs = 0;
-	const bench = new Fixture({ places: 1, reserve: true, nowMs: () => nowMs });
+	const bench = new Fixture({ places: 1, reserve: true, monotonicMs: () => nowMs });
 	const first = bench.run("a1");
 	nowMs += 30_000;
 	await bench.end("a1");

@@ -13,7 +13,7 @@ export interface FairQueueOptions {
 	/** What is thrown where the queue is full, or a tenant has its share of it. */
 	overflow(): Error;
 	/** Default: the monotonic clock. */
-	nowMs?(): number;
+	monotonicMs?(): number;
 }
 
 /** Whoever has used more lately has no claim to the reserve: it is for those whom the work of others holds up. */
@@ -41,7 +41,7 @@ export class FairQueue {
 	/** By party. */
 	readonly #underWay = new Map<string, number>();
 	readonly #use: RecentUse;
-	readonly #nowMs: () => number;
+	readonly #monotonicMs: () => number;
 	#running = 0;
 
 	constructor(options: FairQueueOptions) {
@@ -49,8 +49,8 @@ export class FairQueue {
 		this.#places = options.places;
 		this.#reserve = options.reserve;
 		this.#queue = new PartyCapacity(options.maxWaiting);
-		this.#nowMs = options.nowMs ?? (() => performance.now());
-		this.#use = new RecentUse(this.#nowMs);
+		this.#monotonicMs = options.monotonicMs ?? (() => performance.now());
+		this.#use = new RecentUse(this.#monotonicMs);
 	}
 
 	/** Pieces under way. */
@@ -123,12 +123,12 @@ export class FairQueue {
 	}
 
 	#leaver(tenant: string): () => void {
-		const sinceMs = this.#nowMs();
+		const sinceMs = this.#monotonicMs();
 		let isIn = true;
 		return () => {
 			if (!isIn) return;
 			isIn = false;
-			this.#use.add(partyOf(tenant), this.#nowMs() - sinceMs);
+			this.#use.add(partyOf(tenant), this.#monotonicMs() - sinceMs);
 			this.#end(tenant);
 		};
 	}

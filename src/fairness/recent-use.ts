@@ -11,16 +11,16 @@ interface Use {
 /** How much time each party has used lately, of places or of processors. */
 export class RecentUse {
 	readonly #uses = new Map<string, Use>();
-	readonly #nowMs: () => number;
+	readonly #monotonicMs: () => number;
 
-	constructor(nowMs: () => number) {
-		this.#nowMs = nowMs;
+	constructor(monotonicMs: () => number) {
+		this.#monotonicMs = monotonicMs;
 	}
 
 	/** Adds what a piece of a party's work has used. */
 	add(party: string, ms: number): void {
 		const used = this.of(party) + ms;
-		this.#uses.set(party, { ms: used, atMs: this.#nowMs() });
+		this.#uses.set(party, { ms: used, atMs: this.#monotonicMs() });
 		if (this.#uses.size <= MAX_KEPT) return;
 		for (const other of [...this.#uses.keys()]) if (this.of(other) === 0) this.#uses.delete(other);
 	}
@@ -33,6 +33,6 @@ export class RecentUse {
 	/** Milliseconds. */
 	of(party: string): number {
 		const use = this.#uses.get(party);
-		return use === undefined ? 0 : Math.max(0, use.ms - (this.#nowMs() - use.atMs) * FORGOTTEN_SHARE);
+		return use === undefined ? 0 : Math.max(0, use.ms - (this.#monotonicMs() - use.atMs) * FORGOTTEN_SHARE);
 	}
 }

@@ -21,7 +21,7 @@ const FILES = new Map([
 
 const get = (headers: Record<string, string> = {}) => new Request("http://localhost/console", { headers });
 const pagesOf = (build: () => Promise<ReadonlyMap<string, BuiltFile>>, now = () => 0) =>
-	new ConsolePages({ build, log: silentLog, now });
+	new ConsolePages({ build, log: silentLog, monotonicMs: now });
 
 test("hashed files are kept for good, the page is asked for each time, and stands for every path of the application", async () => {
 	const pages = pagesOf(async () => FILES);

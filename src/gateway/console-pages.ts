@@ -9,7 +9,7 @@ export interface ConsolePagesOptions {
 	/** Brings the built application: at once where it stands there, else after a build. */
 	readonly build: () => Promise<BuiltFiles>;
 	readonly log: Log;
-	readonly now: () => number;
+	readonly monotonicMs: () => number;
 }
 
 /** After a build that failed the next one waits so long. */
@@ -42,8 +42,8 @@ export class ConsolePages {
 	}
 
 	#build(): Promise<void> {
-		const { build, log, now } = this.#options;
-		if (this.#failure !== null && now() - this.#failure.atMs < RETRY_MS) return Promise.resolve();
+		const { build, log, monotonicMs } = this.#options;
+		if (this.#failure !== null && monotonicMs() - this.#failure.atMs < RETRY_MS) return Promise.resolve();
 		this.#building ??= build()
 			.then((files) => {
 				this.#files = files;
@@ -51,7 +51,7 @@ export class ConsolePages {
 			})
 			.catch((error: unknown) => {
 				const message = error instanceof Error ? error.message : String(error);
-				this.#failure = { message, atMs: now() };
+				this.#failure = { message, atMs: monotonicMs() };
 				log.error({ cause: message }, "the console's pages could not be built");
 			})
 			.finally(() => {

@@ -264,7 +264,7 @@ export class Gateway {
 		const wallMs = () => clock.wallMs();
 		return {
 			chat: this.#chatDeps(),
-			tee: { catalog, attestations: this.#attestations, receipts: this.#receipts, now: wallMs },
+			tee: { catalog, attestations: this.#attestations, receipts: this.#receipts, wallMs: wallMs },
 			...this.#audio.routeDeps,
 			images: { budgets, upstreams: imageUpstreams, engine: images, fetchPublic, catalog, config },
 			embeddings: { budgets, upstreams: embeddingUpstreams, engine: embeddings, catalog, config, countTokens },

@@ -88,7 +88,7 @@ export class LiveCatalog {
 			speechAvailable: audio.speech !== null,
 			embeddingsAvailable: embeddings !== null,
 			imagesAvailable: images !== null,
-			now: () => clock.wallMs(),
+			wallMs: () => clock.wallMs(),
 		});
 		for (const warning of catalog.warnings) log.warn({}, warning);
 		const characters = config.characters === undefined ? data.characters : loadCharacterData(config.characters);

@@ -161,7 +161,7 @@ describe("durability", () => {
 
 	test("of kind store answers as power during an outage, and takes no new work after the grace", async () => {
 		let nowMs = 0;
-		const journal = await open(newFolder(), { durability: "store", graceMs: 30_000, now: () => nowMs });
+		const journal = await open(newFolder(), { durability: "store", graceMs: 30_000, monotonicMs: () => nowMs });
 		journal.progress({ appliedSeq: 0, position: { segment: 1, offset: 64 }, checkpointedSeq: 0, failing: true });
 		await journal.append(post(1));
 		nowMs = 30_000;
@@ -259,7 +259,7 @@ describe("segments", () => {
 	test("are used again only when a checkpoint covers them, and their old records are not read", async () => {
 		const dir = newFolder();
 		let nowMs = 0;
-		const journal = await open(dir, { keepMs: 1_000, keepBytes: 1 << 30, now: () => nowMs });
+		const journal = await open(dir, { keepMs: 1_000, keepBytes: 1 << 30, monotonicMs: () => nowMs });
 		const writeTurns = async (from: number, to: number) => {
 			for (let number = from; number < to; number++) await journal.append(post(number));
 		};

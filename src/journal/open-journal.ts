@@ -32,7 +32,7 @@ export interface JournalOptions {
 	readonly keepBytes: number;
 	readonly diskCheckMs: number;
 	/** Monotonic milliseconds. */
-	readonly now: () => number;
+	readonly monotonicMs: () => number;
 	/** A write or sync failed. The default ends the process: nothing is answered over a broken journal. */
 	readonly onFatal: (error: Error) => void;
 }
@@ -49,7 +49,7 @@ export const JOURNAL_DEFAULTS = {
 	keepMs: 600_000,
 	keepBytes: 256 * MEBIBYTE,
 	diskCheckMs: 1_000,
-	now: () => performance.now(),
+	monotonicMs: () => performance.now(),
 	onFatal: endProcess,
 } as const satisfies Omit<JournalOptions, "dir" | "start">;
 

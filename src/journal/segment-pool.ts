@@ -21,7 +21,7 @@ export interface SegmentPoolOptions {
 	/** Up to here a checkpoint of the store covers it. */
 	readonly coveredSeq: number;
 	/** Monotonic milliseconds. */
-	readonly now: () => number;
+	readonly monotonicMs: () => number;
 }
 
 export interface ActiveSegment {
@@ -116,7 +116,7 @@ export class SegmentPool {
 
 	/** A segment was left for the next one. */
 	addFull(segment: ActiveSegment, lastSeq: number): void {
-		this.#full.push({ path: segment.path, lastSeq, fullAtMs: this.#options.now(), bytes: this.#options.segmentBytes });
+		this.#full.push({ path: segment.path, lastSeq, fullAtMs: this.#options.monotonicMs(), bytes: this.#options.segmentBytes });
 	}
 
 	/** Everything up to `seq` is in the store and would survive a power cut there. */
@@ -145,7 +145,7 @@ export class SegmentPool {
 			this.#full.push({
 				path: file.path,
 				lastSeq: spare ? 0 : lastSeq,
-				fullAtMs: spare ? Number.NEGATIVE_INFINITY : this.#options.now() - Math.max(0, Date.now() - file.writtenAtMs),
+				fullAtMs: spare ? Number.NEGATIVE_INFINITY : this.#options.monotonicMs() - Math.max(0, Date.now() - file.writtenAtMs),
 				bytes: file.bytes,
 			});
 		}
@@ -274,24 +274,24 @@ export class SegmentPool {
 
 	/** The oldest full segment that may be used again. Under need also one that is not yet as old as it should be. */
 	#takeReusable(needed: boolean): FullSegment | null {
-		const { keepMs, keepBytes, segmentBytes, now } = this.#options;
+		const { keepMs, keepBytes, segmentBytes, monotonicMs } = this.#options;
 		const overKept = this.#full.length * segmentBytes > keepBytes;
 		const index = this.#full.findIndex(
 			(file) =>
 				file.bytes === segmentBytes &&
 				file.lastSeq <= this.#coveredSeq &&
-				(needed || overKept || now() - file.fullAtMs >= keepMs),
+				(needed || overKept || monotonicMs() - file.fullAtMs >= keepMs),
 		);
 		if (index < 0) return null;
 		return this.#full.splice(index, 1)[0] ?? null;
 	}
 
 	#trim(): void {
-		const { keepMs, keepBytes, segmentBytes, now } = this.#options;
+		const { keepMs, keepBytes, segmentBytes, monotonicMs } = this.#options;
 		let kept = this.#full.reduce((sum, file) => sum + file.bytes, 0);
-		let aged = this.#full.filter((file) => now() - file.fullAtMs >= keepMs).length;
+		let aged = this.#full.filter((file) => monotonicMs() - file.fullAtMs >= keepMs).length;
 		this.#full = this.#full.filter((file) => {
-			const old = now() - file.fullAtMs >= keepMs;
+			const old = monotonicMs() - file.fullAtMs >= keepMs;
 			const surplus = kept > keepBytes || (old && (aged > KEEP_AGED || file.bytes !== segmentBytes));
 			if (file.lastSeq > this.#coveredSeq || !surplus) return true;
 			kept -= file.bytes;

@@ -84,7 +84,7 @@ export class JournalWriter implements Journal {
 			keepBytes: options.keepBytes,
 			lastSeq: options.start.nextSeq - 1,
 			coveredSeq: options.start.checkpointedSeq ?? 0,
-			now: options.now,
+			monotonicMs: options.monotonicMs,
 		});
 		this.#segment = this.#takeSegment();
 		this.#appliedPosition = { segment: this.#segment.number, offset: this.#offset };
@@ -132,7 +132,7 @@ export class JournalWriter implements Journal {
 		if (this.#disk.low) return DISK_LOW;
 		if (this.backlogBytes > this.#options.maxBacklogBytes) return BACKLOG;
 		if (this.#options.durability === "store" && this.#failingSinceMs !== null) {
-			if (this.#options.now() - this.#failingSinceMs > this.#options.graceMs) return GRACE_ENDED;
+			if (this.#options.monotonicMs() - this.#failingSinceMs > this.#options.graceMs) return GRACE_ENDED;
 		}
 		return null;
 	}
@@ -170,7 +170,7 @@ export class JournalWriter implements Journal {
 		this.#appliedPosition = report.position ?? this.#appliedPosition;
 		this.#pool.covered(report.checkpointedSeq);
 		if (!report.failing) this.#failingSinceMs = null;
-		else this.#failingSinceMs ??= this.#options.now();
+		else this.#failingSinceMs ??= this.#options.monotonicMs();
 		this.#resolveDurable();
 	}
 

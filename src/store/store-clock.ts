@@ -4,25 +4,25 @@ import type { Database } from "bun:sqlite";
 export const DAY_MS = 86_400_000;
 
 export class StoreClock {
-	readonly #now: () => number;
+	readonly #wallMs: () => number;
 	#lastBookingMs: number;
 
-	constructor(db: Database, now: () => number = Date.now) {
-		this.#now = now;
+	constructor(db: Database, wallMs: () => number = Date.now) {
+		this.#wallMs = wallMs;
 		this.#lastBookingMs = lastBookingMs(db);
 	}
 
 	wallMs(): number {
-		return this.#now();
+		return this.#wallMs();
 	}
 
 	/** UTC days since 1970-01-01. */
 	today(): number {
-		return Math.floor(this.#now() / DAY_MS);
+		return Math.floor(this.#wallMs() / DAY_MS);
 	}
 
 	postingMs(): number {
-		this.#lastBookingMs = Math.max(this.#lastBookingMs, this.#now());
+		this.#lastBookingMs = Math.max(this.#lastBookingMs, this.#wallMs());
 		return this.#lastBookingMs;
 	}
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { type UpstreamFailure, upstreamTimedOut } from "./failures.ts";
 
 /**
@@ -7,7 +7,7 @@ import { type UpstreamFailure, upstreamTimedOut } from "./failures.ts";
  * again. `close` leaves nothing behind.
  */
 export class AttemptTimeout {
-	readonly #clock: Clock;
+	readonly #clock: TimerClock;
 	readonly #caller: AbortSignal;
 	readonly #controller = new AbortController();
 	readonly #onLeft = () => {
@@ -25,7 +25,7 @@ export class AttemptTimeout {
 	#paused = false;
 	#failure: UpstreamFailure | null = null;
 
-	constructor(caller: AbortSignal, clock: Clock) {
+	constructor(caller: AbortSignal, clock: TimerClock) {
 		this.#clock = clock;
 		this.#caller = caller;
 		this.#silentSinceMs = clock.monotonicMs();

@@ -1,10 +1,10 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import { ApiError } from "../errors/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { Span, Tracer } from "../telemetry/tracing/port.ts";
 import { AttemptTimeout } from "./attempt-timeout.ts";
 import type { CallCounts, CountsByUpstream } from "./call-counts.ts";
-import type { Clock } from "./clock.ts";
 import { asFailure, type Fetch, failureOf, isGood, isRefused } from "./connect.ts";
 import {
 	mostInformative,
@@ -49,7 +49,7 @@ export interface AttemptCall {
 export interface AttemptDeps {
 	readonly pool: Pool;
 	readonly fetch: Fetch;
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	readonly log: Log;
 	/** What calls came to, by upstream; left out: they are not counted. */
 	readonly counts?: CountsByUpstream | undefined;

@@ -1,5 +1,5 @@
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { AttemptTimeout } from "./attempt-timeout.ts";
-import type { Clock } from "./clock.ts";
 import { errorBody } from "./error-text.ts";
 import { failureOfAnswer, failureOfConnection, ownErrorOf, passedOn, type UpstreamFailure } from "./failures.ts";
 import type { Endpoint, UpstreamNode } from "./node.ts";
@@ -81,7 +81,7 @@ export interface BodyReader extends Cancelable {
 }
 
 /** Reads what stands between the end of what was said and the end of the body, so that the connection can be used again. */
-export async function drainBody(reader: BodyReader, clock: Clock): Promise<void> {
+export async function drainBody(reader: BodyReader, clock: TimerClock): Promise<void> {
 	const cancelTimer = clock.after(DRAIN_MS, () => cancelBody(reader));
 	try {
 		while (!(await reader.read()).done);

@@ -1,5 +1,5 @@
 import type { FairQueue, Requester } from "../fairness/index.ts";
-import type { Clock } from "./clock.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { Health } from "./health.ts";
 
 /** What of an upstream is looked after, whatever it serves. */
@@ -25,7 +25,7 @@ export interface FaultReport {
 }
 
 export interface HealthMonitorOptions<M extends Member> {
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	/** Asks a member whether it is there; true where it answers. Never throws. */
 	readonly probe: (member: M) => Promise<boolean>;
 	/** Told when a member is put out and when it comes back. */

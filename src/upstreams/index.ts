@@ -5,6 +5,7 @@
  * those that came. Never bills, never sends a caller's credential or an upstream's account troubles across.
  */
 
+export { systemTimerClock, type TimerClock } from "../telemetry/timer-clock.ts";
 export type { AttemptDeps, ChatTimeouts } from "./attempts.ts";
 export { type ChatUpstreamsOptions, createChatUpstreams, type RunningChatUpstreams } from "./chat/chat-upstreams.ts";
 export { DIALECT_TABLE, type Dialect, type DialectName } from "./chat/dialects.ts";
@@ -22,7 +23,6 @@ export type {
 export { shapeChatBody } from "./chat/request-body.ts";
 export { argumentsText, CallIdentity, isWholeObject } from "./chat/tool-call-identity.ts";
 export { tokenUsageOf, usageOf } from "./chat/usage.ts";
-export { type Clock, systemClock } from "./clock.ts";
 export type { Fetch, FetchInit } from "./connect.ts";
 export { finishReasonOf, isOpenAiReason } from "./finish-reason.ts";
 export type { UpstreamStatus } from "./node.ts";

@@ -1,7 +1,7 @@
 import type { UpstreamConfig } from "../config/schema.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { callSlots, resizeCallSlots } from "./call-slots.ts";
 import { DIALECT_TABLE, type Dialect } from "./chat/dialects.ts";
-import type { Clock } from "./clock.ts";
 import type { FetchInit } from "./connect.ts";
 import { Health, type HealthState } from "./health.ts";
 import type { Member } from "./health-monitor.ts";
@@ -178,7 +178,7 @@ export function embeddedNode(
 	};
 }
 
-export function upstreamStatus(node: UpstreamNode, url: string | null, clock: Clock): UpstreamStatus {
+export function upstreamStatus(node: UpstreamNode, url: string | null, clock: TimerClock): UpstreamStatus {
 	return {
 		name: node.name,
 		url,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
-import type { Clock } from "./clock.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import { brokenAnswer, failureOfAnswer } from "./failures.ts";
 import type { UpstreamNode } from "./node.ts";
 import { Pool } from "./pool.ts";
 
 /** Time that moves when it is told. */
-function handClock(): Clock & { advance(ms: number): Promise<void>; readonly timers: number } {
+function handClock(): TimerClock & { advance(ms: number): Promise<void>; readonly timers: number } {
 	let now = 0;
 	const timers = new Map<number, { dueMs: number; action: () => void }>();
 	let ids = 0;

@@ -1,7 +1,7 @@
 import type { ModelTarget } from "../catalog/types.ts";
 import type { UpstreamConfig } from "../config/schema.ts";
 import type { Requester } from "../fairness/index.ts";
-import type { Clock } from "./clock.ts";
+import type { TimerClock } from "../telemetry/timer-clock.ts";
 import type { UpstreamFailure } from "./failures.ts";
 import { HealthMonitor } from "./health-monitor.ts";
 import { configuredNode, type UpstreamNode, type UpstreamStatus, upstreamSecrets, upstreamStatus } from "./node.ts";
@@ -19,7 +19,7 @@ export type Probe = (node: UpstreamNode) => Promise<boolean>;
 export interface PoolOptions {
 	readonly upstreams: Readonly<Record<string, UpstreamConfig>>;
 	readonly embedded?: UpstreamNode;
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	readonly probe: Probe;
 	/** Told when an upstream is put out and when it comes back. */
 	readonly onChange: (node: UpstreamNode) => void;

@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from "../../src/upstreams/clock.ts";
+import { systemTimerClock, type TimerClock } from "../../src/telemetry/timer-clock.ts";
 
 /** The system's clock, and how many timers are pending. */
-export function countingClock(): Clock & { pending: number } {
+export function countingClock(): TimerClock & { pending: number } {
 	const clock = {
 		pending: 0,
-		monotonicMs: systemClock.monotonicMs,
+		monotonicMs: systemTimerClock.monotonicMs,
 		after(delayMs: number, action: () => void) {
 			clock.pending++;
 			let counted = true;
@@ -12,7 +12,7 @@ export function countingClock(): Clock & { pending: number } {
 				if (counted) clock.pending--;
 				counted = false;
 			};
-			const cancel = systemClock.after(delayMs, () => {
+			const cancel = systemTimerClock.after(delayMs, () => {
 				uncount();
 				action();
 			});

@@ -4,7 +4,7 @@ import { loadRpcCatalog } from "../../src/catalog/rpc/index.ts";
 import type { RpcMethod, RpcNetwork } from "../../src/catalog/rpc/types.ts";
 import type { RpcConfig, RpcUpstreamConfig } from "../../src/config/index.ts";
 import { silentLog } from "../../src/telemetry/log.ts";
-import type { Clock } from "../../src/upstreams/clock.ts";
+import type { TimerClock } from "../../src/telemetry/timer-clock.ts";
 import type { RpcCall, RpcItem, RpcOutcome, RpcStream } from "../../src/upstreams/rpc/port.ts";
 import { createRpcUpstreams, type RpcUpstreamsOptions } from "../../src/upstreams/rpc/upstreams.ts";
 
@@ -83,7 +83,7 @@ export function textOf(outcome: RpcOutcome | RpcStream): string {
 }
 
 /** Real timers in a time that runs `factor` times as fast, and jumps where it is told. */
-export function fastClock(factor: number): Clock & { jump(ms: number): void } {
+export function fastClock(factor: number): TimerClock & { jump(ms: number): void } {
 	let aheadMs = 0;
 	return {
 		monotonicMs: () => performance.now() * factor + aheadMs,

@@ -80,7 +80,7 @@ export async function runServer(flags: ConfigFlags): Promise<void> {
 }
 
 function consolePages(dataDir: string, log: Log): ConsolePages {
-	return new ConsolePages({ build: () => builtConsole({ dataDir, log }), log, now: () => systemClock.monotonicMs() });
+	return new ConsolePages({ build: () => builtConsole({ dataDir, log }), log, monotonicMs: () => systemClock.monotonicMs() });
 }
 
 /** Stops the server once, at SIGTERM or SIGINT, and exits with 0. */

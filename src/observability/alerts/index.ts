@@ -56,7 +56,7 @@ export class Alerts {
 		this.#webhook = new Webhook({
 			url: () => config().alerts.url,
 			secret: () => config().alerts.secret,
-			now: () => clock.wallMs(),
+			wallMs: () => clock.wallMs(),
 			timers,
 			log,
 			onDelivered: (notice) => this.#taken(notice),

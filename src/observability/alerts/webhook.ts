@@ -6,7 +6,7 @@ export interface WebhookOptions {
 	readonly url: () => string | undefined;
 	readonly secret: () => string | undefined;
 	/** Unix milliseconds. */
-	readonly now: () => number;
+	readonly wallMs: () => number;
 	readonly timers: Timers;
 	readonly log: Log;
 	/** Called when the webhook has taken it. Until it resolves the same notice is not queued again. */
@@ -87,11 +87,11 @@ export class Webhook {
 
 	/** null where it was taken; else why not. */
 	async #post(notice: Notice): Promise<string | null> {
-		const { url, secret, now } = this.#options;
+		const { url, secret, wallMs } = this.#options;
 		const [address, key] = [url(), secret()];
 		if (address === undefined || key === undefined) return "alerts.url or alerts.secret is gone";
 		const body = JSON.stringify(notice);
-		const atSeconds = Math.floor(now() / 1_000);
+		const atSeconds = Math.floor(wallMs() / 1_000);
 		const controller = new AbortController();
 		this.#sending = controller;
 		const late = setTimeout(() => controller.abort(new Error("no answer in time")), SEND_MS);

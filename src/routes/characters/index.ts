@@ -12,7 +12,7 @@ import { paginationHeaders } from "../../server/pagination.ts";
 
 const common = { method: "GET", tag: "Characters", openAi: false, callers: ["key", "wallet"], listLimit: true } as const;
 
-export function characterRoutes(characters: () => Characters, now: () => number): Endpoint[] {
+export function characterRoutes(characters: () => Characters, wallMs: () => number): Endpoint[] {
 	return [
 		plain({
 			...common,
@@ -21,7 +21,7 @@ export function characterRoutes(characters: () => Characters, now: () => number)
 			summary: "List characters",
 			query: CharactersQuerySchema,
 			answer: { type: "application/json", schema: CharacterListSchema, description: "Characters" },
-			run: ({ query }) => json({ object: "list", data: characters().search(query, now()) }),
+			run: ({ query }) => json({ object: "list", data: characters().search(query, wallMs()) }),
 		}),
 		plain({
 			...common,

@@ -59,7 +59,7 @@ export interface TeeDeps {
 	readonly catalog: () => Catalog;
 	readonly attestations: Attestations;
 	readonly receipts: Receipts;
-	readonly now: () => number;
+	readonly wallMs: () => number;
 }
 
 const common = { method: "GET", tag: "Sealed chat", openAi: false, callers: ["key"], listLimit: true } as const;
@@ -115,8 +115,8 @@ function unknownCompletion(): ApiError {
 }
 
 /** Throws what the catalog does, and INVALID_REQUEST for a model that proves nothing. */
-function attesting(name: string, { caller }: Call, { catalog, now }: TeeDeps): TextModel {
-	const { model } = catalog().resolve(name, "text", now());
+function attesting(name: string, { caller }: Call, { catalog, wallMs }: TeeDeps): TextModel {
+	const { model } = catalog().resolve(name, "text", wallMs());
 	if (caller !== null) checkModelRule(caller, model.id);
 	if (!model.capabilities.supportsTeeAttestation) throw invalidField(["model"], `${model.id} proves nothing of what it runs in`);
 	return model;

@@ -40,7 +40,7 @@ export interface ListAccounts {
 
 /** One account with its balances. Throws `AdminError` (NOT_FOUND). */
 export function showAccount(admin: AdminStore, accountId: string): Promise<AccountView> {
-	return readOnly(admin, (tx) => requireView(tx, accountId, admin.now()));
+	return readOnly(admin, (tx) => requireView(tx, accountId, admin.wallMs()));
 }
 
 /** As `showAccount`, in the caller's transaction. */
@@ -54,7 +54,7 @@ export async function requireView(tx: StoreDb, accountId: string, nowMs: number)
 export function listAccountPage(admin: AdminStore, { order, after, limit, search }: ListAccounts): Promise<AccountView[]> {
 	const direction = order === "oldest-first" ? "asc" : "desc";
 	return readOnly(admin, async (tx) => {
-		let page = views(tx, admin.now())
+		let page = views(tx, admin.wallMs())
 			.where("accounts.identity", "is", null)
 			.orderBy("accounts.created_at", direction)
 			.orderBy("accounts.id", direction);

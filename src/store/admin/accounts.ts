@@ -38,7 +38,7 @@ async function hasAccount(db: StoreDb): Promise<boolean> {
 /** Makes an account; the first one of a store is the operator's. Throws `AdminError` (INVALID). */
 export async function createAccount(admin: AdminStore, input: NewAccount): Promise<Account> {
 	const insert = checkedAccount(input);
-	return admin.db.transaction().execute(async (tx) => insert(tx, admin.now(), !(await hasAccount(tx))));
+	return admin.db.transaction().execute(async (tx) => insert(tx, admin.wallMs(), !(await hasAccount(tx))));
 }
 
 /**
@@ -52,14 +52,14 @@ export async function createAccountOnce(
 	const insert = checkedAccount(input);
 	return admin.db.transaction().execute(async (tx) => {
 		const found = await tx.selectFrom("accounts").select("name").where("id", "=", input.id).executeTakeFirst();
-		if (found === undefined) await insert(tx, admin.now(), !(await hasAccount(tx)));
+		if (found === undefined) await insert(tx, admin.wallMs(), !(await hasAccount(tx)));
 		else if (
 			found.name !== checkName(input.name) ||
 			(await startingCredit(tx, input.id)) !== parseNano(input.startingCreditUsd ?? "0")
 		) {
 			throw new AdminError("REFERENCE_USED", `the account ${input.id} was made before, with another name or credit`);
 		}
-		return { account: await requireView(tx, input.id, admin.now()), replayed: found !== undefined };
+		return { account: await requireView(tx, input.id, admin.wallMs()), replayed: found !== undefined };
 	});
 }
 
@@ -75,7 +75,7 @@ async function startingCredit(tx: StoreDb, accountId: string): Promise<number> {
 /** Makes the operator's account on a store without accounts; null on any other. Of several nodes that start together one makes it. */
 export async function createFirstAccount(admin: AdminStore, input: NewAccount): Promise<Account | null> {
 	const insert = checkedAccount(input);
-	return admin.db.transaction().execute(async (tx) => ((await hasAccount(tx)) ? null : insert(tx, admin.now(), true)));
+	return admin.db.transaction().execute(async (tx) => ((await hasAccount(tx)) ? null : insert(tx, admin.wallMs(), true)));
 }
 
 /** Checks the input, before any transaction, and returns what books it. Throws `AdminError` (INVALID). */

@@ -46,10 +46,10 @@ function rowOf(change: NotedChange, atMs: number) {
 
 /** Asks every running node to read its configuration, models and limits again. */
 export async function requestReload(admin: AdminStore): Promise<void> {
-	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "reload" }, admin.now()));
+	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "reload" }, admin.wallMs()));
 }
 
 /** Has every running node log from this level on. */
 export async function requestLogLevel(admin: AdminStore, level: string): Promise<void> {
-	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "log-level", level }, admin.now()));
+	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "log-level", level }, admin.wallMs()));
 }

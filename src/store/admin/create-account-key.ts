@@ -16,7 +16,7 @@ export interface NewAccountKey extends NewKey {
 /** Makes a key where the account has room for it. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key is there). */
 export async function createAccountKey(admin: AdminStore, input: NewAccountKey): Promise<ApiKey> {
 	checkNewKey(input);
-	return admin.db.transaction().execute((tx) => insertAccountKey(tx, input, admin.now()));
+	return admin.db.transaction().execute((tx) => insertAccountKey(tx, input, admin.wallMs()));
 }
 
 /** As `createAccountKey`, inside a transaction of the caller's; its input was checked. */

@@ -28,7 +28,7 @@ export async function createWeb3Key(admin: AdminStore, input: NewWeb3Key): Promi
 	const insertAccount = checkedAccount({ name: wallet });
 	checkNewKey({ ...key, accountId: "" });
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		if (!(await takeToken(tx, token, input.nowMs))) return madeBefore(tx, key.hash);
 		const accountId = (await ownerOf(tx, wallet)) ?? (await newOwner(tx, insertAccount, wallet, atMs));
 		return insertAccountKey(tx, { ...key, accountId }, atMs);

@@ -24,7 +24,7 @@ export async function credit(admin: AdminStore, request: MoneyRequest): Promise<
 		if (replay !== null) return replay;
 		await refuseOtherUse(tx, reference, "credits");
 		await requireAccount(tx, accountId);
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const balance = nano(Number((await addCredit(tx, accountId, amount, reference, atMs)).balance));
 		return { accountId, reference, amount, balance, balanceAfter: balance, bookedAtMs: atMs, replayed: false };
 	});

@@ -22,7 +22,7 @@ export async function debit(admin: AdminStore, request: MoneyRequest): Promise<B
 		if (replay !== null) return replay;
 		await refuseOtherUse(tx, reference, "debits");
 		await requireAccount(tx, accountId);
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const booked = await withdraw(tx, accountId, "usd", amount, atMs);
 		await tx
 			.insertInto("debits")

@@ -25,7 +25,7 @@ export interface ErasedAccount {
  */
 export function eraseAccount(admin: AdminStore, accountId: string): Promise<ErasedAccount> {
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const account = await requireAccount(tx, accountId);
 		if (account.operator) throw new AdminError("INVALID", "the operator's account is not erased");
 		await linkWallet(tx, accountId, null, atMs);

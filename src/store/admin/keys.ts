@@ -35,7 +35,7 @@ const LIMIT = /^\d{1,10}(\.\d{1,9})?$/;
 /** Makes a key. Throws `AdminError`: NOT_FOUND (account), INVALID, CONFLICT (the same key is there). */
 export async function createKey(admin: AdminStore, input: NewKey): Promise<ApiKey> {
 	checkNewKey(input);
-	return admin.db.transaction().execute((tx) => insertKey(tx, input, admin.now()));
+	return admin.db.transaction().execute((tx) => insertKey(tx, input, admin.wallMs()));
 }
 
 /** Makes a key inside a transaction of the caller's; its input was checked. */
@@ -83,8 +83,8 @@ export async function revokeKey(admin: AdminStore, keyId: string): Promise<ApiKe
 		const row = await tx.selectFrom("keys").selectAll().where("id", "=", keyId).executeTakeFirst();
 		if (row === undefined) throw new AdminError("NOT_FOUND", `there is no key ${keyId}`);
 		if (row.revoked_at === null) {
-			await tx.updateTable("keys").set({ revoked_at: admin.now() }).where("id", "=", keyId).execute();
-			await noteChange(tx, { kind: "key", keyId, accountId: row.account_id, hash: row.hash }, admin.now());
+			await tx.updateTable("keys").set({ revoked_at: admin.wallMs() }).where("id", "=", keyId).execute();
+			await noteChange(tx, { kind: "key", keyId, accountId: row.account_id, hash: row.hash }, admin.wallMs());
 		}
 		return keyOf(row);
 	});

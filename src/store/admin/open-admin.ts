@@ -13,7 +13,7 @@ export interface AdminStore {
 	/** True on PostgreSQL, where several nodes may share it. */
 	readonly shared: boolean;
 	/** Unix milliseconds. */
-	readonly now: () => number;
+	readonly wallMs: () => number;
 	close(): Promise<void>;
 }
 
@@ -22,9 +22,9 @@ export interface AdminStore {
  * folder, or a PostgreSQL address: that one is connected to by the first query, which throws what the connection throws.
  * Throws `SQLiteError` and `StoreTooNewError`.
  */
-export function openAdmin(place: string, now: () => number = Date.now): AdminStore {
+export function openAdmin(place: string, wallMs: () => number = Date.now): AdminStore {
 	const db: StoreDb = new Kysely<Tables>({ dialect: isPostgres(place) ? postgres(place) : sqlite(place) });
-	return { db, shared: isPostgres(place), now, close: () => db.destroy() };
+	return { db, shared: isPostgres(place), wallMs: wallMs, close: () => db.destroy() };
 }
 
 function sqlite(dataDir: string): BunSqliteDialect {

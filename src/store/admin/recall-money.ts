@@ -11,7 +11,7 @@ const LEASED_RETRY_MS = 20;
 
 /** Asks all nodes for what they have leased of an account and do not need. */
 export async function recallMoney(admin: AdminStore, { accountId }: { readonly accountId: string }): Promise<void> {
-	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId, takesBack: true }, admin.now()));
+	await admin.db.transaction().execute((tx) => noteChange(tx, { kind: "account", accountId, takesBack: true }, admin.wallMs()));
 }
 
 /**

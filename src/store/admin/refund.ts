@@ -65,7 +65,7 @@ export async function refund(admin: AdminStore, request: RefundRequest): Promise
 		if (replay !== null) return replay;
 		await refuseOtherUse(tx, reference, "refunds");
 		const parts = split(await leftOf(tx, post), wanted);
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const booked: RefundPart[] = [];
 		// In the order in which nodes lock budgets.
 		for (const source of [...parts.keys()].sort()) {

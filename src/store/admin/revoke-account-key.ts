@@ -10,7 +10,7 @@ export async function revokeAccountKey(
 	const { accountId, keyId } = input;
 	await admin.db.transaction().execute(async (tx) => {
 		const { hash } = await requireAccountKey(tx, accountId, keyId);
-		await tx.updateTable("keys").set({ revoked_at: admin.now() }).where("id", "=", keyId).execute();
-		await noteChange(tx, { kind: "key", keyId, accountId, hash }, admin.now());
+		await tx.updateTable("keys").set({ revoked_at: admin.wallMs() }).where("id", "=", keyId).execute();
+		await noteChange(tx, { kind: "key", keyId, accountId, hash }, admin.wallMs());
 	});
 }

@@ -39,7 +39,7 @@ export async function changeAccount(admin: AdminStore, accountId: string, change
 	const { name, tier, disabled, stakeDiem, bundledUsd } = changes;
 	const wallet = typeof changes.wallet === "string" ? await readWallet(changes.wallet) : changes.wallet;
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const account = await requireAccount(tx, accountId);
 		if (account.name === ERASED_NAME && (name !== undefined || disabled === false || (wallet ?? null) !== null))
 			throw new AdminError("CONFLICT", "the account was erased: it gets no name and no wallet any more, and stays disabled");

@@ -40,7 +40,7 @@ export interface TakeStakeReading {
 export function takeStakeReading(admin: AdminStore, input: TakeStakeReading): Promise<StakeReadingTurn> {
 	const { day, origin, reader, termMs } = input;
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const row = await tx.selectFrom("stake_readings").selectAll().where("day", "=", BigInt(day)).executeTakeFirst();
 		const mine = { origin, reader, reader_until: atMs + termMs };
 		if (row === undefined) {
@@ -143,7 +143,7 @@ export interface WriteStakes {
 export async function writeStakes(admin: AdminStore, input: WriteStakes): Promise<void> {
 	const { day, reader, termMs, stakes } = input;
 	await admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		await tx
 			.updateTable("stake_readings")
 			.set({ reader_until: atMs + termMs })
@@ -188,7 +188,7 @@ export function finishStakeReading(admin: AdminStore, input: { readonly day: num
 	const { day } = input;
 	return admin.db.transaction().execute(async (tx) => {
 		if ((await unread(tx, day).select("accounts.id").limit(1).executeTakeFirst()) !== undefined) return false;
-		await tx.updateTable("stake_readings").set({ finished_at: admin.now() }).where("day", "=", BigInt(day)).execute();
+		await tx.updateTable("stake_readings").set({ finished_at: admin.wallMs() }).where("day", "=", BigInt(day)).execute();
 		await forgetOld(tx, day);
 		return true;
 	});

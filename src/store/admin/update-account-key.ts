@@ -32,7 +32,7 @@ export async function updateAccountKey(admin: AdminStore, input: UpdateAccountKe
 		const before = keyOf(row);
 		if (Object.values(changes).every((change) => change === undefined)) return before;
 		await writeChanges(tx, before, changes);
-		await noteChange(tx, { kind: "key", keyId, accountId, hash: row.hash }, admin.now());
+		await noteChange(tx, { kind: "key", keyId, accountId, hash: row.hash }, admin.wallMs());
 		return keyOf(await requireAccountKey(tx, accountId, keyId));
 	});
 }

@@ -33,7 +33,7 @@ const MAX_LISTED = 200;
 const KEYS_AT_ONCE = 500;
 
 export function alertReadings(admin: AdminStore, query: AlertReadingsQuery): Promise<AlertReadings> {
-	const nowMs = admin.now();
+	const nowMs = admin.wallMs();
 	return admin.db
 		.transaction()
 		.setAccessMode("read only")

@@ -34,7 +34,7 @@ export interface KeyEntry {
 /** A page, newest first, at the cost of the page. */
 export function listKeyPage(admin: AdminStore, query: KeyPageQuery): Promise<KeyEntry[]> {
 	const { search, accountId, state, after, limit } = query;
-	const nowMs = admin.now();
+	const nowMs = admin.wallMs();
 	return admin.db
 		.transaction()
 		.setAccessMode("read only")

@@ -59,7 +59,7 @@ export async function archiveStep(admin: AdminStore, order: ArchiveOrder): Promi
 	const open = await admin.db.selectFrom("archives").selectAll().where("state", "<>", "done").executeTakeFirst();
 	if (open === undefined) return begin(admin, order, owner);
 	if (open.owner !== owner) {
-		if (!isAbandoned(open.owner, Number(open.moved_at), admin.now()) || !canGoOn(open, order))
+		if (!isAbandoned(open.owner, Number(open.moved_at), admin.wallMs()) || !canGoOn(open, order))
 			return { state: "elsewhere", month: open.month, owner: open.owner };
 		await moveOn(admin, open, { owner });
 	}
@@ -99,7 +99,7 @@ async function begin(admin: AdminStore, { before, folder }: ArchiveOrder, owner:
 		const row = { month: next, state: "writing", owner, after_post_id: after, last_post_id: after, bytes: 0 } as const;
 		await tx
 			.insertInto("archives")
-			.values({ ...row, posts: 0, movements: 0, sha256: null, removed_to: after, moved_at: admin.now() })
+			.values({ ...row, posts: 0, movements: 0, sha256: null, removed_to: after, moved_at: admin.wallMs() })
 			.execute();
 		return next;
 	});
@@ -174,7 +174,7 @@ async function moveOn(admin: AdminStore, archive: Archive, to: Updateable<Tables
 	await admin.db.transaction().execute((tx) =>
 		tx
 			.updateTable("archives")
-			.set({ ...to, moved_at: admin.now() })
+			.set({ ...to, moved_at: admin.wallMs() })
 			.where("month", "=", archive.month)
 			.where("state", "=", archive.state)
 			.where("bytes", "=", archive.bytes)
@@ -197,7 +197,7 @@ async function remove(admin: AdminStore, { folder }: ArchiveOrder, archive: Arch
 		return { state: "done", month, posts, file: path };
 	}
 	const { lines, end } = readPart(path, Number(archive.removed_bytes));
-	await admin.db.transaction().execute((tx) => removePart(tx, { archive, lines, end, path, nowMs: admin.now() }));
+	await admin.db.transaction().execute((tx) => removePart(tx, { archive, lines, end, path, nowMs: admin.wallMs() }));
 	return { state: "removing", month, posts };
 }
 

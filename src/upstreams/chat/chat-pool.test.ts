@@ -11,7 +11,7 @@ import {
 	UpstreamPair,
 } from "../../../test/support/upstream-pair.ts";
 import { ApiError } from "../../errors/index.ts";
-import { systemClock } from "../clock.ts";
+import { systemTimerClock } from "../../telemetry/timer-clock.ts";
 import type { ChatUpstreamsOptions } from "./chat-upstreams.ts";
 
 const pair = new UpstreamPair();
@@ -127,7 +127,7 @@ describe("bounds of one upstream", () => {
 			actions.push(action);
 			return () => void actions.splice(actions.indexOf(action), 1);
 		};
-		return { actions, clock: { monotonicMs: systemClock.monotonicMs, after } };
+		return { actions, clock: { monotonicMs: systemTimerClock.monotonicMs, after } };
 	};
 
 	test("send the overflow to the next, and answer MODEL_AT_CAPACITY where there is none in time", async () => {

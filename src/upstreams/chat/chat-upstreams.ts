@@ -1,9 +1,9 @@
 import type { UpstreamConfig } from "../../config/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.ts";
 import type { Tracer } from "../../telemetry/tracing/port.ts";
 import { type AttemptDeps, Attempts, type ChatAttemptDeps, type ChatTimeouts } from "../attempts.ts";
 import { CountsByUpstream } from "../call-counts.ts";
-import { type Clock, systemClock } from "../clock.ts";
 import { cancelBody, type Fetch } from "../connect.ts";
 import { embeddedNode, type UpstreamNode, type UpstreamStatus } from "../node.ts";
 import { Pool } from "../pool.ts";
@@ -34,7 +34,7 @@ export interface ChatUpstreamsOptions {
 	readonly tracer?: () => Tracer | null;
 	/** Reads addresses that callers name, for providers that read none. Without it they go as they are. */
 	readonly fetchPublic?: () => PublicFetch;
-	readonly clock?: Clock;
+	readonly clock?: TimerClock;
 	readonly random?: () => number;
 	/** Bounds in bytes: of a whole answer, and of one event of a stream. */
 	readonly maxAnswerBytes?: number;
@@ -57,7 +57,7 @@ export interface RunningChatUpstreams extends ChatUpstreams {
 
 /** Chat forwarding over the configured upstreams (docs/chat.md). */
 export function createChatUpstreams(options: ChatUpstreamsOptions): RunningChatUpstreams {
-	const { log, embedded, random, clock = systemClock, fetch = globalThis.fetch } = options;
+	const { log, embedded, random, clock = systemTimerClock, fetch = globalThis.fetch } = options;
 	const counts = new CountsByUpstream();
 	const { tracer } = options;
 	const pool = new Pool({
@@ -120,7 +120,7 @@ function unary(call: ChatForward, deps: ChatAttemptDeps): Promise<WholeAnswer> {
 }
 
 /** There where GET /models answers; a server without that path is there too. */
-async function probe(fetch: Fetch, clock: Clock, node: UpstreamNode): Promise<boolean> {
+async function probe(fetch: Fetch, clock: TimerClock, node: UpstreamNode): Promise<boolean> {
 	const controller = new AbortController();
 	const cancelTimer = clock.after(PROBE_MS, () => controller.abort());
 	try {

@@ -15,7 +15,7 @@ export interface ServiceAccount {
 	readonly privateKey: string;
 	readonly privateKeyId: string | undefined;
 	readonly fetch: PackageFetch;
-	readonly nowMs?: () => number;
+	readonly wallMs?: () => number;
 }
 
 /**
@@ -33,7 +33,7 @@ export class ServiceAccountToken {
 
 	/** Throws UpstreamFailure where there is none to have. */
 	get(): Promise<string> {
-		const nowMs = this.#nowMs();
+		const nowMs = this.#wallMs();
 		if (this.#token !== null && nowMs < this.#token.untilMs) return Promise.resolve(this.#token.text);
 		this.#fetching ??= this.#fetch(nowMs).finally(() => {
 			this.#fetching = null;
@@ -71,7 +71,7 @@ export class ServiceAccountToken {
 		return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), key).toString("base64url")}`;
 	}
 
-	#nowMs(): number {
-		return this.#account.nowMs?.() ?? Date.now();
+	#wallMs(): number {
+		return this.#account.wallMs?.() ?? Date.now();
 	}
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { faultOfConnection, RpcFault } from "./faults.ts";
 import type { LargeAnswer } from "./large-answer.ts";
@@ -6,7 +6,7 @@ import type { RpcMember } from "./member.ts";
 import type { RpcStream } from "./port.ts";
 
 export interface AnswerStreamDeps {
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	/** How long the upstream may be silent while somebody waits for it. */
 	readonly silenceMs: number;
 	/** The caller's. */

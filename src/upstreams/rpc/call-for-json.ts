@@ -1,5 +1,5 @@
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import { utf8Text } from "../../wire/index.ts";
-import type { Clock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import { sendItem } from "./exchange.ts";
 import type { RpcMember } from "./member.ts";
@@ -9,7 +9,7 @@ const OWN_QUESTION_MS = 5_000;
 
 export interface JsonCall {
 	readonly fetch: Fetch;
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	readonly member: RpcMember;
 	readonly method: string;
 	readonly params: readonly unknown[];

@@ -1,5 +1,5 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { Fetch } from "../connect.ts";
 import { blockNumberOf, callForJson } from "./call-for-json.ts";
 import type { RpcMember } from "./member.ts";
@@ -12,7 +12,7 @@ export type ChainCheck =
 	| { readonly kind: "silent" };
 
 /** Asks a server for the id of its chain, and for its newest block: one that has none to tell is not in use yet. */
-export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
+export async function checkChain(fetch: Fetch, clock: TimerClock, member: RpcMember, network: RpcNetwork): Promise<ChainCheck> {
 	const prefix = prefixOf(network);
 	const tell = (name: string) => callForJson({ fetch, clock, member, method: `${prefix}_${name}`, params: [], fresh: true });
 	try {
@@ -34,7 +34,7 @@ export async function checkChain(fetch: Fetch, clock: Clock, member: RpcMember, 
  */
 export async function readHeads(
 	fetch: Fetch,
-	clock: Clock,
+	clock: TimerClock,
 	member: RpcMember,
 	network: RpcNetwork,
 	toAskAgain: (finalized: number) => number | null,

@@ -1,5 +1,5 @@
 import type { Log } from "../../telemetry/log.ts";
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
 
@@ -14,10 +14,10 @@ interface Quiet {
 /** Tells of faults, and not of each where there are thousands: a log that is written to at once slows what it tells of. */
 export class FaultLog {
 	readonly #log: Log;
-	readonly #clock: Clock;
+	readonly #clock: TimerClock;
 	readonly #quiet = new Map<string, Quiet>();
 
-	constructor(log: Log, clock: Clock) {
+	constructor(log: Log, clock: TimerClock) {
 		this.#log = log;
 		this.#clock = clock;
 	}

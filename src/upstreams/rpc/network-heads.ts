@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { RpcFinality } from "./head-port.ts";
 import type { RpcMember } from "./member.ts";
 
@@ -30,7 +30,7 @@ export interface ReportedHeads {
 }
 
 export interface NetworkHeadsOptions {
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	/** The members to ask: those that serve this chain and are not out. */
 	readonly members: () => readonly RpcMember[];
 	/** Never throws. `toAskAgain`: which block to ask for once more, by the final one that the member tells. */

@@ -4,7 +4,7 @@ import { type ScriptedChain, startScriptedChain } from "../../../test/support/sc
 import { until } from "../../../test/support/until.ts";
 import { ConfigError } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { systemClock } from "../clock.ts";
+import { systemTimerClock } from "../../telemetry/timer-clock.ts";
 import type { RunningRpcUpstreams } from "./upstreams.ts";
 
 const open: (ScriptedChain | RunningRpcUpstreams)[] = [];
@@ -39,7 +39,7 @@ test("thousands of faults are a few lines in the log", async () => {
 	const lines: object[] = [];
 	const log = { ...keptLog(), warn: (fields: object) => void lines.push(fields) };
 	let nowMs = 0;
-	const upstreams = await over([node.url], { log, clock: { monotonicMs: () => nowMs, after: systemClock.after } });
+	const upstreams = await over([node.url], { log, clock: { monotonicMs: () => nowMs, after: systemTimerClock.after } });
 	lines.length = 0;
 	node.always({ status: 429, raw: "" });
 	const call429 = () => upstreams.single(call()).catch(() => {});
@@ -301,8 +301,8 @@ test("calls wait for a place where every upstream is full: accounts in turns, an
 	expect(order).toEqual(["acc_a", "acc_a", "acc_b", "acc_a"]);
 	small.always({ hang: true });
 	const soon = {
-		monotonicMs: systemClock.monotonicMs,
-		after: (ms: number, action: () => void) => systemClock.after(ms / 50, action),
+		monotonicMs: systemTimerClock.monotonicMs,
+		after: (ms: number, action: () => void) => systemTimerClock.after(ms / 50, action),
 	};
 	const alone = await over([{ url: small.url, maxConcurrent: 1 }], { ...PATIENT, clock: soon });
 	const left = new AbortController();

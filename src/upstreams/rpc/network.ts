@@ -1,6 +1,6 @@
 import type { RpcNetwork } from "../../catalog/rpc/types.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import { HealthMonitor } from "../health-monitor.ts";
 import { calledBlock } from "./cache/called-block.ts";
 import type { ChainCheck } from "./chain-check.ts";
@@ -22,7 +22,7 @@ const WRONG_CHAIN_PERIODS = 12;
 export type CallKind = "read" | "logs" | "slow" | "batch";
 
 export interface NetworkDeps {
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	readonly log: Log;
 	readonly probe: (member: RpcMember, network: RpcNetwork) => Promise<ChainCheck>;
 	readonly random: () => number;

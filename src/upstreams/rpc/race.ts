@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { RpcFault } from "./faults.ts";
 import type { RpcMember } from "./member.ts";
@@ -13,7 +13,7 @@ const PATIENCE = 1 / 3;
 
 export interface RaceCall {
 	readonly pool: NetworkPool;
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	/** Whose share of an upstream's places it counts in. */
 	readonly tenant: string;
 	/** In the order in which they are asked. */

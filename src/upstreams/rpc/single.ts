@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { TimerClock } from "../../telemetry/timer-clock.ts";
 import type { Fetch } from "../connect.ts";
 import { AllAttemptsFailed } from "./all-attempts-failed.ts";
 import { answerStream } from "./answer-stream.ts";
@@ -16,7 +16,7 @@ import { hashAsResult, meaningAfterAccepted, safetyOf } from "./sends.ts";
 /** What calls work with. */
 export interface CallDeps {
 	readonly fetch: Fetch;
-	readonly clock: Clock;
+	readonly clock: TimerClock;
 	readonly faults: FaultLog;
 	/** How long a call may take in all, in milliseconds. */
 	readonly rpcMs: number;

@@ -2,8 +2,8 @@ import type { RpcCatalog, RpcNetwork } from "../../catalog/rpc/types.ts";
 import { SettingError } from "../../config/index.ts";
 import type { Config, RpcConfig, RpcUpstreamConfig } from "../../config/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.ts";
 import type { CallCounts } from "../call-counts.ts";
-import { type Clock, systemClock } from "../clock.ts";
 import type { Fetch } from "../connect.ts";
 import type { HealthState } from "../health.ts";
 import { NO_SECRETS, type SecretMask } from "../secret-mask.ts";
@@ -27,7 +27,7 @@ export interface RpcUpstreamsOptions {
 	readonly timeouts: RpcTimeouts;
 	readonly log: Log;
 	readonly fetch?: Fetch;
-	readonly clock?: Clock;
+	readonly clock?: TimerClock;
 	readonly random?: () => number;
 	/** URLs of public endpoints of a chain, for tests; default: those of its public definition. */
 	readonly publicEndpoints?: (network: RpcNetwork) => Promise<readonly string[]>;
@@ -79,7 +79,7 @@ export function createRpcUpstreams(options: RpcUpstreamsOptions): RunningRpcUpst
 
 class Upstreams implements RunningRpcUpstreams {
 	readonly #options: RpcUpstreamsOptions;
-	readonly #clock: Clock;
+	readonly #clock: TimerClock;
 	readonly #networkDeps: Omit<NetworkDeps, "hedgePercent">;
 	readonly #pools = new Map<string, NetworkPool>();
 	readonly #finalityListeners = new Set<FinalityListener>();
@@ -93,7 +93,7 @@ class Upstreams implements RunningRpcUpstreams {
 	#closed = false;
 
 	constructor(options: RpcUpstreamsOptions) {
-		const { log, timeouts, clock = systemClock, fetch = globalThis.fetch as Fetch, random = Math.random } = options;
+		const { log, timeouts, clock = systemTimerClock, fetch = globalThis.fetch as Fetch, random = Math.random } = options;
 		this.#options = options;
 		this.#clock = clock;
 		this.#config = options.config;

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/index.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { systemTimerClock, type TimerClock } from "../../telemetry/timer-clock.ts";
 import type { Fetch } from "../connect.ts";
 import {
 	type SearchAnswer,
@@ -17,7 +17,7 @@ import { ProviderStatus, requestProvider } from "./request-provider.ts";
 export interface WebSearchOptions {
 	readonly config: () => Pick<Config["web"], "search" | "safeSearch" | "searchMs">;
 	/** Default: the system's. */
-	readonly clock?: Clock;
+	readonly clock?: TimerClock;
 	readonly log: Log;
 	/** Default: the runtime's. */
 	readonly fetch?: Fetch;
@@ -29,7 +29,7 @@ const MAX_ASIDE_MS = 300_000;
 
 /** Asks the operator's search providers, one after the other until one answers. A query is in no log. */
 export function createWebSearch(options: WebSearchOptions): WebSearch {
-	const { config, clock = systemClock, log, fetch = globalThis.fetch as Fetch } = options;
+	const { config, clock = systemTimerClock, log, fetch = globalThis.fetch as Fetch } = options;
 	/** Provider -> until when it is asked last. */
 	const aside = new Map<SearchProviderName, number>();
 

@@ -12,7 +12,7 @@ export interface BroadcastTurn {
 export function takeBroadcastTurn(admin: AdminStore, input: BroadcastTurn & { readonly termMs: number }): Promise<boolean> {
 	const { name, holder, termMs } = input;
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const row = await tx.selectFrom("broadcast_turns").selectAll().where("name", "=", name).executeTakeFirst();
 		if (row !== undefined && row.holder !== holder && Number(row.holder_until) > atMs) return false;
 		const mine = { holder, holder_until: atMs + termMs };

@@ -31,7 +31,7 @@ export function creditTopUp(admin: AdminStore, input: CreditTopUp): Promise<TopU
 		const found = await requireRow(tx, input.id);
 		if (found.state === "credited") return found;
 		if (found.state === "failed") throw new AdminError("CONFLICT", `the top-up ${input.id} has failed: ${found.reason}`);
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const accountId = (await accountOfWallet(tx, input.identity)) ?? (await insertAccount(tx, atMs, false)).id;
 		const { movementId } = await addCredit(tx, accountId, found.amount, found.id, atMs);
 		// Nodes may remember the wallet as one without an account.

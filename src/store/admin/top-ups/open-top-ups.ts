@@ -38,7 +38,7 @@ export interface TopUpTurn {
 export function beginTopUp(admin: AdminStore, input: BeginTopUp): Promise<TopUpTurn> {
 	const { payTo, validBefore, fromBlock, termMs, payerUnits, ...row } = input;
 	return admin.db.transaction().execute(async (tx) => {
-		const atMs = admin.now();
+		const atMs = admin.wallMs();
 		const found = await findRow(tx, input);
 		if (found !== null) return { ...(await take(tx, found, input, atMs)), begun: false };
 		const open = payerUnits === undefined ? 0 : await openUnits(tx, input);
@@ -90,7 +90,7 @@ interface Taker {
 export function takeTopUp(admin: AdminStore, input: Taker & { readonly id: string }): Promise<TopUpTurn> {
 	return admin.db.transaction().execute(async (tx) => {
 		const found = await requireRow(tx, input.id);
-		return { ...(await take(tx, found, input, admin.now())), begun: false };
+		return { ...(await take(tx, found, input, admin.wallMs())), begun: false };
 	});
 }
 
@@ -132,7 +132,7 @@ export async function noteTopUp(admin: AdminStore, input: NoteTopUp): Promise<vo
 				state,
 				...(transaction === undefined ? {} : { transaction_hash: transaction }),
 				...(fromBlock === undefined ? {} : { from_block: fromBlock }),
-				...(lookInMs === undefined ? {} : { look_at: admin.now() + lookInMs }),
+				...(lookInMs === undefined ? {} : { look_at: admin.wallMs() + lookInMs }),
 			})
 			.where("id", "=", id)
 			.where("settler", "=", settler)
@@ -146,7 +146,7 @@ export function failTopUp(admin: AdminStore, input: { readonly id: string; reado
 	return admin.db.transaction().execute(async (tx) => {
 		await tx
 			.updateTable("top_ups")
-			.set({ state: "failed", reason: input.reason, ended_at: admin.now() })
+			.set({ state: "failed", reason: input.reason, ended_at: admin.wallMs() })
 			.where("id", "=", input.id)
 			.where("state", "in", ["settling", "unknown"])
 			.execute();
@@ -168,7 +168,7 @@ export async function listDueTopUps(
 	{ limit, settler }: { readonly limit: number; readonly settler?: string },
 ): Promise<TopUp[]> {
 	let open = topUpRows(admin.db).where("state", "in", ["settling", "unknown"]);
-	open = settler === undefined ? open.where("look_at", "<=", BigInt(admin.now())) : open.where("settler", "=", settler);
+	open = settler === undefined ? open.where("look_at", "<=", BigInt(admin.wallMs())) : open.where("settler", "=", settler);
 	const rows = await open.orderBy("look_at").limit(limit).execute();
 	return rows.map(topUpOf);
 }

@@ -40,7 +40,7 @@ export interface EntryNumbers {
 /** Numbers an account's entries, 1 for the oldest. `tx` is the transaction that the page is read in. */
 export async function numberedEntries(admin: AdminStore, tx: StoreDb, accountId: string): Promise<EntryNumbers> {
 	const { marks } = await marksOf(admin, tx, accountId);
-	const settledBefore = BigInt(admin.now() - SETTLED_MS);
+	const settledBefore = BigInt(admin.wallMs() - SETTLED_MS);
 	for (;;) {
 		const step = await stepFrom(tx, accountId, marks.at(-1) ?? START);
 		if (step.entries < MARK_EVERY || step.bookedAt >= settledBefore) break;

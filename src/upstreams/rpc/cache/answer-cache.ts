@@ -1,5 +1,5 @@
 import type { RpcNetwork } from "../../../catalog/rpc/types.ts";
-import type { Clock } from "../../clock.ts";
+import type { TimerClock } from "../../../telemetry/timer-clock.ts";
 import type { RpcHeads } from "../head-port.ts";
 import type { RpcItem } from "../port.ts";
 import { calledBlock } from "./called-block.ts";
@@ -39,12 +39,12 @@ export interface CacheCounts {
 export class AnswerCache {
 	readonly #answers: LruAnswers;
 	readonly #finality: FinalityView;
-	readonly #clock: Clock;
+	readonly #clock: TimerClock;
 	/** Bytes of streams that are copied as they pass. */
 	readonly #copies: SharedBytes;
 	readonly counts: CacheCounts = { hits: 0, misses: 0 };
 
-	constructor(heads: RpcHeads, maxBytes: number, clock: Clock) {
+	constructor(heads: RpcHeads, maxBytes: number, clock: TimerClock) {
 		this.#answers = new LruAnswers(maxBytes);
 		this.#finality = new FinalityView(heads, (network, block) => this.#answers.dropAbove(network, block));
 		this.#clock = clock;

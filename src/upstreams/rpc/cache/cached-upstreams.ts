@@ -1,4 +1,4 @@
-import { systemClock } from "../../clock.ts";
+import { systemTimerClock } from "../../../telemetry/timer-clock.ts";
 import type { RpcHeads } from "../head-port.ts";
 import type { RpcAnswer, RpcCall, RpcItem, RpcLookUp, RpcOutcome, RpcUpstreams } from "../port.ts";
 import { AnswerCache, type CacheableCall } from "./answer-cache.ts";
@@ -12,7 +12,7 @@ import { tapStream } from "./tapped-stream.ts";
 export interface CacheOptions {
 	/** Memory for results; 0: none is kept, concurrent calls are still shared. */
 	readonly maxBytes: number;
-	readonly clock?: typeof systemClock;
+	readonly clock?: typeof systemTimerClock;
 }
 
 /** Since the start, by item. Hit ratio: hits / (hits + misses). */
@@ -48,7 +48,7 @@ export class CachedUpstreams implements RpcUpstreams {
 	readonly #gathering = new SharedBytes(GATHERING_BYTES);
 	#shared = 0;
 
-	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemClock }: CacheOptions) {
+	constructor(inner: RpcUpstreams, heads: RpcHeads, { maxBytes, clock = systemTimerClock }: CacheOptions) {
 		this.#inner = inner;
 		this.#cache = new AnswerCache(heads, maxBytes, clock);
 		this.#flights = new PendingCalls(clock);

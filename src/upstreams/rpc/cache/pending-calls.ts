@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { TimerClock } from "../../../telemetry/timer-clock.ts";
 import type { RpcAnswer, RpcCall, RpcOutcome, RpcStream } from "../port.ts";
 import type { SharedCall } from "./shared-call.ts";
 
@@ -26,11 +26,11 @@ export function isStream(outcome: RpcOutcome | RpcStream): outcome is RpcStream 
 
 /** What is under way, by what it asks. */
 export class PendingCalls {
-	readonly #clock: Clock;
+	readonly #clock: TimerClock;
 	readonly #flights = new Map<string, PendingCall>();
 	readonly #sends = new Map<string, number>();
 
-	constructor(clock: Clock) {
+	constructor(clock: TimerClock) {
 		this.#clock = clock;
 	}
 
