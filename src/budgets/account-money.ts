@@ -7,15 +7,15 @@ import type { Split } from "./split.ts";
 const RETAINED_DAYS = 2;
 
 /**
- * A question to the store that is under way: what was posted from each purse since it was asked, and what posts were
- * short of. The answer holds every post made before, and none of these.
+ * A running call to the store: what was posted from each balance since the call began, and what posts lacked. The
+ * answer includes every post made before the call, and none of these.
  */
 export interface StoreCall {
 	readonly posted: Map<LeaseBalance, number>;
 	readonly owed: { readonly amount: number; readonly most: UsableMoney; readonly day: number }[];
 }
 
-/** The money of one account on this node: a purse for each source, and the totals as last heard from the store. */
+/** The money of one account on this node: a lease balance for each source, and the last known totals of the store. */
 export class AccountMoney {
 	readonly bundled = new LeaseBalance("bundled", 0);
 	readonly usd = new LeaseBalance("usd", 0);
@@ -25,7 +25,7 @@ export class AccountMoney {
 	/** The newest day whose totals are known. */
 	totalsDay = -1;
 
-	/** The purse of an epoch's diem. Purses of old epochs are dropped: what is left in them is not spendable. */
+	/** Returns the balance of one day's diem. Balances of old days are dropped: their rest cannot be spent. */
 	diem(day: number): LeaseBalance {
 		if (this.#lastDiem.day === day) return this.#lastDiem;
 		let balance = this.#diem.get(day);
@@ -48,17 +48,20 @@ export class AccountMoney {
 		yield this.usd;
 	}
 
-	/** What no hold secures, as seen by a request of `day`. */
+	/** Returns the amounts that no hold secures, for a request of `day`. */
 	free(day: number): Split {
 		return { diem: this.diem(day).free, bundled: this.bundled.free, usd: this.usd.free };
 	}
 
-	/** What the whole account has beside what this node's holds secure, whoever has it leased; as last heard. */
+	/**
+	 * Returns what the whole account has beyond this node's holds, on whichever node it is leased, by the last known
+	 * totals.
+	 */
 	freeAnywhere(day: number): Split {
 		return { diem: this.diem(day).freeAnywhere, bundled: this.bundled.freeAnywhere, usd: this.usd.freeAnywhere };
 	}
 
-	/** Call in the turn in which a question goes out; end it with the answer. */
+	/** Call this in the turn in which a store call goes out, and `endCall` with its answer. */
 	beginCall(): StoreCall {
 		const call: StoreCall = { posted: new Map(), owed: [] };
 		this.#calls.add(call);
@@ -69,39 +72,47 @@ export class AccountMoney {
 		this.#calls.delete(call);
 	}
 
-	/** The store ended all leases of this node. */
+	/** Drops all leases, because the store ended them. */
 	expireLeases(): void {
 		for (const balance of this.balances()) balance.expire();
 	}
 
-	/** Takes a post's part from a purse, and tells the questions under way. `lapsed`: see `Purse.release`. */
+	/** Spends a post's part from a balance, and notes it in running store calls. `lapsed`: see `LeaseBalance.release`. */
 	spend(balance: LeaseBalance, amount: number, lapsed: number): void {
 		if (amount === 0) return;
 		balance.spend(amount, lapsed);
 		for (const call of this.#calls) call.posted.set(balance, (call.posted.get(balance) ?? 0) + amount);
 	}
 
-	/** A post was short of `amount`: the store books it out of what it grants now, and then out of free money. */
+	/**
+	 * Records that a post lacked `amount`: the store takes it from what it grants in running calls, then from free
+	 * money.
+	 */
 	recordOwed(amount: number, most: UsableMoney, day: number): void {
 		for (const call of this.#calls) call.owed.push({ amount, most, day });
 	}
 
-	/** Takes the grants of an answer, less what the store will take of them for posts that were short meanwhile. */
+	/**
+	 * Adds the grants of an answer, less the part that the store takes from them for posts that lacked money meanwhile.
+	 */
 	addGrants(call: StoreCall, grants: readonly Grant[]): void {
-		const left = grants.map(({ source, day, granted }) => ({ source, day, free: granted as number }));
+		const remainingGrants = grants.map(({ source, day, granted }) => ({ source, day, free: granted as number }));
 		for (const { amount, most, day } of call.owed) {
-			const usable = left.filter((grant) => grant.source !== "diem" || grant.day === day);
+			const usable = remainingGrants.filter((grant) => grant.source !== "diem" || grant.day === day);
 			const { taken } = takeInOrder(amount, usable, most);
 			for (const [index, grant] of usable.entries()) grant.free -= taken[index] ?? 0;
 		}
-		for (const { source, day, free } of left) this.#balanceOf(source, day).grow(free);
+		for (const { source, day, free } of remainingGrants) this.#balanceOf(source, day).grow(free);
 	}
 
-	/** Takes the totals of an answer for `day`, less the posts that it does not hold. A source it does not name is empty. */
+	/**
+	 * Sets the totals from an answer for `day`, less the posts that it does not include. A source that it does not name
+	 * is empty.
+	 */
 	updateTotals(call: StoreCall, budgets: readonly BudgetState[], day: number): void {
 		for (const balance of [this.diem(day), this.bundled, this.usd]) balance.total = -(call.posted.get(balance) ?? 0);
-		for (const { source, day: of, balance } of budgets)
-			if (source !== "diem" || of === day) this.#balanceOf(source, of).total += balance;
+		for (const { source, day: budgetDay, balance } of budgets)
+			if (source !== "diem" || budgetDay === day) this.#balanceOf(source, budgetDay).total += balance;
 		if (day > this.totalsDay) this.totalsDay = day;
 	}
 

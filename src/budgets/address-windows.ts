@@ -3,7 +3,7 @@ import type { Clock } from "../telemetry/clock.ts";
 import type { RateState } from "./port.ts";
 import { RateWindows } from "./rate-windows.ts";
 
-/** Many addresses are cheap to come by: past this number the oldest window is forgotten. */
+/** Callers can easily use many addresses: past this number the oldest window is forgotten. */
 const MAX_ADDRESSES = 50_000;
 
 /** The minute windows of callers without a credential, one for each network (`addressNetwork`) and subject. */
@@ -14,7 +14,7 @@ export class AddressWindows {
 		this.#windows = new RateWindows(clock, MAX_ADDRESSES);
 	}
 
-	/** Takes one request. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
+	/** Takes one request. Throws RATE_LIMIT_EXCEEDED, and then takes nothing. */
 	take(address: string, subject: string, requestsPerMinute: number): RateState {
 		return this.#windows.take(addressNetwork(address), subject, { requestsPerMinute }, 0);
 	}

@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 import { syncFolder } from "../journal/durable-file.ts";
 import { answerFile, answersFolder } from "../store/data-folder.ts";
 
-/** Bodies of kept answers that are too large for the journal, each a file of DATA/idempotency. */
+/** Stores bodies of answers that are too large for the journal, each as a file of DATA/idempotency. */
 export class AnswerFiles {
 	readonly #dataDir: string;
 
@@ -14,31 +14,34 @@ export class AnswerFiles {
 		this.#dataDir = dataDir;
 	}
 
-	/** Writes a body and syncs it, whatever the journal does: it is there before its post. Throws what the file system throws. */
+	/**
+	 * Writes a body and syncs it to disk, whatever the journal's own sync setting: the body exists before its post.
+	 * Throws errors of the file system.
+	 */
 	async write(epoch: number, body: Uint8Array): Promise<string> {
 		const name = `${epoch}-${randomBytes(16).toString("hex")}`;
 		const path = this.#path(name);
 		const folder = answersFolder(this.#dataDir);
 		mkdirSync(folder, { recursive: true, mode: 0o700 });
-		const half = `${path}.tmp`;
+		const temporaryPath = `${path}.tmp`;
 		try {
-			const file = await open(half, "wx", 0o600);
+			const file = await open(temporaryPath, "wx", 0o600);
 			try {
 				await file.writeFile(body);
 				await file.datasync();
 			} finally {
 				await file.close();
 			}
-			await rename(half, path);
+			await rename(temporaryPath, path);
 			await syncFolder(folder);
 		} catch (error) {
-			await unlink(half).catch(() => {});
+			await unlink(temporaryPath).catch(() => {});
 			throw error;
 		}
 		return name;
 	}
 
-	/** The body; null where it is gone. Throws what the file system throws besides. */
+	/** Returns the body; null where the file is missing. Throws other errors of the file system. */
 	async read(name: string): Promise<Uint8Array | null> {
 		try {
 			return await readFile(this.#path(name));
@@ -48,32 +51,32 @@ export class AnswerFiles {
 		}
 	}
 
-	/** Names of whole bodies that were written before `ms` (Unix time). */
+	/** Returns the names of complete bodies that were written before `ms` (Unix time). */
 	async olderThan(ms: number): Promise<string[]> {
 		const folder = answersFolder(this.#dataDir);
 		const names: string[] = [];
 		for (const entry of await readdir(folder).catch(() => [])) {
 			if (answerFile("", entry) === null) continue;
-			const found = await stat(join(folder, entry)).catch(() => null);
-			if (found !== null && found.mtimeMs < ms) names.push(entry);
+			const fileStats = await stat(join(folder, entry)).catch(() => null);
+			if (fileStats !== null && fileStats.mtimeMs < ms) names.push(entry);
 		}
 		return names;
 	}
 
-	/** Names of whole bodies that boots before `epoch` wrote; their half-written ones are removed. */
+	/** Returns the names of complete bodies from boots before `epoch`, and removes the incomplete ones of those boots. */
 	async ofEarlierEpochs(epoch: number): Promise<string[]> {
 		const folder = answersFolder(this.#dataDir);
 		const names: string[] = [];
 		for (const entry of await readdir(folder).catch(() => [])) {
-			const written = epochOf(entry);
-			if (written === null || written >= epoch) continue;
+			const writerEpoch = epochOf(entry);
+			if (writerEpoch === null || writerEpoch >= epoch) continue;
 			if (entry.endsWith(".tmp")) await unlink(join(folder, entry)).catch(() => {});
 			else names.push(entry);
 		}
 		return names;
 	}
 
-	/** What is gone already, and what cannot be removed, is passed over: the next start sweeps. */
+	/** Removes a file. Missing files and failures are ignored: the next start sweeps again. */
 	async remove(name: string): Promise<void> {
 		await unlink(this.#path(name)).catch(() => {});
 	}
@@ -85,13 +88,13 @@ export class AnswerFiles {
 	}
 }
 
-/** The boot that wrote a file of ours, whole or half; null for other files, which are left alone. */
+/** Returns the boot that wrote one of our files, complete or not; null for other files, which are left alone. */
 function epochOf(entry: string): number | null {
 	const name = entry.endsWith(".tmp") ? entry.slice(0, -".tmp".length) : entry;
 	return answerFile("", name) === null ? null : Number.parseInt(name, 10);
 }
 
-/** True where the bytes are those that were kept. */
+/** Returns true where the bytes have the expected length and checksum. */
 export function isWhole(body: Uint8Array, expected: { readonly bytes: number; readonly crc32: number }): boolean {
 	return body.length === expected.bytes && crc32(body) === expected.crc32;
 }

@@ -12,18 +12,18 @@ import { RateWindows } from "./rate-windows.ts";
 import { SharedRateWindows } from "./shared-rate-windows.ts";
 import { findWallet, WalletCaller } from "./wallet-caller.ts";
 
-/** What the budgets of a node are made of. */
+/** The dependencies and settings of a node's budgets. */
 export interface BudgetsOptions {
 	readonly store: StorePort;
 	readonly journal: Journal;
 	readonly clock: Clock;
-	/** What wakes the node's waiting claims and its return of idle leases; default: those of the system. */
+	/** Timers that wake waiting claims and the return of idle leases; default: those of the system. */
 	readonly timers?: Timers;
 	/** `limits.failedRequests` of the config now in force; 0 is off. */
 	readonly failedRequests: () => number;
-	/** The return of idle leases; default: every second. */
+	/** The service that returns idle leases; default: one that runs every second. */
 	readonly idleLeases?: IdleLeases;
-	/** Keys kept in memory; default 100,000. */
+	/** Keys cached in memory; default 100,000. */
 	readonly maxCallers?: number;
 	/** Minute windows kept in memory; default 200,000. */
 	readonly maxRateWindows?: number;
@@ -31,23 +31,23 @@ export interface BudgetsOptions {
 	readonly maxGuarded?: number;
 }
 
-/** Wallets without an account whose minutes are counted; beyond them the oldest begin anew. */
+/** Wallets without an account whose minutes are counted; past this number the oldest counts are dropped. */
 const MAX_UNREGISTERED_WALLETS = 50_000;
 
-/** Budgets on one node; `close` ends the listening for changes and the return of idle leases. */
+/** Budgets on one node. `close` ends the subscription to changes and the return of idle leases. */
 export interface NodeBudgets extends Budgets {
 	close(): void;
 }
 
-/** Puts the budgets of a node together. Nothing is read before the first caller comes. */
+/** Assembles the budgets of a node. Reads nothing before the first caller comes. */
 export function createBudgets(options: BudgetsOptions): NodeBudgets {
 	const { store, journal, clock, timers = systemTimers } = options;
 	const cache = new CallerCache({ store, journal, clock, timers }, options.maxCallers ?? 100_000);
 	const maxWindows = options.maxRateWindows ?? 200_000;
-	const shared = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
-	const rates = shared ?? new RateWindows(clock, maxWindows);
-	const strangers = shared === undefined ? rates : new RateWindows(clock, MAX_UNREGISTERED_WALLETS);
-	// Rows of the store are for accounts alone.
+	const sharedWindows = store.minutes && new SharedRateWindows(store.minutes, { clock, timers }, maxWindows);
+	const rates = sharedWindows ?? new RateWindows(clock, maxWindows);
+	const strangers = sharedWindows === undefined ? rates : new RateWindows(clock, MAX_UNREGISTERED_WALLETS);
+	// The store has rows only for accounts.
 	const windowsOf = (caller: Caller) => (caller instanceof WalletCaller && caller.isUnregistered ? strangers : rates);
 	const guard = new FailureGuard(clock, options.failedRequests, options.maxGuarded ?? 50_000);
 	const idle = options.idleLeases ?? new IdleLeases(timers);
@@ -75,7 +75,7 @@ export function createBudgets(options: BudgetsOptions): NodeBudgets {
 		},
 		close: () => {
 			idle.stop();
-			shared?.close();
+			sharedWindows?.close();
 			cache.close();
 		},
 	};

@@ -5,22 +5,27 @@ import { AccountMoney } from "./account-money.ts";
 import { Freshness } from "./freshness.ts";
 import { LeaseQueue } from "./lease-queue.ts";
 
-/** An account as this node knows it, shared by all of its keys. Lives as long as a key, a hold or a trip needs it. */
+/**
+ * An account as this node knows it, shared by all of its keys. It lives as long as a key, a hold or a store call
+ * needs it.
+ */
 export class CachedAccount {
 	account: Account;
 	readonly money = new AccountMoney();
 	readonly leases: LeaseQueue;
 	/** Cached keys of the account. */
 	keys = 0;
-	/** Open holds of the account, those of price 0 too. */
+	/** Open holds of the account, including those of price 0. */
 	holds = 0;
-	/** Requests of its keys that wait: for money, a read or a count. They will hold on this object. */
+	/** Requests of its keys that wait for money, a read or a token count. Their holds will use this object. */
 	waiting = 0;
-	/** For the return of idle leases: when one of its holds ended last, and whether it is being watched. */
+	/**
+	 * For the return of idle leases: the tick in which one of its holds ended last, and whether the account is queued.
+	 */
 	lastEndedTick = 0;
 	queuedAsIdle = false;
 	readonly freshness = new Freshness();
-	/** The reads under way, shared by all who wait for them. */
+	/** The running reads, shared by all requests that wait for them. */
 	reading: Promise<void> | null = null;
 
 	constructor(
@@ -32,7 +37,7 @@ export class CachedAccount {
 		this.leases = new LeaseQueue(account.id, this.money, parts, giveBackFirst);
 	}
 
-	/** True where nothing on this node needs it any more. */
+	/** Returns true where nothing on this node needs the account any more. */
 	get unused(): boolean {
 		return this.keys === 0 && this.holds === 0 && this.waiting === 0 && this.reading === null && this.leases.idle;
 	}

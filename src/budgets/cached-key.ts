@@ -11,13 +11,13 @@ import type { OpenHold } from "./open-hold.ts";
 import type { Caller } from "./port.ts";
 import { SpendingWindow, utcDay, windowStart } from "./spending-window.ts";
 
-/** Windows that a key keeps: the current one, and one or two that running requests were admitted in. */
+/** Windows that a key keeps: the current one, and one or two in which running requests were admitted. */
 const MAX_WINDOWS = 4;
 
-/** What a key posted since a read of it was asked for: the answer does not hold it. */
+/** Posts of a key since a read of it began: the answer does not include them. */
 type PostsSince = { readonly day: number; readonly usd: number; readonly diem: number }[];
 
-/** A key as this node knows it: the caller of all its requests, with what it spent and holds against its caps. */
+/** A key as this node knows it: the caller of all its requests, with what it has spent and holds against its caps. */
 export class CachedKey implements Caller, CapHolder {
 	readonly hash: string;
 	readonly wallet = null;
@@ -25,26 +25,26 @@ export class CachedKey implements Caller, CapHolder {
 	readonly openHolds = new Set<OpenHold>();
 	key: ApiKey;
 	readonly freshness = new Freshness();
-	/** Deleted in the store: running requests end, nothing new begins. */
+	/** The key was deleted in the store: running requests end normally, and no new one begins. */
 	revoked = false;
-	/** No longer in the cache: no hold may begin on this object. */
+	/** The key is no longer in the cache: no hold may begin on this object. */
 	detached = false;
-	/** Seen since the cache last looked for room. */
+	/** The key was used since the last eviction scan. */
 	used = false;
-	/** When a use was last recorded, Unix milliseconds. */
+	/** When a use was last recorded, in Unix milliseconds. */
 	touchedAtMs: number;
 	/** Journal sequence of its last post. */
 	lastPostSeq = 0;
-	/** The read under way, shared by all who wait for it. */
+	/** The running read, shared by all requests that wait for it. */
 	reading: Promise<void> | null = null;
 	readonly #clock: Clock;
-	/** Other nodes spend under the same caps: see `SpendingWindow`. */
+	/** True where other nodes spend under the same caps: see `SpendingWindow`. */
 	readonly #shared: boolean;
 	readonly #windows = new Map<number, SpendingWindow>();
 	#lastDay = -1;
 	#lastWindow: SpendingWindow | undefined;
 	#capped = false;
-	#waiting = 0;
+	#waitingRequests = 0;
 	#postsSince: PostsSince | null = null;
 
 	constructor(hash: string, load: KeyLoad, day: number, cached: CachedAccount, clock: Clock, shared: boolean) {
@@ -57,7 +57,7 @@ export class CachedKey implements Caller, CapHolder {
 		this.#take(load, day, []);
 	}
 
-	/** What records name: null for what stands for a key where a wallet calls. */
+	/** The key id for records; null where a wallet calls, since its key is a substitute. */
 	get recordedId(): string | null {
 		return isWalletKey(this.key) ? null : this.key.id;
 	}
@@ -66,20 +66,20 @@ export class CachedKey implements Caller, CapHolder {
 		return this.cached.account;
 	}
 
-	/** A request begins to wait: it keeps the key in the cache, and the account even where the key is revoked. */
+	/** Marks that a request waits: this keeps the key in the cache, and the account even where the key is revoked. */
 	wait(): void {
-		this.#waiting++;
+		this.#waitingRequests++;
 		this.cached.waiting++;
 	}
 
 	waited(): void {
-		this.#waiting--;
+		this.#waitingRequests--;
 		this.cached.waiting--;
 	}
 
-	/** True where something under way refers to this object. */
+	/** Returns true where something running refers to this object. */
 	get busy(): boolean {
-		return this.openHolds.size > 0 || this.#waiting > 0 || this.reading !== null;
+		return this.openHolds.size > 0 || this.#waitingRequests > 0 || this.reading !== null;
 	}
 
 	balances(): { readonly usd: Nano; readonly diem: Nano } {
@@ -87,7 +87,7 @@ export class CachedKey implements Caller, CapHolder {
 		return { usd: nano(money.usd.total + money.bundled.total), diem: nano(money.diem(utcDay(this.#clock.wallMs())).total) };
 	}
 
-	/** The window of a request of `day`; null without caps; undefined where it has to be read first. */
+	/** Returns the window for a request of `day`; null without caps; undefined where it must be read first. */
 	window(day: number): SpendingWindow | null | undefined {
 		if (!this.#capped) return null;
 		if (day !== this.#lastDay) {
@@ -102,14 +102,14 @@ export class CachedKey implements Caller, CapHolder {
 		this.#postsSince = [];
 	}
 
-	/** The read's answer for `day`; null where it failed. */
+	/** Applies the read's answer for `day`; null where the read failed. */
 	endRead(load: KeyLoad | null, day: number): void {
 		const posts = this.#postsSince ?? [];
 		this.#postsSince = null;
 		if (load !== null) this.#take(load, day, posts);
 	}
 
-	/** A post of this key went into the journal: the windows count it, and a read under way is told. */
+	/** Counts a journaled post of this key in its windows, and notes it for a running read. */
 	posted(window: SpendingWindow | null | undefined, day: number, paid: CapAmounts, owed: CapAmounts, seq: number): void {
 		this.lastPostSeq = seq;
 		window?.post(paid, owed);
@@ -124,8 +124,8 @@ export class CachedKey implements Caller, CapHolder {
 		return this.#windows.values();
 	}
 
-	/** False for a window that the key has dropped. */
-	has(window: SpendingWindow): boolean {
+	/** Returns false for a window that the key has dropped. */
+	hasWindow(window: SpendingWindow): boolean {
 		return this.#windows.get(window.start) === window;
 	}
 
@@ -135,14 +135,14 @@ export class CachedKey implements Caller, CapHolder {
 
 	#drop(window: SpendingWindow): void {
 		this.#windows.delete(window.start);
-		// The store may have a lease of it that nobody here knows of any more.
+		// The store may have a lease of this window that this node no longer knows.
 		if (window.inUse && this.#shared) this.cached.leases.onRecalled();
 	}
 
 	/**
-	 * New limits bind new requests. Windows of the same period go on with their new limits; a new period looks
-	 * back at what was spent in its own window, which is the one that was just read. Windows of a shared store go on in any
-	 * case: the days that they are of do not change.
+	 * Applies new limits, which bind new requests. Windows of the same period continue with the new limits. A new
+	 * period counts what was spent in its own window, which has just been read. Windows of a shared store always
+	 * continue, because their days do not change.
 	 */
 	#take(load: KeyLoad, day: number, posts: PostsSince): void {
 		const period = load.key.limitPeriod;
@@ -159,8 +159,8 @@ export class CachedKey implements Caller, CapHolder {
 				other.limitDiem = limitDiem;
 			}
 			const start = this.#startOf(day);
-			const known = this.#shared ? this.#windows.get(start) : undefined;
-			const window = known ?? new SpendingWindow(start, limitUsd, limitDiem, this.#shared);
+			const knownWindow = this.#shared ? this.#windows.get(start) : undefined;
+			const window = knownWindow ?? new SpendingWindow(start, limitUsd, limitDiem, this.#shared);
 			window.spentUsd = load.spent.usd;
 			window.spentDiem = load.spent.diem;
 			for (const post of posts) {
@@ -169,10 +169,10 @@ export class CachedKey implements Caller, CapHolder {
 				window.spentDiem += post.diem;
 			}
 			this.#windows.set(start, window);
-			// The farthest away go, whichever way the clock was wrong: never the one that was just read.
+			// The most distant windows are dropped, in whichever direction the clock was wrong; never the one just read.
 			const byDistance = [...this.#windows.keys()].sort((a, b) => Math.abs(a - start) - Math.abs(b - start));
-			for (const far of byDistance.slice(MAX_WINDOWS)) {
-				const old = this.#windows.get(far);
+			for (const distantStart of byDistance.slice(MAX_WINDOWS)) {
+				const old = this.#windows.get(distantStart);
 				if (old !== undefined) this.#drop(old);
 			}
 		}

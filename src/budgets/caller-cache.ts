@@ -10,15 +10,15 @@ import { utcDay } from "./spending-window.ts";
 const TOUCH_EVERY_MS = 60_000;
 const UNKNOWN_MS = 1_000;
 const MAX_UNKNOWN = 10_000;
-/** How seldom a name is doubted: no payment is settled faster. */
+/** Shortest interval between invalidations of one name: no payment settles faster. */
 const INVALIDATE_EVERY_MS = 100;
-/** Entries looked at for each one that is added to a full cache: pinned and lately used ones are passed over. */
+/** Entries examined for each one that is added to a full cache; pinned and recently used ones are skipped. */
 const EVICTION_SCAN = 64;
 
 /**
- * Keys and accounts as this node knows them. A cold key is one coalesced read; a change notice re-reads what it
- * names. Bounded: past `maxKeys` the ones not used lately go, except those with open holds or with posts that
- * the store has not applied. An account goes with its last key, and its lease goes back to the store.
+ * Keys and accounts as this node knows them. A cold key costs one coalesced read, and a change notice re-reads what
+ * it names. Bounded: past `maxKeys` keys without recent use are evicted, except those with open holds or with posts
+ * that the store has not applied. An account leaves with its last key, and its lease returns to the store.
  */
 export class CallerCache {
 	readonly #store: StorePort;
@@ -26,16 +26,16 @@ export class CallerCache {
 	readonly #clock: Clock;
 	readonly #timers: Timers;
 	readonly #maxKeys: number;
-	/** By the hash of the key's text, oldest first. */
+	/** Keys by the hash of their text, oldest first. */
 	readonly #keys = new Map<string, CachedKey>();
 	readonly #accounts = new Map<string, CachedAccount>();
-	/** First reads under way; a notice that comes meanwhile sets `again`. */
+	/** Running first reads; a notice that arrives meanwhile sets `again`. */
 	readonly #coldReads = new Map<string, { promise: Promise<CachedKey | null>; again: boolean }>();
 	readonly #unknownKeys: ExpiringSet;
 	readonly #invalidated: ExpiringSet;
-	/** Accounts whose lease could not be given back when they left the cache. */
+	/** Accounts whose lease could not be returned when they left the cache. */
 	readonly #pendingReturns = new Set<string>();
-	/** Accounts without a key that something is still under way for. */
+	/** Accounts without a key that a running request still uses. */
 	readonly #draining = new Set<CachedAccount>();
 	readonly #stopListening: () => void;
 
@@ -50,7 +50,10 @@ export class CallerCache {
 		this.#stopListening = this.#store.onChange((change) => this.#changed(change));
 	}
 
-	/** The key behind a hash: at once where it is cached and fresh. null: unknown, revoked or expired. Rejects with 503. */
+	/**
+	 * Returns the key of a hash, at once where it is cached and fresh. null: unknown, revoked or expired. Rejects with
+	 * 503.
+	 */
 	find(hash: string): CachedKey | null | Promise<CachedKey | null> {
 		const now = this.#clock.wallMs();
 		const key = this.#keys.get(hash);
@@ -60,15 +63,15 @@ export class CallerCache {
 		return this.#present(key, now);
 	}
 
-	/** True for a cached key whose time is over. */
+	/** Returns true for a cached key that has expired. */
 	isExpired(hash: string): boolean {
 		const expiresAtMs = this.#keys.get(hash)?.key.expiresAtMs ?? null;
 		return expiresAtMs !== null && expiresAtMs <= this.#clock.wallMs();
 	}
 
 	/**
-	 * Has the next `find` of a name ask the store, whose notice of a change may be on its way. False where it need not:
-	 * this node alone changes the store, or the name was doubted a moment ago.
+	 * Makes the next `find` of a name read the store, since a change notice may be under way. Returns false where this
+	 * is unnecessary: only this node changes the store, or the name was invalidated a moment ago.
 	 */
 	invalidate(hash: string): boolean {
 		if (!this.#store.shared || this.#invalidated.has(hash)) return false;
@@ -79,8 +82,8 @@ export class CallerCache {
 	}
 
 	/**
-	 * The object that stands for a key now, ready for a request of `day`: the key may have left the cache since its
-	 * request came, and its caps in that day's window may have to be read. null: revoked. Rejects with 503.
+	 * Returns the current object of a key, ready for a request of `day`. The key may have left the cache since its
+	 * request came, or its caps in that day's window may need a read. null: revoked. Rejects with 503.
 	 */
 	async ready(found: CachedKey, day: number): Promise<CachedKey | null> {
 		let key: CachedKey | null = found;
@@ -95,7 +98,7 @@ export class CallerCache {
 		return key.revoked ? null : key;
 	}
 
-	/** A hold of the key has ended. */
+	/** Handles the end of a hold of the key. */
 	holdEnded(key: CachedKey): void {
 		if (key.cached.keys === 0) this.#retire(key.cached);
 	}
@@ -108,14 +111,14 @@ export class CallerCache {
 		this.#stopListening();
 	}
 
-	/** The last checks of each call: expiry by the clock now, and the record of use. */
+	/** Makes the last checks of each call: expiry by the current clock, and the record of use. */
 	#present(key: CachedKey, now: number): CachedKey | null {
 		const { expiresAtMs } = key.key;
 		if (expiresAtMs !== null && expiresAtMs <= now) return null;
 		const { recordedId } = key;
 		if (recordedId !== null && now - key.touchedAtMs >= TOUCH_EVERY_MS && this.#journal.workRefusal() === null) {
 			key.touchedAtMs = now;
-			// A broken journal ends the process by itself; nobody waits for a touch.
+			// A broken journal ends the process by itself, and nobody waits for a touch.
 			this.#journal.append({ t: "touch", keyId: recordedId, atMs: now }).catch(() => {});
 		}
 		return key;
@@ -154,10 +157,10 @@ export class CallerCache {
 
 	#account(load: KeyLoad): CachedAccount {
 		const { account } = load;
-		const known = this.#accounts.get(account.id);
-		if (known !== undefined) {
-			known.account = account;
-			return known;
+		const knownAccount = this.#accounts.get(account.id);
+		if (knownAccount !== undefined) {
+			knownAccount.account = account;
+			return knownAccount;
 		}
 		const parts = { store: this.#store, clock: this.#clock, timers: this.#timers, journal: this.#journal };
 		const cached = new CachedAccount(account, parts, this.#pendingReturns.delete(account.id));
@@ -165,7 +168,7 @@ export class CallerCache {
 		return cached;
 	}
 
-	/** Brings key, account and totals up to date. */
+	/** Updates key, account and totals from the store. */
 	async #freshen(key: CachedKey): Promise<CachedKey | null> {
 		const { cached } = key;
 		key.wait();
@@ -214,7 +217,7 @@ export class CallerCache {
 						this.#store.budgets(cached.account.id, day),
 					]),
 				);
-				// An account that is gone keeps its keys until they are revoked, but may do nothing.
+				// A deleted account keeps its keys until they are revoked, but may do nothing.
 				cached.account = account ?? { ...cached.account, disabled: true };
 				cached.money.updateTotals(call, budgets, day);
 				cached.freshness.read(mark);
@@ -267,12 +270,12 @@ export class CallerCache {
 		this.#readWaiting(cached.reading ?? this.#readAccount(cached, utcDay(this.#clock.wallMs())));
 	}
 
-	/** Reads what the key spent in the window of `day`, where that is not known. */
+	/** Reads what the key spent in the window of `day`, where that is unknown. */
 	async #readWindow(key: CachedKey, day: number): Promise<void> {
 		while (!key.revoked && key.window(day) === undefined) await (key.reading ?? this.#readKey(key, day));
 	}
 
-	/** Starts a read ahead of the next request. Where it fails, that request reads again and is told. */
+	/** Starts a read ahead of the next request. Where it fails, that request reads again and gets the error. */
 	#readWaiting(read: Promise<unknown>): void {
 		read.catch(() => {});
 	}
@@ -290,7 +293,10 @@ export class CallerCache {
 		this.#retire(key.cached);
 	}
 
-	/** Makes room for `added`: looks at the oldest few, spares what was used since it looked last or must stay. */
+	/**
+	 * Makes space for `added`: examines the oldest few entries, and keeps those that were used since the last scan or
+	 * must stay.
+	 */
 	#evict(added: CachedKey): void {
 		for (const cached of [...this.#draining]) this.#retire(cached);
 		let looked = 0;
@@ -310,7 +316,7 @@ export class CallerCache {
 		if (victim !== undefined) this.#remove(victim);
 	}
 
-	/** Lets go of an account without keys: at once, or when what is under way for it has ended. */
+	/** Removes an account without keys: at once, or when its running requests have ended. */
 	#retire(cached: CachedAccount): void {
 		this.#draining.delete(cached);
 		const { id } = cached.account;
@@ -323,13 +329,16 @@ export class CallerCache {
 		if (cached.leases.retire()) this.#giveBackAll(id);
 	}
 
-	/** Where it fails it is owed: until the account comes again, or its next notice. */
+	/**
+	 * Returns the account's lease to the store. A failed return is repeated when the account comes again, or at its
+	 * next notice.
+	 */
 	#giveBackAll(accountId: string): void {
 		this.#store.giveBack(accountId, [], []).catch(() => this.#pendingReturns.add(accountId));
 	}
 }
 
-/** True where a request may use the key as it is cached: no notice is open, and the day's totals are known. */
+/** Returns true where a request may use the cached key: no notice is pending, and the day's totals are known. */
 function isFresh({ freshness, cached }: CachedKey, day: number): boolean {
 	return !freshness.stale && !cached.freshness.stale && cached.money.totalsDay >= day;
 }

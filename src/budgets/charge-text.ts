@@ -5,27 +5,30 @@ const PICO_PLACES = 12;
 const NANO_PLACES = 9;
 const MILLION = 1_000_000;
 
-/** A line of a charge, as the books have it. */
+/** A line of a charge, as the store has it. */
 export interface ChargedUnits {
 	readonly sku: string;
 	readonly units: number;
-	/** pico-USD of one unit. */
+	/** Price of one unit in pico-USD. */
 	readonly picoPrice: number;
-	/** nano-USD. */
+	/** In nano-USD. */
 	readonly amount: number;
 }
 
-/** USD for what statements give the price of a sku for, like a million tokens: exact, as text. */
+/** Returns the price of a sku in USD, per the unit that statements use, like a million tokens: exact, as text. */
 export function skuPriceText(sku: string, picoPrice: number): string {
 	return decimalText(picoPrice, PICO_PLACES - skuPlaces(sku));
 }
 
-/** Places by which the books' units of a sku differ from those of its price: 6 for what is sold by the million. */
+/**
+ * Returns the decimal places between the stored unit of a sku and the unit of its price: 6 for what is sold by the
+ * million.
+ */
 export function skuPlaces(sku: string): number {
 	return Math.round(Math.log10(skuOf(sku).unitsPerPrice));
 }
 
-/** A charge as one reads it: `113 tokens at 2 USD a million = 0.000226 USD`. */
+/** Returns a charge in readable form: `113 tokens at 2 USD a million = 0.000226 USD`. */
 export function chargeText({ sku, units, picoPrice, amount }: ChargedUnits): string {
 	const { unitType, unitsPerPrice } = skuOf(sku);
 	const isTime = unitType === "milliseconds";

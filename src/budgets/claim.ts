@@ -1,33 +1,38 @@
 import type { CapAnswer, CapRequest, UsableMoney } from "../store/port.ts";
 import type { CapHolder } from "./leased-caps.ts";
 
-/** A request's wish for money. */
+/** A request that waits for money. */
 export interface Claim<T> {
 	/** UTC day of the admission. */
 	readonly day: number;
 	/**
-	 * One synchronous try. Returns undefined where more money could help and `last` is false; with `last` it
-	 * decides: a result, or a thrown refusal. May refuse earlier where no money would help.
+	 * Makes one synchronous attempt. Returns undefined where more money could help and `mustDecide` is false. With `mustDecide` it
+	 * decides: it returns a result or throws a refusal. It may refuse earlier where no money would help.
 	 */
-	attempt(last: boolean): T | undefined;
-	/** What is missing for it, in nano-USD: the need of a store trip. */
+	attempt(mustDecide: boolean): T | undefined;
+	/** Returns the missing amount in nano-USD, which the next store call acquires. */
 	shortfall(): number;
-	/** What it could use beyond what is free here; undefined: any amount of any source. */
+	/**
+	 * Returns the amount that the claim could use beyond what is free on this node; undefined: any amount of any
+	 * source.
+	 */
 	usableMoney(): UsableMoney | undefined;
-	/** False where the money that it could use is here: only the caps of its key stand in its way. */
+	/**
+	 * Returns false where this node already has the money that the claim could use: only the caps of its key block it.
+	 */
 	canBeFunded(): boolean;
-	/** Less than what it lacks helps, too. */
+	/** True where less than the shortfall helps too. */
 	readonly allowPartial: boolean;
-	/** Where the limits of its key are leased, too: what it needs of them. */
+	/** Returns what the claim needs of its key's limits, where these are leased too. */
 	caps?(): CapClaim | undefined;
 }
 
 /** What a claim needs of its key's limits. */
 export interface CapClaim {
-	/** Stands for the limits: claims with the same one need the same. */
+	/** Identifies the limits: claims with the same object need the same limits. */
 	readonly window: object;
 	readonly holder: CapHolder;
 	request(): CapRequest;
-	/** False where the key has other limits meanwhile: what was granted has to go back. */
+	/** Applies the store's answer. Returns false where the key has other limits meanwhile: the grant must be returned. */
 	applyAnswer(answer: CapAnswer): boolean;
 }

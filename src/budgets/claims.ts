@@ -10,7 +10,7 @@ import { paymentRefusal, type UnfundedRequest } from "./refusal.ts";
 import type { SpendingWindow } from "./spending-window.ts";
 import { type Split, sumOfSplit, takeInOrder, withinCaps } from "./split.ts";
 
-/** Who asks for money, and from where it would come. */
+/** The key, day and dependencies of a claim. */
 export interface ClaimContext {
 	readonly deps: HoldDeps;
 	readonly key: CachedKey;
@@ -18,13 +18,16 @@ export interface ClaimContext {
 	readonly day: number;
 }
 
-/** What the caller may hold now, source by source: free money, cut by the key's caps. */
+/** Returns what the caller may hold now, source by source: free money, cut by the key's caps. */
 function spendable({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
 	const free = key.cached.money.free(day);
 	return window === null ? free : withinCaps(free, window.roomDiem, window.roomUsd);
 }
 
-/** What the caps let the caller use of all that the account has beside this node's holds, whoever has it leased. */
+/**
+ * Returns what the caps let the caller use of all the account's money beyond this node's holds, on whichever node it
+ * is leased.
+ */
 function fundableMoney({ key, day }: ClaimContext, window: SpendingWindow | null): Split {
 	const anywhere = key.cached.money.freeAnywhere(day);
 	if (window === null) return anywhere;
@@ -32,7 +35,7 @@ function fundableMoney({ key, day }: ClaimContext, window: SpendingWindow | null
 	return withinCaps(anywhere, diem, usd);
 }
 
-/** What the key's caps let a request use beyond what is free here. */
+/** Returns what the key's caps let a request use beyond what is free on this node. */
 function usableMoney(claimContext: ClaimContext): UsableMoney | undefined {
 	const window = windowOf(claimContext);
 	if (window === null) return undefined;
@@ -40,7 +43,7 @@ function usableMoney(claimContext: ClaimContext): UsableMoney | undefined {
 	return { diem: Math.max(0, window.roomDiem - diem), usd: Math.max(0, window.roomUsd - bundled - usd) };
 }
 
-/** What the claim needs of the key's limits, where they are leased. */
+/** Returns what the claim needs of the key's limits, where they are leased. */
 function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | undefined {
 	const window = key.window(day);
 	if (!window?.leases) return undefined;
@@ -49,17 +52,20 @@ function capClaim({ key, day }: ClaimContext, amount: () => number): CapClaim | 
 		holder: key,
 		request: () => {
 			const { diem, bundled, usd } = key.cached.money.free(day);
-			const most = Math.min(amount(), Number.MAX_SAFE_INTEGER);
-			return { keyId: key.keyId, amount: most, money: { diem, usd: bundled + usd }, room: window.leaseRoom };
+			const cappedAmount = Math.min(amount(), Number.MAX_SAFE_INTEGER);
+			return { keyId: key.keyId, amount: cappedAmount, money: { diem, usd: bundled + usd }, room: window.leaseRoom };
 		},
 		applyAnswer: (answer) => {
 			window.grow(answer);
-			return key.has(window);
+			return key.hasWindow(window);
 		},
 	};
 }
 
-/** True where the account has money elsewhere that the caps would let this claim use, or the caps themselves have more. */
+/**
+ * Returns true where the account has money elsewhere that the caps would let this claim use, or where the caps
+ * themselves can grow.
+ */
 function canBeFunded(claimContext: ClaimContext, needed: number): boolean {
 	const window = windowOf(claimContext);
 	const usable = sumOfSplit(fundableMoney(claimContext, window));
@@ -68,32 +74,34 @@ function canBeFunded(claimContext: ClaimContext, needed: number): boolean {
 	return !(capsForbid && sumOfSplit(spendable(claimContext, window)) >= usable);
 }
 
-/** The key's window at this moment. It was known when the claim began; a change of period may have dropped it since. */
+/**
+ * Returns the key's current window. It was known when the claim began; a change of period may have dropped it since.
+ */
 function windowOf({ key, day }: ClaimContext): SpendingWindow | null {
 	const window = key.window(day);
 	if (window === undefined) throw accountsUnavailable(new Error("the key's limit period changed while a request waited"));
 	return window;
 }
 
-function openHold(claimContext: ClaimContext, window: SpendingWindow | null, amount: Nano, own: Split): OpenHold {
-	return new OpenHold(claimContext.deps, claimContext.key, claimContext.context, claimContext.day, window, amount, own);
+function openHold(claimContext: ClaimContext, window: SpendingWindow | null, amount: Nano, ownSplit: Split): OpenHold {
+	return new OpenHold(claimContext.deps, claimContext.key, claimContext.context, claimContext.day, window, amount, ownSplit);
 }
 
 function refuse(
 	claimContext: ClaimContext,
 	window: SpendingWindow | null,
 	needNano: number,
-	more?: Pick<UnfundedRequest, "advice" | "param">,
+	details?: Pick<UnfundedRequest, "advice" | "param">,
 ): never {
-	throw paymentRefusal({ money: claimContext.key.cached.money, day: claimContext.day, window, needNano, ...more });
+	throw paymentRefusal({ money: claimContext.key.cached.money, day: claimContext.day, window, needNano, ...details });
 }
 
-/** True where the key's caps forbid it, however much money comes. */
+/** Returns true where the key's caps forbid the amount, however much money arrives. */
 function exceedsCaps(window: SpendingWindow | null, amount: number): boolean {
 	return window !== null && window.spendable.diem + window.spendable.usd < amount;
 }
 
-/** A fixed worst case: held in full or refused. */
+/** A claim on a fixed worst case, which is held in full or refused. */
 export class FixedClaim implements Claim<OpenHold> {
 	readonly day: number;
 	readonly allowPartial = false;
@@ -106,11 +114,11 @@ export class FixedClaim implements Claim<OpenHold> {
 		this.day = claimContext.day;
 	}
 
-	attempt(last: boolean): OpenHold | undefined {
+	attempt(mustDecide: boolean): OpenHold | undefined {
 		const window = windowOf(this.#claimContext);
-		const own = takeInOrder(this.#amount, spendable(this.#claimContext, window));
-		if (own !== undefined) return openHold(this.#claimContext, window, this.#amount, own);
-		if (!last && !exceedsCaps(window, this.#amount)) return undefined;
+		const ownSplit = takeInOrder(this.#amount, spendable(this.#claimContext, window));
+		if (ownSplit !== undefined) return openHold(this.#claimContext, window, this.#amount, ownSplit);
+		if (!mustDecide && !exceedsCaps(window, this.#amount)) return undefined;
 		return refuse(this.#claimContext, window, this.#amount);
 	}
 
@@ -131,12 +139,12 @@ export class FixedClaim implements Claim<OpenHold> {
 	}
 }
 
-/** The bound of the prompt does not fit: the prompt has to be counted before this claim can be decided. */
+/** Result of an attempt where the bound does not fit: the prompt must be counted before the claim can be decided. */
 export const COUNT_FIRST = Symbol("count the prompt first");
 
 /**
- * The output ceiling of a chat request. First with the cheap bound of the prompt; where that does not fit even
- * after a store trip, COUNT_FIRST: then `counted` and once more, which decides.
+ * A claim on the output ceiling of a chat request. It first uses the cheap bound of the prompt. Where that does not
+ * fit even after a store call, it returns COUNT_FIRST: call `counted`, then enter the claim again for the decision.
  */
 export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	readonly day: number;
@@ -152,36 +160,38 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		this.day = claimContext.day;
 	}
 
-	/** Without a maximum of the caller's the output is cut to what there is. */
+	/** Where the caller set no maximum, the output is cut to the money that exists. */
 	get allowPartial(): boolean {
 		return this.#request.callerMaxTokens === null && !this.#counted;
 	}
 
-	/** The prompt's exact count; the cheap bound stays where that is lower, or where nothing could be counted. */
+	/** Takes the prompt's exact count. The cheap bound remains where it is lower, or where counting failed. */
 	counted(promptTokens: number): void {
 		if (promptTokens >= 0 && promptTokens < this.#promptTokens) this.#promptTokens = Math.ceil(promptTokens);
 		this.#counted = true;
 	}
 
-	attempt(last: boolean): CeilingResult | typeof COUNT_FIRST | undefined {
+	attempt(mustDecide: boolean): CeilingResult | typeof COUNT_FIRST | undefined {
 		const window = windowOf(this.#claimContext);
 		const from = spendable(this.#claimContext, window);
 		const free = sumOfSplit(from);
-		const asked = this.#request.callerMaxTokens;
-		const tokens = asked ?? fullTokens(this.#request);
+		const callerMaximum = this.#request.callerMaxTokens;
+		const tokens = callerMaximum ?? fullTokens(this.#request);
 		const worst = worstNano(this.#request, this.#promptTokens, tokens);
-		if (worst <= (asked === null ? free / 2 : free)) {
+		if (worst <= (callerMaximum === null ? free / 2 : free)) {
 			const result = this.#take(window, from, worst, tokens, false);
 			if (result !== undefined) return result;
 		}
-		if (!this.#counted && !last && this.canBeFunded()) return undefined;
-		// Where not even the least prompt fits there is nothing to count for. A store that could not give all gave nothing.
+		if (!this.#counted && !mustDecide && this.canBeFunded()) return undefined;
+		// Where not even the smallest prompt fits, counting is useless. A store that could not grant all granted nothing.
 		const reach = sumOfSplit(fundableMoney(this.#claimContext, window));
 		if (!this.#counted && !this.#cannotFit(reach)) return COUNT_FIRST;
-		return asked === null ? this.#lowered(window, from, free, tokens, last) : this.#doesNotFit(window, worst, reach, last);
+		return callerMaximum === null
+			? this.#lowered(window, from, free, tokens, mustDecide)
+			: this.#doesNotFit(window, worst, reach, mustDecide);
 	}
 
-	/** True where no count of the prompt could make it fit. */
+	/** Returns true where no count of the prompt could make it fit. */
 	#cannotFit(reach: number): boolean {
 		const request = this.#request;
 		const floor = request.callerMaxTokens === null ? Math.min(FLOOR_TOKENS, fullTokens(request)) : 1;
@@ -205,12 +215,15 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 		return capClaim(this.#claimContext, () => this.#needed());
 	}
 
-	/** The free money that serves it: with its full output, or, once the prompt is counted, with the least. */
+	/**
+	 * Returns the free money that serves the claim: with its full output or, once the prompt is counted, with the least
+	 * output.
+	 */
 	#needed(): number {
-		const asked = this.#request.callerMaxTokens;
-		if (asked !== null) return worstNano(this.#request, this.#promptTokens, asked);
+		const callerMaximum = this.#request.callerMaxTokens;
+		if (callerMaximum !== null) return worstNano(this.#request, this.#promptTokens, callerMaximum);
 		if (this.#counted) return this.#leastNeed();
-		// An output that nobody asked for may take half of what is free.
+		// An output whose maximum the caller did not set may take half of what is free.
 		return 2 * worstNano(this.#request, this.#promptTokens, fullTokens(this.#request));
 	}
 
@@ -220,36 +233,42 @@ export class CeilingClaim implements Claim<CeilingResult | typeof COUNT_FIRST> {
 	}
 
 	#take(window: SpendingWindow | null, from: Split, amount: number, tokens: number, lowered: boolean): CeilingResult | undefined {
-		const own = takeInOrder(amount, from);
-		if (own === undefined) return undefined;
+		const ownSplit = takeInOrder(amount, from);
+		if (ownSplit === undefined) return undefined;
 		return {
-			hold: openHold(this.#claimContext, window, nano(amount), own),
+			hold: openHold(this.#claimContext, window, nano(amount), ownSplit),
 			spliceMaxTokens: lowered ? tokens : null,
 			maxTokens: tokens,
 		};
 	}
 
-	#lowered(window: SpendingWindow | null, from: Split, free: number, full: number, last: boolean): CeilingResult | undefined {
+	#lowered(
+		window: SpendingWindow | null,
+		from: Split,
+		free: number,
+		full: number,
+		mustDecide: boolean,
+	): CeilingResult | undefined {
 		const request = this.#request;
 		const floor = Math.min(FLOOR_TOKENS, full);
 		const affordable = affordableTokens(request, this.#promptTokens, free);
-		const whole = affordable >= full;
-		// The counted prompt is 10 % more than the real one: that margin alone must not push the output below the floor.
+		const fitsFull = affordable >= full;
+		// The counted prompt is 10 % above the real one: that margin alone must not push the output below the floor.
 		const inContext = Math.max(floor, request.contextTokens - this.#promptTokens);
-		const tokens = whole ? full : Math.min(affordable, inContext);
+		const tokens = fitsFull ? full : Math.min(affordable, inContext);
 		if (tokens >= floor) {
 			const amount = worstNano(request, this.#promptTokens, tokens);
-			const result = this.#take(window, from, amount, tokens, !whole);
+			const result = this.#take(window, from, amount, tokens, !fitsFull);
 			if (result !== undefined) return result;
 		}
-		if (!last && !exceedsCaps(window, this.#leastNeed())) return undefined;
+		if (!mustDecide && !exceedsCaps(window, this.#leastNeed())) return undefined;
 		return refuse(this.#claimContext, window, this.#leastNeed(), {
 			advice: `that is the least for the prompt and an answer of ${floor} tokens`,
 		});
 	}
 
-	#doesNotFit(window: SpendingWindow | null, worst: number, reach: number, last: boolean): undefined {
-		if (!last && !exceedsCaps(window, worst)) return undefined;
+	#doesNotFit(window: SpendingWindow | null, worst: number, reach: number, mustDecide: boolean): undefined {
+		if (!mustDecide && !exceedsCaps(window, worst)) return undefined;
 		const fitting = fittingTokens(this.#request, this.#promptTokens, reach);
 		const advice = fitting >= 1 ? `max_tokens: ${fitting} would fit` : "not even the prompt fits";
 		return refuse(this.#claimContext, window, worst, { advice, param: "max_tokens" });

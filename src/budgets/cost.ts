@@ -1,13 +1,13 @@
 import type { Config } from "../config/index.ts";
 import { skuOf } from "./sku.ts";
 
-/** Where the configuration says what things cost. */
+/** The settings that contain the operator's costs. */
 export type CostSettings = Pick<Config, "costs"> & { readonly models: Pick<Config["models"], "entries"> };
 
 const NANO_PER_USD = 1e9;
 
 /**
- * What the operator pays for units of a sku, as configured now.
+ * Returns what the operator pays for units of a sku, as configured now.
  *
  * @returns nano-USD; null where no cost is set for it
  */
@@ -16,7 +16,10 @@ export function costOf({ costs, models }: CostSettings, sku: string, units: numb
 	return usd === undefined ? null : Math.round((units / skuOf(sku).unitsPerPrice) * usd * NANO_PER_USD);
 }
 
-/** USD for what statements give the price for: a million tokens or characters, a second, a picture. Cached tokens cost what input does. */
+/**
+ * Returns the cost in USD of the unit that prices use: a million tokens or characters, a second, a picture. Cached
+ * tokens cost as much as input.
+ */
 function costOfModel(entries: CostSettings["models"]["entries"], sku: string): number | undefined {
 	const { subject, modelType, part } = skuOf(sku);
 	const cost = Object.hasOwn(entries, subject) ? entries[subject]?.cost : undefined;

@@ -16,40 +16,40 @@ export interface CreditWindowOptions {
 	readonly maxAccounts?: number;
 }
 
-/** On a shared store: how often the sums of other nodes are read, and how long after an account's last request. */
+/** On a shared store: how often the sums of other nodes are read, and for how long after an account's last request. */
 const REFRESH_MS = 200;
 const ACTIVE_MS = 10_000;
 const REFRESH_ACCOUNTS = 500;
-/** Posts of other nodes come late by no more than their clocks and their journals differ. */
+/** Posts of other nodes are late by at most the difference of their clocks and journals. */
 const LATE_BUCKETS = 2;
 const MAX_ACCOUNTS = 50_000;
 
-interface Counted {
+interface AccountCredits {
 	readonly id: string;
 	readonly credits: DayCredits;
-	/** Worst cases of requests under way. */
-	open: number;
-	/** Requests that wait for it to be read. */
-	waiting: number;
-	/** Read from the store once. */
-	known: boolean;
+	/** Worst-case credits of running requests. */
+	openCredits: number;
+	/** Requests that wait for the first read. */
+	waitingRequests: number;
+	/** True once the account was read from the store. */
+	isRead: boolean;
 	/** Monotonic instant of its last request. */
-	lastAsked: number;
+	lastRequestMs: number;
 	reading: Promise<void> | null;
-	/** The question to the store that is under way, and what was settled since it was asked, by bucket. */
-	asking: Promise<void> | null;
-	since: Map<number, number> | null;
+	/** The running store call, and the credits that were settled since it began, by bucket. */
+	storeCall: Promise<void> | null;
+	settledSince: Map<number, number> | null;
 }
 
 /**
- * Credits of a rolling day. An account is read at its first request on this node, and on a shared store again where it was
- * idle; then own requests are counted in memory, and what other nodes post is read five times a second while the account is
- * active, beside the requests.
+ * Credits of a rolling day. An account is read at its first request on this node, and on a shared store again after
+ * it was idle. Own requests are then counted in memory. While the account is active, the posts of other nodes are
+ * read five times a second, off the path of requests.
  */
 export class StoreCreditWindow implements CreditWindow {
 	readonly #options: CreditWindowOptions;
-	/** In the order of their last requests. */
-	readonly #accounts = new Map<string, Counted>();
+	/** Accounts in the order of their last requests. */
+	readonly #accounts = new Map<string, AccountCredits>();
 	#cancelRefresh: (() => void) | null = null;
 	#closed = false;
 
@@ -63,11 +63,11 @@ export class StoreCreditWindow implements CreditWindow {
 
 	take(caller: Caller, request: CreditRequest): CreditTake | Promise<CreditTake> {
 		const { clock, store } = this.#options;
-		const counted = this.#counted(caller.account.id);
-		const idle = store.shared && clock.monotonicMs() - counted.lastAsked > ACTIVE_MS;
-		counted.lastAsked = clock.monotonicMs();
-		if (counted.known && !idle) return this.#take(counted, request);
-		return this.#afterRead(counted, request);
+		const account = this.#accountCredits(caller.account.id);
+		const idle = store.shared && clock.monotonicMs() - account.lastRequestMs > ACTIVE_MS;
+		account.lastRequestMs = clock.monotonicMs();
+		if (account.isRead && !idle) return this.#take(account, request);
+		return this.#afterRead(account, request);
 	}
 
 	close(): void {
@@ -75,106 +75,106 @@ export class StoreCreditWindow implements CreditWindow {
 		this.#cancelRefresh?.();
 	}
 
-	async #afterRead(counted: Counted, request: CreditRequest): Promise<CreditTake> {
-		counted.waiting++;
+	async #afterRead(account: AccountCredits, request: CreditRequest): Promise<CreditTake> {
+		account.waitingRequests++;
 		try {
-			counted.reading ??= this.#read(counted).finally(() => {
-				counted.reading = null;
+			account.reading ??= this.#readAccount(account).finally(() => {
+				account.reading = null;
 			});
-			await orApiError(counted.reading);
+			await orApiError(account.reading);
 		} catch (error) {
-			// An account that was known goes on by what was known of it.
-			if (!counted.known) throw error;
+			// An account that was read before continues with its last known credits.
+			if (!account.isRead) throw error;
 		} finally {
-			counted.waiting--;
+			account.waitingRequests--;
 		}
-		return this.#take(counted, request);
+		return this.#take(account, request);
 	}
 
-	#take(counted: Counted, request: CreditRequest): CreditTake {
+	#take(account: AccountCredits, request: CreditRequest): CreditTake {
 		const { clock } = this.#options;
 		const { worstCredits, limitCredits } = request;
-		const used = counted.credits.used(clock.wallMs());
-		if (used + counted.open + worstCredits > limitCredits) throw refusal(counted, request, clock.wallMs());
-		counted.open += worstCredits;
+		const used = account.credits.used(clock.wallMs());
+		if (used + account.openCredits + worstCredits > limitCredits) throw refusal(account, request, clock.wallMs());
+		account.openCredits += worstCredits;
 		this.#refreshSoon();
 		let settled = false;
 		return {
 			settle: (credits) => {
 				if (settled) return;
 				settled = true;
-				counted.open -= worstCredits;
-				if (credits > 0) this.#add(counted, credits);
+				account.openCredits -= worstCredits;
+				if (credits > 0) this.#add(account, credits);
 			},
 		};
 	}
 
-	#add(counted: Counted, credits: number): void {
+	#add(account: AccountCredits, credits: number): void {
 		const now = this.#options.clock.wallMs();
-		counted.credits.add(now, credits);
-		const { since } = counted;
-		since?.set(creditBucket(now), (since.get(creditBucket(now)) ?? 0) + credits);
+		account.credits.add(now, credits);
+		const { settledSince } = account;
+		settledSince?.set(creditBucket(now), (settledSince.get(creditBucket(now)) ?? 0) + credits);
 	}
 
-	#counted(id: string): Counted {
+	#accountCredits(id: string): AccountCredits {
 		const known = this.#accounts.get(id);
 		this.#accounts.delete(id);
-		const counted = known ?? {
+		const account = known ?? {
 			id,
 			credits: new DayCredits(),
-			open: 0,
-			waiting: 0,
-			known: false,
-			lastAsked: Number.NEGATIVE_INFINITY,
+			openCredits: 0,
+			waitingRequests: 0,
+			isRead: false,
+			lastRequestMs: Number.NEGATIVE_INFINITY,
 			reading: null,
-			asking: null,
-			since: null,
+			storeCall: null,
+			settledSince: null,
 		};
-		this.#accounts.set(id, counted);
-		if (known === undefined) this.#makeRoom();
-		return counted;
+		this.#accounts.set(id, account);
+		if (known === undefined) this.#evictIdle();
+		return account;
 	}
 
-	/** What has nothing under way is read again when it is asked for. */
-	#makeRoom(): void {
+	/** Drops idle accounts past the bound; their next request reads them again. */
+	#evictIdle(): void {
 		const { maxAccounts = MAX_ACCOUNTS } = this.#options;
-		let over = this.#accounts.size - maxAccounts;
-		for (const counted of this.#accounts.values()) {
-			if (over <= 0) return;
-			over--;
-			if (counted.open + counted.waiting === 0 && counted.asking === null) this.#accounts.delete(counted.id);
+		let excess = this.#accounts.size - maxAccounts;
+		for (const account of this.#accounts.values()) {
+			if (excess <= 0) return;
+			excess--;
+			if (account.openCredits + account.waitingRequests === 0 && account.storeCall === null) this.#accounts.delete(account.id);
 		}
 	}
 
-	async #read(counted: Counted): Promise<void> {
-		// What is under way may have been asked before the account was idle.
-		while (counted.asking !== null) await counted.asking.catch(() => {});
-		await this.#readStore([counted], firstCounted(this.#options.clock.wallMs()));
-		counted.known = true;
+	async #readAccount(account: AccountCredits): Promise<void> {
+		// A running call may have begun before the account was idle.
+		while (account.storeCall !== null) await account.storeCall.catch(() => {});
+		await this.#readStore([account], firstCounted(this.#options.clock.wallMs()));
+		account.isRead = true;
 	}
 
-	/** Asks for the accounts of which nothing is being asked. */
-	#readStore(accounts: readonly Counted[], fromBucket: number): Promise<void> {
-		const asked = accounts.filter((counted) => counted.asking === null);
-		if (asked.length === 0) return Promise.resolve();
-		const asking = this.#applyAnswer(asked, fromBucket).finally(() => {
-			for (const counted of asked) counted.asking = counted.since = null;
+	/** Reads the accounts for which no call is running. */
+	#readStore(accounts: readonly AccountCredits[], fromBucket: number): Promise<void> {
+		const readAccounts = accounts.filter((account) => account.storeCall === null);
+		if (readAccounts.length === 0) return Promise.resolve();
+		const storeCall = this.#applyAnswer(readAccounts, fromBucket).finally(() => {
+			for (const account of readAccounts) account.storeCall = account.settledSince = null;
 		});
-		for (const counted of asked) counted.asking = asking;
-		return asking;
+		for (const account of readAccounts) account.storeCall = storeCall;
+		return storeCall;
 	}
 
-	/** What the store tells, and what was settled here since it was asked, is what there is. */
-	async #applyAnswer(asked: readonly Counted[], fromBucket: number): Promise<void> {
-		for (const counted of asked) counted.since = new Map();
-		const accountIds = asked.map((counted) => counted.id);
+	/** Sets each account to the store's answer plus what was settled on this node since the call began. */
+	async #applyAnswer(readAccounts: readonly AccountCredits[], fromBucket: number): Promise<void> {
+		for (const account of readAccounts) account.settledSince = new Map();
+		const accountIds = readAccounts.map((account) => account.id);
 		const byAccount = new Map(accountIds.map((id) => [id, new Map<number, number>()]));
-		const told: readonly CreditBucket[] = await this.#options.store.rpcCredits({ accountIds, fromBucket });
-		for (const { accountId, bucket, credits } of told) byAccount.get(accountId)?.set(bucket, credits);
-		for (const counted of asked) {
-			const buckets = byAccount.get(counted.id) ?? new Map<number, number>();
-			for (const [bucket, credits] of counted.since ?? []) buckets.set(bucket, (buckets.get(bucket) ?? 0) + credits);
-			for (const [bucket, credits] of buckets) counted.credits.put(bucket, credits);
+		const storeBuckets: readonly CreditBucket[] = await this.#options.store.rpcCredits({ accountIds, fromBucket });
+		for (const { accountId, bucket, credits } of storeBuckets) byAccount.get(accountId)?.set(bucket, credits);
+		for (const account of readAccounts) {
+			const buckets = byAccount.get(account.id) ?? new Map<number, number>();
+			for (const [bucket, credits] of account.settledSince ?? []) buckets.set(bucket, (buckets.get(bucket) ?? 0) + credits);
+			for (const [bucket, credits] of buckets) account.credits.setBucket(bucket, credits);
 		}
 	}
 
@@ -183,7 +183,10 @@ export class StoreCreditWindow implements CreditWindow {
 		this.#cancelRefresh ??= this.#options.timers.after(REFRESH_MS, () => void this.#refresh());
 	}
 
-	/** What other nodes used: posts of now fall into the newest buckets. Where the store is away, the next one tells. */
+	/**
+	 * Reads what other nodes used: new posts fall into the newest buckets. Where the store is unreachable, the next
+	 * refresh catches up.
+	 */
 	async #refresh(): Promise<void> {
 		const { clock } = this.#options;
 		const active = this.#active();
@@ -195,31 +198,38 @@ export class StoreCreditWindow implements CreditWindow {
 		if (active.length > 0) this.#refreshSoon();
 	}
 
-	/** Newest first, up to those that have been idle for long. */
-	#active(): Counted[] {
+	/** Returns accounts with recent requests, newest first. */
+	#active(): AccountCredits[] {
 		const now = this.#options.clock.monotonicMs();
-		const active: Counted[] = [];
-		for (const counted of [...this.#accounts.values()].reverse()) {
-			if (now - counted.lastAsked > ACTIVE_MS) break;
-			if (counted.known && counted.asking === null) active.push(counted);
+		const active: AccountCredits[] = [];
+		for (const account of [...this.#accounts.values()].reverse()) {
+			if (now - account.lastRequestMs > ACTIVE_MS) break;
+			if (account.isRead && account.storeCall === null) active.push(account);
 		}
 		return active;
 	}
 }
 
-/** What is open may settle far below its worst case: where only that stands in the way, trying again soon helps. */
-function refusal({ credits, open }: Counted, { worstCredits, limitCredits, subject }: CreditRequest, nowMs: number): ApiError {
+/**
+ * Returns the 429 of a refused request. Running requests may settle far below their worst case: where only they
+ * exceed the limit, an early retry helps.
+ */
+function refusal(
+	{ credits, openCredits }: AccountCredits,
+	{ worstCredits, limitCredits, subject }: CreditRequest,
+	nowMs: number,
+): ApiError {
 	const used = credits.used(nowMs);
 	const tooMany = used + worstCredits - limitCredits;
-	const retryAtMs = tooMany <= 0 ? nowMs : credits.haveLeft(nowMs, tooMany);
-	const resetAtMs = credits.firstLeaves(nowMs) ?? nowMs;
+	const retryAtMs = tooMany <= 0 ? nowMs : credits.expiryOfCreditsMs(nowMs, tooMany);
+	const resetAtMs = credits.firstExpiryMs(nowMs) ?? nowMs;
 	return new ApiError("RATE_LIMIT_EXCEEDED", {
 		message: "Rate limit exceeded",
 		extra: { customMessage: `Crypto RPC limit of ${limitCredits} credits per 24 hours reached` },
 		retryAfterSeconds: Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000)),
 		headers: {
 			"X-RateLimit-Limit": `${limitCredits}`,
-			"X-RateLimit-Remaining": `${Math.max(0, limitCredits - used - open)}`,
+			"X-RateLimit-Remaining": `${Math.max(0, limitCredits - used - openCredits)}`,
 			"X-RateLimit-Reset": `${Math.ceil(Math.max(resetAtMs, nowMs + 1_000) / 1000)}`,
 		},
 		limit: { kind: "RPD", subject },

@@ -13,11 +13,11 @@ test("a bucket counts until its end is 24 hours old", () => {
 	day.add(START + 4 * MINUTE, 5);
 	day.add(START + 5 * MINUTE, 1);
 	expect(day.used(START + 5 * MINUTE)).toBe(16);
-	expect(day.firstLeaves(START + 5 * MINUTE)).toBe(START + DAY + 5 * MINUTE);
+	expect(day.firstExpiryMs(START + 5 * MINUTE)).toBe(START + DAY + 5 * MINUTE);
 	expect(day.used(START + DAY + 5 * MINUTE - 1)).toBe(16);
 	expect(day.used(START + DAY + 5 * MINUTE)).toBe(1);
 	expect(day.used(START + DAY + 10 * MINUTE)).toBe(0);
-	expect(day.firstLeaves(START + DAY + 10 * MINUTE)).toBeNull();
+	expect(day.firstExpiryMs(START + DAY + 10 * MINUTE)).toBeNull();
 });
 
 test("it tells when so many credits have left", () => {
@@ -30,8 +30,10 @@ test("it tells when so many credits have left", () => {
 		day.add(START + at * HOUR, credits);
 	const now = START + 4 * HOUR;
 	const leaves = (hour: number) => START + hour * HOUR + 5 * MINUTE + DAY;
-	expect([1, 20, 21, 50, 51, 60, 1_000].map((credits) => day.haveLeft(now, credits))).toEqual([1, 1, 2, 2, 3, 3, 3].map(leaves));
-	expect(day.haveLeft(now, 0)).toBe(now);
+	expect([1, 20, 21, 50, 51, 60, 1_000].map((credits) => day.expiryOfCreditsMs(now, credits))).toEqual(
+		[1, 1, 2, 2, 3, 3, 3].map(leaves),
+	);
+	expect(day.expiryOfCreditsMs(now, 0)).toBe(now);
 });
 
 test("a clock that steps forward and back loses no count", () => {
@@ -58,7 +60,7 @@ test("the sum is that of a window computed anew, whatever comes in which order",
 				now += forward;
 				const bucket = Math.floor(now / (5 * MINUTE));
 				model.set(bucket, put ? credits : (model.get(bucket) ?? 0) + credits);
-				if (put) day.put(bucket, credits);
+				if (put) day.setBucket(bucket, credits);
 				else day.add(now, credits);
 				const live = [...model].filter(([at]) => (at + 1) * 5 * MINUTE > now - DAY);
 				expect(day.used(now)).toBe(live.reduce((sum, [, amount]) => sum + amount, 0));

@@ -1,20 +1,20 @@
 import type { ExceededLimit } from "../store/admin/exceeded-limits.ts";
 import type { StorePort } from "../store/port.ts";
 
-/** What waits for the store is at most this; past it the oldest is forgotten. A refused request costs no memory. */
+/** Most entries that wait for the store; past it the oldest is dropped. A refused request must cost no memory. */
 const MAX_PENDING = 1_000;
 const MAX_PENDING_OF_ACCOUNT = 50;
-/** A caller who hammers a limit makes one write a second. */
+/** A caller that keeps hitting a limit causes one write a second. */
 const WRITE_EVERY_MS = 1_000;
 
 /**
- * Remembers requests that a limit refused, for the account's own reading. Gathered here and written by the store
- * once a second: what a killed process had gathered is lost, since it is no one's money.
+ * Records requests that a limit refused, so that the account can read them. Entries are gathered in memory and
+ * written to the store once a second: a killed process loses them, which is acceptable since no money is involved.
  */
 export class ExceededLimits {
 	readonly #store: Pick<StorePort, "admin">;
 	#pending: ExceededLimit[] = [];
-	readonly #pendingOf = new Map<string, number>();
+	readonly #pendingByAccount = new Map<string, number>();
 	#timer: Timer | null = null;
 	#writing: Promise<void> = Promise.resolve();
 
@@ -23,29 +23,33 @@ export class ExceededLimits {
 	}
 
 	note(entry: ExceededLimit): void {
-		const ofAccount = this.#pendingOf.get(entry.accountId) ?? 0;
+		const ofAccount = this.#pendingByAccount.get(entry.accountId) ?? 0;
 		if (ofAccount >= MAX_PENDING_OF_ACCOUNT) this.#drop((old) => old.accountId === entry.accountId);
 		else if (this.#pending.length >= MAX_PENDING) this.#drop(() => true);
 		this.#pending.push(entry);
-		this.#pendingOf.set(entry.accountId, (this.#pendingOf.get(entry.accountId) ?? 0) + 1);
+		this.#pendingByAccount.set(entry.accountId, (this.#pendingByAccount.get(entry.accountId) ?? 0) + 1);
 		this.#timer ??= setTimeout(() => void this.#write(), WRITE_EVERY_MS);
 	}
 
-	/** The last 50 of an account, newest first; those of this node up to now. Rejects with what the store throws. */
+	/**
+	 * Returns the last 50 entries of an account, newest first, including all of this node. Rejects with the error of
+	 * the store.
+	 */
 	async latest(accountId: string): Promise<readonly ExceededLimit[]> {
 		await this.#write();
 		return this.#store.admin("listExceededLimits", { accountId });
 	}
 
-	/** Writes what is gathered. Call before the store closes. */
+	/** Writes the gathered entries. Call before the store closes. */
 	async close(): Promise<void> {
 		await this.#write();
 	}
 
-	#drop(isIt: (entry: ExceededLimit) => boolean): void {
-		const index = this.#pending.findIndex(isIt);
+	#drop(matches: (entry: ExceededLimit) => boolean): void {
+		const index = this.#pending.findIndex(matches);
 		const [dropped] = index < 0 ? [] : this.#pending.splice(index, 1);
-		if (dropped !== undefined) this.#pendingOf.set(dropped.accountId, (this.#pendingOf.get(dropped.accountId) ?? 1) - 1);
+		if (dropped !== undefined)
+			this.#pendingByAccount.set(dropped.accountId, (this.#pendingByAccount.get(dropped.accountId) ?? 1) - 1);
 	}
 
 	#write(): Promise<void> {
@@ -54,10 +58,10 @@ export class ExceededLimits {
 		const entries = this.#pending;
 		if (entries.length === 0) return this.#writing;
 		this.#pending = [];
-		this.#pendingOf.clear();
-		// Where the store is in trouble a log of refusals is the first to be let go.
-		const written = this.#store.admin("noteExceededLimits", entries).catch(() => {});
-		this.#writing = Promise.all([this.#writing, written]).then(() => {});
+		this.#pendingByAccount.clear();
+		// Where the store has trouble, a log of refusals is the first thing to drop.
+		const write = this.#store.admin("noteExceededLimits", entries).catch(() => {});
+		this.#writing = Promise.all([this.#writing, write]).then(() => {});
 		return this.#writing;
 	}
 }

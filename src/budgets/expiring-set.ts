@@ -1,11 +1,11 @@
 import type { Clock } from "../telemetry/clock.ts";
 
-/** A bounded set whose members are forgotten after a fixed time. All live equally long, so the oldest go first. */
+/** A bounded set whose members expire after a fixed time. All live equally long, so the oldest leave first. */
 export class ExpiringSet {
 	readonly #clock: Clock;
 	readonly #lifeMs: number;
 	readonly #max: number;
-	/** Member -> monotonic instant of its end, in order of that instant. */
+	/** Monotonic instant of expiry by member, in order of that instant. */
 	readonly #ends = new Map<string, number>();
 
 	constructor(clock: Clock, lifeMs: number, max: number) {

@@ -6,23 +6,23 @@ const BLOCK_MS = 30_000;
 
 interface Failures {
 	/** Monotonic instants of the failures of the last 30 s, oldest first. */
-	readonly at: number[];
+	readonly failureTimes: number[];
 	/** Monotonic instant of the end of a block. */
 	blockedUntil: number;
 }
 
 /**
- * Abuse protection (docs/api.md): more than `allowed` failures of a subject within any 30 s block it for
- * 30 s. Bounded: past `maxSubjects` the subject that has not failed for longest is forgotten.
+ * Abuse protection (docs/api.md): more than `allowed` failures of a subject within any 30 s block it for 30 s.
+ * Bounded: past `maxSubjects` the subject whose last failure is oldest is forgotten.
  */
 export class FailureGuard {
 	readonly #clock: Clock;
 	readonly #allowed: () => number;
 	readonly #maxSubjects: number;
-	/** In order of their last failure. */
+	/** Subjects in the order of their last failure. */
 	readonly #subjects = new Map<string, Failures>();
 
-	/** @param allowed failures that do not block; 0 switches the guard off */
+	/** @param allowed number of failures that do not block; 0 switches the guard off */
 	constructor(clock: Clock, allowed: () => number, maxSubjects: number) {
 		this.#clock = clock;
 		this.#allowed = allowed;
@@ -53,29 +53,29 @@ export class FailureGuard {
 		const allowed = this.#allowed();
 		if (allowed === 0) return;
 		const now = this.#clock.monotonicMs();
-		const failures = this.#subjects.get(subject) ?? { at: [], blockedUntil: 0 };
+		const failures = this.#subjects.get(subject) ?? { failureTimes: [], blockedUntil: 0 };
 		this.#subjects.delete(subject);
-		this.#makeRoom(now);
+		this.#evictIdle(now);
 		this.#subjects.set(subject, failures);
 		if (failures.blockedUntil > now) return;
 		failures.blockedUntil = 0;
-		failures.at.push(now);
-		let old = 0;
-		while ((failures.at[old] ?? now) <= now - WITHIN_MS) old++;
-		if (old > 0) failures.at.splice(0, old);
-		if (failures.at.length <= allowed) return;
+		failures.failureTimes.push(now);
+		let expiredCount = 0;
+		while ((failures.failureTimes[expiredCount] ?? now) <= now - WITHIN_MS) expiredCount++;
+		if (expiredCount > 0) failures.failureTimes.splice(0, expiredCount);
+		if (failures.failureTimes.length <= allowed) return;
 		failures.blockedUntil = now + BLOCK_MS;
-		failures.at.length = 0;
+		failures.failureTimes.length = 0;
 	}
 
 	get size(): number {
 		return this.#subjects.size;
 	}
 
-	/** Forgets who has neither failed lately nor is blocked, oldest first, and as many more as the bound asks. */
-	#makeRoom(now: number): void {
+	/** Drops the oldest subjects that have no recent failure and no block, and as many others as the bound requires. */
+	#evictIdle(now: number): void {
 		for (const [subject, failures] of this.#subjects) {
-			const last = failures.at.at(-1) ?? Number.NEGATIVE_INFINITY;
+			const last = failures.failureTimes.at(-1) ?? Number.NEGATIVE_INFINITY;
 			const idle = last <= now - WITHIN_MS && failures.blockedUntil <= now;
 			if (!idle && this.#subjects.size < this.#maxSubjects) return;
 			this.#subjects.delete(subject);

@@ -1,6 +1,6 @@
 /**
- * Whether a cached object is as its last change notice left it. Stale from a notice until a read that was asked
- * for after it has been answered: a read that was under way when the notice came may not hold the change.
+ * Tracks whether a cached object includes its last change. The object is stale from a change notice until a read that
+ * began after the notice is answered: a read that was already running may miss the change.
  */
 export class Freshness {
 	#notices = 0;
@@ -14,7 +14,7 @@ export class Freshness {
 		this.#notices++;
 	}
 
-	/** Call in the turn in which a read goes out; hand the mark to `read` when it is answered. */
+	/** Call in the turn in which a read goes out, and pass the mark to `read` when it is answered. */
 	mark(): number {
 		return this.#notices;
 	}

@@ -12,8 +12,8 @@ import { WalletCaller, walletRefusal } from "./wallet-caller.ts";
 const NOTHING = { diem: 0, bundled: 0, usd: 0 } as const;
 
 /**
- * Where requests get their holds: from a caller and an amount to a claim in the account's queue. Where the node
- * knows the key and has the money, a hold is made in the caller's own turn.
+ * Takes holds for requests: it turns a caller and an amount into a claim in the account's queue. Where the node knows
+ * the key and has the money, the hold is taken in the caller's own turn.
  */
 export class HoldAllocator {
 	readonly #cache: CallerCache;
@@ -26,41 +26,50 @@ export class HoldAllocator {
 
 	hold(caller: Caller, context: HoldContext, worstNano: Nano): Hold | Promise<Hold> {
 		const amount = nano(worstNano);
-		return this.#afterChecks(caller, context, (asker) =>
-			amount === 0 ? free(asker) : asker.key.cached.leases.enter(new FixedClaim(asker, amount)),
+		return this.#afterChecks(caller, context, (claimContext) =>
+			amount === 0 ? freeHold(claimContext) : claimContext.key.cached.leases.enter(new FixedClaim(claimContext, amount)),
 		);
 	}
 
 	holdCeiling(caller: Caller, context: HoldContext, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
-		return this.#afterChecks(caller, context, (asker) => {
-			if (request.inputPrice === 0 && request.outputPrice === 0) return this.#ofFreeTokens(asker, request);
-			const claim = new CeilingClaim(asker, request);
-			const first = asker.key.cached.leases.enter(claim);
-			return first instanceof Promise || first === COUNT_FIRST ? counted(asker, claim, request, first) : first;
+		return this.#afterChecks(caller, context, (claimContext) => {
+			if (request.inputPrice === 0 && request.outputPrice === 0) return this.#holdFixedPart(claimContext, request);
+			const claim = new CeilingClaim(claimContext, request);
+			const firstAttempt = claimContext.key.cached.leases.enter(claim);
+			return firstAttempt instanceof Promise || firstAttempt === COUNT_FIRST
+				? decideCeiling(claimContext, claim, request, firstAttempt)
+				: firstAttempt;
 		});
 	}
 
-	/** Nothing bounds the output; held is what the request costs beside it. */
-	#ofFreeTokens(asker: ClaimContext, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
+	/** Tokens are free, so nothing bounds the output; only the fixed part of the price is held. */
+	#holdFixedPart(claimContext: ClaimContext, request: CeilingRequest): CeilingResult | Promise<CeilingResult> {
 		const maxTokens = request.callerMaxTokens ?? fullTokens(request);
 		const result = (hold: Hold): CeilingResult => ({ hold, spliceMaxTokens: null, maxTokens });
 		const amount = request.fixedNano ?? ZERO;
-		if (amount === 0) return result(free(asker));
-		const held = asker.key.cached.leases.enter(new FixedClaim(asker, amount));
-		return held instanceof Promise ? held.then(result) : result(held);
+		if (amount === 0) return result(freeHold(claimContext));
+		const fixedHold = claimContext.key.cached.leases.enter(new FixedClaim(claimContext, amount));
+		return fixedHold instanceof Promise ? fixedHold.then(result) : result(fixedHold);
 	}
 
-	/** As `#admittedKey`; of a wallet the first of its accounts that can pay. Throws PAYMENT_REQUIRED where none can. */
-	#afterChecks<T>(caller: Caller, context: HoldContext, begin: (asker: ClaimContext) => T | Promise<T>): T | Promise<T> {
+	/**
+	 * Does as `#admittedKey`; for a wallet, with the first of its accounts that can pay. Throws PAYMENT_REQUIRED where
+	 * none can.
+	 */
+	#afterChecks<T>(caller: Caller, context: HoldContext, begin: (claimContext: ClaimContext) => T | Promise<T>): T | Promise<T> {
 		if (caller instanceof WalletCaller) return this.#ofWallet(caller, context, begin);
 		return this.#admittedKey(caller, context, begin);
 	}
 
-	async #ofWallet<T>(wallet: WalletCaller, context: HoldContext, begin: (asker: ClaimContext) => T | Promise<T>): Promise<T> {
+	async #ofWallet<T>(
+		wallet: WalletCaller,
+		context: HoldContext,
+		begin: (claimContext: ClaimContext) => T | Promise<T>,
+	): Promise<T> {
 		let refused: ApiError | undefined;
 		for (const payer of wallet.payers()) {
 			try {
-				return await this.#admittedKey(payer, calledBy(wallet, payer, context), begin);
+				return await this.#admittedKey(payer, payerContext(wallet, payer, context), begin);
 			} catch (error) {
 				if (!(error instanceof ApiError) || error.status !== 402) throw error;
 				refused = error;
@@ -69,51 +78,54 @@ export class HoldAllocator {
 		throw walletRefusal(wallet, refused);
 	}
 
-	/** The first checks of each hold, then `begin`: in the same turn where the key is known as it has to be. */
-	#admittedKey<T>(caller: Caller, context: HoldContext, begin: (asker: ClaimContext) => T | Promise<T>): T | Promise<T> {
+	/** Makes the first checks of each hold, then calls `begin`: in the same turn where the key is cached and fresh. */
+	#admittedKey<T>(caller: Caller, context: HoldContext, begin: (claimContext: ClaimContext) => T | Promise<T>): T | Promise<T> {
 		if (!(caller instanceof CachedKey)) throw new TypeError("the caller does not come from these budgets");
 		const deps = this.#deps;
-		const full = deps.journal.workRefusal();
-		if (full !== null) {
-			throw new ApiError("SERVICE_UNAVAILABLE", { message: full.message, retryAfterSeconds: full.retryAfterSeconds });
+		const workRefusal = deps.journal.workRefusal();
+		if (workRefusal !== null) {
+			throw new ApiError("SERVICE_UNAVAILABLE", {
+				message: workRefusal.message,
+				retryAfterSeconds: workRefusal.retryAfterSeconds,
+			});
 		}
 		if (caller.revoked) throw new ApiError("AUTHENTICATION_FAILED");
 		const day = utcDay(context.admittedAtMs);
 		if (caller.detached || caller.window(day) === undefined) return this.#afterRead(caller, context, day, begin);
 		const result = begin({ deps, key: caller, context, day });
-		return result instanceof Promise ? keeping(caller, result) : result;
+		return result instanceof Promise ? keepCached(caller, result) : result;
 	}
 
 	async #afterRead<T>(
 		found: CachedKey,
 		context: HoldContext,
 		day: number,
-		begin: (asker: ClaimContext) => T | Promise<T>,
+		begin: (claimContext: ClaimContext) => T | Promise<T>,
 	): Promise<T> {
 		let key = found;
 		do {
 			const ready = await this.#cache.ready(key, day);
 			if (ready === null) throw new ApiError("AUTHENTICATION_FAILED");
 			key = ready;
-			// Another request may have pushed it out again before this one had its turn.
+			// Another request may have evicted the key again before this one got its turn.
 		} while (key.detached || key.window(day) === undefined);
-		return keeping(key, Promise.resolve(begin({ deps: this.#deps, key, context, day })));
+		return keepCached(key, Promise.resolve(begin({ deps: this.#deps, key, context, day })));
 	}
 }
 
-/** The record of what another account pays for a wallet says whose request it was. */
-function calledBy(wallet: WalletCaller, payer: Caller, context: HoldContext): HoldContext {
+/** Returns the context of a record in which another account pays for a wallet: it names the wallet's account. */
+function payerContext(wallet: WalletCaller, payer: Caller, context: HoldContext): HoldContext {
 	const { id } = wallet.account;
 	return payer.account.id === id ? context : { ...context, callerId: id };
 }
 
-/** Price 0: nothing is held, one record is posted all the same. */
-function free({ deps, key, context, day }: ClaimContext): Hold {
+/** Returns a hold at price 0: nothing is held, and one record is still posted. */
+function freeHold({ deps, key, context, day }: ClaimContext): Hold {
 	return new OpenHold(deps, key, context, day, key.window(day) ?? null, ZERO, NOTHING);
 }
 
 /** Keeps the key in the cache while its request waits. */
-async function keeping<T>(key: CachedKey, result: Promise<T>): Promise<T> {
+async function keepCached<T>(key: CachedKey, result: Promise<T>): Promise<T> {
 	key.wait();
 	try {
 		return await result;
@@ -122,16 +134,16 @@ async function keeping<T>(key: CachedKey, result: Promise<T>): Promise<T> {
 	}
 }
 
-/** Waits for the first try of a ceiling; where the prompt has to be counted, counts it and decides. */
-async function counted(
+/** Waits for the first attempt of a ceiling. Where the prompt must be counted, counts it and decides. */
+async function decideCeiling(
 	{ key }: ClaimContext,
 	claim: CeilingClaim,
 	request: CeilingRequest,
-	first: CeilingResult | typeof COUNT_FIRST | Promise<CeilingResult | typeof COUNT_FIRST>,
+	firstAttempt: CeilingResult | typeof COUNT_FIRST | Promise<CeilingResult | typeof COUNT_FIRST>,
 ): Promise<CeilingResult> {
-	let result = await first;
+	let result = await firstAttempt;
 	if (result !== COUNT_FIRST) return result;
-	// Without a count the cheap bound stands: the caller may get less, never more than the money.
+	// Where counting fails, the cheap bound is used: the caller may get less, never more than the money allows.
 	claim.counted(await request.countPromptTokens().catch(() => Number.NaN));
 	result = await key.cached.leases.enter(claim);
 	if (result === COUNT_FIRST) throw new Error("a counted claim was not decided");

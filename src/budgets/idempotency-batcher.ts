@@ -18,17 +18,19 @@ interface Waiting {
 	readonly reject: (error: unknown) => void;
 }
 
-/** A trip carries at most this many claims: its answer may hold as many bodies. */
+/** A call carries at most this many claims, since its answer may hold as many bodies. */
 const MAX_CLAIMS = 16;
 const MAX_RELEASES = 1_000;
-/** Where the store is away for long, the oldest are left to the end of this node's epoch. */
+/**
+ * Where the store is unreachable for long, the oldest releases are dropped: the end of this node's epoch frees them.
+ */
 const MAX_QUEUED_RELEASES = 100_000;
 const RETRY_MS = 1_000;
 
-/** Takes claims to the store, one trip at a time: those that come while one is under way share the next. */
+/** Sends claims to the store, one call at a time: claims that arrive during a call share the next one. */
 export class IdempotencyBatcher {
 	readonly #deps: IdempotencyBatcherDeps;
-	#waiting: Waiting[] = [];
+	#queuedClaims: Waiting[] = [];
 	#releases: ReleasedClaim[] = [];
 	#drops: Dropped[] = [];
 	#isSending = false;
@@ -39,22 +41,25 @@ export class IdempotencyBatcher {
 		this.#deps = deps;
 	}
 
-	/** What the store has under the claim's key. Rejects with what the store rejects with; the claim is released then. */
+	/**
+	 * Returns what the store has under the claim's key. Rejects with the error of the store; the claim is then
+	 * released.
+	 */
 	claim(request: ClaimRequest): Promise<StoredClaim> {
 		return new Promise((resolve, reject) => {
-			this.#waiting.push({ request, resolve, reject });
+			this.#queuedClaims.push({ request, resolve, reject });
 			this.#sendSoon();
 		});
 	}
 
-	/** Lets other nodes have the key again. On a store of one node nothing is written of who runs. */
+	/** Frees the key for other nodes. A store of a single node does not record running requests. */
 	release(claim: ReleasedClaim): void {
 		if (!this.#deps.store.shared) return;
 		this.#releases.push(claim);
 		this.#sendSoon();
 	}
 
-	/** Goes with the next trip, before its claims. */
+	/** Drops an answer with the next call, before its claims. */
 	drop(answer: Dropped): void {
 		this.#drops.push(answer);
 	}
@@ -62,10 +67,10 @@ export class IdempotencyBatcher {
 	close(): void {
 		this.#closed = true;
 		this.#cancelRetry?.();
-		for (const { reject } of this.#waiting.splice(0)) reject(new StoreUnavailableError("this node is stopping"));
+		for (const { reject } of this.#queuedClaims.splice(0)) reject(new StoreUnavailableError("this node is stopping"));
 	}
 
-	/** Claims of the same turn go together. */
+	/** Sends claims of the same turn together. */
 	#sendSoon(): void {
 		if (this.#isSending) return;
 		this.#isSending = true;
@@ -73,25 +78,25 @@ export class IdempotencyBatcher {
 	}
 
 	async #sendBatch(): Promise<void> {
-		while (!this.#closed && this.#waiting.length + this.#releases.length > 0) {
+		while (!this.#closed && this.#queuedClaims.length + this.#releases.length > 0) {
 			const { store, clock, maxKeys } = this.#deps;
-			const waiting = this.#waiting.splice(0, MAX_CLAIMS);
+			const waiting = this.#queuedClaims.splice(0, MAX_CLAIMS);
 			const releases = this.#releases.splice(0, MAX_RELEASES);
 			const drops = this.#drops.splice(0);
 			const claims = waiting.map(({ request }) => request);
 			try {
 				const stored = await store.idempotency({ claims, releases, drops, nowMs: clock.wallMs(), maxKeys });
-				waiting.forEach(({ resolve, reject }, at) => {
-					const found = stored[at];
-					if (found === undefined) reject(new Error("the store left a claim unanswered"));
-					else resolve(found);
+				waiting.forEach(({ resolve, reject }, index) => {
+					const storedClaim = stored[index];
+					if (storedClaim === undefined) reject(new Error("the store left a claim unanswered"));
+					else resolve(storedClaim);
 				});
 			} catch (error) {
 				for (const { reject } of waiting) reject(error);
 				this.#drops.unshift(...drops);
-				// The trip may have reached the store all the same.
+				// The call may have reached the store all the same.
 				if (store.shared) this.#retry([...releases, ...claims]);
-				if (this.#waiting.length === 0) break;
+				if (this.#queuedClaims.length === 0) break;
 			}
 		}
 		this.#isSending = false;

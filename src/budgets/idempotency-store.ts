@@ -19,41 +19,41 @@ export interface IdempotencyOptions {
 	readonly timers: Timers;
 	readonly log: Log;
 	readonly files: AnswerFiles;
-	/** Told of each file that a post names, with the sequence of the post. */
+	/** Called for each file that a post names, with the sequence of the post. */
 	readonly posted: (file: string, bytes: number, seq: number) => void;
 	/** Keys of an account within 24 hours; default 100,000. */
 	readonly maxKeys?: number;
-	/** Bodies up to this stand in the journal, larger ones in files; default 256 KiB. */
+	/** Bodies up to this size are in the journal, larger ones in files; default 256 KiB. */
 	readonly inlineBytes?: number;
 }
 
 const MAX_KEYS = 100_000;
 const INLINE_BYTES = 256 << 10;
-/** Larger answers are not kept. */
+/** Larger answers are not stored. */
 const MAX_BYTES = 8 << 20;
 const MAX_NOTE_CHARACTERS = 16 << 10;
 
-/** A request of this node that has a key, or asks for one. */
+/** A request of this node that holds a key, or is claiming one. */
 interface Running {
 	readonly fingerprint: string;
-	/** Resolves when it is known whether it runs; null once it does. */
-	asking: Promise<void> | null;
+	/** Resolves when the claim is decided; null once the request runs. */
+	claiming: Promise<void> | null;
 }
 
 interface Claimed extends ClaimRequest {
-	/** Where it stands among those that run. */
+	/** Its id in the map of running requests. */
 	readonly id: string;
 }
 
 /**
- * Answers under idempotency keys. What runs on this node is known in memory; what was answered, and what runs on other
- * nodes, is in the store, whose answer to a claim holds every post made before it.
+ * Answers under idempotency keys. Requests that run on this node are known in memory. Answers, and requests of other
+ * nodes, are in the store, whose reply to a claim includes every post made before it.
  */
 export class NodeIdempotencyStore implements IdempotencyStore {
 	readonly #options: IdempotencyOptions;
 	readonly #batcher: IdempotencyBatcher;
 	readonly #running = new Map<string, Running>();
-	/** Tells the claims of this process from those of others. */
+	/** Distinguishes the claims of this process from those of others. */
 	readonly #process = randomBytes(8).toString("hex");
 	#lastClaim = 0;
 
@@ -63,7 +63,7 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 		this.#batcher = new IdempotencyBatcher({ store, clock, timers, maxKeys });
 	}
 
-	/** Requests with a key that are under way on this node. */
+	/** Number of running requests with a key on this node. */
 	get running(): number {
 		return this.#running.size;
 	}
@@ -71,21 +71,21 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 	async claim(caller: Caller, key: string, fingerprint: string): Promise<IdempotencyClaim> {
 		const accountId = caller.account.id;
 		const id = `${accountId} ${key}`;
-		for (let other = this.#running.get(id); other !== undefined; other = this.#running.get(id)) {
-			if (other.asking === null) return { kind: other.fingerprint === fingerprint ? "running" : "reused" };
-			await other.asking;
+		for (let otherRequest = this.#running.get(id); otherRequest !== undefined; otherRequest = this.#running.get(id)) {
+			if (otherRequest.claiming === null) return { kind: otherRequest.fingerprint === fingerprint ? "running" : "reused" };
+			await otherRequest.claiming;
 		}
 		const claim = `${this.#process}${(++this.#lastClaim).toString(36)}`;
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const running: Running = { fingerprint, asking: promise };
+		const running: Running = { fingerprint, claiming: promise };
 		this.#running.set(id, running);
 		let runs = false;
 		try {
-			const result = await this.#look({ id, accountId, key, fingerprint, claim });
+			const result = await this.#claimInStore({ id, accountId, key, fingerprint, claim });
 			runs = result.kind === "fresh" || result.kind === "unknown";
 			return result;
 		} finally {
-			if (runs) running.asking = null;
+			if (runs) running.claiming = null;
 			else this.#running.delete(id);
 			resolve();
 		}
@@ -95,16 +95,16 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 		this.#batcher.close();
 	}
 
-	async #look(claimed: Claimed): Promise<IdempotencyClaim> {
+	async #claimInStore(claimed: Claimed): Promise<IdempotencyClaim> {
 		const { accountId, key, fingerprint, claim } = claimed;
-		const ask = () => orApiError(this.#batcher.claim({ accountId, key, fingerprint, claim }));
-		let stored = await ask();
+		const sendClaim = () => orApiError(this.#batcher.claim({ accountId, key, fingerprint, claim }));
+		let stored = await sendClaim();
 		if (stored.kind === "kept") {
-			const answer = await this.#answerOf(stored);
+			const answer = await this.#readAnswer(stored);
 			if (answer !== null) return { kind: "replay", answer };
 			this.#options.log.error({ accountId, file: stored.file }, "a kept answer is damaged or gone: its request runs again");
 			this.#batcher.drop({ accountId, key });
-			stored = await ask();
+			stored = await sendClaim();
 		}
 		switch (stored.kind) {
 			case "kept":
@@ -118,7 +118,7 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 		}
 	}
 
-	async #answerOf(stored: StoredClaim & { kind: "kept" }): Promise<StoredAnswer | null> {
+	async #readAnswer(stored: StoredClaim & { kind: "kept" }): Promise<StoredAnswer | null> {
 		const body = stored.body ?? (stored.file === null ? null : await this.#options.files.read(stored.file));
 		if (body === null || !isWhole(body, stored)) return null;
 		return { status: stored.status, body, note: stored.note };
@@ -126,7 +126,7 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 
 	#ticket(claimed: Claimed, unknownBefore: boolean): IdempotencyTicket {
 		return new Ticket(claimed, unknownBefore, this.#options, {
-			kept: () => this.#running.delete(claimed.id),
+			recorded: () => this.#running.delete(claimed.id),
 			released: () => {
 				this.#running.delete(claimed.id);
 				const { accountId, key, claim } = claimed;
@@ -136,34 +136,34 @@ export class NodeIdempotencyStore implements IdempotencyStore {
 	}
 }
 
-interface TicketEnds {
-	/** Its answer, or that none is known, is in the journal. */
-	kept(): void;
+interface TicketCallbacks {
+	/** Called when the answer, or its unknown outcome, is in the journal. */
+	recorded(): void;
 	released(): void;
 }
 
 class Ticket implements IdempotencyTicket {
 	readonly #claimed: Claimed;
 	readonly #options: IdempotencyOptions;
-	readonly #ends: TicketEnds;
-	/** Of answers that were prepared and not posted yet. */
-	readonly #written = new Set<string>();
-	/** What an earlier try left stays where this one fails: its outcome is no better known. */
+	readonly #callbacks: TicketCallbacks;
+	/** Files of answers that were prepared and not yet posted. */
+	readonly #unpostedFiles = new Set<string>();
+	/** True where an earlier attempt left a note, which stays where this one fails: its outcome is no better known. */
 	readonly #unknownBefore: boolean;
 	#foreseen = false;
 	#ended = false;
 
-	constructor(claimed: Claimed, unknownBefore: boolean, options: IdempotencyOptions, ends: TicketEnds) {
+	constructor(claimed: Claimed, unknownBefore: boolean, options: IdempotencyOptions, ends: TicketCallbacks) {
 		this.#claimed = claimed;
 		this.#unknownBefore = unknownBefore;
 		this.#options = options;
-		this.#ends = ends;
+		this.#callbacks = ends;
 	}
 
 	prepare(answer: StoredAnswer): PreparedAnswer | null | Promise<PreparedAnswer | null> {
 		const { body } = answer;
 		if (this.#ended || body.length > MAX_BYTES) return null;
-		if (body.length > (this.#options.inlineBytes ?? INLINE_BYTES)) return this.#inFile(answer);
+		if (body.length > (this.#options.inlineBytes ?? INLINE_BYTES)) return this.#prepareFile(answer);
 		return this.#prepared(answer, Buffer.from(body.buffer, body.byteOffset, body.length).toString("base64"), null);
 	}
 
@@ -186,17 +186,20 @@ class Ticket implements IdempotencyTicket {
 		this.#ended = true;
 		this.#removeWritten(null);
 		if (this.#foreseen && !this.#unknownBefore) void this.#forget();
-		this.#ends.released();
+		this.#callbacks.released();
 	}
 
 	#appendUnknown(note: string, ends: boolean): Promise<void> {
 		const { accountId, key, fingerprint, claim } = this.#claimed;
 		const expiresAtMs = this.#options.clock.wallMs() + RETAINED_MS;
-		const record = { accountId, key, fingerprint, claim, ends, expiresAtMs, note: checked(note) };
+		const record = { accountId, key, fingerprint, claim, ends, expiresAtMs, note: checkNote(note) };
 		return this.#options.journal.append({ t: "unknown-outcome", ...record });
 	}
 
-	/** A journal that is closed or fails leaves the note: the next request asks the chain in vain. */
+	/**
+	 * Removes the note. Where the journal is closed or fails, the note stays: the next request queries the chain in
+	 * vain.
+	 */
 	async #forget(): Promise<void> {
 		const { accountId, key, fingerprint } = this.#claimed;
 		try {
@@ -204,8 +207,8 @@ class Ticket implements IdempotencyTicket {
 		} catch {}
 	}
 
-	/** An answer that cannot be written is an answer all the same: it is sent, and not kept. */
-	async #inFile(answer: StoredAnswer): Promise<PreparedAnswer | null> {
+	/** Writes the body to a file. An answer that cannot be written is still sent, but not stored. */
+	async #prepareFile(answer: StoredAnswer): Promise<PreparedAnswer | null> {
 		const { store, log, files } = this.#options;
 		let file: string;
 		try {
@@ -218,21 +221,22 @@ class Ticket implements IdempotencyTicket {
 			await files.remove(file);
 			return null;
 		}
-		this.#written.add(file);
+		this.#unpostedFiles.add(file);
 		return this.#prepared(answer, null, file);
 	}
 
 	#prepared({ status, body, note }: StoredAnswer, base64: string | null, file: string | null): PreparedAnswer {
 		const { accountId, key, fingerprint, claim } = this.#claimed;
 		const part: StoredAnswerPart = {
-			// A wallet's request may be paid by the account that it is linked to: the key is the wallet's all the same.
+			// The account that a wallet is linked to may pay for its request; the idempotency key belongs to the wallet all
+			// the same.
 			accountId,
 			key,
 			fingerprint,
 			claim,
 			expiresAtMs: this.#options.clock.wallMs() + RETAINED_MS,
 			status,
-			note: checked(note),
+			note: checkNote(note),
 			bytes: body.length,
 			crc32: crc32(body),
 			body: base64,
@@ -251,17 +255,17 @@ class Ticket implements IdempotencyTicket {
 		if (this.#ended) return;
 		this.#ended = true;
 		this.#removeWritten(answerFile);
-		this.#ends.kept();
+		this.#callbacks.recorded();
 	}
 
 	#removeWritten(except: string | null): void {
-		for (const file of this.#written) if (file !== except) void this.#options.files.remove(file);
-		this.#written.clear();
+		for (const file of this.#unpostedFiles) if (file !== except) void this.#options.files.remove(file);
+		this.#unpostedFiles.clear();
 	}
 }
 
-/** Throws `RangeError`: what a route leaves is bounded, so that it fits in a record. PostgreSQL keeps no NUL in a text. */
-function checked(note: string): string {
+/** Throws `RangeError` where a note is too long for a record. PostgreSQL stores no NUL in a text. */
+function checkNote(note: string): string {
 	if (note.length > MAX_NOTE_CHARACTERS) throw new RangeError(`a note of ${note.length} characters`);
 	return note.replaceAll("\0", "");
 }

@@ -2,19 +2,18 @@ import { every, systemTimers, type Timers } from "../telemetry/clock.ts";
 import type { CachedAccount } from "./cached-account.ts";
 
 const TICK_MS = 1_000;
-/** An account is idle when none of its holds has ended for this many ticks and none is open. */
+/** An account is idle when it has no open hold and none has ended for this many ticks. */
 const IDLE_TICKS = 5;
-/** Bounds of one tick: the store thread has requests to serve too. */
+/** Most accounts in one tick, since the store thread must serve requests too. */
 const MAX_GIVEN_BACK = 100;
 const MAX_LOOKED_AT = 10_000;
 
 /**
- * Gives leases that nobody uses back to the store after about 5 s, so that what an account has is free there:
- * for the operator's commands, and for other nodes. An account with an open hold keeps all of its lease, since
- * a price above the hold is charged from it.
+ * Returns leases that nobody uses to the store after about 5 s, so that the operator's commands and other nodes can
+ * use the money. An account with an open hold keeps its whole lease, since a price above the hold is charged from it.
  */
 export class IdleLeases {
-	/** Accounts that may be idle, each once. */
+	/** Accounts that may be idle, each at most once. */
 	#queue: CachedAccount[] = [];
 	#tick = 0;
 	readonly #endTicks: () => void;
@@ -23,7 +22,7 @@ export class IdleLeases {
 		this.#endTicks = every(timers, TICK_MS, () => this.tick());
 	}
 
-	/** A hold of the account has ended. */
+	/** Notes that a hold of the account has ended. */
 	note(account: CachedAccount): void {
 		account.lastEndedTick = this.#tick;
 		if (account.queuedAsIdle) return;
@@ -31,7 +30,7 @@ export class IdleLeases {
 		this.#queue.push(account);
 	}
 
-	/** One second has passed. */
+	/** Call once a second. */
 	tick(): void {
 		this.#tick++;
 		const looked = this.#queue.splice(0, MAX_LOOKED_AT);

@@ -1,13 +1,13 @@
 /**
- * The budgets of this node: who calls, what they may still spend, and holds on it.
+ * The budgets of this node: they identify callers, track what each may still spend, and take holds on it.
  *
- * Promises: a hold is all or none, over every source and cap, in one synchronous step where this node has the
- * money; it is ended once, by a post of the real price or a void; no purse ever goes below zero, and what a
- * price passes is named overrun. Every post is one record in the journal, at price 0 too. Requests that wait for
- * money are served first come, first served. All caches, queues and windows are bounded.
+ * Guarantees: a hold covers every source and cap or nothing, and is taken in one synchronous step where this node has
+ * the money. One post of the real price, or a void, ends it. No balance goes below zero; a price beyond it is
+ * recorded as overrun. Every post is one record in the journal, at price 0 too. Requests that wait for money are
+ * served in order of arrival. All caches, queues and windows are bounded.
  *
- * Never: waits for a database where the node has the money; writes to the store other than through the journal
- * and leases; knows HTTP.
+ * This module never waits for a database where the node has the money. It writes to the store only through the
+ * journal and leases, and it does not know HTTP.
  */
 export { formatNano as amountText, NANO_PER_USD } from "../ledger/nano.ts";
 export { AddressWindows } from "./address-windows.ts";

@@ -7,31 +7,34 @@ import type { AccountMoney } from "./account-money.ts";
 import type { Claim } from "./claim.ts";
 import { LeasedCaps } from "./leased-caps.ts";
 
-/** After a store trip that brought too little, refusals need no further trip for this long. */
+/** After a store call that granted too little, claims are refused without another call for this long. */
 const REFUSAL_CACHE_MS = 100;
-/** What other nodes were asked to give back is waited for this often, this long each: 300 ms at most. */
+/** Waits for money that other nodes were asked to return: this many times, this long each, at most 300 ms. */
 const RECALL_TRIES = 6;
 const RECALL_WAIT_MS = 50;
-/** Requests of one account that may wait for money at once; more are refused with 503. */
+/** Requests of one account that may wait for money at the same time; more are refused with 503. */
 const MAX_WAITING = 10_000;
 
 interface Waiter {
 	readonly claim: Claim<unknown>;
-	/** Store trips that brought too little. */
+	/** Number of store calls that granted too little. */
 	tries: number;
-	/** Claims that wait for it: see `#setAsideFor`. */
+	/** Claims that wait for this one: see `#deferUntilRecalled`. */
 	capQueue?: CapQueue;
 	resolve(result: unknown): void;
 	reject(error: unknown): void;
 }
 
-/** Claims on the limits of one key, while the first of them waits for what other nodes shall give back of these. */
+/** Claims on the limits of one key, while the first of them waits for other nodes to return these limits. */
 interface CapQueue {
 	readonly window: object;
 	readonly behind: Waiter[];
 }
 
-/** Until then (monotonic) a claim that lacks at least so much needs no trip to be refused: the last one brought too little. */
+/**
+ * Until this monotonic instant a claim that lacks at least this much is refused without a store call: the last one
+ * granted too little.
+ */
 interface CachedRefusal {
 	readonly until: number;
 	readonly need: number;
@@ -39,7 +42,9 @@ interface CachedRefusal {
 
 const NO_REFUSAL: CachedRefusal = { until: Number.NEGATIVE_INFINITY, need: 0 };
 
-/** The store could not be asked: nothing is held, nothing is known to be wrong with the caller's money. */
+/**
+ * Returns the 503 of an unreachable store: nothing is held, and nothing is known to be wrong with the caller's money.
+ */
 export function accountsUnavailable(cause: unknown): ApiError {
 	return new ApiError("SERVICE_UNAVAILABLE", {
 		message: "The accounts cannot be read right now; try again shortly",
@@ -49,10 +54,9 @@ export function accountsUnavailable(cause: unknown): ApiError {
 }
 
 /**
- * Serves the claims on one account. A claim that fits in what this node has leased is served at once, in the
- * caller's turn; the others wait for one store trip at a time and are served first come, first served.
- * A store call that fails refuses all who wait with 503, and what the node then holds is settled with the
- * store by giving back before the next trip.
+ * Serves the claims on one account. A claim that fits into this node's lease is served at once, in the caller's turn.
+ * The others wait for one store call at a time and are served in order of arrival. A failed store call refuses all
+ * waiting claims with 503; the node then returns what it holds before the next call, so that both sides agree.
  */
 export class LeaseQueue {
 	readonly #accountId: string;
@@ -62,19 +66,19 @@ export class LeaseQueue {
 	readonly #timers: Timers;
 	readonly #journal: Journal;
 	readonly #waiting: Waiter[] = [];
-	/** Days whose diem the store was asked for: without that, USD could be spent before diem. */
+	/** Days whose diem was requested from the store: otherwise USD could be spent before diem. */
 	readonly #knownDays = new Set<number>();
 	readonly #caps: LeasedCaps;
 	readonly #capQueues = new Map<object, CapQueue>();
-	/** Waiters that are set aside for a moment. */
+	/** Number of waiters that are set aside for a moment. */
 	#deferred = 0;
 	#refusal: CachedRefusal = NO_REFUSAL;
-	/** The same for the limits of single keys. */
+	/** Cached refusals for the limits of single keys. */
 	readonly #capRefusals = new Map<object, CachedRefusal>();
 	#running = false;
 	#returnRequested: boolean;
 
-	/** @param giveBackFirst true where the store may hold leases for this account that this object does not know of */
+	/** @param giveBackFirst true where the store may have leases for this account that this object does not know */
 	constructor(
 		accountId: string,
 		money: AccountMoney,
@@ -105,13 +109,16 @@ export class LeaseQueue {
 		return promise;
 	}
 
-	/** Money was freed on this node: the budget is not dry any more, and who waits may be served. */
+	/** Handles money that was freed on this node: cached refusals end, and waiting claims may be served. */
 	onReleased(): void {
 		this.#clearRefusals();
 		for (let head = this.#waiting[0]; head !== undefined && this.#serve(head, false); head = this.#waiting[0]);
 	}
 
-	/** The account changed in the store: what no hold needs goes back, and the next claim asks again. */
+	/**
+	 * Handles a change of the account in the store: money that no hold needs is returned, and the next claim acquires
+	 * again.
+	 */
 	onAccountChanged(): void {
 		this.#clearRefusals();
 		this.#returnRequested = true;
@@ -119,20 +126,20 @@ export class LeaseQueue {
 		this.#run();
 	}
 
-	/** Another node lacks money of the account: what no hold needs goes back. */
+	/** Handles a recall by another node that lacks money of the account: money that no hold needs is returned. */
 	onRecalled(): void {
 		this.#caps.invalidate();
 		this.#returnRequested = true;
 		this.#run();
 	}
 
-	/** The limits of a key changed: what is leased of limits goes back, and the next claim asks again. */
+	/** Handles changed limits of a key: leased limits are returned, and the next claim acquires again. */
 	onCapsChanged(): void {
 		this.#capRefusals.clear();
-		if (this.#caps.any) this.onRecalled();
+		if (this.#caps.hasLeases) this.onRecalled();
 	}
 
-	/** The store ended this node's leases: nothing is free here any more, and nothing is to be given back. */
+	/** Handles the end of this node's leases by the store: nothing is free on this node, and nothing must be returned. */
 	expire(): void {
 		this.#money.expireLeases();
 		this.#caps.expire();
@@ -141,7 +148,8 @@ export class LeaseQueue {
 	}
 
 	/**
-	 * The account leaves the cache: from here on this object has nothing, whoever still refers to it.
+	 * Removes the account from the cache: from now on this object has no money, even where something still refers to
+	 * it.
 	 * @returns true where the store may still have a lease of it
 	 */
 	retire(): boolean {
@@ -155,14 +163,14 @@ export class LeaseQueue {
 		return leased;
 	}
 
-	/** Nobody used the account for a while: what this node has of it goes back, and the next claim asks again. */
+	/** Returns the lease of an account that nobody used for a while; the next claim acquires again. */
 	returnIdle(): void {
-		this.#returnRequested ||= this.#caps.idle;
+		this.#returnRequested ||= this.#caps.hasIdleLeases;
 		for (const balance of this.#money.balances()) this.#returnRequested ||= balance.free > 0;
 		if (this.#returnRequested) this.#run();
 	}
 
-	/** True where nothing waits and nothing is under way. */
+	/** Returns true where nothing waits and nothing is running. */
 	get idle(): boolean {
 		return this.#waiting.length === 0 && this.#deferred === 0 && !this.#running;
 	}
@@ -193,7 +201,10 @@ export class LeaseQueue {
 		void this.#serveQueue();
 	}
 
-	/** Ends in the same turn in which it finds nothing left to do, so that no claim can slip in behind it. */
+	/**
+	 * Serves the queue. It ends in the same turn in which it finds nothing left to do, so that no claim can slip in
+	 * behind it.
+	 */
 	async #serveQueue(): Promise<void> {
 		try {
 			for (;;) {
@@ -211,14 +222,14 @@ export class LeaseQueue {
 		this.#running = false;
 	}
 
-	/** Tries the head of the queue; true where it left the queue. */
-	#serve(head: Waiter, last: boolean): boolean {
+	/** Tries the head of the queue; returns true where it left the queue. */
+	#serve(head: Waiter, mustDecide: boolean): boolean {
 		if (!this.#knownDays.has(head.claim.day)) return false;
 		try {
-			// Between its admission and its turn the node may have lost the right to spend.
+			// The node may have lost the right to spend between the claim's admission and its turn.
 			const refusesWork = this.#journal.workRefusal();
 			if (refusesWork !== null) throw accountsUnavailable(new Error(refusesWork.message));
-			const result = head.claim.attempt(last);
+			const result = head.claim.attempt(mustDecide);
 			if (result === undefined) return false;
 			this.#dequeue(head);
 			head.resolve(result);
@@ -229,7 +240,7 @@ export class LeaseQueue {
 		return true;
 	}
 
-	/** The head leaves the queue; who waited for it is next. */
+	/** Removes the head from the queue; claims that waited behind it come next. */
 	#dequeue({ capQueue }: Waiter): void {
 		this.#waiting.shift();
 		if (capQueue === undefined) return;
@@ -237,7 +248,7 @@ export class LeaseQueue {
 		this.#waiting.unshift(...capQueue.behind);
 	}
 
-	/** True where another claim waits for the limits of the same key: this one waits behind it. */
+	/** Returns true where another claim waits for the limits of the same key: this one then waits behind it. */
 	#enqueueBehind(head: Waiter): boolean {
 		if (this.#capQueues.size === 0 || head.capQueue !== undefined) return false;
 		const capQueue = this.#capQueues.get(head.claim.caps?.()?.window ?? head);
@@ -248,8 +259,8 @@ export class LeaseQueue {
 	}
 
 	/**
-	 * Waits for what other nodes give back of a key's limits. Other keys of the account do not wait for that: only what
-	 * needs the same limits waits behind it.
+	 * Waits until other nodes return a key's limits. Only claims on the same limits wait behind it, not other keys of
+	 * the account.
 	 */
 	#deferUntilRecalled(head: Waiter, window: object): void {
 		this.#waiting.shift();
@@ -270,8 +281,8 @@ export class LeaseQueue {
 			answer = await this.#acquireFromStore(claim);
 			// Money that was freed meanwhile may have served it already.
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
-			if (answer.cap?.short && this.#caps.idle) {
-				// Of another day of the same limit.
+			if (answer.cap?.short && this.#caps.hasIdleLeases) {
+				// The lease is of another day of the same limit.
 				await this.#returnLeases();
 				if (this.#waiting[0] !== head) return;
 				continue;
@@ -285,10 +296,10 @@ export class LeaseQueue {
 			}
 			await sleep(this.#timers, RECALL_WAIT_MS);
 			if (this.#waiting[0] !== head || this.#serve(head, false)) return;
-			// Two nodes that wait for each other's rest would both wait in vain.
+			// Two nodes that each wait for the other's rest would both wait in vain.
 			if (this.#returnRequested) await this.#returnLeases();
 		}
-		// Of one key's caps nothing follows for the other keys of the account.
+		// One key's caps say nothing about the other keys of the account.
 		if (claim.canBeFunded()) {
 			const refusal = { until: this.#clock.monotonicMs() + REFUSAL_CACHE_MS, need: claim.shortfall() };
 			const caps = answer.cap?.short ? claim.caps?.() : undefined;
@@ -298,7 +309,7 @@ export class LeaseQueue {
 		this.#serve(head, true);
 	}
 
-	/** One acquire. */
+	/** Makes one acquire call. */
 	async #acquireFromStore(claim: Claim<unknown>): Promise<AcquireResult> {
 		const { day, allowPartial } = claim;
 		const caps = claim.caps?.();
@@ -325,7 +336,10 @@ export class LeaseQueue {
 		}
 	}
 
-	/** What holds secure stays leased; what they leave over later is free on this node again. */
+	/**
+	 * Returns leases to the store. What holds secure stays leased; what they leave over later is free on this node
+	 * again.
+	 */
 	async #returnLeases(): Promise<void> {
 		this.#returnRequested = false;
 		this.#knownDays.clear();
@@ -334,7 +348,7 @@ export class LeaseQueue {
 			balance.leased = balance.held;
 			if (balance.heldOnLease > 0) retained.push({ source: balance.source, day: balance.day, amount: nano(balance.heldOnLease) });
 		}
-		await this.#store.giveBack(this.#accountId, retained, this.#caps.cut());
+		await this.#store.giveBack(this.#accountId, retained, this.#caps.dropIdle());
 		this.#caps.onReturned();
 	}
 }

@@ -4,14 +4,14 @@ import type { SpendingWindow } from "./spending-window.ts";
 /** A key that has, or had, leases of its limits. */
 export interface CapHolder {
 	readonly keyId: string;
-	/** Its windows, each of a day. */
+	/** Returns its windows, each of one day. */
 	windows(): Iterable<SpendingWindow>;
 }
 
-/** What this node has leased of the limits of one account's keys: goes back with the account's money. */
+/** What this node has leased of the limits of one account's keys; it is returned together with the account's money. */
 export class LeasedCaps {
 	readonly #holders = new Set<CapHolder>();
-	/** The store may have leases that are not known here. */
+	/** True where the store may have leases that this object does not know. */
 	#isUncertain: boolean;
 	#used = false;
 
@@ -19,57 +19,63 @@ export class LeasedCaps {
 		this.#isUncertain = unsure;
 	}
 
-	/** Call before the store is asked for the limits of a key. */
+	/** Call before limits of a key are requested from the store. */
 	add(holder: CapHolder): void {
 		this.#holders.add(holder);
 		this.#used = true;
 	}
 
-	/** Another node lacks something: leases whose return a failover lost are found out, too. */
+	/** Marks the leases as uncertain: another node lacks limits, and a failover may have lost an earlier return. */
 	invalidate(): void {
 		this.#isUncertain ||= this.#used;
 	}
 
-	/** True where something may go back. */
-	get any(): boolean {
+	/** Returns true where something can be returned. */
+	get hasLeases(): boolean {
 		return this.#isUncertain || this.#holders.size > 0;
 	}
 
-	/** True where something is leased that no hold needs. */
-	get idle(): boolean {
+	/** Returns true where something is leased that no hold needs. */
+	get hasIdleLeases(): boolean {
 		for (const window of this.#windows()) if (window.idleLease) return true;
 		return false;
 	}
 
-	/** What holds need stays, the rest is gone here. undefined: there is nothing to tell the store. Ends with `returned`. */
-	cut(): RetainedCap[] | undefined {
-		if (!this.any) return undefined;
+	/**
+	 * Drops all limits that no hold needs, and returns the retained ones for the store; undefined where the store need
+	 * not be called. Call `onReturned` afterwards.
+	 */
+	dropIdle(): RetainedCap[] | undefined {
+		if (!this.hasLeases) return undefined;
 		this.#isUncertain = true;
-		const kept: RetainedCap[] = [];
+		const retainedCaps: RetainedCap[] = [];
 		for (const holder of this.#holders) {
 			for (const window of holder.windows()) {
 				const { usd, diem } = window.cutLease();
-				if (usd + diem > 0) kept.push({ keyId: holder.keyId, day: window.start, usd, diem });
+				if (usd + diem > 0) retainedCaps.push({ keyId: holder.keyId, day: window.start, usd, diem });
 			}
 		}
-		return kept;
+		return retainedCaps;
 	}
 
-	/** The store knows what was kept. */
+	/** Handles the store's confirmation of what was retained. */
 	onReturned(): void {
 		this.#isUncertain = false;
 		for (const holder of this.#holders) if ([...holder.windows()].every((window) => !window.inUse)) this.#holders.delete(holder);
 	}
 
-	/** The store ended this node's leases. */
+	/** Drops all leases, because the store ended them. */
 	expire(): void {
 		this.#isUncertain = false;
 		for (const window of this.#windows()) window.expireLease();
 	}
 
-	/** The account leaves the cache: nothing is leased here any more. True where the store may still know of something. */
+	/**
+	 * Removes the account from the cache: nothing is leased any more. Returns true where the store may still have a
+	 * lease.
+	 */
 	retire(): boolean {
-		const leased = this.any;
+		const leased = this.hasLeases;
 		for (const window of this.#windows()) window.expireLease();
 		this.#holders.clear();
 		this.#isUncertain = false;

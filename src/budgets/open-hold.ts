@@ -9,11 +9,11 @@ import type { Hold, HoldContext, Posted, PostInput } from "./port.ts";
 import type { SpendingWindow } from "./spending-window.ts";
 import { owedPart, type Split, splitPost, withinCaps } from "./split.ts";
 
-/** What the holds of a node share. */
+/** The state and dependencies that the holds of a node share. */
 export interface HoldDeps {
 	readonly journal: Journal;
 	readonly clock: Clock;
-	/** Open holds of more than 0. */
+	/** Number of open holds of more than 0. */
 	holdsOpen: number;
 	/** Called when a hold of an account has ended. */
 	onEnded(key: CachedKey): void;
@@ -22,21 +22,26 @@ export interface HoldDeps {
 const NOTHING_MORE = { usd: ZERO, diem: ZERO };
 const ANY_AMOUNT = { usd: Number.POSITIVE_INFINITY, diem: Number.POSITIVE_INFINITY };
 
-/** Money secured for one request, source by source; the first of `post` and `void` ends it. */
+/** Money secured for one request, source by source. The first call of `post` or `void` ends it. */
 export class OpenHold implements Hold {
 	readonly amount: Nano;
-	/** UTC day of the admission: fixes the diem epoch and the key's window, also where the post comes after midnight. */
+	/**
+	 * UTC day of the admission: it fixes the diem epoch and the key's window, even where the post comes after midnight.
+	 */
 	readonly day: number;
 	readonly #deps: HoldDeps;
 	readonly #key: CachedKey;
 	readonly #context: HoldContext;
 	readonly #own: Split;
 	readonly #diem: LeaseBalance;
-	/** null: the key has no caps. undefined: it has, and a change of period left the room in its window unknown. */
+	/** null: the key has no caps. undefined: it has caps, but a change of period left its window unknown. */
 	#window: SpendingWindow | null | undefined;
 	#settled = false;
 
-	/** Takes `own`, whose sum is `amount`, from the purses and the window: in the turn that found it free. */
+	/**
+	 * Takes `own`, whose sum is `amount`, from the balances and the window: call it in the turn that found the money
+	 * free.
+	 */
 	constructor(
 		deps: HoldDeps,
 		key: CachedKey,
@@ -64,16 +69,16 @@ export class OpenHold implements Hold {
 		if (amount > 0) deps.holdsOpen++;
 	}
 
-	/** The key was read again: its windows are new objects. */
+	/** Moves the hold to the key's new window objects after the key was read again. */
 	moveTo(window: SpendingWindow | null | undefined): void {
 		this.#window = window;
 		if (window) this.#countIn(window, 1);
 	}
 
 	/**
-	 * Splits the real price in the order diem, bundled, usd over the own hold plus what is free now; the own
-	 * hold is usable in any case, more only as far as the caps go. What is left is owed as far as they go: the store
-	 * takes it from free money as it books the post. The rest is overrun.
+	 * Splits the real price in the order diem, bundled, usd over the own hold plus free money. The own hold is usable
+	 * in any case, more only within the caps. The rest is owed within the caps: the store takes it from free money when
+	 * it applies the post. What remains is overrun.
 	 */
 	post(input: PostInput): Posted | null {
 		if (this.#settled) return null;
@@ -81,9 +86,9 @@ export class OpenHold implements Hold {
 		const most = split.overrun > 0 ? this.#owableMoney(split) : NOTHING_MORE;
 		const { lines, owed } = split.overrun > 0 ? owedPart(split, most) : { lines: split.lines, owed: ZERO };
 		const { journal } = this.#deps;
-		// What can throw comes first: where the record is not taken, the hold is still open and can be voided.
-		const kept = owed > 0 ? { owing: { kept: this.#leasedAfter(split), most } } : {};
-		const durable = journal.append({ ...this.#record(input, lines, split.price), ...kept });
+		// Code that can throw comes first: where the record is refused, the hold is still open and can be voided.
+		const owingTerms = owed > 0 ? { owing: { kept: this.#leasedAfter(split), most } } : {};
+		const durable = journal.append({ ...this.#record(input, lines, split.price), ...owingTerms });
 		input.kept?.posted();
 		const expired = this.#end();
 		const { money } = this.#key.cached;
@@ -91,7 +96,8 @@ export class OpenHold implements Hold {
 		money.spend(money.bundled, split.bundled, expired.bundled);
 		money.spend(money.usd, split.usd, expired.usd);
 		const usd = split.bundled + split.usd;
-		// What is owed counts against both caps until the books tell: nothing passes them meanwhile.
+		// An owed amount counts against both caps until the store reports its split, so that nothing passes them
+		// meanwhile.
 		const owedAtMost = { usd: Math.min(owed, most.usd), diem: Math.min(owed, most.diem) };
 		this.#key.posted(this.#window, this.day, { usd, diem: split.diem }, owedAtMost, journal.writtenSeq);
 		if (owed > 0) this.#owe(owed, most);
@@ -107,7 +113,7 @@ export class OpenHold implements Hold {
 		this.#release(this.amount > 0);
 	}
 
-	/** What a post may take here: see `post`. */
+	/** Returns what a post may take on this node: see `post`. */
 	#payable(): Split {
 		const own = this.#own;
 		const window = this.#window;
@@ -121,14 +127,14 @@ export class OpenHold implements Hold {
 		return window === null ? free : withinCaps(free, own.diem + window.roomDiem, own.bundled + own.usd + window.roomUsd);
 	}
 
-	/** What the caps let the store take of all money beyond what is paid here; a shared store looks at them again. */
+	/** Returns what the caps let the store take beyond what is paid on this node; a shared store checks them again. */
 	#owableMoney(split: Split): UsableMoney {
 		const own = this.#own;
 		const most = this.#window === null ? ANY_AMOUNT : (this.#window?.spendable ?? NOTHING_MORE);
-		const rest = (caps: number, paid: number): number => Math.min(Math.max(0, caps - paid), Number.MAX_SAFE_INTEGER);
+		const remaining = (caps: number, paid: number): number => Math.min(Math.max(0, caps - paid), Number.MAX_SAFE_INTEGER);
 		return {
-			diem: rest(own.diem + most.diem, split.diem),
-			usd: rest(own.bundled + own.usd + most.usd, split.bundled + split.usd),
+			diem: remaining(own.diem + most.diem, split.diem),
+			usd: remaining(own.bundled + own.usd + most.usd, split.bundled + split.usd),
 		};
 	}
 
@@ -142,7 +148,7 @@ export class OpenHold implements Hold {
 		};
 	}
 
-	/** What the account has beside this node's leases should pay what is owed. */
+	/** Returns the part of `owed` that the account's money outside this node's leases should pay. */
 	#expected(owed: Nano, most: UsableMoney): { usd: Nano; diem: Nano } {
 		const anywhere = this.#key.cached.money.freeAnywhere(this.day);
 		const sources = (["diem", "bundled", "usd"] as const).map((source) => ({ source, free: anywhere[source] }));
@@ -150,7 +156,7 @@ export class OpenHold implements Hold {
 		return { usd: nano(bundled + usd), diem: nano(diem) };
 	}
 
-	/** Only the store can tell what became of it: totals and windows are read again before they are used. */
+	/** Marks totals and windows for a new read, since only the store knows how the owed amount was paid. */
 	#owe(owed: Nano, most: UsableMoney): void {
 		const { cached } = this.#key;
 		cached.money.recordOwed(owed, most, this.day);
@@ -158,7 +164,7 @@ export class OpenHold implements Hold {
 		if (this.#window !== null) this.#key.freshness.changed();
 	}
 
-	/** Frees the own hold. Returns what of it is no lease any more. */
+	/** Frees the own hold. Returns the part of it whose lease has ended. */
 	#end(): Split {
 		const own = this.#own;
 		const { money } = this.#key.cached;

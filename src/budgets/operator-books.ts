@@ -18,7 +18,7 @@ export interface OperatorBooksOptions {
 	readonly timers: Timers;
 }
 
-/** One page, and whether another follows. */
+/** One page, and whether another one follows. */
 interface Page<T> {
 	readonly entries: readonly T[];
 	readonly more: boolean;
@@ -26,22 +26,25 @@ interface Page<T> {
 
 type Listed<Name extends ReadName> = ReadAnswer<Name> extends readonly (infer Item)[] ? Item : never;
 
-/** Sums of many days are asked for again and again by the same page. */
+/** The same page requests sums of many days again and again. */
 const CACHE_MS = 30_000;
 const MAX_CACHED = 50;
 const DAY_MS = 86_400_000;
-/** A day's last requests may be booked when it is over: what ran at midnight, what waited for the store. */
+/**
+ * The last requests of a day may be applied after its end: requests that ran at midnight, or that waited for the
+ * store.
+ */
 const SETTLED_DAYS = 2;
 
 /**
- * The books of all accounts as the operator reads them: beside the work of the server, as the store has applied them
- * (within a second). Throws 503 where the store cannot be read now.
+ * The books of all accounts for the operator, read off the event loop, as the store has applied them (within a
+ * second). Throws 503 where the store cannot be read now.
  */
 export class OperatorBooks {
 	readonly #options: OperatorBooksOptions;
 	readonly #reader: StoreReader;
 	readonly #audits = new Set<StoreReader>();
-	/** Of days that are over; null: nothing was charged. */
+	/** Sums of past days; null: nothing was charged. */
 	readonly #days = new Map<number, ReadAnswer<"usageRows">[number] | null>();
 	readonly #cached = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
 
@@ -50,29 +53,29 @@ export class OperatorBooks {
 		this.#reader = new StoreReader(options);
 	}
 
-	/** Newest first, one more than a page is read to know whether another follows. */
+	/** Returns a page, newest first. It reads one row more to know whether another page follows. */
 	async page<Name extends "accounts" | "keys" | "refusals" | "sends" | "topUps" | "wallets">(
 		name: Name,
 		query: ReadInput<Name> & { readonly limit: number },
 	): Promise<Page<Listed<Name>>> {
 		const { limit } = query;
-		const read = this.#reader.read(name, { ...query, limit: limit + 1 });
-		const found = (await orApiError(read)) as readonly Listed<Name>[];
-		return { entries: found.slice(0, limit), more: found.length > limit };
+		const rowsRead = this.#reader.read(name, { ...query, limit: limit + 1 });
+		const foundRows = (await orApiError(rowsRead)) as readonly Listed<Name>[];
+		return { entries: foundRows.slice(0, limit), more: foundRows.length > limit };
 	}
 
 	request(requestId: string): Promise<ReadAnswer<"request">> {
 		return orApiError(this.#reader.read("request", { requestId }));
 	}
 
-	/** At most half a minute old. */
+	/** Returns usage rows that are at most half a minute old. */
 	usage(query: ReadInput<"usageRows">): Promise<ReadAnswer<"usageRows">> {
 		return this.#cachedOrRead("usageRows", query);
 	}
 
 	/**
-	 * What was charged on each UTC day that has a charge, at most half a minute old. Days that are over are read once, so
-	 * that who looks at the same month again and again costs what today costs.
+	 * Returns the charges of each UTC day that has any, at most half a minute old. Past days are read once, so that
+	 * repeated reads of a month cost no more than a read of today.
 	 */
 	async chargesByDay(range: {
 		readonly firstDay: number;
@@ -82,27 +85,27 @@ export class OperatorBooks {
 		let firstDay = range.firstDay;
 		while (firstDay <= settledUpTo && this.#days.has(firstDay)) firstDay++;
 		const limit = range.lastDay - firstDay + 1;
-		const read = limit > 0 ? await this.usage({ ...range, firstDay, by: ["day"], limit }) : [];
-		const days = new Map(read.map((row) => [row.day ?? 0, row]));
+		const rowsRead = limit > 0 ? await this.usage({ ...range, firstDay, by: ["day"], limit }) : [];
+		const days = new Map(rowsRead.map((row) => [row.day ?? 0, row]));
 		for (let day = firstDay; day <= Math.min(settledUpTo, range.lastDay); day++) this.#days.set(day, days.get(day) ?? null);
 		for (let day = range.firstDay; day < firstDay; day++) {
-			const kept = this.#days.get(day);
-			if (kept) days.set(day, kept);
+			const cachedAnswer = this.#days.get(day);
+			if (cachedAnswer) days.set(day, cachedAnswer);
 		}
 		return days;
 	}
 
-	/** Metered requests by UTC day, at most half a minute old. */
+	/** Returns metered requests by UTC day, at most half a minute old. */
 	requestDays(query: ReadInput<"requestDays">): Promise<ReadAnswer<"requestDays">> {
 		return this.#cachedOrRead("requestDays", query);
 	}
 
-	/** The UTC day number now. */
+	/** Returns the current UTC day number. */
 	today(): number {
 		return Math.floor(this.#options.clock.wallMs() / DAY_MS);
 	}
 
-	/** Proves the whole books; in a thread of its own, since it takes as long as the books are big. */
+	/** Audits the whole books, in a thread of its own, since the duration grows with the books. */
 	async audit(): Promise<ReadAnswer<"audit">> {
 		const reader = new StoreReader(this.#options);
 		this.#audits.add(reader);
@@ -122,14 +125,15 @@ export class OperatorBooks {
 	#cachedOrRead<Name extends ReadName>(name: Name, query: ReadInput<Name>): Promise<ReadAnswer<Name>> {
 		const question = `${name} ${JSON.stringify(query)}`;
 		const nowMs = this.#options.clock.monotonicMs();
-		const kept = this.#cached.get(question);
-		if (kept !== undefined && nowMs - kept.atMs < CACHE_MS) return kept.answer as Promise<ReadAnswer<Name>>;
+		const cachedAnswer = this.#cached.get(question);
+		if (cachedAnswer !== undefined && nowMs - cachedAnswer.atMs < CACHE_MS)
+			return cachedAnswer.answer as Promise<ReadAnswer<Name>>;
 		const answer = orApiError(this.#reader.read(name, query));
 		this.#cached.delete(question);
 		this.#cached.set(question, { atMs: nowMs, answer });
 		const [oldest] = this.#cached.keys();
 		if (this.#cached.size > MAX_CACHED && oldest !== undefined) this.#cached.delete(oldest);
-		// What failed is asked for again.
+		// A failed read is repeated by the next call.
 		answer.catch(() => this.#cached.delete(question));
 		return answer;
 	}

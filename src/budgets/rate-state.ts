@@ -3,7 +3,7 @@ import { MINUTE_MS } from "../store/minutes.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { RateLimit, RateState } from "./port.ts";
 
-/** A minute window, as far as its caller is told of it. */
+/** The facts of a minute window that its caller sees. */
 export interface ReportedWindow {
 	/** Monotonic instant of its end. */
 	readonly endsAt: number;
@@ -11,7 +11,7 @@ export interface ReportedWindow {
 	readonly resetAtSeconds: number;
 }
 
-/** What is told of a window of which so many requests and tokens are used. */
+/** Returns the state of a window in which this many requests and tokens are used. */
 export function rateStateOf(
 	window: ReportedWindow,
 	used: { requests: number; tokens: number },
@@ -28,14 +28,14 @@ export function rateStateOf(
 	return { limitRequests, remainingRequests, resetAtSeconds, resetInSeconds, limitTokens, remainingTokens };
 }
 
-/** What is told of a window that begins now. */
+/** Returns the state of a window that begins now. */
 export function unusedRateState(limit: RateLimit, clock: Clock): RateState {
 	const now = clock.monotonicMs();
 	const window = { endsAt: now + MINUTE_MS, resetAtSeconds: Math.ceil((clock.wallMs() + MINUTE_MS) / 1000) };
 	return rateStateOf(window, { requests: 0, tokens: 0 }, limit, now);
 }
 
-/** The 429 of a request that found the window used up: of its tokens, or of its requests. */
+/** Returns the 429 of a request that found the window used up: by tokens or by requests. */
 export function rateLimitExceeded(state: RateState, tokensOut: boolean, subject: string): ApiError {
 	const limit = tokensOut ? `${state.limitTokens} tokens` : `${state.limitRequests} requests`;
 	return new ApiError("RATE_LIMIT_EXCEEDED", {

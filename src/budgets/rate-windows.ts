@@ -16,9 +16,9 @@ interface RateWindow {
 }
 
 /**
- * Requests and tokens per minute: fixed windows of 60 s that begin with their first request, one for each
- * (account, subject). Requests are taken and never given back; tokens are counted, and may be passed by what is
- * under way. Bounded: past `maxWindows` the oldest window is forgotten.
+ * Requests and tokens per minute: fixed windows of 60 s that begin with their first request, one for each (account,
+ * subject). Requests are taken and never returned. Tokens are counted, and running requests may pass their limit.
+ * Bounded: past `maxWindows` the oldest window is forgotten.
  */
 export class RateWindows {
 	readonly #clock: Clock;
@@ -29,7 +29,7 @@ export class RateWindows {
 		this.#windows = new WindowTable(maxWindows);
 	}
 
-	/** Takes one request and counts its prompt's estimate. Throws RATE_LIMIT_EXCEEDED and then takes nothing. */
+	/** Takes one request and counts its prompt estimate. Throws RATE_LIMIT_EXCEEDED, and then takes nothing. */
 	take(accountId: string, subject: string, limit: RateLimit, promptTokensEstimate: number): RateState {
 		const now = this.#clock.monotonicMs();
 		const window = this.#windows.find(accountId, subject, now) ?? this.#open(accountId, subject, now);
@@ -42,7 +42,7 @@ export class RateWindows {
 		return rateStateOf(window, window, limit, now);
 	}
 
-	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
+	/** Returns the state of a window for a request that takes nothing. A null subject means an unused window. */
 	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
 		const now = this.#clock.monotonicMs();
 		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
@@ -50,8 +50,8 @@ export class RateWindows {
 	}
 
 	/**
-	 * Puts the real tokens in the place of the estimate. Where the window of the estimate (`taken`) has ended,
-	 * only what goes beyond the estimate counts, in the window that is open now.
+	 * Replaces the estimate by the real tokens. Where the window of the estimate (`taken`) has ended, only tokens
+	 * beyond the estimate count, in the current window.
 	 */
 	settle(accountId: string, subject: string, promptTokensEstimate: number, tokens: number, taken?: RateState): void {
 		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());

@@ -5,50 +5,50 @@ import type { LeaseBalance } from "./lease-balance.ts";
 import type { SpendingWindow } from "./spending-window.ts";
 import { sumOfSplit, withinCaps } from "./split.ts";
 
-/** A request that no money was found for. */
+/** A request for which no money was found. */
 export interface UnfundedRequest {
 	readonly money: AccountMoney;
 	readonly day: number;
 	readonly window: SpendingWindow | null;
-	/** What it may cost, in nano-USD. */
+	/** Its worst case in nano-USD. */
 	readonly needNano: number;
-	/** What would help, for the end of the text: `max_tokens up to 812 would fit`. */
+	/** Text that follows the message and says what would help: `max_tokens up to 812 would fit`. */
 	readonly advice?: string;
 	readonly param?: string;
 }
 
 /**
- * The 402 of a refused request. The code is that of the cap that stood between the request and the last source
- * with money in it; where the money itself was short, INSUFFICIENT_BALANCE. Where running requests hold the
- * money the text says so and Retry-After is 1 second.
+ * Returns the 402 of a refused request. Its code names the cap that blocked the last source with money; where the
+ * money itself was short, it is INSUFFICIENT_BALANCE. Where running requests hold the money, the text says so and
+ * Retry-After is 1 second.
  */
 export function paymentRefusal(refused: UnfundedRequest): ApiError {
 	const { money, day, window, needNano } = refused;
-	const near = window?.isNearLimit ?? { usd: Infinity, diem: Infinity };
-	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), near.diem, near.usd));
+	const nearLimits = window?.isNearLimit ?? { usd: Infinity, diem: Infinity };
+	const anywhere = sumOfSplit(withinCaps(money.freeAnywhere(day), nearLimits.diem, nearLimits.usd));
 	// Where the account would have enough, other nodes hold it.
 	const spendable =
 		anywhere < needNano
 			? anywhere
 			: sumOfSplit(withinCaps(money.free(day), window?.roomDiem ?? Infinity, window?.roomUsd ?? Infinity));
-	const has = (purse: LeaseBalance) => Math.max(purse.leased, purse.total);
+	const balanceOf = (leaseBalance: LeaseBalance) => Math.max(leaseBalance.leased, leaseBalance.total);
 	const onceFree = withinCaps(
-		{ diem: has(money.diem(day)), bundled: has(money.bundled), usd: has(money.usd) },
+		{ diem: balanceOf(money.diem(day)), bundled: balanceOf(money.bundled), usd: balanceOf(money.usd) },
 		window === null ? Infinity : Math.max(0, window.limitDiem - window.spentDiem),
 		window === null ? Infinity : Math.max(0, window.limitUsd - window.spentUsd),
 	);
-	const held = sumOfSplit(onceFree) >= needNano;
+	const fitsOnceFree = sumOfSplit(onceFree) >= needNano;
 	const code = blockingCap(refused);
 	const message = [
 		START[code],
 		`: this request may cost up to ${amount(needNano)} USD and ${amount(spendable)} USD can be spent`,
-		held ? "; running requests hold the rest: try again shortly" : END[code],
+		fitsOnceFree ? "; running requests hold the rest: try again shortly" : END[code],
 		refused.advice === undefined ? "" : `; ${refused.advice}`,
 	].join("");
 	return new ApiError(code, {
 		message,
 		...(refused.param === undefined ? {} : { param: refused.param }),
-		...(held ? { retryAfterSeconds: 1 } : {}),
+		...(fitsOnceFree ? { retryAfterSeconds: 1 } : {}),
 	});
 }
 
@@ -69,7 +69,7 @@ const END: Record<RefusalCode, string> = {
 	API_KEY_DIEM_SPEND_LIMIT_EXCEEDED: "; raise its consumptionLimit or wait for its next period",
 };
 
-/** What the account has, whoever has it leased: a cap that is below it stands in the way. */
+/** Returns the cap that is below the account's money, on whichever node it is leased. */
 function blockingCap({ money, day, window }: UnfundedRequest): RefusalCode {
 	if (window === null) return "INSUFFICIENT_BALANCE";
 	const { diem, bundled, usd } = money.freeAnywhere(day);

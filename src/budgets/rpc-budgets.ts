@@ -22,16 +22,18 @@ export interface RpcBudgetsOptions {
 	readonly sendsKeptDays: () => number;
 }
 
-/** What the chain proxy asks of a node's budgets beside holds. */
+/** The services of a node's budgets that the chain proxy uses beside holds. */
 export interface RpcBudgets {
 	readonly credits: CreditWindow;
 	readonly idempotency: IdempotencyStore;
 	readonly sends: SendAudit;
-	/** Ends what runs beside the requests; before the store is closed. */
+	/** Ends background work. Call before the store closes. */
 	close(): Promise<void>;
 }
 
-/** Puts them together. Nothing is read but the folder of kept answers, which is cleared of what a crash left. */
+/**
+ * Assembles these services. Reads nothing but the folder of stored answers, from which it removes what a crash left.
+ */
 export function createRpcBudgets(options: RpcBudgetsOptions): RpcBudgets {
 	const { store, journal, clock, timers = systemTimers, log, dataDir, sendsKeptDays } = options;
 	const files = new AnswerFiles(dataDir);

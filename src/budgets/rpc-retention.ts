@@ -15,14 +15,17 @@ export interface RpcRetentionOptions {
 
 const DAY_MS = 86_400_000;
 const EVERY_MS = 60_000;
-/** A step is short, and others come between two. */
+/** A step is short, so that other work runs between two. */
 const ROWS = 200;
 const PAUSE_MS = 20;
 const NAMES = 500;
-/** Files that lost their answer otherwise (its account was erased) are looked for this often; a younger one may be on its way to its post. */
+/**
+ * How often files are searched that lost their answer in another way, such as an erased account. A younger file may
+ * still wait for its post.
+ */
 const ORPHANS_EVERY_MS = 3_600_000;
 const ORPHAN_AFTER_MS = 900_000;
-/** After a failover bodies are shipped again; as long as the journal keeps its segments, they are there. */
+/** After a failover bodies are shipped again; as long as the journal keeps its segments, the files are available. */
 const SHIPPED_FOR_MS = 600_000;
 const SHIPPED_BYTES = 256 << 20;
 
@@ -34,10 +37,10 @@ interface ShippedFile {
 	readonly atMs: number;
 }
 
-/** Lets go of answers and sends whose time is over, and of files that belong to none; in small steps, beside the requests. */
+/** Deletes expired answers and sends, and files that belong to none; in small steps, off the path of requests. */
 export class RpcRetention {
 	readonly #options: RpcRetentionOptions;
-	/** Of this boot, where the store is shared: oldest first. */
+	/** Files of this boot, oldest first, where the store is shared. */
 	readonly #shipped: ShippedFile[] = [];
 	#shippedBytes = 0;
 	#orphansAtMs = Number.NEGATIVE_INFINITY;
@@ -45,21 +48,21 @@ export class RpcRetention {
 	#running: Promise<void>;
 	#closed = false;
 
-	/** Begins with the files that a crash of an earlier boot left. */
+	/** Starts with the files that a crash of an earlier boot left. */
 	constructor(options: RpcRetentionOptions) {
 		this.#options = options;
 		this.#cancel = options.timers.after(EVERY_MS, () => this.#again());
 		this.#running = this.#removeLeftOver(options.store.node.epoch).catch(() => {});
 	}
 
-	/** A post names the file. On a store of one node it stays until its answer expires. */
+	/** Records that a post names the file. On a store of a single node the file stays until its answer expires. */
 	onPosted(name: string, bytes: number, seq: number): void {
 		if (!this.#options.store.shared) return;
 		this.#shipped.push({ name, bytes, seq, atMs: this.#options.clock.monotonicMs() });
 		this.#shippedBytes += bytes;
 	}
 
-	/** One whole sweep, after the one that is under way. Rejects with what the store rejects with. */
+	/** Runs one whole sweep, after the running one. Rejects with the error of the store. */
 	async sweep(): Promise<void> {
 		await this.#running;
 		await this.#removeShipped();
@@ -74,7 +77,7 @@ export class RpcRetention {
 		await this.#removeOrphans();
 	}
 
-	/** Resolves when nothing of it runs any more. */
+	/** Resolves when no step runs any more. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#cancel();
@@ -83,7 +86,7 @@ export class RpcRetention {
 
 	#again(): void {
 		if (this.#closed) return;
-		// Where the store is away, the next sweep finds the same rows.
+		// Where the store is unreachable, the next sweep finds the same rows.
 		const swept = this.sweep().catch(() => {});
 		this.#running = swept;
 		void swept.then(() => {
@@ -91,7 +94,7 @@ export class RpcRetention {
 		});
 	}
 
-	/** The journal of every earlier boot is applied: a file of theirs that no answer stands in belongs to none. */
+	/** Removes files of earlier boots that no answer names. The journals of these boots are fully applied. */
 	async #removeLeftOver(epoch: number): Promise<void> {
 		await this.#removeUnnamed(await this.#options.files.ofEarlierEpochs(epoch));
 	}
@@ -100,7 +103,7 @@ export class RpcRetention {
 		const now = this.#options.clock.monotonicMs();
 		if (this.#options.store.shared || now - this.#orphansAtMs < ORPHANS_EVERY_MS) return;
 		this.#orphansAtMs = now;
-		// By the time of the file system, which is the machine's.
+		// The file system stamps files with the machine's clock.
 		await this.#removeUnnamed(await this.#options.files.olderThan(Date.now() - ORPHAN_AFTER_MS));
 	}
 
@@ -108,12 +111,12 @@ export class RpcRetention {
 		const { files, store } = this.#options;
 		for (let at = 0; at < names.length && !this.#closed; at += NAMES) {
 			const some = names.slice(at, at + NAMES);
-			const kept = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));
-			for (const name of some) if (!kept.has(name)) await files.remove(name);
+			const namedFiles = new Set(store.shared ? [] : await store.admin("keptAnswerFiles", { names: some }));
+			for (const name of some) if (!namedFiles.has(name)) await files.remove(name);
 		}
 	}
 
-	/** Bodies that stand in the shared store. */
+	/** Removes bodies that are in the shared store. */
 	async #removeShipped(): Promise<void> {
 		for (let oldest = this.#shipped[0]; oldest !== undefined; oldest = this.#shipped[0]) {
 			const old = this.#options.clock.monotonicMs() - oldest.atMs > SHIPPED_FOR_MS || this.#shippedBytes > SHIPPED_BYTES;

@@ -2,10 +2,10 @@ import type { Journal, SendEndRecord } from "../journal/records.ts";
 import type { Clock } from "../telemetry/clock.ts";
 import type { SendAudit, SendRow } from "./rpc-port.ts";
 
-/** An outcome is a word or a code, never an upstream's text. */
+/** An outcome is a word or a code, never the text of an upstream. */
 const MAX_OUTCOME_CHARACTERS = 100;
 
-/** Writes the audit of sends into the journal; `rpc_sends` in the store is made from it. */
+/** Writes the audit of sends into the journal, from which the store fills `rpc_sends`. */
 export class JournalSendAudit implements SendAudit {
 	readonly #journal: Journal;
 	readonly #clock: Clock;
@@ -36,11 +36,18 @@ export class JournalSendAudit implements SendAudit {
 	}
 
 	end(requestId: string, item: number, outcome: string, txHash: string | null): void {
-		const known = outcome.replaceAll("\0", "").slice(0, MAX_OUTCOME_CHARACTERS);
-		void this.#append({ t: "send-end", requestId, item, outcome: known, txHash: lower(txHash), atMs: this.#clock.wallMs() });
+		const outcomeText = outcome.replaceAll("\0", "").slice(0, MAX_OUTCOME_CHARACTERS);
+		void this.#append({
+			t: "send-end",
+			requestId,
+			item,
+			outcome: outcomeText,
+			txHash: lower(txHash),
+			atMs: this.#clock.wallMs(),
+		});
 	}
 
-	/** Nobody waits for it: a journal that fails ends the process, one that is closed leaves the outcome unknown. */
+	/** Appends without waiting: a journal that fails ends the process, and a closed one leaves the outcome unknown. */
 	async #append(record: SendEndRecord): Promise<void> {
 		try {
 			await this.#journal.append(record);
@@ -48,7 +55,7 @@ export class JournalSendAudit implements SendAudit {
 	}
 }
 
-/** Hashes are found by their text. */
+/** Lower-cases a hash, since the text is what look-ups compare. */
 function lower(hash: string | null): string | null {
 	return hash === null ? null : hash.toLowerCase().replaceAll("\0", "");
 }

@@ -4,16 +4,16 @@ import type { RateLimit, RateState } from "./port.ts";
 import { rateLimitExceeded, rateStateOf, unusedRateState } from "./rate-state.ts";
 import { type TimedWindow, WindowTable } from "./window-table.ts";
 
-/** Tokens that were counted here are told to the other nodes this often. */
+/** Locally counted tokens are reported to the other nodes at this interval. */
 const REPORT_EVERY_MS = 250;
-/** Windows told of in one exchange; the others come with the next. */
+/** Windows reported in one exchange; the others follow in the next. */
 const MAX_REPORTED = 1_000;
-/** No request waits longer for the store: its node then counts alone. */
+/** Longest wait of a request for the store; its node then counts alone. */
 const STORE_TIMEOUT_MS = 1_000;
-/** While it counts alone the node asks the store this often whether it is back. */
+/** While a node counts alone, it checks at this interval whether the store is back. */
 const RETRY_MS = 1_000;
 
-/** A request that waits for the store's word. */
+/** A request that waits for the store's answer. */
 interface Waiter {
 	readonly limit: RateLimit;
 	readonly estimate: number;
@@ -26,17 +26,17 @@ class SharedWindow implements TimedWindow {
 	readonly subject: string;
 	endsAt: number;
 	resetAtSeconds: number;
-	/** Names the store's window; null while this node has counted alone. */
+	/** Identifies the store's window; null while this node has counted alone. */
 	startedAtMs: number | null = null;
-	/** Requests let through here. */
+	/** Requests admitted on this node. */
 	used = 0;
-	/** Of those, and of those to come, what the store counts as this node's. */
+	/** Requests, past and future, that the store counts as this node's. */
 	granted = 0;
-	/** What the store counts over all nodes, as last heard. */
+	/** Requests that the store counts over all nodes, as last reported. */
 	taken = 0;
-	/** At this limit and below the store has no more in this window. */
+	/** At this limit and below, the store has nothing left in this window. */
 	exhaustedLimit = 0;
-	/** Tokens of all nodes, as last heard; on their way to the store; counted since. */
+	/** Tokens of all nodes as last reported; those being sent to the store; those counted since. */
 	reportedTokens = 0;
 	reportingTokens = 0;
 	unreportedTokens = 0;
@@ -50,17 +50,17 @@ class SharedWindow implements TimedWindow {
 		this.resetAtSeconds = resetAtSeconds;
 	}
 
-	/** Of all nodes. */
+	/** Requests of all nodes. */
 	get requests(): number {
 		return this.taken - this.granted + this.used;
 	}
 
-	/** Of all nodes. */
+	/** Tokens of all nodes. */
 	get tokens(): number {
 		return Math.max(0, this.reportedTokens + this.reportingTokens + this.unreportedTokens);
 	}
 
-	/** Let through here without the store. */
+	/** Requests that this node admitted without the store. */
 	get spent(): number {
 		return Math.max(0, this.used - this.granted);
 	}
@@ -68,24 +68,25 @@ class SharedWindow implements TimedWindow {
 
 /**
  * Requests and tokens per minute over all nodes of a store (docs/money.md, Minute limits). Requests are taken in the
- * store: a request that finds none granted to its node waits for one trip, shared by all that wait. Tokens are counted
- * here and told every 250 ms. While the store cannot be asked, or does not answer within a second, the node counts alone.
+ * store: a request whose node has no grant left waits for one store call, shared by all that wait. Tokens are counted
+ * on each node and reported every 250 ms. While the store is unreachable, or does not answer within a second, the
+ * node counts alone.
  */
 export class SharedRateWindows {
 	readonly #store: SharedMinutes;
 	readonly #clock: Clock;
 	readonly #timers: Timers;
 	readonly #windows: WindowTable<SharedWindow>;
-	/** Windows with requests that wait. */
-	readonly #asking = new Set<SharedWindow>();
-	/** Windows that used more than the store knows of. */
+	/** Windows that have waiting requests. */
+	readonly #windowsWithWaiters = new Set<SharedWindow>();
+	/** Windows that used more than the store knows. */
 	readonly #unreportedWindows = new Set<SharedWindow>();
-	/** Windows whose tokens are to be told, or heard. */
+	/** Windows whose tokens must be reported or read. */
 	readonly #reporting = new Set<SharedWindow>();
 	readonly #stopReporting: () => void;
 	#isExchanging = false;
 	#isAlone = false;
-	#askedAt = Number.NEGATIVE_INFINITY;
+	#calledAt = Number.NEGATIVE_INFINITY;
 
 	constructor(store: SharedMinutes, parts: { clock: Clock; timers: Timers }, maxWindows: number) {
 		this.#store = store;
@@ -96,8 +97,8 @@ export class SharedRateWindows {
 	}
 
 	/**
-	 * Takes one request and counts its prompt's estimate: at once where the store granted it to this node already.
-	 * Throws, or rejects with, RATE_LIMIT_EXCEEDED and then takes nothing.
+	 * Takes one request and counts its prompt estimate: at once where the store already granted it to this node.
+	 * Throws, or rejects with, RATE_LIMIT_EXCEEDED, and then takes nothing.
 	 */
 	take(accountId: string, subject: string, limit: RateLimit, estimate: number): RateState | Promise<RateState> {
 		const now = this.#clock.monotonicMs();
@@ -109,19 +110,19 @@ export class SharedRateWindows {
 		}
 		const { promise, resolve, reject } = Promise.withResolvers<RateState>();
 		window.waiting.push({ limit, estimate, resolve, reject });
-		this.#asking.add(window);
+		this.#windowsWithWaiters.add(window);
 		void this.#exchange();
 		return promise;
 	}
 
-	/** What is told of a window to a request that takes nothing; null: of one that nobody has used. */
+	/** Returns the state of a window for a request that takes nothing. A null subject means an unused window. */
 	look(accountId: string, subject: string | null, limit: RateLimit): RateState {
 		const now = this.#clock.monotonicMs();
 		const window = subject === null ? undefined : this.#windows.find(accountId, subject, now);
 		return window === undefined ? unusedRateState(limit, this.#clock) : rateStateOf(window, window, limit, now);
 	}
 
-	/** Puts the real tokens in the place of the estimate: see `RateWindows.settle`. */
+	/** Replaces the estimate by the real tokens: see `RateWindows.settle`. */
 	settle(accountId: string, subject: string, estimate: number, tokens: number, taken?: RateState): void {
 		const window = this.#windows.find(accountId, subject, this.#clock.monotonicMs());
 		if (window === undefined) return;
@@ -130,7 +131,7 @@ export class SharedRateWindows {
 		this.#count(window, same ? more : Math.max(0, more));
 	}
 
-	/** Who still waits is served by what this node knows. */
+	/** Serves all waiting requests by what this node knows. */
 	close(): void {
 		this.#stopReporting();
 		this.#countAlone();
@@ -143,17 +144,19 @@ export class SharedRateWindows {
 		return window;
 	}
 
-	/** One try without the store; undefined where it has to be asked. Throws RATE_LIMIT_EXCEEDED. */
+	/**
+	 * Tries to take a request without the store; undefined where the store must be called. Throws RATE_LIMIT_EXCEEDED.
+	 */
 	#takeLocally(window: SharedWindow, limit: RateLimit, estimate: number): RateState | undefined {
 		const { requestsPerMinute, tokensPerMinute } = limit;
 		const now = this.#clock.monotonicMs();
 		const tokensOut = tokensPerMinute !== undefined && window.tokens >= tokensPerMinute;
 		const granted = window.used < window.granted;
-		const out = window.used >= requestsPerMinute || (!granted && window.exhaustedLimit >= requestsPerMinute);
+		const requestsOut = window.used >= requestsPerMinute || (!granted && window.exhaustedLimit >= requestsPerMinute);
 		const countedAlone = this.#isAlone && !granted && window.requests >= requestsPerMinute;
-		// The other nodes' estimates may turn out too high: who is refused for tokens wants to hear of it.
+		// The estimates of other nodes may turn out too high, so a refusal for tokens requests their current count.
 		if (tokensOut) this.#reporting.add(window);
-		if (tokensOut || out || countedAlone)
+		if (tokensOut || requestsOut || countedAlone)
 			throw rateLimitExceeded(rateStateOf(window, window, limit, now), tokensOut, window.subject);
 		if (!granted && !this.#isAlone) return undefined;
 		window.used++;
@@ -168,68 +171,71 @@ export class SharedRateWindows {
 		this.#reporting.add(window);
 	}
 
-	/** Every 250 ms. */
+	/** Runs every 250 ms. */
 	#report(): void {
-		if (this.#isAlone && this.#clock.monotonicMs() - this.#askedAt < RETRY_MS) return;
+		if (this.#isAlone && this.#clock.monotonicMs() - this.#calledAt < RETRY_MS) return;
 		if (this.#isAlone || this.#reporting.size + this.#unreportedWindows.size > 0) void this.#exchange(true);
 	}
 
-	/** One exchange with the store after the other, until nobody waits. */
-	async #exchange(tell = false): Promise<void> {
+	/** Exchanges counts with the store until nothing waits. */
+	async #exchange(withReport = false): Promise<void> {
 		if (this.#isExchanging) return;
 		this.#isExchanging = true;
 		try {
-			for (let first = true; first || (this.#asking.size > 0 && !this.#isAlone); first = false) await this.#ask(tell && first);
+			for (let first = true; first || (this.#windowsWithWaiters.size > 0 && !this.#isAlone); first = false)
+				await this.#callStore(withReport && first);
 		} finally {
 			this.#isExchanging = false;
 		}
 	}
 
-	async #ask(tell: boolean): Promise<void> {
+	async #callStore(withReport: boolean): Promise<void> {
 		const sentAt = this.#clock.monotonicMs();
-		this.#askedAt = sentAt;
-		const asking = [
-			...this.#asking,
-			...this.#takeFrom(this.#unreportedWindows, (window) => window.spent > 0 && !this.#asking.has(window)),
+		this.#calledAt = sentAt;
+		const takingWindows = [
+			...this.#windowsWithWaiters,
+			...this.#takeFrom(this.#unreportedWindows, (window) => window.spent > 0 && !this.#windowsWithWaiters.has(window)),
 		];
-		const takes = asking.map(takeOf);
-		const telling = tell ? this.#takeFrom(this.#reporting, (window) => window.startedAtMs !== null) : [];
-		const sums = telling.map(sumOf);
+		const takes = takingWindows.map(minuteTake);
+		const reportedWindows = withReport ? this.#takeFrom(this.#reporting, (window) => window.startedAtMs !== null) : [];
+		const sums = reportedWindows.map(minuteSum);
 		const cancelTimeout = this.#timers.after(STORE_TIMEOUT_MS, () => this.#countAlone());
 		try {
 			const answer = await this.#store.exchange({ takes, sums });
-			for (const [index, window] of telling.entries()) applyStoreTokens(window, answer.sums[index] ?? null);
-			const complete = takes.every((take, index) => this.#granted(asking[index], take, answer.takes[index] ?? null, sentAt));
+			for (const [index, window] of reportedWindows.entries()) applyStoreTokens(window, answer.sums[index] ?? null);
+			const complete = takes.every((take, index) =>
+				this.#applyGrant(takingWindows[index], take, answer.takes[index] ?? null, sentAt),
+			);
 			this.#isAlone = !complete;
 		} catch {
 			this.#isAlone = true;
-			for (const window of telling) this.#unreported(window);
-			for (const window of asking) if (window.spent > 0) this.#unreportedWindows.add(window);
+			for (const window of reportedWindows) this.#restoreUnreported(window);
+			for (const window of takingWindows) if (window.spent > 0) this.#unreportedWindows.add(window);
 		} finally {
 			cancelTimeout();
 		}
 		this.#serveAll();
 	}
 
-	/** Takes up to a bound of windows that are still open out of a set. */
-	#takeFrom(windows: Set<SharedWindow>, wanted: (window: SharedWindow) => boolean): SharedWindow[] {
+	/** Removes open windows from a set, up to a bound, and returns them. */
+	#takeFrom(windows: Set<SharedWindow>, matches: (window: SharedWindow) => boolean): SharedWindow[] {
 		const now = this.#clock.monotonicMs();
 		const taken: SharedWindow[] = [];
 		for (const window of windows) {
 			if (taken.length >= MAX_REPORTED) break;
 			windows.delete(window);
-			if (window.endsAt > now && wanted(window)) taken.push(window);
+			if (window.endsAt > now && matches(window)) taken.push(window);
 		}
 		return taken;
 	}
 
-	/** False where the store did not say. */
-	#granted(window: SharedWindow | undefined, take: MinuteTake, grant: MinuteGrant | null, sentAt: number): boolean {
+	/** Applies the store's grant. Returns false where the store granted nothing. */
+	#applyGrant(window: SharedWindow | undefined, take: MinuteTake, grant: MinuteGrant | null, sentAt: number): boolean {
 		if (window === undefined || grant === null) return false;
 		if (window.startedAtMs !== grant.startedAtMs) {
 			if (window.startedAtMs !== null) restart(window);
 			window.startedAtMs = grant.startedAtMs;
-			// From when it was asked: the store's window ends no earlier than this one, so no grant outlives it.
+			// Counted from when the call began: the store's window ends no earlier than this one, so no grant outlives it.
 			window.endsAt = sentAt + grant.endsInMs;
 			const leftMs = window.endsAt - this.#clock.monotonicMs();
 			window.resetAtSeconds = Math.ceil((this.#clock.wallMs() + leftMs) / 1000);
@@ -242,7 +248,7 @@ export class SharedRateWindows {
 		return true;
 	}
 
-	#unreported(window: SharedWindow): void {
+	#restoreUnreported(window: SharedWindow): void {
 		window.unreportedTokens += window.reportingTokens;
 		window.reportingTokens = 0;
 		this.#reporting.add(window);
@@ -254,9 +260,9 @@ export class SharedRateWindows {
 	}
 
 	#serveAll(): void {
-		for (const window of this.#asking) {
+		for (const window of this.#windowsWithWaiters) {
 			this.#serve(window);
-			if (window.waiting.length === 0) this.#asking.delete(window);
+			if (window.waiting.length === 0) this.#windowsWithWaiters.delete(window);
 		}
 	}
 
@@ -274,12 +280,12 @@ export class SharedRateWindows {
 	}
 }
 
-function takeOf(window: SharedWindow): MinuteTake {
+function minuteTake(window: SharedWindow): MinuteTake {
 	const { accountId, subject, waiting, spent } = window;
 	return { accountId, subject, limit: waiting.at(-1)?.limit.requestsPerMinute ?? 0, wanted: waiting.length, spent };
 }
 
-function sumOf(window: SharedWindow) {
+function minuteSum(window: SharedWindow) {
 	const { accountId, subject, startedAtMs, unreportedTokens } = window;
 	window.reportingTokens = unreportedTokens;
 	window.unreportedTokens = 0;
@@ -291,7 +297,7 @@ function applyStoreTokens(window: SharedWindow, tokens: number | null): void {
 	if (tokens !== null) window.reportedTokens = tokens;
 }
 
-/** The store's window ended while it was asked: what it had granted is gone with it. */
+/** Restarts a window that ended in the store during the call: its grant is void too. */
 function restart(window: SharedWindow): void {
 	window.used = window.spent;
 	window.granted = 0;

@@ -1,17 +1,17 @@
 /**
- * What is told by the name of a sku: `<model>-llm-output-mtoken`, `<model>-image-unit`,
- * `<model>-input-image-unit` (pictures that were sent), `<model>-tts-mcharacter`,
- * `<model>-asr-second` (the books count milliseconds), `crypto-rpc-<network>-credit`.
+ * The parts of a sku's name: `<model>-llm-output-mtoken`, `<model>-image-unit`, `<model>-input-image-unit` (pictures
+ * that were sent), `<model>-tts-mcharacter`, `<model>-asr-second` (stored in milliseconds),
+ * `crypto-rpc-<network>-credit`.
  */
 export interface Sku {
-	/** The model, or what else was used. */
+	/** The model, or another thing that was used. */
 	readonly subject: string;
 	readonly modelType: "LLM" | "IMAGE" | "TTS" | "ASR" | "VIDEO" | null;
-	/** What the books count. */
+	/** The unit that is stored. */
 	readonly unitType: string;
-	/** Which part of the subject's use, where it has several. */
+	/** The part of the subject's use, where there are several. */
 	readonly part: string | null;
-	/** How many of those units the statement's unit and price are for. */
+	/** How many of those units one unit of the statement and its price covers. */
 	readonly unitsPerPrice: number;
 }
 
@@ -23,7 +23,7 @@ const TRANSCRIPTION = /^(.+)-asr-second$/;
 const CREDIT = /^(.+)-credit$/;
 const OTHER = /^(.+)-(m?)([a-z]+)$/;
 
-/** Reads a sku. One of an unknown form stands for itself. */
+/** Parses a sku. An unknown form becomes its own subject. */
 export function skuOf(sku: string): Sku {
 	const llm = LLM.exec(sku);
 	if (llm !== null)
@@ -34,13 +34,13 @@ export function skuOf(sku: string): Sku {
 	const speech = SPEECH.exec(sku);
 	if (speech !== null)
 		return { subject: speech[1] ?? "", modelType: "TTS", unitType: "characters", part: null, unitsPerPrice: PER_MILLION };
-	const heard = TRANSCRIPTION.exec(sku);
-	if (heard !== null)
-		return { subject: heard[1] ?? "", modelType: "ASR", unitType: "milliseconds", part: null, unitsPerPrice: 1_000 };
+	const transcription = TRANSCRIPTION.exec(sku);
+	if (transcription !== null)
+		return { subject: transcription[1] ?? "", modelType: "ASR", unitType: "milliseconds", part: null, unitsPerPrice: 1_000 };
 	const credit = CREDIT.exec(sku);
 	if (credit !== null) return { subject: credit[1] ?? "", modelType: null, unitType: "credits", part: null, unitsPerPrice: 1 };
-	const other = OTHER.exec(sku);
-	const perMillion = other?.[2] === "m" && (other[3] === "token" || other[3] === "character");
-	if (other === null || !perMillion) return { subject: sku, modelType: null, unitType: "units", part: null, unitsPerPrice: 1 };
-	return { subject: other[1] ?? "", modelType: null, unitType: `${other[3]}s`, part: null, unitsPerPrice: PER_MILLION };
+	const otherSku = OTHER.exec(sku);
+	const perMillion = otherSku?.[2] === "m" && (otherSku[3] === "token" || otherSku[3] === "character");
+	if (otherSku === null || !perMillion) return { subject: sku, modelType: null, unitType: "units", part: null, unitsPerPrice: 1 };
+	return { subject: otherSku[1] ?? "", modelType: null, unitType: `${otherSku[3]}s`, part: null, unitsPerPrice: PER_MILLION };
 }

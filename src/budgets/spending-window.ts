@@ -2,14 +2,14 @@ import type { CapAmounts, CapAnswer, LimitPeriod } from "../store/port.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The UTC day that contains an instant, as days since 1970-01-01. */
+/** Returns the UTC day that contains an instant, as days since 1970-01-01. */
 export function utcDay(ms: number): number {
 	return Math.floor(ms / DAY_MS);
 }
 
 /**
- * The first UTC day of the window that contains `day`: the day itself, the first of its month, or 0 for a
- * lifetime. A window is known by this start alone: nothing is reset and nothing runs at midnight.
+ * Returns the first UTC day of the window that contains `day`: the day itself, the first of its month, or 0 for a
+ * lifetime. This start alone identifies a window: nothing is reset, and nothing runs at midnight.
  */
 export function windowStart(period: LimitPeriod, day: number): number {
 	if (period === "EPOCH") return day;
@@ -17,31 +17,31 @@ export function windowStart(period: LimitPeriod, day: number): number {
 	return day - new Date(day * DAY_MS).getUTCDate() + 1;
 }
 
-/** True for a limit that something can be spent under: what is not limited, or switched off, needs no lease. */
+/** Returns true for a limit that needs a lease: one that exists and is above 0. */
 function isLeased(limit: number): boolean {
 	return limit > 0 && limit < Number.POSITIVE_INFINITY;
 }
 
 /**
- * What one key has spent and holds in one window, against its limits. All in nano-USD; Infinity is no limit. Where the node
- * alone spends, what it knows here is all there is. On a shared store a window is of one day, and no more is held in it
- * than is leased (docs/money.md, Limits of keys): what was spent is what was heard of last, and never too much.
+ * What one key has spent and holds in one window, against its limits, in nano-USD; Infinity means no limit. On a
+ * store of a single node this is complete. On a shared store a window covers one day, and no more is held in it than
+ * is leased (docs/money.md, Limits of keys); the spent sum is then the last reported one, and never too high.
  */
 export class SpendingWindow {
-	/** First UTC day of the window; on a shared store its day. */
+	/** First UTC day of the window; on a shared store, its day. */
 	readonly start: number;
 	limitUsd: number;
 	limitDiem: number;
 	/** Bundled credit and USD together. */
 	spentUsd = 0;
 	spentDiem = 0;
-	/** Of the holds that are open and were admitted in this window. */
+	/** Amount of open holds that were admitted in this window. */
 	heldUsd = 0;
 	heldDiem = 0;
-	/** What of the limits other nodes have leased, as last heard. */
+	/** The part of the limits that other nodes have leased, as last reported. */
 	elsewhere: CapAmounts = NOTHING;
 	readonly #shared: boolean;
-	/** Leased to this node and not posted. */
+	/** Leased to this node and not yet posted. */
 	#leasedUsd = 0;
 	#leasedDiem = 0;
 
@@ -52,18 +52,18 @@ export class SpendingWindow {
 		this.#shared = shared;
 	}
 
-	/** What can be held at once. */
+	/** Returns the amount that can be held at once. */
 	get roomUsd(): number {
-		const open = this.limitUsd - this.spentUsd;
-		return Math.max(0, (this.#bound(this.limitUsd) ? Math.min(open, this.#leasedUsd) : open) - this.heldUsd);
+		const unspent = this.limitUsd - this.spentUsd;
+		return Math.max(0, (this.#bound(this.limitUsd) ? Math.min(unspent, this.#leasedUsd) : unspent) - this.heldUsd);
 	}
 
 	get roomDiem(): number {
-		const open = this.limitDiem - this.spentDiem;
-		return Math.max(0, (this.#bound(this.limitDiem) ? Math.min(open, this.#leasedDiem) : open) - this.heldDiem);
+		const unspent = this.limitDiem - this.spentDiem;
+		return Math.max(0, (this.#bound(this.limitDiem) ? Math.min(unspent, this.#leasedDiem) : unspent) - this.heldDiem);
 	}
 
-	/** What the limits leave to this node at most, if all others gave theirs back. */
+	/** Returns the most that the limits leave to this node, if all other nodes returned theirs. */
 	get spendable(): CapAmounts {
 		return {
 			usd: Math.max(0, this.limitUsd - this.spentUsd - this.heldUsd),
@@ -71,7 +71,7 @@ export class SpendingWindow {
 		};
 	}
 
-	/** The same less what others had leased when that was last heard. */
+	/** Returns the same, less what other nodes had leased when that was last reported. */
 	get isNearLimit(): CapAmounts {
 		const { usd, diem } = this.spendable;
 		return { usd: Math.max(0, usd - this.elsewhere.usd), diem: Math.max(0, diem - this.elsewhere.diem) };
@@ -82,12 +82,12 @@ export class SpendingWindow {
 		return this.#bound(this.limitUsd) || this.#bound(this.limitDiem);
 	}
 
-	/** What is leased less what holds take; below 0 where their leases ended. */
+	/** Returns what is leased less what holds take; below 0 where their leases ended. */
 	get leaseRoom(): CapAmounts {
 		return { usd: this.#leasedUsd - this.heldUsd, diem: this.#leasedDiem - this.heldDiem };
 	}
 
-	/** True where something is leased that no hold needs. */
+	/** Returns true where something is leased that no hold needs. */
 	get idleLease(): boolean {
 		return this.#leasedUsd > this.heldUsd || this.#leasedDiem > this.heldDiem;
 	}
@@ -96,7 +96,7 @@ export class SpendingWindow {
 		return this.#leasedUsd + this.#leasedDiem + this.heldUsd + this.heldDiem > 0;
 	}
 
-	/** Takes the answer of an acquire. */
+	/** Applies the answer of an acquire. */
 	grow({ granted, spent, elsewhere }: CapAnswer): void {
 		this.#leasedUsd += granted.usd;
 		this.#leasedDiem += granted.diem;
@@ -105,7 +105,10 @@ export class SpendingWindow {
 		this.elsewhere = elsewhere;
 	}
 
-	/** A post of the window, whose own hold has ended. What it owes comes out of what nobody has leased. */
+	/**
+	 * Counts a post of the window, whose own hold has ended. Its owed part comes out of the limits that nobody has
+	 * leased.
+	 */
 	post({ usd, diem }: CapAmounts, owed: CapAmounts): void {
 		this.spentUsd += usd + owed.usd;
 		this.spentDiem += diem + owed.diem;
@@ -113,14 +116,14 @@ export class SpendingWindow {
 		this.#leasedDiem = Math.max(0, this.#leasedDiem - diem);
 	}
 
-	/** Cuts what is leased down to what holds need, and tells that. */
+	/** Cuts the lease down to what holds need, and returns what stays leased. */
 	cutLease(): CapAmounts {
 		this.#leasedUsd = Math.min(this.#leasedUsd, this.heldUsd);
 		this.#leasedDiem = Math.min(this.#leasedDiem, this.heldDiem);
 		return { usd: this.#leasedUsd, diem: this.#leasedDiem };
 	}
 
-	/** Nothing is leased any more. */
+	/** Drops the lease. */
 	expireLease(): void {
 		this.#leasedUsd = 0;
 		this.#leasedDiem = 0;

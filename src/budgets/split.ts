@@ -3,25 +3,25 @@ import { lineNano, type Nano, nano } from "../ledger/nano.ts";
 import type { UsableMoney } from "../store/port.ts";
 import type { ChargeLine } from "./port.ts";
 
-/** An amount over the three sources, in nano-USD. */
+/** An amount split over the three sources, in nano-USD. */
 export interface Split {
 	readonly diem: number;
 	readonly bundled: number;
 	readonly usd: number;
 }
 
-/** What is free per source, cut to the room of the key's caps: diem by its own, bundled and USD together by theirs. */
+/** Cuts the free money of each source to the key's caps: diem by its own cap, bundled and USD together by theirs. */
 export function withinCaps(free: Split, roomDiem: number, roomUsd: number): Split {
 	const bundled = Math.min(free.bundled, roomUsd);
 	return { diem: Math.min(free.diem, roomDiem), bundled, usd: Math.min(free.usd, roomUsd - bundled) };
 }
 
-/** The sum of a split. Past 2^53 it is not exact: good for comparing with an amount, not for booking. */
+/** Returns the sum of a split. Past 2^53 it is not exact: use it to compare with an amount, never to record one. */
 export function sumOfSplit(split: Split): number {
 	return split.diem + split.bundled + split.usd;
 }
 
-/** Takes `amount` in spending order: diem, bundled, usd. undefined where it does not fit. */
+/** Takes `amount` in spending order: diem, bundled, usd. Returns undefined where it does not fit. */
 export function takeInOrder(amount: number, from: Split): Split | undefined {
 	const diem = Math.min(amount, from.diem);
 	const bundled = Math.min(amount - diem, from.bundled);
@@ -29,13 +29,13 @@ export function takeInOrder(amount: number, from: Split): Split | undefined {
 	return usd <= from.usd ? { diem, bundled, usd } : undefined;
 }
 
-/** Of a split the part that no source here covers, as far as `most` goes, is owed instead of borne by the operator. */
+/** Turns the overrun of a split into an owed amount, as far as `most` allows; the operator bears the rest. */
 export function owedPart(split: SplitPost, most: UsableMoney): { readonly lines: readonly PostLine[]; readonly owed: Nano } {
-	let left = Math.min(split.overrun, most.diem + most.usd);
-	const owed = nano(left);
+	let owable = Math.min(split.overrun, most.diem + most.usd);
+	const owed = nano(owable);
 	const lines = split.lines.map((line) => {
-		const part = Math.min(left, line.overrun);
-		left -= part;
+		const part = Math.min(owable, line.overrun);
+		owable -= part;
 		return part === 0 ? line : { ...line, owed: nano(part), overrun: nano(line.overrun - part) };
 	});
 	return { lines, owed };
@@ -52,8 +52,8 @@ export interface SplitPost {
 }
 
 /**
- * Prices each line (rounded once per line) and takes it from `from` in spending order by integer subtraction;
- * what no source covers is overrun. Throws MoneyError for units or prices that are none.
+ * Prices each line (rounded once per line) and takes it from `from` in spending order by integer subtraction. What no
+ * source covers is overrun. Throws MoneyError for invalid units or prices.
  */
 export function splitPost(charge: readonly ChargeLine[], from: Split): SplitPost {
 	let { diem, bundled, usd } = from;

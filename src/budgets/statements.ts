@@ -8,9 +8,8 @@ export type { StatementEntry } from "../store/queries/statement.ts";
 export type { KeySum, UsageSum, UsageSums } from "../store/queries/usage-sums.ts";
 
 /**
- * What an account has, and what it spent on what, as booked: every read holds all posts that were written when it
- * was asked, runs off the event loop, and costs the same at any length of the journal. Throws 503 where the store
- * cannot answer now.
+ * The balance and usage of an account, as stored. Every read includes all posts that were written when it began, runs
+ * off the event loop, and costs the same at any length of the journal. Throws 503 where the store cannot answer now.
  */
 export class Statements {
 	readonly #store: Pick<StorePort, "admin">;
@@ -25,32 +24,35 @@ export class Statements {
 		return orApiError(this.#store.admin("accountBalance", query));
 	}
 
-	/** Entries by their place, with the number of all. */
+	/** Returns entries by their position, and the total number. */
 	page(query: AdminInput<"usagePage">): Promise<AdminAnswer<"usagePage">> {
 		return orApiError(this.#store.admin("usagePage", query));
 	}
 
-	/** Entries that follow a place. */
+	/** Returns entries that follow a position. */
 	history(query: AdminInput<"usageHistory">): Promise<AdminAnswer<"usageHistory">> {
 		return orApiError(this.#store.admin("usageHistory", query));
 	}
 
-	/** What came into the account and left it beside charges, newest first. */
+	/** Returns movements into and out of the account other than charges, newest first. */
 	movements(query: AdminInput<"listMovements">): Promise<AdminAnswer<"listMovements">> {
 		return orApiError(this.#store.admin("listMovements", query));
 	}
 
-	/** Sums of days, from what is counted each day. */
+	/** Returns sums of days, from counters that are kept per day. */
 	sums(query: AdminInput<"usageSums">): Promise<AdminAnswer<"usageSums">> {
 		return orApiError(this.#store.admin("usageSums", query));
 	}
 
-	/** Balance and history of a wallet that pays with its own money, newest first; nothing where it never topped up. */
+	/**
+	 * Returns balance and history of a wallet that pays with its own money, newest first; empty where it never topped
+	 * up.
+	 */
 	wallet(query: AdminInput<"walletEntries">): Promise<AdminAnswer<"walletEntries">> {
 		return orApiError(this.#store.admin("walletEntries", query));
 	}
 
-	/** What cursors are sealed with, as hex: the same on all nodes, and after a restart. */
+	/** Returns the secret that seals cursors, as hex: the same on all nodes, and after a restart. */
 	cursorSecret(): Promise<string> {
 		return this.#cursorSecret.read();
 	}

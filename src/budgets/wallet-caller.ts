@@ -8,14 +8,14 @@ import type { Caller } from "./port.ts";
 import { WALLET_FLOOR, walletMayConsume } from "./wallet-standing.ts";
 
 /**
- * A wallet that signed in. It pays with the diem of the account that it is linked to where that covers a request's
- * worst case, else with its own balance. One that never topped up has no account, and nothing to pay with.
+ * A wallet that signed in. It pays with the diem of its linked account where that covers a request's worst case, else
+ * with its own balance. One that never topped up has no account, and nothing to pay with.
  */
 export class WalletCaller implements Caller {
 	readonly wallet: string;
 	/** Its own account; null before its first top-up. */
 	readonly own: CachedKey | null;
-	/** The account that it is linked to, for its diem; null without one. */
+	/** The linked account, for its diem; null without one. */
 	readonly linked: CachedKey | null;
 	readonly key: ApiKey;
 
@@ -30,12 +30,12 @@ export class WalletCaller implements Caller {
 		return this.own?.account ?? this.linked?.account ?? unregisteredWallet(this.wallet);
 	}
 
-	/** True where it has no account at all: whoever has a key of its own can be any number of such wallets. */
+	/** Returns true where it has no account at all. Anyone can create any number of such wallets. */
 	get isUnregistered(): boolean {
 		return this.own === null && this.linked === null;
 	}
 
-	/** `usd` is its own balance alone: credit of a linked account is for the keys of that account. */
+	/** Returns its balances; `usd` is its own alone, since credit of a linked account is for that account's keys. */
 	balances(): { readonly usd: Nano; readonly diem: Nano } {
 		return {
 			usd: this.own === null ? ZERO : this.own.balances().usd,
@@ -43,7 +43,10 @@ export class WalletCaller implements Caller {
 		};
 	}
 
-	/** Those that may pay for a request, in order. Throws PAYMENT_REQUIRED where the wallet is below the floor. */
+	/**
+	 * Returns the accounts that may pay for a request, in order. Throws PAYMENT_REQUIRED where the wallet is below the
+	 * floor.
+	 */
 	payers(): readonly CachedKey[] {
 		const { usd, diem } = this.balances();
 		const payers: CachedKey[] = [];
@@ -54,7 +57,7 @@ export class WalletCaller implements Caller {
 	}
 }
 
-/** The 402 of a wallet whose accounts cannot pay for a request; `refused` is what the last of them said. */
+/** Returns the 402 of a wallet whose accounts cannot pay for a request; `refused` is the error of the last of them. */
 export function walletRefusal(wallet: WalletCaller, refused: ApiError | undefined): ApiError {
 	const error = paymentRequired(`this request may cost more than the ${formatNano(wallet.balances().usd)} USD of this wallet`);
 	const { param, retryAfterSeconds } = refused?.options ?? {};
@@ -66,23 +69,23 @@ export function walletRefusal(wallet: WalletCaller, refused: ApiError | undefine
 	});
 }
 
-function paymentRequired(why: string): ApiError {
-	return new ApiError("PAYMENT_REQUIRED", { message: `Payment required: ${why}; top up with POST /api/v1/x402/top-up` });
+function paymentRequired(reason: string): ApiError {
+	return new ApiError("PAYMENT_REQUIRED", { message: `Payment required: ${reason}; top up with POST /api/v1/x402/top-up` });
 }
 
 /**
- * The wallet's caller, its accounts up to date. Rejects with 503. A wallet that seems to have nothing is looked at again
- * where nodes share the store: it may have topped up at another one, and a 402 would make it pay once more.
+ * Returns the wallet's caller, with its accounts up to date. Rejects with 503. Where nodes share the store, a wallet
+ * that seems empty is read again: it may have topped up at another node, and a 402 would make it pay twice.
  */
 export function findWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
-	const found = cachedWallet(cache, identity);
-	if (found instanceof Promise) return found.then((wallet) => readAgain(cache, wallet));
-	return readAgain(cache, found);
+	const cachedCaller = cachedWallet(cache, identity);
+	if (cachedCaller instanceof Promise) return cachedCaller.then((wallet) => readAgain(cache, wallet));
+	return readAgain(cache, cachedCaller);
 }
 
-function readAgain(cache: CallerCache, found: WalletCaller): WalletCaller | Promise<WalletCaller> {
-	const again = !walletMayConsume(found.balances()) && cache.invalidate(ownName(found.wallet));
-	return again ? cachedWallet(cache, found.wallet) : found;
+function readAgain(cache: CallerCache, cachedCaller: WalletCaller): WalletCaller | Promise<WalletCaller> {
+	const mustReread = !walletMayConsume(cachedCaller.balances()) && cache.invalidate(ownName(cachedCaller.wallet));
+	return mustReread ? cachedWallet(cache, cachedCaller.wallet) : cachedCaller;
 }
 
 function cachedWallet(cache: CallerCache, identity: string): WalletCaller | Promise<WalletCaller> {
@@ -90,11 +93,11 @@ function cachedWallet(cache: CallerCache, identity: string): WalletCaller | Prom
 	const own = cache.find(ownName(identity));
 	const linked = link === null ? null : cache.find(linkedName(link));
 	if (own instanceof Promise || linked instanceof Promise)
-		return Promise.all([own, linked]).then(([mine, others]) => new WalletCaller(identity, mine, others));
+		return Promise.all([own, linked]).then(([ownKey, linkedKey]) => new WalletCaller(identity, ownKey, linkedKey));
 	return new WalletCaller(identity, own, linked);
 }
 
-/** A wallet without any account: it is known by its identity, and by nothing else. */
+/** Returns a substitute account for a wallet without any; only its identity is known. */
 function unregisteredWallet(identity: string): Account {
 	return {
 		id: identity,

@@ -7,12 +7,12 @@ export interface TimedWindow {
 }
 
 /**
- * Open windows by account and subject. Bounded: past `maxWindows` the oldest is forgotten. Windows that are told to end
- * earlier than they were opened for stay in their place: they are forgotten a little later.
+ * Open windows by account and subject. Bounded: past `maxWindows` the oldest is forgotten. Windows whose end is moved
+ * forward keep their position, and are forgotten a little later.
  */
 export class WindowTable<Window extends TimedWindow> {
 	readonly #maxWindows: number;
-	/** By account, then subject: both are strings that live long, so that a look-up neither joins nor hashes text. */
+	/** Windows by account, then subject: both are long-lived strings, so that a look-up neither joins nor hashes text. */
 	readonly #accounts = new Map<string, Map<string, Window>>();
 	/** All windows in the order in which they were opened. */
 	readonly #order = new Set<Window>();
@@ -21,13 +21,13 @@ export class WindowTable<Window extends TimedWindow> {
 		this.#maxWindows = maxWindows;
 	}
 
-	/** The window that is open at `now`; undefined where there is none. */
+	/** Returns the window that is open at `now`; undefined where there is none. */
 	find(accountId: string, subject: string, now: number): Window | undefined {
-		const known = this.#accounts.get(accountId)?.get(subject);
-		return known !== undefined && known.endsAt > now ? known : undefined;
+		const existingWindow = this.#accounts.get(accountId)?.get(subject);
+		return existingWindow !== undefined && existingWindow.endsAt > now ? existingWindow : undefined;
 	}
 
-	/** Takes the place of the window of its account and subject that has ended. */
+	/** Replaces the ended window of the same account and subject. */
 	add(window: Window, now: number): void {
 		for (const oldest of this.#order) {
 			if (oldest.endsAt > now && this.#order.size < this.#maxWindows) break;

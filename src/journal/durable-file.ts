@@ -1,19 +1,19 @@
-/** File system steps that durability rests on. */
+/** File system steps that durability relies on. */
 import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync, writeSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 
-/** A positional write to its last byte. */
+/** Writes the whole buffer at a position. */
 export function writeAll(fd: number, buffer: Buffer, position: number): void {
 	for (let done = 0; done < buffer.length; ) {
 		done += writeSync(fd, buffer, done, buffer.length - done, position + done);
 	}
 }
 
-/** Windows does not open folders; its file system journals names itself. */
+/** Windows does not open folders; NTFS journals names itself. */
 const FOLDERS_SYNC = process.platform !== "win32";
 
-/** Makes names in a folder survive a power cut. */
+/** Syncs a folder, so that the names in it survive a power cut. */
 export async function syncFolder(dir: string): Promise<void> {
 	if (!FOLDERS_SYNC) return;
 	const folder = await open(dir, "r");
@@ -24,7 +24,7 @@ export async function syncFolder(dir: string): Promise<void> {
 	}
 }
 
-/** `syncFolder` for a start and for a burst, where waiting is right. */
+/** Does as `syncFolder`, synchronously: for a start or a burst, where blocking is right. */
 export function syncFolderNow(dir: string): void {
 	if (!FOLDERS_SYNC) return;
 	const fd = openSync(dir, "r");
@@ -35,7 +35,7 @@ export function syncFolderNow(dir: string): void {
 	}
 }
 
-/** Half-made files that a kill left. */
+/** Removes incomplete files that a kill left. */
 export function removeTemporaries(dir: string): void {
 	for (const name of readdirSync(dir)) if (name.endsWith(".tmp")) unlinkSync(join(dir, name));
 }

@@ -1,16 +1,16 @@
-/** What can be wrong with a journal. Each is a fault of the machine or of our code, never of a caller's input. */
+/** The faults of a journal. Each is a fault of the machine or of our code, never of a caller's input. */
 
-/** Where the journal broke, for the operator. */
+/** Where the journal broke; shown to the operator. */
 export interface JournalFault {
 	readonly file: string;
-	/** Byte offset in the file where a good group was expected. */
+	/** Byte offset in the file where an intact group was expected. */
 	readonly offset: number;
 	readonly expectedSeq: number;
-	/** Sequence of the next good group that was found behind the damage, or null. */
+	/** Sequence of the next intact group behind the damage, or null. */
 	readonly foundSeq: number | null;
 }
 
-/** Groups that were written are damaged or missing, and later ones are there: records would be lost by reading on. */
+/** Thrown where written groups are damaged or missing and later ones exist: reading on would lose records. */
 export class JournalCorruptError extends Error {
 	override readonly name = "JournalCorruptError";
 	readonly code = "JOURNAL_CORRUPT";
@@ -27,7 +27,7 @@ export class JournalCorruptError extends Error {
 	}
 }
 
-/** A record that no segment can hold. */
+/** Thrown for a record that no segment can hold. */
 export class JournalRecordTooLargeError extends Error {
 	override readonly name = "JournalRecordTooLargeError";
 	readonly code = "JOURNAL_RECORD_TOO_LARGE";
@@ -37,7 +37,7 @@ export class JournalRecordTooLargeError extends Error {
 	}
 }
 
-/** True where the process, or the machine, has no file descriptor left to open a file with: it may pass. */
+/** Returns true where the process, or the machine, has no free file descriptor. The condition may pass. */
 export function isOutOfDescriptors(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
 	return code === "EMFILE" || code === "ENFILE";

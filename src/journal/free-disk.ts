@@ -14,12 +14,15 @@ export class FreeDisk {
 		this.#timer.unref();
 	}
 
-	/** True where less is free than must be, as last seen. */
+	/** True where the last check found less free space than required. */
 	get low(): boolean {
 		return this.#freeBytes < this.#minBytes;
 	}
 
-	/** Looks now. A file system that cannot tell counts as having room: a write that fails is seen anyway. */
+	/**
+	 * Checks the free space now. A file system that does not report it counts as having space, since a failed write is
+	 * noticed anyway.
+	 */
 	async check(): Promise<void> {
 		try {
 			const stat = await statfs(this.#dir);

@@ -7,7 +7,7 @@
  *     12  epoch of the node's boot
  *     16  sequence number, 64 bit
  *     24  highest sequence known to be on the disk when this group was written, 64 bit
- *     32  payload: JSON records, one a line
+ *     32  payload: JSON records, one per line
  *
  * Groups start at multiples of 8 bytes. Little-endian.
  */
@@ -30,7 +30,7 @@ export function groupBytes(payloadBytes: number): number {
 	return Math.ceil((GROUP_HEADER_BYTES + payloadBytes) / GROUP_ALIGN_BYTES) * GROUP_ALIGN_BYTES;
 }
 
-/** Writes the header (and the zeros behind the payload) around a payload that already stands at byte 32 of `buffer`. */
+/** Writes the header, and the zeros behind the payload, around a payload that is already at byte 32 of `buffer`. */
 export function sealGroup(buffer: Buffer, header: GroupHeader): number {
 	const end = GROUP_HEADER_BYTES + header.payloadBytes;
 	const total = groupBytes(header.payloadBytes);
@@ -44,7 +44,7 @@ export function sealGroup(buffer: Buffer, header: GroupHeader): number {
 	return total;
 }
 
-/** The header of a whole, undamaged group at `offset`, or null. Never reads past `buffer`. */
+/** Returns the header of a complete, undamaged group at `offset`, or null. Never reads past `buffer`. */
 export function readGroupHeader(buffer: Buffer, offset: number): GroupHeader | null {
 	const partial = peekGroup(buffer, offset);
 	if (partial === null) return null;
@@ -53,7 +53,7 @@ export function readGroupHeader(buffer: Buffer, offset: number): GroupHeader | n
 	return crc32(buffer.subarray(offset + CRC_FROM, end)) === buffer.readUInt32LE(offset + 8) ? partial : null;
 }
 
-/** The header at `offset` as it stands there, unchecked but for its magic: tells how many bytes a check needs. */
+/** Returns the header at `offset`, with only its magic checked: it says how many bytes a full check needs. */
 export function peekGroup(buffer: Buffer, offset: number): GroupHeader | null {
 	if (offset + GROUP_HEADER_BYTES > buffer.length) return null;
 	if (buffer.readUInt32LE(offset) !== MAGIC) return null;
@@ -65,7 +65,7 @@ export function peekGroup(buffer: Buffer, offset: number): GroupHeader | null {
 	};
 }
 
-/** 53 bits of a 64 bit field: plain numbers are enough for sequence numbers, and cheaper than BigInt. */
+/** Writes 53 bits of a 64 bit field: plain numbers are enough for sequence numbers, and cheaper than BigInt. */
 export function writeUint53(buffer: Buffer, value: number, offset: number): void {
 	buffer.writeUInt32LE(value % 0x1_0000_0000, offset);
 	buffer.writeUInt32LE(Math.floor(value / 0x1_0000_0000), offset + 4);

@@ -1,13 +1,12 @@
 /**
- * The node's append file: the one place where a charge becomes durable.
+ * The node's append-only file: the one place where a charge becomes durable.
  *
- * Promises: a record whose `append` has resolved is found again by the reader after kill -9 (and after a power
- * cut where the durability says so), exactly once and in order; running requests always have room to post,
- * because new ones are turned away first (`room`); damage that is not the torn end of the last write is
- * reported and stops the reader.
+ * Guarantees: the reader finds a record whose `append` has resolved exactly once and in order after kill -9, and
+ * after a power cut where the durability mode says so. Running requests can always post, because new work is refused
+ * first (`workRefusal`). Damage other than the torn end of the last write is reported and stops the reader.
  *
- * Never: waits for a database, skips a damaged group, answers over a failed write (the process ends), or uses
- * a segment again before the store holds all of it durably.
+ * The journal never waits for a database and never skips a damaged group. After a failed write the process ends
+ * without answering. A segment is used again only when the store holds all of it durably.
  */
 export { isOutOfDescriptors, JournalCorruptError, JournalRecordTooLargeError } from "./faults.ts";
 export { JOURNAL_DEFAULTS, type JournalOptions, type JournalStart, openJournal } from "./open-journal.ts";

@@ -3,37 +3,37 @@ import { makeOwnerFolder } from "./owner-only.ts";
 import type { Durability } from "./records.ts";
 import { JournalWriter } from "./writer.ts";
 
-/** What the store knows of this boot when the writer starts: everything earlier is applied. */
+/** The store's state of this boot when the writer starts: everything earlier is applied. */
 export interface JournalStart {
 	readonly nodeId: string;
 	readonly epoch: number;
 	/** Sequence number of the first group to be written. */
 	readonly nextSeq: number;
-	/** Up to here the store would survive a power cut; left out: nothing is known to. */
+	/** The store would survive a power cut up to this sequence; left out where none is known. */
 	readonly checkpointedSeq?: number;
 }
 
 export interface JournalOptions {
-	/** Folder of the segments; made where it does not exist. */
+	/** Folder of the segments; created where it does not exist. */
 	readonly dir: string;
 	readonly start: JournalStart;
 	readonly durability: Durability;
 	readonly segmentBytes: number;
-	/** Below this much free disk no new work is taken. */
+	/** New work is refused below this much free disk space. */
 	readonly minFreeDiskBytes: number;
-	/** Above this much that the store has not applied no new work is taken. */
+	/** New work is refused above this many bytes that the store has not applied. */
 	readonly maxBacklogBytes: number;
-	/** `store` durability: how long an outage of the store may last while new work is still taken. */
+	/** `store` durability: how long the store may be unavailable while new work is still accepted. */
 	readonly graceMs: number;
-	/** `process` durability: how often what was written is synced to the disk. */
+	/** `process` durability: the interval at which written data is synced to the disk. */
 	readonly syncEveryMs: number;
-	/** Full segments: kept this long at least, this many bytes at most. */
+	/** Full segments are kept for at least this long, up to this many bytes. */
 	readonly keepMs: number;
 	readonly keepBytes: number;
 	readonly diskCheckMs: number;
 	/** Monotonic milliseconds. */
 	readonly monotonicMs: () => number;
-	/** A write or sync failed. The default ends the process: nothing is answered over a broken journal. */
+	/** Called where a write or sync failed. The default ends the process: no answer goes out over a broken journal. */
 	readonly onFatal: (error: Error) => void;
 }
 
@@ -53,18 +53,18 @@ export const JOURNAL_DEFAULTS = {
 	onFatal: endProcess,
 } as const satisfies Omit<JournalOptions, "dir" | "start">;
 
-/** sysexits: EX_IOERR. */
+/** EX_IOERR of sysexits. */
 const EXIT_IO_ERROR = 74;
 
 function endProcess(error: Error): void {
-	// process.stderr opens a file at its first use, and there may be no descriptor left.
+	// process.stderr opens a file at its first use, and there may be no free descriptor.
 	writeSync(2, `turnpike: the journal failed, so this process ends: ${error.message}\n`);
 	process.exit(EXIT_IO_ERROR);
 }
 
 /**
- * Opens the writer of a node's journal on a fresh segment. The caller has read and applied everything below
- * `start.nextSeq` before. Throws what the file system throws.
+ * Opens the writer of a node's journal on a fresh segment. The caller must have read and applied everything below
+ * `start.nextSeq`. Throws errors of the file system.
  */
 export async function openJournal(
 	options: Pick<JournalOptions, "dir" | "start"> & Partial<JournalOptions>,

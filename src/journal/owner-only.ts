@@ -1,6 +1,6 @@
 /**
- * Files of the books are their owner's alone, whatever the umask says and whoever made the folder. What an earlier version
- * or another hand left open is closed when it is opened.
+ * Restricts files of the books to their owner, whatever the umask is and whoever created the folder. Permissions that
+ * an earlier version or another program left open are removed when the file is opened.
  */
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ export const OWNER_FILE_MODE = 0o600;
 const OWNER_FOLDER_MODE = 0o700;
 const OTHERS = 0o077;
 
-/** Windows has lists of rights instead: its modes say nothing. */
+/** Windows uses access control lists instead: its modes mean nothing. */
 const HAS_MODES = process.platform !== "win32";
 
 /** Returns the mode in octal digits where others have rights in a file or folder; null where they have none. */
@@ -18,7 +18,7 @@ export function openMode(path: string): string | null {
 	return (mode & OTHERS) === 0 ? null : (mode & 0o777).toString(8);
 }
 
-/** Takes others' rights in a file or folder; leaves one that is not there, and one of another user. */
+/** Removes others' rights to a file or folder; ignores a missing one, and one of another user. */
 export function restrictToOwner(path: string): void {
 	if (openMode(path) === null) return;
 	try {
@@ -29,7 +29,7 @@ export function restrictToOwner(path: string): void {
 	}
 }
 
-/** Makes a folder, and takes others' rights in it and in its files. Throws what the file system throws. */
+/** Creates a folder, and removes others' rights to it and its files. Throws errors of the file system. */
 export function makeOwnerFolder(path: string): void {
 	mkdirSync(path, { recursive: true, mode: OWNER_FOLDER_MODE });
 	restrictToOwner(path);
@@ -37,9 +37,9 @@ export function makeOwnerFolder(path: string): void {
 }
 
 /**
- * Makes an empty file for SQLite to open, or takes others' rights in the one that is there, and in the files beside it: those
- * that SQLite makes later take its mode. A file that is there is not opened: closing it would drop SQLite's locks on it
- * (fcntl(2)). Throws what the file system throws.
+ * Creates an empty file for SQLite to open, or removes others' rights to the existing one and to the files beside it;
+ * files that SQLite creates later inherit its mode. An existing file is not opened, since closing it would drop
+ * SQLite's locks on it (fcntl(2)). Throws errors of the file system.
  */
 export function makeOwnerDatabase(path: string): void {
 	try {

@@ -1,6 +1,6 @@
 /**
- * Reads groups in order, from a sequence number on: at a start to the end of the journal, later as a tailer
- * behind the writer, always exactly up to a sequence that is known to be written.
+ * Reads groups in order from a sequence number: at a start to the end of the journal, later as a tailer behind the
+ * writer. It always stops at a sequence that is known to be written.
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { JournalCorruptError } from "./faults.ts";
@@ -19,14 +19,14 @@ export interface ReadGroup {
 	/** JSON text of each record. */
 	readonly records: readonly string[];
 	readonly bytes: number;
-	/** Where the next group begins. */
+	/** Position of the next group. */
 	readonly end: JournalPosition;
 }
 
-/** Groups that a power cut took: written, never synced to the disk, so not promised by `process` durability. */
+/** Groups that a power cut lost: written but never synced to the disk, so `process` durability does not cover them. */
 export interface LostTail {
 	readonly fromSeq: number;
-	/** Highest sequence found behind the hole; its records are left out, too. */
+	/** Highest sequence found behind the gap; its records are lost too. */
 	readonly toSeq: number;
 	readonly file: string;
 	readonly offset: number;
@@ -35,9 +35,9 @@ export interface LostTail {
 export interface JournalReaderOptions {
 	readonly dir: string;
 	readonly nodeId: string;
-	/** The first sequence wanted: what the store has applied, plus one. */
+	/** The first sequence to read: the last one that the store has applied, plus one. */
 	readonly nextSeq: number;
-	/** The machine's boot, for tests. */
+	/** Id of the machine's boot, for tests. */
 	readonly boot?: string;
 }
 
@@ -54,7 +54,7 @@ export class JournalReader {
 	#nextSeq: number;
 	#segment: OpenSegment | null = null;
 	#offset = SEGMENT_HEADER_BYTES;
-	/** Sequence of the group expected at `#offset`; below `#nextSeq` while known groups are passed over. */
+	/** Sequence of the group expected at `#offset`; below `#nextSeq` while applied groups are skipped. */
 	#cursor = 0;
 	#buffer = Buffer.alloc(READ_BYTES);
 	#bufferStart = 0;
@@ -72,8 +72,8 @@ export class JournalReader {
 	}
 
 	/**
-	 * The groups up to and including `lastSeq`, all of which are written.
-	 * Throws `JournalCorruptError` where one is not there.
+	 * Yields the groups up to and including `lastSeq`, all of which are written. Throws `JournalCorruptError` where one
+	 * is missing.
 	 */
 	*readTo(lastSeq: number): Generator<ReadGroup> {
 		this.#bufferLength = 0;
@@ -85,16 +85,19 @@ export class JournalReader {
 	}
 
 	/**
-	 * The groups to the end of the journal, for a start. A torn last group is the end: it was never answered.
-	 * Afterwards `lostTail` tells what a power cut took from the unsynced end. Throws `JournalCorruptError` where
-	 * a group is damaged or missing that a sync had covered, or that no power cut can explain.
+	 * Yields the groups to the end of the journal, for a start. A torn last group is the end, since it was never
+	 * answered. Afterwards `lostTail` holds what a power cut lost of the unsynced end. Throws `JournalCorruptError`
+	 * where a damaged or missing group had been synced, or where no power cut can explain the damage.
 	 */
 	*readRest(): Generator<ReadGroup> {
 		yield* this.readPresent();
 		this.#lostTail = this.#judgeEnd();
 	}
 
-	/** The groups that are there now, behind a writer at work: its next write may be half done, so the end proves nothing. */
+	/**
+	 * Yields the groups that exist now, behind a running writer: its next write may be incomplete, so the end proves
+	 * nothing.
+	 */
 	*readPresent(): Generator<ReadGroup> {
 		this.#bufferLength = 0;
 		for (let group = this.#next(); group !== null; group = this.#next()) yield group;
@@ -127,7 +130,10 @@ export class JournalReader {
 		}
 	}
 
-	/** The group at the offset, if it is the expected one and whole. A stale one of an earlier use has a lower sequence. */
+	/**
+	 * Returns the group at the offset if it is the expected one and complete. A stale group of an earlier use has a
+	 * lower sequence.
+	 */
 	#groupHere(segment: OpenSegment): GroupHeader | null {
 		if (!this.#fill(segment, GROUP_HEADER_BYTES)) return null;
 		const peeked = peekGroup(this.#buffer, this.#offset - this.#bufferStart);
@@ -136,7 +142,7 @@ export class JournalReader {
 		return readGroupHeader(this.#buffer.subarray(0, this.#bufferLength), this.#offset - this.#bufferStart);
 	}
 
-	/** Goes to the segment that continues the sequence; false where there is none. */
+	/** Moves to the segment that continues the sequence; returns false where there is none. */
 	#openNextSegment(): boolean {
 		const live = this.#liveSegments();
 		const current = this.#segment;
@@ -145,7 +151,8 @@ export class JournalReader {
 				? live.findLast((file) => file.header.firstSeq <= this.#nextSeq)
 				: live.find((file) => file.number > current.file.number);
 		if (next === undefined) return false;
-		// Below `#nextSeq` a jump is no loss: the store has those groups, though a power cut took them from the journal.
+		// Below `#nextSeq` a gap is no loss: the store has those groups, though a power cut removed them from the
+		// journal.
 		const firstSeq = next.header.firstSeq;
 		if (current !== null && (firstSeq < this.#cursor || firstSeq > this.#nextSeq)) return false;
 		return this.#open(next);
@@ -160,11 +167,11 @@ export class JournalReader {
 		return true;
 	}
 
-	/** Makes `bytes` from the offset on readable in the buffer; false where the file ends before. */
+	/** Loads `bytes` from the offset into the buffer; returns false where the file ends before. */
 	#fill(segment: OpenSegment, bytes: number): boolean {
 		if (this.#offset + bytes > segment.file.bytes) return false;
-		const has = this.#offset >= this.#bufferStart && this.#offset + bytes <= this.#bufferStart + this.#bufferLength;
-		if (has) return true;
+		const isLoaded = this.#offset >= this.#bufferStart && this.#offset + bytes <= this.#bufferStart + this.#bufferLength;
+		if (isLoaded) return true;
 		if (bytes > this.#buffer.length) this.#buffer = Buffer.alloc(bytes);
 		this.#bufferStart = this.#offset;
 		this.#bufferLength = readSync(segment.fd, this.#buffer, 0, this.#buffer.length, this.#offset);
@@ -183,14 +190,14 @@ export class JournalReader {
 		return { fromSeq: place.expectedSeq, toSeq: later.lastSeq, file: place.file, offset: place.offset };
 	}
 
-	/** Whole groups that the store lacks, behind the place where reading ended. */
+	/** Finds complete groups that the store lacks, behind the position where reading ended. */
 	#laterGroups(): { firstSeq: number; lastSeq: number; syncedSeq: number } | null {
 		const later: GroupHeader[] = [];
 		const current = this.#segment?.file.number ?? 0;
 		for (const file of this.#liveSegments()) {
 			if (file.number < current) continue;
-			const from = file.number === current ? this.#offset : SEGMENT_HEADER_BYTES;
-			for (const group of scanGroups(file, from)) {
+			const startOffset = file.number === current ? this.#offset : SEGMENT_HEADER_BYTES;
+			for (const group of scanGroups(file, startOffset)) {
 				if (group.epoch === file.header.epoch && group.seq >= this.#nextSeq) later.push(group);
 			}
 		}
@@ -217,12 +224,15 @@ export class JournalReader {
 	}
 }
 
-/** Every whole group of a file from an offset on, damaged stretches passed over: evidence only, never to be applied. */
-function* scanGroups(file: SegmentFile, from: number): Generator<GroupHeader> {
-	const buffer = Buffer.alloc(Math.max(0, file.bytes - from));
+/**
+ * Yields every complete group of a file from an offset, and skips damaged stretches. The groups are evidence only and
+ * must not be applied.
+ */
+function* scanGroups(file: SegmentFile, startOffset: number): Generator<GroupHeader> {
+	const buffer = Buffer.alloc(Math.max(0, file.bytes - startOffset));
 	const fd = openSync(file.path, "r");
 	try {
-		readSync(fd, buffer, 0, buffer.length, from);
+		readSync(fd, buffer, 0, buffer.length, startOffset);
 	} finally {
 		closeSync(fd);
 	}

@@ -1,33 +1,38 @@
 /**
- * What a node writes into its journal. Each record is one JSON object on the wire; `t` names its kind.
- * Records of one turn of the event loop are one group: one write, one CRC, one sequence number.
+ * The records that a node writes into its journal. Each record is one JSON object; `t` names its kind. Records of one
+ * turn of the event loop form one group: one write, one CRC, one sequence number.
  */
 import type { Nano, PicoPrice } from "../ledger/nano.ts";
 import type { Histogram } from "../telemetry/histogram.ts";
 
-/** Where money of an account comes from, in spending order. */
+/** Sources of an account's money, in spending order. */
 export type MoneySource = "diem" | "bundled" | "usd";
 
-/** One sku of a charge. `from` holds only parts above 0; the sum of `from`, `owed` and `overrun` is the line's price. */
+/**
+ * One sku of a charge. `from` holds only parts above 0; the sum of `from`, `owed` and `overrun` is the line's price.
+ */
 export interface PostLine {
 	/** For example `llama-3.2-3b-llm-input-mtoken`. */
 	readonly sku: string;
 	/** Whole units of the price: tokens, characters, credits. */
 	readonly units: number;
-	/** Frozen at the hold: pico-USD per unit. */
+	/** Price in pico-USD per unit, fixed when the hold was taken. */
 	readonly picoPrice: PicoPrice;
 	readonly from: readonly { readonly source: MoneySource; readonly amount: Nano }[];
-	/** What the node had no money for: the store takes it from free money as it books the post, or it is overrun. */
+	/**
+	 * The amount that the node had no money for: the store takes it from free money when it applies the post, or it
+	 * becomes overrun.
+	 */
 	readonly owed?: Nano;
-	/** What no money may be taken for: borne by the operator. */
+	/** The amount that no money may be taken for; the operator bears it. */
 	readonly overrun: Nano;
 }
 
-/** How what is owed may be paid. */
+/** The limits within which an owed amount may be paid. */
 export interface OwedTerms {
-	/** What the node has leased beside this post, as it knows: not for this post. */
+	/** Leases of the node that are not for this post, as the node knows them. */
 	readonly kept: { readonly diem: number; readonly bundled: number; readonly usd: number };
-	/** The most that the caps of the key let it take, bundled credit and USD together. */
+	/** The most that the caps of the key allow; bundled credit and USD together. */
 	readonly most: { readonly diem: number; readonly usd: number };
 }
 
@@ -37,20 +42,20 @@ export interface TokenUsage {
 	readonly cachedTokens: number;
 	readonly cacheWriteTokens: number;
 	readonly reasoningTokens: number;
-	/** True where we counted because the upstream gave no usage. */
+	/** True where we counted the tokens because the upstream reported no usage. */
 	readonly counted: boolean;
 }
 
-/** The one post record of an answer of a metered route, also at price 0 (then `lines` is empty of parts). */
+/** The one post record of a metered route's answer, also at price 0, where the lines have no parts. */
 export interface PostRecord {
 	readonly t: "post";
 	/** X-Request-ID, 32 characters. */
 	readonly id: string;
 	readonly accountId: string;
-	/** Who called, where another account paid: credits of the chain proxy are counted for the caller. */
+	/** The caller's account, where another account paid: credits of the chain proxy are counted for the caller. */
 	readonly callerId?: string;
 	readonly keyId: string | null;
-	/** UTC day number (days since 1970-01-01) of the admission: the epoch of diem and the window of caps. */
+	/** UTC day number (days since 1970-01-01) of the admission: it fixes the epoch of diem and the window of caps. */
 	readonly day: number;
 	readonly admittedAtMs: number;
 	readonly doneAtMs: number;
@@ -58,57 +63,57 @@ export interface PostRecord {
 	readonly route: string;
 	readonly model: string | null;
 	readonly upstream: string | null;
-	/** HTTP status that the caller got; 499 where the caller had left. */
+	/** HTTP status that the caller got; 499 where the caller had disconnected. */
 	readonly status: number;
 	readonly holdNano: Nano;
 	/** Sum of the lines. */
 	readonly priceNano: Nano;
 	readonly lines: readonly PostLine[];
-	/** There where a line owes something. */
+	/** Present where a line owes something. */
 	readonly owing?: OwedTerms;
-	/** The limits of the key are leased: what the post takes of them goes from the node's lease of its day. */
+	/** The limits of the key are leased: the post's share of them comes from the node's lease of its day. */
 	readonly capped?: true;
 	readonly usage: TokenUsage | null;
-	/** The answer, where it is kept under an idempotency key. */
+	/** The answer, where it is stored under an idempotency key. */
 	readonly kept?: StoredAnswerPart;
 }
 
-/** An answer that is kept under an idempotency key: a part of its post, so that both are there or neither. */
+/** An answer that is stored under an idempotency key. It is a part of its post, so that both exist or neither. */
 export interface StoredAnswerPart {
-	/** Whose key it is, where that may be another than who paid; left out: the account of the post. */
+	/** The account that owns the idempotency key, where another one paid; left out: the account of the post. */
 	readonly accountId?: string;
 	readonly key: string;
-	/** What the key stands for: lower-case hex sha256. */
+	/** What the key names, as lower-case hex sha256. */
 	readonly fingerprint: string;
-	/** The claim that ends with it. */
+	/** The claim that this answer ends. */
 	readonly claim: string;
 	readonly expiresAtMs: number;
 	readonly status: number;
-	/** Text of the route's own. */
+	/** Text that the route chose. */
 	readonly note: string;
 	/** Length and CRC32 of the body. */
 	readonly bytes: number;
 	readonly crc32: number;
-	/** The body as base64; null where it stands in a file. */
+	/** The body as base64; null where it is in a file. */
 	readonly body: string | null;
-	/** Its name in DATA/idempotency. */
+	/** Name of the body's file in DATA/idempotency. */
 	readonly file: string | null;
 }
 
-/** Nobody knows what became of a request with an idempotency key: the next one with it is told `note`. */
+/** The outcome of a request with an idempotency key is unknown: the next request with the key gets `note`. */
 export interface UnknownOutcomeRecord {
 	readonly t: "unknown-outcome";
 	readonly accountId: string;
 	readonly key: string;
 	readonly fingerprint: string;
 	readonly claim: string;
-	/** False: the request goes on; its answer, or another record, takes the place of this one. */
+	/** False: the request goes on; its answer, or another record, replaces this one. */
 	readonly ends: boolean;
 	readonly expiresAtMs: number;
 	readonly note: string;
 }
 
-/** A request that may have ended without a known outcome has failed for certain: its key stands for nothing. */
+/** A request whose outcome was recorded as unknown has certainly failed: its key is free again. */
 export interface OutcomeKnownRecord {
 	readonly t: "outcome-known";
 	readonly accountId: string;
@@ -116,11 +121,14 @@ export interface OutcomeKnownRecord {
 	readonly fingerprint: string;
 }
 
-/** Something is about to be sent to a chain: durable before it is forwarded. Hashes only, never what is sent. */
+/**
+ * Something is about to be sent to a chain. The record is durable before the call is forwarded, and holds only
+ * hashes.
+ */
 export interface SendRecord {
 	readonly t: "send";
 	readonly requestId: string;
-	/** Place in the batch. */
+	/** Index in the batch. */
 	readonly item: number;
 	readonly accountId: string;
 	readonly keyId: string | null;
@@ -131,18 +139,18 @@ export interface SendRecord {
 	readonly atMs: number;
 }
 
-/** What came of a send. The first one stands. */
+/** The outcome of a send. The first one is final. */
 export interface SendEndRecord {
 	readonly t: "send-end";
 	readonly requestId: string;
 	readonly item: number;
-	/** `accepted`, an error's code, or what else is known. */
+	/** `accepted`, an error code, or other short text. */
 	readonly outcome: string;
 	readonly txHash: string | null;
 	readonly atMs: number;
 }
 
-/** A key was used: `lastUsedAt`, at most once a minute per key. */
+/** A key was used: updates `lastUsedAt`, at most once a minute per key. */
 export interface TouchRecord {
 	readonly t: "touch";
 	readonly keyId: string;
@@ -153,32 +161,32 @@ export type JournalRecord = PostRecord | TouchRecord | UnknownOutcomeRecord | Ou
 
 export type Durability = "process" | "power" | "store";
 
-/** Why a node takes no new work (docs/money.md). */
+/** Why a node refuses new work (docs/money.md). */
 export interface WorkRefusal {
 	readonly reason: "segment" | "disk" | "backlog" | "grace" | "term" | "feed" | "closing";
 	readonly message: string;
 	readonly retryAfterSeconds: number;
 }
 
-/** The node's append file, as the rest of the program sees it. */
+/** The node's append-only file, as other modules use it. */
 export interface Journal {
 	/**
-	 * Appends a record to this turn's group. Resolves when the record is durable under the configured mode.
-	 * A failed write ends the process: nothing is ever answered over a broken journal.
+	 * Appends a record to this turn's group. Resolves when the record is durable under the configured mode. A failed
+	 * write ends the process: no answer goes out over a broken journal.
 	 */
 	append(record: JournalRecord): Promise<void>;
-	/** Synchronous: null where new work may be taken. */
+	/** Returns null where new work may be accepted. Synchronous. */
 	workRefusal(): WorkRefusal | null;
-	/** Sequence number of the last group that was written (or is being written in this turn). */
+	/** Sequence number of the last group that was written, or that is being written in this turn. */
 	readonly writtenSeq: number;
-	/** Sequence number that the store has applied, as last heard. */
+	/** Sequence number that the store has applied, as last reported. */
 	readonly appliedSeq: number;
 	/** Bytes written and not yet applied. */
 	readonly backlogBytes: number;
-	/** Seconds of the syncs to the disk since the start. */
+	/** Durations of the syncs to the disk since the start, in seconds. */
 	readonly syncSeconds?: Histogram | undefined;
-	/** For how long this node may still spend what it has leased, in milliseconds; null where its leases have no term. */
+	/** How long this node may still spend its leases, in milliseconds; null where its leases have no term. */
 	readonly termLeftMs?: number | null;
-	/** Writes what is gathered, fdatasyncs and closes. */
+	/** Writes all gathered records, calls fdatasync and closes. */
 	close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The segment files of a running writer: spares are made ahead, full ones are kept for a while and then used again. A
- * file is used again only after a checkpoint of the store covers its last group.
+ * The segment files of a running writer. Spares are created ahead; full segments are kept for a while and then used
+ * again. A file is used again only after a checkpoint of the store covers its last group.
  */
 import { closeSync, openSync, renameSync, statSync } from "node:fs";
 import { type FileHandle, open, unlink } from "node:fs/promises";
@@ -13,12 +13,12 @@ export interface SegmentPoolOptions {
 	readonly dir: string;
 	readonly nodeId: string;
 	readonly segmentBytes: number;
-	/** How long a full segment is kept at least, and how many bytes of them at most. */
+	/** Full segments are kept for at least this long, up to this many bytes. */
 	readonly keepMs: number;
 	readonly keepBytes: number;
-	/** The last sequence of what is there already: all of it is applied. */
+	/** The last sequence of the existing files; all of it is applied. */
 	readonly lastSeq: number;
-	/** Up to here a checkpoint of the store covers it. */
+	/** A checkpoint of the store covers everything up to this sequence. */
 	readonly coveredSeq: number;
 	/** Monotonic milliseconds. */
 	readonly monotonicMs: () => number;
@@ -38,21 +38,24 @@ interface FullSegment {
 }
 
 const SLICE_BYTES = 1 << 20;
-/** So much stands ready, as spares: some seconds of full load, while a disk that is busy fills the next one. */
+/** Bytes of spares that are kept ready: some seconds of full load, while a busy disk fills the next one. */
 const SPARE_BYTES = 32 << 20;
 const MIN_SPARES = 2;
 const MAX_SPARES = 8;
 const RETRY_MS = 1_000;
-/** Aged segments beyond these are removed: a quiet server should not keep what a busy hour needed. */
+/** Aged segments beyond this number are removed: a quiet server should not keep what a busy hour needed. */
 const KEEP_AGED = 2;
 const FILLING = "spare.tmp";
 const BURST = "burst.tmp";
 
 export class SegmentPool {
 	readonly #options: SegmentPoolOptions;
-	readonly #wantedSpares: number;
+	readonly #spareCount: number;
 	#lastNumber = 0;
-	/** In the order of their use. They are open: the process may have no file descriptor left when one is needed. */
+	/**
+	 * Spares in the order of their use. They are open, since the process may have no free file descriptor when one is
+	 * needed.
+	 */
 	#spares: ActiveSegment[] = [];
 	#preparing: Promise<void> | null = null;
 	#prepareError: Error | null = null;
@@ -65,7 +68,7 @@ export class SegmentPool {
 	constructor(options: SegmentPoolOptions) {
 		this.#options = options;
 		this.#coveredSeq = options.coveredSeq;
-		this.#wantedSpares = Math.max(MIN_SPARES, Math.min(MAX_SPARES, Math.ceil(SPARE_BYTES / options.segmentBytes)));
+		this.#spareCount = Math.max(MIN_SPARES, Math.min(MAX_SPARES, Math.ceil(SPARE_BYTES / options.segmentBytes)));
 		this.#adopt();
 	}
 
@@ -79,21 +82,21 @@ export class SegmentPool {
 	}
 
 	/**
-	 * The next segment, open for writing, its header written. Takes the spare; where a burst was faster than the
-	 * filling of the next spare, one is made here and now. Throws what the file system throws.
+	 * Returns the next segment, open for writing, with its header written. Takes a spare; where a burst has used them
+	 * all, creates one synchronously. Throws errors of the file system.
 	 */
 	take(header: Omit<SegmentHeader, "number">): ActiveSegment {
 		const next = this.#spares.shift() ?? this.#makeNow();
-		// A file that was removed or moved away takes what is written, and no reader finds it.
+		// A file that was removed or moved still accepts writes, but no reader finds it.
 		statSync(next.path);
 		writeAll(next.fd, encodeSegmentHeader({ ...header, number: next.number }), 0);
 		void this.prepare();
 		return next;
 	}
 
-	/** Makes the spares that are missing, off the event loop. Resolves when the next one is there or has failed. */
+	/** Creates the missing spares off the event loop. Resolves when the next one exists or has failed. */
 	async prepare(): Promise<void> {
-		if (this.#stopped || this.#spares.length >= this.#wantedSpares) return;
+		if (this.#stopped || this.#spares.length >= this.#spareCount) return;
 		this.#preparing ??= this.#prepare().finally(() => {
 			this.#preparing = null;
 			if (this.#prepareError === null) void this.prepare();
@@ -102,8 +105,8 @@ export class SegmentPool {
 	}
 
 	/**
-	 * Makes a spare here and now, where a burst has used the last one: rather a short wait than new requests turned
-	 * away. Where that fails, `prepareError` tells.
+	 * Creates a spare synchronously where a burst has used the last one: a short wait is better than refused requests.
+	 * Where that fails, `prepareError` is set.
 	 */
 	makeSpareNow(): void {
 		try {
@@ -114,12 +117,12 @@ export class SegmentPool {
 		}
 	}
 
-	/** A segment was left for the next one. */
+	/** Adds a segment that the writer has left for the next one. */
 	addFull(segment: ActiveSegment, lastSeq: number): void {
 		this.#full.push({ path: segment.path, lastSeq, fullAtMs: this.#options.monotonicMs(), bytes: this.#options.segmentBytes });
 	}
 
-	/** Everything up to `seq` is in the store and would survive a power cut there. */
+	/** Notes that everything up to `seq` is in the store and would survive a power cut there. */
 	covered(seq: number): void {
 		this.#coveredSeq = Math.max(this.#coveredSeq, seq);
 		this.#trim();
@@ -133,7 +136,7 @@ export class SegmentPool {
 		await Promise.all(this.#unlinking);
 	}
 
-	/** Takes over what an earlier boot left: full segments, spares, half-made files. */
+	/** Takes over the files of an earlier boot: full segments, spares, incomplete files. */
 	#adopt(): void {
 		const { dir, nodeId, segmentBytes, lastSeq } = this.#options;
 		removeTemporaries(dir);
@@ -149,7 +152,7 @@ export class SegmentPool {
 				bytes: file.bytes,
 			});
 		}
-		const ready = this.#full.filter((file) => file.lastSeq === 0 && file.bytes === segmentBytes).slice(0, this.#wantedSpares);
+		const ready = this.#full.filter((file) => file.lastSeq === 0 && file.bytes === segmentBytes).slice(0, this.#spareCount);
 		this.#full = this.#full.filter((file) => !ready.includes(file));
 		for (const file of ready) this.#spares.push(this.#number(file));
 		if (ready.length > 0) syncFolderNow(dir);
@@ -161,16 +164,19 @@ export class SegmentPool {
 			this.#spares.push(await this.#name(this.#takeReusable(false) ?? (await this.#fill())));
 			this.#prepareError = null;
 		} catch (error) {
-			await this.#prepareFromKept(error as Error);
+			await this.#prepareFromRetained(error as Error);
 		}
 	}
 
-	/** No new file can be made: a kept one that the store covers is better than turning callers away. */
-	async #prepareFromKept(cause: Error): Promise<void> {
+	/**
+	 * Uses a retained segment that the store covers, where no new file can be created: this is better than refusing
+	 * callers.
+	 */
+	async #prepareFromRetained(cause: Error): Promise<void> {
 		try {
-			const kept = this.#takeReusable(true);
-			if (kept === null) throw cause;
-			this.#spares.push(await this.#name(kept));
+			const retained = this.#takeReusable(true);
+			if (retained === null) throw cause;
+			this.#spares.push(await this.#name(retained));
 			this.#prepareError = null;
 		} catch (error) {
 			this.#failed(error as Error);
@@ -185,8 +191,8 @@ export class SegmentPool {
 	}
 
 	/**
-	 * Opens a file and gives it the next number, durably. Again, where a burst took a higher number meanwhile. Where that
-	 * fails, the file stays with the kept ones.
+	 * Opens a file and gives it the next number, durably. Repeats this where a burst took a higher number meanwhile.
+	 * Where it fails, the file stays with the retained ones.
 	 */
 	async #name(file: FullSegment): Promise<ActiveSegment> {
 		let segment = this.#number(file);
@@ -202,7 +208,10 @@ export class SegmentPool {
 		}
 	}
 
-	/** A new file of real zeros, so that a later write needs neither space nor metadata. One slice at a time. */
+	/**
+	 * Creates a file filled with zeros, so that a later write needs neither space nor metadata. Writes one slice at a
+	 * time.
+	 */
 	async #fill(): Promise<FullSegment> {
 		const path = join(this.#options.dir, FILLING);
 		const file = await open(path, "w", OWNER_FILE_MODE);
@@ -244,7 +253,7 @@ export class SegmentPool {
 		return this.#unused(path);
 	}
 
-	/** A file that held no group yet. */
+	/** Describes a file that has held no group yet. */
 	#unused(path: string): FullSegment {
 		return { path, lastSeq: 0, fullAtMs: Number.NEGATIVE_INFINITY, bytes: this.#options.segmentBytes };
 	}
@@ -272,15 +281,18 @@ export class SegmentPool {
 		return { number, path };
 	}
 
-	/** The oldest full segment that may be used again. Under need also one that is not yet as old as it should be. */
+	/**
+	 * Returns the oldest full segment that may be used again. Where `needed` is set, also one that has not reached its
+	 * minimum age.
+	 */
 	#takeReusable(needed: boolean): FullSegment | null {
 		const { keepMs, keepBytes, segmentBytes, monotonicMs } = this.#options;
-		const overKept = this.#full.length * segmentBytes > keepBytes;
+		const exceedsKeepBytes = this.#full.length * segmentBytes > keepBytes;
 		const index = this.#full.findIndex(
 			(file) =>
 				file.bytes === segmentBytes &&
 				file.lastSeq <= this.#coveredSeq &&
-				(needed || overKept || monotonicMs() - file.fullAtMs >= keepMs),
+				(needed || exceedsKeepBytes || monotonicMs() - file.fullAtMs >= keepMs),
 		);
 		if (index < 0) return null;
 		return this.#full.splice(index, 1)[0] ?? null;
@@ -288,14 +300,14 @@ export class SegmentPool {
 
 	#trim(): void {
 		const { keepMs, keepBytes, segmentBytes, monotonicMs } = this.#options;
-		let kept = this.#full.reduce((sum, file) => sum + file.bytes, 0);
+		let retained = this.#full.reduce((sum, file) => sum + file.bytes, 0);
 		let aged = this.#full.filter((file) => monotonicMs() - file.fullAtMs >= keepMs).length;
 		this.#full = this.#full.filter((file) => {
-			const old = monotonicMs() - file.fullAtMs >= keepMs;
-			const surplus = kept > keepBytes || (old && (aged > KEEP_AGED || file.bytes !== segmentBytes));
+			const isAged = monotonicMs() - file.fullAtMs >= keepMs;
+			const surplus = retained > keepBytes || (isAged && (aged > KEEP_AGED || file.bytes !== segmentBytes));
 			if (file.lastSeq > this.#coveredSeq || !surplus) return true;
-			kept -= file.bytes;
-			if (old) aged--;
+			retained -= file.bytes;
+			if (isAged) aged--;
 			this.#unlink(file.path);
 			return false;
 		});

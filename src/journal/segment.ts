@@ -1,6 +1,6 @@
 /**
- * Segment files: `journal/0000000007.seg`. Each begins with a 64 byte header; a file whose header does not
- * carry the number of its own name holds nothing to read (a spare, or one renamed for its next use).
+ * Segment files: `journal/0000000007.seg`. Each begins with a 64 byte header. A file whose header lacks the number of
+ * its own name has nothing to read: it is a spare, or was renamed for its next use.
  *
  *      0  magic "TPKSEG01"
  *      8  CRC32 of bytes 12 to 64
@@ -8,7 +8,7 @@
  *     16  segment number, 64 bit
  *     24  sequence number of its first group, 64 bit
  *     32  node: first 16 bytes of the SHA-256 of its id
- *     48  machine boot: first 16 bytes of the SHA-256 of its boot id, zeros where the system tells none
+ *     48  machine boot: first 16 bytes of the SHA-256 of its boot id, zeros where the system reports none
  */
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
@@ -20,7 +20,7 @@ export const SEGMENT_HEADER_BYTES = 64;
 const MAGIC = Buffer.from("TPKSEG01", "latin1");
 const NAME = /^(\d{10})\.seg$/;
 
-/** A place in the journal: the next group stands at `offset` of segment `segment`. */
+/** A position in the journal: the next group begins at `offset` of segment `segment`. */
 export interface JournalPosition {
 	readonly segment: number;
 	readonly offset: number;
@@ -40,11 +40,11 @@ export interface SegmentFile {
 	readonly number: number;
 	readonly path: string;
 	readonly bytes: number;
-	/** Unix milliseconds of its last write. */
+	/** Time of its last write, in Unix milliseconds. */
 	readonly writtenAtMs: number;
-	/** null: nothing to read in it. */
+	/** null: the file has nothing to read. */
 	readonly header: SegmentHeader | null;
-	/** It holds records of another node (a copied folder): neither read nor used again. */
+	/** True for records of another node (a copied folder): the file is neither read nor used again. */
 	readonly foreign: boolean;
 }
 
@@ -76,7 +76,7 @@ function decodeSegmentHeader(buffer: Buffer): SegmentHeader | null {
 	};
 }
 
-/** The segment files of a folder by number. */
+/** Returns the segment files of a folder by number. */
 export function listSegments(dir: string, nodeId: string): SegmentFile[] {
 	const node = nodeDigest(nodeId);
 	const files: SegmentFile[] = [];
@@ -102,7 +102,7 @@ function inspectSegment(path: string, number: number, node: string): SegmentFile
 	return { number, path, bytes: size, writtenAtMs: mtimeMs, header: live && !foreign ? header : null, foreign };
 }
 
-/** True where a folder holds records of a node that is none of these. */
+/** Returns true where a folder holds records of a node other than these. */
 export function holdsOtherNodes(dir: string, nodeIds: readonly string[]): boolean {
 	const known = new Set(nodeIds.flatMap((id) => listSegments(dir, id).flatMap((file) => (file.header ? [file.number] : []))));
 	return listSegments(dir, "").some((file) => file.foreign && !known.has(file.number));
@@ -113,8 +113,8 @@ export function nodeDigest(nodeId: string): string {
 }
 
 /**
- * Names this boot of the machine, so that a start can tell a killed process (whose writes the kernel still
- * holds) from a power cut (which may lose the last unsynced ones).
+ * Returns an id of this boot of the machine. It lets a start distinguish a killed process, whose writes the kernel
+ * still holds, from a power cut, which may lose the last unsynced ones.
  */
 export function machineBoot(): string {
 	try {

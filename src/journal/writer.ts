@@ -1,4 +1,4 @@
-/** Gathers the records of a turn of the event loop into one group, writes it, and tells when it is durable. */
+/** Gathers the records of a turn of the event loop into one group, writes it, and reports when it is durable. */
 import { closeSync, fdatasync } from "node:fs";
 import { DISK_SECONDS, Histogram } from "../telemetry/histogram.ts";
 import { writeAll } from "./durable-file.ts";
@@ -10,21 +10,21 @@ import type { Journal, JournalRecord, WorkRefusal } from "./records.ts";
 import { type JournalPosition, machineBoot, nodeDigest, SEGMENT_HEADER_BYTES } from "./segment.ts";
 import { type ActiveSegment, SegmentPool } from "./segment-pool.ts";
 
-/** What the store thread tells of its work. */
+/** The progress that the store thread reports. */
 export interface StoreProgress {
 	readonly appliedSeq: number;
-	/** Where the store goes on reading; null before it read anything of this boot. */
+	/** Where the store continues reading; null before it has read anything of this boot. */
 	readonly position: JournalPosition | null;
-	/** Everything up to here would survive a power cut in the store. */
+	/** The store would survive a power cut up to this sequence. */
 	readonly checkpointedSeq: number;
-	/** The store cannot be written now. */
+	/** True where the store cannot be written now. */
 	readonly failing: boolean;
 }
 
-/** A group's size is bounded, so that its tail never wastes much of a segment. */
+/** Upper bound of a group's size, so that its tail never wastes much of a segment. */
 const GROUP_MAX_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
-/** The most bytes that UTF-8 needs for one UTF-16 unit. */
+/** Most bytes that UTF-8 needs for one UTF-16 unit. */
 const UTF8_PER_UNIT = 3;
 
 interface Waiter {
@@ -50,12 +50,12 @@ export class JournalWriter implements Journal {
 	#payloadBytes = 0;
 	#gathering: Waiter | null = null;
 
-	/** Groups written whose `append` has not resolved, in order. */
+	/** Written groups whose `append` has not resolved, in order. */
 	#waiting: Waiter[] = [];
 	#syncedSeq: number;
 	#syncing: Promise<void> | null = null;
 	#syncTimer: Timer | null = null;
-	/** Segments that were left while not yet synced. */
+	/** Segments that were left before they were synced. */
 	#leaving: ActiveSegment[] = [];
 
 	#appliedSeq: number;
@@ -72,8 +72,8 @@ export class JournalWriter implements Journal {
 		this.#nextSeq = options.start.nextSeq;
 		this.#appliedSeq = options.start.nextSeq - 1;
 		this.#syncedSeq = options.start.nextSeq - 1;
-		const room = options.segmentBytes - SEGMENT_HEADER_BYTES - GROUP_HEADER_BYTES - 8;
-		this.#maxPayloadBytes = Math.min(GROUP_MAX_BYTES, room);
+		const segmentPayloadBytes = options.segmentBytes - SEGMENT_HEADER_BYTES - GROUP_HEADER_BYTES - 8;
+		this.#maxPayloadBytes = Math.min(GROUP_MAX_BYTES, segmentPayloadBytes);
 		this.#buffer = Buffer.alloc(groupBytes(this.#maxPayloadBytes));
 		this.#disk = new FreeDisk(options.dir, options.minFreeDiskBytes, options.diskCheckMs);
 		this.#pool = new SegmentPool({
@@ -90,7 +90,10 @@ export class JournalWriter implements Journal {
 		this.#appliedPosition = { segment: this.#segment.number, offset: this.#offset };
 	}
 
-	/** Resolves when the free disk was looked at and the first spare was made (or could not be: `room` says so). */
+	/**
+	 * Resolves when the free disk was checked and the first spare was created. Where that failed, `workRefusal` reports
+	 * it.
+	 */
 	async ready(): Promise<void> {
 		await Promise.all([this.#disk.check(), this.#pool.prepare()]);
 	}
@@ -137,7 +140,7 @@ export class JournalWriter implements Journal {
 		return null;
 	}
 
-	/** Writes what this turn gathered so far, so that `writtenSeq` is in the file. */
+	/** Writes what this turn has gathered so far, so that `writtenSeq` is in the file. */
 	flush(): void {
 		const group = this.#gathering;
 		if (group === null) return;
@@ -159,12 +162,12 @@ export class JournalWriter implements Journal {
 		this.#onWritten();
 	}
 
-	/** Called after each written group: the store thread is told from here. */
+	/** Sets the listener that runs after each written group and notifies the store thread. */
 	onWritten(listener: () => void): void {
 		this.#onWritten = listener;
 	}
 
-	/** The store thread's report: frees backlog, segments and, by `store` durability, answers. */
+	/** Applies the store thread's report: frees backlog and segments and, with `store` durability, resolves appends. */
 	progress(report: StoreProgress): void {
 		this.#appliedSeq = Math.max(this.#appliedSeq, report.appliedSeq);
 		this.#appliedPosition = report.position ?? this.#appliedPosition;
@@ -191,7 +194,7 @@ export class JournalWriter implements Journal {
 		return this.#gathering;
 	}
 
-	/** Ends the group where the record would pass its bound. Throws `JournalRecordTooLargeError`. */
+	/** Ends the group where the record would exceed its bound. Throws `JournalRecordTooLargeError`. */
 	#makeRoomFor(json: string): void {
 		const free = () => this.#maxPayloadBytes - this.#payloadBytes - 1;
 		if (json.length * UTF8_PER_UNIT <= free()) return;
@@ -213,7 +216,8 @@ export class JournalWriter implements Journal {
 		this.#payloadBytes = 0;
 		this.#offset += total;
 		this.#nextSeq++;
-		// Half a segment is more than all running requests post: they have room also where no other can be made.
+		// Half a segment is more than all running requests post: they can post even where no other segment can be
+		// created.
 		const { spareReady, prepareError } = this.#pool;
 		if (!spareReady && prepareError === null && this.#offset > this.#options.segmentBytes / 2) this.#pool.makeSpareNow();
 	}
@@ -258,13 +262,13 @@ export class JournalWriter implements Journal {
 		);
 	}
 
-	/** One sync covers every group written before it: groups that come meanwhile share the next one. */
+	/** Syncs the file. One sync covers every group written before it; groups that arrive meanwhile share the next one. */
 	async #sync(): Promise<void> {
 		const covers = this.#nextSeq - 1;
-		const left = this.#leaving;
+		const leftSegments = this.#leaving;
 		this.#leaving = [];
 		const startedAt = performance.now();
-		for (const segment of left) {
+		for (const segment of leftSegments) {
 			await fdatasyncOf(segment.fd);
 			closeSync(segment.fd);
 		}
@@ -278,13 +282,13 @@ export class JournalWriter implements Journal {
 		if (durability === "process" || this.#waiting.length === 0) return;
 		const bySync = durability === "power" || this.#failingSinceMs !== null;
 		const durableSeq = bySync ? Math.max(this.#syncedSeq, this.#appliedSeqForAnswers()) : this.#appliedSeq;
-		let done = 0;
+		let doneCount = 0;
 		for (const waiter of this.#waiting) {
 			if (waiter.seq > durableSeq) break;
 			waiter.resolve();
-			done++;
+			doneCount++;
 		}
-		this.#waiting.splice(0, done);
+		this.#waiting.splice(0, doneCount);
 	}
 
 	#appliedSeqForAnswers(): number {

@@ -1,4 +1,4 @@
-/** The invariants of the books. Each query returns the rows that break its rule. */
+/** The invariants of the books. Each query returns the rows that violate its rule. */
 import { type RawBuilder, sql } from "kysely";
 
 export type AuditCheckName =
@@ -25,13 +25,13 @@ export interface AuditCheck {
 	readonly query: (limit: number) => RawBuilder<Record<string, unknown>>;
 }
 
-/** A budget has one row for all days, but for diem, which has one for each. */
+/** A budget has one row for all days; only diem has one for each day. */
 const budgetDay = sql`CASE unit WHEN 'diem' THEN day ELSE 0 END`;
 
-/** Days of `usage_daily` before this one may have been made one day, 0. */
+/** Days of `usage_daily` before this one may be folded into one day, 0. */
 const foldedBefore = sql`coalesce((SELECT max(before_day) FROM usage_folds), 0)`;
 const countedDay = sql`CASE WHEN day < ${foldedBefore} THEN 0 ELSE day END`;
-/** The last day of which the books have a sum in place of charges. */
+/** The last day for which the books have a sum in place of charges. */
 const lastCarriedDay = sql`(CASE WHEN coalesce((SELECT max(day) FROM carry_forwards), -1) >= ${foldedBefore}
 	THEN (SELECT max(day) FROM carry_forwards) ELSE ${foldedBefore} - 1 END)`;
 
@@ -67,7 +67,7 @@ export const AUDIT_CHECKS: readonly AuditCheck[] = [
 	},
 	{
 		name: "applied",
-		// Not below: posts of a fenced boot may come when the next one has begun.
+		// A lower sequence is allowed: posts of a fenced boot may arrive after the next one has begun.
 		message: "a boot leaves a hole behind the boot before",
 		query: (limit) => sql`
 			SELECT node_id AS node, epoch, first_seq, expected FROM (

@@ -1,10 +1,10 @@
-/** Proves the books from their rows alone: whatever is kept twice must agree. */
+/** Proves the books from their rows alone: whatever is stored twice must agree. */
 import { AUDIT_CHECKS, type AuditCheckName } from "./audit-checks.ts";
 import type { BooksDb } from "./books-db.ts";
 
 export interface AuditFinding {
 	readonly check: AuditCheckName;
-	/** What does not agree, for a human. */
+	/** Describes the disagreement for a human. */
 	readonly message: string;
 	/** The row and its two numbers, integers as decimal text. */
 	readonly numbers: Readonly<Record<string, string | null>>;
@@ -13,24 +13,21 @@ export interface AuditFinding {
 export interface AuditReport {
 	readonly ok: boolean;
 	readonly findings: readonly AuditFinding[];
-	/** True where a check found more than it lists. */
+	/** True where a check found more rows than it lists. */
 	readonly truncated: boolean;
 	readonly counted: {
 		readonly accounts: number;
 		readonly posts: number;
 		readonly movements: number;
-		/** Per node: what its journal has in the store. */
+		/** By node: the journal sequence that the store has applied. */
 		readonly appliedSeq: Readonly<Record<string, number>>;
 	};
 }
 
-/** A broken invariant usually breaks on many rows; the first ones tell it. */
+/** A broken invariant usually affects many rows; the first ones are enough to see it. */
 const MAX_FINDINGS_PER_CHECK = 100;
 
-/**
- * Checks the whole books in one snapshot; a running server goes on meanwhile. The rules (and the checks) stand in
- * `audit-checks.ts`.
- */
+/** Checks the whole books in one snapshot, while a running server goes on. The rules are in `audit-checks.ts`. */
 export function audit(db: BooksDb): Promise<AuditReport> {
 	return db
 		.transaction()

@@ -1,2 +1,2 @@
-/** The store's database as the ledger reads it; type only: the ledger never opens one. */
+/** The store's database as the ledger reads it. This is only a type: the ledger never opens a database. */
 export type { StoreDb as BooksDb } from "../store/tables.ts";

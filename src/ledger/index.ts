@@ -1,8 +1,8 @@
 /**
- * The books, read: amounts, the audit that proves them, and the record of one request.
+ * Reads the books: amounts, the audit that proves them, and the record of one request.
  *
- * Promises: the audit looks at one snapshot, on a live store too, and names every row that does not agree, with its
- * numbers. Never: writes, or mends what it finds.
+ * The audit reads one snapshot, on a live store too, and names every row that does not agree, with its numbers. It
+ * never writes or repairs anything.
  */
 export { type AuditFinding, type AuditReport, audit } from "./audit.ts";
 export * from "./nano.ts";

@@ -7,18 +7,18 @@ declare const nanoBrand: unique symbol;
 export type Nano = number & { readonly [nanoBrand]: true };
 
 declare const picoBrand: unique symbol;
-/** Price of one unit (a token, a character, a credit ...) in 1e-12 USD. */
+/** Price of one unit (a token, a character, a credit) in 1e-12 USD. */
 export type PicoPrice = number & { readonly [picoBrand]: true };
 
 export const NANO_PER_USD = 1_000_000_000;
 export const ZERO = 0 as Nano;
 
-/** Thrown where an amount breaks the rules of this file: a fault in our code, never in the caller's input. */
+/** Thrown where an amount violates the rules of this file: a fault of our code, never of the caller's input. */
 export class MoneyError extends Error {
 	override readonly name = "MoneyError";
 }
 
-/** The one guard: an integer, 0 to 2^53-1. Throws `MoneyError`. */
+/** Checks that a number is an integer from 0 to 2^53-1. Throws `MoneyError`. */
 export function nano(value: number): Nano {
 	if (!Number.isSafeInteger(value) || value < 0) throw new MoneyError(`not an amount of nano-USD: ${value}`);
 	return value as Nano;
@@ -28,21 +28,21 @@ export function addNano(a: Nano, b: Nano): Nano {
 	return nano(a + b);
 }
 
-/** A price per unit from pico-USD. Throws `MoneyError` unless it is an integer, 0 to 2^53-1. */
+/** Checks a price per unit in pico-USD. Throws `MoneyError` unless it is an integer from 0 to 2^53-1. */
 export function pico(value: number): PicoPrice {
 	if (!Number.isSafeInteger(value) || value < 0) throw new MoneyError(`not a price in pico-USD: ${value}`);
 	return value as PicoPrice;
 }
 
 /**
- * The pico-USD price of one unit, from a USD price for `perUnits` units (prices of text models are per
- * 1,000,000 tokens). Rounded half up to a pico-USD.
+ * Returns the pico-USD price of one unit, from a USD price for `perUnits` units (prices of text models are per
+ * 1,000,000 tokens). Rounds half up to a pico-USD.
  */
 export function picoPerUnit(usd: number, perUnits: number): PicoPrice {
 	return pico(Math.round((usd * 1e12) / perUnits));
 }
 
-/** One line of a charge: units x price, rounded half up to a nano-USD once. Units: an integer >= 0. */
+/** Returns the price of one line: units x price, rounded half up to a nano-USD once. Units are an integer >= 0. */
 export function lineNano(units: number, price: PicoPrice): Nano {
 	if (!Number.isSafeInteger(units) || units < 0) throw new MoneyError(`not a number of units: ${units}`);
 	const product = units * price;
@@ -53,7 +53,7 @@ export function lineNano(units: number, price: PicoPrice): Nano {
 const DECIMAL = /^(\d{1,10})(?:\.(\d{1,9}))?$/;
 
 /**
- * An amount from decimal text: digits, at most 9 places, no sign, no exponent.
+ * Parses an amount from decimal text: digits, at most 9 places, no sign, no exponent.
  * @returns undefined where the text is not such a number or passes 2^53-1 nano.
  */
 export function parseNano(text: string): Nano | undefined {
@@ -63,7 +63,10 @@ export function parseNano(text: string): Nano | undefined {
 	return value <= BigInt(Number.MAX_SAFE_INTEGER) ? nano(Number(value)) : undefined;
 }
 
-/** Exact decimal text of an amount, with at least `minPlaces` and at most 9 places: `formatNano(1500000000)` is `1.5000`. */
+/**
+ * Returns the exact decimal text of an amount, with at least `minPlaces` and at most 9 places:
+ * `formatNano(1500000000)` is `1.5000`.
+ */
 export function formatNano(amount: number | bigint, minPlaces = 4): string {
 	if (typeof amount === "number" && amount >= 0) {
 		const whole = Math.floor(amount / NANO_PER_USD);
@@ -75,7 +78,7 @@ export function formatNano(amount: number | bigint, minPlaces = 4): string {
 	return `${value < 0n ? "-" : ""}${abs / 1_000_000_000n}${fraction}`;
 }
 
-/** Nine digits behind the point, trailing zeros cut down to `minPlaces`. */
+/** Returns nine digits behind the point, with trailing zeros cut down to `minPlaces`. */
 function fractionText(digits: string, minPlaces: number): string {
 	let end = 9;
 	while (end > minPlaces && digits.charCodeAt(end - 1) === 48) end--;

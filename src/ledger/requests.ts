@@ -1,4 +1,4 @@
-/** What the books know of one request: metadata only; prompts and answers are never kept. */
+/** The record of one request in the books. It holds only metadata; prompts and answers are never stored. */
 import type { MoneySource, TokenUsage } from "../journal/records.ts";
 import type { BooksDb } from "./books-db.ts";
 import { type Nano, nano } from "./nano.ts";
@@ -6,10 +6,10 @@ import { type Nano, nano } from "./nano.ts";
 export interface RequestLine {
 	readonly sku: string;
 	readonly units: number;
-	/** pico-USD per unit. */
+	/** In pico-USD per unit. */
 	readonly picoPrice: number;
 	readonly amount: Nano;
-	/** Which money paid; `overrun`: the operator's. */
+	/** The source of the money that paid; `overrun` is the operator's. */
 	readonly source: MoneySource | "overrun";
 }
 
@@ -28,13 +28,13 @@ export interface RequestRecord {
 	readonly status: number;
 	readonly hold: Nano;
 	readonly price: Nano;
-	/** What of it was given back since. */
+	/** The part of it that was refunded since. */
 	readonly refunded: Nano;
 	readonly usage: TokenUsage | null;
 	readonly lines: readonly RequestLine[];
 }
 
-/** The one post of a request, by its X-Request-ID; null where none is booked (yet). */
+/** Returns the one post of a request, by its X-Request-ID; null where none is applied yet. */
 export function findRequest(db: BooksDb, requestId: string): Promise<RequestRecord | null> {
 	return db
 		.transaction()

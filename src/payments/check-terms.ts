@@ -10,12 +10,12 @@ export interface Terms extends PaymentNetwork {
 	readonly nowMs: number;
 }
 
-/** So much later than by our clock a payment may become valid, seconds. */
+/** How much later than now, by our clock, a payment may become valid, in seconds. */
 const SOON = 5;
-/** Time that a settlement needs at least, seconds. */
+/** Least time that a settlement needs, in seconds. */
 const NEEDED = 6;
 
-/** Holds a payment that is seen for the first time against what is offered; null where it fits. */
+/** Checks a payment that is seen for the first time against the offer; null where it fits. */
 export async function checkTerms(payment: DecodedPayment, terms: Terms): Promise<TopUpOutcome | null> {
 	const { network, payTo, limits } = terms;
 	const { scheme, asset, amount, signed } = payment;
@@ -23,7 +23,7 @@ export async function checkTerms(payment: DecodedPayment, terms: Terms): Promise
 	if (scheme !== "exact") return refusal("unsupported_scheme", `the scheme ${scheme} is not offered: only exact`);
 	if (asset !== null && asset !== asWritten(terms, network.asset)) return otherAsset(terms, asset);
 	if ((payment.payTo ?? receiver) !== receiver) return otherReceiver(terms);
-	// It would be credited, and bring nothing.
+	// Such a payment would be credited and bring no money.
 	if (payment.payer === receiver) return refusal("recipient_mismatch", "the receiver cannot pay itself");
 	const elsewhere =
 		signed.kind === "authorization"
@@ -41,7 +41,7 @@ export async function checkTerms(payment: DecodedPayment, terms: Terms): Promise
 	return signed.kind === "authorization" ? checkTimes(signed.authorization, terms) : null;
 }
 
-/** How a payment writes an address: on EVM chains in lower case. */
+/** Returns an address as a payment writes it: in lower case on EVM chains. */
 function asWritten({ network }: Terms, address: string): string {
 	return network.kind === "evm" ? address.toLowerCase() : address;
 }
@@ -54,7 +54,7 @@ function otherReceiver({ payTo }: Terms): TopUpOutcome {
 	return refusal("recipient_mismatch", `the payment goes to another receiver than ${payTo}`);
 }
 
-/** From the payer's account for the token to the receiver's: only so it is plain whose units they are. */
+/** Checks a transfer from the payer's token account to the receiver's: only this shows whose units they are. */
 async function checkTransaction(transaction: string, terms: Terms): Promise<TopUpOutcome | null> {
 	const { network, payTo } = terms;
 	const { mint, decimals, payer, source, destination } = readTransfer(transaction);
@@ -72,7 +72,7 @@ function checkTimes(authorization: Authorization, { nowMs }: Terms): TopUpOutcom
 	return null;
 }
 
-/** 400: nothing was sent. */
+/** Returns a 400: nothing was sent. */
 export function refusal(reason: string, message: string): TopUpOutcome {
 	return { kind: "refused", code: "X402_INVALID_PAYMENT", reason, message, response: null };
 }

@@ -27,11 +27,13 @@ export interface CreateTopUps {
 
 export interface CreatedTopUps {
 	readonly topUps: TopUps;
-	/** Takes facilitators and their secrets from a new configuration. Payments under way end with the one that they began with. */
+	/**
+	 * Applies facilitators and their secrets of a new configuration. Running payments end with the one they began with.
+	 */
 	reload(x402: X402Config): void;
 }
 
-/** Top-ups as they are configured; null without a receiver. Nothing is asked, and nothing loaded, before `start`. */
+/** Creates top-ups as configured; null without a receiver. Nothing is called or loaded before `start`. */
 export function createTopUps({ config, ...parts }: CreateTopUps): CreatedTopUps | null {
 	const { x402, timeouts } = config;
 	if (x402.payTo === undefined && x402.solana.payTo === undefined) return null;
@@ -50,7 +52,7 @@ export function createTopUps({ config, ...parts }: CreateTopUps): CreatedTopUps 
 	};
 }
 
-/** Who pays the fees on Solana; null where nobody can pay there. */
+/** Returns the source of the fee payer on Solana; null where nobody can pay there. */
 function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "timers" | "log">): FeePayer | null {
 	const { solana, rpcTimeoutMs: timeoutMs } = config;
 	if (solana.payTo === undefined) return null;
@@ -65,7 +67,7 @@ function feePayerOf(config: X402Config, parts: Pick<CreateTopUps, "clock" | "tim
 	});
 }
 
-/** A facilitator of its own, or the one of the other networks where it is asked over HTTP. */
+/** Returns Solana's own facilitator settings, or those of the other networks where they use HTTP. */
 function solanaFacilitator({ facilitator, solana }: X402Config) {
 	const own = solana.facilitator.url !== undefined;
 	return { url: own ? solana.facilitator.url : facilitator.url, headers: (own ? solana.facilitator : facilitator).headers ?? {} };
@@ -76,7 +78,7 @@ function solanaFacilitatorOf(config: X402Config, timeoutMs: number, timers: Time
 	return url === undefined ? NO_FACILITATOR : new RemoteFacilitator({ url, headers, timeoutMs, timers });
 }
 
-/** The nodes that are configured. */
+/** Returns the configured nodes. */
 function nodesOf({ networks, rpcUrl }: X402Config): readonly { readonly network: EvmNetwork; readonly rpcUrl: string }[] {
 	return Object.entries(networks).flatMap(([name, node]) => {
 		const url = node.rpcUrl ?? rpcUrl;
@@ -84,7 +86,7 @@ function nodesOf({ networks, rpcUrl }: X402Config): readonly { readonly network:
 	});
 }
 
-/** Each network that has a receiver and a node. */
+/** Returns each network that has a receiver and a node. */
 export function chainsOf(config: X402Config, timers: Timers): PaymentChain[] {
 	const solana = solanaChainOf(config, timers);
 	return [...evmChainsOf(config, timers), ...(solana === null ? [] : [solana])];
@@ -104,7 +106,7 @@ function solanaChainOf({ solana, rpcTimeoutMs: timeoutMs }: X402Config, timers: 
 	return new SolanaChain(solanaNamed(network), payTo, new JsonRpc({ url, timeoutMs, timers }), commitment);
 }
 
-/** A settlement waits for its block so much shorter than we wait for the settlement: its hash comes in time. */
+/** Part of the settlement's timeout after which its wait for a block ends, so that its hash arrives in time. */
 const CONFIRMATION_PART = 0.8;
 
 const NO_FACILITATOR: Facilitator = {
@@ -128,12 +130,12 @@ function facilitatorOf(config: X402Config, timeoutMs: number, parts: Omit<Create
 }
 
 /**
- * How what top-ups need is found. `wrong`: a setting is at fault; `other-chain`: the node, or the token there, is another
- * one than is configured; `incomplete`: something is lacking; `not-now`: it may pass.
+ * The result of a check. `wrong`: a setting is at fault; `other-chain`: the node or its token differs from the
+ * configured one; `incomplete`: something is missing; `not-now`: the condition may pass.
  */
 export type TopUpsCheck = { readonly text: string } & (
 	| { readonly state: "well" }
-	/** `mend`: the line that mends it. */
+	/** `mend` is the line that repairs it. */
 	| { readonly state: "not-now" | "incomplete" | "other-chain" | "wrong"; readonly mend: string }
 );
 
@@ -146,7 +148,7 @@ const MEND = {
 	key: "TURNPIKE_X402_KEY: 0x and 64 hex digits",
 } as const;
 
-/** What is amiss with the configuration of top-ups, one entry a network; empty without a receiver. Never rejects. */
+/** Returns the problems of the top-up configuration, one entry per network; empty without a receiver. Never rejects. */
 export async function checkTopUps(config: X402Config): Promise<TopUpsCheck[]> {
 	return [...(await checkEvm(config)), ...(await checkSolana(config))];
 }
@@ -229,14 +231,14 @@ async function checkSolana(config: X402Config): Promise<TopUpsCheck[]> {
 	}
 }
 
-/** What a node that cannot be asked, or serves another chain, means. */
+/** Describes a node that cannot be reached, or that serves another chain. */
 function notReadable(error: unknown, setting: string): TopUpsCheck {
 	const text = `x402: ${(error as Error).message}`;
 	if (error instanceof WrongChain) return { state: "other-chain", text, mend: `${setting}: a node of the configured network` };
 	return { state: "not-now", text, mend: `start that node, or set ${setting} to one that runs` };
 }
 
-/** null where the address that pays the fees has something to pay with. */
+/** Returns null where the address that pays the fees has a balance for them. */
 async function feesOf(chain: TokenChain, key: string): Promise<TopUpsCheck | null> {
 	const address = await addressOfPrivateKey(key);
 	if (address === null) return { state: "wrong", text: "x402.facilitator.key: is no private key", mend: MEND.key };

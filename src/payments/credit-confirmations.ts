@@ -24,12 +24,13 @@ const WATCHED_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Credits whose block is not safe yet. Where the chain takes the transfer back, what was signed is sent again:
- * the receiver gets what was credited. Lives in memory: what a server that ends did not see is told by reconcile.
+ * Watches credits whose block is not safe yet. Where the chain reverts the transfer, the signed payment is sent
+ * again, so that the receiver gets what was credited. The list is in memory: `reconcile` reports what an ended server
+ * did not see.
  */
 export class CreditConfirmations {
 	readonly #deps: CreditConfirmationsDeps;
-	/** By id; the oldest first. */
+	/** Watched credits by id, oldest first. */
 	readonly #watched = new Map<string, Watched>();
 
 	constructor(deps: CreditConfirmationsDeps) {
@@ -43,7 +44,7 @@ export class CreditConfirmations {
 		this.#watched.set(topUp.id, { topUp, chain, until: now + WATCHED_MS, lookAt: now + LOOK_EVERY_MS });
 	}
 
-	/** Looks at those that it is time for; `all`: at each. */
+	/** Checks the credits that are due; with `all`, every one. */
 	async look(all = false): Promise<void> {
 		const now = this.#deps.clock.monotonicMs();
 		for (const [id, watched] of this.#watched) {

@@ -1,9 +1,9 @@
-/** What every request to a chain's node or to a facilitator has in common: both are servers of somebody else. */
+/** The rules for every request to a chain's node or a facilitator: both are servers of others. */
 
-/** No redirect is followed: what is sent (payments, tokens) is for the configured address alone. */
+/** No redirect is followed, because payments and tokens are meant for the configured address alone. */
 export const NOT_REDIRECTED = { redirect: "manual" } as const;
 
-/** The body's text; null where it is longer than `maxBytes`, of which no more is read then. */
+/** Reads the body's text; null where it is longer than `maxBytes`: no more is read then. */
 export async function limitedText(response: Response, maxBytes: number): Promise<string | null> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;

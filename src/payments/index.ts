@@ -1,6 +1,6 @@
 /**
- * Top-ups of wallets over x402. Promises: an offer is made from the configuration alone; a payment is credited once, by
- * what the chain's logs prove and nothing else; as long as it may still settle nobody is told that it failed.
+ * Top-ups of wallets over x402. Guarantees: an offer is made from the configuration alone. A payment is credited
+ * once, only by what the chain's logs prove. As long as a payment may still settle, no answer says that it failed.
  */
 export { type CreatedTopUps, checkTopUps, createTopUps, type TopUpsCheck } from "./create-top-ups.ts";
 export type * from "./port.ts";

@@ -1,16 +1,16 @@
 import type { SOLANA_NETWORKS, X402_NETWORKS, X402Config } from "../config/index.ts";
 
-/** A chain of the Ethereum family with the token that wallets pay in. */
+/** An EVM chain with the token that wallets pay in. */
 export interface EvmNetwork {
 	readonly kind: "evm";
-	/** As the configuration and version 1 of x402 write it. */
+	/** The name in the configuration and in version 1 of x402. */
 	readonly name: (typeof X402_NETWORKS)[number];
 	/** CAIP-2. */
 	readonly id: string;
 	readonly chainId: number;
 	/** USDC, in its checksummed form. */
 	readonly asset: string;
-	/** Of the token's EIP-712 domain: they differ from chain to chain. */
+	/** Name in the token's EIP-712 domain, which differs between chains. */
 	readonly tokenName: string;
 	readonly tokenVersion: string;
 }
@@ -18,9 +18,9 @@ export interface EvmNetwork {
 /** A cluster of Solana with the token that wallets pay in. */
 export interface SolanaNetwork {
 	readonly kind: "solana";
-	/** As the configuration and version 1 of x402 write it. */
+	/** The name in the configuration and in version 1 of x402. */
 	readonly name: (typeof SOLANA_NETWORKS)[number];
-	/** CAIP-2: behind the colon stands the begin of the hash of the cluster's first block. */
+	/** CAIP-2: the beginning of the hash of the cluster's first block follows the colon. */
 	readonly id: string;
 	/** The mint of USDC. */
 	readonly asset: string;
@@ -28,7 +28,7 @@ export interface SolanaNetwork {
 
 export type KnownNetwork = EvmNetwork | SolanaNetwork;
 
-/** A network that wallets may pay on, and who receives the money there. */
+/** A network that wallets may pay on, and its receiver. */
 export interface PaymentNetwork {
 	readonly network: KnownNetwork;
 	readonly payTo: string;
@@ -36,7 +36,7 @@ export interface PaymentNetwork {
 
 export const TOKEN_DECIMALS = 6;
 export const UNITS_PER_USD = 10 ** TOKEN_DECIMALS;
-/** How long a payer has to send what was signed, seconds. */
+/** How long a payer has to send the signed payment, in seconds. */
 export const MAX_TIMEOUT_SECONDS = 300;
 
 const NETWORKS: readonly EvmNetwork[] = [
@@ -75,17 +75,17 @@ const SOLANA: readonly SolanaNetwork[] = [
 	},
 ];
 
-/** CAIP-2 of the names that version 1 of x402 has for networks. */
+/** CAIP-2 ids by the network names of x402 version 1. */
 export const IDS_OF_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
 	[...NETWORKS, ...SOLANA].map(({ name, id }) => [name, id]),
 );
 
-/** The network of a configured name. */
+/** Returns the network of a configured name. */
 export function networkNamed(name: string): EvmNetwork {
 	return found(NETWORKS, name);
 }
 
-/** The cluster of a configured name. */
+/** Returns the cluster of a configured name. */
 export function solanaNamed(name: string): SolanaNetwork {
 	return found(SOLANA, name);
 }
@@ -96,7 +96,7 @@ function found<T extends KnownNetwork>(networks: readonly T[], name: string): T 
 	return network;
 }
 
-/** Where wallets may pay: the networks that have a receiver. */
+/** Returns the networks that have a receiver, where wallets may pay. */
 export function paymentNetworks({
 	payTo,
 	networks,
@@ -109,8 +109,8 @@ export function paymentNetworks({
 }
 
 /**
- * Under what the account of a payer is known. A wallet signs in for all EVM chains as one of Base: what it pays on any
- * of them is under that name.
+ * Returns the identity of a payer's account. A wallet signs in for all EVM chains with its Base identity: its
+ * payments on any of them count there.
  */
 export function identityOf(payer: string): string {
 	return payer.startsWith("0x") ? `eip155:8453:${payer}` : `solana:${payer}`;

@@ -10,14 +10,14 @@ import type {
 	TopUpLimits,
 } from "./port.ts";
 
-/** What is offered to wallets, from the configuration alone; on Solana also from what the facilitator once said. */
+/** Makes offers to wallets from the configuration alone; on Solana also from the facilitator's last fee payer. */
 export class ConfiguredOffers implements Offers {
 	readonly limits: TopUpLimits;
 	readonly chains: readonly string[];
 	readonly #places: readonly PaymentNetwork[];
 	readonly #feePayer: () => string | null;
 
-	/** `feePayer`: who pays the fees on Solana; null while nobody knows. */
+	/** @param feePayer returns the payer of fees on Solana; null while unknown */
 	constructor(config: X402Config, feePayer: () => string | null) {
 		this.limits = {
 			minimumUsd: config.minimumTopUpUsd,
@@ -57,7 +57,10 @@ export class ConfiguredOffers implements Offers {
 		return { x402Version: 1, error, accepts };
 	}
 
-	/** Nobody can sign for Solana who is not told who pays the fee: where others are offered, it is left out until then. */
+	/**
+	 * Returns the offers. Nobody can sign for Solana without knowing the fee payer: while it is unknown, Solana is left
+	 * out if other networks are offered.
+	 */
 	#offered(units: number): { readonly name: string; readonly requirements: PaymentRequirements }[] {
 		const feePayer = this.#places.some(({ network }) => network.kind === "solana") ? this.#feePayer() : null;
 		const told = this.#places.filter(({ network }) => network.kind === "evm" || feePayer !== null);
@@ -75,7 +78,7 @@ export class ConfiguredOffers implements Offers {
 	}
 }
 
-/** One way to pay: so many base units, or more. `feePayer` is told on Solana, where it is known. */
+/** Returns one way to pay this many base units, or more. Solana includes `feePayer` once it is known. */
 export function requirementsOf({ network, payTo }: PaymentNetwork, units: number, feePayer: string | null): PaymentRequirements {
 	return {
 		scheme: "exact",

@@ -1,4 +1,4 @@
-/** A payment as it is read from a header: of any dialect, not yet checked against what is offered. */
+/** A payment as decoded from a header: of any dialect, not yet checked against the offer. */
 import { isRecord } from "../schema/is-record.ts";
 import { IDS_OF_NAMES } from "./networks.ts";
 import { readTransfer, UnfitTransaction } from "./solana/transfer.ts";
@@ -15,7 +15,7 @@ export interface Authorization {
 	readonly nonce: string;
 }
 
-/** A transfer that a contract executes for whoever shows the signature: EVM chains. */
+/** A transfer that a contract executes for anyone who presents the signature: EVM chains. */
 export interface SignedAuthorization {
 	readonly kind: "authorization";
 	readonly authorization: Authorization;
@@ -23,10 +23,10 @@ export interface SignedAuthorization {
 	readonly signature: string;
 }
 
-/** A transaction that waits for the signature of who pays its fee alone: Solana. */
+/** A transaction that lacks only the fee payer's signature: Solana. */
 export interface SignedTransaction {
 	readonly kind: "transaction";
-	/** Base64, in its wire form, the place of the fee payer's signature empty. */
+	/** Base64 in wire form; the fee payer's signature is empty. */
 	readonly transaction: string;
 }
 
@@ -36,25 +36,25 @@ export interface DecodedPayment {
 	readonly scheme: string;
 	/** CAIP-2. */
 	readonly network: string;
-	/** What the payer says it accepted; null in the dialects that do not say it. Lower case on EVM chains. */
+	/** The asset that the payer accepted; null in dialects without it. Lower case on EVM chains. */
 	readonly asset: string | null;
 	readonly payTo: string | null;
 	readonly amount: string | null;
 	readonly signed: Signed;
-	/** Who pays, as its chain writes it: lower case on EVM chains. */
+	/** The payer's address in the form of its chain: lower case on EVM chains. */
 	readonly payer: string;
-	/** Base units that are signed, decimal text. */
+	/** Signed base units, as decimal text. */
 	readonly units: string;
-	/** What the chain takes once: of an authorization its nonce, of a transaction the SHA-256 of what is signed. */
+	/** What the chain accepts once: the nonce of an authorization, the SHA-256 of a transaction's signed message. */
 	readonly nonce: string;
 }
 
-/** What cannot be read as a payment. The message may go to the caller. */
+/** Thrown for anything that cannot be read as a payment. The message may go to the caller. */
 export class MalformedPayment extends Error {
 	override readonly name = "MalformedPayment";
 }
 
-/** Longest header that is looked at; with a contract's signature one has some 2 KB. */
+/** Longest header that is read; one with a contract's signature has some 2 KB. */
 const MAX_HEADER = 12_288;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -91,14 +91,14 @@ export function decodePayment(header: string): DecodedPayment {
 	};
 }
 
-/** What a payment's row keeps of it: the same text for the same payment. */
+/** Returns the text that a payment's row stores: the same for the same payment. */
 export function proofOf(signed: Signed): string {
 	if (signed.kind === "transaction") return JSON.stringify({ transaction: signed.transaction });
 	const { authorization, signature } = signed;
 	return JSON.stringify({ authorization, signature });
 }
 
-/** What `proofOf` wrote down. */
+/** Parses the text that `proofOf` returned. */
 export function signedOf(proof: string): Signed {
 	const kept = JSON.parse(proof) as Omit<SignedTransaction, "kind"> | Omit<SignedAuthorization, "kind">;
 	return "transaction" in kept ? { kind: "transaction", ...kept } : { kind: "authorization", ...kept };
@@ -127,14 +127,14 @@ function transactionOf(value: unknown): SignedPart {
 	}
 }
 
-/** As its chain writes it: lower case on EVM chains. */
+/** Returns an address in the form of its chain: lower case on EVM chains. */
 function addressOn(network: string, value: unknown, path: string): string {
 	return network.startsWith(SOLANA)
 		? matching(value, SOLANA_ADDRESS, path, "an address")
 		: matching(value, ADDRESS, path, "an address").toLowerCase();
 }
 
-/** A key's signature with 27 or 28 at its end, as the token takes it: some wallets write 0 or 1. */
+/** Returns a key's signature with 27 or 28 at its end, as the token expects it: some wallets write 0 or 1. */
 function withMark(signature: string): string {
 	const mark = Number.parseInt(signature.slice(-2), 16);
 	return signature.length === 132 && mark <= 1 ? `${signature.slice(0, -2)}${(mark + 27).toString(16)}` : signature;
@@ -158,7 +158,7 @@ function matching(value: unknown, pattern: RegExp, path: string, expected: strin
 	throw new MalformedPayment(`${path}: expected ${expected}`);
 }
 
-/** Without leading zeros: the same number is the same text. */
+/** Returns a number without leading zeros, so that equal numbers have equal text. */
 function whole(value: unknown, path: string): string {
 	return BigInt(matching(value, WHOLE, path, "a whole number as text")).toString();
 }

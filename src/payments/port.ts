@@ -1,6 +1,6 @@
 /**
- * Top-ups as the rest of the gateway sees them: what is offered, what a payment comes to, what a wallet's history says.
- * The wire: https://github.com/coinbase/x402 (specs, version 2); our own rules: docs/wallets.md.
+ * Top-ups as other modules use them: offers, the outcomes of payments, and a wallet's history. The wire:
+ * https://github.com/coinbase/x402 (specs, version 2); our own rules: docs/wallets.md.
  */
 import type { Nano } from "../ledger/nano.ts";
 
@@ -9,7 +9,7 @@ export interface PaymentRequirements {
 	readonly scheme: "exact";
 	/** CAIP-2, such as `eip155:8453`. */
 	readonly network: string;
-	/** Base units of the token, decimal text: the least that may be signed. */
+	/** Least amount that may be signed: base units of the token, as decimal text. */
 	readonly amount: string;
 	readonly asset: string;
 	readonly payTo: string;
@@ -17,7 +17,7 @@ export interface PaymentRequirements {
 	readonly extra: Readonly<Record<string, string>>;
 }
 
-/** What is paid for. ASCII only: clients read it through `atob`. */
+/** The resource that is paid for. ASCII only, since clients read it through `atob`. */
 export interface PaidResource {
 	readonly url: string;
 	readonly description: string;
@@ -33,7 +33,7 @@ export interface PaymentRequired {
 	readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** One way to pay as clients of version 1 read it. */
+/** One way to pay, in the form of x402 version 1. */
 export interface PaymentRequirementsV1 {
 	readonly scheme: "exact";
 	/** A name, such as `base`. */
@@ -54,11 +54,11 @@ export interface PaymentRequiredV1 {
 	readonly accepts: readonly PaymentRequirementsV1[];
 }
 
-/** What an offer is made for. */
+/** The request for which an offer is made. */
 export interface OfferRequest {
 	readonly resource: PaidResource;
 	readonly error?: string;
-	/** What is to be paid at least; left out: the least top-up. */
+	/** Least amount to pay; left out: the least top-up. */
 	readonly amountUsd?: number;
 	readonly extensions?: Readonly<Record<string, unknown>>;
 }
@@ -70,7 +70,7 @@ export interface TopUpLimits {
 	readonly maximumUsd: number;
 }
 
-/** Where the instructions of a 402 send the money. */
+/** The address to which the instructions of a 402 send the money. */
 export interface Receiver {
 	readonly payTo: string;
 	readonly asset: string;
@@ -78,12 +78,15 @@ export interface Receiver {
 	readonly network: string;
 }
 
-/** Offers are made while chain or facilitator are down: from the configuration, and on Solana from what was once heard. */
+/**
+ * Makes offers even while chain or facilitator are down: from the configuration, and on Solana from the facilitator's
+ * last answer.
+ */
 export interface Offers {
 	readonly limits: TopUpLimits;
 	/** Short names of the chains, such as `base`. */
 	readonly chains: readonly string[];
-	/** On the chain of the wallet, where payments are taken there, else on the first one. */
+	/** Returns the receiver on the wallet's chain where payments are accepted there, else on the first chain. */
 	receiverFor(identity: string): Receiver;
 	/** Throws `RangeError` for an amount outside the limits. */
 	v2(request: OfferRequest): PaymentRequired;
@@ -104,25 +107,25 @@ export interface PaymentResponse {
 	readonly network: string;
 }
 
-/** A payment that the chain proved, and the books hold. */
+/** A payment that the chain has proved and the books contain. */
 export interface CreditedPayment {
 	/** `payment_...` */
 	readonly paymentId: string;
-	/** As its chain writes it: lower case on EVM chains. */
+	/** In the form of its chain: lower case on EVM chains. */
 	readonly walletAddress: string;
-	/** Under what the wallet's account is known: `eip155:8453:0x...` or `solana:...`. */
+	/** Identity of the wallet's account: `eip155:8453:0x...` or `solana:...`. */
 	readonly identity: string;
 	readonly accountId: string;
 	readonly amount: Nano;
-	/** Balance right after the credit: the same in each repeat. */
+	/** Balance right after the credit; repeats report the same. */
 	readonly newBalance: Nano;
 }
 
-/** What became of a payment. */
+/** The outcome of a payment. */
 export type TopUpOutcome =
 	/**
-	 * 200. `first`: this very call made the payment; a repeat, a call that waited for another one, and one whose payment
-	 * was credited without it never is, and must not be served anything but the answer.
+	 * 200. `first` is true where this very call made the payment. It is false for a repeat, a call that waited for
+	 * another one, and a payment that was credited without this call: these must be served only the answer.
 	 */
 	| {
 			readonly kind: "credited";
@@ -130,7 +133,10 @@ export type TopUpOutcome =
 			readonly payment: CreditedPayment;
 			readonly response: PaymentResponse;
 	  }
-	/** 400, 403 for a wallet that is disabled: nothing was sent, no token can move by us. `response` where the facilitator refused. */
+	/**
+	 * 400, or 403 for a disabled wallet: nothing was sent, and we can move no token. `response` is set where the
+	 * facilitator refused.
+	 */
 	| {
 			readonly kind: "refused";
 			readonly code: "X402_INVALID_PAYMENT" | "PAYMENT_VERIFICATION_FAILED" | "API_ACCESS_DISABLED";
@@ -138,38 +144,38 @@ export type TopUpOutcome =
 			readonly message: string;
 			readonly response: PaymentResponse | null;
 	  }
-	/** 402 with a new offer: it ended, and no token came to the receiver by it. */
+	/** 402 with a new offer: the payment has ended, and brought no token to the receiver. */
 	| { readonly kind: "ended"; readonly reason: string; readonly message: string; readonly response: PaymentResponse }
-	/** 503 X402_SETTLEMENT_PENDING: not known yet; the same header is to be sent again. */
+	/** 503 X402_SETTLEMENT_PENDING: the outcome is unknown; the client must send the same header again. */
 	| {
 			readonly kind: "pending";
 			readonly transaction: string | null;
 			readonly message: string;
 			readonly retryAfterSeconds: number;
 	  }
-	/** 503 X402_FACILITATOR_UNAVAILABLE: nothing was sent; the same header is to be sent again. */
+	/** 503 X402_FACILITATOR_UNAVAILABLE: nothing was sent; the client must send the same header again. */
 	| { readonly kind: "unavailable"; readonly message: string; readonly retryAfterSeconds: number };
 
-/** The receiver is configured; without one there is no such object, and a top-up is 503 X402_NOT_CONFIGURED. */
+/** Takes payments. It exists only where a receiver is configured; otherwise a top-up is 503 X402_NOT_CONFIGURED. */
 export interface TopUpService {
 	readonly offers: Offers;
-	/** Whether a paid route takes a payment header. */
+	/** True where a paid route accepts a payment header. */
 	readonly payOnRoutes: boolean;
-	/** The value of the payment headers of a request; null where it has none. Throws `RangeError` where two differ. */
+	/** Returns the value of a request's payment headers; null where it has none. Throws `RangeError` where two differ. */
 	paymentOf(headers: Headers): string | null;
-	/** Takes a payment: never rejects but where the store cannot be asked (`StoreUnavailableError`). */
+	/** Takes a payment. Rejects only where the store cannot be reached (`StoreUnavailableError`). */
 	topUp(header: string): Promise<TopUpOutcome>;
 }
 
-/** What a wallet's history is made of; more kinds may come. */
+/** Kinds of entries in a wallet's history; more may be added. */
 export type WalletEntryType = "TOP_UP" | "CHARGE" | "REFUND" | "CREDIT" | "DEBIT";
 
-/** One line of a wallet's history, in USD alone: diem of a linked account has its own statement. */
+/** One entry of a wallet's history, in USD only: diem of a linked account has its own statement. */
 export interface WalletEntry {
-	/** `ledger_` and a ULID; the same for good. */
+	/** `ledger_` and a ULID; it never changes. */
 	readonly id: string;
 	readonly type: WalletEntryType;
-	/** Nano-USD; negative where money left. */
+	/** Nano-USD; negative for outgoing money. */
 	readonly amount: number;
 	readonly balanceAfter: Nano;
 	/** Unix milliseconds. */

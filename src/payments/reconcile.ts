@@ -5,40 +5,41 @@ import type { PaymentChain } from "./chain/payment-chain.ts";
 import { chainsOf } from "./create-top-ups.ts";
 import { signedOf } from "./payment.ts";
 
-/** A payment whose row and whose chain say different things, or whose chain cannot say. */
+/** A payment whose row and chain disagree, or whose chain gives no answer. */
 export interface Discrepancy {
 	readonly paymentId: string;
 	readonly network: string;
 	readonly payer: string;
-	/** What the books say. */
+	/** State in the books. */
 	readonly state: TopUp["state"];
-	/** What the chain says, in words. */
+	/** What the chain shows, in words. */
 	readonly finding: string;
 	readonly transaction: string | null;
 }
 
 export interface ReconcileReport {
-	/** Payments of each state that were held against the chain. */
+	/** Payments of each state that were compared with the chain. */
 	readonly checked: Readonly<Record<TopUp["state"], number>>;
-	/** Base units of the token that are credited, by network. */
+	/** Credited base units of the token, by network. */
 	readonly credited: Readonly<Record<string, number>>;
 	readonly discrepancies: readonly Discrepancy[];
 }
 
-/** Rows, as the store gives them: in pages, and one as it stands now. */
+/** Reads rows from the store: in pages, and the current version of one. */
 export interface TopUpRows {
 	list(page: { readonly after: string; readonly limit: number }): Promise<readonly TopUp[]>;
 	find(key: TopUpKey): Promise<TopUp | null>;
 }
 
 const PAGE = 200;
-/** What a server beside this program is at is looked at again so often, and so many times. */
+/** Payments that a running server is settling are read again at this interval, a limited number of times. */
 const LOOK_AGAIN_MS = 250;
 const LOOKS = 40;
 
 /**
- * Holds every payment against the chain, and changes nothing: a credited one must have its transfer, a failed one must
- * have none. What differs is read once more, and waited for while a server is at it. Throws `ChainUnavailable` where a chain does not answer, `WrongChain` where it is another one.
+ * Compares every payment with the chain, and changes nothing. A credited one must have its transfer, a failed one
+ * must have none. A difference is read once more, and waited for while a server settles that payment. Throws
+ * `ChainUnavailable` where a chain does not answer, `WrongChain` where it is another one.
  */
 export async function reconcile(config: X402Config, rows: TopUpRows, timers: Timers): Promise<ReconcileReport> {
 	const chains = new Map(chainsOf(config, timers).map((chain) => [chain.network.id, chain]));
@@ -61,7 +62,7 @@ export async function reconcile(config: X402Config, rows: TopUpRows, timers: Tim
 	}
 }
 
-/** The row as it stood when it was found to differ for good, or not to. */
+/** Returns the finding and the row at the time when the difference, or its absence, was final. */
 async function settledFinding(
 	listed: TopUp,
 	chain: PaymentChain | undefined,
@@ -81,13 +82,13 @@ async function settledFinding(
 	return { row, finding };
 }
 
-/** null where books and chain agree. */
+/** Returns null where books and chain agree. */
 async function findingOf(row: TopUp, chain: PaymentChain | undefined): Promise<string | null> {
 	if (chain === undefined) return "its network has no node in the configuration";
 	const use = await chain.use(signedOf(row.proof), row.transaction, row.fromBlock);
 	if (row.state === "credited") {
 		if (use.kind !== "transferred") return `the chain shows no transfer for it (${use.kind})`;
-		// Also by another transaction than the one that was booked: the chain took that back, and it was sent again.
+		// Another transaction than the recorded one is fine too: the chain reverted that, and the payment was sent again.
 		return null;
 	}
 	if (use.kind === "transferred") return `the chain shows a transfer that is not credited: ${use.transfer.transaction}`;

@@ -16,19 +16,19 @@ export interface SettlementDeps {
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
-	/** How long one call may take until its end is not known. */
+	/** How long one call may take before it returns with an unknown end. */
 	readonly patienceMs: number;
-	/** How long a payment waits for the next look of the sweep, at least. */
+	/** Least time until the sweep checks a payment again. */
 	readonly sweepEveryMs: number;
-	/** Hears of each credit, while the chain may still take its transfer back. */
+	/** Called for each credit, while the chain may still revert its transfer. */
 	readonly onCredit: (topUp: TopUp, chain: PaymentChain) => void;
 }
 
 const MAX_LOOK_IN_MS = 300_000;
 
 /**
- * Takes one payment from its row to its end. Only the chain's logs credit it; it fails only when no token can come by
- * it any more; everything else leaves it open, and sending what was signed again is safe: it lands once at most.
+ * Takes one payment from its row to its end. Only the chain's logs credit it. It fails only when it can move no token
+ * any more; otherwise it stays open. Sending it again is safe: the chain executes it at most once.
  */
 export class Settlement {
 	readonly #deps: SettlementDeps;
@@ -37,14 +37,14 @@ export class Settlement {
 		this.#deps = deps;
 	}
 
-	/** How long a node holds a payment. */
+	/** How long a node owns a payment. */
 	get termMs(): number {
 		return this.#deps.patienceMs * 2 + 10_000;
 	}
 
 	/**
-	 * Settles a payment that this node has taken, and lets go of it. `begun`: nothing was sent for it before. Returns its
-	 * row: open where its end is not known. Rejects where the store cannot be asked.
+	 * Settles a payment that this node owns, and releases it. `begun` is true where nothing was sent for it before.
+	 * Returns its row, which stays open where the end is unknown. Rejects where the store cannot be reached.
 	 */
 	async settle(topUp: TopUp, payment: SignedPayment, chain: PaymentChain, begun: boolean): Promise<TopUp> {
 		const deadline = this.#deps.clock.monotonicMs() + this.#deps.patienceMs;
@@ -71,7 +71,7 @@ export class Settlement {
 		}
 	}
 
-	/** Asks the chain once, and books what it proves. `use` is null where the chain cannot be asked. */
+	/** Calls the chain once, and records what it proves. `use` is null where the chain is unreachable. */
 	async look(topUp: TopUp, chain: PaymentChain): Promise<{ readonly row: TopUp; readonly use: PaymentUse | null }> {
 		try {
 			await chain.check();
@@ -84,7 +84,7 @@ export class Settlement {
 		}
 	}
 
-	/** Looks after a payment that nobody is at, without sending anything. */
+	/** Checks a payment that nobody is settling, without sending anything. */
 	async sweep(topUp: TopUp, chain: PaymentChain): Promise<TopUp> {
 		const { row } = await this.look(topUp, chain);
 		await this.#letGo(row);
@@ -119,7 +119,7 @@ export class Settlement {
 		return this.#deps.store.admin("failTopUp", { id: topUp.id, reason });
 	}
 
-	/** What is sent for it may still find its block. */
+	/** Returns true where a sent transaction may still get into a block. */
 	async #waits({ transaction }: TopUp, chain: PaymentChain): Promise<boolean> {
 		try {
 			return transaction !== null && (await chain.isWaiting(transaction));
@@ -129,7 +129,7 @@ export class Settlement {
 		}
 	}
 
-	/** null where the facilitator's answer did not come: something may have been sent. */
+	/** Sends the payment; null where the facilitator did not answer: something may have been sent. */
 	async #send(topUp: TopUp, payment: SignedPayment): Promise<Settled | null> {
 		const { store, facilitator, log } = this.#deps;
 		const note = { id: topUp.id, settler: store.node.id, state: "settling" } as const;
@@ -148,7 +148,7 @@ export class Settlement {
 		}
 	}
 
-	/** Looks until the payment has ended, or the deadline is there; once at least. */
+	/** Checks the payment at least once, until it has ended or the deadline has passed. */
 	async #await(topUp: TopUp, chain: PaymentChain, deadline: number): Promise<TopUp> {
 		const { clock, timers } = this.#deps;
 		let known = topUp;
@@ -161,7 +161,7 @@ export class Settlement {
 		}
 	}
 
-	/** The older a payment is, the seldomer it is looked at. */
+	/** Releases the payment. The older it is, the later its next check. */
 	async #letGo(topUp: TopUp): Promise<void> {
 		const { store, clock, sweepEveryMs } = this.#deps;
 		const ageMs = Math.max(0, clock.wallMs() - topUp.createdAtMs);

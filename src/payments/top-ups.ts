@@ -22,20 +22,20 @@ import type { FeePayer } from "./solana/fee-payer.ts";
 
 export interface TopUpsDeps {
 	readonly config: X402Config;
-	/** timeouts.facilitatorMs */
+	/** Configured as `timeouts.facilitatorMs`. */
 	readonly facilitatorMs: number;
 	readonly store: Pick<StorePort, "admin" | "node" | "shared">;
 	readonly facilitator: Facilitator;
-	/** Who pays the fees on Solana; null where nobody can pay there. */
+	/** The fee payer on Solana; null where nobody can pay there. */
 	readonly feePayer: FeePayer | null;
-	/** By CAIP-2; a network without a node is not there. */
+	/** Chains by CAIP-2 id; a network without a node is missing. */
 	readonly chains: ReadonlyMap<string, PaymentChain>;
 	readonly clock: Clock;
 	readonly timers: Timers;
 	readonly log: Log;
 }
 
-/** A payment that this service could take, in the one shape that all dialects come to. */
+/** A payment that this service can accept, in the shape common to all dialects. */
 interface Offered {
 	readonly payment: SignedPayment;
 	readonly units: string;
@@ -55,7 +55,7 @@ export class TopUps implements TopUpService {
 	readonly #deps: TopUpsDeps;
 	readonly #places: ReadonlyMap<string, PaymentNetwork>;
 	readonly #settlement: Settlement;
-	/** Payments that this node is at, by id and what was signed: the same header waits for the first. */
+	/** Payments that this node is settling, by id and signed data: a repeat of the header waits for the first. */
 	readonly #running = new Map<string, Promise<TopUpOutcome>>();
 	#stopRetries: () => void = () => {};
 	#sweeping: Promise<void> | null = null;
@@ -72,7 +72,7 @@ export class TopUps implements TopUpService {
 		this.#settlement = new Settlement({ ...deps, sweepEveryMs, patienceMs: facilitatorMs, onCredit });
 	}
 
-	/** Looks after what a server before this one left open, then again and again; asks each chain who it is. */
+	/** Checks payments that an earlier server left open, then repeats this; checks the identity of each chain. */
 	start(): void {
 		const { timers, config, log, feePayer } = this.#deps;
 		const names = [...this.#places.values()].map(({ network }) => network.name);
@@ -120,7 +120,7 @@ export class TopUps implements TopUpService {
 		return outcome;
 	}
 
-	/** Looks at open payments that it is time for. `atStart`: at all that this node was at when it ended. */
+	/** Checks open payments that are due. `atStart`: all that this node owned when it ended. */
 	sweep(atStart = false): Promise<void> {
 		this.#sweeping ??= this.#sweep(atStart)
 			.then(() => this.credits.look())
@@ -161,7 +161,7 @@ export class TopUps implements TopUpService {
 		};
 	}
 
-	/** A payment that is known goes to its state at once, whatever the checks of a new one would say. */
+	/** Takes a payment. A known one goes to its state at once, whatever the checks of a new one would say. */
 	async #take(decoded: DecodedPayment, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock } = this.#deps;
 		const found = await store.admin("findTopUp", offered.key);
@@ -170,9 +170,9 @@ export class TopUps implements TopUpService {
 		const fault = await checkTerms(decoded, { network, payTo, limits: this.offers.limits, nowMs: clock.wallMs() });
 		if (fault !== null && !isExpired(fault)) return fault;
 		try {
-			// Late for us, but somebody may have executed it in time: its money is with the receiver then.
+			// It is too late for us, but another party may have executed it in time: the receiver then has its money.
 			if (fault !== null) {
-				// Asked first: what the node shows afterwards has all blocks that could take it.
+				// This is read first: what the node shows afterwards has all blocks that could accept the payment.
 				const isBehind = await this.#isBehindEnd(offered);
 				if (!(await this.#hasArrived(offered))) return isBehind ? UNPROVEN : fault;
 			}
@@ -213,7 +213,7 @@ export class TopUps implements TopUpService {
 		const verdict = term === null ? TOO_LATE : await facilitator.verify(payment);
 		const units = Number(offered.units);
 		const isClaimed = !verdict.valid && term !== null && (await mayBeUsed(verdict.reason, chain, key.payer, units));
-		// Whatever the facilitator says: where the chain has taken what was signed, it knows what for.
+		// Whatever the facilitator says: where the chain has used the payment, it knows for what.
 		const isLooked = !verdict.valid && (isSigned !== null || isClaimed);
 		const seen = isLooked ? await chain.use(signed, null, term?.searchFrom ?? null) : null;
 		const use = seen?.kind === "unused" ? null : seen;
@@ -227,7 +227,7 @@ export class TopUps implements TopUpService {
 		}
 		if (use?.kind === "elsewhere") return this.#endedBefore(offered, use.transaction);
 		const fresh = use === null && !isClaimed && term !== null && !(await chain.wasSent(signed, term));
-		// What the chain took already is credited, whoever signed it.
+		// A payment that the chain already used is credited, whoever signed it.
 		if (use === null && (await store.admin("isWalletDisabled", { identity: identityOf(key.payer) }))) return DISABLED;
 		const before = (use === null ? term?.fromBlock : term?.earliestBlock) ?? 0;
 		const payerUnits = use === null && !isClaimed ? { payerUnits: await chain.balanceOf(key.payer) } : {};
@@ -253,7 +253,7 @@ export class TopUps implements TopUpService {
 		return this.#outcomeOf(await settlement.settle(turn.topUp, payment, chain, fresh), fresh);
 	}
 
-	/** The row of a payment that came before: by a retry, another node, or the sweep. */
+	/** Handles a row that exists already: from a retry, another node, or the sweep. */
 	async #known(found: TopUp, offered: Offered): Promise<TopUpOutcome> {
 		const { store, clock, timers, chains, facilitatorMs } = this.#deps;
 		if (found.proof !== offered.proof)
@@ -271,7 +271,7 @@ export class TopUps implements TopUpService {
 		}
 	}
 
-	/** A payment may become valid within the next seconds: the chain takes it only then. */
+	/** Waits until a payment becomes valid, where that is within seconds: the chain accepts it only then. */
 	async #untilValid({ signed }: DecodedPayment): Promise<void> {
 		if (signed.kind !== "authorization") return;
 		const { authorization } = signed;
@@ -316,10 +316,10 @@ export class TopUps implements TopUpService {
 
 const ENDED = "this payment ended without a transfer to the receiver, and was not credited: sign a new one";
 const PENDING = "the payment is not known to be settled yet: retry the same header, and do not pay again";
-/** Our node is behind the end of a payment that nobody has shown us before. */
+/** Our node is behind the end of a payment that is presented for the first time. */
 const UNPROVEN: TopUpOutcome = { kind: "pending", transaction: null, message: PENDING, retryAfterSeconds: RETRY_SECONDS };
 const UNAVAILABLE = "payments cannot be settled now, and nothing was sent: retry the same header";
-/** Whose calls are refused is not let pay for them. */
+/** A wallet whose calls are refused must not pay for them. */
 const DISABLED: TopUpOutcome = {
 	kind: "refused",
 	code: "API_ACCESS_DISABLED",
@@ -332,9 +332,9 @@ const OTHERS_UNDER_WAY: TopUpOutcome = {
 	message: "other payments of this wallet are under way and may need its tokens, and nothing was sent: retry the same header",
 	retryAfterSeconds: RETRY_SECONDS,
 };
-/** As the reasons of x402 name the kinds of networks. */
+/** Names that the reasons of x402 use for kinds of networks. */
 const FAMILY = { evm: "evm", solana: "svm" } as const;
-/** No block takes it any more: nobody needs to be asked. */
+/** No block accepts it any more, so no call is needed. */
 const TOO_LATE = { valid: false, reason: "expired" } as const;
 const TEST_NETWORKS: ReadonlySet<string> = new Set(["base-sepolia", "solana-devnet"]);
 
@@ -342,12 +342,12 @@ function isExpired(outcome: TopUpOutcome): boolean {
 	return outcome.kind === "refused" && outcome.reason === "expired";
 }
 
-/** What waited for the first has its answer, and made nothing. */
+/** Returns the outcome for a caller that waited for the first one: it made no payment. */
 function asRepeat(outcome: TopUpOutcome): TopUpOutcome {
 	return outcome.kind === "credited" ? { ...outcome, first: false } : outcome;
 }
 
-/** The same on every node. */
+/** Returns an id that is the same on every node. */
 function paymentId({ network, asset, payer, nonce }: TopUpKey): string {
 	const digest = createHash("sha256").update(`${network} ${asset} ${payer} ${nonce}`).digest("base64url");
 	return `payment_${digest.replaceAll(/[-_]/g, "").slice(0, 32)}`;

@@ -5,11 +5,11 @@ import type { PaymentChain, PaymentTerm, PaymentUse } from "./payment-chain.ts";
 import { isSignedByPayer } from "./signature.ts";
 import type { SeenTransfer, TokenChain } from "./token-chain.ts";
 
-/** So much earlier than by our clock the chain may say that a payment has expired. */
+/** How much earlier than our clock the chain may report that a payment has expired, in seconds. */
 const MAX_CLOCK_SKEW_SECONDS = 60;
-/** So many blocks a chain may take back under a payment that is seen for the first time. */
+/** Most blocks that the chain may reorganise under a payment that is seen for the first time. */
 const REORG_BLOCKS = 64;
-/** How far back a use is looked for that was there before the payment came: on Base 18 hours. */
+/** How far back an earlier use of a new payment is searched: on Base 18 hours. */
 const USED_BEFORE_BLOCKS = 32_000;
 const MAX_SECONDS = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -39,7 +39,7 @@ export class AuthorizationChain implements PaymentChain {
 		return isSignedByPayer(this.token, signed.authorization, signed.signature);
 	}
 
-	/** By the chain's time alone an authorization is never known to be over: `endOf` is asked for that. */
+	/** The chain's time alone never proves that an authorization has expired: `endOf` decides that. */
 	async term(signed: Signed): Promise<PaymentTerm> {
 		const { number: head } = await this.token.head();
 		const validBefore = BigInt(authorizationOf(signed).validBefore);
@@ -51,16 +51,16 @@ export class AuthorizationChain implements PaymentChain {
 		};
 	}
 
-	/** Who verifies an authorization asks the token about it: used, it is not good. */
+	/** Facilitators ask the token about an authorization: a used one is invalid. */
 	async wasSent(): Promise<boolean> {
 		return false;
 	}
 
 	async endOf({ validBefore }: TopUp, use: PaymentUse, nowMs: number): Promise<string | null> {
 		if (use.kind === "elsewhere" && use.block <= (await this.token.final()).number) return "authorization_used_elsewhere";
-		// By our clock first: only then is it worth asking the chain's.
+		// Our clock is checked first: only after expiry by it is the chain's worth a call.
 		if (use.kind !== "unused" || nowMs < (validBefore - MAX_CLOCK_SKEW_SECONDS) * 1_000) return null;
-		// No later block can take it, and up to this one none has.
+		// No later block can accept it, and none up to this one has.
 		return (await this.token.final()).timestamp >= validBefore ? "authorization_expired" : null;
 	}
 

@@ -1,15 +1,15 @@
 import type { Timers } from "../../telemetry/clock.ts";
 import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 
-/** The chain's node gave no answer that can be used. The message holds neither its address nor a secret of it. */
+/** Thrown where the chain's node gave no usable answer. The message contains neither its address nor a secret of it. */
 export class ChainUnavailable extends Error {
 	override readonly name = "ChainUnavailable";
 }
 
-/** The node answered with an error of its own. */
+/** Thrown where the node answered with an error. */
 export class ChainRefused extends ChainUnavailable {
 	readonly reverted: boolean;
-	/** As JSON-RPC has it; null where the node gave none. */
+	/** The JSON-RPC code; null where the node gave none. */
 	readonly code: number | null;
 
 	constructor(message: string, reverted: boolean, code: number | null = null) {
@@ -21,17 +21,17 @@ export class ChainRefused extends ChainUnavailable {
 
 export interface JsonRpcOptions {
 	readonly url: string;
-	/** Each call. */
+	/** Timeout of each call. */
 	readonly timeoutMs: number;
 	readonly timers: Timers;
 }
 
-/** Above it an answer is not read. */
+/** A larger answer is not read. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** An eth_call that reverted (https://ethereum.github.io/execution-apis/). */
 const REVERTED = 3;
 
-/** JSON-RPC over HTTP, without retries: who asks asks again. */
+/** Makes JSON-RPC calls over HTTP without retries: callers repeat them. */
 export class JsonRpc {
 	readonly #options: JsonRpcOptions;
 

@@ -3,54 +3,63 @@ import type { KnownNetwork } from "../networks.ts";
 import type { Signed } from "../payment.ts";
 import type { SeenTransfer } from "./token-chain.ts";
 
-/** What the chain says of a payment now. */
+/** What the chain shows of a payment now. */
 export type PaymentUse =
-	/** Nothing of it has happened yet. */
+	/** The chain has not used it. */
 	| { readonly kind: "unused" }
-	/** It moved what was signed to the receiver; `head` is the newest block. */
+	/** It moved the signed amount to the receiver; `head` is the newest block. */
 	| { readonly kind: "transferred"; readonly transfer: SeenTransfer; readonly head: number }
-	/** The chain has taken it, and moved something else or nothing. */
+	/** The chain has accepted it, and it moved something else or nothing. */
 	| { readonly kind: "elsewhere"; readonly transaction: string; readonly block: number }
-	/** What became of it was not found. */
+	/** It was used, but its outcome was not found. */
 	| { readonly kind: "unseen" };
 
-/** Within what a payment can happen. Blocks are slots on Solana. */
+/** The range within which a payment can happen. Blocks are slots on Solana. */
 export interface PaymentTerm {
-	/** Below it nothing of a payment has happened that nobody has seen yet. */
+	/** No unseen use of the payment is below this block. */
 	readonly fromBlock: number;
-	/** Below it nothing of it can have happened, as far back as is looked. */
+	/** No use of it can be below this block, within the limits of the search. */
 	readonly earliestBlock: number;
-	/** Where to begin the search for what happened before it came; null: at the newest block, backwards. */
+	/** Where the search for an earlier use begins; null: at the newest block, backwards. */
 	readonly searchFrom: number | null;
-	/** The last second that takes it; on Solana the height of the last block. */
+	/** The last second at which it is accepted; on Solana the height of the last block. */
 	readonly validBefore: number;
 }
 
-/** One network as payments see it. Each question throws `ChainUnavailable`, the first ones `WrongChain`. */
+/** One network as payments use it. Every call throws `ChainUnavailable`, the first ones also `WrongChain`. */
 export interface PaymentChain {
 	readonly network: KnownNetwork;
-	/** Blocks on top of a transfer's block before it is credited. */
+	/** Blocks that must follow a transfer's block before it is credited. */
 	readonly confirmations: number;
-	/** How often it is asked while a payment waits for its block. */
+	/** Interval of the calls while a payment waits for its block. */
 	readonly lookEveryMs: number;
-	/** Whether the node serves this network, with this token. Asked once, and again where the answer was not good. */
+	/** Checks that the node serves this network with this token. Runs once, and again after a failure. */
 	check(): Promise<void>;
-	/** What became of what was signed. `transaction` is the one that is known of, `fromBlock` null where a term is not known. */
+	/**
+	 * Returns how the chain used what was signed. `transaction` is the known one; `fromBlock` is null where no term is
+	 * known.
+	 */
 	use(signed: Signed, transaction: string | null, fromBlock: number | null): Promise<PaymentUse>;
-	/** `null`: only the facilitator can tell. */
+	/** Returns true where the payer signed; null: only the facilitator can tell. */
 	isSignedByPayer(signed: Signed): Promise<boolean | null>;
-	/** null where no block takes it any more. */
+	/** Returns the term; null where no block accepts the payment any more. */
 	term(signed: Signed): Promise<PaymentTerm | null>;
-	/** Whether what a facilitator calls good has come to the chain before: then whoever shows it may not be its payer. */
+	/**
+	 * Returns true where a payment that a facilitator calls valid has been on the chain before: whoever presents it may
+	 * then not be its payer.
+	 */
 	wasSent(signed: Signed, term: PaymentTerm): Promise<boolean>;
-	/** Why no token can come by it any more; null while one may. `use` is what the chain has just said. */
+	/** Returns why the payment can move no token any more; null while it may. `use` is the chain's latest answer. */
 	endOf(topUp: TopUp, use: PaymentUse, nowMs: number): Promise<string | null>;
-	/** Whether what was signed has expired, but not by the safe blocks that the node shows: they may not have its last use yet. */
+	/**
+	 * Returns true where the payment has expired, but not by the safe blocks that the node shows: these may lack its
+	 * last use.
+	 */
 	isBehindEnd(signed: Signed, nowMs: number): Promise<boolean>;
-	/** Whether the chain takes a transfer back no more. */
+	/** Returns true where the chain cannot revert a transfer any more. */
 	isFinal(transfer: SeenTransfer): Promise<boolean>;
-	/** True where what was sent may still find its block. */
+	/** Returns true where the transaction may still get into a block. */
 	isWaiting(transaction: string): Promise<boolean>;
-	/** Base units of the token that a payer has. */
+	/** Returns a payer's balance in base units of the token. */
 	balanceOf(payer: string): Promise<number>;
 }

@@ -2,13 +2,13 @@ import type { Authorization } from "../payment.ts";
 import type { TokenChain } from "./token-chain.ts";
 import { addressOfKey, authorizationDigest } from "./typed-data.ts";
 
-/** Ends the signature of a wallet that may not be deployed yet (https://eips.ethereum.org/EIPS/eip-6492). */
+/** Suffix of the signature of a wallet that may not be deployed yet (https://eips.ethereum.org/EIPS/eip-6492). */
 const WRAPPED = "6492".repeat(16);
 const WORD = 64;
 
 /**
- * Whether the payer signed: with a key of its own, or as a contract. `null`: only the facilitator can tell, as the
- * contract is still to be deployed. Throws `ChainUnavailable` where only the chain can tell.
+ * Returns true where the payer signed, with a key of its own or as a contract. null: only the facilitator can tell,
+ * since the contract is not deployed yet. Throws `ChainUnavailable` where only the chain can tell.
  */
 export async function isSignedByPayer(chain: TokenChain, signed: Authorization, signature: string): Promise<boolean | null> {
 	const digest = authorizationDigest(chain.network, signed);
@@ -21,7 +21,7 @@ export async function isSignedByPayer(chain: TokenChain, signed: Authorization, 
 	return chain.isSignedByContract(signed.from, digest, signature);
 }
 
-/** The third of `(address factory, bytes call, bytes signature)`; null where it is not written so. */
+/** Returns the third member of `(address factory, bytes call, bytes signature)`; null where the encoding differs. */
 function innerSignature(signature: string): string | null {
 	const digits = signature.slice(2, -WRAPPED.length);
 	const wordAt = (at: number) => (at + WORD <= digits.length ? Number(`0x${digits.slice(at, at + WORD)}`) : Number.NaN);
@@ -34,7 +34,7 @@ function innerSignature(signature: string): string | null {
 	return digits.startsWith("0".repeat(24)) && bytesAt(WORD) !== null && inner !== null && inner !== "" ? `0x${inner}` : null;
 }
 
-/** Address of the key that signed; null where there is none. */
+/** Returns the address of the key that signed; null where there is none. */
 async function signerOf(digest: Uint8Array, signature: string): Promise<string | null> {
 	const bytes = Buffer.from(signature.slice(2), "hex");
 	if (bytes.length !== 65) return null;
@@ -44,7 +44,7 @@ async function signerOf(digest: Uint8Array, signature: string): Promise<string |
 	const { secp256k1 } = await import("@noble/curves/secp256k1");
 	try {
 		const compact = secp256k1.Signature.fromCompact(bytes.subarray(0, 64));
-		// The token refuses the other half of the curve, too.
+		// The token also refuses the other half of the curve.
 		if (compact.hasHighS()) return null;
 		return addressOfKey(compact.addRecoveryBit(bit).recoverPublicKey(digest).toRawBytes(false));
 	} catch {

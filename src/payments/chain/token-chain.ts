@@ -4,7 +4,7 @@ import { ChainRefused, ChainUnavailable, type JsonRpc } from "./json-rpc.ts";
 import { domainSeparator } from "./typed-data.ts";
 import { isTrue, wholeOf, word } from "./words.ts";
 
-/** The node serves another chain, or the token there is another one. Nothing is credited from it. */
+/** Thrown where the node serves another chain, or where the token on it differs. Nothing is credited from it. */
 export class WrongChain extends Error {
 	override readonly name = "WrongChain";
 }
@@ -22,12 +22,12 @@ export interface SeenTransfer {
 	readonly logIndex: number;
 }
 
-/** What the chain says of an authorization now. */
+/** What the chain shows of an authorization now. */
 export type AuthorizationUse =
 	| { readonly kind: "unused"; readonly head: number }
 	/** It moved the value to the receiver. */
 	| { readonly kind: "transferred"; readonly transfer: SeenTransfer; readonly head: number }
-	/** It was cancelled, or the token's log shows another transfer than the one that was signed. */
+	/** It was cancelled, or the token's log shows a transfer other than the signed one. */
 	| { readonly kind: "elsewhere"; readonly transaction: string; readonly block: number }
 	/** It is used, and its log was not found. */
 	| { readonly kind: "unseen" };
@@ -58,12 +58,15 @@ export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55
 const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 /** Blocks of one search for logs: nodes allow a few thousand. */
 const SEARCH_BLOCKS = 2_000;
-/** Searches for one authorization at most: on Base a day and a half. */
+/** Most searches for one authorization: on Base a day and a half. */
 const MAX_SEARCHES = 32;
-/** Where a node knows no `safe` block: so far below the newest one. */
+/** Depth below the newest block that counts as final where a node knows no `safe` block. */
 const FINAL_DEPTH = 64;
 
-/** The token of one network, read through a node. Every question throws `ChainUnavailable`, the first ones `WrongChain`. */
+/**
+ * The token of one network, read through a node. Every call throws `ChainUnavailable`, the first ones also
+ * `WrongChain`.
+ */
 export class TokenChain {
 	readonly network: EvmNetwork;
 	readonly #rpc: JsonRpc;
@@ -76,7 +79,7 @@ export class TokenChain {
 		this.#finalBlock = finalBlock;
 	}
 
-	/** Whether the node serves this chain, with this token. Asked once, and again where the answer was not good. */
+	/** Checks that the node serves this chain with this token. Runs once, and again after a failure. */
 	check(): Promise<void> {
 		this.#checked ??= this.#check().catch((error: unknown) => {
 			this.#checked = null;
@@ -89,7 +92,7 @@ export class TokenChain {
 		return this.#block("latest");
 	}
 
-	/** The newest block that the chain does not take back. */
+	/** Returns the newest block that the chain does not revert. */
 	async final(): Promise<BlockHead> {
 		try {
 			return await this.#block(this.#finalBlock);
@@ -99,12 +102,12 @@ export class TokenChain {
 		}
 	}
 
-	/** What an address has to pay the chain's fees with, in its smallest unit. */
+	/** Returns an address's balance for the chain's fees, in its smallest unit. */
 	async feeBalance(address: string): Promise<bigint> {
 		return BigInt(String(await this.#rpc.call("eth_getBalance", [address, "latest"])));
 	}
 
-	/** Base units of the token that an address has, up to 2^53-1. */
+	/** Returns an address's balance in base units of the token, up to 2^53-1. */
 	async tokenBalance(address: string): Promise<number> {
 		const units = BigInt(String(await this.#view(`${BALANCE_OF}${word(address)}`)));
 		return Number(units < MAX_UNITS ? units : MAX_UNITS);
@@ -114,7 +117,10 @@ export class TokenChain {
 		return (await this.#rpc.call("eth_getCode", [address, "latest"])) !== "0x";
 	}
 
-	/** Whether a contract takes a signature for its own (https://eips.ethereum.org/EIPS/eip-1271); false where there is none. */
+	/**
+	 * Returns true where a contract accepts a signature as its own (https://eips.ethereum.org/EIPS/eip-1271); false
+	 * where there is none.
+	 */
 	async isSignedByContract(address: string, digest: Uint8Array, signature: string): Promise<boolean> {
 		if (!(await this.hasCode(address))) return false;
 		const digits = signature.slice(2);
@@ -129,15 +135,15 @@ export class TokenChain {
 		}
 	}
 
-	/** True while a transaction waits for a block. */
+	/** Returns true while a transaction waits for a block. */
 	async isWaiting(transaction: string): Promise<boolean> {
 		const found = await this.#rpc.call("eth_getTransactionByHash", [transaction]);
 		return typeof found === "object" && found !== null && (found as { blockNumber?: unknown }).blockNumber == null;
 	}
 
 	/**
-	 * What became of an authorization. `transaction` is the one that is known of; `fromBlock` one below which it was
-	 * unused, null where that is not known: then the search goes back from the newest block.
+	 * Returns how the chain used an authorization. `transaction` is the known one. `fromBlock` is a block below which
+	 * it was unused; null where none is known: the search then goes back from the newest block.
 	 */
 	async use(signed: Authorization, transaction: string | null, fromBlock: number | null): Promise<AuthorizationUse> {
 		const { number: head } = await this.head();
@@ -185,7 +191,7 @@ export class TokenChain {
 
 	async #searchUse(signed: Authorization, fromBlock: number | null, head: number): Promise<AuthorizationUse> {
 		const lowest = Math.max(0, fromBlock ?? 0);
-		// Upwards where the use lies close above a known block, else downwards.
+		// The search goes upwards where the use is close above a known block, else downwards.
 		const upwards = fromBlock !== null;
 		let start = upwards ? lowest : Math.max(0, head - SEARCH_BLOCKS + 1);
 		for (let searches = 0; searches < MAX_SEARCHES; searches++) {
@@ -210,7 +216,7 @@ export class TokenChain {
 		return receipt === null ? null : this.#endIn(receipt, signed, head);
 	}
 
-	/** What a transaction did with the authorization; null where it did nothing. */
+	/** Returns what a transaction did with the authorization; null where it did nothing. */
 	#endIn({ block, logs }: Receipt, signed: Authorization, head: number): AuthorizationUse | null {
 		const ofToken = logs.filter(({ address }) => address === this.network.asset.toLowerCase());
 		const at = ofToken.findIndex(
@@ -240,7 +246,7 @@ function whole(answer: unknown): number {
 	return value;
 }
 
-/** Logs in their order. Throws `ChainUnavailable` where they are none. */
+/** Returns the logs in order. Throws `ChainUnavailable` for anything else. */
 function logsOf(answer: unknown): Log[] {
 	if (!Array.isArray(answer)) throw new ChainUnavailable("the chain's node answered with something that is no list of logs");
 	const logs = answer.map((log: Readonly<Record<string, unknown>>) => ({

@@ -1,4 +1,4 @@
-/** What a payer signs, and the token's name for itself (https://eips.ethereum.org/EIPS/eip-712). */
+/** The data that a payer signs, and the token's domain (https://eips.ethereum.org/EIPS/eip-712). */
 import { keccak_256 } from "@noble/hashes/sha3";
 import type { EvmNetwork } from "../networks.ts";
 import type { Authorization } from "../payment.ts";
@@ -9,12 +9,12 @@ const DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,add
 const TRANSFER_TYPE =
 	"TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)";
 
-/** What `DOMAIN_SEPARATOR()` of the network's token answers; 0x and 64 digits. */
+/** Returns what `DOMAIN_SEPARATOR()` of the network's token must answer: 0x and 64 digits. */
 export function domainSeparator({ tokenName, tokenVersion, chainId, asset }: EvmNetwork): string {
 	return hashWords(hash(DOMAIN_TYPE), hash(tokenName), hash(tokenVersion), word(chainId), word(asset));
 }
 
-/** The hash that the payer's signature is made over. */
+/** Returns the hash that the payer signs. */
 export function authorizationDigest(network: EvmNetwork, signed: Authorization): Uint8Array {
 	const { from, to, value, validAfter, validBefore, nonce } = signed;
 	const message = [word(from), word(to), word(value), word(validAfter), word(validBefore), word(nonce)];
@@ -22,12 +22,12 @@ export function authorizationDigest(network: EvmNetwork, signed: Authorization):
 	return keccak_256(Buffer.from(`1901${domainSeparator(network).slice(2)}${struct.slice(2)}`, "hex"));
 }
 
-/** An address from an uncompressed public key of 65 bytes, lower case. */
+/** Returns the lower-case address of an uncompressed public key of 65 bytes. */
 export function addressOfKey(publicKey: Uint8Array): string {
 	return `0x${Buffer.from(keccak_256(publicKey.subarray(1)).subarray(12)).toString("hex")}`;
 }
 
-/** The address of 64 hex digits; null where they are no key of the curve. */
+/** Returns the address of a private key of 64 hex digits; null where they are no key of the curve. */
 export async function addressOfPrivateKey(key: string): Promise<string | null> {
 	const { secp256k1 } = await import("@noble/curves/secp256k1");
 	try {

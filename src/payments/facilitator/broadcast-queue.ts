@@ -9,25 +9,25 @@ export interface BroadcastQueueDeps {
 	readonly timers: Timers;
 }
 
-/** How long a node that died keeps the others from sending. */
+/** How long a dead node keeps others from sending. */
 const TERM_MS = 15_000;
 const PATIENCE_MS = 20_000;
 const ASK_AGAIN_MS = 50;
 
 /**
- * Sends of one key, one at a time: taking the next nonce and sending with it is one step. Nodes that share the key
- * share its turn through the store.
+ * Orders the sends of one key: fetching the next nonce and sending with it is one step. Nodes that share the key take
+ * turns through the store.
  */
 export class BroadcastQueue {
 	readonly #deps: BroadcastQueueDeps;
-	/** Chain and address -> the end of the last send. */
+	/** The end of the last send, by chain and address. */
 	readonly #last = new Map<string, Promise<void>>();
 
 	constructor(deps: BroadcastQueueDeps) {
 		this.#deps = deps;
 	}
 
-	/** Runs `send` when it is its turn. Throws what it throws, and `FacilitatorUnavailable` where no turn comes. */
+	/** Runs `send` in its turn. Throws what it throws, and `FacilitatorUnavailable` where no turn comes. */
 	async inTurn<T>(name: string, send: () => Promise<T>): Promise<T> {
 		const before = this.#last.get(name) ?? Promise.resolve();
 		let end = (): void => {};
@@ -56,7 +56,7 @@ export class BroadcastQueue {
 		try {
 			return await send();
 		} finally {
-			// Where the store is away the turn ends by itself.
+			// Where the store is unreachable, the turn expires by itself.
 			await store.admin("endBroadcastTurn", turn).catch(() => undefined);
 		}
 	}

@@ -1,4 +1,4 @@
-/** Loaded at the first payment: the libraries cost tens of megabytes. */
+/** These libraries are loaded at the first payment, since they cost tens of megabytes. */
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import {
@@ -28,20 +28,21 @@ export interface EvmSettlerOptions {
 	readonly broadcasts: BroadcastQueue;
 }
 
-/** How often a block is looked for while a settlement waits. */
+/** Interval at which a settlement checks for its block. */
 const POLL_MS = 500;
-/** Storage may be colder by the time it runs than it was estimated. */
+/** Storage may be colder when it runs than when it was estimated. */
 const GAS_PERCENT = 125n;
 /**
- * What a settlement may cost at most. A transfer that a key signed needs some 80,000; one of a contract runs the
- * contract's own code, which decides what our key pays for. Room for wallets of several owners, or of passkeys.
+ * Most gas that a settlement may cost. A transfer that a key signed needs some 80,000. One of a contract runs the
+ * contract's own code, which decides what our key pays for. The limit allows wallets of several owners, or of
+ * passkeys.
  */
 const MAX_GAS = 1_000_000n;
 
 type Signer = Parameters<typeof toFacilitatorEvmSigner>[0];
 type Broadcast = (transaction: string) => Promise<void>;
 
-/** Verifies and settles on one chain, with one key. */
+/** Verifies and settles payments on one chain, with one key. */
 export class EvmSettler {
 	readonly #options: EvmSettlerOptions;
 	readonly #account: PrivateKeyAccount;
@@ -83,7 +84,7 @@ export class EvmSettler {
 		const client = this.#client;
 		return {
 			address: this.#account.address,
-			// With as much gas as a settlement gets: what needs more is refused before it is sent.
+			// The call gets as much gas as a settlement: what needs more is refused before it is sent.
 			readContract: (args) => client.readContract({ ...args, gas: MAX_GAS } as Parameters<PublicClient["readContract"]>[0]),
 			verifyTypedData: (args) => client.verifyTypedData(args as Parameters<PublicClient["verifyTypedData"]>[0]),
 			writeContract: ({ address, abi, functionName, args, dataSuffix }) => {
@@ -97,8 +98,8 @@ export class EvmSettler {
 	}
 
 	/**
-	 * Only nonce and broadcast are one step: what waits for a block keeps nobody back, and a transaction that is dropped
-	 * leaves no gap, since the next nonce is asked of the node each time.
+	 * Only nonce and broadcast are one step. A wait for a block holds up no other send. A dropped transaction leaves no
+	 * gap, since each send fetches the nonce from the node.
 	 */
 	async #send(to: Hex, data: Hex, onBroadcast: Broadcast | undefined): Promise<Hex> {
 		const { chainId, broadcasts } = this.#options;
@@ -112,7 +113,7 @@ export class EvmSettler {
 		return broadcasts.inTurn(`eip155:${chainId}:${account.address.toLowerCase()}`, async () => {
 			const nonce = await this.#client.getTransactionCount({ address: account.address, blockTag: "pending" });
 			const serializedTransaction = await account.signTransaction({ ...request, nonce });
-			// Known before it is sent: whatever happens to this process, it can be found again.
+			// The hash is known before the send: whatever happens to this process, the transaction can be found.
 			await onBroadcast?.(keccak256(serializedTransaction));
 			return this.#client.sendRawTransaction({ serializedTransaction });
 		});
@@ -129,7 +130,7 @@ export class EvmSettler {
 	}
 }
 
-/** Throws where the digits are no key of the curve; never with the key in the message. */
+/** Throws where the digits are no key of the curve. The message never contains the key. */
 function accountOf(key: string): PrivateKeyAccount {
 	try {
 		return privateKeyToAccount(`0x${key.replace(/^0x/, "")}`);

@@ -6,9 +6,9 @@ import { type Facilitator, FacilitatorUnavailable, type Settled, type SignedPaym
 export interface LocalFacilitatorOptions {
 	/** 64 hex digits. */
 	readonly key: string;
-	/** Node of each network that can be settled on. */
+	/** Nodes of the networks on which it can settle. */
 	readonly nodes: ReadonlyMap<KnownNetwork["id"], { readonly chainId: number; readonly rpcUrl: string }>;
-	/** Each call of a node. */
+	/** Timeout of each call to a node. */
 	readonly rpcTimeoutMs: number;
 	/** How long a settlement waits for its block. */
 	readonly confirmationTimeoutMs: number;
@@ -16,7 +16,7 @@ export interface LocalFacilitatorOptions {
 	readonly broadcasts: BroadcastQueue;
 }
 
-/** A facilitator in this process, with a key of the operator's. What it needs is loaded at the first payment. */
+/** A facilitator in this process, with a key of the operator. Its libraries are loaded at the first payment. */
 export class LocalFacilitator implements Facilitator {
 	readonly name = "in the server";
 	readonly #options: LocalFacilitatorOptions;
@@ -49,7 +49,7 @@ export class LocalFacilitator implements Facilitator {
 	}
 }
 
-/** Faults of the node, and of the library, are no verdict. */
+/** Runs a call, and turns faults of the node or the library into `FacilitatorUnavailable`: they are no verdict. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {
 	try {
 		return await ask();

@@ -1,16 +1,16 @@
-/** The part of the facilitator's library that remembers what was sent and had no block yet. */
+/** The interface through which the facilitator's library remembers transactions without a block. */
 export interface PendingStore {
 	get(key: string): Promise<string | undefined>;
 	set(key: string, transaction: string): Promise<void>;
 	delete(key: string): Promise<void>;
 }
 
-/** Payments under way at once are no more than this: an older one is sent anew. */
+/** Most payments that run at the same time: an older one is sent anew. */
 const MAX_ENTRIES = 10_000;
 
 /**
- * Remembers what was sent as long as the node does: a transaction that the node has dropped would be waited for at each
- * retry, and never sent again.
+ * Remembers sent transactions only as long as the node does. Otherwise each retry would wait for a dropped
+ * transaction, and never send it again.
  */
 export class PendingSettlements implements PendingStore {
 	readonly #isKnown: (transaction: string) => Promise<boolean>;

@@ -6,30 +6,30 @@ import { readTransfer } from "../solana/transfer.ts";
 /** A payment in the one shape that facilitators get. */
 export interface SignedPayment {
 	readonly network: KnownNetwork;
-	/** As it is configured, in its checksummed form where it was so. */
+	/** As configured, in its checksummed form where it was given so. */
 	readonly payTo: string;
 	readonly signed: Signed;
 }
 
 export interface Verdict {
 	readonly valid: boolean;
-	/** Why not. */
+	/** Why the payment is invalid. */
 	readonly reason: string;
 }
 
-/** What a facilitator says of a settlement: a hint, never a proof. */
+/** A facilitator's report of a settlement: a hint, never a proof. */
 export interface Settled {
 	readonly success: boolean;
 	readonly transaction: string | null;
 	readonly reason: string | null;
 }
 
-/** It gave no answer that can be used: whether something was sent is not known. */
+/** Thrown where the facilitator gave no usable answer: whether something was sent is unknown. */
 export class FacilitatorUnavailable extends Error {
 	override readonly name = "FacilitatorUnavailable";
 }
 
-/** Each network's own: what one of them cannot settle goes to another. */
+/** Returns a facilitator that passes each payment to that of its network. */
 export function facilitatorByNetwork(evm: Facilitator, solana: Facilitator): Facilitator {
 	const of = ({ network }: SignedPayment) => (network.kind === "evm" ? evm : solana);
 	return {
@@ -41,14 +41,20 @@ export function facilitatorByNetwork(evm: Facilitator, solana: Facilitator): Fac
 
 /** Verifies payments, and sends them to the chain at its own cost. Both calls throw `FacilitatorUnavailable`. */
 export interface Facilitator {
-	/** As it is shown to the operator. */
+	/** Name shown to the operator. */
 	readonly name: string;
 	verify(payment: SignedPayment): Promise<Verdict>;
-	/** `onBroadcast` hears of the transaction before it is sent, where the facilitator can tell. */
+	/**
+	 * Settles a payment. `onBroadcast` is called with the transaction before it is sent, where the facilitator knows it
+	 * then.
+	 */
 	settle(payment: SignedPayment, onBroadcast: (transaction: string) => Promise<void>): Promise<Settled>;
 }
 
-/** A payment as x402 version 2 writes it, and what it is held against: the amount is the signed one. */
+/**
+ * Returns a payment in the form of x402 version 2, and the requirements it is checked against; their amount is the
+ * signed one.
+ */
 export function paymentBody({ network, payTo, signed }: SignedPayment) {
 	const { amount, payload, feePayer } = payloadOf(signed);
 	const requirements = { ...requirementsOf({ network, payTo }, 0, feePayer), amount };
@@ -58,7 +64,7 @@ export function paymentBody({ network, payTo, signed }: SignedPayment) {
 	};
 }
 
-/** On Solana who pays the fee is the one that the payer signed for. */
+/** Returns the signed payload. On Solana the fee payer is the one that the payer signed for. */
 function payloadOf(signed: Signed) {
 	if (signed.kind === "authorization") {
 		const { authorization, signature } = signed;
@@ -69,7 +75,7 @@ function payloadOf(signed: Signed) {
 	return { amount: units.toString(), payload: { transaction }, feePayer };
 }
 
-/** A facilitator that can be replaced while payments run: those end with the one that they began with. */
+/** A facilitator that can be replaced while payments run: a running payment ends with the one it began with. */
 export class ReplaceableFacilitator implements Facilitator {
 	#current: Facilitator;
 

@@ -3,11 +3,11 @@ import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 import { type Facilitator, FacilitatorUnavailable, paymentBody, type Settled, type SignedPayment, type Verdict } from "./port.ts";
 
 export interface RemoteFacilitatorOptions {
-	/** `/verify` and `/settle` are behind it. */
+	/** Base URL of `/verify` and `/settle`. */
 	readonly url: string;
-	/** Further headers of every request. */
+	/** Additional headers of every request. */
 	readonly headers: Readonly<Record<string, string>>;
-	/** Each request. */
+	/** Timeout of each request. */
 	readonly timeoutMs: number;
 	readonly timers: Timers;
 }
@@ -17,7 +17,7 @@ const MAX_REASON = 200;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A facilitator of somebody else, over HTTP (https://github.com/coinbase/x402, the facilitator's interface). */
+/** An external facilitator over HTTP (https://github.com/coinbase/x402, the facilitator's interface). */
 export class RemoteFacilitator implements Facilitator {
 	readonly name: string;
 	readonly #options: RemoteFacilitatorOptions;
@@ -43,7 +43,7 @@ export class RemoteFacilitator implements Facilitator {
 		};
 	}
 
-	/** Answers of 4xx with a verdict in them are answers. */
+	/** Posts a payment. A 4xx answer with a verdict counts as an answer. */
 	async #post(path: "verify" | "settle", payment: SignedPayment): Promise<Fields> {
 		const { url, headers, timeoutMs, timers } = this.#options;
 		const aborter = new AbortController();
@@ -71,19 +71,19 @@ export class RemoteFacilitator implements Facilitator {
 	}
 }
 
-/** Redirects, too many requests and faults of the server are none. */
+/** Returns false for redirects, too many requests and server faults: they carry no verdict. */
 function mayBeVerdict(status: number): boolean {
 	return status < 500 && status !== 429 && (status < 300 || status >= 400);
 }
 
-/** A transaction as its chain names it: by its hash on EVM chains, by its first signature on Solana. */
+/** Returns a transaction as its chain names it: by hash on EVM chains, by first signature on Solana. */
 function transactionOf(value: unknown, { network }: SignedPayment): string | null {
 	if (typeof value !== "string") return null;
 	if (network.kind === "solana") return /^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(value) ? value : null;
 	return /^0x[0-9a-fA-F]{64}$/.test(value) ? value.toLowerCase() : null;
 }
 
-/** A reason as it may be shown to a caller; null where there is none. */
+/** Returns a reason that may be shown to a caller; null where there is none. */
 export function reasonOf(value: unknown): string | null {
 	if (typeof value !== "string" || value === "") return null;
 	return value.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, MAX_REASON);

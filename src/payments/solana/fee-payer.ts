@@ -4,9 +4,9 @@ import type { Log } from "../../telemetry/log.ts";
 import { limitedText, NOT_REDIRECTED } from "../exchange.ts";
 
 export interface FeePayerOptions {
-	/** Of the configuration: then nobody is asked. */
+	/** Fee payer from the configuration: nothing is fetched then. */
 	readonly configured: string | undefined;
-	/** The facilitator; undefined: there is none to ask. */
+	/** The facilitator's URL; undefined: there is none to call. */
 	readonly url: string | undefined;
 	readonly headers: Readonly<Record<string, string>>;
 	/** CAIP-2. */
@@ -17,15 +17,15 @@ export interface FeePayerOptions {
 	readonly log: Log;
 }
 
-/** How long an answer is good. */
+/** How long an answer is used before it is fetched again. */
 const FRESH_MS = 300_000;
-/** How long nobody is asked again where no answer came. */
+/** Pause after a failed call. */
 const RETRY_MS = 5_000;
 const MAX_ANSWER_BYTES = 262_144;
 
 /**
- * Who pays the fees of payments on Solana: what a payer signs names it. The facilitator says so (`GET /supported` of
- * x402); its last answer stands while it is away.
+ * The fee payer of payments on Solana, which a payer's signature includes. The facilitator reports it (`GET
+ * /supported` of x402); its last answer is used while it is unreachable.
  */
 export class FeePayer {
 	#options: FeePayerOptions;
@@ -38,13 +38,16 @@ export class FeePayer {
 		this.#known = options.configured ?? null;
 	}
 
-	/** Asks this facilitator from now on; the last answer stands until it has given its own. */
+	/** Switches to another facilitator; the last answer is used until the new one has answered. */
 	replace(facilitator: Pick<FeePayerOptions, "url" | "headers">): void {
 		this.#options = { ...this.#options, ...facilitator };
 		this.#askAt = 0;
 	}
 
-	/** What is known now; null where nothing was ever heard. Asks in the background where the answer is old. */
+	/**
+	 * Returns the known fee payer; null where none was ever reported. Fetches in the background where the answer is
+	 * old.
+	 */
 	current(): string | null {
 		const { configured, url, clock } = this.#options;
 		if (configured === undefined && url !== undefined && clock.monotonicMs() >= this.#askAt) void this.ask();
@@ -91,7 +94,7 @@ export class FeePayer {
 	}
 }
 
-/** The first fee payer of the network's scheme `exact`; null where there is none. */
+/** Returns the first fee payer of the network's scheme `exact`; null where there is none. */
 function feePayerIn(answer: unknown, network: string): string | null {
 	const { kinds } = (answer ?? {}) as { readonly kinds?: unknown };
 	for (const kind of Array.isArray(kinds) ? kinds : []) {

@@ -13,12 +13,12 @@ export type Commitment = "confirmed" | "finalized";
 interface Landed {
 	readonly transaction: string;
 	readonly slot: number;
-	/** null: it was taken, and failed. */
+	/** null: it was accepted, and failed. */
 	readonly moved: ((account: number) => Movement) | null;
 	readonly message: Uint8Array;
 }
 
-/** What a transaction did to an account of a token. */
+/** What a transaction did to a token account. */
 interface Movement {
 	readonly mint: unknown;
 	readonly owner: unknown;
@@ -31,31 +31,35 @@ interface Named {
 	readonly memo: string | null;
 }
 
-/** A payment is looked for among the payer's transactions from so many slots before it came: it may have been sent before. */
+/** A payment is searched from this many slots before its arrival: it may have been sent before. */
 const SLOTS_BEFORE = 1_000;
-/** Names of transactions that a node tells at once, and how many pages of them are asked for. */
+/** Signatures that a node lists in one page, and the maximum number of pages. */
 const NAMES = 1_000;
 const MAX_PAGES = 5;
-/** Transactions that are looked into for one payment. */
+/** Most transactions that are read for one payment. */
 const MAX_LOOKED_INTO = 50;
-/** A payment is not over sooner: blocks are no faster. */
+/** A payment cannot expire sooner, since blocks are no faster. */
 const SHORTEST_LIFE_MS = 30_000;
-/** Where the decimals of a mint stand in its data. */
+/** Offset of the decimals in a mint's data. */
 const DECIMALS_AT = 44;
 /** Codes of a node's refusals (https://solana.com/docs/rpc). */
 const NO_SUCH_ACCOUNT = -32_602;
 const UNSUPPORTED_VERSION = -32_015;
-/** Of a version that no payment has. */
+/** Marks a transaction of a version that no payment has. */
 const OTHER_VERSION = Symbol("another version");
-/** Final blocks above the last that takes a payment, until it is over: a node may list what it knows a little later. */
+/**
+ * Final blocks that must follow the last one that accepts a payment before it counts as ended: a node may list
+ * transactions a little late.
+ */
 const LATE_BLOCKS = 32;
-/** Blocks are final after some 15 seconds: a node is not asked for each of them. */
+/** Blocks are final after some 15 seconds, so a node is not called for each of them. */
 const LOOK_EVERY_MS = 1_000;
 const MAX_UNITS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * Payments by transactions of their payers: Solana. The chain takes a transaction once, by what is signed; it is found
- * by its name, the fee payer's signature, or among the transactions of the account that it takes the units from.
+ * Payments by transactions of their payers: Solana. The chain accepts a transaction once, by its signed message. It
+ * is found by its name, the fee payer's signature, or among the transactions of the account that it takes the units
+ * from.
  */
 export class SolanaChain implements PaymentChain {
 	readonly network: SolanaNetwork;
@@ -81,12 +85,12 @@ export class SolanaChain implements PaymentChain {
 		return this.#checked;
 	}
 
-	/** The newest slot of which the cluster is as sure as is asked for. */
+	/** Returns the newest slot at the requested commitment. */
 	async slot(): Promise<number> {
 		return wholeNumber(await this.#rpc.call("getSlot", [{ commitment: this.#commitment }]));
 	}
 
-	/** Whether the receiver has an account for the token: without one nobody can pay it. */
+	/** Returns true where the receiver has an account for the token: without one nobody can pay it. */
 	async canReceive(): Promise<boolean> {
 		const account = await this.#account(await tokenAccountOf(this.payTo, this.network.asset));
 		return account !== null && account.owner === TOKEN_PROGRAM;
@@ -105,7 +109,7 @@ export class SolanaChain implements PaymentChain {
 		const known = fieldsOf(await this.#rpc.call("isBlockhashValid", [blockhash, { commitment: "confirmed" }]));
 		if (known.value !== true) return null;
 		const minContextSlot = wholeNumber(fieldsOf(known.context).slot);
-		// The payment's block is no newer than the newest one, and so is the end of its life.
+		// The payment's block is no newer than the newest one, and neither is the end of its life.
 		const newest = fieldsOf(await this.#rpc.call("getLatestBlockhash", [{ commitment: "confirmed", minContextSlot }]));
 		const earliest = Math.max(0, minContextSlot - SLOTS_BEFORE);
 		const validBefore = wholeNumber(fieldsOf(newest.value).lastValidBlockHeight);
@@ -121,13 +125,13 @@ export class SolanaChain implements PaymentChain {
 		if (use.kind !== "unused" || nowMs < topUp.createdAtMs + SHORTEST_LIFE_MS) return null;
 		const now = fieldsOf(await this.#rpc.call("getEpochInfo", [{ commitment: "finalized" }]));
 		if (wholeNumber(now.blockHeight) <= topUp.validBefore + LATE_BLOCKS) return null;
-		// No later block takes it. Whether one has is asked of a node that knows all of them.
+		// No later block accepts it. A node that knows all blocks decides whether one has.
 		const transfer = readTransfer(transactionIn(topUp.proof));
 		const last = await this.#find(transfer, topUp.transaction, topUp.fromBlock, "finalized", wholeNumber(now.absoluteSlot));
 		return last.kind === "unused" ? "transaction_expired" : null;
 	}
 
-	/** The final blocks may still take it, or have taken it, as long as they know the block that it names. */
+	/** The final blocks may still accept it, or have accepted it, as long as they know the block that it names. */
 	async isBehindEnd(signed: Signed): Promise<boolean> {
 		const asked = await this.#rpc.call("isBlockhashValid", [transferOf(signed).blockhash, { commitment: "finalized" }]);
 		return fieldsOf(asked).value === true;
@@ -167,7 +171,7 @@ export class SolanaChain implements PaymentChain {
 	): Promise<PaymentUse> {
 		const landed = known === null ? null : await this.#landed(known, commitment);
 		if (landed !== null && isOf(landed, transfer)) return this.#endIn(landed, transfer);
-		// On its way it needs no search; for an end that is told for good nothing is taken as known.
+		// A transaction that is still being sent needs no search. For a final verdict nothing is assumed to be known.
 		const onItsWay = known !== null && landed === null && minContextSlot === 0;
 		if (onItsWay && (await this.isWaiting(known))) return { kind: "unused" };
 		let looked = 0;
@@ -176,12 +180,12 @@ export class SolanaChain implements PaymentChain {
 		for (let page = 0; page < MAX_PAGES; page++) {
 			const names = await this.#names(transfer.source, commitment, before, minContextSlot);
 			const inTerm = names.filter(({ slot }) => slot >= (fromSlot ?? 0));
-			// A payment's note is told with its name: where it has one of its own it is found at once.
+			// A payment's memo is listed with its name: one with a memo of its own is found at once.
 			for (const { transaction } of inTerm.toSorted((one, other) => likeness(other, transfer) - likeness(one, transfer))) {
 				if (looked++ >= MAX_LOOKED_INTO) return { kind: "unseen" };
 				const found = await this.#landed(transaction, commitment);
 				if (found !== null && isOf(found, transfer)) return this.#endIn(found, transfer);
-				// The node lists it, and does not tell what it is: it may be the payment.
+				// The node lists it without its content: it may be the payment.
 				complete &&= found !== null;
 			}
 			if (inTerm.length < names.length || names.length < NAMES) return { kind: complete ? "unused" : "unseen" };
@@ -190,7 +194,7 @@ export class SolanaChain implements PaymentChain {
 		return { kind: "unseen" };
 	}
 
-	/** Newest first. */
+	/** Lists transactions, newest first. */
 	async #names(account: string, commitment: Commitment, before: string | undefined, minContextSlot: number): Promise<Named[]> {
 		const options = { limit: NAMES, commitment, minContextSlot, ...(before === undefined ? {} : { before }) };
 		return listOf(await this.#rpc.call("getSignaturesForAddress", [account, options])).map((entry) => {
@@ -199,7 +203,7 @@ export class SolanaChain implements PaymentChain {
 		});
 	}
 
-	/** What a transaction did; null while the cluster is not so sure of it, or knows none. */
+	/** Returns what a transaction did; null while the cluster lacks that commitment for it, or knows none. */
 	async #landed(transaction: string, commitment: Commitment): Promise<Landed | null> {
 		const options = { commitment, encoding: "base64", maxSupportedTransactionVersion: 0 };
 		const answer = await this.#rpc.call("getTransaction", [transaction, options]).catch((error: unknown) => {
@@ -220,7 +224,7 @@ export class SolanaChain implements PaymentChain {
 		if (moved === null) return { kind: "elsewhere", transaction, block };
 		const { asset } = this.network;
 		const received = moved(transfer.accounts.indexOf(transfer.destination));
-		// The balances say what the instruction did: nothing else in a payment moves units.
+		// The balances show what the instruction did: nothing else in a payment moves units.
 		const asSigned = received.mint === asset && received.owner === this.payTo && received.units === transfer.units;
 		if (!asSigned) return { kind: "unseen" };
 		return { kind: "transferred", transfer: { transaction, block, logIndex: transfer.instruction }, head: block };
@@ -258,7 +262,7 @@ function isOf({ message }: Landed, transfer: SolanaTransfer): boolean {
 	return Buffer.compare(message, transfer.message) === 0;
 }
 
-/** 1 where a transaction has a note that the payment has too. */
+/** Returns 1 where a transaction has the memo of the payment. */
 function likeness({ memo }: Named, { message }: SolanaTransfer): number {
 	const note = memo?.slice(memo.indexOf("] ") + 2) ?? "";
 	return note !== "" && Buffer.from(message).includes(note) ? 1 : 0;

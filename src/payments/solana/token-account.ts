@@ -6,8 +6,8 @@ const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 const OF_PROGRAM = Buffer.from("ProgramDerivedAddress");
 
 /**
- * The account that an owner's units of a token are in by convention: the first address behind these seeds that is no key
- * (https://solana.com/docs/core/pda).
+ * Returns the account that conventionally holds an owner's units of a token: the first address from these seeds that
+ * is no key (https://solana.com/docs/core/pda).
  */
 export async function tokenAccountOf(owner: string, mint: string): Promise<string> {
 	const { ed25519 } = await import("@noble/curves/ed25519");

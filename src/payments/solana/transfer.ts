@@ -1,7 +1,7 @@
 /**
- * Payments of Solana: transactions that transfer a token, signed by the payer and not yet by who pays the fee. The wire
- * form: https://solana.com/docs/core/transactions; what a payment consists of: the specification of x402's scheme
- * `exact` for Solana.
+ * Payments of Solana: transactions that transfer a token, signed by the payer but not yet by the fee payer. The wire
+ * form: https://solana.com/docs/core/transactions; the parts of a payment: the specification of x402's scheme `exact`
+ * for Solana.
  */
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
@@ -9,13 +9,13 @@ import { isSignedBySolanaKey } from "../../schema/index.ts";
 
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
-/** What may follow the transfer: a note, and what wallets add to guard their owner. */
+/** Programs that may follow the transfer: a memo, and what wallets add to guard their owner. */
 const HARMLESS_PROGRAMS: ReadonlySet<string> = new Set([
 	"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
 	"L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95",
 ]);
 
-/** No transaction that can be a payment. The message may go to the caller. */
+/** Thrown for a transaction that cannot be a payment. The message may go to the caller. */
 export class UnfitTransaction extends Error {
 	override readonly name = "UnfitTransaction";
 }
@@ -24,35 +24,35 @@ export class UnfitTransaction extends Error {
 export interface SolanaTransfer {
 	/** Pays the fee; its signature is the name of the transaction. */
 	readonly feePayer: string;
-	/** Whose tokens move: who signed. */
+	/** The owner of the tokens, who signed. */
 	readonly payer: string;
 	readonly mint: string;
-	/** The accounts of the token that the units leave and reach. */
+	/** The token accounts that the units leave and reach. */
 	readonly source: string;
 	readonly destination: string;
 	/** Base units. */
 	readonly units: bigint;
 	readonly decimals: number;
-	/** Of a block: some 150 later ones take the transaction, and no others. */
+	/** Hash of a block: only some 150 later blocks accept the transaction. */
 	readonly blockhash: string;
-	/** What is signed. */
+	/** The signed bytes. */
 	readonly message: Uint8Array;
-	/** SHA-256 of it, hex: the chain takes it once. */
+	/** SHA-256 of the message in hex: the chain accepts it once. */
 	readonly hash: string;
-	/** Where the accounts of the balances that a node tells stand. */
+	/** Accounts in the order in which a node's balances refer to them. */
 	readonly accounts: readonly string[];
-	/** Which of the instructions it is. */
+	/** Index of the transfer among the instructions. */
 	readonly instruction: number;
 	readonly signature: Uint8Array;
-	/** The transaction in base64, the place of the fee payer's signature empty. */
+	/** The transaction in base64; the fee payer's signature is empty. */
 	readonly unsent: string;
 }
 
-/** Longest transaction that the network carries. */
+/** Longest transaction that the network carries, in bytes. */
 const MAX_BYTES = 1_232;
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
-/** Limit and price of the computing, the transfer, and what wallets add. */
+/** Limit and price of computing, the transfer, and what wallets add. */
 const MIN_INSTRUCTIONS = 3;
 const MAX_INSTRUCTIONS = 7;
 const SET_COMPUTE_LIMIT = 2;
@@ -60,12 +60,12 @@ const SET_COMPUTE_PRICE = 3;
 const TRANSFER_CHECKED = 12;
 const TRANSFER_AT = 2;
 
-/** Reads a transaction that is one transfer and nothing else. Throws `UnfitTransaction`. */
+/** Parses a transaction that is one transfer and nothing else. Throws `UnfitTransaction`. */
 export function readTransfer(base64: string): SolanaTransfer {
 	const bytes = new Uint8Array(Buffer.from(base64, "base64"));
 	if (bytes.length > MAX_BYTES) throw new UnfitTransaction(`expected ${MAX_BYTES} bytes at most`);
 	const wire = new Reader(bytes);
-	// The fee payer's, and the payer's.
+	// One signature of the fee payer, one of the payer.
 	if (wire.length() !== 2) throw new UnfitTransaction("expected two signers: who pays the fee, and the payer");
 	wire.bytes(SIGNATURE_BYTES);
 	const signature = wire.bytes(SIGNATURE_BYTES);
@@ -96,12 +96,12 @@ export function readTransfer(base64: string): SolanaTransfer {
 	};
 }
 
-/** Whether the payer signed it. */
+/** Returns true where the payer signed the message. */
 export function isSignedByPayer({ payer, message, signature }: SolanaTransfer): boolean {
 	return isSignedBySolanaKey(payer, message, signature);
 }
 
-/** The message in a transaction in base64, whatever it does; null where it is none. */
+/** Returns the message of any transaction in base64; null where it is none. */
 export function messageOf(base64: string): Uint8Array | null {
 	try {
 		const wire = new Reader(new Uint8Array(Buffer.from(base64, "base64")));
@@ -125,7 +125,7 @@ interface Message {
 	readonly instructions: readonly Instruction[];
 }
 
-/** A message of version 0, or one of the form that had no version. */
+/** Parses a message of version 0, or of the legacy form. */
 function readMessage(message: Uint8Array): Message {
 	const wire = new Reader(message);
 	const first = wire.byte();
@@ -150,7 +150,10 @@ function readMessage(message: Uint8Array): Message {
 	return { accounts, blockhash, instructions };
 }
 
-/** The one transfer among the instructions, where nothing else could move a token, or make the transaction last. */
+/**
+ * Returns the one transfer among the instructions. No other instruction may move a token, or make the transaction
+ * durable.
+ */
 function transferOf(instructions: readonly Instruction[]): Instruction {
 	const [limit, price, transfer, ...others] = instructions;
 	if (limit === undefined || price === undefined || transfer === undefined || instructions.length > MAX_INSTRUCTIONS)
@@ -167,7 +170,7 @@ function transferOf(instructions: readonly Instruction[]): Instruction {
 	return transfer;
 }
 
-/** Reads what is written one behind the other. Throws `UnfitTransaction` where the bytes end too soon. */
+/** Reads consecutive fields. Throws `UnfitTransaction` where the bytes end too soon. */
 class Reader {
 	readonly #bytes: Uint8Array;
 	#at = 0;
@@ -188,7 +191,7 @@ class Reader {
 		return part;
 	}
 
-	/** A number of at most 16 bits, 7 in each byte. */
+	/** Reads a number of at most 16 bits, 7 in each byte. */
 	length(): number {
 		let value = 0;
 		for (let shift = 0; shift < 21; shift += 7) {
